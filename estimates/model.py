@@ -1,0 +1,106 @@
+"""What one submission says, as values: estimates with intervals, verdicts, exactness and flags.
+
+Terminal report, `--json`, SQL tables and pages use these field names. Ratios are dimensionless;
+a speedup above 1 is faster than the baseline.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from schemas.submission import Task
+
+Verdict = Literal[
+    "helps", "hurts", "no-clear-difference", "too-few-prompts", "never-drafted", "failed"
+]
+Exactness = Literal["identical", "diverged-near-tie", "diverged", "not-compared"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Interval:
+    """A 95 % interval."""
+
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExactnessCounts:
+    """Prompts by how an arm's output compares with the baseline's, token by token."""
+
+    identical: int
+    diverged_near_tie: int
+    diverged: int
+    not_compared: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PromptEstimate:
+    """One arm on one prompt: paired medians over blocks."""
+
+    arm: str
+    prompt: str
+    task: Task
+    blocks: int
+    speedup: float
+    baseline_tps: float
+    tps: float
+    tokens_per_round: float | None
+    round_cost: float | None
+    acceptance_rate: float | None
+    exactness: Exactness
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Estimate:
+    """One arm on one task, or over all tasks when `task` is `None`.
+
+    `speedup` is the geometric mean of the prompt speedups (over tasks: with equal weight per task).
+    `interval` is the t interval on the prompt log ratios, `bootstrap` the block bootstrap beside
+    it. `round_cost` is R, the cost of one round in units of one baseline token: an arm wins where
+    `tokens_per_round` exceeds it. `predicted_speedup` follows from the probes, and
+    `unexplained` is speedup / predicted_speedup - 1.
+    """
+
+    arm: str
+    baseline: str
+    task: Task | None
+    verdict: Verdict
+    prompts: int
+    trials: int
+    failed_trials: int
+    speedup: float | None = None
+    interval: Interval | None = None
+    bootstrap: Interval | None = None
+    baseline_tps: float | None = None
+    tps: float | None = None
+    tokens_per_round: float | None = None
+    round_cost: float | None = None
+    acceptance_rate: float | None = None
+    sequence_acceptance: float | None = None
+    fire_rate: float | None = None
+    predicted_speedup: float | None = None
+    unexplained: float | None = None
+    exactness: ExactnessCounts | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Flag:
+    """Something that a reader should know before trusting a figure. A flag never rejects."""
+
+    name: str
+    message: str
+    remedy: str
+    arm: str | None = None
+    prompt: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summary:
+    """All that one submission says."""
+
+    estimates: tuple[Estimate, ...]
+    prompts: tuple[PromptEstimate, ...]
+    flags: tuple[Flag, ...]

@@ -1,0 +1,23 @@
+"""What can go wrong for a person who runs the harness, and with which exit code it ends."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+
+class HarnessError(Exception):
+    """A problem that one clear line explains: what, where, what to do. Printed once, by the cli."""
+
+    exit_code: ClassVar[int] = 3
+
+
+class BadInputError(HarnessError):
+    """Something the person gave is wrong: a file, an option value, a model."""
+
+    exit_code = 1
+
+
+class MachineError(HarnessError):
+    """Something the machine lacks: memory, disk, a package, a working engine."""
+
+    exit_code = 3

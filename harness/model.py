@@ -1,0 +1,90 @@
+"""What a campaign is before it runs: frozen values that the plan, the runners and the cli share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from schemas.submission import Method, Model, Role, Task
+
+Profile = Literal["default", "quick", "custom"]
+ALL_LAYERS = -1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelFile:
+    """Weights on this disk and what is known about them."""
+
+    path: Path
+    model: Model
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SuitePrompt:
+    """One prompt of a suite with its text as the user would type it."""
+
+    id: str
+    task: Task
+    text: str
+    quick: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Suite:
+    """A suite, or a selection of its prompts; `sha256` always covers the whole suite."""
+
+    id: str
+    version: str
+    sha256: str
+    prompts: tuple[SuitePrompt, ...]
+    max_output_tokens: int
+    quick_max_output_tokens: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArmPlan:
+    """One configuration to compare. `baseline` is the id of the arm that it is compared with."""
+
+    id: str
+    role: Role
+    method: Method
+    baseline: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunSettings:
+    """How every arm runs. `None` lets the engine decide; the file records what it decided."""
+
+    max_output_tokens: int
+    context_tokens: int = 2048
+    batch_tokens: int = 512
+    threads: int | None = None
+    gpu_layers: int = ALL_LAYERS
+    draft_gpu_layers: int = ALL_LAYERS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Campaign:
+    """Everything that decides what is run. Two equal campaigns have the same plan."""
+
+    profile: Profile
+    target: ModelFile
+    drafts: tuple[ModelFile, ...]
+    arms: tuple[ArmPlan, ...]
+    suite: Suite
+    settings: RunSettings
+    blocks: int
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedTrial:
+    """One generation of the plan; `order` is its position in the running order, from 0."""
+
+    order: int
+    block: int
+    prompt: str
+    arm: str

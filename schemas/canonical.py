@@ -1,0 +1,53 @@
+"""Which bytes stand for a document? One form, so that the same content is the same file.
+
+Keys sorted, no spaces, floats in their shortest form rounded to six decimals, one trailing newline.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import unicodedata
+from typing import TYPE_CHECKING
+
+import orjson
+
+if TYPE_CHECKING:
+    from schemas.codec import Json
+
+FLOAT_DECIMALS = 6
+FILE_NAME = re.compile(r"[a-z0-9][a-z0-9._-]{2,100}\.json")
+_SLUG_LENGTH = 32
+
+
+def canonical_bytes(document: Json) -> bytes:
+    """The bytes of a document in canonical form (UTF-8, trailing newline)."""
+    return orjson.dumps(_rounded(document), option=orjson.OPT_SORT_KEYS) + b"\n"
+
+
+def content_digest(data: bytes) -> str:
+    """The first eight hex digits of the SHA-256 over the canonical bytes."""
+    return hashlib.sha256(data).hexdigest()[:8]
+
+
+def file_name(*, machine: str, target: str, measured_from: str, data: bytes) -> str:
+    """The canonical file name `<machine>--<target>--<yyyymmdd>-<8 hex of content>.json`."""
+    day = measured_from[:10].replace("-", "")
+    return f"{slug(machine)}--{slug(target)}--{day}-{content_digest(data)}.json"
+
+
+def slug(text: str) -> str:
+    """Lower-case ASCII letters, digits and single hyphens; at most 32 characters; never empty."""
+    ascii_text = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode().lower()
+    words = re.sub(r"[^a-z0-9]+", "-", ascii_text).strip("-")
+    return words[:_SLUG_LENGTH].strip("-") or "unnamed"
+
+
+def _rounded(value: Json) -> Json:
+    if isinstance(value, float):
+        return round(value, FLOAT_DECIMALS) + 0.0  # turns -0.0 into 0.0
+    if isinstance(value, list):
+        return [_rounded(item) for item in value]
+    if isinstance(value, dict):
+        return {key: _rounded(item) for key, item in value.items()}
+    return value

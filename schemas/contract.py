@@ -1,0 +1,72 @@
+"""Is this file a valid submission? The one answer that harness, pipeline and workflows share.
+
+Three steps, each a source of findings: strict load, schema, cross-field rules. A step runs only
+when the one before it found nothing, because it relies on what that one has established.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from importlib import resources
+from typing import TYPE_CHECKING
+
+from jsonschema import Draft202012Validator, FormatChecker
+
+from schemas import strict
+from schemas.codec import decode
+from schemas.messages import findings_of
+from schemas.rules import RULES
+from schemas.submission import Submission
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from schemas.codec import Json
+    from schemas.finding import Finding
+
+SUBMISSION_SCHEMA = "submission.v1.schema.json"
+PUBLISHED_SCHEMA = "published.v1.schema.json"
+
+
+def findings(data: bytes) -> tuple[Finding, ...]:
+    """All that is wrong with the bytes of a submission; empty when it is valid. Never raises."""
+    result = read(data)
+    return () if isinstance(result, Submission) else result
+
+
+def read(data: bytes) -> Submission | tuple[Finding, ...]:
+    """The submission in these bytes, or the findings that keep it from being one. Never raises."""
+    document = strict.load(data)
+    if isinstance(document, tuple):
+        return document
+    found = schema_findings(document, SUBMISSION_SCHEMA)
+    if found:
+        return found
+    submission = decode(Submission, document)
+    return tuple(sorted(f for rule in RULES.values() for f in rule(submission))) or submission
+
+
+def published_findings(data: bytes) -> tuple[Finding, ...]:
+    """All that is wrong with the bytes of a published document. Never raises."""
+    document = strict.load(data)
+    return document if isinstance(document, tuple) else schema_findings(document, PUBLISHED_SCHEMA)
+
+
+def schema_findings(document: Json, name: str) -> tuple[Finding, ...]:
+    """All violations of a schema, sorted by place."""
+    errors = _validator(name).iter_errors(document)
+    return tuple(sorted({f for error in errors for f in findings_of(error)}))
+
+
+@cache
+def schema(name: str) -> dict[str, Any]:
+    """A schema of this package as a JSON value; the caller must not change it."""
+    text = resources.files("schemas").joinpath(name).read_text(encoding="utf-8")
+    value: dict[str, Any] = json.loads(text)
+    return value
+
+
+@cache
+def _validator(name: str) -> Draft202012Validator:
+    return Draft202012Validator(schema(name), format_checker=FormatChecker())

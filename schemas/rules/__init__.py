@@ -1,0 +1,49 @@
+"""Which facts must hold between the fields of a submission? One function per rule.
+
+To add one: write the function, give it a line here, and add `tests/data/invalid/<rule>.json`,
+a file that breaks this rule and no other.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from schemas.rules import counters, references, times
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from schemas.finding import Finding
+    from schemas.submission import Submission
+
+    Rule = Callable[[Submission], Iterator[Finding]]
+
+RULES: dict[str, Rule] = {
+    "baseline-arm-present": references.baseline_arm_present,
+    "arm-ids-unique": references.arm_ids_unique,
+    "arm-baseline": references.arm_baseline,
+    "arm-draft-known": references.arm_draft_known,
+    "arm-reason": references.arm_reason,
+    "prompt-ids-unique": references.prompt_ids_unique,
+    "draft-ids-unique": references.draft_ids_unique,
+    "trial-arm-known": references.trial_arm_known,
+    "trial-prompt-known": references.trial_prompt_known,
+    "trial-unique": references.trial_unique,
+    "trial-order": references.trial_order,
+    "trial-reason": references.trial_reason,
+    "origin-of-import": references.origin_of_import,
+    "accepted-within-drafted": counters.accepted_within_drafted,
+    "drafted-within-depth": counters.drafted_within_depth,
+    "output-tokens-counted": counters.output_tokens_counted,
+    "output-within-limit": counters.output_within_limit,
+    "context-large-enough": counters.context_large_enough,
+    "histograms-agree": counters.histograms_agree,
+    "medians-agree": counters.medians_agree,
+    "no-speculation-drafts-nothing": counters.no_speculation_drafts_nothing,
+    "divergence-within-compared": counters.divergence_within_compared,
+    "parts-within-decode": times.parts_within_decode,
+    "decode-within-wall": times.decode_within_wall,
+    "trials-within-window": times.trials_within_window,
+    "decode-takes-time": times.decode_takes_time,
+    "probe-widths-ascend": times.probe_widths_ascend,
+}

@@ -1,0 +1,120 @@
+"""Do the counters of a trial agree with one another?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from schemas.finding import Finding
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from schemas.submission import Submission
+
+
+def accepted_within_drafted(submission: Submission) -> Iterator[Finding]:
+    """A token can only be accepted after it was drafted."""
+    for index, trial in enumerate(submission.trials):
+        if trial.accepted is None or trial.drafted is None:
+            continue
+        if trial.accepted > trial.drafted:
+            message = f"{trial.accepted} accepted of {trial.drafted} drafted tokens"
+            yield _at(index, "accepted", message, "accepted-within-drafted")
+
+
+def drafted_within_depth(submission: Submission) -> Iterator[Finding]:
+    """No round drafts more than the method's depth."""
+    depths = {arm.id: getattr(arm.method, "n_max", None) for arm in submission.arms}
+    for index, trial in enumerate(submission.trials):
+        depth = depths.get(trial.arm)
+        if depth is None or trial.rounds is None or trial.drafted is None:
+            continue
+        if trial.drafted > trial.rounds * depth:
+            message = f"{trial.drafted} drafted in {trial.rounds} rounds of at most {depth}"
+            yield _at(index, "drafted", message, "drafted-within-depth")
+
+
+def output_tokens_counted(submission: Submission) -> Iterator[Finding]:
+    """output_tokens = 1 + accepted + rounds: the counting that the schema states."""
+    for index, trial in enumerate(submission.trials):
+        if trial.output_tokens is None or trial.rounds is None or trial.accepted is None:
+            continue
+        expected = 1 + trial.accepted + trial.rounds
+        if trial.output_tokens != expected:
+            message = f"{trial.output_tokens} tokens, but 1 + accepted + rounds is {expected}"
+            yield _at(index, "output_tokens", message, "output-tokens-counted")
+
+
+def output_within_limit(submission: Submission) -> Iterator[Finding]:
+    """No output is longer than the setting allows."""
+    limit = submission.settings.max_output_tokens
+    for index, trial in enumerate(submission.trials):
+        if trial.output_tokens is not None and trial.output_tokens > limit:
+            message = f"{trial.output_tokens} tokens, but settings.max_output_tokens is {limit}"
+            yield _at(index, "output_tokens", message, "output-within-limit")
+
+
+def context_large_enough(submission: Submission) -> Iterator[Finding]:
+    """Prompt and output fit into the context."""
+    context = submission.settings.context_tokens
+    prompts = {prompt.id: prompt.tokens for prompt in submission.suite.prompts}
+    for index, trial in enumerate(submission.trials):
+        prompt_tokens = prompts.get(trial.prompt)
+        if context is None or prompt_tokens is None or trial.output_tokens is None:
+            continue
+        total = prompt_tokens + trial.output_tokens
+        if total > context:
+            message = f"prompt and output take {total} tokens, the context holds {context}"
+            yield _at(index, "output_tokens", message, "context-large-enough")
+
+
+def histograms_agree(submission: Submission) -> Iterator[Finding]:
+    """Histograms count every round once and add up to the counters."""
+    for index, trial in enumerate(submission.trials):
+        for field, total in (("accepted", trial.accepted), ("drafted", trial.drafted)):
+            histogram = getattr(trial, f"{field}_histogram")
+            if histogram is None:
+                continue
+            tokens = sum(length * rounds for length, rounds in enumerate(histogram))
+            if (sum(histogram), tokens) != (trial.rounds, total):
+                message = (
+                    f"counts {sum(histogram)} rounds and {tokens} tokens, "
+                    f"the counters say {trial.rounds} and {total}"
+                )
+                yield _at(index, f"{field}_histogram", message, "histograms-agree")
+
+
+def medians_agree(submission: Submission) -> Iterator[Finding]:
+    """The medians have one entry for each drafted length that occurred."""
+    for index, trial in enumerate(submission.trials):
+        for field in ("round_ms_median", "round_cpu_ms_median"):
+            medians = getattr(trial, field)
+            lengths = sum(1 for rounds in trial.drafted_histogram or () if rounds)
+            if medians is not None and len(medians) != lengths:
+                message = f"{len(medians)} medians for {lengths} drafted lengths with rounds"
+                yield _at(index, field, message, "medians-agree")
+
+
+def no_speculation_drafts_nothing(submission: Submission) -> Iterator[Finding]:
+    """An arm without speculation cannot have drafted."""
+    plain = {arm.id for arm in submission.arms if arm.method.type in ("none", "empty-draft")}
+    for index, trial in enumerate(submission.trials):
+        if trial.arm in plain and trial.drafted:
+            message = f"{trial.drafted} tokens drafted by an arm whose method drafts nothing"
+            yield _at(index, "drafted", message, "no-speculation-drafts-nothing")
+
+
+def divergence_within_compared(submission: Submission) -> Iterator[Finding]:
+    """A difference lies within what was compared, and only a difference has a margin."""
+    for index, trial in enumerate(submission.trials):
+        first = trial.first_divergence
+        if first is None and trial.divergence_margin is not None:
+            message = "a margin without first_divergence; give both or none"
+            yield _at(index, "divergence_margin", message, "divergence-within-compared")
+        if first is not None and first >= (trial.compared_tokens or 0):
+            message = f"differs at token {first}, but {trial.compared_tokens} tokens were compared"
+            yield _at(index, "first_divergence", message, "divergence-within-compared")
+
+
+def _at(index: int, field: str, message: str, rule: str) -> Finding:
+    return Finding(path=f"$.trials[{index}].{field}", message=message, rule=rule)

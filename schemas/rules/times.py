@@ -1,0 +1,79 @@
+"""Do the times of a submission fit into one another?"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from schemas.finding import Finding
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from schemas.submission import Submission
+
+# Clocks are read at slightly different moments and figures are rounded.
+_TOLERANCE = 1.001
+_SLACK_MS = 1.0
+# measured_from and measured_until are whole seconds, so the window may be short by almost two.
+_WINDOW_SLACK_MS = 2000.0
+
+
+def parts_within_decode(submission: Submission) -> Iterator[Finding]:
+    """Drafting and verification are parts of the decode time."""
+    for index, trial in enumerate(submission.trials):
+        if trial.decode_ms is None:
+            continue
+        parts_ms = (trial.draft_ms or 0.0) + (trial.verify_ms or 0.0)
+        if parts_ms > trial.decode_ms * _TOLERANCE + _SLACK_MS:
+            message = f"draft_ms + verify_ms is {parts_ms:.1f}, more than {trial.decode_ms:.1f}"
+            yield _at(index, "decode_ms", message, "parts-within-decode")
+
+
+def decode_within_wall(submission: Submission) -> Iterator[Finding]:
+    """Prompt processing and decoding happen between request and last token."""
+    for index, trial in enumerate(submission.trials):
+        if trial.decode_ms is None or trial.wall_ms is None:
+            continue
+        parts_ms = trial.decode_ms + (trial.prompt_ms or 0.0)
+        if parts_ms > trial.wall_ms * _TOLERANCE + _SLACK_MS:
+            message = f"prompt_ms + decode_ms is {parts_ms:.1f}, more than {trial.wall_ms:.1f}"
+            yield _at(index, "wall_ms", message, "decode-within-wall")
+
+
+def trials_within_window(submission: Submission) -> Iterator[Finding]:
+    """The trials cannot take longer than the campaign (concurrent requests overlap)."""
+    began = datetime.fromisoformat(submission.measured_from)
+    ended = datetime.fromisoformat(submission.measured_until)
+    window_ms = (ended - began).total_seconds() * 1000
+    concurrency = {arm.id: arm.concurrency or 1 for arm in submission.arms}
+    spent_ms = sum(
+        (trial.decode_ms or 0.0) / concurrency.get(trial.arm, 1) for trial in submission.trials
+    )
+    if window_ms < 0 or spent_ms > window_ms * _TOLERANCE + _WINDOW_SLACK_MS:
+        message = f"trials take {spent_ms / 1000:.1f} s, the window is {window_ms / 1000:.1f} s"
+        yield Finding(path="$.measured_until", message=message, rule="trials-within-window")
+
+
+def decode_takes_time(submission: Submission) -> Iterator[Finding]:
+    """More than one token cannot be decoded in no time."""
+    for index, trial in enumerate(submission.trials):
+        if trial.output_tokens is not None and trial.output_tokens > 1 and trial.decode_ms == 0:
+            message = f"0 ms for {trial.output_tokens} tokens; a missing time must be left out"
+            yield _at(index, "decode_ms", message, "decode-takes-time")
+
+
+def probe_widths_ascend(submission: Submission) -> Iterator[Finding]:
+    """The verification curve has one time per width, in ascending order of width."""
+    curve = submission.probes.verification if submission.probes else None
+    if curve is None:
+        return
+    ascending = all(narrow < wide for narrow, wide in pairwise(curve.widths))
+    if not ascending or len(curve.widths) != len(curve.step_ms_median):
+        message = "widths must ascend and step_ms_median must have one entry per width"
+        yield Finding(path="$.probes.verification", message=message, rule="probe-widths-ascend")
+
+
+def _at(index: int, field: str, message: str, rule: str) -> Finding:
+    return Finding(path=f"$.trials[{index}].{field}", message=message, rule=rule)

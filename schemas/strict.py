@@ -1,0 +1,150 @@
+"""Is this a well-formed JSON document that nobody can read in two ways?
+
+Size, depth, encoding, grammar, duplicate keys, numbers and characters are checked before anything
+looks at the content. `jsonschema` accepts NaN under `exclusiveMinimum: 0`; this loader is the gate.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import unicodedata
+from typing import TYPE_CHECKING, NoReturn
+
+import orjson
+
+from schemas.finding import Finding
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from schemas.codec import Json
+
+MAX_BYTES = 512 * 1024
+MAX_DEPTH = 12
+MAX_DIGITS = 18  # an integer that fits into 64 bits with its sign
+
+_TOKENS = re.compile(rb'"(?:[^"\\]|\\.)*"?|[\[{]|[\]}]', re.DOTALL)
+_BOM = b"\xef\xbb\xbf"
+_REFUSED_CATEGORIES = {
+    "Cc": "a control character",
+    "Cf": "an invisible format character",
+    "Cs": "a lone surrogate",
+    "Co": "a private-use character",
+    "Cn": "an unassigned character",
+    "Zl": "a line separator",
+    "Zp": "a paragraph separator",
+}
+
+
+class _RefusedError(ValueError):
+    """Carries a finding out of the parser's hooks."""
+
+    def __init__(self, finding: Finding) -> None:
+        super().__init__(finding.message)
+        self.finding = finding
+
+
+def load(data: bytes) -> Json | tuple[Finding, ...]:
+    """The document, or the findings that keep it from being read. Never raises."""
+    found = _before_parsing(data)
+    if found is not None:
+        return (found,)
+    try:
+        document: Json = orjson.loads(data)
+        json.loads(
+            data,
+            object_pairs_hook=_object,
+            parse_int=_integer,
+            parse_float=_number,
+            parse_constant=_number,
+        )
+    except orjson.JSONDecodeError as error:
+        return (_finding("json", f"not JSON: {error}; write it with the harness, not by hand"),)
+    except _RefusedError as error:
+        return (error.finding,)
+    return tuple(_text_findings("$", document)) or document
+
+
+def _before_parsing(data: bytes) -> Finding | None:
+    if len(data) > MAX_BYTES:
+        return _finding("size", f"{len(data)} bytes, at most {MAX_BYTES} are accepted")
+    if data.startswith(_BOM):
+        return _finding("encoding", "starts with a byte-order mark; save it as UTF-8 without one")
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        return _finding("encoding", f"not UTF-8 at byte {error.start}; save it as UTF-8")
+    if _depth(data) > MAX_DEPTH:
+        return _finding("depth", f"nested deeper than {MAX_DEPTH} levels")
+    return None
+
+
+def _depth(data: bytes) -> int:
+    """The deepest nesting, found on the bytes, so that no parser can be driven into recursion."""
+    depth = deepest = 0
+    for token in _TOKENS.finditer(data):
+        first = token[0][:1]
+        if first in b"[{":
+            depth += 1
+            deepest = max(deepest, depth)
+        elif first in b"]}":
+            depth -= 1
+    return deepest
+
+
+def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    keys = dict(pairs)
+    if len(keys) != len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        _refuse("duplicate-key", f"the key {twice[:60]!r} stands twice in one object; keep one")
+    return keys
+
+
+def _integer(digits: str) -> int:
+    if len(digits.lstrip("-")) > MAX_DIGITS:
+        _refuse("number", f"an integer of {len(digits)} digits; at most {MAX_DIGITS} are accepted")
+    return int(digits)
+
+
+def _number(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        _refuse("number", f"{text[:20]} is not a finite number; leave an unknown value out")
+    return number
+
+
+def _text_findings(path: str, value: Json) -> Iterator[Finding]:
+    if isinstance(value, str):
+        yield from _string_findings(path, value)
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from _text_findings(f"{path}[{index}]", item)
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            yield from _string_findings(path, key)
+            yield from _text_findings(f"{path}.{key}", item)
+
+
+def _string_findings(path: str, text: str) -> Iterator[Finding]:
+    if text.isascii() and text.isprintable():
+        return
+    for character in text:
+        kind = _REFUSED_CATEGORIES.get(unicodedata.category(character))
+        if kind is not None:
+            message = f"contains {kind} (U+{ord(character):04X}); remove it"
+            yield Finding(path=path, message=message, rule="characters")
+            return
+    if not unicodedata.is_normalized("NFC", text):
+        message = "is not in Unicode normal form C; type the text again or normalise it"
+        yield Finding(path=path, message=message, rule="characters")
+
+
+def _finding(rule: str, message: str) -> Finding:
+    return Finding(path="$", message=message, rule=rule)
+
+
+def _refuse(rule: str, message: str) -> NoReturn:
+    raise _RefusedError(_finding(rule, message))

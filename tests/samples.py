@@ -1,0 +1,224 @@
+"""Which submissions do the tests look at? Small made-up ones, consistent by construction.
+
+`sample()` builds a valid submission from a handful of costs; every counter follows from them.
+"""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, replace
+
+from schemas.canonical import canonical_bytes
+from schemas.codec import encode
+from schemas.submission import (
+    Arm,
+    Cpu,
+    Design,
+    Device,
+    DeviceMemory,
+    DraftingProbe,
+    DraftModel,
+    Engine,
+    Gpu,
+    Machine,
+    Model,
+    NoSpeculation,
+    OperatingSystem,
+    Probes,
+    Prompt,
+    PromptLookup,
+    Settings,
+    Submission,
+    Suite,
+    Tool,
+    Trial,
+    VerificationProbe,
+    Warmup,
+)
+
+TASKS = ("code", "math", "reasoning", "summarization", "chat", "json", "creative", "translation")
+OUTPUT_TOKENS = 41
+DEPTH = 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Costs:
+    """A made-up rig: a plain step, one more verified token, one drafted token, and the noise."""
+
+    step_ms: float = 20.0
+    extra_width_ms: float = 2.0
+    draft_token_ms: float = 2.0
+    noise: float = 0.01
+
+
+def sample(  # noqa: PLR0913 - a builder: each argument is one thing a test may want to vary
+    *,
+    seed: int = 0,
+    gpu: str | None = "NVIDIA GeForce RTX 4060",
+    vram_mib: int = 8188,
+    backend: str = "cuda",
+    parameters: int = 7_000_000_000,
+    quantisation: str = "Q4_K_M",
+    tasks: tuple[str, ...] = TASKS,
+    prompts_per_task: int = 3,
+    blocks: int = 2,
+    costs: Costs | None = None,
+    contributor: str = "ada",
+    day: str = "2026-11-21",
+) -> Submission:
+    """A valid submission with a baseline, a prompt-lookup arm and a draft-model arm."""
+    costs = costs or Costs()
+    prompts = tuple(
+        Prompt(id=f"{task}-{number}", task=task, tokens=100)  # type: ignore[arg-type]
+        for task in tasks
+        for number in range(1, prompts_per_task + 1)
+    )
+    draft = Model(
+        id="tiny-q8-0", name="Tiny-500M", quantisation="Q8_0", parameters=500_000_000, layers=24
+    )
+    size = f"{parameters / 1e9:g}B"
+    arms = (
+        Arm(id="baseline", role="baseline", method=NoSpeculation()),
+        Arm(
+            id="prompt-lookup-n4",
+            role="speculation",
+            method=PromptLookup(n_max=DEPTH, ngram_min=2, ngram_max=4),
+            baseline="baseline",
+        ),
+        Arm(
+            id="draft-model-n4",
+            role="speculation",
+            method=DraftModel(draft=draft.id, n_max=DEPTH),
+            baseline="baseline",
+            load_s=1.5,
+            peak_memory=(DeviceMemory(device="CPU", peak_mib=700),),
+        ),
+    )
+    return Submission(
+        tier="measured",
+        profile="default",
+        measured_from=f"{day}T09:00:00Z",
+        measured_until=f"{day}T10:00:00Z",
+        contributor=contributor,
+        tool=Tool(name="draftmap", version="0.1.0"),
+        machine=Machine(
+            os=OperatingSystem(family="linux", version="6.1"),
+            cpu=Cpu(
+                name="AMD Ryzen 7 7845HS",
+                architecture="x86_64",
+                logical_cores=16,
+                physical_cores=8,
+            ),
+            ram_mib=32768,
+            gpus=(Gpu(name=gpu, vendor="nvidia", vram_mib=vram_mib),) if gpu else (),
+        ),
+        engine=Engine(
+            runner="llama-cpp-python",
+            name="llama.cpp",
+            version="0.5.0-dev",
+            commit="0c1e57098",
+            package_version="0.3.36",
+            backend=backend,  # type: ignore[arg-type]
+            devices=(Device(name="CPU", kind="cpu"),),
+        ),
+        target=Model(
+            id=f"sample-{size.lower()}-{quantisation.lower().replace('_', '-')}",
+            name=f"Sample-{size}",
+            family="Sample",
+            quantisation=quantisation,
+            parameters=parameters,
+            layers=32,
+        ),
+        drafts=(draft,),
+        settings=Settings(max_output_tokens=OUTPUT_TOKENS, context_tokens=2048, threads=8),
+        design=Design(
+            blocks=blocks,
+            order="latin-square",
+            planned_trials=len(prompts) * blocks * len(arms),
+            ended="completed",
+            seed=seed,
+        ),
+        suite=Suite(id="core", version="1.0.0", prompts=prompts),
+        arms=arms,
+        trials=_trials(random.Random(seed), costs, prompts, arms, blocks),  # noqa: S311 - made-up data
+        warmups=(Warmup(arm="draft-model-n4", output_tokens=32, decode_ms=700.0),),
+        probes=Probes(
+            verification=VerificationProbe(
+                context_tokens=256,
+                repeats=9,
+                widths=tuple(range(1, DEPTH + 2)),
+                step_ms_median=tuple(
+                    costs.step_ms + costs.extra_width_ms * extra for extra in range(DEPTH + 1)
+                ),
+            ),
+            drafting=(
+                DraftingProbe(draft=draft.id, repeats=16, token_ms_median=costs.draft_token_ms),
+            ),
+        ),
+    )
+
+
+def sample_bytes(submission: Submission) -> bytes:
+    """The canonical bytes of a submission."""
+    return canonical_bytes(encode(submission))
+
+
+def _trials(
+    rng: random.Random,
+    costs: Costs,
+    prompts: tuple[Prompt, ...],
+    arms: tuple[Arm, ...],
+    blocks: int,
+) -> tuple[Trial, ...]:
+    trials: list[Trial] = []
+    for block in range(blocks):
+        for number, prompt in enumerate(prompts):
+            for arm in arms:
+                trial = _trial(rng, costs, arm, number)
+                trials.append(
+                    replace(trial, prompt=prompt.id, block=block, order=len(trials))
+                )
+    return tuple(trials)
+
+
+def _trial(rng: random.Random, costs: Costs, arm: Arm, number: int) -> Trial:
+    """One generation; task-dependent acceptance: prompt `number` decides how much is accepted."""
+    depth = {"none": 0, "prompt-lookup": DEPTH if number % 3 == 0 else 0, "draft-model": DEPTH}[
+        arm.method.type
+    ]
+    accepted_each = min(depth, 1 + number % 4) if depth else 0
+    rounds, rest = divmod(OUTPUT_TOKENS - 1, accepted_each + 1)
+    accepted_by_round = [accepted_each] * rounds + ([rest - 1] if rest else [])
+    drafting_ms = depth * costs.draft_token_ms if arm.method.type == "draft-model" else 0.0
+    verify_ms = costs.step_ms + costs.extra_width_ms * depth
+    factor = 1 + rng.uniform(-costs.noise, costs.noise)
+    count = len(accepted_by_round)
+    decode_ms = (verify_ms + drafting_ms) * factor * count
+    return Trial(
+        arm=arm.id,
+        prompt="",
+        block=0,
+        order=0,
+        outcome="ok",
+        prompt_ms=50.0,
+        output_tokens=OUTPUT_TOKENS,
+        decode_ms=decode_ms,
+        draft_ms=drafting_ms * factor * count,
+        verify_ms=verify_ms * factor * count,
+        wall_ms=decode_ms + 60.0,
+        rounds=count,
+        full_rounds=accepted_by_round.count(depth) if depth else 0,
+        drafted=depth * count,
+        accepted=sum(accepted_by_round),
+        accepted_histogram=_histogram(accepted_by_round),
+        drafted_histogram=_histogram([depth] * count),
+        round_ms_median=((verify_ms + drafting_ms) * factor,),
+        round_cpu_ms_median=((verify_ms + drafting_ms) * factor * 2,),
+        finish="length",
+        output_sha256="0011223344556677",
+        compared_tokens=OUTPUT_TOKENS,
+    )
+
+
+def _histogram(lengths: list[int]) -> tuple[int, ...]:
+    return tuple(lengths.count(length) for length in range(max(lengths) + 1))
