@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """One generation to run."""
+    """One generation to run: an arm of the campaign on a prompt of its suite."""
 
     arm: str
     prompt: str
@@ -23,7 +23,7 @@ class Request:
 class Round:
     """One draft-and-verify cycle; for a baseline one single step.
 
-    `width` is the number of tokens that the target's step was fed: the newest token and the draft.
+    The target's step was fed `drafted + 1` tokens: the newest token and the draft.
     """
 
     drafted: int
@@ -33,11 +33,6 @@ class Round:
     round_ms: float
     cpu_ms: float
 
-    @property
-    def width(self) -> int:
-        """Tokens fed to the target in this round."""
-        return self.drafted + 1
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Generation:
@@ -45,17 +40,17 @@ class Generation:
 
     `margins` has one entry per output token: the logit of the token minus the runner-up's. It is
     `None` where the runner did not look (only baselines need it). `prompt_ms` is `None` when the
-    state of the same prompt was reused.
+    state of the same prompt was reused. `prompt_sha256` covers the rendered prompt's token ids.
     """
 
     tokens: tuple[int, ...]
     margins: tuple[float, ...] | None
     prompt_tokens: int
+    prompt_sha256: str
     prompt_ms: float | None
     wall_ms: float
     rounds: tuple[Round, ...]
     finish: Literal["length", "stop"]
-    prompt_sha256: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,42 +62,44 @@ class Failure:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LoadedArm:
-    """An arm after loading: ready, or failed with a reason."""
-
-    id: str
-    load_s: float | None = None
-    placement: Placement | None = None
-    argv: tuple[str, ...] | None = None
-    failure: Failure | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Loaded:
-    """What the engine says about itself and its arms after loading."""
+class EngineReport:
+    """What the engine says about itself, and the settings that it really uses."""
 
     engine: Engine
     settings: Settings
-    arms: tuple[LoadedArm, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PreparedArm:
+    """An arm that is loaded and has answered one prompt that does not count."""
+
+    load_s: float
+    warm_up: Generation
+    placement: Placement | None = None
+    peak_memory: tuple[DeviceMemory, ...] | None = None
+    argv: tuple[str, ...] | None = None
 
 
 class Session(Protocol):
-    """A loaded engine that answers requests one at a time."""
+    """A loaded target that answers requests one at a time.
 
-    def loaded(self) -> Loaded:
-        """What was loaded and which arms are ready."""
+    Failures are values: only a bug, or an engine whose process has died, raises.
+    """
+
+    def report(self) -> EngineReport:
+        """What was loaded and how it is set up."""
+        ...
+
+    def prepare(self, arm: str) -> PreparedArm | Failure:
+        """Load what the arm needs and warm it up, with speculation on."""
         ...
 
     def generate(self, request: Request) -> Generation | Failure:
-        """Run one generation. A failure is a value; only a bug raises."""
+        """Run one generation of a prepared arm."""
         ...
 
-    def probe(self) -> Probes:
-        """Measure the verification curve and the cost of a drafted token."""
-        ...
-
-    def peak_memory(self) -> tuple[DeviceMemory, ...]:
-        """The highest memory in use so far, per device."""
+    def probe(self) -> Probes | None:
+        """Measure the verification curve and the cost of a drafted token, where possible."""
         ...
 
     def close(self) -> None:
@@ -114,5 +111,5 @@ class Runner(Protocol):
     """A way to reach an engine."""
 
     def open(self, campaign: Campaign) -> Session:
-        """Load target and arms. Raises `HarnessError` when not even the target can be loaded."""
+        """Load the target. Raises `HarnessError` when it cannot be loaded."""
         ...

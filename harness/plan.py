@@ -1,0 +1,53 @@
+"""In which order do the trials run? Decided before the first one, from the campaign alone.
+
+Paired and interleaved: within a block every prompt is run by every arm, one arm after the other, so
+that a machine that slows down slows all arms. The order of the arms alternates (ABBA for two arms,
+the rows of a balanced Latin square for more; Williams 1949), so that no arm always goes first.
+"""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING, Literal
+
+from harness.model import PlannedTrial
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from harness.model import Campaign
+
+_ALTERNATING = 2
+
+
+def plan(campaign: Campaign) -> tuple[PlannedTrial, ...]:
+    """The trials of a campaign in running order: blocks, shuffled prompts, arms in balanced order."""
+    orders = balanced_orders([arm.id for arm in campaign.arms])
+    shuffle = random.Random(campaign.seed)  # noqa: S311 - an order, not a secret
+    trials: list[PlannedTrial] = []
+    for block in range(campaign.blocks):
+        prompts = [prompt.id for prompt in campaign.suite.prompts]
+        shuffle.shuffle(prompts)
+        for position, prompt in enumerate(prompts):
+            for arm in orders[(position + block) % len(orders)]:
+                trials.append(  # noqa: PERF401 - three loops read better than one expression
+                    PlannedTrial(order=len(trials), block=block, prompt=prompt, arm=arm)
+                )
+    return tuple(trials)
+
+
+def order_name(arms: int) -> Literal["sequential", "abba", "latin-square"]:
+    """What the format calls the order of so many arms."""
+    if arms < _ALTERNATING:
+        return "sequential"
+    return "abba" if arms == _ALTERNATING else "latin-square"
+
+
+def balanced_orders(arms: Sequence[str]) -> list[list[str]]:
+    """Orders in which every arm stands at every position, and follows every other, equally often."""
+    count = len(arms)
+    zigzag = [(step + 1) // 2 if step % 2 else -(step // 2) for step in range(count)]
+    rows = [[arms[(start + offset) % count] for offset in zigzag] for start in range(count)]
+    if count % 2 and count > 1:
+        rows += [row[::-1] for row in rows]
+    return rows

@@ -1,0 +1,300 @@
+"""Published files say what their sources print, in the form the schema asks for."""
+
+import copy
+import json
+import re
+import unicodedata
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NotRequired, TypedDict, cast
+
+import pytest
+from jsonschema import Draft202012Validator, FormatChecker
+
+ROOT = Path(__file__).resolve().parents[2]
+PUBLISHED = ROOT / "results" / "published"
+FILES = sorted(PUBLISHED.glob("*.json"))
+SCHEMA = json.loads((ROOT / "schemas" / "published.v1.schema.json").read_text(encoding="utf-8"))
+VALIDATOR = Draft202012Validator(SCHEMA, format_checker=FormatChecker())
+ROUNDING = 0.02
+NUMBER = re.compile(r"\d+(?:\.\d+)?")
+
+# Printed in words, as a count of a count, as a slowdown, or as a percentage without its sign.
+PRINTED_OTHERWISE = {
+    ("doubles", "load_time_ratio"): [2.0],
+    ("2-3 out of 8", "acceptance_rate"): [0.25, 0.375],
+    ("nearly 4\N{MULTIPLICATION SIGN}", "speedup"): [0.25],
+    ("15", "max_fallback_share"): [0.15],
+}
+
+
+class Figure(TypedDict):
+    quantity: str
+    value: float
+    high: NotRequired[float]
+    as_printed: str
+
+
+class Row(TypedDict):
+    id: str
+    kind: str
+    rig: NotRequired[str]
+    target: NotRequired[dict[str, object]]
+    baseline_row: NotRequired[str]
+    figures: list[Figure]
+    note: NotRequired[str]
+
+
+class Document(TypedDict):
+    source: dict[str, str]
+    rigs: list[dict[str, object]]
+    rows: list[Row]
+
+
+def read(path: Path) -> Document:
+    return cast("Document", json.loads(path.read_text(encoding="utf-8")))
+
+
+def figure_values(row: Row) -> dict[str, float]:
+    return {figure["quantity"]: figure["value"] for figure in row["figures"]}
+
+
+def rows_by_id(document: Document) -> dict[str, Row]:
+    return {row["id"]: row for row in document["rows"]}
+
+
+def rows_with_baseline(document: Document) -> Iterator[tuple[Row, Row]]:
+    rows = rows_by_id(document)
+    for row in document["rows"]:
+        if "baseline_row" in row:
+            yield row, rows[row["baseline_row"]]
+
+
+def printed_values(figure: Figure) -> list[float]:
+    """Return the numbers of `as_printed` in the unit of the figure's quantity."""
+    text = figure["as_printed"]
+    if (text, figure["quantity"]) in PRINTED_OTHERWISE:
+        return PRINTED_OTHERWISE[text, figure["quantity"]]
+    numbers = [float(number) for number in NUMBER.findall(text)]
+    if text.startswith("-") and text.endswith("%"):
+        return [1 - number / 100 for number in numbers]
+    scale = {"%": 0.01, "K": 1024.0, "k": 1000.0}.get(text.rstrip("+")[-1], 1.0)
+    return [number * scale for number in numbers]
+
+
+def in_schema_order(value: object, schema: dict[str, Any]) -> object:
+    """Return the same value with the keys of every object in the order of the schema."""
+    if "$ref" in schema:
+        schema = SCHEMA["$defs"][schema["$ref"].rpartition("/")[2]]
+    if isinstance(value, dict):
+        fields = schema["properties"]
+        return {key: in_schema_order(value[key], fields[key]) for key in fields if key in value}
+    if isinstance(value, list):
+        return [in_schema_order(item, schema["items"]) for item in value]
+    return value
+
+
+def schema_nodes(node: object) -> Iterator[dict[str, Any]]:
+    """Yield every object of the schema that states a type."""
+    if isinstance(node, dict):
+        if isinstance(node.get("type"), str):
+            yield node
+        for key, child in node.items():
+            if key not in {"examples", "if", "then"}:
+                yield from schema_nodes(child)
+    if isinstance(node, list):
+        for child in node:
+            yield from schema_nodes(child)
+
+
+every_file = pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+
+
+@every_file
+def test_a_published_file_satisfies_the_schema(path: Path) -> None:
+    messages = [error.message for error in VALIDATOR.iter_errors(read(path))]
+
+    assert messages == []
+
+
+@every_file
+def test_a_published_file_is_written_in_one_form_and_named_after_its_source(path: Path) -> None:
+    text = path.read_bytes().decode("utf-8")
+
+    ordered = in_schema_order(json.loads(text), SCHEMA)
+
+    assert text == json.dumps(ordered, indent=2, ensure_ascii=False) + "\n"
+    assert text == unicodedata.normalize("NFC", text)
+    assert read(path)["source"]["id"] == path.stem
+
+
+@every_file
+def test_no_two_rows_rigs_or_quantities_of_a_row_share_a_name(path: Path) -> None:
+    document = read(path)
+
+    rows = [row["id"] for row in document["rows"]]
+    rigs = [rig["id"] for rig in document["rigs"]]
+
+    assert len(set(rows)) == len(rows)
+    assert len(set(rigs)) == len(rigs)
+    assert all(len(figure_values(row)) == len(row["figures"]) for row in document["rows"])
+
+
+@every_file
+def test_rows_name_exactly_the_rigs_the_file_describes(path: Path) -> None:
+    document = read(path)
+
+    assert {row["rig"] for row in document["rows"] if "rig" in row} == {
+        rig["id"] for rig in document["rigs"]
+    }
+
+
+@every_file
+def test_a_value_is_the_number_that_is_printed(path: Path) -> None:
+    for row in read(path)["rows"]:
+        for figure in row["figures"]:
+            stored = [figure["value"], *([figure["high"]] if "high" in figure else [])]
+
+            assert stored == pytest.approx(printed_values(figure)), (row["id"], figure)
+            assert figure["value"] < figure.get("high", float("inf")), (row["id"], figure)
+
+
+@every_file
+def test_a_baseline_reference_points_at_a_baseline_row_of_the_same_rig(path: Path) -> None:
+    pairs = list(rows_with_baseline(read(path)))
+
+    assert pairs
+    for row, baseline in pairs:
+        assert baseline["kind"] == "baseline", row["id"]
+        assert baseline["rig"] == row["rig"], row["id"]
+
+
+@every_file
+def test_speculation_is_always_compared_with_the_same_target_without_it(path: Path) -> None:
+    rows = [row for row in read(path)["rows"] if row["kind"] == "speculation"]
+    pairs = [pair for pair in rows_with_baseline(read(path)) if pair[0]["kind"] == "speculation"]
+
+    assert [row["id"] for row, _ in pairs] == [row["id"] for row in rows]
+    assert all(row["target"] == baseline["target"] for row, baseline in pairs)
+
+
+@every_file
+def test_a_stated_speedup_follows_from_the_two_speeds_or_a_note_says_why_not(path: Path) -> None:
+    for row, baseline in rows_with_baseline(read(path)):
+        ours, theirs = figure_values(row), figure_values(baseline)
+        if not {"decode_tps", "speedup"} <= ours.keys():
+            continue
+        from_speeds = ours["decode_tps"] / theirs["decode_tps"]
+        agrees = abs(ours["speedup"] - from_speeds) <= ROUNDING
+
+        assert agrees or "note" in row, (row["id"], from_speeds)
+
+
+@pytest.mark.parametrize(
+    ("source", "row", "quantity", "value"),
+    [
+        ("rtx-4060-8gb-split-vram", "baseline-27b", "decode_tps", 3.5),
+        ("rtx-4060-8gb-split-vram", "spec-27b-0-8b", "decode_tps", 3.1),
+        ("rtx-4060-8gb-split-vram", "spec-27b-9b", "decode_tps", 2.5),
+        ("rtx-4060-8gb-split-vram", "spec-27b-0-8b", "speedup", 0.89),
+        ("rtx-4060-8gb-split-vram", "spec-27b-9b", "speedup", 0.71),
+        ("rtx-4060-8gb-split-vram", "spec-27b-9b", "vram_mib", 7140),
+        ("rtx-4060-8gb-split-vram", "spec-27b-9b", "gpu_utilisation", 0.05),
+        ("rtx-4060-8gb-split-vram", "alternative-9b", "decode_tps", 33),
+        ("rtx-4060-8gb-split-vram", "alternative-35b-a3b", "decode_tps", 8.6),
+        ("rtx-4060-8gb-split-vram", "budget-27b-4b", "target_budget_gb", 5.5),
+        ("rtx-4060-8gb-split-vram", "roofline-ram", "roofline_tps", 4.7),
+        ("rtx-5060-ti-vllm-hosting", "spec-code", "acceptance_rate", 0.86),
+        ("rtx-5060-ti-vllm-hosting", "spec-json", "decode_tps", 245),
+        ("rtx-5060-ti-vllm-hosting", "spec-creative", "speedup", 1.43),
+        ("rtx-5060-ti-vllm-hosting", "spec-translation", "acceptance_rate", 0.72),
+        ("rtx-5060-ti-vllm-hosting", "pair-qwen-14b-0-5b", "draft_vram_gb", 0.7),
+        ("rtx-5060-ti-vllm-hosting", "pitfall-cache", "context_tokens_lost", 10000),
+        ("rtx-3090-beellama-dflash", "baseline-qwen-27b", "decode_tps", 37.2),
+        ("rtx-3090-beellama-dflash", "spec-qwen-27b", "sequence_acceptance", 0.892),
+        ("rtx-3090-beellama-dflash", "spec-gemma-31b", "decode_tps", 177.8),
+        ("rtx-3090-beellama-dflash", "spec-gemma-31b", "acceptance_rate", 0.681),
+        ("rtx-3090-beellama-dflash", "break-even", "min_sequence_acceptance", 0.60),
+        ("llama-cpp-cheap-gpus", "baseline-1080ti-7b-vulkan", "decode_tps", 57.3),
+        ("llama-cpp-cheap-gpus", "spec-5060ti-7b-cuda", "speedup", 0.27),
+        ("llama-cpp-cheap-gpus", "spec-5060ti-14b", "speedup", 1.40),
+        ("llama-cpp-cheap-gpus", "spec-5060ti-14b-chat", "speedup", 0.92),
+        ("llama-cpp-cheap-gpus", "spec-1080ti-7b-math", "speedup", 1.16),
+        ("llama-cpp-cheap-gpus", "spec-cpu-3b", "decode_tps", 22.1),
+        ("llama-cpp-cheap-gpus", "spec-cpu-3b-math", "speedup", 2.03),
+        ("llama-cpp-cheap-gpus", "bandwidth-1080ti", "bandwidth_gb_s", 484),
+    ],
+)
+def test_a_figure_is_held_as_the_source_prints_it(
+    source: str, row: str, quantity: str, value: float
+) -> None:
+    document = read(PUBLISHED / f"{source}.json")
+
+    assert figure_values(rows_by_id(document)[row])[quantity] == value
+
+
+def test_a_contradiction_inside_a_source_is_noted_where_it_stands() -> None:
+    contradictions = {
+        "rtx-4060-8gb-split-vram": ["baseline-27b", "spec-27b-9b"],
+        "rtx-5060-ti-vllm-hosting": ["practice-four-tokens", "size-rule"],
+        "rtx-3090-beellama-dflash": ["claim-range", "reasoning", "cycles-quick-start"],
+        "llama-cpp-cheap-gpus": ["summary-7b", "generation-gap", "best-case"],
+    }
+
+    for source, rows in contradictions.items():
+        document = rows_by_id(read(PUBLISHED / f"{source}.json"))
+        assert all("note" in document[row] for row in rows), source
+
+
+def test_the_schema_is_valid_leaves_nothing_open_and_explains_every_field() -> None:
+    needed = {
+        "object": {"additionalProperties", "properties"},
+        "string": {"maxLength", "pattern"},
+        "array": {"maxItems", "items"},
+        "number": {"minimum", "maximum"},
+        "integer": {"minimum", "maximum"},
+    }
+
+    Draft202012Validator.check_schema(SCHEMA)
+
+    for node in schema_nodes(SCHEMA):
+        assert needed[node["type"]] <= node.keys(), node
+        assert node.get("additionalProperties", False) is False, node
+        for field in node.get("properties", {}).values():
+            assert {"description", "examples"} <= field.keys(), field
+
+
+def test_every_quantity_of_the_closed_list_is_documented_with_its_unit() -> None:
+    meanings = SCHEMA["$defs"]["quantity_meanings"]["anyOf"]
+
+    assert [entry["const"] for entry in meanings] == SCHEMA["$defs"]["quantity"]["enum"]
+    assert all(entry.keys() == {"const", "title", "description"} for entry in meanings)
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda document: document.update(score=1),
+        lambda document: document["source"].update(title="<script>"),
+        lambda document: document["source"].update(title="line end\n"),
+        lambda document: document["source"].update(publisher="unknown"),
+        lambda document: document["source"].update(url="http://example.org"),
+        lambda document: document.update(transcribed_on="2026-02-30"),
+        lambda document: document["rows"][0].update(method="none"),
+        lambda document: document["rows"][0].update(figures=[]),
+        lambda document: document["rows"][0].pop("draft"),
+        lambda document: document["rows"][0]["figures"][0].update(value=-1),
+        lambda document: document["rows"][0]["figures"][0].update(quantity="score"),
+        lambda document: document["rows"][0]["figures"][0].update(quantity="acceptance_rate"),
+        lambda document: document["rigs"][0].pop("gpu"),
+    ],
+)
+def test_the_schema_rejects_a_spoiled_file(spoil: Callable[[Any], object]) -> None:
+    good = read(PUBLISHED / "rtx-4060-8gb-split-vram.json")
+    good["rows"] = [rows_by_id(good)["spec-27b-4b"]]
+    spoiled = copy.deepcopy(good)
+
+    spoil(spoiled)
+
+    assert VALIDATOR.is_valid(good)
+    assert not VALIDATOR.is_valid(spoiled)
