@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import json
+import re
 from dataclasses import dataclass
+
+ROOT = "$"
+_PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,59}")
+_SHOWN_CHARACTERS = 60
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, order=True)
@@ -19,3 +25,20 @@ class Finding:
     def line(self, file: str) -> str:
         """The finding as one line: `file: $.path: message [rule]`."""
         return f"{file}: {self.path}: {self.message} [{self.rule}]"
+
+
+def child_path(path: str, step: str | int) -> str:
+    """The JSON path of an entry; a key that is no plain word is quoted and escaped."""
+    if isinstance(step, int):
+        return f"{path}[{step}]"
+    return f"{path}.{step}" if _PLAIN_KEY.fullmatch(step) else f"{path}[{shown(step)}]"
+
+
+def shown(value: object) -> str:
+    """A JSON value as short, printable ASCII text for a message; of a container only its size."""
+    if isinstance(value, dict):
+        return f"an object of {len(value)} fields"
+    if isinstance(value, list):
+        return f"a list of {len(value)} entries"
+    text = json.dumps(value)
+    return text if len(text) <= _SHOWN_CHARACTERS else text[: _SHOWN_CHARACTERS - 3] + "..."

@@ -1,7 +1,7 @@
 """Is this a well-formed JSON document that nobody can read in two ways?
 
 Size, depth, encoding, grammar, duplicate keys, numbers and characters are checked before anything
-looks at the content. `jsonschema` accepts NaN under `exclusiveMinimum: 0`; this loader is the gate.
+looks at the content. `jsonschema` accepts NaN under `exclusiveMinimum: 0`: this loader is the gate.
 """
 
 from __future__ import annotations
@@ -10,11 +10,12 @@ import json
 import math
 import re
 import unicodedata
+from collections import Counter
 from typing import TYPE_CHECKING, NoReturn
 
 import orjson
 
-from schemas.finding import Finding
+from schemas.finding import ROOT, Finding, child_path, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,7 +26,11 @@ MAX_BYTES = 512 * 1024
 MAX_DEPTH = 12
 MAX_DIGITS = 18  # an integer that fits into 64 bits with its sign
 
-_TOKENS = re.compile(rb'"(?:[^"\\]|\\.)*"?|[\[{]|[\]}]', re.DOTALL)
+# One match per bracket outside of strings, or the end. Possessive, and it matches at every place,
+# so that no input makes it take more than linear time.
+_BRACKET = re.compile(rb'(?:[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+"?)*+([\[\]{}]|\Z)', re.DOTALL)
+# A digit that says that the number is meant to be more than nothing.
+_SIGNIFICANT = re.compile(r"^[^eE]*[1-9]")
 _BOM = b"\xef\xbb\xbf"
 _REFUSED_CATEGORIES = {
     "Cc": "a control character",
@@ -64,7 +69,14 @@ def load(data: bytes) -> Json | tuple[Finding, ...]:
         return (_finding("json", f"not JSON: {error}; write it with the harness, not by hand"),)
     except _RefusedError as error:
         return (error.finding,)
-    return tuple(_text_findings("$", document)) or document
+    if _is_plain(data):
+        return document
+    return tuple(_text_findings(ROOT, document)) or document
+
+
+def _is_plain(data: bytes) -> bool:
+    """Whether no string can hold anything but printable ASCII (JSON itself bans raw controls)."""
+    return data.isascii() and b"\\" not in data and b"\x7f" not in data
 
 
 def _before_parsing(data: bytes) -> Finding | None:
@@ -84,12 +96,11 @@ def _before_parsing(data: bytes) -> Finding | None:
 def _depth(data: bytes) -> int:
     """The deepest nesting, found on the bytes, so that no parser can be driven into recursion."""
     depth = deepest = 0
-    for token in _TOKENS.finditer(data):
-        first = token[0][:1]
-        if first in b"[{":
-            depth += 1
+    for bracket in _BRACKET.findall(data):
+        if bracket in b"[{":
+            depth += len(bracket)  # the end of the text is an empty match
             deepest = max(deepest, depth)
-        elif first in b"]}":
+        else:
             depth -= 1
     return deepest
 
@@ -97,15 +108,16 @@ def _depth(data: bytes) -> int:
 def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
     keys = dict(pairs)
     if len(keys) != len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        _refuse("duplicate-key", f"the key {twice[:60]!r} stands twice in one object; keep one")
+        (twice, _), *_ = Counter(name for name, _ in pairs).most_common(1)
+        _refuse("duplicate-key", f"the key {shown(twice)} stands twice in one object; keep one")
     return keys
 
 
 def _integer(digits: str) -> int:
     if len(digits.lstrip("-")) > MAX_DIGITS:
         _refuse("number", f"an integer of {len(digits)} digits; at most {MAX_DIGITS} are accepted")
+    if digits == "-0":
+        _refuse("number", "-0 is not accepted; write 0")
     return int(digits)
 
 
@@ -113,6 +125,10 @@ def _number(text: str) -> float:
     number = float(text)
     if not math.isfinite(number):
         _refuse("number", f"{text[:20]} is not a finite number; leave an unknown value out")
+    if number == 0 and text.startswith("-"):
+        _refuse("number", f"{text[:20]} is not accepted; write 0")
+    if number == 0 and _SIGNIFICANT.search(text):
+        _refuse("number", f"{text[:20]} is too close to zero; write 0 if that is meant")
     return number
 
 
@@ -121,11 +137,11 @@ def _text_findings(path: str, value: Json) -> Iterator[Finding]:
         yield from _string_findings(path, value)
     elif isinstance(value, list):
         for index, item in enumerate(value):
-            yield from _text_findings(f"{path}[{index}]", item)
+            yield from _text_findings(child_path(path, index), item)
     elif isinstance(value, dict):
         for key, item in value.items():
             yield from _string_findings(path, key)
-            yield from _text_findings(f"{path}.{key}", item)
+            yield from _text_findings(child_path(path, key), item)
 
 
 def _string_findings(path: str, text: str) -> Iterator[Finding]:
@@ -143,7 +159,7 @@ def _string_findings(path: str, text: str) -> Iterator[Finding]:
 
 
 def _finding(rule: str, message: str) -> Finding:
-    return Finding(path="$", message=message, rule=rule)
+    return Finding(path=ROOT, message=message, rule=rule)
 
 
 def _refuse(rule: str, message: str) -> NoReturn:

@@ -66,7 +66,7 @@ def arm_reason(submission: Submission) -> Iterator[Finding]:
     """An arm has a reason exactly when it failed."""
     for index, arm in enumerate(submission.arms):
         if (arm.outcome == "failed") != (arm.reason is not None):
-            message = f"the outcome is {arm.outcome}; a reason belongs to failed arms, and only them"
+            message = f"the outcome is {arm.outcome}; a reason belongs to failed arms only"
             yield Finding(path=f"$.arms[{index}].reason", message=message, rule="arm-reason")
 
 
