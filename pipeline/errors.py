@@ -1,0 +1,55 @@
+"""What can go wrong between files and the site, each with the next step to take."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from schemas.finding import Finding
+
+
+class PipelineError(Exception):
+    """Something that stops the pipeline; its text is one message for the person who ran it."""
+
+    exit_code = 1
+
+
+class RejectedError(PipelineError):
+    """At least one file is not what the format says; nothing was loaded.
+
+    `findings` maps the file as given to all that is wrong with it.
+    """
+
+    def __init__(self, findings: Mapping[str, tuple[Finding, ...]]) -> None:
+        self.findings = dict(findings)
+        super().__init__("\n".join(self.lines()))
+
+    def lines(self) -> tuple[str, ...]:
+        """All findings, one line each, by file."""
+        return tuple(
+            finding.line(file) for file, found in self.findings.items() for finding in found
+        )
+
+
+class MissingFileError(PipelineError):
+    """A path that was asked for does not exist."""
+
+    exit_code = 2
+
+    def __init__(self, path: object) -> None:
+        super().__init__(f"{path} does not exist. Give a result file or a folder that holds some.")
+
+
+class CheckFailedError(PipelineError):
+    """A query over the loaded data found rows that must not exist: a fault of the pipeline."""
+
+    exit_code = 3
+
+    def __init__(self, failures: Mapping[str, str]) -> None:
+        lines = [f"check {name}: {example}" for name, example in failures.items()]
+        super().__init__(
+            "The loaded data contradict themselves. Please report this with the lines below.\n"
+            + "\n".join(lines)
+        )

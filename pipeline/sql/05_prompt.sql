@@ -1,0 +1,15 @@
+-- One row is one prompt of one submission's suite.
+create table prompt as
+with listed as (
+  select regexp_replace(file, '\.json$', '') as submission, unnest(document.suite.prompts) as prompt
+  from submission_document
+)
+select
+  submission,
+  prompt.id as prompt,
+  prompt.task,
+  prompt.tokens as prompt_tokens,
+  prompt.rendered_sha256
+from listed
+order by submission, prompt;
+comment on column prompt.prompt_tokens is '{"label": "Prompt", "unit": "tokens", "direction": "none"}';

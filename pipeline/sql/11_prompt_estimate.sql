@@ -1,0 +1,9 @@
+-- One row is what one submission says about one arm on one prompt: paired medians over blocks.
+create table prompt_estimate as
+with listed as (
+  select regexp_replace(file, '\.json$', '') as submission, unnest(summary.prompts) as estimate
+  from submission_document
+)
+select submission, estimate.*
+from listed
+order by submission, estimate.arm, estimate.prompt;

@@ -1,0 +1,33 @@
+-- One row is one target model, over all its quantisations.
+create table target as
+with latest as (
+  select
+    setup.*,
+    submission.target_family,
+    submission.architecture,
+    submission.layers,
+    submission.repository
+  from setup
+  join submission using (submission)
+)
+select
+  target,
+  any_value(target_label order by submission) as target_label,
+  any_value(target_family order by submission) as target_family,
+  any_value(architecture order by submission) as architecture,
+  max(parameters) as parameters,
+  max(active_parameters) as active_parameters,
+  any_value(parameters_label order by parameters desc nulls last, submission) as parameters_label,
+  size_class(max(parameters)) as size_class,
+  size_order(max(parameters)) as size_order,
+  max(layers) as layers,
+  any_value(repository order by submission) as repository,
+  list(distinct quantisation order by quantisation) as quantisations,
+  list(distinct device order by device) as devices,
+  count(*) as submissions,
+  count(distinct rig) as rigs,
+  count(distinct contributor) as contributors,
+  max(measured_from) as last_measured
+from latest
+group by target
+order by target;

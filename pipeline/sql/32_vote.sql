@@ -1,0 +1,23 @@
+-- One row is one vote in one pool: all evidence of one contributor on one machine, as one figure.
+-- A vote's speedup is the geometric mean of its evidence; its interval spans all of theirs.
+create table vote as
+select
+  pool,
+  voter,
+  count(*) as evidence,
+  exp(avg(ln(speedup))) as speedup,
+  min(interval_low) as interval_low,
+  max(interval_high) as interval_high,
+  exp(avg(ln(baseline_tps))) as baseline_tps,
+  exp(avg(ln(tps))) as tps,
+  avg(tokens_per_round) as tokens_per_round,
+  avg(round_cost) as round_cost,
+  avg(acceptance_rate) as acceptance_rate,
+  avg(sequence_acceptance) as sequence_acceptance,
+  avg(fire_rate) as fire_rate,
+  avg(predicted_speedup) as predicted_speedup
+from pool_member
+where speedup is not null and speedup > 0
+group by pool, voter
+order by pool, voter;
+comment on column vote.evidence is '{"label": "Pieces of evidence", "unit": "estimates", "direction": "higher"}';

@@ -1,0 +1,65 @@
+-- One row is one pool of comparable evidence: the median over votes, with its interval and verdict.
+-- `interval_kind`: within = one vote, so the submission's own interval; t = t interval on log means
+-- (2 to 7 votes); bca = BCa bootstrap (8 or more); null = no interval.
+create table pool as
+with voted as (
+  select
+    pool,
+    count(*) as votes,
+    exp(median(ln(speedup))) as speedup,
+    median(baseline_tps) as baseline_tps,
+    median(tps) as tps,
+    median(tokens_per_round) as tokens_per_round,
+    median(round_cost) as round_cost,
+    median(acceptance_rate) as acceptance_rate,
+    median(sequence_acceptance) as sequence_acceptance,
+    median(fire_rate) as fire_rate,
+    median(predicted_speedup) as predicted_speedup
+  from vote
+  group by pool
+),
+counted as (
+  select
+    pool,
+    any_value(pool_kind) as pool_kind,
+    count(distinct submission) as submissions,
+    count(distinct submission) filter (profile = 'quick') as quick_submissions,
+    count(distinct submission) filter (preview) as preview_submissions,
+    count(distinct rig) as rigs,
+    count(distinct contributor) as contributors,
+    sum(prompts)::bigint as prompts,
+    sum(trials)::bigint as trials,
+    sum(failed_trials)::bigint as failed_trials,
+    sum(identical)::bigint as identical,
+    sum(diverged_near_tie)::bigint as diverged_near_tie,
+    sum(diverged)::bigint as diverged,
+    sum(not_compared)::bigint as not_compared,
+    list(distinct submission order by submission) as submission_list,
+    max(measured_from) as last_measured,
+    count(*) filter (verdict = 'never-drafted') = count(*) as never_drafted
+  from pool_member
+  group by pool
+)
+select
+  counted.pool,
+  counted.pool_kind,
+  voted.speedup,
+  pool_interval.interval_low,
+  pool_interval.interval_high,
+  pool_interval.interval_kind,
+  case
+    when never_drafted then 'never-drafted'
+    when voted.speedup is null then 'failed'
+    else verdict_of(pool_interval.interval_low, pool_interval.interval_high)
+  end as verdict,
+  coalesce(voted.votes, 0) >= 2 as confirmed,
+  coalesce(voted.votes, 0) as votes,
+  counted.* exclude (pool, pool_kind, never_drafted),
+  voted.* exclude (pool, votes, speedup)
+from counted
+left join voted using (pool)
+left join pool_interval using (pool)
+order by pool_kind, pool;
+comment on column pool.votes is '{"label": "Votes", "unit": "contributors × machines", "direction": "higher"}';
+comment on column pool.quick_submissions is '{"label": "Quick submissions", "unit": "submissions", "direction": "none"}';
+comment on column pool.preview_submissions is '{"label": "Local previews", "unit": "submissions", "direction": "none"}';

@@ -1,0 +1,88 @@
+-- One row is one square of the map: device × size class × backend × task × tier, with the best
+-- speculative cell in it (highest speedup) and the default one (draft model, most votes).
+create table map_cell as
+with ranked as (
+  select
+    *,
+    row_number() over (
+      partition by device, size_class, backend, task, tier order by speedup desc, cell
+    ) as best_rank,
+    row_number() over (
+      partition by device, size_class, backend, task, tier
+      order by method = 'draft-model' desc, votes desc, prompts desc, depth, cell
+    ) as default_rank
+  from cell
+  where speedup is not null
+),
+squares as (
+  select
+    device,
+    size_class,
+    backend,
+    task,
+    tier,
+    any_value(device_label order by cell) as device_label,
+    any_value(device_kind order by cell) as device_kind,
+    any_value(vram_gib order by cell) as vram_gib,
+    any_value(size_order) as size_order,
+    count(*) as cells,
+    count(*) filter (verdict = 'helps') as helping_cells,
+    count(*) filter (verdict = 'hurts') as losing_cells,
+    count(*) filter (speedup is null) as failed_cells,
+    list(distinct target_label order by target_label) as targets,
+    max(last_measured) as last_measured
+  from cell
+  group by device, size_class, backend, task, tier
+),
+best as (
+  select
+    device, size_class, backend, task, tier,
+    cell as best_cell,
+    speedup,
+    interval_low,
+    interval_high,
+    interval_kind,
+    verdict,
+    confirmed,
+    method,
+    method_label,
+    depth,
+    draft_label,
+    target,
+    target_label,
+    quantisation,
+    baseline_tps,
+    tps,
+    tokens_per_round,
+    round_cost,
+    acceptance_rate,
+    submissions,
+    rigs,
+    contributors,
+    prompts,
+    preview_submissions
+  from ranked
+  where best_rank = 1
+),
+fallback as (
+  select
+    device, size_class, backend, task, tier,
+    cell as default_cell,
+    speedup as default_speedup,
+    verdict as default_verdict,
+    method_label as default_method_label,
+    depth as default_depth
+  from ranked
+  where default_rank = 1
+)
+select *
+from squares
+left join best using (device, size_class, backend, task, tier)
+left join fallback using (device, size_class, backend, task, tier)
+order by tier, task, device, backend, size_order;
+comment on column map_cell.cells is '{"label": "Cells", "unit": "cells", "direction": "higher"}';
+comment on column map_cell.helping_cells is '{"label": "Cells that gain", "unit": "cells", "direction": "higher"}';
+comment on column map_cell.losing_cells is '{"label": "Cells that lose", "unit": "cells", "direction": "lower"}';
+comment on column map_cell.failed_cells is '{"label": "Cells without a figure", "unit": "cells", "direction": "lower"}';
+comment on column map_cell.default_speedup is '{"label": "Speedup of the default", "unit": "×", "direction": "higher"}';
+comment on column map_cell.default_depth is '{"label": "Depth of the default", "unit": "tokens", "direction": "none"}';

@@ -1,0 +1,25 @@
+-- One row is how one arm's outputs of one submission compare with the baseline's, over all prompts.
+create table exactness as
+select
+  submission,
+  tier,
+  device,
+  device_label,
+  backend,
+  target,
+  target_label,
+  quantisation,
+  arm,
+  role,
+  method,
+  method_label,
+  depth,
+  identical,
+  diverged_near_tie,
+  diverged,
+  not_compared,
+  identical / nullif(identical + diverged_near_tie + diverged, 0) as identical_share
+from evidence
+where task = 'all' and identical is not null
+order by submission, arm;
+comment on column exactness.identical_share is '{"label": "Share of identical outputs", "unit": "fraction", "direction": "higher"}';

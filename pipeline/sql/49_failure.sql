@@ -1,0 +1,37 @@
+-- One row is one way in which one arm failed in one submission: the arm itself, or trials of it.
+create table failure as
+with arms as (
+  select submission, arm, 'arm' as scope, reason, null::bigint as failed_trials
+  from arm
+  where outcome = 'failed'
+),
+trials as (
+  select submission, arm, 'trials' as scope, reason, count(*) as failed_trials
+  from trial
+  where outcome = 'failed'
+  group by submission, arm, reason
+),
+failures as (
+  from arms
+  union all from trials
+)
+select
+  failures.*,
+  arm.role,
+  arm.method,
+  arm.method_label,
+  arm.depth,
+  nullif(concat_ws(' ', arm.draft_name, arm.draft_quantisation), '') as draft_label,
+  setup.tier,
+  setup.device,
+  setup.device_label,
+  setup.backend,
+  setup.target,
+  setup.target_label,
+  setup.quantisation,
+  setup.size_class,
+  setup.measured_from
+from failures
+join arm using (submission, arm)
+join setup using (submission)
+order by submission, arm, scope, reason;

@@ -1,0 +1,69 @@
+-- One row is one submission: where and what it measured, and a headline per speculative arm
+-- (`arms`, in the order of the file) with the best one spelt out.
+create table submission_overview as
+with arms as (
+  select
+    evidence.submission,
+    list({
+      'arm': evidence.arm,
+      'method': evidence.method,
+      'method_label': evidence.method_label,
+      'depth': evidence.depth,
+      'draft_label': evidence.draft_label,
+      'speedup': evidence.speedup,
+      'interval_low': evidence.interval_low,
+      'interval_high': evidence.interval_high,
+      'verdict': evidence.verdict,
+      'tokens_per_round': evidence.tokens_per_round,
+      'round_cost': evidence.round_cost,
+      'acceptance_rate': evidence.acceptance_rate
+    } order by arm.position) as arms,
+    arg_max(evidence.arm, evidence.speedup) as best_arm,
+    arg_max(evidence.method_label, evidence.speedup) as best_method_label,
+    arg_max(evidence.verdict, evidence.speedup) as best_verdict,
+    max(evidence.speedup) as best_speedup,
+    arg_max(evidence.interval_low, evidence.speedup) as best_interval_low,
+    arg_max(evidence.interval_high, evidence.speedup) as best_interval_high,
+    max(evidence.baseline_tps) as baseline_tps
+  from evidence
+  join arm using (submission, arm)
+  where evidence.task = 'all' and evidence.role = 'speculation'
+  group by evidence.submission
+),
+trials as (
+  select submission, count(*) as trials, count(*) filter (outcome = 'failed') as failed_trials
+  from trial
+  group by submission
+),
+prompts as (
+  select submission, count(*) as prompts, list(distinct task order by task) as tasks
+  from prompt
+  group by submission
+),
+flags as (
+  select submission, count(*) as flags from flag group by submission
+)
+select
+  setup.*,
+  submission.file,
+  submission.ended,
+  submission.blocks,
+  submission.suite,
+  submission.suite_version,
+  submission.notes,
+  trials.trials,
+  trials.failed_trials,
+  prompts.prompts,
+  prompts.tasks,
+  coalesce(flags.flags, 0) as flags,
+  arms.* exclude (submission)
+from setup
+join submission using (submission)
+left join trials using (submission)
+left join prompts using (submission)
+left join flags using (submission)
+left join arms using (submission)
+order by submission;
+comment on column submission_overview.flags is '{"label": "Flags", "unit": "flags", "direction": "lower"}';
+comment on column submission_overview.best_interval_low is '{"label": "Lower bound of the best arm", "unit": "×", "direction": "higher"}';
+comment on column submission_overview.best_interval_high is '{"label": "Upper bound of the best arm", "unit": "×", "direction": "higher"}';

@@ -1,0 +1,8 @@
+-- One row is one submission, newest first; `recency` counts from 1.
+create table newest as
+select
+  row_number() over (order by measured_from desc, submission) as recency,
+  *
+from submission_overview
+order by recency;
+comment on column newest.recency is '{"label": "Recency", "unit": "rank", "direction": "none"}';

@@ -1,0 +1,67 @@
+-- Words that several queries share: slugs, short device names, size classes, verdicts.
+
+create macro slug(words) as
+  trim(regexp_replace(lower(strip_accents(words)), '[^a-z0-9]+', '-', 'g'), '-');
+
+-- Marketing names without vendor boilerplate: "NVIDIA GeForce RTX 4060" is "RTX 4060".
+create macro short_name(words) as
+  trim(regexp_replace(regexp_replace(regexp_replace(regexp_replace(words,
+    '\((R|TM|r|tm|C|c)\)|®|™', '', 'g'),
+    '\b(NVIDIA|GeForce|AMD Radeon Graphics|AMD|Intel|Graphics|Laptop GPU Laptop|CPU|Processor|[0-9]+-Core|with Radeon)\b', '', 'g'),
+    '@.*$', '', 'g'),
+    '\s+', ' ', 'g'));
+
+create macro size_class(parameters) as
+  case
+    when parameters is null then 'unknown size'
+    when parameters < 1e9 then '<1B'
+    when parameters < 3e9 then '1–3B'
+    when parameters < 8e9 then '3–8B'
+    when parameters < 16e9 then '8–16B'
+    when parameters < 40e9 then '16–40B'
+    else '>40B'
+  end;
+
+create macro size_order(parameters) as
+  case
+    when parameters is null then 6
+    when parameters < 1e9 then 0
+    when parameters < 3e9 then 1
+    when parameters < 8e9 then 2
+    when parameters < 16e9 then 3
+    when parameters < 40e9 then 4
+    else 5
+  end;
+
+-- 7000000000 is "7B", 134515008 is "135M".
+create macro parameters_label(parameters) as
+  case
+    when parameters >= 1e9 then format('{:.3g}B', parameters / 1e9)
+    when parameters >= 1e6 then format('{:.3g}M', parameters / 1e6)
+    else parameters::varchar
+  end;
+
+-- The bounds of what counts as a difference: 2 % either way.
+create macro verdict_of(interval_low, interval_high) as
+  case
+    when interval_low is null or interval_high is null then 'too-few-prompts'
+    when interval_low > 1.02::double then 'helps'
+    when interval_high < 0.98::double then 'hurts'
+    else 'no-clear-difference'
+  end;
+
+create macro method_label(method) as
+  case method
+    when 'draft-model' then 'Draft model'
+    when 'prompt-lookup' then 'Prompt lookup'
+    when 'suffix' then 'Suffix'
+    when 'mtp' then 'MTP'
+    when 'eagle3' then 'EAGLE-3'
+    when 'dflash' then 'DFlash'
+    when 'dspark' then 'DSpark'
+    when 'oracle' then 'Oracle'
+    when 'empty-draft' then 'Empty draft'
+    when 'none' then 'No speculation'
+    when 'other' then 'Other'
+    else regexp_replace(method, '^ngram-', 'N-gram ')
+  end;
