@@ -1,0 +1,66 @@
+"""Where do large files and known digests stay between runs? One directory, written atomically."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import platformdirs
+from filelock import FileLock
+
+from harness.errors import MachineError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+VARIABLE = "DRAFTMAP_CACHE"
+# Space that must stay free, so that a download never fills the disk to the last byte.
+_RESERVE_BYTES = 200 * 1024 * 1024
+_MIB = 1024 * 1024
+
+
+def directory() -> Path:
+    """The cache directory; `DRAFTMAP_CACHE` overrides the platform's default. It is created."""
+    chosen = os.environ.get(VARIABLE)
+    path = Path(chosen) if chosen else Path(platformdirs.user_cache_dir("draftmap"))
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        message = f"the cache directory cannot be made ({error.strerror}); set {VARIABLE}"
+        raise MachineError(message) from error
+    return path
+
+
+@contextmanager
+def only_one(name: str) -> Iterator[None]:
+    """Hold a lock of this name: a second process waits instead of doing the same work."""
+    with FileLock(directory() / f"{name}.lock"):
+        yield
+
+
+@contextmanager
+def written(path: Path) -> Iterator[Path]:
+    """A temporary path beside `path` to write to; it takes the place of `path` on success.
+
+    On failure nothing is left behind, so a file that exists is always complete.
+    """
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        yield part
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def require_space(needed_bytes: int, what: str) -> None:
+    """Raise `MachineError` when the cache's disk cannot hold so many more bytes."""
+    free_bytes = shutil.disk_usage(directory()).free
+    if free_bytes < needed_bytes + _RESERVE_BYTES:
+        message = (
+            f"no space on disk for {what}: {needed_bytes // _MIB} MiB needed, "
+            f"{free_bytes // _MIB} MiB free; free some or set {VARIABLE} to another disk"
+        )
+        raise MachineError(message)

