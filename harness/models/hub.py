@@ -59,7 +59,7 @@ class HuggingFace:
 
     def __post_init__(self) -> None:
         # Its warnings about each of five retries would bury our one line.
-        hub_logging.set_verbosity_error()
+        hub_logging.set_verbosity_error()  # type: ignore[no-untyped-call]
 
     def list(self, repository: str) -> tuple[str, ...]:
         """Names of all files of a repository."""
