@@ -21,7 +21,7 @@ _ALTERNATING = 2
 
 
 def plan(campaign: Campaign) -> tuple[PlannedTrial, ...]:
-    """The trials of a campaign in running order: blocks, shuffled prompts, arms in balanced order."""
+    """The trials of a campaign in running order: blocks, shuffled prompts, balanced arms."""
     orders = balanced_orders([arm.id for arm in campaign.arms])
     shuffle = random.Random(campaign.seed)  # noqa: S311 - an order, not a secret
     trials: list[PlannedTrial] = []
@@ -30,9 +30,7 @@ def plan(campaign: Campaign) -> tuple[PlannedTrial, ...]:
         shuffle.shuffle(prompts)
         for position, prompt in enumerate(prompts):
             for arm in orders[(position + block) % len(orders)]:
-                trials.append(  # noqa: PERF401 - three loops read better than one expression
-                    PlannedTrial(order=len(trials), block=block, prompt=prompt, arm=arm)
-                )
+                trials.append(PlannedTrial(order=len(trials), block=block, prompt=prompt, arm=arm))
     return tuple(trials)
 
 
@@ -44,7 +42,7 @@ def order_name(arms: int) -> Literal["sequential", "abba", "latin-square"]:
 
 
 def balanced_orders(arms: Sequence[str]) -> list[list[str]]:
-    """Orders in which every arm stands at every position, and follows every other, equally often."""
+    """Orders in which each arm stands at each position, and follows each other, equally often."""
     count = len(arms)
     zigzag = [(step + 1) // 2 if step % 2 else -(step // 2) for step in range(count)]
     rows = [[arms[(start + offset) % count] for offset in zigzag] for start in range(count)]

@@ -55,7 +55,7 @@ class Generation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failure:
-    """Why an arm or a trial did not run: a reason from the format's list, and one line of detail."""
+    """Why an arm or a trial did not run: a reason of the format, and one line of detail."""
 
     reason: Reason
     detail: str

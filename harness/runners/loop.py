@@ -1,4 +1,4 @@
-"""How is a text generated, with or without speculation? One greedy loop for every engine in-process.
+"""How is a text generated, with or without speculation? One greedy loop for in-process engines.
 
 Counting: the first token comes from prompt processing. Each round feeds the newest token and the
 draft to the target, accepts the longest prefix on which both agree, and adds one token of the

@@ -37,7 +37,7 @@ class NgramIndex:
             self._tokens.append(token)
 
     def draft(self, limit: int) -> list[int]:
-        """At most `limit` tokens that followed the latest earlier occurrence of the longest tail."""
+        """At most `limit` tokens that followed the latest occurrence of the longest tail."""
         for length in reversed(self._lengths):
             start = self._seen.get(tuple(self._tokens[-length:]))
             if start is not None and length <= len(self._tokens):

@@ -1,0 +1,216 @@
+"""How does a plan become facts? Arms are prepared, costs probed, trials run in the planned order.
+
+Every fact is on disk before the next one is measured. Failures are recorded and the rest goes on;
+Ctrl-C ends the campaign with what there is.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Literal
+
+from harness import events
+from harness.errors import MachineError
+from harness.journal import (
+    ArmFact,
+    EngineFact,
+    Journal,
+    ProbesFact,
+    SnapshotFact,
+    TrialFact,
+    WarmupFact,
+)
+from harness.plan import plan
+from harness.record import assemble, trial_of
+from harness.runners.base import Failure, Request
+from schemas.submission import Arm, Prompt, Trial, Warmup
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from harness.events import Observer
+    from harness.model import ArmPlan, Campaign, PlannedTrial
+    from harness.runners.base import Generation, PreparedArm, Runner, Session
+    from schemas.submission import Machine, Snapshot, Submission
+
+    TakeSnapshot = Callable[[Literal["before", "after"]], Snapshot]
+
+# An arm that fails so often in a row will not recover; the time is better spent on the others.
+_FAILURES_TO_GIVE_UP = 3
+
+
+def utc_now() -> str:
+    """The time in the format's form, to the second."""
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Surroundings:
+    """What the campaign is told about the machine that it runs on, and its clock."""
+
+    machine: Machine
+    snapshot: TakeSnapshot
+    now: Callable[[], str] = utc_now
+
+
+def measure(  # noqa: PLR0913 - the collaborators of a run, all of them named
+    campaign: Campaign,
+    *,
+    runner: Runner,
+    surroundings: Surroundings,
+    work_file: Path,
+    resume: bool,
+    observe: Observer,
+) -> Submission:
+    """Run a campaign and return what was measured. Progress is kept in `work_file`.
+
+    Raises `HarnessError` when target or baseline cannot run, or nothing was measured.
+    """
+    began = surroundings.now()
+    opened = Journal.reopen if resume else Journal.create
+    with opened(work_file, campaign, measured_from=began) as journal:
+        run = _Run(campaign, journal, observe)
+        ended: Literal["completed", "interrupted"] = "completed"
+        try:
+            run.everything(runner, surroundings.snapshot)
+        except KeyboardInterrupt:
+            ended = "interrupted"
+        observe(events.Finished())
+        return assemble(
+            campaign,
+            journal.facts,
+            machine=surroundings.machine,
+            measured_until=surroundings.now(),
+            ended=ended,
+        )
+
+
+class _Run:
+    """One run of a campaign: the plan, and the journal that it is written to."""
+
+    def __init__(self, campaign: Campaign, journal: Journal, observe: Observer) -> None:
+        self._campaign = campaign
+        self._journal = journal
+        self._observe = observe
+        self._failed_arms: set[str] = set()
+        self._failures_in_a_row: Counter[str] = Counter()
+
+    def everything(self, runner: Runner, snapshot: TakeSnapshot) -> None:
+        """All that the journal does not hold yet."""
+        done = {
+            (fact.trial.arm, fact.trial.prompt, fact.trial.block)
+            for fact in self._journal.facts
+            if isinstance(fact, TrialFact)
+        }
+        trials = plan(self._campaign)
+        left = [item for item in trials if (item.arm, item.prompt, item.block) not in done]
+        self._observe(events.Planned(total=len(trials), done=len(trials) - len(left)))
+        if not left:
+            return
+        self._observe(events.Loading(what=self._campaign.target.model.name))
+        session = runner.open(self._campaign)
+        try:
+            self._journal.add(SnapshotFact(snapshot=snapshot("before")))
+            self._prepare(session)
+            for item in left:
+                self._trial(session, item)
+            self._journal.add(SnapshotFact(snapshot=snapshot("after")))
+        finally:
+            session.close()
+
+    def _prepare(self, session: Session) -> None:
+        report = session.report()
+        self._journal.add(EngineFact(engine=report.engine, settings=report.settings))
+        for arm in self._campaign.arms:
+            self._observe(events.WarmingUp(arm=arm.id))
+            self._record_arm(arm, session.prepare(arm.id))
+        if not any(isinstance(fact, ProbesFact) for fact in self._journal.facts):
+            self._observe(events.Probing())
+            probes = session.probe()
+            if probes is not None:
+                self._journal.add(ProbesFact(probes=probes))
+
+    def _record_arm(self, arm: ArmPlan, prepared: PreparedArm | Failure) -> None:
+        if isinstance(prepared, Failure):
+            if arm.role == "baseline":
+                message = f"the baseline cannot run: {prepared.detail} [{prepared.reason}]"
+                raise MachineError(message)
+            self._failed_arms.add(arm.id)
+        self._journal.add(ArmFact(arm=_arm(arm, prepared)))
+        if not isinstance(prepared, Failure):
+            self._journal.add(WarmupFact(warmup=_warmup(arm, prepared.warm_up)))
+
+    def _trial(self, session: Session, item: PlannedTrial) -> None:
+        if item.arm in self._failed_arms:
+            return
+        self._observe(events.TrialStarted(trial=item))
+        limit = self._campaign.settings.max_output_tokens
+        request = Request(arm=item.arm, prompt=item.prompt, max_output_tokens=limit)
+        result = session.generate(request)
+        order = sum(1 for fact in self._journal.facts if isinstance(fact, TrialFact))
+        if isinstance(result, Failure):
+            self._record_failure(item, result, order)
+        else:
+            self._record_success(item, result, order)
+
+    def _record_success(self, item: PlannedTrial, result: Generation, order: int) -> None:
+        self._failures_in_a_row[item.arm] = 0
+        trial = trial_of(result, item, order=order)
+        prompt = self._prompt(item.prompt, result)
+        fact = TrialFact(trial=trial, prompt=prompt, tokens=result.tokens, margins=result.margins)
+        self._journal.add(fact)
+        self._observe(events.TrialEnded(trial=item, tps=_tokens_per_second(trial)))
+
+    def _record_failure(self, item: PlannedTrial, failure: Failure, order: int) -> None:
+        self._failures_in_a_row[item.arm] += 1
+        if self._failures_in_a_row[item.arm] >= _FAILURES_TO_GIVE_UP:
+            self._failed_arms.add(item.arm)
+        trial = Trial(
+            arm=item.arm,
+            prompt=item.prompt,
+            block=item.block,
+            order=order,
+            outcome="failed",
+            reason=failure.reason,
+        )
+        self._journal.add(TrialFact(trial=trial, prompt=self._prompt(item.prompt, None)))
+        self._observe(events.TrialEnded(trial=item, failure=failure))
+
+    def _prompt(self, name: str, result: Generation | None) -> Prompt:
+        prompt = next(item for item in self._campaign.suite.prompts if item.id == name)
+        return Prompt(
+            id=name,
+            task=prompt.task,
+            tokens=result.prompt_tokens if result else None,
+            rendered_sha256=result.prompt_sha256 if result else None,
+        )
+
+
+def _arm(arm: ArmPlan, prepared: PreparedArm | Failure) -> Arm:
+    failed = isinstance(prepared, Failure)
+    return Arm(
+        id=arm.id,
+        role=arm.role,
+        method=arm.method,
+        baseline=arm.baseline,
+        outcome="failed" if failed else "ok",
+        reason=prepared.reason if isinstance(prepared, Failure) else None,
+        load_s=None if isinstance(prepared, Failure) else round(prepared.load_s, 3),
+        placement=None if isinstance(prepared, Failure) else prepared.placement,
+        peak_memory=None if isinstance(prepared, Failure) else prepared.peak_memory,
+        argv=None if isinstance(prepared, Failure) else prepared.argv,
+    )
+
+
+def _warmup(arm: ArmPlan, generation: Generation) -> Warmup:
+    decode_ms = sum(item.round_ms for item in generation.rounds)
+    return Warmup(arm=arm.id, output_tokens=len(generation.tokens), decode_ms=round(decode_ms, 3))
+
+
+def _tokens_per_second(trial: Trial) -> float | None:
+    if not trial.decode_ms or not trial.output_tokens or trial.output_tokens == 1:
+        return None
+    return (trial.output_tokens - 1) / trial.decode_ms * 1000

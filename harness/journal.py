@@ -1,0 +1,170 @@
+"""What has been measured so far, safe on disk? One line per fact, written before the next begins.
+
+A killed run loses at most the trial that was running. A torn last line is cut off on resume.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, Self
+
+import orjson
+
+from harness.errors import BadInputError
+from schemas.codec import decode, encode
+from schemas.submission import Arm, Engine, Probes, Prompt, Settings, Snapshot, Trial, Warmup
+
+if TYPE_CHECKING:
+    from pathlib import Path
+    from types import TracebackType
+
+    from harness.model import Campaign
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Started:
+    fingerprint: str
+    measured_from: str
+    type: Literal["started"] = "started"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resumed:
+    measured_from: str
+    type: Literal["resumed"] = "resumed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EngineFact:
+    engine: Engine
+    settings: Settings
+    type: Literal["engine"] = "engine"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArmFact:
+    arm: Arm
+    type: Literal["arm"] = "arm"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WarmupFact:
+    warmup: Warmup
+    type: Literal["warmup"] = "warmup"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProbesFact:
+    probes: Probes
+    type: Literal["probes"] = "probes"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SnapshotFact:
+    snapshot: Snapshot
+    type: Literal["snapshot"] = "snapshot"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrialFact:
+    """A trial, with its output tokens (and their margins, for a baseline) for the comparison."""
+
+    trial: Trial
+    prompt: Prompt
+    tokens: tuple[int, ...] | None = None
+    margins: tuple[float, ...] | None = None
+    type: Literal["trial"] = "trial"
+
+
+Fact = Started | Resumed | EngineFact | ArmFact | WarmupFact | ProbesFact | SnapshotFact | TrialFact
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Line:
+    fact: Fact
+
+
+class Journal:
+    """An append-only file of facts. `facts` holds what was there and what was added."""
+
+    def __init__(self, path: Path, facts: list[Fact]) -> None:
+        self.facts = facts
+        self._file = path.open("ab")
+
+    @classmethod
+    def create(cls, path: Path, campaign: Campaign, *, measured_from: str) -> Self:
+        """Begin a new journal; one that was there is replaced."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.unlink(missing_ok=True)
+        journal = cls(path, [])
+        journal.add(Started(fingerprint=fingerprint(campaign), measured_from=measured_from))
+        return journal
+
+    @classmethod
+    def reopen(cls, path: Path, campaign: Campaign, *, measured_from: str) -> Self:
+        """Go on with a journal. Raises `BadInputError` if it belongs to another campaign."""
+        facts = read(path)
+        first = facts[0] if facts else None
+        if not isinstance(first, Started) or first.fingerprint != fingerprint(campaign):
+            message = (
+                f"{path} was written with other options or models; "
+                "use the same ones to resume, or start again without --resume"
+            )
+            raise BadInputError(message)
+        journal = cls(path, facts)
+        journal.add(Resumed(measured_from=measured_from))
+        return journal
+
+    def add(self, fact: Fact) -> None:
+        """Append a fact; it is on the disk when this returns."""
+        self._file.write(orjson.dumps(encode(_Line(fact=fact))) + b"\n")
+        self._file.flush()
+        os.fsync(self._file.fileno())
+        self.facts.append(fact)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._file.close()
+
+
+def read(path: Path) -> list[Fact]:
+    """The facts of a journal; a torn last line is cut off the file."""
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        message = f"there is nothing to resume: {path} does not exist"
+        raise BadInputError(message) from None
+    whole = data[: data.rfind(b"\n") + 1]
+    if whole != data:
+        with path.open("r+b") as file:
+            file.truncate(len(whole))
+    try:
+        return [decode(_Line, orjson.loads(line)).fact for line in whole.splitlines()]
+    except (orjson.JSONDecodeError, KeyError, TypeError, AttributeError) as error:
+        message = f"{path} is no journal of this version ({error}); start again without --resume"
+        raise BadInputError(message) from error
+
+
+def fingerprint(campaign: Campaign) -> str:
+    """SHA-256 over everything that decides what is run, but no path."""
+    parts = {
+        "target": encode(campaign.target.model),
+        "drafts": [encode(draft.model) for draft in campaign.drafts],
+        "arms": [encode(arm) for arm in campaign.arms],
+        "prompts": [prompt.id for prompt in campaign.suite.prompts],
+        "suite": campaign.suite.sha256,
+        "settings": encode(campaign.settings),
+        "blocks": campaign.blocks,
+        "seed": campaign.seed,
+        "profile": campaign.profile,
+    }
+    return hashlib.sha256(orjson.dumps(parts, option=orjson.OPT_SORT_KEYS)).hexdigest()

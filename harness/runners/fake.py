@@ -1,0 +1,189 @@
+"""An engine that is not there: a made-up rig with a clock of its own, for tests and simulations.
+
+Costs, noise, drift, stalls and failures are settable, so that the truth is known. Nothing sleeps:
+every duration is computed, a campaign of thousands of trials takes a second.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import random
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from harness.runners.base import EngineReport, Failure, Generation, PreparedArm, Round
+from schemas.submission import (
+    Device,
+    DraftingProbe,
+    Engine,
+    Probes,
+    Settings,
+    VerificationProbe,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from harness.model import ArmPlan, Campaign
+    from harness.runners.base import Request, Session
+    from schemas.submission import Reason
+
+_PROMPT_TOKENS = 100
+_PROMPT_MS = 50.0
+_LOAD_S = 0.5
+_WARM_UP_OUTPUT_TOKENS = 16
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FakeRig:
+    """The truth about a made-up rig.
+
+    A round that feeds w tokens costs `step_ms + (w - 1) * extra_width_ms` and `draft_token_ms` per
+    drafted token. Every drafted token is accepted with its task's probability, up to the first
+    rejection. `slowdown(order)` multiplies all times of the trial that runs as number `order`.
+    `noise` is the standard deviation of each round's log duration.
+    """
+
+    step_ms: float = 20.0
+    extra_width_ms: float = 2.0
+    draft_token_ms: float = 2.0
+    acceptance: dict[str, float] = field(default_factory=dict)
+    default_acceptance: float = 0.6
+    noise: float = 0.01
+    slowdown: Callable[[int], float] | None = None
+    failing_arms: dict[str, Reason] = field(default_factory=dict)
+    failing_trials: dict[int, Reason] = field(default_factory=dict)
+
+
+class FakeRunner:
+    """Opens sessions on a made-up rig."""
+
+    def __init__(self, rig: FakeRig | None = None) -> None:
+        self._rig = rig or FakeRig()
+
+    def open(self, campaign: Campaign) -> Session:
+        """A session; nothing is loaded."""
+        return FakeSession(self._rig, campaign)
+
+
+class FakeSession:
+    """Answers with made-up generations. The same seed gives the same answers."""
+
+    def __init__(self, rig: FakeRig, campaign: Campaign) -> None:
+        self._rig = rig
+        self._campaign = campaign
+        self._arms = {arm.id: arm for arm in campaign.arms}
+        self._tasks = {prompt.id: prompt.task for prompt in campaign.suite.prompts}
+        self._rng = random.Random(campaign.seed)  # noqa: S311 - made-up data
+        self._answered = 0
+
+    def report(self) -> EngineReport:
+        """A made-up engine."""
+        return EngineReport(
+            engine=Engine(
+                runner="fake",
+                name="fake",
+                version="1",
+                backend="cpu",
+                devices=(Device(name="CPU", kind="cpu"),),
+            ),
+            settings=Settings(
+                max_output_tokens=self._campaign.settings.max_output_tokens,
+                context_tokens=self._campaign.settings.context_tokens,
+            ),
+        )
+
+    def prepare(self, arm: str) -> PreparedArm | Failure:
+        """Ready at once, or failed as the rig says."""
+        reason = self._rig.failing_arms.get(arm)
+        if reason is not None:
+            return Failure(reason=reason, detail="the made-up rig says so")
+        prompt = self._campaign.suite.prompts[0].id
+        warm_up = self._generation(self._arms[arm], prompt, _WARM_UP_OUTPUT_TOKENS, 1.0)
+        return PreparedArm(load_s=_LOAD_S, warm_up=warm_up)
+
+    def generate(self, request: Request) -> Generation | Failure:
+        """A generation whose rounds cost what the rig says."""
+        number, self._answered = self._answered, self._answered + 1
+        reason = self._rig.failing_trials.get(number)
+        if reason is not None:
+            return Failure(reason=reason, detail="the made-up rig says so")
+        factor = self._rig.slowdown(number) if self._rig.slowdown else 1.0
+        arm = self._arms[request.arm]
+        return self._generation(arm, request.prompt, request.max_output_tokens, factor)
+
+    def probe(self) -> Probes:
+        """The rig's true costs."""
+        depths = [_depth(arm) for arm in self._campaign.arms]
+        widths = tuple(range(1, max(depths) + 2))
+        drafting = tuple(
+            DraftingProbe(draft=draft.model.id, repeats=1, token_ms_median=self._rig.draft_token_ms)
+            for draft in self._campaign.drafts
+        )
+        return Probes(
+            verification=VerificationProbe(
+                context_tokens=_PROMPT_TOKENS,
+                repeats=1,
+                widths=widths,
+                step_ms_median=tuple(self._verify_ms(width - 1) for width in widths),
+            ),
+            drafting=drafting or None,
+        )
+
+    def close(self) -> None:
+        """Nothing to free."""
+
+    def _generation(self, arm: ArmPlan, prompt: str, limit: int, factor: float) -> Generation:
+        acceptance = self._rig.acceptance.get(self._tasks[prompt], self._rig.default_acceptance)
+        rounds: list[Round] = []
+        produced = 1
+        while produced < limit:
+            drafted = min(_depth(arm), limit - produced - 1)
+            accepted = self._accepted(drafted, acceptance)
+            rounds.append(self._round(arm, drafted, accepted, factor))
+            produced += accepted + 1
+        decode_ms = sum(item.round_ms for item in rounds)
+        tokens = _text(prompt, limit)
+        return Generation(
+            tokens=tokens,
+            margins=(5.0,) * limit if arm.role == "baseline" else None,
+            prompt_tokens=_PROMPT_TOKENS,
+            prompt_sha256=hashlib.sha256(prompt.encode()).hexdigest()[:16],
+            prompt_ms=_PROMPT_MS * factor,
+            wall_ms=decode_ms + _PROMPT_MS * factor,
+            rounds=tuple(rounds),
+            finish="length",
+        )
+
+    def _accepted(self, drafted: int, acceptance: float) -> int:
+        for index in range(drafted):
+            if self._rng.random() >= acceptance:
+                return index
+        return drafted
+
+    def _round(self, arm: ArmPlan, drafted: int, accepted: int, factor: float) -> Round:
+        scale = factor * self._rng.lognormvariate(0.0, self._rig.noise)
+        drafts = arm.method.type == "draft-model"
+        draft_ms = drafted * self._rig.draft_token_ms * scale if drafts else 0.0
+        verify_ms = self._verify_ms(drafted) * scale
+        return Round(
+            drafted=drafted,
+            accepted=accepted,
+            draft_ms=draft_ms,
+            verify_ms=verify_ms,
+            round_ms=draft_ms + verify_ms,
+            cpu_ms=draft_ms + verify_ms,
+        )
+
+    def _verify_ms(self, drafted: int) -> float:
+        return self._rig.step_ms + drafted * self._rig.extra_width_ms
+
+
+def _depth(arm: ArmPlan) -> int:
+    return getattr(arm.method, "n_max", None) or 0
+
+
+def _text(prompt: str, count: int) -> tuple[int, ...]:
+    """Every arm writes the same text, as greedy decoding should."""
+    rng = random.Random(prompt)  # noqa: S311 - made-up data
+    return tuple(rng.randrange(5, 40_000) for _ in range(count))

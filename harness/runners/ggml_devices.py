@@ -1,0 +1,81 @@
+"""Which compute devices does llama.cpp see, and how much memory is free on them?
+
+llama-cpp-python does not bind these functions, but its ggml library exports them. The answer has
+the same form for CUDA, Vulkan, Metal, ROCm and SYCL, and names devices as the engine does.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from functools import cache
+from typing import Literal
+
+from schemas.submission import Device
+
+Kind = Literal["cpu", "gpu", "igpu", "accelerator", "other"]
+
+_MIB = 1024 * 1024
+_KINDS: dict[int, Kind] = {0: "cpu", 1: "gpu", 2: "igpu", 3: "accelerator"}
+
+
+class _Properties(ctypes.Structure):
+    """`struct ggml_backend_dev_props`."""
+
+    _fields_ = (
+        ("name", ctypes.c_char_p),
+        ("description", ctypes.c_char_p),
+        ("memory_free", ctypes.c_size_t),
+        ("memory_total", ctypes.c_size_t),
+        ("type", ctypes.c_int),
+        ("device_id", ctypes.c_char_p),
+        ("capabilities", ctypes.c_bool * 4),
+    )
+
+
+def devices() -> tuple[Device, ...]:
+    """All devices in the engine's order."""
+    return tuple(
+        Device(
+            name=properties.name.decode(),
+            kind=_KINDS.get(properties.type, "other"),
+            description=properties.description.decode().strip() or None,
+            memory_total_mib=properties.memory_total // _MIB,
+        )
+        for properties in _all_properties()
+    )
+
+
+def memory_free_mib() -> dict[str, int]:
+    """Free memory of each device that is not the CPU, by name."""
+    return {
+        properties.name.decode(): properties.memory_free // _MIB
+        for properties in _all_properties()
+        if _KINDS.get(properties.type) in ("gpu", "igpu")
+    }
+
+
+def _all_properties() -> list[_Properties]:
+    library = _library()
+    found = []
+    for index in range(library.ggml_backend_dev_count()):
+        properties = _Properties()
+        device = library.ggml_backend_dev_get(index)
+        library.ggml_backend_dev_get_props(device, ctypes.byref(properties))
+        found.append(properties)
+    return found
+
+
+@cache
+def _library() -> ctypes.CDLL:
+    """The ggml library of the installed package, with the three functions declared."""
+    # The import initialises the backends; it must not happen before a person asks for the engine.
+    from llama_cpp import _ggml, llama_backend_init  # noqa: PLC0415
+
+    llama_backend_init()
+    library: ctypes.CDLL = _ggml.libggml
+    library.ggml_backend_dev_count.restype = ctypes.c_size_t
+    library.ggml_backend_dev_get.argtypes = (ctypes.c_size_t,)
+    library.ggml_backend_dev_get.restype = ctypes.c_void_p
+    library.ggml_backend_dev_get_props.argtypes = (ctypes.c_void_p, ctypes.POINTER(_Properties))
+    library.ggml_backend_dev_get_props.restype = None
+    return library

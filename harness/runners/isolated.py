@@ -1,0 +1,185 @@
+"""How does a crash of the engine stay a value? The session runs in a child process.
+
+A dead child is a failed trial with the reason `crashed`, a silent one with `timed-out`; a new child
+takes over for what comes after. Arms are prepared again in the new child when they are needed.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import signal
+from contextlib import suppress
+from typing import TYPE_CHECKING, Literal, cast
+
+from harness.errors import HarnessError, MachineError
+from harness.runners.base import Failure
+
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
+
+    from harness.model import Campaign
+    from harness.runners.base import (
+        EngineReport,
+        Generation,
+        PreparedArm,
+        Request,
+        Runner,
+        Session,
+    )
+    from schemas.submission import Probes
+
+Question = Literal["report", "prepare", "generate", "probe", "close"]
+
+# Long enough to load 40 GB from a disk, or to answer at one token in five seconds.
+ANSWER_LIMIT_S = 900.0
+_CLOSE_LIMIT_S = 10.0
+
+
+class Isolated:
+    """Opens the sessions of another runner in child processes."""
+
+    def __init__(self, runner: Runner, *, answer_limit_s: float = ANSWER_LIMIT_S) -> None:
+        self._runner = runner
+        self._answer_limit_s = answer_limit_s
+
+    def open(self, campaign: Campaign) -> Session:
+        """Start a child and load the target there. Raises what the child raised."""
+        return IsolatedSession(self._runner, campaign, self._answer_limit_s)
+
+
+class _ChildLostError(Exception):
+    """The child died or does not answer; carries the failure that this means."""
+
+    def __init__(self, failure: Failure) -> None:
+        super().__init__(failure.detail)
+        self.failure = failure
+
+
+class IsolatedSession:
+    """Passes every call to a child process and survives its death."""
+
+    def __init__(self, runner: Runner, campaign: Campaign, answer_limit_s: float) -> None:
+        self._runner = runner
+        self._campaign = campaign
+        self._answer_limit_s = answer_limit_s
+        self._prepared: set[str] = set()
+        try:
+            self._start()
+        except _ChildLostError as error:
+            message = f"the engine failed while loading: {error}; try: python -m harness doctor"
+            raise MachineError(message) from error
+
+    def report(self) -> EngineReport:
+        """What was loaded and how it is set up."""
+        return cast("EngineReport", self._ask("report"))
+
+    def prepare(self, arm: str) -> PreparedArm | Failure:
+        """Load what the arm needs and warm it up."""
+        try:
+            answer = cast("PreparedArm | Failure", self._ask("prepare", arm))
+        except _ChildLostError as error:
+            return self._replace_child(error.failure)
+        if not isinstance(answer, Failure):
+            self._prepared.add(arm)
+        return answer
+
+    def generate(self, request: Request) -> Generation | Failure:
+        """Run one generation; after a crash, in a new child."""
+        if request.arm not in self._prepared:
+            again = self.prepare(request.arm)
+            if isinstance(again, Failure):
+                return again
+        try:
+            return cast("Generation | Failure", self._ask("generate", request))
+        except _ChildLostError as error:
+            return self._replace_child(error.failure)
+
+    def probe(self) -> Probes | None:
+        """Measure the costs of steps; nothing is known of them if that kills the child."""
+        try:
+            return cast("Probes | None", self._ask("probe"))
+        except _ChildLostError as error:
+            self._replace_child(error.failure)
+            return None
+
+    def close(self) -> None:
+        """Let the child free everything and end it."""
+        with suppress(_ChildLostError):  # if it is gone already, all the better
+            self._ask("close", limit_s=_CLOSE_LIMIT_S)
+        self._end_child()
+
+    def _start(self) -> None:
+        context = multiprocessing.get_context("spawn")  # engines do not survive a fork
+        self._connection, theirs = context.Pipe()
+        arguments = (theirs, self._runner, self._campaign)
+        self._process = context.Process(target=_serve, args=arguments, daemon=True)
+        self._process.start()
+        theirs.close()
+        self._receive(self._answer_limit_s)
+
+    def _ask(self, question: Question, *arguments: object, limit_s: float | None = None) -> object:
+        try:
+            self._connection.send((question, arguments))
+        except (BrokenPipeError, OSError):
+            raise _ChildLostError(self._death()) from None
+        return self._receive(limit_s or self._answer_limit_s)
+
+    def _receive(self, limit_s: float) -> object:
+        try:
+            if not self._connection.poll(limit_s):
+                detail = f"no answer within {limit_s:g} s"
+                raise _ChildLostError(Failure(reason="timed-out", detail=detail))
+            answer = self._connection.recv()
+        except (EOFError, ConnectionResetError):
+            raise _ChildLostError(self._death()) from None
+        if isinstance(answer, HarnessError):
+            raise answer
+        return answer
+
+    def _death(self) -> Failure:
+        self._process.join(_CLOSE_LIMIT_S)
+        code = self._process.exitcode
+        if code is not None and code < 0:
+            name = signal.Signals(-code).name
+            if -code == signal.SIGKILL:
+                detail = "the engine's process was killed (SIGKILL), usually for lack of memory"
+                return Failure(reason="out-of-memory", detail=detail)
+            return Failure(reason="crashed", detail=f"the engine's process died ({name})")
+        return Failure(reason="crashed", detail=f"the engine's process ended (exit code {code})")
+
+    def _replace_child(self, failure: Failure) -> Failure:
+        self._end_child()
+        self._prepared.clear()
+        self._start()
+        return failure
+
+    def _end_child(self) -> None:
+        self._connection.close()
+        self._process.join(_CLOSE_LIMIT_S if self._process.exitcode is None else 0)
+        if self._process.exitcode is None:
+            self._process.kill()
+            self._process.join()
+
+
+def _serve(connection: Connection, runner: Runner, campaign: Campaign) -> None:
+    """The child: answer questions until the parent hangs up."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's; it closes the pipe
+    try:
+        session = runner.open(campaign)
+    except HarnessError as error:
+        connection.send(error)
+        return
+    connection.send(None)
+    while True:
+        try:
+            question, arguments = connection.recv()
+        except EOFError:
+            return
+        connection.send(_answer(session, question, arguments))
+
+
+def _answer(session: Session, question: Question, arguments: tuple[object, ...]) -> object:
+    try:
+        return getattr(session, question)(*arguments)
+    except HarnessError as error:
+        return error

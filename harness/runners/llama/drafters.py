@@ -1,0 +1,75 @@
+"""Who proposes tokens? One drafter per method of the in-process runner."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from harness.runners.prompt_lookup import NgramIndex
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from harness.runners.llama.context import Context
+
+
+class NoDrafter:
+    """The baseline: nothing is proposed, every round is a single step."""
+
+    def draft(self, text: Sequence[int], limit: int) -> list[int]:  # noqa: ARG002
+        """Nothing."""
+        return []
+
+
+class PromptLookupDrafter:
+    """Proposes what followed the same words the last time. Made anew for every generation."""
+
+    def __init__(self, *, n_max: int, ngram_min: int, ngram_max: int) -> None:
+        self._n_max = n_max
+        self._index = NgramIndex(ngram_min=ngram_min, ngram_max=ngram_max)
+
+    def draft(self, text: Sequence[int], limit: int) -> list[int]:
+        """What followed the longest known tail of the text."""
+        self._index.extend(text[len(self._index) :])
+        return self._index.draft(min(limit, self._n_max))
+
+
+class ModelDrafter:
+    """A small model proposes one token after the other and keeps its state for accepted ones."""
+
+    def __init__(self, context: Context, *, n_max: int) -> None:
+        self._context = context
+        self._n_max = n_max
+        self._fed: list[int] = []
+        self._agreed = 0
+
+    def start(self, prompt: Sequence[int]) -> None:
+        """Process the prompt, unless the state of the same prompt is still there."""
+        if self._fed[: len(prompt)] == list(prompt) and self._context.try_keep(len(prompt)):
+            del self._fed[len(prompt) :]
+        else:
+            self._context.prefill(prompt)
+            self._fed = list(prompt)
+        self._agreed = len(prompt)
+
+    def draft(self, text: Sequence[int], limit: int) -> list[int]:
+        """The small model's own greedy continuation."""
+        count = min(limit, self._n_max)
+        if count <= 0:
+            return []
+        self._forget_rejected(text)
+        draft: list[int] = []
+        pending = list(text[len(self._fed) :])
+        while len(draft) < count:
+            token = self._context.advance(pending)
+            self._fed += pending
+            draft.append(token)
+            pending = [token]
+        return draft
+
+    def _forget_rejected(self, text: Sequence[int]) -> None:
+        """Roll back to what is part of the text; its last token is always fed again."""
+        most = min(len(self._fed), len(text) - 1)
+        while self._agreed < most and self._fed[self._agreed] == text[self._agreed]:
+            self._agreed += 1
+        self._context.keep(self._agreed)
+        del self._fed[self._agreed :]

@@ -1,0 +1,58 @@
+"""What does one step cost, by width? Measured directly, in the session that runs the trials."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from typing import TYPE_CHECKING
+
+from schemas.submission import DraftingProbe, VerificationProbe
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from harness.runners.llama.context import Context
+
+VERIFICATION_REPEATS = 9
+DRAFTING_REPEATS = 24
+
+
+def verification_curve(
+    context: Context, prompt: Sequence[int], *, widest: int
+) -> VerificationProbe:
+    """Median milliseconds of a target step that is fed 1, 2 … `widest` tokens after a prompt.
+
+    Widths take turns, so that a machine that slows down slows them all. The first pass is
+    discarded: the first step of a width pays for the engine's graph.
+    """
+    filler = [prompt[index % len(prompt)] for index in range(widest)]
+    context.prefill(prompt)
+    times_ms: dict[int, list[float]] = {width: [] for width in range(1, widest + 1)}
+    for repeat in range(VERIFICATION_REPEATS + 1):
+        for width, samples_ms in times_ms.items():
+            began = time.perf_counter()
+            context.step(filler[:width])
+            spent_ms = (time.perf_counter() - began) * 1000
+            context.keep(len(prompt))
+            if repeat:
+                samples_ms.append(spent_ms)
+    return VerificationProbe(
+        context_tokens=len(prompt),
+        repeats=VERIFICATION_REPEATS,
+        widths=tuple(times_ms),
+        step_ms_median=tuple(statistics.median(samples) for samples in times_ms.values()),
+    )
+
+
+def drafting_cost(context: Context, prompt: Sequence[int], *, draft: str) -> DraftingProbe:
+    """Median milliseconds in which a draft model proposes one token after a prompt."""
+    token = context.prefill(prompt)
+    samples_ms: list[float] = []
+    for _ in range(DRAFTING_REPEATS):
+        began = time.perf_counter()
+        token = context.advance([token])
+        samples_ms.append((time.perf_counter() - began) * 1000)
+    context.clear()
+    return DraftingProbe(
+        draft=draft, repeats=DRAFTING_REPEATS, token_ms_median=statistics.median(samples_ms)
+    )

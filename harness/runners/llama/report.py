@@ -1,0 +1,99 @@
+"""What does the engine say about itself? Version, backend, devices and the settings in force."""
+
+from __future__ import annotations
+
+import os
+import re
+from importlib import metadata
+from typing import TYPE_CHECKING, Literal
+
+import llama_cpp
+
+from harness.runners.base import EngineReport
+from harness.runners.ggml_devices import devices
+from harness.runners.llama.weights import template_sha256
+from schemas.submission import Engine, Settings, Variable
+
+if TYPE_CHECKING:
+    from harness.model import Campaign
+    from harness.runners.llama.context import Context
+    from schemas.submission import Device
+
+Backend = Literal[
+    "cpu", "cuda", "vulkan", "metal", "rocm", "sycl", "opencl", "cann", "musa", "other"
+]
+
+# How ggml names devices of each backend; the first device that is no CPU decides.
+_BACKENDS: dict[str, Backend] = {
+    "CUDA": "cuda",
+    "Vulkan": "vulkan",
+    "Metal": "metal",
+    "MTL": "metal",
+    "ROCm": "rocm",
+    "HIP": "rocm",
+    "SYCL": "sycl",
+    "GPUOpenCL": "opencl",
+    "CANN": "cann",
+    "MUSA": "musa",
+}
+_VARIABLE = re.compile(r"(?:GGML|LLAMA|CUDA|HIP|HSA|OMP|KMP|GOMP)_[A-Z0-9_]+")
+_HARMLESS_VALUE = re.compile(r"[A-Za-z0-9.,:=_-]{0,64}")
+_FLASH_ATTENTION: dict[int, Literal["auto", "on", "off"]] = {-1: "auto", 0: "off", 1: "on"}
+
+
+def engine_report(target: Context, campaign: Campaign) -> EngineReport:
+    """Engine and settings as the loaded target shows them."""
+    found = devices()
+    return EngineReport(
+        engine=Engine(
+            runner="llama-cpp-python",
+            name="llama.cpp",
+            version=llama_cpp.llama_version().decode(),
+            package_version=metadata.version("llama-cpp-python"),
+            backend=backend_of(found, gpu_layers=campaign.settings.gpu_layers),
+            devices=found,
+            system_info=llama_cpp.llama_print_system_info().decode().strip()[:1000],
+            variables=_variables(dict(os.environ)),
+        ),
+        settings=_settings(target, campaign),
+    )
+
+
+def backend_of(found: tuple[Device, ...], *, gpu_layers: int) -> Backend:
+    """The backend that runs the target: the first device beside the CPU, if layers go there."""
+    if gpu_layers == 0:
+        return "cpu"
+    for device in found:
+        if device.kind in ("gpu", "igpu"):
+            prefix = re.sub(r"[0-9:]+$", "", device.name)
+            return _BACKENDS.get(prefix, "other")
+    return "cpu"
+
+
+def _settings(target: Context, campaign: Campaign) -> Settings:
+    ctx = target.ctx
+    defaults = llama_cpp.llama_context_default_params()
+    template = target.weights.chat_template or ""
+    return Settings(
+        max_output_tokens=campaign.settings.max_output_tokens,
+        sampling="greedy",
+        context_tokens=llama_cpp.llama_n_ctx(ctx),
+        kv_type_k="f16",
+        kv_type_v="f16",
+        flash_attention=_FLASH_ATTENTION.get(defaults.flash_attn_type),
+        batch_tokens=llama_cpp.llama_n_batch(ctx),
+        micro_batch_tokens=llama_cpp.llama_n_ubatch(ctx),
+        threads=llama_cpp.llama_n_threads(ctx),
+        threads_batch=llama_cpp.llama_n_threads_batch(ctx),
+        # Templates with this switch think unless they are told not to.
+        thinking=True if "enable_thinking" in template else None,
+        chat_template_sha256=template_sha256(target.weights),
+    )
+
+
+def _variables(environment: dict[str, str]) -> tuple[Variable, ...]:
+    return tuple(
+        Variable(name=name, value=value)
+        for name, value in sorted(environment.items())
+        if _VARIABLE.fullmatch(name) and _HARMLESS_VALUE.fullmatch(value)
+    )
