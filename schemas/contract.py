@@ -9,27 +9,25 @@ from __future__ import annotations
 import json
 from functools import cache
 from importlib import resources
-from itertools import islice
 from typing import TYPE_CHECKING
 
 from schemas import compiled, strict
 from schemas.codec import decode
-from schemas.finding import ROOT, Finding
+from schemas.finding import bounded
 from schemas.messages import findings_of
 from schemas.rules import RULES
 from schemas.submission import Submission
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
     from typing import Any
 
     from jsonschema.protocols import Validator
 
     from schemas.codec import Json
+    from schemas.finding import Finding
 
 SUBMISSION_SCHEMA = "submission.v1.schema.json"
 PUBLISHED_SCHEMA = "published.v1.schema.json"
-MAX_FINDINGS = 500
 
 
 def findings(data: bytes) -> tuple[Finding, ...]:
@@ -42,36 +40,24 @@ def read(data: bytes) -> Submission | tuple[Finding, ...]:
     """The submission in these bytes, or the findings that keep it from being one. Never raises."""
     document = strict.load(data)
     if isinstance(document, tuple):
-        return _bounded(document)
+        return document
     found = schema_findings(document, SUBMISSION_SCHEMA)
     if found:
         return found
     submission = decode(Submission, document)
-    return _bounded(f for rule in RULES.values() for f in rule(submission)) or submission
+    return bounded(f for rule in RULES.values() for f in rule(submission)) or submission
 
 
 def published_findings(data: bytes) -> tuple[Finding, ...]:
     """All that is wrong with the bytes of a published document. Never raises."""
     document = strict.load(data)
-    if isinstance(document, tuple):
-        return _bounded(document)
-    return schema_findings(document, PUBLISHED_SCHEMA)
+    return document if isinstance(document, tuple) else schema_findings(document, PUBLISHED_SCHEMA)
 
 
 def schema_findings(document: Json, name: str) -> tuple[Finding, ...]:
     """The violations of a schema, sorted by place."""
     errors = _validator(name).iter_errors(document)
-    return _bounded(f for error in errors for f in findings_of(error))
-
-
-def _bounded(found: Iterable[Finding]) -> tuple[Finding, ...]:
-    """The findings in order of place; of a hostile number of them the first, and a word on it."""
-    first = list(islice(found, MAX_FINDINGS + 1))
-    shown = tuple(sorted(set(first[:MAX_FINDINGS])))
-    if len(first) <= MAX_FINDINGS:
-        return shown
-    message = f"more than {MAX_FINDINGS} findings; the rest is left out"
-    return (*shown, Finding(path=ROOT, message=message, rule="many-findings"))
+    return bounded(f for error in errors for f in findings_of(error))
 
 
 @cache

@@ -5,8 +5,14 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 ROOT = "$"
+MAX_FINDINGS = 500
 _PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,59}")
 _SHOWN_CHARACTERS = 60
 
@@ -27,6 +33,16 @@ class Finding:
         return f"{file}: {self.path}: {self.message} [{self.rule}]"
 
 
+def bounded(found: Iterable[Finding]) -> tuple[Finding, ...]:
+    """The findings in order of place; of a hostile number of them the first, and a word on it."""
+    first = list(islice(found, MAX_FINDINGS + 1))
+    kept = tuple(sorted(set(first[:MAX_FINDINGS])))
+    if len(first) <= MAX_FINDINGS:
+        return kept
+    message = f"more than {MAX_FINDINGS} findings; the rest is left out"
+    return (*kept, Finding(path=ROOT, message=message, rule="many-findings"))
+
+
 def child_path(path: str, step: str | int) -> str:
     """The JSON path of an entry; a key that is no plain word is quoted and escaped."""
     if isinstance(step, int):
@@ -37,8 +53,8 @@ def child_path(path: str, step: str | int) -> str:
 def shown(value: object) -> str:
     """A JSON value as short, printable ASCII text for a message; of a container only its size."""
     if isinstance(value, dict):
-        return f"an object of {len(value)} fields"
+        return f"an object (fields: {len(value)})"
     if isinstance(value, list):
-        return f"a list of {len(value)} entries"
+        return f"a list (entries: {len(value)})"
     text = json.dumps(value)
     return text if len(text) <= _SHOWN_CHARACTERS else text[: _SHOWN_CHARACTERS - 3] + "..."

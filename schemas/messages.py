@@ -54,7 +54,8 @@ def _choices(values: list[object]) -> str:
 
 
 def _type(got: str, want: object) -> str:
-    hint = "; write it without a decimal point or exponent" if want == "integer" else ""
+    fractional = want == "integer" and got[-1].isdigit()
+    hint = "; write it without a decimal point or exponent" if fractional else ""
     return f"{got} has the wrong type, expected {want}{hint}"
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 import orjson
 
-from schemas.finding import ROOT, Finding, child_path, shown
+from schemas.finding import ROOT, Finding, bounded, child_path, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -71,7 +71,7 @@ def load(data: bytes) -> Json | tuple[Finding, ...]:
         return (error.finding,)
     if _is_plain(data):
         return document
-    return tuple(_text_findings(ROOT, document)) or document
+    return bounded(_text_findings(ROOT, document)) or document
 
 
 def _is_plain(data: bytes) -> bool:

@@ -1,14 +1,14 @@
 """Which facts must hold between the fields of a submission? One function per rule.
 
-To add one: write the function, give it a line here, and add `tests/data/invalid/<rule>.json`,
-a file that breaks this rule and no other.
+To add one: write the function, give it a line here, and one in `tests/data/make_invalid.py`,
+which makes the example file that breaks this rule and no other.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from schemas.rules import counters, references, times
+from schemas.rules import counters, design, references, times
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -24,15 +24,22 @@ RULES: dict[str, Rule] = {
     "arm-baseline": references.arm_baseline,
     "arm-draft-known": references.arm_draft_known,
     "arm-reason": references.arm_reason,
+    "arm-method-fits-role": design.arm_method_fits_role,
+    "ngram-range-ascends": design.ngram_range_ascends,
+    "active-within-total": design.active_within_total,
     "prompt-ids-unique": references.prompt_ids_unique,
     "draft-ids-unique": references.draft_ids_unique,
+    "probe-draft-known": references.probe_draft_known,
+    "warmup-arm-known": references.warmup_arm_known,
     "trial-arm-known": references.trial_arm_known,
     "trial-prompt-known": references.trial_prompt_known,
+    "trial-block-planned": design.trial_block_planned,
     "trial-unique": references.trial_unique,
     "trial-order": references.trial_order,
     "trial-reason": references.trial_reason,
     "origin-of-import": references.origin_of_import,
     "accepted-within-drafted": counters.accepted_within_drafted,
+    "full-rounds-within-rounds": counters.full_rounds_within_rounds,
     "drafted-within-depth": counters.drafted_within_depth,
     "output-tokens-counted": counters.output_tokens_counted,
     "output-within-limit": counters.output_within_limit,

@@ -22,6 +22,17 @@ def accepted_within_drafted(submission: Submission) -> Iterator[Finding]:
             yield _at(index, "accepted", message, "accepted-within-drafted")
 
 
+def full_rounds_within_rounds(submission: Submission) -> Iterator[Finding]:
+    """Rounds whose whole draft was accepted are rounds, and each accepted at least one token."""
+    for index, trial in enumerate(submission.trials):
+        if trial.full_rounds is None:
+            continue
+        limits = [count for count in (trial.rounds, trial.accepted) if count is not None]
+        if limits and trial.full_rounds > min(limits):
+            message = f"{trial.full_rounds} full rounds, at most {min(limits)} are possible"
+            yield _at(index, "full_rounds", message, "full-rounds-within-rounds")
+
+
 def drafted_within_depth(submission: Submission) -> Iterator[Finding]:
     """No round drafts more than the method's depth."""
     depths = {arm.id: getattr(arm.method, "n_max", None) for arm in submission.arms}

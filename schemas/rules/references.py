@@ -41,6 +41,8 @@ def draft_ids_unique(submission: Submission) -> Iterator[Finding]:
 def arm_baseline(submission: Submission) -> Iterator[Finding]:
     """Every arm but a baseline names the baseline arm that it is compared with."""
     baselines = {arm.id for arm in submission.arms if arm.role == "baseline"}
+    if not baselines:
+        return  # baseline-arm-present says so, once
     for index, arm in enumerate(submission.arms):
         if arm.role == "baseline" and arm.baseline is not None:
             message = "a baseline arm is compared with nothing; remove the field"
@@ -68,6 +70,26 @@ def arm_reason(submission: Submission) -> Iterator[Finding]:
         if (arm.outcome == "failed") != (arm.reason is not None):
             message = f"the outcome is {arm.outcome}; a reason belongs to failed arms only"
             yield Finding(path=f"$.arms[{index}].reason", message=message, rule="arm-reason")
+
+
+def probe_draft_known(submission: Submission) -> Iterator[Finding]:
+    """A drafting cost belongs to one of the listed drafts."""
+    known = {model.id for model in submission.drafts}
+    probes = submission.probes.drafting if submission.probes else None
+    for index, probe in enumerate(probes or ()):
+        if probe.draft not in known:
+            message = f"{probe.draft!r} is no listed draft; expected one of {sorted(known)}"
+            path = f"$.probes.drafting[{index}].draft"
+            yield Finding(path=path, message=message, rule="probe-draft-known")
+
+
+def warmup_arm_known(submission: Submission) -> Iterator[Finding]:
+    """Every discarded generation ran a listed arm."""
+    known = {arm.id for arm in submission.arms}
+    for index, warmup in enumerate(submission.warmups or ()):
+        if warmup.arm not in known:
+            message = f"{warmup.arm!r} is no listed arm; expected one of {sorted(known)}"
+            yield Finding(path=f"$.warmups[{index}].arm", message=message, rule="warmup-arm-known")
 
 
 def trial_arm_known(submission: Submission) -> Iterator[Finding]:

@@ -1,0 +1,196 @@
+"""How are the example files made that break one rule each, and the valid ones?
+
+Run `python -m tests.data.make_invalid` after a change of the format; it rewrites `tests/data/`.
+Every file starts from a small valid submission; one change makes it break one rule and no other.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from schemas import contract
+from schemas.canonical import canonical_bytes
+from schemas.codec import encode
+from schemas.submission import Origin
+from tests.samples import sample, sample_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Document = dict[str, Any]
+    Change = Callable[[Document], None]
+
+HERE = Path(__file__).parent
+# Positions in the small sample: one prompt, one block, three arms.
+BASELINE, LOOKUP, DRAFTED = 0, 1, 2
+
+
+def main() -> None:
+    """Write every example file."""
+    for rule, change in CHANGES.items():
+        document = small()
+        change(document)
+        data = canonical_bytes(document)
+        (HERE / "invalid" / f"{rule}.json").write_bytes(data)
+        (HERE / "invalid" / f"{rule}.txt").write_text(message_lines(rule, data), encoding="utf-8")
+    for name, data in valid_files().items():
+        (HERE / "valid" / f"{name}.json").write_bytes(data)
+
+
+def message_lines(rule: str, data: bytes) -> str:
+    """What the contract says about an example file, one finding per line."""
+    return "".join(f"{finding.line(f'{rule}.json')}\n" for finding in contract.findings(data))
+
+
+def small() -> Document:
+    """A valid document with one prompt, one block and three arms."""
+    data = sample_bytes(sample(tasks=("code",), prompts_per_task=1, blocks=1))
+    document: Document = json.loads(data)
+    return document
+
+
+def valid_files() -> dict[str, bytes]:
+    """Three valid files that differ in what they leave out."""
+    imported = replace(
+        sample(tasks=("chat", "json"), prompts_per_task=1, blocks=1, contributor="grace"),
+        tier="imported",
+        profile="custom",
+        origin=Origin(
+            format="mtp-bench", sha256="b1" * 32, source="Community thread", licence="MIT"
+        ),
+        probes=None,
+        warmups=None,
+    )
+    return {
+        "default": sample_bytes(sample(tasks=("code", "math", "creative"), prompts_per_task=1)),
+        "cpu-with-failures": canonical_bytes(_with_failures()),
+        "imported": sample_bytes(imported),
+    }
+
+
+def _with_failures() -> Document:
+    """No GPU; the draft-model arm could not load, and one trial of another arm timed out."""
+    cpu_only = sample(gpu=None, backend="cpu", tasks=("code", "math"), prompts_per_task=1, blocks=1)
+    document: Document = encode(cpu_only)  # type: ignore[assignment]  # a submission is an object
+    document["arms"][DRAFTED].update(outcome="failed", reason="out-of-memory")
+    kept = ("arm", "prompt", "block", "order")
+    for index, trial in enumerate(document["trials"]):
+        if trial["arm"] == "draft-model-n4" or trial["order"] == LOOKUP:
+            reason = "timed-out" if trial["order"] == LOOKUP else "out-of-memory"
+            failed = {key: trial[key] for key in kept} | {"outcome": "failed", "reason": reason}
+            document["trials"][index] = failed
+    return document
+
+
+def _set(path: str, value: object) -> Change:
+    """A change that sets one place; `arms.1.baseline` is the path of a field of the second arm."""
+
+    def change(document: Document) -> None:
+        place, last = _place(document, path)
+        place[last] = value
+
+    return change
+
+
+def _remove(path: str) -> Change:
+    def change(document: Document) -> None:
+        place, last = _place(document, path)
+        del place[last]
+
+    return change
+
+
+def _repeat(path: str) -> Change:
+    """A change that appends the first entry of a list once more."""
+
+    def change(document: Document) -> None:
+        place, last = _place(document, path)
+        place[last].append(copy.deepcopy(place[last][0]))
+
+    return change
+
+
+def _all(*changes: Change) -> Change:
+    def change(document: Document) -> None:
+        for single in changes:
+            single(document)
+
+    return change
+
+
+def _place(document: Document, path: str) -> tuple[Any, str | int]:
+    """The container that holds the place, and the key or index of the place in it."""
+    *steps, last = (int(step) if step.isdigit() else step for step in path.split("."))
+    place: Any = document
+    for step in steps:
+        place = place[step]
+    return place, last
+
+
+def _no_medians(trial: int) -> Change:
+    """Medians need the drafted histogram that the change takes away."""
+    fields = ("round_ms_median", "round_cpu_ms_median")
+    return _all(*(_remove(f"trials.{trial}.{field}") for field in fields))
+
+
+def _no_baseline(document: Document) -> None:
+    """The baseline becomes a control; only a control has the method none without being one."""
+    document["arms"][BASELINE]["role"] = "control"
+
+
+def _trial_twice(document: Document) -> None:
+    document["trials"].append({**document["trials"][BASELINE], "order": 3})
+
+
+# The two speculative trials of the small sample have 20 rounds, 80 drafted and 20 accepted tokens,
+# 41 tokens of output; the baseline's decode time is 805.5 ms.
+CHANGES: dict[str, Change] = {
+    "baseline-arm-present": _no_baseline,
+    "arm-ids-unique": _repeat("arms"),
+    "arm-baseline": _set("arms.1.baseline", "draft-model-n4"),
+    "arm-draft-known": _set("arms.2.method.draft", "another-model"),
+    "arm-reason": _set("arms.1.reason", "crashed"),
+    "arm-method-fits-role": _set("arms.1.role", "alternative"),
+    "ngram-range-ascends": _set("arms.1.method.ngram_min", 5),
+    "active-within-total": _set("target.active_parameters", 7_000_000_001),
+    "prompt-ids-unique": _repeat("suite.prompts"),
+    "draft-ids-unique": _repeat("drafts"),
+    "probe-draft-known": _set("probes.drafting.0.draft", "another-model"),
+    "warmup-arm-known": _set("warmups.0.arm", "another-arm"),
+    "trial-arm-known": _set("trials.1.arm", "another-arm"),
+    "trial-prompt-known": _set("trials.1.prompt", "another-prompt"),
+    "trial-block-planned": _set("trials.1.block", 1),
+    "trial-unique": _trial_twice,
+    "trial-order": _set("trials.2.order", 7),
+    "trial-reason": _set("trials.1.reason", "crashed"),
+    "origin-of-import": _set("tier", "imported"),
+    "accepted-within-drafted": _all(
+        _set("trials.2.drafted", 19), _remove("trials.2.drafted_histogram"), _no_medians(2)
+    ),
+    "full-rounds-within-rounds": _set("trials.2.full_rounds", 21),
+    "drafted-within-depth": _all(
+        _set("trials.2.drafted", 81), _remove("trials.2.drafted_histogram"), _no_medians(2)
+    ),
+    "output-tokens-counted": _set("trials.1.output_tokens", 40),
+    "output-within-limit": _set("settings.max_output_tokens", 40),
+    "context-large-enough": _set("settings.context_tokens", 140),
+    "histograms-agree": _set("trials.1.accepted_histogram", [1, 19]),
+    "medians-agree": _set("trials.1.round_ms_median", [28.1, 28.2]),
+    "no-speculation-drafts-nothing": _all(
+        _set("trials.0.drafted", 1), _remove("trials.0.drafted_histogram"), _no_medians(0)
+    ),
+    "divergence-within-compared": _set("trials.1.first_divergence", 41),
+    "parts-within-decode": _set("trials.1.verify_ms", 600),
+    "decode-within-wall": _set("trials.1.wall_ms", 600),
+    "trials-within-window": _set("measured_until", "2026-11-21T08:59:59Z"),
+    "decode-takes-time": _all(_set("trials.0.decode_ms", 0), _set("trials.0.verify_ms", 0)),
+    "probe-widths-ascend": _set("probes.verification.widths", [1, 2, 2, 4, 5]),
+}
+
+
+if __name__ == "__main__":
+    main()

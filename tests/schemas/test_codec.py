@@ -1,0 +1,115 @@
+"""Does a submission survive being written and read?"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import get_args
+
+import pytest
+
+from schemas import contract
+from schemas.codec import decode, encode
+from schemas.submission import (
+    Arm,
+    DraftHead,
+    DraftModel,
+    EmptyDraft,
+    Method,
+    Ngram,
+    NoSpeculation,
+    Oracle,
+    OtherMethod,
+    Placement,
+    PromptLookup,
+    Role,
+    Submission,
+    Trial,
+)
+from tests.samples import sample, sample_bytes
+
+METHODS: tuple[Method, ...] = (
+    NoSpeculation(),
+    DraftModel(draft="tiny-q8-0", n_max=4, p_min=0.5, adaptive=False),
+    PromptLookup(n_max=8, ngram_min=2, ngram_max=4),
+    Ngram(type="ngram-mod", n_max=48, min_hits=1),
+    Ngram(type="suffix"),
+    DraftHead(type="eagle3", draft="tiny-q8-0", n_max=3),
+    DraftHead(type="mtp"),
+    Oracle(n_max=4, acceptance=0.8),
+    EmptyDraft(),
+    OtherMethod(name="lookahead", n_max=4),
+)
+
+
+def test_a_submission_survives_the_round_trip() -> None:
+    submission = sample(seed=1)
+
+    rounded = contract.read(sample_bytes(submission))
+
+    assert isinstance(rounded, Submission)
+    assert contract.read(sample_bytes(rounded)) == rounded
+
+
+@pytest.mark.parametrize("method", METHODS, ids=lambda method: method.type)
+def test_every_method_survives_the_round_trip(method: Method) -> None:
+    arm = Arm(id="x", role="speculation", method=method, placement=Placement())
+
+    assert decode(Arm, json.loads(json.dumps(encode(arm)))) == arm
+
+
+def test_the_list_above_has_every_kind_of_method() -> None:
+    assert {type(method) for method in METHODS} == set(get_args(Method))
+
+
+@pytest.mark.parametrize("method", METHODS, ids=lambda method: method.type)
+def test_the_contract_accepts_what_is_encoded(method: Method) -> None:
+    submission = sample(tasks=("code",), prompts_per_task=1, blocks=1)
+    baseline, *_ = submission.arms
+    role: Role = "control" if method.type in ("none", "empty-draft") else "speculation"
+    judged = Arm(id="judged", role=role, method=method, baseline="baseline")
+
+    changed = replace(
+        submission, arms=(baseline, judged), trials=submission.trials[:1], warmups=None
+    )
+
+    assert contract.findings(sample_bytes(changed)) == ()
+
+
+def test_what_is_none_is_left_out() -> None:
+    trial = Trial(arm="a", prompt="p", block=0, order=0, outcome="failed", reason="crashed")
+
+    assert encode(trial) == {
+        "arm": "a",
+        "prompt": "p",
+        "block": 0,
+        "order": 0,
+        "outcome": "failed",
+        "reason": "crashed",
+    }
+
+
+def test_a_whole_number_in_a_float_field_becomes_a_float() -> None:
+    document = {"arm": "a", "prompt": "p", "block": 0, "order": 0, "outcome": "ok", "wall_ms": 3}
+
+    decoded = decode(Trial, document)  # type: ignore[arg-type]  # a dict of JSON values
+
+    assert isinstance(decoded.wall_ms, float)
+
+
+def test_lists_become_tuples() -> None:
+    document = {"arm": "a", "prompt": "p", "block": 0, "order": 0, "outcome": "ok"}
+
+    decoded = decode(Trial, document | {"drafted_histogram": [1, 2]})  # type: ignore[arg-type]  # a dict of JSON values
+
+    assert decoded.drafted_histogram == (1, 2)
+
+
+def test_only_json_values_and_dataclasses_can_be_encoded() -> None:
+    with pytest.raises(TypeError, match="cannot encode set"):
+        encode({1, 2})
+
+
+def test_an_unknown_method_cannot_be_decoded() -> None:
+    with pytest.raises(KeyError, match="magic"):
+        decode(Arm, {"id": "x", "role": "control", "method": {"type": "magic"}, "outcome": "ok"})

@@ -1,0 +1,64 @@
+"""Does every rule fire on its example file, alone, and on no valid file?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from schemas import contract
+from schemas.canonical import canonical_bytes
+from schemas.codec import encode
+from schemas.rules import RULES
+from schemas.submission import Submission
+from tests.data import make_invalid
+
+DATA = Path(__file__).parents[1] / "data"
+VALID = sorted((DATA / "valid").glob("*.json"))
+
+
+def test_every_rule_has_an_example_and_every_example_a_rule() -> None:
+    examples = {path.stem for path in (DATA / "invalid").glob("*.json")}
+
+    assert examples == RULES.keys()
+
+
+@pytest.mark.parametrize("rule", sorted(RULES))
+def test_a_rule_fires_alone_on_its_example(rule: str) -> None:
+    data = (DATA / "invalid" / f"{rule}.json").read_bytes()
+
+    fired = {finding.rule for finding in contract.findings(data)}
+
+    assert fired == {rule}
+
+
+@pytest.mark.parametrize("rule", sorted(RULES))
+def test_the_message_is_the_one_that_was_agreed(rule: str) -> None:
+    data = (DATA / "invalid" / f"{rule}.json").read_bytes()
+    agreed = (DATA / "invalid" / f"{rule}.txt").read_text(encoding="utf-8")
+
+    assert make_invalid.message_lines(rule, data) == agreed
+
+
+@pytest.mark.parametrize("rule", sorted(RULES))
+def test_an_example_differs_from_a_valid_file_by_its_change_only(rule: str) -> None:
+    document = make_invalid.small()
+    assert contract.findings(canonical_bytes(document)) == ()
+
+    make_invalid.CHANGES[rule](document)
+
+    assert canonical_bytes(document) == (DATA / "invalid" / f"{rule}.json").read_bytes()
+
+
+@pytest.mark.parametrize("path", VALID, ids=lambda path: path.stem)
+def test_a_valid_file_has_no_finding_and_is_canonical(path: Path) -> None:
+    data = path.read_bytes()
+
+    submission = contract.read(data)
+
+    assert isinstance(submission, Submission)
+    assert canonical_bytes(encode(submission)) == data
+
+
+def test_the_valid_files_are_the_ones_that_the_maker_writes() -> None:
+    assert {path.stem: path.read_bytes() for path in VALID} == make_invalid.valid_files()
