@@ -1,0 +1,116 @@
+"""Why is an arm fast or slow: how much does a round yield, and what does it cost?
+
+`speedup = tokens_per_round / round_cost`, for a prompt and, because the means over prompts are
+geometric, for a task and over tasks too.
+"""
+
+from __future__ import annotations
+
+from itertools import zip_longest
+from typing import TYPE_CHECKING
+
+from estimates.trials import rounds
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from estimates.pairing import PromptPairs
+    from schemas.submission import Method, Trial
+
+
+def can_draft(method: Method) -> bool:
+    """Whether the method drafts at all; acceptance and fire rate of the others mean nothing."""
+    return method.type not in ("none", "empty-draft")
+
+
+def tokens_per_round(trials: Sequence[Trial]) -> float | None:
+    """Tokens after the first, over rounds: 1 without speculation. `None` if rounds are unknown."""
+    counts = [rounds(trial) for trial in trials]
+    tokens = sum((trial.output_tokens or 1) - 1 for trial in trials)
+    known = [count for count in counts if count is not None]
+    if len(known) < len(counts) or sum(known) == 0:
+        return None
+    return tokens / sum(known)
+
+
+def round_cost(pairs: PromptPairs) -> float | None:
+    """R: what one round costs, in units of one baseline token.
+
+    A round's duration is the arm's milliseconds per token times its tokens per round. Where the
+    output is the same in all blocks this is the median duration of a round over the blocks.
+    """
+    yielded = tokens_per_round(pairs.trials)
+    return None if yielded is None else pairs.arm_ms * yielded / pairs.baseline_ms
+
+
+def acceptance_rate(trials: Sequence[Trial]) -> float | None:
+    """Accepted over drafted tokens; `None` when nothing was drafted or it is not known."""
+    return _share(
+        [trial.accepted for trial in trials],
+        [trial.drafted for trial in trials],
+    )
+
+
+def sequence_acceptance(trials: Sequence[Trial]) -> float | None:
+    """Share of the rounds that drafted in which the whole draft was accepted."""
+    return _share([trial.full_rounds for trial in trials], [_fired(trial) for trial in trials])
+
+
+def fire_rate(trials: Sequence[Trial]) -> float | None:
+    """Share of all rounds in which anything was drafted."""
+    return _share([_fired(trial) for trial in trials], [rounds(trial) for trial in trials])
+
+
+def drafted_nothing(trials: Sequence[Trial]) -> bool:
+    """Whether the trials are known to have drafted not a single token."""
+    return bool(trials) and all(trial.drafted == 0 for trial in trials)
+
+
+def drafted_lengths(trials: Iterable[Trial]) -> tuple[int, ...] | None:
+    """Rounds by drafted length over all trials; `None` if one of them did not record it."""
+    return _summed([trial.drafted_histogram for trial in trials])
+
+
+def position_acceptance(trials: Sequence[Trial]) -> tuple[float, ...] | None:
+    """Per position j: the chance that token j of a draft is accepted once j - 1 was.
+
+    `accepted_j / at_risk_j`, where a round is at risk if it accepted j - 1 tokens and drafted at
+    least j. Two separate histograms do not say which drafts ended early, so the shorter drafts
+    are taken to be accepted like the longer ones (as Kaplan and Meier do with censored lives);
+    with one drafted length this is exact. The tuple ends where nothing was at risk.
+    """
+    drafted = drafted_lengths(trials)
+    accepted = _summed([trial.accepted_histogram for trial in trials])
+    if drafted is None or accepted is None:
+        return None
+    chances: list[float] = []
+    for position in range(1, len(drafted)):
+        longer, long_enough = sum(drafted[position:]), sum(drafted[position - 1 :])
+        at_risk = sum(accepted[position - 1 :]) * longer / long_enough if long_enough else 0.0
+        if at_risk == 0:
+            break
+        chances.append(min(1.0, sum(accepted[position:]) / at_risk))
+    return tuple(chances)
+
+
+def _fired(trial: Trial) -> int | None:
+    """Rounds that drafted anything."""
+    if trial.drafted_histogram is not None:
+        return sum(trial.drafted_histogram[1:])
+    return 0 if trial.drafted == 0 else None
+
+
+def _share(parts: Sequence[int | None], wholes: Sequence[int | None]) -> float | None:
+    known_parts = [part for part in parts if part is not None]
+    known_wholes = [whole for whole in wholes if whole is not None]
+    unknown = len(known_parts) < len(parts) or len(known_wholes) < len(wholes)
+    if unknown or sum(known_wholes) == 0:
+        return None
+    return sum(known_parts) / sum(known_wholes)
+
+
+def _summed(histograms: Sequence[tuple[int, ...] | None]) -> tuple[int, ...] | None:
+    known = [histogram for histogram in histograms if histogram is not None]
+    if not known or len(known) < len(histograms):
+        return None
+    return tuple(sum(column) for column in zip_longest(*known, fillvalue=0))

@@ -1,0 +1,50 @@
+"""Is an arm's output the baseline's, token by token?"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from estimates.model import ExactnessCounts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from estimates.model import Exactness
+    from schemas.submission import Trial
+
+# A step over several tokens adds up in another order than single steps do. Tried with
+# SmolLM2-135M in F16 on a CPU, widths 2 and 5 against 1, 1580 tokens: the top-2 margin moved by
+# 0.003 in the median and by 0.023 at most. Four times that leaves room for other kernels, and
+# only one token in 25 has so small a margin: an error at a random place would rarely hide here.
+NEAR_TIE_LOGITS = 0.1
+
+_WORST_FIRST: tuple[Exactness, ...] = ("diverged", "diverged-near-tie", "identical")
+
+
+def classify(trial: Trial) -> Exactness:
+    """One output against the baseline's. A difference without a margin counts as diverged."""
+    if trial.outcome != "ok" or not trial.compared_tokens:
+        return "not-compared"
+    if trial.first_divergence is None:
+        return "identical"
+    margin = trial.divergence_margin
+    near = margin is not None and margin < NEAR_TIE_LOGITS
+    return "diverged-near-tie" if near else "diverged"
+
+
+def worst(trials: Sequence[Trial]) -> Exactness:
+    """The worst class over the blocks; blocks that were not compared say nothing."""
+    seen = {classify(trial) for trial in trials}
+    return next((each for each in _WORST_FIRST if each in seen), "not-compared")
+
+
+def count(classes: Iterable[Exactness]) -> ExactnessCounts:
+    """Prompts per class."""
+    counts = Counter(classes)
+    return ExactnessCounts(
+        identical=counts["identical"],
+        diverged_near_tie=counts["diverged-near-tie"],
+        diverged=counts["diverged"],
+        not_compared=counts["not-compared"],
+    )

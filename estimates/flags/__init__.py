@@ -1,0 +1,53 @@
+"""What should a reader know before trusting a figure? One function per flag.
+
+A flag never rejects and never deletes. To add one: write the function, give it a line here, and
+add to the tests one input that raises it and one that does not.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from estimates.flags import completeness, controls, costs, machine, outputs, spread, trend
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from estimates.flags.evidence import Evidence
+    from estimates.model import Flag
+
+    Check = Callable[[Evidence], Iterator[Flag]]
+
+FLAGS: dict[str, Check] = {
+    "failed-arm": completeness.failed_arm,
+    "failed-trials": completeness.failed_trials,
+    "unpaired-trials": completeness.unpaired_trials,
+    "interrupted": completeness.interrupted,
+    "budget-spent": completeness.budget_spent,
+    "resumed": completeness.resumed,
+    "quick": completeness.quick,
+    "single-block": completeness.single_block,
+    "not-interleaved": completeness.not_interleaved,
+    "never-drafted": outputs.never_drafted,
+    "diverged": outputs.diverged,
+    "baseline-not-reproducible": outputs.baseline_not_reproducible,
+    "block-spread": spread.block_spread,
+    "block-outlier": spread.block_outlier,
+    "zero-spread": spread.zero_spread,
+    "clocks-disagree": spread.clocks_disagree,
+    "drift": trend.drift,
+    "first-block": trend.first_block,
+    "cold-start": trend.cold_start,
+    "control-excludes-one": controls.control_excludes_one,
+    "loop-overhead": controls.loop_overhead,
+    "processor-time-disagrees": controls.processor_time_disagrees,
+    "round-cost-spread": costs.round_cost_spread,
+    "probe-disagrees": costs.probe_disagrees,
+    "prediction-missed": costs.prediction_missed,
+    "above-roofline": costs.above_roofline,
+    "stolen-time": machine.stolen_time,
+    "busy-machine": machine.busy_machine,
+    "on-battery": machine.on_battery,
+    "gpu-throttled": machine.gpu_throttled,
+    "power-limited": machine.power_limited,
+}

@@ -1,0 +1,74 @@
+"""What do the flags look at? The submission, its pairs and estimates, and repeated trials."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from estimates.trials import clock, is_timed, ms_per_token
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from estimates.model import Estimate
+    from estimates.pairing import PromptPairs
+    from schemas.submission import Submission, Trial
+
+
+STEADY_SHARE = 0.85
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """A submission and what was derived from it."""
+
+    submission: Submission
+    pairs: tuple[PromptPairs, ...]
+    estimates: tuple[Estimate, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Repeats:
+    """The timed trials of one arm on one prompt in the order of their blocks, and their times."""
+
+    arm: str
+    prompt: str
+    trials: tuple[Trial, ...]
+    ms_per_token: tuple[float, ...]
+
+
+def repeats(submission: Submission) -> tuple[Repeats, ...]:
+    """All timed trials by arm and prompt, in the order in which the pairs first ran."""
+    groups: dict[tuple[str, str], list[Trial]] = {}
+    for trial in submission.trials:
+        if is_timed(trial):
+            groups.setdefault((trial.arm, trial.prompt), []).append(trial)
+    return tuple(_repeats(arm, prompt, group) for (arm, prompt), group in groups.items())
+
+
+def steady_length(trial: Trial) -> int | None:
+    """The drafted length that nearly all rounds of a trial had, so that they cost alike.
+
+    Not all: the end of an output cuts drafts short. `None` if there is no such length.
+    """
+    histogram = trial.drafted_histogram
+    if histogram is None:
+        return None if trial.drafted or trial.accepted else 0
+    length = max(range(len(histogram)), key=histogram.__getitem__, default=0)
+    return length if sum(histogram) * STEADY_SHARE <= max(histogram, default=0) else None
+
+
+def percent(fraction: float) -> str:
+    """A fraction in words for a message: 0.127 is `13 %`."""
+    return f"{100 * fraction:.0f} %"
+
+
+def _repeats(arm: str, prompt: str, trials: Sequence[Trial]) -> Repeats:
+    ordered = tuple(sorted(trials, key=lambda trial: trial.block))
+    by = clock(ordered)
+    return Repeats(
+        arm=arm,
+        prompt=prompt,
+        trials=ordered,
+        ms_per_token=tuple(ms for trial in ordered if (ms := ms_per_token(trial, by)) is not None),
+    )

@@ -1,0 +1,125 @@
+"""What does one submission say?
+
+One estimate for every arm that is compared with a baseline and every task among the prompts, and
+one over all tasks (see `estimates.scopes` for when that one has a figure).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from statistics import median
+from typing import TYPE_CHECKING
+
+from estimates import decomposition as parts
+from estimates.exactness import count, worst
+from estimates.flags import FLAGS
+from estimates.flags.evidence import Evidence
+from estimates.intervals import (
+    bootstrap_interval,
+    equal_weight_mean,
+    stratified_interval,
+    t_interval,
+)
+from estimates.model import Estimate, PromptEstimate, Summary
+from estimates.pairing import pair
+from estimates.prediction import predicted_speedup
+from estimates.scopes import scopes
+from estimates.verdicts import verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from estimates.model import Interval
+    from estimates.pairing import PromptPairs
+    from estimates.scopes import Scope
+    from schemas.submission import Submission
+
+
+def summarize(submission: Submission) -> Summary:
+    """Derive everything that a valid submission says. The same file gives the same summary."""
+    compared = tuple(arm for arm in submission.arms if arm.role != "baseline")
+    pairs = {arm.id: pair(submission, arm) for arm in compared}
+    estimates = tuple(
+        _estimate(scope) for arm in compared for scope in scopes(submission, arm, pairs[arm.id])
+    )
+    every_pair = tuple(each for arm in compared for each in pairs[arm.id])
+    evidence = Evidence(submission=submission, pairs=every_pair, estimates=estimates)
+    return Summary(
+        estimates=estimates,
+        prompts=tuple(_prompt_estimate(each) for each in every_pair),
+        flags=tuple(flag for check in FLAGS.values() for flag in check(evidence)),
+    )
+
+
+def _estimate(scope: Scope) -> Estimate:
+    interval = _interval(scope)
+    estimate = Estimate(
+        arm=scope.arm.id,
+        baseline=scope.arm.baseline or "",
+        task=scope.task,
+        verdict=verdict(scope.arm, scope.trials, scope.baseline_trials, interval),
+        prompts=len(scope.prompts),
+        trials=sum(len(pairs.trials) for pairs in scope.prompts),
+        failed_trials=sum(1 for trial in scope.trials if trial.outcome == "failed"),
+    )
+    if not scope.complete:
+        return estimate
+    speedup = math.exp(equal_weight_mean(scope.log_ratios))
+    predicted = scope.mean_over_prompts(_predict(scope.submission))
+    return replace(
+        _with_decomposition(estimate, scope),
+        speedup=speedup,
+        interval=interval,
+        bootstrap=bootstrap_interval(scope.groups),
+        predicted_speedup=predicted,
+        unexplained=None if predicted is None else speedup / predicted - 1,
+    )
+
+
+def _interval(scope: Scope) -> Interval | None:
+    if not scope.complete:
+        return None
+    log_ratios = scope.log_ratios
+    return stratified_interval(log_ratios) if scope.task is None else t_interval(log_ratios[0])
+
+
+def _with_decomposition(estimate: Estimate, scope: Scope) -> Estimate:
+    """Rates and costs over the paired trials; counters are pooled, ratios averaged as logs."""
+    prompts = scope.prompts
+    trials = tuple(trial for pairs in prompts for trial in pairs.trials)
+    drafts = parts.can_draft(scope.arm.method)
+    return replace(
+        estimate,
+        baseline_tps=median(1000 / pairs.baseline_ms for pairs in prompts),
+        tps=median(1000 / pairs.arm_ms for pairs in prompts),
+        tokens_per_round=scope.mean_over_prompts(
+            lambda pairs: parts.tokens_per_round(pairs.trials)
+        ),
+        round_cost=scope.mean_over_prompts(parts.round_cost),
+        acceptance_rate=parts.acceptance_rate(trials) if drafts else None,
+        sequence_acceptance=parts.sequence_acceptance(trials) if drafts else None,
+        fire_rate=parts.fire_rate(trials) if drafts else None,
+        exactness=count(worst(pairs.trials) for pairs in prompts),
+    )
+
+
+def _predict(submission: Submission) -> Callable[[PromptPairs], float | None]:
+    return lambda pairs: predicted_speedup(pairs.arm.method, pairs.trials, submission.probes)
+
+
+def _prompt_estimate(pairs: PromptPairs) -> PromptEstimate:
+    drafts = parts.can_draft(pairs.arm.method)
+    return PromptEstimate(
+        arm=pairs.arm.id,
+        prompt=pairs.prompt.id,
+        task=pairs.prompt.task,
+        blocks=len(pairs.trials),
+        speedup=pairs.speedup,
+        baseline_tps=1000 / pairs.baseline_ms,
+        tps=1000 / pairs.arm_ms,
+        tokens_per_round=parts.tokens_per_round(pairs.trials),
+        round_cost=parts.round_cost(pairs),
+        acceptance_rate=parts.acceptance_rate(pairs.trials) if drafts else None,
+        exactness=worst(pairs.trials),
+    )

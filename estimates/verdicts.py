@@ -1,0 +1,49 @@
+"""What may be said about an arm, given its interval?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from estimates.decomposition import can_draft, drafted_nothing
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from estimates.model import Interval, Verdict
+    from schemas.submission import Arm, Trial
+
+# Less than 2 % is nothing that anyone would notice, however narrow the interval.
+HELPS_ABOVE = 1.02
+HURTS_BELOW = 0.98
+
+
+def judge(interval: Interval | None) -> Verdict:
+    """The verdict of an interval alone; without one there were too few prompts."""
+    if interval is None:
+        return "too-few-prompts"
+    if interval.low > HELPS_ABOVE:
+        return "helps"
+    if interval.high < HURTS_BELOW:
+        return "hurts"
+    return "no-clear-difference"
+
+
+def verdict(
+    arm: Arm, trials: Sequence[Trial], baseline_trials: Sequence[Trial], interval: Interval | None
+) -> Verdict:
+    """The verdict on an arm from all its trials in a task, its baseline's, and the interval.
+
+    Failure comes first: the arm failed, or it or its baseline ran and nothing finished. Then an
+    arm that drafted nothing: its ratio says nothing about speculation.
+    """
+    if arm.outcome == "failed" or _all_failed(trials) or _all_failed(baseline_trials):
+        return "failed"
+    finished = [trial for trial in trials if trial.outcome == "ok"]
+    if arm.role == "speculation" and can_draft(arm.method) and drafted_nothing(finished):
+        return "never-drafted"
+    return judge(interval)
+
+
+def _all_failed(trials: Sequence[Trial]) -> bool:
+    """Whether something ran and nothing of it finished; what never ran did not fail."""
+    return bool(trials) and all(trial.outcome == "failed" for trial in trials)
