@@ -12,20 +12,17 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 Kind = Literal["submission", "published"]
-FOLDERS: dict[Kind, str] = {"submission": "community", "published": "published"}
+Place = Literal["corpus", "preview"]
+FOLDERS: dict[str, Kind] = {"community": "submission", "published": "published"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """A file to read. `preview`: it was named beside the corpus and is shown locally only."""
+    """A file to read. The corpus has rules of its own (names, duplicates); a preview has not."""
 
     path: Path
     kind: Kind
-    preview: bool = False
-
-    @property
-    def name(self) -> str:
-        return self.path.name
+    place: Place
 
 
 def discover(results: Path, extra: Iterable[Path] = ()) -> tuple[Source, ...]:
@@ -33,39 +30,42 @@ def discover(results: Path, extra: Iterable[Path] = ()) -> tuple[Source, ...]:
 
     Raises `MissingFileError` for an extra path that does not exist.
     """
-    sources = [
-        Source(path=path, kind=kind)
-        for kind, folder in FOLDERS.items()
-        for path in _json_files(results / folder)
-    ]
-    return (*sources, *_previews(extra))
+    corpus = tuple(
+        Source(path=path, kind=kind, place="corpus")
+        for folder, kind in FOLDERS.items()
+        for path in _entries(results / folder)
+    )
+    previews = {path for given in extra for path in _files_of(given)}
+    return (
+        *corpus,
+        *(Source(path=path, kind="submission", place="preview") for path in sorted(previews)),
+    )
 
 
 def named(paths: Iterable[Path]) -> tuple[Source, ...]:
-    """The files that were asked for by name: folders are read whole, `published` by its folder."""
-    found = (path for given in paths for path in _files_of(given))
-    return tuple(Source(path=path, kind=_kind(path)) for path in found)
+    """The files that were asked for; of a folder, every JSON file below it.
+
+    A file in a folder `community` or `published` is held to the rules of the corpus. Raises
+    `MissingFileError` for a path that does not exist.
+    """
+    return tuple(_source(path) for given in paths for path in _files_of(given))
 
 
-def _previews(extra: Iterable[Path]) -> tuple[Source, ...]:
-    found = {path for given in extra for path in _files_of(given)}
-    return tuple(Source(path=path, kind="submission", preview=True) for path in sorted(found))
+def _source(path: Path) -> Source:
+    folder = path.absolute().parent.name
+    if folder in FOLDERS:
+        return Source(path=path, kind=FOLDERS[folder], place="corpus")
+    return Source(path=path, kind="submission", place="preview")
 
 
 def _files_of(given: Path) -> tuple[Path, ...]:
     if not given.exists():
         raise MissingFileError(given)
-    if given.is_file():
-        return (given,)
-    return tuple(sorted(path for path in given.rglob("*.json") if path.is_file()))
+    return (given,) if given.is_file() else tuple(sorted(given.rglob("*.json")))
 
 
-def _kind(path: Path) -> Kind:
-    return "published" if path.parent.name == FOLDERS["published"] else "submission"
-
-
-def _json_files(folder: Path) -> tuple[Path, ...]:
-    """Everything in a folder but read-me files: a wrong name is for the validator to reject."""
+def _entries(folder: Path) -> tuple[Path, ...]:
+    """Everything in a folder but notes for people: a wrong name is for the validator to reject."""
     if not folder.is_dir():
         return ()
     return tuple(

@@ -1,5 +1,6 @@
 -- One row is where one submission ran: its device, rig, target and settings, under display names.
--- `device` is the first GPU with its memory for GPU backends, else the processor.
+-- `device` is the first GPU with its memory for GPU backends, else the processor with its threads:
+-- two virtual machines share a processor's name but not its speed.
 create table setup as
 with placed as (
   select
@@ -23,7 +24,13 @@ named as (
   from placed
 ),
 labelled as (
-  select *, device_name || coalesce(' ' || vram_gib || ' GB', '') as device_label
+  select
+    *,
+    case
+      when vram_gib is not null then device_name || ' ' || vram_gib || ' GB'
+      when on_gpu then device_name
+      else device_name || ' ' || cpu_logical_cores || ' threads'
+    end as device_label
   from named
 )
 select
@@ -37,8 +44,7 @@ select
   slug(device_label) || '-' || backend || '-'
     || md5(concat_ws('|', machine, runner, engine_name, engine_version, package_version,
       engine_commit, build_number, backend))[:8] as rig,
-  device_name || coalesce(' · ' || vram_gib || ' GB', '') || ' · ' || backend || ' · '
-    || engine_build as rig_label,
+  concat_ws(' · ', device_label, backend, engine_build) as rig_label,
   slug(device_label) as device,
   device_label,
   device_name,

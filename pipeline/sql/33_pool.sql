@@ -36,7 +36,8 @@ counted as (
     sum(not_compared)::bigint as not_compared,
     list(distinct submission order by submission) as submission_list,
     max(measured_from) as last_measured,
-    count(*) filter (verdict = 'never-drafted') = count(*) as never_drafted
+    bool_and(verdict = 'never-drafted') as never_drafted,
+    bool_or(verdict = 'too-few-prompts') as too_few
   from pool_member
   group by pool
 )
@@ -49,12 +50,12 @@ select
   pool_interval.interval_kind,
   case
     when never_drafted then 'never-drafted'
-    when voted.speedup is null then 'failed'
+    when voted.speedup is null then if(too_few, 'too-few-prompts', 'failed')
     else verdict_of(pool_interval.interval_low, pool_interval.interval_high)
   end as verdict,
   coalesce(voted.votes, 0) >= 2 as confirmed,
   coalesce(voted.votes, 0) as votes,
-  counted.* exclude (pool, pool_kind, never_drafted),
+  counted.* exclude (pool, pool_kind, never_drafted, too_few),
   voted.* exclude (pool, votes, speedup)
 from counted
 left join voted using (pool)

@@ -3,13 +3,21 @@
 create macro slug(words) as
   trim(regexp_replace(lower(strip_accents(words)), '[^a-z0-9]+', '-', 'g'), '-');
 
--- Marketing names without vendor boilerplate: "NVIDIA GeForce RTX 4060" is "RTX 4060".
-create macro short_name(words) as
-  trim(regexp_replace(regexp_replace(regexp_replace(regexp_replace(words,
-    '\((R|TM|r|tm|C|c)\)|®|™', '', 'g'),
-    '\b(NVIDIA|GeForce|AMD Radeon Graphics|AMD|Intel|Graphics|Laptop GPU Laptop|CPU|Processor|[0-9]+-Core|with Radeon)\b', '', 'g'),
-    '@.*$', '', 'g'),
+create macro without_boilerplate(words) as
+  trim(regexp_replace(regexp_replace(regexp_replace(words,
+    '\((R|TM|C)\)|®|™', '', 'gi'),
+    '\b(NVIDIA|GeForce|AMD|Intel|Graphics|GPU|CPU|Processor|[0-9]+-Core)\b|\bw(ith|/) Radeon.*$',
+    '', 'g'),
     '\s+', ' ', 'g'));
+
+-- Marketing names without vendor boilerplate: "NVIDIA GeForce RTX 4060" is "RTX 4060". The clock
+-- goes too, unless it is all that tells one "Xeon" from another.
+create macro short_name(words) as
+  if(
+    regexp_matches(without_boilerplate(regexp_replace(words, '@.*$', '')), '[0-9]'),
+    without_boilerplate(regexp_replace(words, '@.*$', '')),
+    without_boilerplate(regexp_replace(words, '@', '', 'g'))
+  );
 
 create macro size_class(parameters) as
   case

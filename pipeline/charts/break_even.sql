@@ -1,0 +1,22 @@
+-- One row is one cell in the break-even plane, for one task and tier.
+select
+  cell,
+  device_label,
+  backend,
+  target_label,
+  quantisation,
+  method,
+  method_label,
+  depth,
+  tokens_per_round,
+  round_cost,
+  margin_tokens,
+  cannot_win,
+  speedup,
+  interval_low,
+  interval_high,
+  verdict,
+  submissions
+from break_even
+where tier = $tier and ($task = 'every' or task = $task)
+order by cell;

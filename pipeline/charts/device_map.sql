@@ -1,0 +1,30 @@
+-- One row is one square of one device's map: its tasks against the size classes measured on it.
+select
+  task || if(count(distinct backend) over () > 1, ' · ' || backend, '') as line_label,
+  task,
+  backend,
+  size_class,
+  size_order,
+  speedup,
+  interval_low,
+  interval_high,
+  interval_kind,
+  verdict,
+  method_label,
+  depth,
+  target_label,
+  quantisation,
+  default_speedup,
+  cells,
+  losing_cells,
+  submissions,
+  contributors
+from map_cell
+where tier = $tier and device = $device
+order by
+  list_position(
+    ['all', 'code', 'math', 'reasoning', 'summarization', 'chat', 'json', 'creative', 'translation'],
+    task
+  ) nulls last,
+  line_label,
+  size_order;

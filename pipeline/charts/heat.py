@@ -1,0 +1,105 @@
+"""How is a map square drawn? Colour for the ratio, number and arrow for the eye, grey for no data."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import altair as alt
+
+from pipeline.charts.theme import BAND_PX, NEUTRAL, SIZE_CLASSES
+from pipeline.charts.words import arrow
+
+if TYPE_CHECKING:
+    from pipeline.charts.model import Row
+
+LEAST_DOMAIN = 2.0  # the colour scale reaches at least from half to double
+DARK_INK, LIGHT_INK = "#1B1F26", "#FFFFFF"
+TOOLTIP = {
+    "line_label": "Row",
+    "size_class": "Model size",
+    "speedup": "Speedup",
+    "interval_low": "from",
+    "interval_high": "to",
+    "verdict": "Verdict",
+    "method_label": "Method",
+    "depth": "Depth",
+    "target_label": "Target",
+    "quantisation": "Quantisation",
+    "submissions": "Submissions",
+    "losing_cells": "Cells that lose",
+    "cells": "Cells",
+}
+COLUMNS = TOOLTIP | {"interval_kind": "Interval", "default_speedup": "Speedup of the default"}
+
+
+def heat(rows: list[Row], *, line_title: str | None) -> alt.LayerChart:
+    """Squares of `line_label` against `size_class`, coloured by speedup on a log scale around 1."""
+    reach = max([LEAST_DOMAIN, *(max(s, 1 / s) for s in _speedups(rows))])
+    lines = list(dict.fromkeys(row["line_label"] for row in rows))
+    base = alt.Chart(alt.InlineData(values=[_with_label(row, reach) for row in rows])).encode(
+        x=alt.X(
+            "size_class:O",
+            title="Target model (parameters)",
+            sort=list(SIZE_CLASSES),
+            axis=alt.Axis(orient="top", labelAngle=0, domain=False, ticks=False),
+        ),
+        y=alt.Y(
+            "line_label:N",
+            title=line_title,
+            sort=lines,
+            axis=alt.Axis(domain=False, ticks=False),
+        ),
+        tooltip=[alt.Tooltip(field=name, title=title) for name, title in TOOLTIP.items()],
+    )
+    layers = alt.layer(_unmeasured(base), _measured(base, reach), _numbers(base))
+    return layers.resolve_scale(color="independent").properties(height=alt.Step(BAND_PX + 6))
+
+
+def _unmeasured(base: alt.Chart) -> alt.Chart:
+    return base.transform_filter("datum.speedup === null").mark_rect(
+        fill=NEUTRAL,
+        fillOpacity=0.12,
+        stroke=NEUTRAL,
+        strokeDash=[2, 3],
+        strokeOpacity=0.6,
+        cornerRadius=3,
+    )
+
+
+def _measured(base: alt.Chart, reach: float) -> alt.Chart:
+    scale = alt.Scale(
+        type="log",
+        scheme="blueorange",
+        reverse=True,
+        domain=[1 / reach, reach],
+        domainMid=1,
+    )
+    legend = alt.Legend(title="Speedup", format=".2~f", gradientLength=220)
+    return (
+        base.transform_filter("datum.speedup !== null")
+        .mark_rect(cornerRadius=3)
+        .encode(color=alt.Color("speedup:Q", scale=scale, legend=legend))
+    )
+
+
+def _numbers(base: alt.Chart) -> alt.Chart:
+    """Ink by the darkness of the square, not by the page: the squares look the same on both."""
+    return (
+        base.transform_filter("datum.speedup !== null")
+        .mark_text(fontSize=13)
+        .encode(text="label:N", color=alt.Color("ink:N", scale=None, legend=None))
+    )
+
+
+def _with_label(row: Row, reach: float) -> Row:
+    speedup = row["speedup"]
+    if speedup is None:
+        return {**row, "label": "", "ink": DARK_INK}
+    strength = abs(math.log(speedup)) / math.log(reach)
+    ink = LIGHT_INK if strength > 0.62 else DARK_INK  # noqa: PLR2004 - where the scheme turns dark
+    return {**row, "label": f"{speedup:.2f} {arrow(speedup)}", "ink": ink}
+
+
+def _speedups(rows: list[Row]) -> list[float]:
+    return [row["speedup"] for row in rows if row["speedup"] is not None]

@@ -1,0 +1,80 @@
+"""How deep should one draft, and by which method?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import altair as alt
+
+from pipeline.charts.intervals import POINT_PX2, speedup_scale, unity
+from pipeline.charts.model import Definition
+from pipeline.charts.theme import method_colours, method_shapes
+from pipeline.charts.words import counted, spread, times
+
+if TYPE_CHECKING:
+    from pipeline.charts.model import Row
+
+COLUMNS = {
+    "method_label": "Method",
+    "depth": "Depth",
+    "speedup": "Speedup",
+    "interval_low": "from",
+    "interval_high": "to",
+    "interval_kind": "Interval",
+    "verdict": "Verdict",
+    "acceptance_rate": "Acceptance rate",
+    "tokens_per_round": "Tokens per round",
+    "round_cost": "Round cost R",
+    "submissions": "Submissions",
+    "rigs": "Rigs",
+    "contributors": "Contributors",
+}
+
+
+def picture(rows: list[Row]) -> alt.TopLevelMixin:
+    methods = [row["method"] for row in rows]
+    colours, shapes = method_colours(methods), method_shapes(methods)
+    scale = speedup_scale(rows)
+    base = alt.Chart(alt.InlineData(values=rows)).encode(
+        x=alt.X("depth:O", title="Depth (tokens drafted per round)", axis=alt.Axis(labelAngle=0)),
+        xOffset=alt.XOffset("method:N", sort=colours[0]),
+        color=alt.Color(
+            "method:N", title="Method", scale=alt.Scale(domain=colours[0], range=colours[1])
+        ),
+        tooltip=[alt.Tooltip(field=name, title=title) for name, title in COLUMNS.items()],
+    )
+    bars = (
+        base.transform_filter("isValid(datum.interval_low)")
+        .mark_rule(strokeWidth=2)
+        .encode(y=alt.Y("interval_low:Q", scale=scale), y2="interval_high:Q")
+    )
+    points = base.mark_point(filled=True, size=POINT_PX2, opacity=1).encode(
+        y=alt.Y("speedup:Q", title="Speedup (log scale)", scale=scale),
+        shape=alt.Shape(
+            "method:N", title="Method", scale=alt.Scale(domain=shapes[0], range=shapes[1])
+        ),
+    )
+    return alt.layer(unity(axis="y"), bars, points).properties(height=300)
+
+
+def takeaway(rows: list[Row]) -> str:
+    best = max(rows, key=lambda row: row["speedup"])
+    return (
+        f"{best['method_label']} at depth {best['depth']} does best:"
+        f" {times(best['speedup'])}{spread(best)} over {counted(best['submissions'], 'submission')}."
+    )
+
+
+def alt_text(rows: list[Row]) -> str:
+    methods = len({row["method"] for row in rows})
+    return f"Speedup with 95 % interval by depth for {counted(methods, 'method')}."
+
+
+METHODS = Definition(
+    title="Speedup by method and depth",
+    parameters={"task": "all", "tier": "measured"},
+    picture=picture,
+    columns=COLUMNS,
+    takeaway=takeaway,
+    alt=alt_text,
+)

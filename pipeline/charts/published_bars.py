@@ -1,0 +1,77 @@
+"""What do articles claim? Published speedups, row by row."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import altair as alt
+
+from pipeline.charts.intervals import unity
+from pipeline.charts.model import Definition
+from pipeline.charts.words import counted, times
+
+if TYPE_CHECKING:
+    from pipeline.charts.model import Row
+
+FASTER, SLOWER = "#0A7BBF", "#C77F00"
+COLUMNS = {
+    "source_title": "Source",
+    "place": "Place in the source",
+    "configuration": "Configuration",
+    "speedup": "Speedup",
+    "high": "up to",
+    "qualifier": "Said as",
+    "as_printed": "As printed",
+    "kind": "Kind",
+}
+
+
+def picture(rows: list[Row]) -> alt.TopLevelMixin:
+    """Bars from 1: to the right faster, to the left slower, the printed text at the end."""
+    values = [{**row, "one": 1, "end": row["high"] or row["speedup"]} for row in rows]
+    scale = alt.Scale(type="log", nice=False, padding=24)
+    base = alt.Chart(alt.InlineData(values=values)).encode(
+        y=alt.Y(
+            "bar_label:N",
+            title=None,
+            sort=[row["bar_label"] for row in rows],
+            axis=alt.Axis(ticks=False),
+        ),
+        tooltip=[alt.Tooltip(field=name, title=title) for name, title in COLUMNS.items()],
+    )
+    bars = base.mark_bar(height={"band": 0.6}).encode(
+        x=alt.X("one:Q", title="Published speedup (log scale)", scale=scale),
+        x2="end:Q",
+        color=alt.condition("datum.end < 1", alt.value(SLOWER), alt.value(FASTER)),
+    )
+    text = base.mark_text(align="left", dx=5).encode(
+        x=alt.X("label_x:Q", scale=scale), text="as_printed:N"
+    )
+    return alt.layer(
+        unity(axis="x"), bars, text.transform_calculate(label_x="max(1, datum.end)")
+    ).properties(height=alt.Step(20))
+
+
+def takeaway(rows: list[Row]) -> str:
+    sources = len({row["source"] for row in rows})
+    low = min(row["speedup"] for row in rows)
+    high = max(row["high"] or row["speedup"] for row in rows)
+    slower = sum((row["high"] or row["speedup"]) < 1 for row in rows)
+    return (
+        f"{counted(sources, 'source')} print {counted(len(rows), 'speedup')} from {times(low)} to"
+        f" {times(high)}; {slower} of them are below 1."
+    )
+
+
+def alt_text(rows: list[Row]) -> str:
+    return f"Bars of {counted(len(rows), 'published speedup')}, each with the text as printed."
+
+
+PUBLISHED_BARS = Definition(
+    title="Published speedups",
+    parameters={"source": "all"},
+    picture=picture,
+    columns=COLUMNS,
+    takeaway=takeaway,
+    alt=alt_text,
+)

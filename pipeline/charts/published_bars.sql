@@ -1,0 +1,21 @@
+-- One row is one published speedup: what a public source claims, never averaged with anything.
+select
+  source,
+  source_title,
+  row_id,
+  place,
+  kind,
+  concat_ws(' · ', device_label, backend, target_name, draft_name, method, task) as configuration,
+  concat_ws(' / ', source, row_id) as bar_label,
+  device_label,
+  target_name,
+  draft_name,
+  method,
+  task,
+  value as speedup,
+  high,
+  qualifier,
+  as_printed
+from published_view
+where quantity = 'speedup' and ($source = 'all' or source = $source)
+order by source, position, figure_position;

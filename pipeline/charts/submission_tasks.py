@@ -1,0 +1,70 @@
+"""What did this submission find, task by task?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pipeline.charts.intervals import interval_rows
+from pipeline.charts.model import Definition
+from pipeline.charts.theme import METHOD_COLOURS, NEUTRAL, TASK_ORDER
+from pipeline.charts.words import counted, spread, times
+
+if TYPE_CHECKING:
+    import altair as alt
+
+    from pipeline.charts.model import Row
+
+COLUMNS = {
+    "task": "Task",
+    "arm": "Arm",
+    "speedup": "Speedup",
+    "interval_low": "from",
+    "interval_high": "to",
+    "verdict": "Verdict",
+    "acceptance_rate": "Acceptance rate",
+    "tokens_per_round": "Tokens per round",
+    "round_cost": "Round cost R",
+    "prompts": "Prompts",
+    "trials": "Trials",
+}
+SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
+
+
+def picture(rows: list[Row]) -> alt.TopLevelMixin:
+    """Colour by method; arms of one method are told apart by shape and position."""
+    method_of = {row["arm"]: row["method"] for row in rows}
+    arms = sorted(method_of)
+    return interval_rows(
+        rows,
+        line="task",
+        line_order=list(TASK_ORDER),
+        series="arm",
+        colours=(arms, [METHOD_COLOURS.get(method_of[arm], NEUTRAL) for arm in arms]),
+        shapes=(arms, [SHAPES[index % len(SHAPES)] for index in range(len(arms))]),
+        series_title="Arm",
+        tooltip=COLUMNS,
+    )
+
+
+def takeaway(rows: list[Row]) -> str:
+    """The overall figure of the best arm, or its best task when there is none over all tasks."""
+    judged = [row for row in rows if row["role"] == "speculation"] or rows
+    overall = [row for row in judged if row["task"] == "all"]
+    best = max(overall or judged, key=lambda row: row["speedup"])
+    scope = "over all tasks" if overall else f"on {best['task']}"
+    return f"{best['arm']} reaches {times(best['speedup'])}{spread(best)} {scope}."
+
+
+def alt_text(rows: list[Row]) -> str:
+    tasks = len({row["task"] for row in rows})
+    return f"Speedup with 95 % interval for {counted(tasks, 'task')}, one point per arm."
+
+
+SUBMISSION_TASKS = Definition(
+    title="Speedup by task and arm",
+    parameters={"submission": ""},
+    picture=picture,
+    columns=COLUMNS,
+    takeaway=takeaway,
+    alt=alt_text,
+)

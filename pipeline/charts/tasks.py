@@ -1,0 +1,73 @@
+"""Which tasks gain, and by which method?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pipeline.charts.intervals import interval_rows
+from pipeline.charts.model import Definition
+from pipeline.charts.theme import TASK_ORDER, method_colours, method_shapes
+from pipeline.charts.words import counted, spread, times
+
+if TYPE_CHECKING:
+    import altair as alt
+
+    from pipeline.charts.model import Row
+
+COLUMNS = {
+    "task": "Task",
+    "method_label": "Method",
+    "speedup": "Speedup",
+    "interval_low": "from",
+    "interval_high": "to",
+    "interval_kind": "Interval",
+    "verdict": "Verdict",
+    "worst_speedup": "Lowest",
+    "best_speedup": "Highest",
+    "acceptance_rate": "Acceptance rate",
+    "tokens_per_round": "Tokens per round",
+    "submissions": "Submissions",
+    "rigs": "Rigs",
+    "contributors": "Contributors",
+}
+
+
+def picture(rows: list[Row]) -> alt.TopLevelMixin:
+    methods = [row["method"] for row in rows]
+    return interval_rows(
+        rows,
+        line="task",
+        line_order=list(TASK_ORDER),
+        series="method",
+        colours=method_colours(methods),
+        shapes=method_shapes(methods),
+        series_title="Method",
+        tooltip=COLUMNS,
+    )
+
+
+def takeaway(rows: list[Row]) -> str:
+    """The task that gains most and the one that gains least."""
+    single = [row for row in rows if row["task"] != "all"] or rows
+    best = max(single, key=lambda row: row["speedup"])
+    worst = min(single, key=lambda row: row["speedup"])
+    return (
+        f"{best['method_label']} gains most on {best['task']}: {times(best['speedup'])}"
+        f"{spread(best)}; the least is {times(worst['speedup'])}{spread(worst)} with"
+        f" {worst['method_label'].lower()} on {worst['task']}."
+    )
+
+
+def alt_text(rows: list[Row]) -> str:
+    tasks = len({row["task"] for row in rows})
+    return f"Speedup with 95 % interval for {counted(tasks, 'task')}, one point per method."
+
+
+TASKS = Definition(
+    title="Speedup by task and method",
+    parameters={"tier": "measured"},
+    picture=picture,
+    columns=COLUMNS,
+    takeaway=takeaway,
+    alt=alt_text,
+)

@@ -1,0 +1,25 @@
+-- One row is one method on one task in one tier, over all devices and targets.
+select
+  task,
+  method,
+  method_label,
+  speedup,
+  interval_low,
+  interval_high,
+  interval_kind,
+  verdict,
+  worst_speedup,
+  best_speedup,
+  acceptance_rate,
+  tokens_per_round,
+  submissions,
+  rigs,
+  contributors
+from task_view
+where tier = $tier and speedup is not null
+order by
+  list_position(
+    ['all', 'code', 'math', 'reasoning', 'summarization', 'chat', 'json', 'creative', 'translation'],
+    task
+  ) nulls last,
+  method;

@@ -1,0 +1,130 @@
+"""How do all charts look? One colour per method and backend, and a frame for light and dark pages.
+
+Every colour keeps a contrast of at least 3:1 on both grounds, so that one specification serves
+both; only text and lines differ (`CONFIGS`). A page themes the interactive chart with
+`CONFIGS["light"]` or `CONFIGS["dark"]`; the static pictures come in both. Grounds are transparent.
+No red against green, and a shape or a number beside every colour.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+Scheme = Literal["light", "dark"]
+SCHEMES: tuple[Scheme, ...] = ("light", "dark")
+
+FONT = "sans-serif"
+STATIC_WIDTH_PX = 720
+BAND_PX = 30
+NEUTRAL = "#808A99"
+
+# After Okabe & Ito's palette for colour-blind readers, evened out in lightness for both grounds.
+METHOD_COLOURS = {
+    "draft-model": "#0A7BBF",
+    "prompt-lookup": "#C77F00",
+    "ngram-simple": "#A08000",
+    "ngram-map-k": "#9A6A4F",
+    "ngram-map-k4v": "#B0607A",
+    "ngram-mod": "#8C7AC6",
+    "ngram-cache": "#4F8F8B",
+    "suffix": "#3A93C9",
+    "mtp": "#CC79A7",
+    "eagle3": "#009E73",
+    "dflash": "#D55E00",
+    "dspark": "#BE6FA0",
+    "other": NEUTRAL,
+}
+METHOD_SHAPES = {
+    "draft-model": "circle",
+    "prompt-lookup": "square",
+    "suffix": "diamond",
+    "mtp": "triangle-up",
+    "eagle3": "triangle-down",
+    "dflash": "cross",
+    "dspark": "triangle-right",
+}
+BACKEND_COLOURS = {
+    "cuda": "#0A7BBF",
+    "vulkan": "#D55E00",
+    "cpu": "#C77F00",
+    "metal": "#8C7AC6",
+    "rocm": "#CC79A7",
+    "sycl": "#4F8F8B",
+    "opencl": "#A08000",
+    "cann": "#9A6A4F",
+    "musa": "#3A93C9",
+    "other": NEUTRAL,
+}
+TASK_ORDER = (
+    "all",
+    "code",
+    "math",
+    "reasoning",
+    "summarization",
+    "chat",
+    "json",
+    "creative",
+    "translation",
+    "other",
+)
+SIZE_CLASSES = ("<1B", "1–3B", "3–8B", "8–16B", "16–40B", ">40B", "unknown size")  # noqa: RUF001 - en dash
+
+_INK: dict[Scheme, tuple[str, str]] = {
+    "light": ("#20242B", "#C9CED6"),
+    "dark": ("#E4E7EC", "#4A505B"),
+}
+
+
+def config(scheme: Scheme) -> dict[str, Any]:
+    """The Vega-Lite `config` for a page of this scheme."""
+    ink, line = _INK[scheme]
+    return {
+        "background": None,
+        "font": FONT,
+        "view": {"stroke": None},
+        "axis": {
+            "labelColor": ink,
+            "titleColor": ink,
+            "domainColor": line,
+            "tickColor": line,
+            "gridColor": line,
+            "gridOpacity": 0.5,
+            "labelFontSize": 12,
+            "titleFontSize": 12,
+            "titleFontWeight": "normal",
+            "labelLimit": 260,
+        },
+        "legend": {"labelColor": ink, "titleColor": ink, "labelFontSize": 12, "orient": "top"},
+        "title": {"color": ink},
+        "text": {"color": ink, "font": FONT},
+        "rule": {"color": ink},
+        "style": {"reference": {"stroke": ink}},
+    }
+
+
+CONFIGS = {scheme: config(scheme) for scheme in SCHEMES}
+
+
+def method_colours(methods: Iterable[str]) -> tuple[list[str], list[str]]:
+    """Domain and range of a colour scale for these methods, in one fixed order."""
+    return _scale(METHOD_COLOURS, methods)
+
+
+def method_shapes(methods: Iterable[str]) -> tuple[list[str], list[str]]:
+    """Domain and range of a shape scale for these methods, in the order of the colours."""
+    domain, _ = _scale(METHOD_COLOURS, methods)
+    return domain, [METHOD_SHAPES.get(method, "stroke") for method in domain]
+
+
+def backend_colours(backends: Iterable[str]) -> tuple[list[str], list[str]]:
+    """Domain and range of a colour scale for these backends, in one fixed order."""
+    return _scale(BACKEND_COLOURS, backends)
+
+
+def _scale(colours: dict[str, str], keys: Iterable[str]) -> tuple[list[str], list[str]]:
+    present = set(keys)
+    domain = [key for key in colours if key in present]
+    return domain, [colours[key] for key in domain]

@@ -1,0 +1,53 @@
+"""How are figures said in captions and cells? `1.25×`, `3 of 8`, `helps`."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pipeline.charts.model import Row, Value
+
+SIGNIFICANT_DIGITS = 4
+UP, DOWN, LEVEL = "▲", "▼", "•"
+BOUND = 1.02  # what counts as a difference, either way
+
+
+def times(ratio: float) -> str:
+    """A ratio as people write it: `1.25×`."""
+    return f"{ratio:.2f}×"  # noqa: RUF001 - the multiplication sign is meant
+
+
+def arrow(ratio: float) -> str:
+    """Which way a speedup points, for readers who cannot tell the colours."""
+    if ratio >= BOUND:
+        return UP
+    return DOWN if ratio <= 2 - BOUND else LEVEL
+
+
+def spread(row: Row) -> str:
+    """The interval of a row in brackets, or nothing: ` [1.10, 1.30]`."""
+    low, high = row["interval_low"], row["interval_high"]
+    return "" if low is None or high is None else f" [{low:.2f}, {high:.2f}]"
+
+
+def counted(number: int, noun: str) -> str:
+    """`1 cell`, `3 cells`."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def plain(value: object) -> Value:
+    """A value as a specification or a table holds it: four significant digits, dates as text."""
+    if isinstance(value, bool) or value is None:
+        return value
+    if isinstance(value, float):
+        return _rounded(value) if math.isfinite(value) else None
+    if isinstance(value, int | str):
+        return value
+    if isinstance(value, list | tuple):
+        return ", ".join(str(item) for item in value)
+    return str(value)
+
+
+def _rounded(value: float) -> float:
+    return float(f"{value:.{SIGNIFICANT_DIGITS}g}")

@@ -1,0 +1,91 @@
+"""What can one ask the pipeline on the command line? `validate` and `build`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import orjson
+import typer
+
+from pipeline.discover import named
+from pipeline.errors import PipelineError
+from pipeline.validate import Verdict, validate
+
+app = typer.Typer(
+    help="From result files to the site: validate them, build it.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+RESULTS = Path("results")
+SITE = Path("build/site")
+
+
+@app.command("validate")
+def validate_command(
+    paths: Annotated[
+        list[Path] | None,
+        typer.Argument(help="Files or folders; without any, everything under results/."),
+    ] = None,
+    *,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
+) -> None:
+    """Say what is wrong with result files. Exit code 0: nothing; 1: something."""
+    try:
+        sources = named(paths or [RESULTS])
+    except PipelineError as error:
+        raise _stopped(error) from error
+    verdict = validate(sources)
+    typer.echo(_findings_json(verdict) if as_json else _findings_text(verdict), nl=False)
+    if not verdict.findings:
+        typer.echo(f"{len(sources)} file(s) accepted", err=True)
+    raise typer.Exit(1 if verdict.findings else 0)
+
+
+@app.command("build")
+def build_command(
+    *,
+    results: Annotated[Path, typer.Option(help="Folder with community/ and published/.")] = RESULTS,
+    extra: Annotated[
+        list[Path] | None,
+        typer.Option(help="A file or folder to show as a local preview; may be repeated."),
+    ] = None,
+    output: Annotated[Path, typer.Option(help="Folder for the built site.")] = SITE,
+    site_url: Annotated[str | None, typer.Option(help="Address the site will have.")] = None,
+) -> None:
+    """Build the site from the results and print its folder."""
+    from pipeline.build import build  # noqa: PLC0415 - validate must not wait for charts and pages
+
+    try:
+        site = build(results=results, output=output, extra=tuple(extra or ()), site_url=site_url)
+    except PipelineError as error:
+        raise _stopped(error) from error
+    typer.echo(site)
+
+
+def main() -> None:
+    """Run the command line."""
+    app()
+
+
+def _stopped(error: PipelineError) -> typer.Exit:
+    print(error, file=sys.stderr)  # noqa: T201 - the one place that talks to a person
+    return typer.Exit(error.exit_code)
+
+
+def _findings_text(verdict: Verdict) -> str:
+    return "".join(
+        f"{finding.line(file)}\n" for file, found in verdict.findings.items() for finding in found
+    )
+
+
+def _findings_json(verdict: Verdict) -> str:
+    rows = [
+        {"file": file, "path": finding.path, "message": finding.message, "rule": finding.rule}
+        for file, found in verdict.findings.items()
+        for finding in found
+    ]
+    return orjson.dumps(rows, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE).decode()

@@ -1,0 +1,48 @@
+"""How does a folder of results become a database to ask? Discover, validate, load, aggregate."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from estimates.summary import summarize
+from pipeline.aggregate import aggregate
+from pipeline.discover import discover
+from pipeline.errors import RejectedError
+from pipeline.load import Entry, PublishedEntry, load
+from pipeline.validate import validate
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import duckdb
+
+    from pipeline.validate import Accepted
+
+
+def open_database(results: Path, extra: tuple[Path, ...] = ()) -> duckdb.DuckDBPyConnection:
+    """A database in memory with every table of `pipeline/sql`, all checks passed.
+
+    `extra` files or folders are shown as local previews. Raises `RejectedError` with all findings
+    when any file is rejected, and `MissingFileError` for an extra path that does not exist.
+    """
+    verdict = validate(discover(results, extra))
+    if verdict.findings:
+        raise RejectedError(verdict.findings)
+    connection = load(
+        (_entry(accepted) for accepted in verdict.submissions),
+        (
+            PublishedEntry(file=accepted.source.path.name, text=accepted.text)
+            for accepted in verdict.published
+        ),
+    )
+    aggregate(connection)
+    return connection
+
+
+def _entry(accepted: Accepted) -> Entry:
+    return Entry(
+        file=accepted.source.path.name,
+        preview=accepted.source.place == "preview",
+        submission=accepted.submission,
+        summary=summarize(accepted.submission),
+    )
