@@ -148,6 +148,7 @@ class IsolatedSession:
         return Failure(reason="crashed", detail=f"the engine's process ended (exit code {code})")
 
     def _replace_child(self, failure: Failure) -> Failure:
+        self._process.kill()  # dead already, or hanging
         self._end_child()
         self._prepared.clear()
         self._start()

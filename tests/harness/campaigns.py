@@ -1,0 +1,115 @@
+"""Which campaigns do the harness tests run? Small ones, built from a handful of values."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from harness.execute import Surroundings, measure
+from harness.model import ArmPlan, Campaign, ModelFile, RunSettings, Suite, SuitePrompt
+from harness.runners.fake import FakeRig, FakeRunner
+from schemas.submission import (
+    Cpu,
+    DraftModel,
+    Machine,
+    Model,
+    NoSpeculation,
+    OperatingSystem,
+    PromptLookup,
+    Snapshot,
+    Submission,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from harness.events import Event
+    from harness.runners.base import Runner
+
+BASELINE = ArmPlan(id="baseline", role="baseline", method=NoSpeculation())
+LOOKUP = ArmPlan(
+    id="prompt-lookup-n8",
+    role="speculation",
+    method=PromptLookup(n_max=8, ngram_min=2, ngram_max=4),
+    baseline="baseline",
+)
+DRAFT = ArmPlan(
+    id="draft-model-n4",
+    role="speculation",
+    method=DraftModel(draft="draft", n_max=4),
+    baseline="baseline",
+)
+MACHINE = Machine(
+    os=OperatingSystem(family="linux"),
+    cpu=Cpu(name="Test CPU", architecture="x86_64", logical_cores=2),
+    ram_mib=24_000,
+)
+
+
+def campaign(  # noqa: PLR0913 - a builder: each argument is one thing a test may want to vary
+    *,
+    arms: tuple[ArmPlan, ...] = (BASELINE, LOOKUP, DRAFT),
+    prompts: int = 2,
+    texts: tuple[str, ...] | None = None,
+    blocks: int = 2,
+    max_output_tokens: int = 12,
+    target: Path = Path("target.gguf"),
+    draft: Path = Path("draft.gguf"),
+    context_tokens: int = 2048,
+    seed: int = 0,
+) -> Campaign:
+    """A campaign over code prompts with the ids `code-1`, `code-2` and so on."""
+    texts = texts or ("Write a loop.",) * prompts
+    suite = Suite(
+        id="test",
+        version="1.0.0",
+        sha256="0" * 64,
+        prompts=tuple(
+            SuitePrompt(id=f"code-{number}", task="code", text=text, quick=False)
+            for number, text in enumerate(texts, start=1)
+        ),
+        max_output_tokens=max_output_tokens,
+        quick_max_output_tokens=max_output_tokens,
+    )
+    return Campaign(
+        profile="custom",
+        target=ModelFile(path=target, model=Model(id="target", name="T", quantisation="F16")),
+        drafts=(ModelFile(path=draft, model=Model(id="draft", name="D", quantisation="Q4_1")),),
+        arms=arms,
+        suite=suite,
+        settings=RunSettings(
+            max_output_tokens=max_output_tokens, context_tokens=context_tokens, threads=1
+        ),
+        blocks=blocks,
+        seed=seed,
+    )
+
+
+def surroundings() -> Surroundings:
+    """A made-up machine whose clock moves on by an hour at every look."""
+    hours = iter(range(24))
+    return Surroundings(
+        machine=MACHINE,
+        snapshot=lambda moment: Snapshot(moment=moment),
+        now=lambda: f"2026-11-21T{next(hours):02d}:00:00Z",
+    )
+
+
+def run(  # noqa: PLR0913 - a builder: each argument is one thing a test may want to vary
+    plan: Campaign,
+    work_file: Path,
+    *,
+    rig: FakeRig | None = None,
+    runner: Runner | None = None,
+    resume: bool = False,
+    observe: Callable[[Event], None] = lambda _event: None,
+) -> Submission:
+    """What a campaign measures on a made-up rig, or with another runner."""
+    return measure(
+        plan,
+        runner=runner or FakeRunner(rig),
+        surroundings=surroundings(),
+        work_file=work_file,
+        resume=resume,
+        observe=observe,
+    )

@@ -1,0 +1,97 @@
+"""Does the death of an engine stay a value? The child processes here are real."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+from harness.errors import BadInputError, MachineError
+from harness.runners.base import Failure, Generation, PreparedArm, Request
+from harness.runners.fake import FakeRig, FakeRunner, FakeSession
+from harness.runners.isolated import Isolated
+from tests.harness.campaigns import campaign
+
+if TYPE_CHECKING:
+    from harness.model import Campaign
+    from harness.runners.base import Session
+
+REQUEST = Request(arm="baseline", prompt="code-1", max_output_tokens=8)
+
+
+class FragileSession(FakeSession):
+    """Dies of a signal on `code-1`, hangs on `code-2`."""
+
+    def generate(self, request: Request) -> Generation | Failure:
+        if request.prompt == "code-1":
+            os.kill(os.getpid(), signal.SIGSEGV)
+        if request.prompt == "code-2":
+            time.sleep(60)
+        return super().generate(request)
+
+
+class FragileRunner:
+    def open(self, plan: Campaign) -> Session:
+        return FragileSession(FakeRig(), plan)
+
+
+class RefusingRunner:
+    def open(self, _plan: Campaign) -> Session:
+        message = "the model is no model"
+        raise BadInputError(message)
+
+
+class DyingRunner:
+    def open(self, _plan: Campaign) -> Session:
+        os.kill(os.getpid(), signal.SIGKILL)
+        raise AssertionError
+
+
+def test_answers_pass_through_a_child_process_unchanged() -> None:
+    here = FakeRunner().open(campaign())
+    here.prepare("baseline")
+    expected = here.generate(REQUEST)
+
+    session = Isolated(FakeRunner()).open(campaign())
+    prepared = session.prepare("baseline")
+    answer = session.generate(REQUEST)
+    session.close()
+
+    assert isinstance(prepared, PreparedArm)
+    assert answer == expected
+
+
+def test_a_crash_is_a_failed_trial_and_the_next_one_runs() -> None:
+    session = Isolated(FragileRunner()).open(campaign(prompts=3))
+
+    crash = session.generate(REQUEST)
+    after = session.generate(Request(arm="baseline", prompt="code-3", max_output_tokens=8))
+    session.close()
+
+    assert isinstance(crash, Failure)
+    assert crash.reason == "crashed"
+    assert "SIGSEGV" in crash.detail
+    assert isinstance(after, Generation)
+
+
+def test_silence_is_a_failed_trial_with_the_reason_timed_out() -> None:
+    session = Isolated(FragileRunner(), answer_limit_s=5.0).open(campaign(prompts=3))
+    session.prepare("baseline")
+
+    silence = session.generate(Request(arm="baseline", prompt="code-2", max_output_tokens=8))
+    session.close()
+
+    assert silence == Failure(reason="timed-out", detail="no answer within 5 s")
+
+
+def test_an_error_of_the_child_is_raised_here() -> None:
+    with pytest.raises(BadInputError, match="the model is no model"):
+        Isolated(RefusingRunner()).open(campaign())
+
+
+def test_a_child_that_dies_while_loading_is_one_clear_line() -> None:
+    with pytest.raises(MachineError, match="usually for lack of memory"):
+        Isolated(DyingRunner()).open(campaign())

@@ -1,0 +1,67 @@
+"""Does the n-gram drafter propose what followed the same words the last time?"""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.runners.prompt_lookup import NgramIndex
+
+
+def index(*tokens: int) -> NgramIndex:
+    built = NgramIndex(ngram_min=2, ngram_max=3)
+    built.extend(tokens)
+    return built
+
+
+def test_it_proposes_what_followed_the_tail_before() -> None:
+    assert index(1, 2, 3, 4, 1, 2).draft(limit=2) == [3, 4]
+
+
+def test_it_prefers_the_longer_match() -> None:
+    # 2 3 was last followed by 8, but 1 2 3 was followed by 9.
+    assert index(1, 2, 3, 9, 2, 3, 8, 1, 2, 3).draft(limit=1) == [9]
+
+
+def test_it_prefers_the_latest_of_equal_matches() -> None:
+    assert index(5, 6, 7, 0, 5, 6, 8, 0, 5, 6).draft(limit=1) == [8]
+
+
+def test_it_proposes_nothing_when_the_tail_is_new() -> None:
+    assert index(1, 2, 3, 4, 5).draft(limit=4) == []
+
+
+def test_the_tail_itself_is_no_match() -> None:
+    assert index(1, 2).draft(limit=4) == []
+
+
+def test_it_never_proposes_more_than_it_may() -> None:
+    assert index(1, 2, 3, 4, 5, 1, 2).draft(limit=1) == [3]
+    assert index(1, 2, 3, 4, 5, 1, 2).draft(limit=0) == []
+
+
+@given(tokens=st.lists(st.integers(0, 3), max_size=60), cut=st.integers(0, 60))
+def test_text_that_comes_in_parts_gives_the_same_draft(tokens: list[int], cut: int) -> None:
+    whole = index(*tokens)
+    parts = index(*tokens[:cut])
+    parts.extend(tokens[cut:])
+
+    assert parts.draft(limit=5) == whole.draft(limit=5)
+
+
+@given(tokens=st.lists(st.integers(0, 3), max_size=40))
+def test_it_agrees_with_a_search_through_the_whole_text(tokens: list[int]) -> None:
+    expected: list[int] = []
+    for length in (3, 2):
+        tail = tokens[-length:]
+        starts = [
+            start
+            for start in range(len(tokens) - length)
+            if len(tail) == length and tokens[start : start + length] == tail
+        ]
+        if starts:
+            follow = max(starts) + length
+            expected = tokens[follow : follow + 4]
+            break
+
+    assert index(*tokens).draft(limit=4) == expected

@@ -1,0 +1,133 @@
+"""Does a campaign end in a valid file, whatever fails or is interrupted on the way?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from harness.errors import HarnessError, MachineError
+from harness.events import Planned, TrialEnded
+from harness.runners.fake import FakeRig
+from schemas.canonical import canonical_bytes
+from schemas.codec import encode
+from schemas.contract import findings
+from tests.harness.campaigns import campaign, run
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from harness.events import Event
+
+
+def test_what_the_harness_writes_the_contract_accepts(tmp_path: Path) -> None:
+    submission = run(campaign(prompts=3, blocks=2), tmp_path / "run.jsonl")
+
+    assert findings(canonical_bytes(encode(submission))) == ()
+    assert len(submission.trials) == 3 * 3 * 2
+    assert submission.design.ended == "completed"
+    assert submission.probes is not None
+    assert [snapshot.moment for snapshot in submission.environment or ()] == ["before", "after"]
+
+
+def test_an_arm_that_cannot_be_prepared_stays_in_the_file_with_its_reason(tmp_path: Path) -> None:
+    rig = FakeRig(failing_arms={"draft-model-n4": "vocabulary-mismatch"})
+
+    submission = run(campaign(), tmp_path / "run.jsonl", rig=rig)
+
+    arm = next(arm for arm in submission.arms if arm.id == "draft-model-n4")
+    assert (arm.outcome, arm.reason) == ("failed", "vocabulary-mismatch")
+    assert {trial.arm for trial in submission.trials} == {"baseline", "prompt-lookup-n8"}
+    assert findings(canonical_bytes(encode(submission))) == ()
+
+
+def test_a_baseline_that_cannot_run_ends_the_campaign_with_a_clear_line(tmp_path: Path) -> None:
+    rig = FakeRig(failing_arms={"baseline": "out-of-memory"})
+
+    with pytest.raises(MachineError, match=r"the baseline cannot run: .* \[out-of-memory\]"):
+        run(campaign(), tmp_path / "run.jsonl", rig=rig)
+
+
+def test_a_failed_trial_stays_in_the_file_and_the_rest_goes_on(tmp_path: Path) -> None:
+    rig = FakeRig(failing_trials={4: "crashed"})
+
+    submission = run(campaign(), tmp_path / "run.jsonl", rig=rig)
+
+    outcomes = [(trial.outcome, trial.reason) for trial in submission.trials]
+    assert outcomes.count(("failed", "crashed")) == 1
+    assert outcomes.count(("ok", None)) == 11
+    assert findings(canonical_bytes(encode(submission))) == ()
+
+
+def test_an_arm_that_fails_three_times_in_a_row_is_given_up(tmp_path: Path) -> None:
+    plan = campaign(prompts=6, blocks=1)
+    order: list[str] = []
+    run(plan, tmp_path / "first.jsonl", observe=lambda event: order.extend(_arm_of(event)))
+    positions = [number for number, arm in enumerate(order) if arm == "draft-model-n4"]
+
+    rig = FakeRig(failing_trials=dict.fromkeys(positions, "timed-out"))
+    submission = run(plan, tmp_path / "second.jsonl", rig=rig)
+
+    failed = [trial for trial in submission.trials if trial.outcome == "failed"]
+    assert len(failed) >= 3
+    assert {trial.arm for trial in failed[:3]} == {"draft-model-n4"}
+    assert len([t for t in submission.trials if t.arm == "draft-model-n4"]) < 6
+
+
+def test_ctrl_c_ends_the_file_with_what_there_is(tmp_path: Path) -> None:
+    def interrupt(event: Event) -> None:
+        if isinstance(event, TrialEnded) and event.trial.order == 4:
+            raise KeyboardInterrupt
+
+    submission = run(campaign(), tmp_path / "run.jsonl", observe=interrupt)
+
+    assert submission.design.ended == "interrupted"
+    assert len(submission.trials) == 5
+    assert findings(canonical_bytes(encode(submission))) == ()
+
+
+def test_nothing_is_written_before_the_first_trial_ended(tmp_path: Path) -> None:
+    def interrupt(event: Event) -> None:
+        if isinstance(event, Planned):
+            raise KeyboardInterrupt
+
+    with pytest.raises(HarnessError, match="nothing was measured"):
+        run(campaign(), tmp_path / "run.jsonl", observe=interrupt)
+
+
+@pytest.mark.parametrize("after", [0, 3, 7, 10])
+def test_a_killed_run_goes_on_where_it_stopped(tmp_path: Path, after: int) -> None:
+    class KilledError(BaseException):
+        pass
+
+    def kill(event: Event) -> None:
+        if isinstance(event, TrialEnded) and event.trial.order == after:
+            raise KilledError
+
+    work_file = tmp_path / "run.jsonl"
+    with pytest.raises(KilledError):
+        run(campaign(), work_file, observe=kill)
+    seen: list[Event] = []
+
+    submission = run(campaign(), work_file, resume=True, observe=seen.append)
+
+    assert seen[0] == Planned(total=12, done=after + 1)
+    keys = [(trial.arm, trial.prompt, trial.block) for trial in submission.trials]
+    assert len(keys) == len(set(keys)) == 12
+    assert submission.design.resumed == 1
+    assert findings(canonical_bytes(encode(submission))) == ()
+
+
+def test_resuming_a_finished_run_measures_nothing_again(tmp_path: Path) -> None:
+    work_file = tmp_path / "run.jsonl"
+    first = run(campaign(), work_file)
+    seen: list[Event] = []
+
+    second = run(campaign(), work_file, resume=True, observe=seen.append)
+
+    assert second.trials == first.trials
+    assert not [event for event in seen if isinstance(event, TrialEnded)]
+
+
+def _arm_of(event: Event) -> list[str]:
+    return [event.trial.arm] if isinstance(event, TrialEnded) else []

@@ -1,0 +1,57 @@
+"""Is the running order balanced, paired and reproducible?"""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import pairwise
+
+import pytest
+
+from harness.plan import balanced_orders, order_name, plan
+from tests.harness.campaigns import BASELINE, DRAFT, campaign
+
+
+def test_two_arms_alternate_as_a_b_then_b_a() -> None:
+    assert balanced_orders(["a", "b"]) == [["a", "b"], ["b", "a"]]
+
+
+@pytest.mark.parametrize("count", [2, 3, 4, 5, 6])
+def test_every_arm_stands_at_every_position_and_follows_every_other_equally_often(
+    count: int,
+) -> None:
+    arms = "abcdef"[:count]
+
+    orders = balanced_orders(arms)
+
+    positions = Counter((position, arm) for row in orders for position, arm in enumerate(row))
+    followers = Counter(pair for row in orders for pair in pairwise(row))
+    assert all(sorted(row) == sorted(arms) for row in orders)
+    assert len(positions) == count * count
+    assert len(set(positions.values())) == 1
+    assert len(followers) == count * (count - 1)
+    assert len(set(followers.values())) == 1
+
+
+def test_every_arm_answers_every_prompt_once_in_every_block() -> None:
+    trials = plan(campaign(prompts=3, blocks=2))
+
+    keys = Counter((trial.arm, trial.prompt, trial.block) for trial in trials)
+    assert len(trials) == 3 * 3 * 2
+    assert set(keys.values()) == {1}
+    assert [trial.order for trial in trials] == list(range(18))
+
+
+def test_arms_of_one_prompt_run_next_to_each_other() -> None:
+    trials = plan(campaign(prompts=4, blocks=1, arms=(BASELINE, DRAFT)))
+
+    pairs = [(trials[i].prompt, trials[i + 1].prompt) for i in range(0, 8, 2)]
+    assert all(first == second for first, second in pairs)
+
+
+def test_the_same_seed_gives_the_same_plan_and_another_seed_another() -> None:
+    assert plan(campaign(prompts=6, seed=1)) == plan(campaign(prompts=6, seed=1))
+    assert plan(campaign(prompts=6, seed=1)) != plan(campaign(prompts=6, seed=2))
+
+
+def test_the_order_has_the_name_that_the_format_knows() -> None:
+    assert [order_name(arms) for arms in (1, 2, 3)] == ["sequential", "abba", "latin-square"]
