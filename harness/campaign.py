@@ -1,0 +1,173 @@
+"""Which campaign follows from the options, the models and the suite? Pure; nothing is loaded."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from harness.errors import BadInputError
+from harness.methods import DraftModelRequest, label
+from harness.model import ALL_LAYERS, ArmPlan, Campaign, ModelFile, Profile, RunSettings
+from schemas.submission import DraftModel, EmptyDraft, NoSpeculation, PromptLookup
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from harness.methods import MethodRequest
+    from harness.model import Suite
+
+BASELINE = "baseline"
+DEFAULT_METHODS: tuple[MethodRequest, ...] = (
+    PromptLookup(n_max=8, ngram_min=2, ngram_max=4),
+    DraftModelRequest(n_max=4),
+)
+DEFAULT_BLOCKS = 3
+QUICK_BLOCKS = 2
+DEFAULT_SUITE = "core"
+DEFAULT_CONTEXT_TOKENS = 2048
+# Bounds of the format: entries of $.trials and of $.arms, and the length of an id.
+_MOST_TRIALS = 4096
+_MOST_ARMS = 32
+_ID_LENGTH = 64
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """What a person may choose about a campaign. Empty and `None` stand for the default."""
+
+    target: str | None = None
+    drafts: tuple[str, ...] = ()
+    methods: tuple[MethodRequest, ...] = ()
+    suite: str | None = None
+    tasks: tuple[str, ...] = ()
+    prompts: tuple[str, ...] = ()
+    max_tokens: int | None = None
+    blocks: int | None = None
+    context: int | None = None
+    threads: int | None = None
+    gpu_layers: int | None = None
+    draft_gpu_layers: int | None = None
+    quick: bool = False
+    seed: int = 0
+
+
+def build(
+    options: Options,
+    *,
+    target: ModelFile,
+    drafts: tuple[ModelFile, ...],
+    methods: tuple[MethodRequest, ...],
+    suite: Suite,
+) -> Campaign:
+    """The campaign. Raises `BadInputError` when it cannot be run or does not fit the format."""
+    drafts = _with_own_ids(drafts)
+    campaign = Campaign(
+        profile=profile(options),
+        target=target,
+        drafts=drafts,
+        arms=_arms(methods, drafts),
+        suite=suite,
+        settings=_settings(options, suite),
+        blocks=options.blocks or (QUICK_BLOCKS if options.quick else DEFAULT_BLOCKS),
+        seed=options.seed,
+    )
+    _check(campaign)
+    return campaign
+
+
+def profile(options: Options) -> Profile:
+    """`default` or `quick` as long as prompts, lengths, methods and repetitions are theirs.
+
+    Another model, placement or number of threads is another rig under the same campaign: the
+    result file records it, and it stays comparable.
+    """
+    usual = Options(
+        target=options.target,
+        drafts=options.drafts,
+        threads=options.threads,
+        gpu_layers=options.gpu_layers,
+        draft_gpu_layers=options.draft_gpu_layers,
+        quick=options.quick,
+        seed=options.seed,
+    )
+    if options != usual:
+        return "custom"
+    return "quick" if options.quick else "default"
+
+
+def _settings(options: Options, suite: Suite) -> RunSettings:
+    usual = suite.quick_max_output_tokens if options.quick else suite.max_output_tokens
+    return RunSettings(
+        max_output_tokens=options.max_tokens or usual,
+        context_tokens=options.context or DEFAULT_CONTEXT_TOKENS,
+        threads=options.threads,
+        gpu_layers=ALL_LAYERS if options.gpu_layers is None else options.gpu_layers,
+        draft_gpu_layers=(
+            ALL_LAYERS if options.draft_gpu_layers is None else options.draft_gpu_layers
+        ),
+    )
+
+
+def _with_own_ids(drafts: tuple[ModelFile, ...]) -> tuple[ModelFile, ...]:
+    """Drafts whose ids differ even where two files are called the same."""
+    seen: Counter[str] = Counter()
+    named: list[ModelFile] = []
+    for draft in drafts:
+        seen[draft.model.id] += 1
+        count = seen[draft.model.id]
+        tail = f"-{count}" if count > 1 else ""
+        model_id = draft.model.id[: _ID_LENGTH - len(tail)] + tail
+        named.append(replace(draft, model=replace(draft.model, id=model_id)))
+    return tuple(named)
+
+
+def _arms(methods: Iterable[MethodRequest], drafts: tuple[ModelFile, ...]) -> tuple[ArmPlan, ...]:
+    arms = [ArmPlan(id=BASELINE, role="baseline", method=NoSpeculation())]
+    for request in methods:
+        arms += _arms_of(request, drafts)
+    return tuple(arms)
+
+
+def _arms_of(request: MethodRequest, drafts: tuple[ModelFile, ...]) -> list[ArmPlan]:
+    name = label(request)
+    match request:
+        case PromptLookup():
+            return [ArmPlan(id=name, role="speculation", method=request, baseline=BASELINE)]
+        case EmptyDraft() | NoSpeculation():
+            return [ArmPlan(id=name, role="control", method=request, baseline=BASELINE)]
+        case DraftModelRequest():
+            return [
+                ArmPlan(
+                    id=name if len(drafts) == 1 else _id(name, draft.model.id),
+                    role="speculation",
+                    method=DraftModel(draft=draft.model.id, n_max=request.n_max),
+                    baseline=BASELINE,
+                )
+                for draft in drafts
+            ]
+
+
+def _id(name: str, draft: str) -> str:
+    return f"{name}-{draft}"[:_ID_LENGTH].rstrip("-._")
+
+
+def _check(campaign: Campaign) -> None:
+    ids = Counter(arm.id for arm in campaign.arms)
+    twice = [arm for arm, times in ids.items() if times > 1]
+    trials = len(campaign.arms) * len(campaign.suite.prompts) * campaign.blocks
+    settings = campaign.settings
+    message = None
+    if twice:
+        message = f"the arm {twice[0]} stands twice; give each --method and --draft once"
+    elif len(campaign.arms) > _MOST_ARMS:
+        message = f"{len(campaign.arms)} arms; a result file holds {_MOST_ARMS}: use fewer"
+    elif trials > _MOST_TRIALS:
+        message = f"{trials} trials; a result file holds {_MOST_TRIALS}: use fewer --blocks"
+    elif settings.max_output_tokens >= settings.context_tokens:
+        message = (
+            f"a context of {settings.context_tokens} tokens leaves no room for prompts beside "
+            f"{settings.max_output_tokens} tokens of output; raise --context"
+        )
+    if message:
+        raise BadInputError(message)

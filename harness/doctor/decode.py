@@ -1,0 +1,51 @@
+"""Does the engine really compute? A few steps in a child process, which may crash in our place."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+from harness.doctor.check import fail, ok
+from harness.doctor.software import PORTABLE_REINSTALL
+from harness.signals import death
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from harness.doctor.check import Check
+
+_NAME = "Decode"
+_TIMEOUT_S = 300
+_REASON_LENGTH = 160
+
+
+def decode(model: Path) -> Check:
+    """Try a real decode with these weights."""
+    command = [sys.executable, "-m", "harness.doctor.decode_child", str(model)]
+    try:
+        # Our own module, with a path that has been checked to be a model.
+        done = subprocess.run(  # noqa: S603
+            command, capture_output=True, text=True, timeout=_TIMEOUT_S, check=False
+        )
+    except subprocess.TimeoutExpired:
+        remedy = "The machine is overloaded, or the model too large for it; try a smaller one."
+        return fail(_NAME, f"no answer within {_TIMEOUT_S} s", remedy)
+    return judge(done.returncode, done.stdout, done.stderr, model.name)
+
+
+def judge(returncode: int, stdout: str, stderr: str, model: str) -> Check:
+    """What the child's end means."""
+    died = death(returncode)
+    if died is not None:
+        remedy = (
+            "The engine's build does not fit this processor (seen with AMX kernels on Sapphire "
+            f"Rapids and GCC 12). Run: {PORTABLE_REINSTALL}"
+        )
+        return fail(_NAME, f"the engine was {died}", remedy)
+    if returncode != 0:
+        lines = [line.strip() for line in stderr.splitlines() if line.strip()]
+        reason = lines[-1][:_REASON_LENGTH] if lines else f"exit code {returncode}"
+        remedy = "Try another model with `draftmap doctor --model FILE.gguf`, or install again: "
+        return fail(_NAME, reason, remedy + PORTABLE_REINSTALL)
+    return ok(_NAME, f"{float(stdout.rsplit(maxsplit=1)[-1]):.1f} tokens/s with {model}")

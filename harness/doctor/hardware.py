@@ -1,0 +1,98 @@
+"""Is the machine fit to be measured? GPU, memory, disk, power, load and clock."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from harness.doctor.check import fail, ok, warn
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from harness.doctor.check import Check
+    from schemas.submission import Machine, Snapshot
+
+_GIB_IN_MIB = 1024
+_MIB = 1024 * 1024
+# The default campaign: F16 target, Q4_1 draft, context and engine take about 0.6 GiB.
+_NEEDED_RAM_MIB = 1024
+_NEEDED_DISK_MIB = 1024
+_STEAL_LIMIT = 0.05
+_BUSY_SHARE = 0.5
+_PRESSURE_LIMIT = 0.2
+_COARSE_CLOCK_S = 1e-5
+_CLOCK_READINGS = 50
+
+
+def processor(machine: Machine) -> Check:
+    """Which processor there is, and how many cores may be used."""
+    cores = f"{machine.cpu.physical_cores or '?'} cores, {machine.cpu.logical_cores} threads usable"
+    return ok("Processor", f"{machine.cpu.name}, {cores}")
+
+
+def gpu(machine: Machine) -> Check:
+    """Which GPUs the system lists."""
+    if not machine.gpus:
+        return ok("GPU", "none seen; the CPU will be measured")
+    names = [f"{g.name}, {g.vram_mib} MiB" if g.vram_mib else g.name for g in machine.gpus]
+    return ok("GPU", "; ".join(names))
+
+
+def memory(total_mib: int, available_mib: int) -> Check:
+    """Whether there is memory for the default campaign."""
+    free, total = available_mib / _GIB_IN_MIB, total_mib / _GIB_IN_MIB
+    found = f"{free:.1f} of {total:.1f} GiB available"
+    if available_mib < _NEEDED_RAM_MIB:
+        return fail("Memory", found, "Close programs: the default campaign needs 1 GiB.")
+    return ok("Memory", found)
+
+
+def disk(free_bytes: int) -> Check:
+    """Whether there is room for models in the cache."""
+    found = f"{free_bytes / _MIB / _GIB_IN_MIB:.1f} GiB free where models are kept"
+    if free_bytes < _NEEDED_DISK_MIB * _MIB:
+        remedy = "Free 1 GiB, or set DRAFTMAP_CACHE to a directory on another disk."
+        return fail("Disk", found, remedy)
+    return ok("Disk", found)
+
+
+def power(*, on_battery: bool | None) -> Check:
+    """Whether the machine runs on mains."""
+    if on_battery:
+        return warn("Power", "on battery", "Plug it in: on battery, clocks are lower and vary.")
+    return ok("Power", "no battery in use" if on_battery is None else "mains")
+
+
+def load(state: Snapshot, cores: int) -> Check:
+    """Whether something else uses the processor."""
+    parts = []
+    if state.load_1min is not None:
+        parts.append(f"load {state.load_1min:.1f} on {cores} cores")
+    if state.steal_fraction is not None:
+        parts.append(f"{state.steal_fraction:.0%} stolen by the hypervisor")
+    if state.cpu_pressure is not None:
+        parts.append(f"tasks waited {state.cpu_pressure:.0%} of the time")
+    found = ", ".join(parts) or "unknown"
+    if (state.steal_fraction or 0.0) > _STEAL_LIMIT:
+        remedy = "The host is shared and busy. Paired blocks allow for it; take --blocks 6."
+        return warn("Load", found, remedy)
+    busy = state.load_1min is not None and state.load_1min > _BUSY_SHARE * cores
+    if busy or (state.cpu_pressure or 0.0) > _PRESSURE_LIMIT:
+        return warn("Load", found, "Close what is running, wait a minute, and measure then.")
+    return ok("Load", found)
+
+
+def clock(read: Callable[[], float]) -> Check:
+    """Whether the clock is fine enough to time single rounds."""
+    steps = []
+    for _ in range(_CLOCK_READINGS):
+        began = now = read()
+        while now == began:
+            now = read()
+        steps.append(now - began)
+    resolution_s = min(steps)
+    found = f"resolves {resolution_s * 1e6:.2f} µs"
+    if resolution_s > _COARSE_CLOCK_S:
+        remedy = "Rounds of less than a millisecond cannot be timed well; take a larger model."
+        return warn("Clock", found, remedy)
+    return ok("Clock", found)

@@ -1,0 +1,90 @@
+"""Where do the parts of a campaign come from? The suite and the models that the options name.
+
+This is where files are fetched, made and read; what follows from them is decided in `campaign`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from harness import campaign as campaigns
+from harness import gguf_header, suite, vocabulary
+from harness.errors import BadInputError
+from harness.methods import DraftModelRequest
+from harness.models.describe import describe, look_up
+from harness.models.presets import DEFAULT_TARGET, presets
+from harness.models.resolve import resolve
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from harness.campaign import Options
+    from harness.methods import MethodRequest
+    from harness.model import Campaign, ModelFile
+
+
+def gather(options: Options, *, say: Callable[[str], None]) -> Campaign:
+    """The campaign that the options describe, with its models on this disk.
+
+    Raises `BadInputError` or `MachineError` when a part is missing or does not fit.
+    """
+    chosen = suite.select(
+        suite.load(options.suite or campaigns.DEFAULT_SUITE),
+        tasks=options.tasks,
+        prompts=options.prompts,
+        quick=options.quick,
+    )
+    names = draft_names(options)
+    methods = usable_methods(options, names, say=say)
+    target_name = options.target or DEFAULT_TARGET
+    target = describe(resolve(target_name, say=say), say=say)
+    drafts = tuple(describe(resolve(name, say=say), say=say) for name in names)
+    for draft in drafts:
+        check_vocabulary(target, draft, say=say)
+    return campaigns.build(options, target=target, drafts=drafts, methods=methods, suite=chosen)
+
+
+def draft_names(options: Options) -> tuple[str, ...]:
+    """The drafts that were named; else the one that fits a target known by name; else none."""
+    methods = options.methods or campaigns.DEFAULT_METHODS
+    if not any(isinstance(method, DraftModelRequest) for method in methods):
+        if options.drafts:
+            message = "--draft is given, but no --method uses it; add --method draft-model"
+            raise BadInputError(message)
+        return ()
+    if options.drafts:
+        return options.drafts
+    preset = presets().get((options.target or DEFAULT_TARGET).lower())
+    return (preset.draft,) if preset and preset.draft else ()
+
+
+def usable_methods(
+    options: Options, drafts: Sequence[str], *, say: Callable[[str], None]
+) -> tuple[MethodRequest, ...]:
+    """The methods to run: without a draft the default ones do without their draft model."""
+    if options.methods:
+        needs_draft = any(isinstance(method, DraftModelRequest) for method in options.methods)
+        if needs_draft and not drafts:
+            message = "draft-model needs a draft for this target; name one with --draft"
+            raise BadInputError(message)
+        return options.methods
+    if drafts:
+        return campaigns.DEFAULT_METHODS
+    say("No draft model is known for this target; give one with --draft to measure that too.")
+    return tuple(m for m in campaigns.DEFAULT_METHODS if not isinstance(m, DraftModelRequest))
+
+
+def check_vocabulary(target: ModelFile, draft: ModelFile, *, say: Callable[[str], None]) -> None:
+    """Raise `BadInputError` when the draft's tokens do not mean the same to the target."""
+    why = vocabulary.mismatch(
+        look_up(target.path, say=say).header.vocabulary,
+        look_up(draft.path, say=say).header.vocabulary,
+        target_tokens=lambda: gguf_header.tokens(target.path),
+        draft_tokens=lambda: gguf_header.tokens(draft.path),
+    )
+    if why is not None:
+        message = (
+            f"{draft.model.name} cannot draft for {target.model.name}: {why}. "
+            "Choose a draft of the same family; `draftmap models` lists pairs that fit"
+        )
+        raise BadInputError(message)

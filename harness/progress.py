@@ -1,0 +1,86 @@
+"""How far is the campaign? A bar with arm, prompt, tokens/s and the time left."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Self, assert_never
+
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeRemainingColumn,
+)
+
+from harness.events import (
+    Finished,
+    Loading,
+    Planned,
+    Probing,
+    TrialEnded,
+    TrialStarted,
+    WarmingUp,
+)
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from rich.console import Console
+
+    from harness.events import Event
+
+
+class ProgressDisplay:
+    """An observer that draws on a console; on anything but a terminal it stays silent."""
+
+    def __init__(self, console: Console) -> None:
+        self._progress = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(bar_width=None),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[rate]}"),
+            TimeRemainingColumn(),
+            console=console,
+            transient=True,
+            disable=not console.is_terminal,
+        )
+        self._task = self._progress.add_task("Starting", total=None, rate="")
+
+    def __enter__(self) -> Self:
+        self._progress.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._progress.stop()
+
+    def __call__(self, event: Event) -> None:
+        """Show what happened."""
+        update = self._progress.update
+        match event:
+            case Planned():
+                update(self._task, total=event.total, completed=event.done)
+            case Loading():
+                update(self._task, description=f"Loading {event.what}")
+            case WarmingUp():
+                update(self._task, description=f"Warming up {event.arm}")
+            case Probing():
+                update(self._task, description="Measuring costs of single steps")
+            case TrialStarted():
+                update(self._task, description=f"{event.trial.arm} · {event.trial.prompt}")
+            case TrialEnded():
+                update(self._task, advance=1, rate=_rate(event))
+            case Finished():
+                update(self._task, description="Done")
+            case _:
+                assert_never(event)
+
+
+def _rate(event: TrialEnded) -> str:
+    if event.failure is not None:
+        return f"failed: {event.failure.reason}"
+    return "" if event.tps is None else f"{event.tps:.1f} tokens/s"
