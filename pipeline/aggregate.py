@@ -1,13 +1,15 @@
 """What do all submissions say together? Runs the SQL files in order, then the checks.
 
-A file `NN_name.sql` creates the table `name`; its first comment says what one row is. The one step
-that SQL cannot do, intervals over votes, runs right after the table that it reads (`AFTER`).
+A file `NN_name.sql` creates the table `name`; its first comment says what one row is. What SQL
+cannot do, intervals over votes, is handed to the one file that reads it (`BEFORE`).
 """
 
 from __future__ import annotations
 
 from importlib import resources
 from typing import TYPE_CHECKING
+
+import pyarrow as pa
 
 from estimates.model import Interval
 from pipeline.cells import Vote, pool_intervals
@@ -18,14 +20,23 @@ if TYPE_CHECKING:
 
     import duckdb
 
+INCOMING_INTERVAL = pa.schema(
+    {
+        "pool": pa.string(),
+        "interval_low": pa.float64(),
+        "interval_high": pa.float64(),
+        "interval_kind": pa.string(),
+    }
+)
+
 
 def aggregate(connection: duckdb.DuckDBPyConnection) -> None:
     """Create every table of `pipeline/sql`. Raises `CheckFailedError` when a check finds rows."""
-    connection.execute((resources.files("pipeline") / "sql" / "macros.sql").read_text("utf-8"))
+    connection.execute(_text("macros"))
     for name, query in view_queries().items():
+        if name in BEFORE:
+            BEFORE[name](connection)
         connection.execute(query)
-        if name in AFTER:
-            AFTER[name](connection)
     failures = failed_checks(connection)
     if failures:
         raise CheckFailedError(failures)
@@ -33,21 +44,22 @@ def aggregate(connection: duckdb.DuckDBPyConnection) -> None:
 
 def view_queries() -> dict[str, str]:
     """The SQL files by the name of the table that each creates, in the order of their numbers."""
-    return {name.partition("_")[2]: text for name, text in _sql_files("sql") if name[0].isdigit()}
+    numbered = (stem for stem in _stems() if stem[0].isdigit())
+    return {stem.partition("_")[2]: _text(stem) for stem in numbered}
 
 
 def check_queries() -> dict[str, str]:
     """The queries that must return no rows, by name."""
-    return dict(_sql_files("sql", "checks"))
+    return {stem: _text("checks", stem) for stem in _stems("checks")}
 
 
 def failed_checks(connection: duckdb.DuckDBPyConnection) -> dict[str, str]:
     """The checks that found rows, each with its first row as text."""
     found: dict[str, str] = {}
     for name, query in check_queries().items():
-        row = connection.execute(query).fetchone()
-        if row is not None:
-            found[name] = ", ".join(str(value) for value in row)
+        rows = connection.execute(query).fetchall()
+        if rows:
+            found[name] = ", ".join(str(value) for value in rows[0])
     return found
 
 
@@ -61,16 +73,21 @@ def row_meaning(query: str) -> str:
     return " ".join(lines)
 
 
-def _sql_files(*folders: str) -> list[tuple[str, str]]:
-    folder = resources.files("pipeline").joinpath(*folders)
-    names = sorted(entry.name for entry in folder.iterdir() if entry.name.endswith(".sql"))
-    return [(name.removesuffix(".sql"), (folder / name).read_text("utf-8")) for name in names]
+def _stems(*folders: str) -> list[str]:
+    folder = resources.files("pipeline").joinpath("sql", *folders)
+    names = sorted(entry.name for entry in folder.iterdir())
+    return [name.removesuffix(".sql") for name in names if name.endswith(".sql")]
 
 
-def _create_pool_interval(connection: duckdb.DuckDBPyConnection) -> None:
-    rows = connection.execute(
-        "select pool, speedup, interval_low, interval_high from vote order by pool, voter"
-    ).fetchall()
+def _text(*parts: str) -> str:
+    *folders, stem = parts
+    file = resources.files("pipeline").joinpath("sql", *folders, f"{stem}.sql")
+    return file.read_text("utf-8")
+
+
+def _hand_over_intervals(connection: duckdb.DuckDBPyConnection) -> None:
+    columns = "pool", "speedup", "interval_low", "interval_high"
+    rows = connection.table("vote").select(*columns).fetchall()
     votes = (
         Vote(
             pool=pool,
@@ -79,13 +96,18 @@ def _create_pool_interval(connection: duckdb.DuckDBPyConnection) -> None:
         )
         for pool, speedup, low, high in rows
     )
-    connection.execute(
-        "create table pool_interval (pool varchar, interval_low double, interval_high double,"
-        " interval_kind varchar)"
-    )
-    found = [(p.pool, p.interval.low, p.interval.high, p.kind) for p in pool_intervals(votes)]
-    if found:
-        connection.executemany("insert into pool_interval values (?, ?, ?, ?)", found)
+    found = [
+        {
+            "pool": entry.pool,
+            "interval_low": entry.interval.low,
+            "interval_high": entry.interval.high,
+            "interval_kind": entry.kind,
+        }
+        for entry in pool_intervals(votes)
+    ]
+    connection.register("incoming_interval", pa.Table.from_pylist(found, INCOMING_INTERVAL))
 
 
-AFTER: Mapping[str, Callable[[duckdb.DuckDBPyConnection], None]] = {"vote": _create_pool_interval}
+BEFORE: Mapping[str, Callable[[duckdb.DuckDBPyConnection], None]] = {
+    "pool_interval": _hand_over_intervals
+}

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from importlib import resources
 from typing import TYPE_CHECKING
 
 import duckdb
+import pyarrow as pa
 
 from estimates.model import Summary
 from pipeline.columns import dataclass_structure, schema_structure
@@ -21,8 +23,13 @@ from schemas.codec import encode
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from pipeline.columns import Structure
     from schemas.submission import Submission
+
+TEXT, YES_NO = pa.string(), pa.bool_()
+INCOMING_SUBMISSION = pa.schema(
+    {"file": TEXT, "preview": YES_NO, "document": TEXT, "summary": TEXT}
+)
+INCOMING_PUBLISHED = pa.schema({"file": TEXT, "document": TEXT})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,52 +55,40 @@ def load(
 ) -> duckdb.DuckDBPyConnection:
     """A database in memory with `submission_document` and `published_document`, one row per file."""
     connection = duckdb.connect(":memory:", config={"threads": 1})
-    connection.execute("set enable_external_access = false")
-    connection.execute("set autoload_known_extensions = false")
-    _create_submission_document(connection, entries)
-    _create_published_document(connection, published)
+    submissions = [
+        {
+            "file": entry.file,
+            "preview": entry.preview,
+            "document": _json(entry.submission),
+            "summary": _json(entry.summary),
+        }
+        for entry in entries
+    ]
+    texts = [{"file": entry.file, "document": entry.text} for entry in published]
+    connection.register(
+        "incoming_submission", pa.Table.from_pylist(submissions, INCOMING_SUBMISSION)
+    )
+    connection.register("incoming_published", pa.Table.from_pylist(texts, INCOMING_PUBLISHED))
+    summary = json.dumps(dataclass_structure(Summary))
+    _run(connection, "submission_document", document=_submission_structure(), summary=summary)
+    _run(connection, "published_document", document=_published_structure())
+    connection.unregister("incoming_submission")
+    connection.unregister("incoming_published")
+    _run(connection, "closed")
     return connection
 
 
-def _create_submission_document(
-    connection: duckdb.DuckDBPyConnection, entries: Iterable[Entry]
-) -> None:
-    connection.execute(
-        "create temporary table incoming"
-        " (file varchar, preview boolean, document varchar, summary varchar)"
-    )
-    for entry in entries:
-        row = [entry.file, entry.preview, _json(entry.submission), _json(entry.summary)]
-        connection.execute("insert into incoming values (?, ?, ?, ?)", row)
-    connection.execute(
-        "create table submission_document as select file, preview,"
-        " from_json(document, $document) as document, from_json(summary, $summary) as summary"
-        " from incoming order by file",
-        {
-            "document": _structure(contract.SUBMISSION_SCHEMA),
-            "summary": json.dumps(dataclass_structure(Summary)),
-        },
-    )
-    connection.execute("drop table incoming")
+def _run(connection: duckdb.DuckDBPyConnection, name: str, **parameters: str) -> None:
+    file = resources.files("pipeline").joinpath("sql", "load", f"{name}.sql")
+    connection.execute(file.read_text("utf-8"), parameters or None)
 
 
-def _create_published_document(
-    connection: duckdb.DuckDBPyConnection, published: Iterable[PublishedEntry]
-) -> None:
-    connection.execute("create temporary table incoming (file varchar, document varchar)")
-    for entry in published:
-        connection.execute("insert into incoming values (?, ?)", [entry.file, entry.text])
-    connection.execute(
-        "create table published_document as"
-        " select file, from_json(document, $document) as document from incoming order by file",
-        {"document": _structure(contract.PUBLISHED_SCHEMA)},
-    )
-    connection.execute("drop table incoming")
+def _submission_structure() -> str:
+    return json.dumps(schema_structure(contract.schema(contract.SUBMISSION_SCHEMA)))
 
 
-def _structure(schema_name: str) -> str:
-    structure: Structure = schema_structure(contract.schema(schema_name))
-    return json.dumps(structure)
+def _published_structure() -> str:
+    return json.dumps(schema_structure(contract.schema(contract.PUBLISHED_SCHEMA)))
 
 
 def _json(value: Submission | Summary) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from importlib import resources
 from typing import TYPE_CHECKING, Literal
 
 from pipeline.aggregate import row_meaning, view_queries
@@ -40,12 +41,9 @@ class View:
 
 def metrics(connection: duckdb.DuckDBPyConnection) -> dict[str, Metric]:
     """Every commented column by its name. Raises `ValueError` when two comments disagree."""
-    rows = connection.execute(
-        "select distinct column_name, comment from duckdb_columns()"
-        " where comment is not null order by column_name, comment"
-    ).fetchall()
+    comments = {(column, comment) for _, column, _, comment in _catalogue(connection) if comment}
     found: dict[str, Metric] = {}
-    for column, comment in rows:
+    for column, comment in sorted(comments):
         if column in found:
             message = f"column {column} has two meanings; give one of them another name"
             raise ValueError(message)
@@ -55,8 +53,13 @@ def metrics(connection: duckdb.DuckDBPyConnection) -> dict[str, Metric]:
 
 def views(connection: duckdb.DuckDBPyConnection) -> tuple[View, ...]:
     """The tables that the SQL files create, in their order."""
+    catalogue = _catalogue(connection)
     return tuple(
-        View(name=name, row=row_meaning(query), columns=_columns(connection, name))
+        View(
+            name=name,
+            row=row_meaning(query),
+            columns=tuple((column, kind) for table, column, kind, _ in catalogue if table == name),
+        )
         for name, query in view_queries().items()
     )
 
@@ -78,10 +81,7 @@ def _line(column: str, kind: str, known: dict[str, Metric]) -> str:
     return f"- `{column}` {kind.lower()}{meaning}"
 
 
-def _columns(connection: duckdb.DuckDBPyConnection, name: str) -> tuple[tuple[str, str], ...]:
-    rows = connection.execute(
-        "select column_name, data_type from duckdb_columns()"
-        " where table_name = $name order by column_index",
-        {"name": name},
-    ).fetchall()
-    return tuple((column, kind) for column, kind in rows)
+def _catalogue(connection: duckdb.DuckDBPyConnection) -> list[tuple[str, str, str, str | None]]:
+    """Every column of every table: table, column, type, comment."""
+    file = resources.files("pipeline").joinpath("sql", "catalogue.sql")
+    return connection.execute(file.read_text("utf-8")).fetchall()

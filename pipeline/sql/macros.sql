@@ -1,7 +1,11 @@
 -- Words that several queries share: slugs, short device names, size classes, verdicts.
 
+-- A slug is fit for an address; a name without a Latin letter or digit gets one from its digest.
 create macro slug(words) as
-  trim(regexp_replace(lower(strip_accents(words)), '[^a-z0-9]+', '-', 'g'), '-');
+  coalesce(
+    nullif(trim(regexp_replace(lower(strip_accents(words)), '[^a-z0-9]+', '-', 'g'), '-'), ''),
+    'unnamed-' || md5(words)[:8]
+  );
 
 create macro without_boilerplate(words) as
   trim(regexp_replace(regexp_replace(regexp_replace(words,
