@@ -1,0 +1,88 @@
+"""What does a git repository hold between two revisions? Objects only, never a checkout.
+
+Nothing here runs what it reads: no hook, no filter, no external diff.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pipeline.errors import PipelineError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+_TIMEOUT_S = 60
+
+
+class GitError(PipelineError):
+    """Git could not answer: no repository, an unknown revision, too short a history."""
+
+    exit_code = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """One changed path: `status` is git's letter, `mode` and `blob` are those of the new side."""
+
+    path: str
+    status: str
+    mode: str
+    blob: str
+
+
+def commit(repository: Path, revision: str) -> str:
+    """The full id of the commit that a revision names. Raises `GitError` if there is none."""
+    name = f"{revision}^{{commit}}"
+    return _text(repository, "rev-parse", "--verify", "--quiet", "--end-of-options", name).strip()
+
+
+def changes(repository: Path, base: str, head: str) -> tuple[Change, ...]:
+    """Every path that `head` changes since it left `base`; a rename removes one and adds one."""
+    options = ("--raw", "--no-renames", "--no-abbrev", "--no-ext-diff", "--no-textconv", "-z")
+    fields = _text(repository, "diff", *options, f"{base}...{head}", "--").split("\0")[:-1]
+    return tuple(sorted(_changes(iter(fields)), key=lambda change: change.path))
+
+
+def size(repository: Path, blob: str) -> int:
+    """The size of a blob in bytes."""
+    return int(_text(repository, "cat-file", "-s", blob))
+
+
+def content(repository: Path, blob: str) -> bytes:
+    """The bytes of a blob as they are stored."""
+    return _run(repository, "cat-file", "blob", blob)
+
+
+def names(repository: Path, revision: str, folder: str) -> tuple[str, ...]:
+    """The paths of everything in a folder at a revision."""
+    listed = _text(repository, "ls-tree", "--name-only", "-z", revision, f"{folder}/")
+    return tuple(listed.split("\0")[:-1])
+
+
+def _changes(fields: Iterator[str]) -> Iterator[Change]:
+    """Pairs of `:old-mode new-mode old-blob new-blob status` and the path."""
+    for entry in fields:
+        _, mode, _, blob, status = entry.split(" ")
+        yield Change(path=next(fields), status=status[0], mode=mode, blob=blob)
+
+
+def _text(repository: Path, *arguments: str) -> str:
+    return _run(repository, *arguments).decode("utf-8", "backslashreplace")
+
+
+def _run(repository: Path, *arguments: str) -> bytes:
+    command = ["git", "-C", str(repository), *arguments]
+    try:
+        done = subprocess.run(command, capture_output=True, timeout=_TIMEOUT_S, check=True)  # noqa: S603 - a fixed program, and revisions are resolved before they are used
+    except subprocess.CalledProcessError as error:
+        said = error.stderr.decode("utf-8", "replace").strip() or "it did not say why"
+        message = f"git {arguments[0]} failed: {said}\nIs it a full clone that has both revisions?"
+        raise GitError(message) from error
+    except (OSError, subprocess.TimeoutExpired) as error:
+        message = f"git could not be run ({error}). Install git, or try again."
+        raise GitError(message) from error
+    return done.stdout
