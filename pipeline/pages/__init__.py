@@ -1,0 +1,35 @@
+"""Which pages does the site have? Everything but the prose that is written by hand."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pipeline.pages.environment import render
+from pipeline.pages.format_reference import format_reference
+from pipeline.pages.home import home
+from pipeline.pages.model import Asset, Page, Site
+from pipeline.pages.overviews import break_even, tasks
+from pipeline.pages.places import device_pages, target_pages
+from pipeline.pages.published import published
+from pipeline.pages.submissions import submission_pages
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import duckdb
+
+__all__ = ["Asset", "Page", "Site", "pages"]
+
+
+def pages(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Page | Asset]:
+    """Every generated page, and the files that belong to one."""
+    yield from home(connection, site)
+    yield tasks(connection, site)
+    yield break_even(connection, site)
+    yield from device_pages(connection, site)
+    yield from target_pages(connection, site)
+    yield from submission_pages(connection, site)
+    yield published(connection, site)
+    yield render("data.md.jinja", path="data.md", site=site)
+    yield render("contribute.md.jinja", path="contribute.md", site=site)
+    yield format_reference(site)

@@ -1,0 +1,99 @@
+"""Does it help? The home page with the map, and the finished maps that its switch can show."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pipeline.pages.cells import Cell, Headline, Overview, Square
+from pipeline.pages.environment import TASKS, count, environment, ratio, render
+from pipeline.pages.map import NARROW, WIDE, choices, draw, opening, sizes_of
+from pipeline.pages.model import Asset, relative
+from pipeline.pages.rows import read
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import duckdb
+
+    from pipeline.pages.map import Choice, Drawing
+    from pipeline.pages.model import Page, Site
+
+NEWEST = 8
+MEASURED = "measured"
+
+
+def home(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Page | Asset]:
+    """The home page and one file per choice of task and backend."""
+    headline = next(row for row in read(connection, Headline, "headline") if row.tier == MEASURED)
+    if not headline.cells:
+        yield render("home.md.jinja", path="index.md", site=site, headline=headline)
+        return
+    squares = [row for row in read(connection, Square, "map_cell") if row.tier == MEASURED]
+    listed = tuple(choices(squares))
+    sizes = sizes_of(squares)
+    first = opening(listed)
+    worst, best = extremes(read(connection, Cell, "cell"))
+    yield render(
+        "home.md.jinja",
+        path="index.md",
+        site=site,
+        headline=headline,
+        best=best,
+        worst=worst,
+        opening=first,
+        tasks=tuple(dict.fromkeys(choice.task for choice in listed)),
+        backends=tuple(dict.fromkeys(choice.backend for choice in listed)),
+        drawings=_drawings(first, sizes),
+        caption=caption(first),
+        newest=read(connection, Overview, "newest")[:NEWEST],
+    )
+    for choice in listed:
+        yield _choice_file(choice, sizes)
+
+
+def extremes(cells: tuple[Cell, ...]) -> tuple[Cell, Cell]:
+    """The slowest and the fastest measured cell of a single task."""
+    single = [
+        (cell.speedup, cell.cell, cell)
+        for cell in cells
+        if cell.tier == MEASURED and cell.task_name and cell.speedup is not None
+    ]
+    return min(single)[2], max(single)[2]
+
+
+def caption(choice: Choice) -> str:
+    """One sentence about what a map shows."""
+    measured = [square for square in choice.squares if square.speedup is not None]
+    words = TASKS.get(choice.task, "All tasks")
+    place = "" if choice.backend == "all" else f" through {choice.backend}"
+    if not measured:
+        return f"{words}{place}: nothing has been measured yet."
+    helps = sum(square.verdict == "helps" for square in measured)
+    cells = sum(square.cells for square in choice.squares)
+    losing = sum(square.losing_cells for square in choice.squares)
+    top = max(measured, key=lambda square: square.speedup or 0)
+    return (
+        f"{words}{place}: some configuration clearly helps in {helps} of "
+        f"{count(len(measured), 'measured square')}, at best {ratio(top.speedup)} on "
+        f"{top.device_label}. Of all {count(cells, 'configuration')} behind them, {losing} clearly "
+        f"{'loses' if losing == 1 else 'lose'}."
+    )
+
+
+def _choice_file(choice: Choice, sizes: tuple[tuple[int, str], ...]) -> Asset:
+    """The finished map of one choice, with links as seen from the home page."""
+    text = (
+        environment()
+        .get_template("map_choice.html.jinja")
+        .render(
+            drawings=_drawings(choice, sizes),
+            caption=caption(choice),
+            choice=choice,
+            url=lambda address: relative("", address),
+        )
+    )
+    return Asset(path=f"assets/map/{choice.key}.html", data=text.encode())
+
+
+def _drawings(choice: Choice, sizes: tuple[tuple[int, str], ...]) -> tuple[Drawing, ...]:
+    return tuple(draw(choice.squares, sizes, layout) for layout in (WIDE, NARROW))

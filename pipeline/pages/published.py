@@ -1,0 +1,117 @@
+"""What did articles claim? Every transcribed figure with its source and place, as printed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date  # noqa: TC003 - the fields of a dataclass are read at run time
+from typing import TYPE_CHECKING
+
+from pipeline.pages.environment import render
+from pipeline.pages.figures import figure
+from pipeline.pages.rows import grouped, read
+from schemas.contract import PUBLISHED_SCHEMA, schema
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import duckdb
+
+    from pipeline.pages.model import Page, Site
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One configuration of one source."""
+
+    source: str
+    row_id: str
+    source_title: str
+    publisher: str | None
+    published_on: date | None
+    url: str | None
+    transcribed_on: date
+    place: str
+    kind: str
+    device_label: str | None
+    vram_mib: int | None
+    engine_name: str | None
+    engine_version: str | None
+    backend: str | None
+    target_name: str | None
+    quantisation: str | None
+    draft_name: str | None
+    draft_quantisation: str | None
+    method: str | None
+    depth: int | None
+    task: str | None
+    target_gpu_layers: int | None
+    target_layers: int | None
+    draft_gpu_layers: int | None
+    baseline_row: str | None
+    outcome: str | None
+    note: str | None
+
+    @property
+    def setup(self) -> tuple[str, ...]:
+        """What ran where, as lines of words."""
+        engine = " ".join(filter(None, (self.engine_name, self.engine_version, self.backend)))
+        layers = (
+            f"{self.target_gpu_layers} of {self.target_layers or '?'} target layers on the GPU"
+            if self.target_gpu_layers is not None
+            else ""
+        )
+        return tuple(filter(None, (self.device_label or "", engine, layers)))
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """Target and draft, with method and depth, as lines of words."""
+        target = " ".join(filter(None, (self.target_name, self.quantisation)))
+        draft = " ".join(filter(None, (self.draft_name, self.draft_quantisation)))
+        method = self.method if self.method and self.method != "none" else ""
+        depth = f"depth {self.depth}" if self.depth else ""
+        how = ", ".join(filter(None, (method, depth)))
+        return tuple(filter(None, (target, f"with {draft}" if draft else "", how)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PrintedFigure:
+    """One number of one row."""
+
+    source: str
+    row_id: str
+    quantity: str
+    qualifier: str | None
+    as_printed: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quantity:
+    """What a quantity's name means."""
+
+    name: str
+    unit: str
+    description: str
+
+
+def published(connection: duckdb.DuckDBPyConnection, site: Site) -> Page:
+    """The page of published figures, source by source."""
+    figures = read(connection, PrintedFigure, "published_figure")
+    used = {each.quantity for each in figures}
+    return render(
+        "published.md.jinja",
+        path="published.md",
+        site=site,
+        figures=(figure(connection, "published_bars"),),
+        sources=grouped(read(connection, Row, "published_row"), lambda row: row.source),
+        printed=grouped(figures, lambda each: f"{each.source}/{each.row_id}"),
+        count_printed=len(figures),
+        quantities=tuple(each for each in quantities() if each.name in used),
+    )
+
+
+def quantities() -> Iterator[Quantity]:
+    """All quantities that the format of published figures knows."""
+    for meaning in schema(PUBLISHED_SCHEMA)["$defs"]["quantity_meanings"]["anyOf"]:
+        yield Quantity(
+            name=meaning["const"], unit=meaning["title"], description=meaning["description"]
+        )

@@ -1,0 +1,104 @@
+// How does a picture of a chart become interactive? When it comes near the viewport, and only then.
+"use strict";
+
+(() => {
+  const MARGIN = "300px";
+  const live = new Map(); // host element -> { spec, view }
+  let library;
+
+  const load = (url) =>
+    (library ??= new Promise((resolve, reject) => {
+      const script = document.createElement("script");
+      script.src = url;
+      script.onload = () => resolve(window.vegaEmbed);
+      script.onerror = () => reject(new Error("the chart library could not be loaded"));
+      document.head.append(script);
+    }));
+
+  // The colours of the page, as a Vega configuration: a chart follows the scheme like any text.
+  const theme = () => {
+    const style = getComputedStyle(document.body);
+    const colour = (name) => style.getPropertyValue(name).trim();
+    const words = { labelColor: colour("--dm-ink-soft"), titleColor: colour("--dm-ink-soft") };
+    const sizes = { labelFontSize: 12, titleFontSize: 12 };
+    return {
+      background: "transparent",
+      font: getComputedStyle(document.querySelector(".md-typeset")).fontFamily,
+      view: { stroke: "transparent" },
+      text: { color: colour("--dm-ink") },
+      rule: { color: colour("--dm-ink") },
+      style: { reference: { stroke: colour("--dm-ink") } },
+      title: { color: colour("--dm-ink") },
+      axis: { ...words, ...sizes, titleFontWeight: "normal", labelLimit: 260, gridOpacity: 0.6, gridColor: colour("--dm-line"), domainColor: colour("--dm-line"), tickColor: colour("--dm-line") },
+      header: words,
+      legend: { ...words, ...sizes, orient: "top" },
+    };
+  };
+
+  const merge = (base, over) => {
+    const merged = { ...base };
+    for (const [key, value] of Object.entries(over)) {
+      const nested = value && typeof value === "object" && !Array.isArray(value);
+      merged[key] = nested ? merge(merged[key] ?? {}, value) : value;
+    }
+    return merged;
+  };
+
+  const draw = async (figure) => {
+    const host = figure.querySelector(".dm-chart__live");
+    const known = live.get(host);
+    const options = { ast: true, actions: false, renderer: "svg", tooltip: { theme: "custom" } };
+    const spec = { ...known.spec, config: merge(known.spec.config ?? {}, theme()) };
+    host.hidden = false;
+    const result = await known.embed(host, spec, options);
+    known.view?.finalize();
+    known.view = result;
+    figure.querySelector(".dm-chart__image").hidden = true;
+    figure.dataset.state = "live";
+  };
+
+  const wake = async (figure) => {
+    const host = figure.querySelector(".dm-chart__live");
+    if (live.has(host)) return;
+    live.set(host, {});
+    try {
+      const [embed, answer] = await Promise.all([load(figure.dataset.bundle), fetch(figure.dataset.spec)]);
+      if (!answer.ok) throw new Error(`the chart's data answered ${answer.status}`);
+      Object.assign(live.get(host), { embed, spec: await answer.json() });
+      await draw(figure);
+    } catch (error) {
+      host.hidden = true;
+      figure.dataset.state = "failed";
+      const note = document.createElement("p");
+      note.className = "dm-chart__error";
+      note.textContent = `This chart stays a picture: ${error.message}. The table below has its figures.`;
+      figure.querySelector("figcaption").before(note);
+      figure.querySelector("details").open = true;
+    }
+  };
+
+  const near = new IntersectionObserver(
+    (entries) => {
+      for (const entry of entries.filter((each) => each.isIntersecting)) {
+        near.unobserve(entry.target);
+        wake(entry.target);
+      }
+    },
+    { rootMargin: MARGIN },
+  );
+
+  const scheme = new MutationObserver(() => {
+    for (const [host, known] of live) if (known.view) draw(host.closest("figure"));
+  });
+
+  document$.subscribe(() => {
+    for (const [host, known] of live) {
+      if (!host.isConnected) {
+        known.view?.finalize();
+        live.delete(host);
+      }
+    }
+    document.querySelectorAll("figure[data-spec]").forEach((figure) => near.observe(figure));
+    scheme.observe(document.body, { attributeFilter: ["data-md-color-scheme"] });
+  });
+})();

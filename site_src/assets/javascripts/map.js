@@ -1,0 +1,52 @@
+// Which map is shown? The one that the switch, or the query string, asks for. Each choice is a
+// finished piece of the page, made at build time; without JavaScript the opening map stays.
+"use strict";
+
+(() => {
+  const PARTS = ["plot", "caption", "table"];
+
+  const chosen = (form) => {
+    const data = new FormData(form);
+    return { task: data.get("task"), backend: data.get("backend") ?? "all" };
+  };
+
+  const choose = (form, name, value) => {
+    const option = [...form.querySelectorAll(`input[name="${name}"]`)].find((each) => each.value === value);
+    if (option) option.checked = true; // a value from the address counts only if the switch has it
+  };
+
+  const show = async (figure, form) => {
+    const { task, backend } = chosen(form);
+    figure.dataset.wanted = `${task}--${backend}`;
+    const answer = await fetch(`${figure.dataset.folder}${figure.dataset.wanted}.html`);
+    if (!answer.ok || figure.dataset.wanted !== `${task}--${backend}`) return;
+    const piece = new DOMParser().parseFromString(await answer.text(), "text/html");
+    for (const part of PARTS) {
+      const target = figure.querySelector(`[data-part="${part}"]`);
+      target.replaceChildren(...piece.querySelector(`[data-part="${part}"]`).childNodes);
+    }
+    figure.dataset.shown = figure.dataset.wanted;
+  };
+
+  const remember = (form) => {
+    const query = new URLSearchParams(location.search);
+    for (const [name, value] of Object.entries(chosen(form))) query.set(name, value);
+    history.replaceState(history.state, "", `?${query}${location.hash}`);
+  };
+
+  document$.subscribe(() => {
+    const figure = document.querySelector(".dm-map-figure");
+    const form = figure?.querySelector(".dm-switch");
+    if (!form || !form.hidden) return;
+    form.hidden = false;
+    form.addEventListener("submit", (event) => event.preventDefault());
+    form.addEventListener("change", () => {
+      remember(form);
+      show(figure, form);
+    });
+    const query = new URLSearchParams(location.search);
+    for (const name of ["task", "backend"]) choose(form, name, query.get(name));
+    const { task, backend } = chosen(form);
+    if (`${task}--${backend}` !== figure.dataset.opening) show(figure, form);
+  });
+})();

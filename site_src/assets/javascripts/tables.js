@@ -1,0 +1,48 @@
+// How can a reader order and narrow a table? By its headings and by a filter field. Text only.
+"use strict";
+
+(() => {
+  const NUMBER = /-?\d[\d,]*(\.\d+)?/;
+
+  const value = (row, column) => {
+    const cell = row.cells[column];
+    const text = cell.dataset.value ?? cell.textContent.trim();
+    if (!cell.classList.contains("dm-num")) return text.toLowerCase();
+    const found = text.match(NUMBER);
+    return found ? Number(found[0].replaceAll(",", "")) : -Infinity;
+  };
+
+  const sort = (table, column, heading) => {
+    const falling = heading.ariaSort !== "descending";
+    for (const other of table.tHead.rows[0].cells) other.ariaSort = "none";
+    heading.ariaSort = falling ? "descending" : "ascending";
+    const rows = [...table.tBodies[0].rows].map((row) => [value(row, column), row]);
+    rows.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0) * (falling ? -1 : 1));
+    table.tBodies[0].append(...rows.map(([, row]) => row));
+  };
+
+  const filter = (table, words) => {
+    const wanted = words.toLowerCase().split(/\s+/).filter(Boolean);
+    for (const row of table.tBodies[0].rows) {
+      const text = row.textContent.toLowerCase();
+      row.hidden = !wanted.every((word) => text.includes(word));
+    }
+  };
+
+  document$.subscribe(() => {
+    for (const table of document.querySelectorAll("table.dm-sortable:not([data-ready])")) {
+      table.dataset.ready = "";
+      [...table.tHead.rows[0].cells].forEach((heading, column) => {
+        const button = document.createElement("button");
+        button.type = "button";
+        button.append(...heading.childNodes);
+        button.addEventListener("click", () => sort(table, column, heading));
+        heading.append(button);
+        heading.ariaSort = "none";
+      });
+    }
+    for (const field of document.querySelectorAll("input[data-filters]")) {
+      field.addEventListener("input", () => filter(document.getElementById(field.dataset.filters), field.value));
+    }
+  });
+})();
