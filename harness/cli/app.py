@@ -1,0 +1,45 @@
+"""Which commands are there? The typer application that `draftmap` and `python -m harness` start."""
+
+from typing import Annotated
+
+import typer
+
+from harness import __version__
+from harness.cli.doctor import doctor
+from harness.cli.models import models
+from harness.cli.run import run
+from harness.cli.show import show
+from harness.cli.submit import submit
+from harness.cli.validate import validate
+
+app = typer.Typer(
+    name="draftmap",
+    help="Measure where speculative decoding makes a local LLM faster, where slower, and why.",
+    epilog="Start with `draftmap doctor`, then `draftmap run --quick`.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode="markdown",
+    pretty_exceptions_show_locals=False,
+)
+app.command()(run)
+app.command()(doctor)
+app.command()(validate)
+app.command()(show)
+app.command()(submit)
+app.command()(models)
+
+
+@app.callback(invoke_without_command=True)
+def options(
+    *,
+    version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False,
+) -> None:
+    """Measure where speculative decoding makes a local LLM faster, where slower, and why."""
+    if version:
+        typer.echo(__version__)
+        raise typer.Exit
+
+
+def main() -> None:
+    """Run the command line and exit with its code."""
+    app(prog_name="draftmap")

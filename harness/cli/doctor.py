@@ -1,0 +1,44 @@
+"""`draftmap doctor`: check everything that a run relies on."""
+
+from typing import Annotated
+
+import typer
+
+from harness.cli import talk
+from harness.doctor.check import Check
+from harness.doctor.examine import examine
+from schemas.codec import encode
+
+_FAILED = 3
+_MARKS = {"ok": ("ok", "green"), "warn": ("warn", "yellow"), "fail": ("FAIL", "red")}
+
+
+@talk.reports_errors
+def doctor(
+    *,
+    model: Annotated[
+        str | None,
+        typer.Option(help="Try the engine with this model. Default: the embedded one."),
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print the checks for machines.")] = False,
+) -> None:
+    """Check Python, engine, devices, memory, power, load and clock, and say what to do."""
+    checks = []
+    for check in examine(model=model, say=talk.say):
+        checks.append(check)
+        if not json:
+            _print(check)
+    if json:
+        talk.print_json(encode(checks))
+    if any(check.status == "fail" for check in checks):
+        raise typer.Exit(_FAILED)
+
+
+def _print(check: Check) -> None:
+    mark, style = _MARKS[check.status]
+    console = talk.result_console()
+    console.print(f"[{style}]{mark:<5}[/] {check.name:<10} ", end="")
+    console.print(check.found, markup=False)
+    if check.remedy:
+        # Commands must be copied whole, so they are not wrapped.
+        console.print(f"      {check.remedy}", markup=False, soft_wrap=True)

@@ -1,0 +1,197 @@
+"""`draftmap run`: measure, write the result file, print the verdict."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from harness.campaign import Options
+from harness.cli import talk
+from harness.cli.session import Contribution, dry_run, measure
+from harness.errors import BadInputError
+from harness.methods import parse
+
+_MODELS = "Models"
+_WHAT = "What is measured"
+_HOW = "How it runs"
+_OUT = "Result"
+_MODEL_HELP = "a GGUF file, a preset (see `draftmap models`) or `owner/repo:quant` on the hub"
+
+
+@talk.reports_errors
+def run(  # noqa: PLR0913 - each argument is an option of the command
+    *,
+    target: Annotated[
+        str | None,
+        typer.Option(
+            help=f"The model whose output is wanted: {_MODEL_HELP}. "
+            "Default: a small embedded model that needs no hub.",
+            rich_help_panel=_MODELS,
+        ),
+    ] = None,
+    draft: Annotated[
+        list[str] | None,
+        typer.Option(
+            help=f"A smaller model that proposes tokens: {_MODEL_HELP}. Repeat it to compare "
+            "several. Default: the one that fits a preset target.",
+            rich_help_panel=_MODELS,
+        ),
+    ] = None,
+    method: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="How drafts are made; repeat it to compare: `prompt-lookup`, "
+            "`prompt-lookup:n_max=8,ngram_min=2,ngram_max=4`, `draft-model:n_max=5`; "
+            "as controls `none` (the baseline again) and `empty-draft`. "
+            "Default: prompt-lookup:n_max=8 and draft-model:n_max=4.",
+            rich_help_panel=_WHAT,
+        ),
+    ] = None,
+    suite: Annotated[
+        str | None,
+        typer.Option(
+            help="Prompt suite: an id or a TOML file. Default: core.", rich_help_panel=_WHAT
+        ),
+    ] = None,
+    tasks: Annotated[
+        list[str] | None,
+        typer.Option(help="Only these tasks: `code,json`.", rich_help_panel=_WHAT),
+    ] = None,
+    prompts: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Only these prompts: ids, patterns (`code-*`), or a number: so many of each task.",
+            rich_help_panel=_WHAT,
+        ),
+    ] = None,
+    max_tokens: Annotated[
+        int | None,
+        typer.Option(min=2, help="Longest output. Default: the suite's.", rich_help_panel=_WHAT),
+    ] = None,
+    blocks: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            max=1000,
+            help="How often everything is repeated. Default: 3, with --quick 2. "
+            "More blocks make narrower intervals on a noisy machine.",
+            rich_help_panel=_WHAT,
+        ),
+    ] = None,
+    quick: Annotated[
+        bool,
+        typer.Option(
+            "--quick",
+            help="A fixed part of the suite with short outputs: minutes instead of an hour.",
+            rich_help_panel=_WHAT,
+        ),
+    ] = False,
+    context: Annotated[
+        int | None,
+        typer.Option(min=64, help="Context in tokens. Default: 2048.", rich_help_panel=_HOW),
+    ] = None,
+    threads: Annotated[
+        int | None,
+        typer.Option(min=1, help="Threads. Default: the engine's choice.", rich_help_panel=_HOW),
+    ] = None,
+    gpu_layers: Annotated[
+        int | None,
+        typer.Option(
+            min=-1, help="Layers of the target on the GPU. Default: all.", rich_help_panel=_HOW
+        ),
+    ] = None,
+    draft_gpu_layers: Annotated[
+        int | None,
+        typer.Option(
+            min=-1, help="Layers of the draft on the GPU. Default: all.", rich_help_panel=_HOW
+        ),
+    ] = None,
+    runner: Annotated[
+        str, typer.Option(help="How the engine is reached.", rich_help_panel=_HOW)
+    ] = "llama-cpp-python",
+    seed: Annotated[
+        int,
+        typer.Option(
+            min=0, max=2**32 - 1, help="Seed of the plan's shuffle.", rich_help_panel=_HOW
+        ),
+    ] = 0,
+    resume: Annotated[
+        bool,
+        typer.Option(
+            "--resume",
+            help="Go on with an interrupted run; give the same options again.",
+            rich_help_panel=_HOW,
+        ),
+    ] = False,
+    plan_only: Annotated[
+        bool,
+        typer.Option(
+            "--dry-run", help="Print the plan and how long it takes.", rich_help_panel=_HOW
+        ),
+    ] = False,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            help="File or directory of the result. Default: here, under its canonical name.",
+            rich_help_panel=_OUT,
+        ),
+    ] = None,
+    contributor: Annotated[
+        str | None,
+        typer.Option(
+            help="Your handle on the code host, if you want it in the file.", rich_help_panel=_OUT
+        ),
+    ] = None,
+    notes: Annotated[
+        str | None,
+        typer.Option(
+            help="One line about the machine: cooling, undervolting.", rich_help_panel=_OUT
+        ),
+    ] = None,
+    json: Annotated[
+        bool,
+        typer.Option("--json", help="Print the result for machines.", rich_help_panel=_OUT),
+    ] = False,
+) -> None:
+    """Measure this machine and write one result file.
+
+    With no option at all it works: a small embedded model, two ways of drafting, the core suite.
+
+    - `draftmap run --quick` for a first look
+
+    - `draftmap run --target qwen3-8b` for a model of the hub with the draft that fits
+
+    - `draftmap run --target big.gguf --draft small.gguf --method draft-model:n_max=3`
+    """
+    options = Options(
+        target=target,
+        drafts=tuple(draft or ()),
+        methods=tuple(parse(text) for text in method or ()),
+        suite=suite,
+        tasks=_split(tasks),
+        prompts=_split(prompts),
+        max_tokens=max_tokens,
+        blocks=blocks,
+        context=context,
+        threads=threads,
+        gpu_layers=gpu_layers,
+        draft_gpu_layers=draft_gpu_layers,
+        quick=quick,
+        seed=seed,
+    )
+    if plan_only:
+        dry_run(options, as_json=json)
+        return
+    about = Contribution(contributor=contributor, notes=notes)
+    measure(options, about, runner=runner, output=output, resume=resume, as_json=json)
+
+
+def _split(values: list[str] | None) -> tuple[str, ...]:
+    parts = (part.strip() for value in values or () for part in value.split(","))
+    names = tuple(part for part in parts if part)
+    if values and not names:
+        message = "an empty list of tasks or prompts; leave the option out for all"
+        raise BadInputError(message)
+    return names

@@ -1,0 +1,168 @@
+"""What happens in a run, from the options to the printed verdict? And in a dry one?"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from estimates.report import to_json
+from estimates.summary import summarize
+from harness import cache, execute, output
+from harness.cli import talk
+from harness.detect.machine import machine
+from harness.detect.watch import Watch
+from harness.duration import expected, memory_bandwidth
+from harness.errors import BadInputError
+from harness.gather import gather
+from harness.journal import fingerprint
+from harness.nearest import suggestion
+from harness.plan import plan
+from harness.progress import ProgressDisplay
+from harness.report import words
+from harness.report.terminal import show
+from schemas.codec import encode
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from harness.campaign import Options
+    from harness.model import Campaign
+    from harness.runners.base import Runner
+    from schemas.codec import Json
+    from schemas.submission import Submission
+
+# The format's patterns of these two fields; checked before an hour of measuring, not after it.
+_CONTRIBUTOR = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,37}[A-Za-z0-9])?")
+_NOTES = re.compile(r"[^\x00-\x1f<>]{1,280}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contribution:
+    """What the contributor says about themselves and the machine."""
+
+    contributor: str | None = None
+    notes: str | None = None
+
+    def check(self) -> None:
+        """Raise `BadInputError` when the format would not take it."""
+        if self.contributor is not None and not _CONTRIBUTOR.fullmatch(self.contributor):
+            message = f"--contributor {self.contributor!r}: letters, digits and inner hyphens only"
+            raise BadInputError(message)
+        if self.notes is not None and not _NOTES.fullmatch(self.notes):
+            message = "--notes takes one line of at most 280 characters, without < and >"
+            raise BadInputError(message)
+
+
+def measure(  # noqa: PLR0913 - the options of the command that are not part of the campaign
+    options: Options,
+    about: Contribution,
+    *,
+    runner: str,
+    output: Path | None,
+    resume: bool,
+    as_json: bool,
+) -> None:
+    """Measure, write the result, print the report."""
+    about.check()
+    engine = _runner(runner)
+    campaign = gather(options, say=talk.say)
+    work_file = _work_file(campaign, resume=resume)
+    submission = _run(campaign, engine, work_file, resume=resume)
+    submission = replace(submission, contributor=about.contributor, notes=about.notes)
+    path = _keep(submission, output, work_file)
+    summary = summarize(submission)
+    if as_json:
+        talk.print_json(to_json(summary))
+    else:
+        show(submission, summary, talk.result_console())
+    talk.say(f"Result: {path}")
+
+
+def dry_run(options: Options, *, as_json: bool) -> None:
+    """Print what would run, and for how long."""
+    campaign = gather(options, say=talk.say)
+    document = _plan(campaign)
+    if as_json:
+        talk.print_json(document)
+    else:
+        _print_plan(campaign)
+
+
+def _runner(name: str) -> Runner:
+    # Not at the top: it loads the engine, and the other commands must work without one.
+    from harness.runners import RUNNERS  # noqa: PLC0415
+
+    if name not in RUNNERS:
+        message = f"unknown runner {name!r}.{suggestion(name, RUNNERS)}"
+        raise BadInputError(message)
+    return RUNNERS[name]()
+
+
+def _work_file(campaign: Campaign, *, resume: bool) -> Path:
+    folder = cache.directory() / "work"
+    folder.mkdir(exist_ok=True)
+    path = folder / f"{fingerprint(campaign)[:16]}.jsonl"
+    if path.exists() and not resume:
+        talk.say("An earlier run with these options was not finished and is replaced by this one.")
+    return path
+
+
+def _run(campaign: Campaign, runner: Runner, work_file: Path, *, resume: bool) -> Submission:
+    watch = Watch()
+    surroundings = execute.Surroundings(machine=machine(), snapshot=watch.snapshot)
+    with ProgressDisplay(talk.talk_console()) as display:
+        return execute.measure(
+            campaign,
+            runner=runner,
+            surroundings=surroundings,
+            work_file=work_file,
+            resume=resume,
+            observe=display,
+        )
+
+
+def _keep(submission: Submission, destination: Path | None, work_file: Path) -> Path:
+    path = output.write(submission, destination)
+    if submission.design.ended == "completed":
+        work_file.unlink(missing_ok=True)
+    else:
+        talk.say("The run was interrupted; the same command with --resume goes on with it.")
+    return path
+
+
+def _plan(campaign: Campaign) -> Json:
+    estimate = expected(campaign, bytes_per_s=memory_bandwidth())
+    return {
+        "profile": campaign.profile,
+        "target": encode(campaign.target.model),
+        "drafts": [encode(draft.model) for draft in campaign.drafts],
+        "arms": [encode(arm) for arm in campaign.arms],
+        "suite": campaign.suite.id,
+        "prompts": [prompt.id for prompt in campaign.suite.prompts],
+        "settings": encode(campaign.settings),
+        "blocks": campaign.blocks,
+        "expected_s": round(estimate.seconds, 1),
+        "expected_from": estimate.basis,
+        "trials": [encode(trial) for trial in plan(campaign)],
+    }
+
+
+def _print_plan(campaign: Campaign) -> None:
+    estimate = expected(campaign, bytes_per_s=memory_bandwidth())
+    tasks = Counter(prompt.task for prompt in campaign.suite.prompts)
+    counted = ", ".join(f"{count} {task}" for task, count in tasks.items())
+    arms, prompts, blocks = len(campaign.arms), len(campaign.suite.prompts), campaign.blocks
+    console = talk.result_console()
+    console.print(f"target    {words.model(campaign.target.model)}")
+    for draft in campaign.drafts:
+        console.print(f"draft     {words.model(draft.model)}")
+    console.print(f"arms      {', '.join(arm.id for arm in campaign.arms)}")
+    console.print(f"prompts   {counted}")
+    console.print(f"profile   {campaign.profile}, suite {campaign.suite.id}")
+    console.print(
+        f"trials    {blocks} blocks x {prompts} prompts x {arms} arms = {blocks * prompts * arms}, "
+        f"up to {campaign.settings.max_output_tokens} tokens each"
+    )
+    console.print(f"expected  about {words.seconds(estimate.seconds)}; {estimate.basis}")

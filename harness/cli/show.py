@@ -1,0 +1,42 @@
+"""`draftmap show`: what does a result file say?"""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from estimates.report import to_json
+from estimates.summary import summarize
+from harness.cli import talk
+from harness.errors import BadInputError
+from harness.report.terminal import show as show_report
+from schemas.contract import read
+from schemas.submission import Submission
+
+
+@talk.reports_errors
+def show(
+    *,
+    file: Annotated[Path, typer.Argument(help="A result file.")],
+    json: Annotated[bool, typer.Option("--json", help="Print the estimates for machines.")] = False,
+) -> None:
+    """Print the report of a result file: per arm and task verdict, speedup, and why."""
+    submission = _read(file)
+    summary = summarize(submission)
+    if json:
+        talk.print_json(to_json(summary))
+    else:
+        show_report(submission, summary, talk.result_console())
+
+
+def _read(path: Path) -> Submission:
+    try:
+        result = read(path.read_bytes())
+    except OSError as error:
+        message = f"{path} cannot be read: {error.strerror}"
+        raise BadInputError(message) from error
+    if isinstance(result, Submission):
+        return result
+    more = f" and {len(result) - 1} more" if len(result) > 1 else ""
+    message = f"{result[0].line(str(path))}{more}; `draftmap validate` lists all"
+    raise BadInputError(message)

@@ -1,0 +1,1 @@
+"""The terminal report: what one submission says, for the person who measured it."""

@@ -1,0 +1,69 @@
+"""What does one arm's part of the report look like? A sentence, and a table of its tasks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.table import Table
+from rich.text import Text
+
+from harness.report import words
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from estimates.model import Estimate
+    from schemas.submission import Arm, Method, Submission
+
+LEGEND = (
+    "got/needs: tokens per round, and the least that pays (R, the cost of a round in plain "
+    "tokens). taken/whole: drafted tokens that were accepted, and rounds whose whole draft was. "
+    "same: outputs equal to the baseline's (~ parted at a near-tie, ! parted for no such reason)."
+)
+
+
+def title(arm: Arm, submission: Submission) -> Text:
+    """`draft-model-n4: Tiny-500M Q8_0 drafts up to 4 tokens`."""
+    return Text.assemble((arm.id, "bold"), f": {_method(arm.method, submission)}")
+
+
+def table(estimates: Sequence[Estimate]) -> Table:
+    """One row per task, and one for all tasks together at the end."""
+    drawn = Table(
+        box=None, padding=(0, 1), collapse_padding=True, pad_edge=False, header_style="dim"
+    )
+    drawn.add_column("task", no_wrap=True)
+    drawn.add_column("verdict", no_wrap=True)
+    drawn.add_column("speedup [95%]", no_wrap=True)
+    for heading in ("got/needs", "taken/whole", "same"):
+        drawn.add_column(heading, no_wrap=True, justify="right")
+    for estimate in estimates:
+        drawn.add_row(*_row(estimate), style="bold" if estimate.task is None else "")
+    return drawn
+
+
+def _row(estimate: Estimate) -> tuple[Text, ...]:
+    said, style = words.VERDICTS[estimate.verdict]
+    return (
+        Text(estimate.task or "all tasks"),
+        Text(said, style=style),
+        Text(words.speedup(estimate)),
+        Text(words.rounds(estimate)),
+        Text(words.acceptance(estimate)),
+        Text(words.exactness(estimate.exactness)),
+    )
+
+
+def _method(method: Method, submission: Submission) -> str:
+    depth = getattr(method, "n_max", None)
+    upto = f" up to {depth} tokens" if depth else ""
+    draft = getattr(method, "draft", None)
+    if draft is not None:
+        names = {model.id: f"{model.name} {model.quantisation}" for model in submission.drafts}
+        return f"{names.get(draft, draft)} drafts{upto}"
+    said = {
+        "none": "the baseline once more, to test the instrument",
+        "empty-draft": "the speculative loop without any drafts, to test the instrument",
+        "prompt-lookup": f"n-grams of prompt and answer draft{upto}",
+    }
+    return said.get(method.type, f"{method.type} drafts{upto}")

@@ -1,0 +1,94 @@
+"""What does the whole report look like? Header, arms, costs and flags, on a console."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.padding import Padding
+from rich.text import Text
+
+from estimates.reasons import reason
+from harness.report import arms, curve, words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from rich.console import Console
+
+    from estimates.model import Estimate, Flag, Summary
+    from schemas.submission import Submission
+
+_INDENT = (0, 0, 0, 2)
+
+
+def show(submission: Submission, summary: Summary, console: Console) -> None:
+    """Print the report of a submission."""
+    for line in _header(submission):
+        console.print(line)
+    for arm in submission.arms:
+        if arm.role == "baseline":
+            continue
+        estimates = [e for e in summary.estimates if e.arm == arm.id]
+        console.print()
+        console.print(arms.title(arm, submission))
+        console.print(Text(_reason(estimates, submission)))
+        if any(e.speedup is not None for e in estimates):
+            console.print(arms.table(estimates))
+    console.print()
+    console.print(Text(arms.LEGEND, style="dim"))
+    _print_curve(submission, console)
+    _print_flags(summary.flags, console)
+
+
+def overall(estimates: Sequence[Estimate]) -> Estimate:
+    """The estimate over all tasks; with a single task, that one."""
+    whole = next((e for e in estimates if e.task is None), None)
+    if whole is not None and whole.speedup is not None:
+        return whole
+    tasks = [e for e in estimates if e.task is not None]
+    if len(tasks) == 1 or whole is None:
+        return tasks[0]
+    return whole
+
+
+def _header(submission: Submission) -> Iterator[Text]:
+    engine, machine, suite = submission.engine, submission.machine, submission.suite
+    card = machine.gpus[0] if machine.gpus and engine.backend != "cpu" else None
+    memory = f" {card.vram_mib / 1024:.0f} GiB" if card and card.vram_mib else ""
+    place = f"{card.name}{memory}" if card else machine.cpu.name
+    package = f" ({engine.runner} {engine.package_version})" if engine.package_version else ""
+    prompts = f"{len(suite.prompts)} prompts in {submission.design.blocks} blocks"
+    limit = submission.settings.max_output_tokens
+    yield _field("machine", f"{place}, {engine.backend}")
+    yield _field("engine", f"{engine.name} {engine.version}{package}")
+    yield _field("target", words.model(submission.target))
+    yield _field("campaign", f"{submission.profile}, {submission.measured_from[:10]}")
+    yield _field("suite", f"{suite.id} {suite.version}, {prompts}, {limit} tokens each")
+    if submission.design.ended != "completed":
+        yield _field("ended", submission.design.ended)
+
+
+def _field(name: str, value: str) -> Text:
+    return Text.assemble((f"{name:<9}", "dim"), value)
+
+
+def _reason(estimates: Sequence[Estimate], submission: Submission) -> str:
+    return reason(overall(estimates), submission) if estimates else ""
+
+
+def _print_curve(submission: Submission, console: Console) -> None:
+    for number, line in enumerate(curve.lines(submission.probes)):
+        if number == 0:
+            console.print()
+        console.print(Text(line))
+
+
+def _print_flags(flags: Sequence[Flag], console: Console) -> None:
+    if flags:
+        console.print()
+        console.print(Text("Before you trust these figures:", style="bold"))
+    for flag in flags:
+        place = " ".join(part for part in (flag.arm, flag.prompt) if part)
+        said = f"{place}: {flag.message}" if place else flag.message
+        console.print(Padding(Text(f"! {said}", style="yellow"), _INDENT))
+        console.print(Padding(Text(flag.remedy), (0, 0, 0, 4)))

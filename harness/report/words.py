@@ -1,0 +1,92 @@
+"""How are figures said? One form for each kind of value; unknown is a dash, never a zero."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from estimates.model import Estimate, ExactnessCounts, Verdict
+    from schemas.submission import Model
+
+UNKNOWN = "\N{EN DASH}"
+
+VERDICTS: dict[Verdict, tuple[str, str]] = {
+    "helps": ("helps", "green"),
+    "hurts": ("hurts", "red"),
+    "no-clear-difference": ("no clear difference", "yellow"),
+    "too-few-prompts": ("too few prompts", "dim"),
+    "never-drafted": ("never drafted", "dim"),
+    "failed": ("failed", "red"),
+}
+_BILLION = 1e9
+_MILLION = 1e6
+
+
+def speedup(estimate: Estimate) -> str:
+    """`1.34 [1.21, 1.49]`: the speedup and its 95 % interval."""
+    if estimate.speedup is None:
+        return UNKNOWN
+    if estimate.interval is None:
+        return f"{estimate.speedup:.2f}"
+    interval = estimate.interval
+    return f"{estimate.speedup:.2f} [{interval.low:.2f}, {interval.high:.2f}]"
+
+
+def rounds(estimate: Estimate) -> str:
+    """`2.60/1.90`: tokens per round that it got, and that it needs."""
+    got, needs = estimate.tokens_per_round, estimate.round_cost
+    return f"{number(got)}/{number(needs)}"
+
+
+def acceptance(estimate: Estimate) -> str:
+    """`45%/20%`: drafted tokens that were accepted, rounds whose whole draft was."""
+    return f"{share(estimate.acceptance_rate)}/{share(estimate.sequence_acceptance)}"
+
+
+def exactness(counts: ExactnessCounts | None) -> str:
+    """`20~3!1`: outputs like the baseline's, parted at a near-tie, parted for no such reason."""
+    if counts is None:
+        return UNKNOWN
+    compared = counts.identical + counts.diverged_near_tie + counts.diverged
+    if compared == 0:
+        return UNKNOWN
+    near = f"~{counts.diverged_near_tie}" if counts.diverged_near_tie else ""
+    far = f"!{counts.diverged}" if counts.diverged else ""
+    return f"{counts.identical}{near}{far}"
+
+
+def number(value: float | None) -> str:
+    """Two decimals, or a dash."""
+    return UNKNOWN if value is None else f"{value:.2f}"
+
+
+def share(value: float | None) -> str:
+    """Whole percent, or a dash."""
+    return UNKNOWN if value is None else f"{value:.0%}"
+
+
+def model(described: Model) -> str:
+    """`Sample-7B Q4_K_M, 7.0 B parameters, 4.1 GB`."""
+    parts = [f"{described.name} {described.quantisation}"]
+    if described.parameters:
+        parts.append(f"{parameters(described.parameters)} parameters")
+    if described.file_bytes:
+        parts.append(f"{described.file_bytes / _BILLION:.2f} GB")
+    return ", ".join(parts)
+
+
+def parameters(count: int) -> str:
+    """`7.0 B` or `135 M`."""
+    if count >= _BILLION:
+        return f"{count / _BILLION:.1f} B"
+    return f"{count / _MILLION:.0f} M"
+
+
+def seconds(duration_s: float) -> str:
+    """`45 s`, `12 min` or `2 h 5 min`."""
+    if duration_s < 90:  # noqa: PLR2004 - below a minute and a half, seconds are what one thinks in
+        return f"{max(1, round(duration_s))} s"
+    minutes = round(duration_s / 60)
+    if minutes < 60:  # noqa: PLR2004 - minutes in an hour
+        return f"{minutes} min"
+    return f"{minutes // 60} h {minutes % 60} min"

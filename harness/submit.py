@@ -1,0 +1,116 @@
+"""How does a result reach the project? In its place under its canonical name, as a pull request."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from harness import cache
+from harness.errors import BadInputError, MachineError
+from harness.output import canonical_name
+from schemas.canonical import canonical_bytes
+from schemas.codec import encode
+from schemas.contract import read
+from schemas.submission import Submission
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    Run = Callable[[Sequence[str], Path], None]
+
+COMMUNITY = Path("results", "community")
+_SIGN_OF_A_CHECKOUT = Path("schemas", "submission.v1.schema.json")
+_TIMEOUT_S = 300
+
+
+def accepted(path: Path) -> Submission:
+    """The submission in a file that may be submitted. Raises `BadInputError` for any other."""
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        message = f"{path} cannot be read: {error.strerror}"
+        raise BadInputError(message) from error
+    result = read(data)
+    if not isinstance(result, Submission):
+        lines = "\n".join(finding.line(path.name) for finding in result)
+        message = f"{path.name} is not valid and would be rejected:\n{lines}"
+        raise BadInputError(message)
+    if result.engine.runner == "fake":
+        message = f"{path.name} was made with the fake runner; only measured results are submitted"
+        raise BadInputError(message)
+    return result
+
+
+def find_checkout(start: Path) -> Path:
+    """The checkout that `start` lies in. Raises `BadInputError` when there is none."""
+    for folder in (start, *start.parents):
+        if (folder / _SIGN_OF_A_CHECKOUT).is_file():
+            return folder
+    message = (
+        "this is no checkout of the project; fork and clone it, then run the command there "
+        "or name it with --repository DIR"
+    )
+    raise BadInputError(message)
+
+
+def place(submission: Submission, checkout: Path) -> Path:
+    """Put a submission where results live, and return where. The same content changes nothing."""
+    data = canonical_bytes(encode(submission))
+    path = checkout / COMMUNITY / canonical_name(submission, data)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if not path.exists():
+        with cache.written(path) as part:
+            part.write_bytes(data)
+    return path
+
+
+def steps(path: Path, checkout: Path) -> tuple[tuple[str, ...], ...]:
+    """The commands that make a pull request of a placed file, one after the other."""
+    title = f"Result: {path.stem}"
+    branch = f"result/{path.stem}"
+    return (
+        ("git", "switch", "-c", branch),
+        ("git", "add", path.relative_to(checkout).as_posix()),
+        ("git", "commit", "-m", title),
+        ("git", "push", "-u", "origin", branch),
+        ("gh", "pr", "create", "--title", title, "--body", _BODY, "--head", branch),
+    )
+
+
+_BODY = "A measured result, made and checked by the harness. Licence of the data: CC BY 4.0."
+
+
+def can_open_pull_requests(checkout: Path) -> bool:
+    """Whether `gh` and `git` are there and someone is logged in."""
+    if shutil.which("gh") is None or shutil.which("git") is None:
+        return False
+    return _ended_well(("gh", "auth", "status"), checkout)
+
+
+def open_pull_request(commands: Sequence[Sequence[str]], checkout: Path) -> Iterator[str]:
+    """Run the steps; yields each as it begins. Raises `MachineError` naming what is left to do."""
+    for number, command in enumerate(commands):
+        yield as_line(command)
+        done = _run(command, checkout)
+        if done.returncode != 0:
+            left = "\n".join(as_line(step) for step in commands[number:])
+            message = f"{command[0]} said: {done.stderr.strip()}\nWhat is left to do:\n{left}"
+            raise MachineError(message)
+
+
+def as_line(command: Sequence[str]) -> str:
+    """A command as one would type it."""
+    return " ".join(f'"{word}"' if " " in word else word for word in command)
+
+
+def _ended_well(command: Sequence[str], folder: Path) -> bool:
+    return _run(command, folder).returncode == 0
+
+
+def _run(command: Sequence[str], folder: Path) -> subprocess.CompletedProcess[str]:
+    # git and gh with words of our own and a file name in canonical form.
+    return subprocess.run(  # noqa: S603
+        list(command), cwd=folder, capture_output=True, text=True, timeout=_TIMEOUT_S, check=False
+    )
