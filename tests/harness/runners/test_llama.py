@@ -1,0 +1,230 @@
+"""Does the in-process runner decode as the engine does, and count what it did? Real weights."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING
+
+import pytest
+
+from harness.errors import BadInputError, HarnessError, MachineError
+from harness.model import ArmPlan
+from harness.models.resolve import resolve
+from harness.runners.base import Failure, Generation, PreparedArm, Request
+from harness.runners.isolated import Isolated
+from harness.runners.llama.runner import LlamaCppPython
+from schemas.submission import DraftModel, Ngram
+from tests.harness.campaigns import BASELINE, DRAFT, LOOKUP, campaign
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from harness.model import Campaign
+    from harness.runners.base import Session
+
+pytestmark = pytest.mark.engine
+
+TEXTS = (
+    "Repeat these words three times: red green blue yellow red green blue yellow.",
+    "Name the days of the week in order, one per line.",
+)
+OUTPUT_TOKENS = 24
+DEEP = ArmPlan(
+    id="draft-model-n7",
+    role="speculation",
+    method=DraftModel(draft="draft", n_max=7),
+    baseline="baseline",
+)
+
+
+def _quiet(_text: str) -> None:
+    """Tests need no talk."""
+
+
+@pytest.fixture(scope="session")
+def weights() -> tuple[Path, Path]:
+    """The default target and draft."""
+    target = resolve("smollm2-135m:f16", say=_quiet).path
+    return target, resolve("smollm2-135m:q4_1", say=_quiet).path
+
+
+@pytest.fixture(scope="session")
+def plan(weights: tuple[Path, Path]) -> Campaign:
+    target, draft = weights
+    return campaign(
+        arms=(BASELINE, LOOKUP, DRAFT, DEEP),
+        texts=TEXTS,
+        max_output_tokens=OUTPUT_TOKENS,
+        target=target,
+        draft=draft,
+        context_tokens=512,
+    )
+
+
+@pytest.fixture(scope="session")
+def session(plan: Campaign) -> Iterator[Session]:
+    opened = LlamaCppPython().open(plan)
+    for arm in plan.arms:
+        assert isinstance(opened.prepare(arm.id), PreparedArm)
+    yield opened
+    opened.close()
+
+
+def generate(session: Session, arm: str, prompt: str = "code-1") -> Generation:
+    answer = session.generate(Request(arm=arm, prompt=prompt, max_output_tokens=OUTPUT_TOKENS))
+    assert isinstance(answer, Generation), answer
+    return answer
+
+
+@pytest.mark.parametrize("prompt", ["code-1", "code-2"])
+@pytest.mark.parametrize("arm", ["prompt-lookup-n8", "draft-model-n4", "draft-model-n7"])
+def test_speculation_writes_what_the_baseline_writes(
+    session: Session, arm: str, prompt: str
+) -> None:
+    baseline = generate(session, "baseline", prompt)
+
+    speculative = generate(session, arm, prompt)
+
+    assert speculative.tokens == baseline.tokens
+    assert sum(item.drafted for item in speculative.rounds) > 0
+
+
+@pytest.mark.parametrize(
+    "arm", ["baseline", "prompt-lookup-n8", "draft-model-n4", "draft-model-n7"]
+)
+def test_output_tokens_are_one_plus_accepted_plus_rounds(session: Session, arm: str) -> None:
+    generation = generate(session, arm)
+
+    accepted = sum(item.accepted for item in generation.rounds)
+    assert len(generation.tokens) == 1 + accepted + len(generation.rounds)
+
+
+def test_a_draft_of_the_same_family_is_mostly_right(session: Session) -> None:
+    generation = generate(session, "draft-model-n4")
+
+    drafted = sum(item.drafted for item in generation.rounds)
+    assert sum(item.accepted for item in generation.rounds) / drafted > 0.7
+
+
+def test_the_same_request_gives_the_same_tokens_again(session: Session) -> None:
+    assert generate(session, "baseline").tokens == generate(session, "baseline").tokens
+
+
+def test_a_prompt_is_processed_once_while_arms_take_turns_on_it(session: Session) -> None:
+    generate(session, "baseline", "code-2")
+
+    first = generate(session, "baseline", "code-1")
+    second = generate(session, "draft-model-n4", "code-1")
+
+    assert first.prompt_ms is not None
+    assert second.prompt_ms is None
+
+
+def test_only_the_baseline_reports_margins_and_none_is_negative(session: Session) -> None:
+    baseline = generate(session, "baseline")
+
+    assert baseline.margins is not None
+    assert len(baseline.margins) == len(baseline.tokens)
+    assert min(baseline.margins) >= 0
+    assert generate(session, "draft-model-n4").margins is None
+
+
+def test_drafting_and_verification_make_up_nearly_all_of_a_round(session: Session) -> None:
+    rounds = generate(session, "draft-model-n4").rounds
+
+    parts_ms = sum(item.draft_ms + item.verify_ms for item in rounds)
+    whole_ms = sum(item.round_ms for item in rounds)
+    assert parts_ms <= whole_ms
+    assert parts_ms > 0.9 * whole_ms
+
+
+def test_the_probes_cover_every_width_that_an_arm_may_use(session: Session) -> None:
+    probes = session.probe()
+
+    assert probes is not None
+    assert probes.verification is not None
+    assert probes.verification.widths == tuple(range(1, 10))
+    assert [probe.draft for probe in probes.drafting or ()] == ["draft"]
+
+
+def test_the_engine_names_itself_its_backend_and_its_devices(session: Session) -> None:
+    report = session.report()
+
+    assert report.engine.name == "llama.cpp"
+    assert report.engine.devices
+    assert report.settings.context_tokens == 512
+    assert report.settings.threads == 1
+
+
+def test_the_baseline_agrees_with_the_bindings_own_greedy_decoding(
+    session: Session, plan: Campaign
+) -> None:
+    from llama_cpp import Llama  # noqa: PLC0415 - loads the engine
+
+    peer = Llama(
+        model_path=str(plan.target.path), n_ctx=512, n_threads=1, verbose=False, flash_attn=False
+    )
+    answer = peer.create_chat_completion(
+        messages=[{"role": "user", "content": TEXTS[1]}],
+        temperature=0.0,
+        top_k=1,
+        repeat_penalty=1.0,
+        max_tokens=OUTPUT_TOKENS,
+    )
+    text = answer["choices"][0]["message"]["content"]
+    tokens = peer.tokenize(text.encode(), add_bos=False, special=True)
+    peer.close()
+
+    ours = generate(session, "baseline", "code-2").tokens
+    assert tokens[:16] == list(ours[:16])
+
+
+def test_a_method_that_needs_a_server_is_refused_in_one_line(plan: Campaign) -> None:
+    arm = ArmPlan(
+        id="cache", role="speculation", method=Ngram(type="ngram-cache"), baseline="baseline"
+    )
+    opened = LlamaCppPython().open(dataclasses.replace(plan, arms=(BASELINE, arm)))
+
+    with pytest.raises(BadInputError, match="no method ngram-cache; use a server runner"):
+        opened.prepare("cache")
+    opened.close()
+
+
+def test_a_context_that_is_too_small_says_how_large_it_must_be(plan: Campaign) -> None:
+    settings = dataclasses.replace(plan.settings, context_tokens=32)
+
+    with pytest.raises(BadInputError, match=r"the context holds 32; raise --context to \d+"):
+        LlamaCppPython().open(dataclasses.replace(plan, settings=settings))
+
+
+def test_a_file_that_is_no_model_is_one_clear_line(plan: Campaign, tmp_path: Path) -> None:
+    broken = tmp_path / "broken.gguf"
+    broken.write_bytes(plan.target.path.read_bytes()[:100_000])
+    target = dataclasses.replace(plan.target, path=broken)
+
+    with pytest.raises(BadInputError, match=r"broken\.gguf could not be loaded as a GGUF model"):
+        Isolated(LlamaCppPython()).open(dataclasses.replace(plan, target=target))
+
+
+def test_a_context_that_does_not_fit_into_memory_is_one_clear_line(plan: Campaign) -> None:
+    settings = dataclasses.replace(plan.settings, context_tokens=4_000_000)
+
+    with pytest.raises(HarnessError, match=r"memory|failed while loading") as caught:
+        Isolated(LlamaCppPython()).open(dataclasses.replace(plan, settings=settings))
+    assert isinstance(caught.value, MachineError)
+
+
+def test_a_broken_draft_fails_its_arm_and_not_the_session(plan: Campaign, tmp_path: Path) -> None:
+    broken = tmp_path / "broken.gguf"
+    broken.write_bytes(b"GGUF" + b"\0" * 64)
+    draft = dataclasses.replace(plan.drafts[0], path=broken)
+    opened = Isolated(LlamaCppPython()).open(dataclasses.replace(plan, drafts=(draft,)))
+
+    failed = opened.prepare("draft-model-n4")
+    ready = opened.prepare("baseline")
+    opened.close()
+
+    assert isinstance(failed, Failure)
+    assert failed.reason == "load-failed"
+    assert isinstance(ready, PreparedArm)
