@@ -1,4 +1,4 @@
-"""Which files are there to read? Results in a folder, sorted, and extra ones for a local preview."""
+"""Which files are there to read? The results, sorted, and extra ones for a local preview."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ class PublishedEntry:
 def load(
     entries: Iterable[Entry], published: Iterable[PublishedEntry]
 ) -> duckdb.DuckDBPyConnection:
-    """A database in memory with `submission_document` and `published_document`, one row per file."""
+    """A database with `submission_document` and `published_document`, one row per file."""
     connection = duckdb.connect(":memory:", config={"threads": 1})
     submissions = [
         {

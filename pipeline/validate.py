@@ -86,9 +86,7 @@ def _judge(source: Source) -> Accepted | AcceptedPublished | tuple[Finding, ...]
     if not isinstance(submission, Submission):
         return submission
     canonical = canonical_bytes(orjson.loads(data))
-    accepted = Accepted(
-        source=source, submission=submission, digest=content_digest(canonical)
-    )
+    accepted = Accepted(source=source, submission=submission, digest=content_digest(canonical))
     if source.place == "preview":
         return accepted
     return _corpus_findings(accepted, is_canonical=canonical == data) or accepted
@@ -133,7 +131,9 @@ def _name_findings(accepted: Accepted) -> tuple[Finding, ...]:
 def _published_name_findings(source: Source) -> tuple[Finding, ...]:
     if FILE_NAME.fullmatch(source.path.name):
         return ()
-    message = f"the file is named {source.path.name!r}, expected lower-case <source>.json; rename it"
+    message = (
+        f"the file is named {source.path.name!r}, expected lower-case <source>.json; rename it"
+    )
     return (Finding(path=ROOT, message=message, rule="canonical-name"),)
 
 

@@ -1,4 +1,4 @@
-"""How is a map square drawn? Colour for the ratio, number and arrow for the eye, grey for no data."""
+"""How is a map square drawn? Colour for the ratio, number and arrow, grey for no data."""
 
 from __future__ import annotations
 
@@ -53,11 +53,14 @@ def heat(rows: list[Row], *, line_title: str | None) -> alt.LayerChart:
         tooltip=[alt.Tooltip(field=name, title=title) for name, title in TOOLTIP.items()],
     )
     layers = alt.layer(_unmeasured(base), _measured(base, reach), _numbers(base))
-    return layers.resolve_scale(color="independent").properties(height=alt.Step(BAND_PX + 6))
+    picture: alt.LayerChart = layers.resolve_scale(color="independent").properties(
+        height=alt.Step(BAND_PX + 6)
+    )
+    return picture
 
 
 def _unmeasured(base: alt.Chart) -> alt.Chart:
-    return base.transform_filter("datum.speedup === null").mark_rect(
+    squares: alt.Chart = base.transform_filter("datum.speedup === null").mark_rect(
         fill=NEUTRAL,
         fillOpacity=0.12,
         stroke=NEUTRAL,
@@ -65,6 +68,7 @@ def _unmeasured(base: alt.Chart) -> alt.Chart:
         strokeOpacity=0.6,
         cornerRadius=3,
     )
+    return squares
 
 
 def _measured(base: alt.Chart, reach: float) -> alt.Chart:
@@ -76,20 +80,22 @@ def _measured(base: alt.Chart, reach: float) -> alt.Chart:
         domainMid=1,
     )
     legend = alt.Legend(title="Speedup", format=".2~f", gradientLength=220)
-    return (
+    squares: alt.Chart = (
         base.transform_filter("datum.speedup !== null")
         .mark_rect(cornerRadius=3)
         .encode(color=alt.Color("speedup:Q", scale=scale, legend=legend))
     )
+    return squares
 
 
 def _numbers(base: alt.Chart) -> alt.Chart:
     """Ink by the darkness of the square, not by the page: the squares look the same on both."""
-    return (
+    numbers: alt.Chart = (
         base.transform_filter("datum.speedup !== null")
         .mark_text(fontSize=13)
         .encode(text="label:N", color=alt.Color("ink:N", scale=None, legend=None))
     )
+    return numbers
 
 
 def _with_label(row: Row, reach: float) -> Row:

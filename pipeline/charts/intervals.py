@@ -1,4 +1,4 @@
-"""How is a speedup with its interval drawn? A point, a line, and a rule at 1 where nothing changes."""
+"""How is a speedup with its interval drawn? A point, a line, and a rule at 1."""
 
 from __future__ import annotations
 
@@ -64,12 +64,15 @@ def interval_rows(  # noqa: PLR0913 - one argument per visual channel
             )
         )
     bars = bars.encode(x=alt.X("interval_low:Q", scale=scale), x2="interval_high:Q")
-    return alt.layer(unity(axis="x"), bars, points).properties(
+    layers = alt.LayerChart(layer=[unity(axis="x"), bars, points])
+    picture: alt.LayerChart = layers.properties(
         height=alt.Step(max(BAND_PX, 18 * len(colours[0])), **{"for": "position"})
     )
+    return picture
 
 
 def unity(*, axis: str) -> alt.Chart:
     """A dashed rule at 1, where speculation changes nothing."""
     base = alt.Chart(alt.InlineData(values=[{"unity": 1}])).mark_rule(strokeDash=[4, 3])
-    return base.encode(x="unity:Q") if axis == "x" else base.encode(y="unity:Q")
+    rule: alt.Chart = base.encode(x="unity:Q") if axis == "x" else base.encode(y="unity:Q")
+    return rule

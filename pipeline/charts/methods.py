@@ -61,7 +61,8 @@ def takeaway(rows: list[Row]) -> str:
     best = max(rows, key=lambda row: row["speedup"])
     return (
         f"{best['method_label']} at depth {best['depth']} does best:"
-        f" {times(best['speedup'])}{spread(best)} over {counted(best['submissions'], 'submission')}."
+        f" {times(best['speedup'])}{spread(best)} over"
+        f" {counted(best['submissions'], 'submission')}."
     )
 
 

@@ -1,4 +1,4 @@
-"""What is a chart? A specification, its static pictures, its table and the words that go with it."""
+"""What is a chart? A specification, static pictures, a table and the words that go with them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How are figures said in captions and cells? `1.25×`, `3 of 8`, `helps`."""
+"""How are figures said in captions and cells?"""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ BOUND = 1.02  # what counts as a difference, either way
 
 
 def times(ratio: float) -> str:
-    """A ratio as people write it: `1.25×`."""
+    """A ratio as people write it, with the multiplication sign."""
     return f"{ratio:.2f}×"  # noqa: RUF001 - the multiplication sign is meant
 
 
