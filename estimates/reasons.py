@@ -108,7 +108,7 @@ def _verification(estimate: Estimate, submission: Submission) -> tuple[int, floa
     lengths = drafted_lengths([trial for trial in trials if trial.outcome == "ok"])
     if lengths is None or submission.probes is None or submission.probes.verification is None:
         return None
-    width = max(range(len(lengths)), key=lengths.__getitem__) + 1
+    width = max(range(len(lengths)), key=lengths.__getitem__, default=0) + 1
     curve = submission.probes.verification
     single_ms, width_ms = step_ms(curve, 1), step_ms(curve, width)
     if width == 1 or single_ms is None or width_ms is None:

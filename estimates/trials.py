@@ -51,12 +51,16 @@ def cpu_ms_per_token(trial: Trial) -> float | None:
 
 
 def rounds(trial: Trial) -> int | None:
-    """Rounds of a finished trial: as counted, or output_tokens - 1 - accepted."""
+    """Rounds of a finished trial: as counted, or output_tokens - 1 - accepted.
+
+    `None` where accepted tokens leave no round over: then that counter counts something else.
+    """
     if trial.rounds is not None:
         return trial.rounds
     if trial.output_tokens is None or trial.accepted is None:
         return None
-    return trial.output_tokens - 1 - trial.accepted
+    derived = trial.output_tokens - 1 - trial.accepted
+    return derived if derived > 0 else None
 
 
 def _steps(trial: Trial) -> int | None:

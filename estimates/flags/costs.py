@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
     from estimates.flags.evidence import Evidence, Repeats
     from estimates.model import Estimate
-    from estimates.pairing import PromptPairs
     from schemas.submission import Submission
 
 ROUND_COST_CV = 0.10
@@ -31,23 +30,21 @@ _BYTES_PER_TRANSFER = 8
 
 def round_cost_spread(evidence: Evidence) -> Iterator[Flag]:
     """R differs over prompts although every round does the same work."""
-    for arm in evidence.submission.arms:
-        own = [pairs for pairs in evidence.pairs if pairs.arm.id == arm.id]
-        for costs in _costs_of_equal_rounds(own):
-            center = median(costs.values())
-            far, prompt = max((max(c / center, center / c) - 1, key) for key, c in costs.items())
-            spread = stdev(costs.values()) / fmean(costs.values())
-            if spread > ROUND_COST_CV or far > ROUND_COST_FAR:
-                yield Flag(
-                    name="round-cost-spread",
-                    message=(
-                        f"The cost of a round varies by {percent(spread)} over prompts, "
-                        f"most on {prompt}, where clean runs vary by 1 to 2 %."
-                    ),
-                    remedy="A trial of it or of its baseline was disturbed; measure again.",
-                    arm=arm.id,
-                    prompt=prompt,
-                )
+    for arm, costs in _costs_of_equal_rounds(evidence):
+        center = median(costs.values())
+        far, prompt = max((max(c / center, center / c) - 1, key) for key, c in costs.items())
+        spread = stdev(costs.values()) / fmean(costs.values())
+        if spread > ROUND_COST_CV or far > ROUND_COST_FAR:
+            yield Flag(
+                name="round-cost-spread",
+                message=(
+                    f"The cost of a round varies by {percent(spread)} over prompts, "
+                    f"most on {prompt}, where clean runs vary by 1 to 2 %."
+                ),
+                remedy="A trial of it or of its baseline was disturbed; measure again.",
+                arm=arm,
+                prompt=prompt,
+            )
 
 
 def probe_disagrees(evidence: Evidence) -> Iterator[Flag]:
@@ -107,16 +104,18 @@ def above_roofline(evidence: Evidence) -> Iterator[Flag]:
             )
 
 
-def _costs_of_equal_rounds(own: list[PromptPairs]) -> list[dict[str, float]]:
-    """R by prompt, apart for each drafted length that nearly all rounds of a prompt had."""
-    by_length: dict[int, dict[str, float]] = {}
-    for pairs in own:
+def _costs_of_equal_rounds(evidence: Evidence) -> Iterator[tuple[str, dict[str, float]]]:
+    """Arm and R by prompt, apart for each drafted length that nearly all rounds had."""
+    groups: dict[tuple[str, int], dict[str, float]] = {}
+    for pairs in evidence.pairs:
         lengths = {steady_length(trial) for trial in pairs.trials}
         length = lengths.pop()
         cost = round_cost(pairs)
         if length is not None and not lengths and cost is not None:
-            by_length.setdefault(length, {})[pairs.prompt.id] = cost
-    return [costs for costs in by_length.values() if len(costs) >= _FEWEST_PROMPTS]
+            groups.setdefault((pairs.arm.id, length), {})[pairs.prompt.id] = cost
+    for (arm, _), costs in groups.items():
+        if len(costs) >= _FEWEST_PROMPTS:
+            yield arm, costs
 
 
 def _is_missed(estimate: Estimate) -> bool:

@@ -1,0 +1,62 @@
+"""Which campaigns do these tests look at? Bare ones, where a test names only what it is about."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from schemas.submission import Arm, DraftModel, NoSpeculation, Prompt, PromptLookup, Trial
+from tests.samples import sample
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from schemas.submission import Submission
+
+DRAFTER = DraftModel(draft="tiny-q8-0", n_max=4)
+LOOKUP = PromptLookup(n_max=4, ngram_min=2, ngram_max=4)
+BASELINE = Arm(id="baseline", role="baseline", method=NoSpeculation())
+SPEC = Arm(id="spec", role="speculation", method=DRAFTER, baseline="baseline")
+CONTROL = Arm(id="control", role="control", method=NoSpeculation(), baseline="baseline")
+
+
+def trial(arm: str = "spec", prompt: str = "code-1", block: int = 0, **fields: object) -> Trial:
+    """A finished trial of 11 tokens in 100 ms, 10 ms per token, unless told otherwise."""
+    given = {"order": 0, "outcome": "ok", "output_tokens": 11, "decode_ms": 100.0, **fields}
+    return Trial(arm=arm, prompt=prompt, block=block, **given)  # type: ignore[arg-type]
+
+
+def failed(arm: str = "spec", prompt: str = "code-1", block: int = 0) -> Trial:
+    """A trial that timed out."""
+    return Trial(arm=arm, prompt=prompt, block=block, order=0, outcome="failed", reason="timed-out")
+
+
+def campaign(
+    trials: Iterable[Trial],
+    *,
+    prompts: tuple[str, ...] = ("code-1",),
+    arms: tuple[Arm, ...] = (BASELINE, SPEC),
+    **fields: object,
+) -> Submission:
+    """These trials in an otherwise quiet submission; the task of `code-1` is code."""
+    bare = sample(prompts_per_task=1, blocks=1)
+    suite = replace(
+        bare.suite,
+        prompts=tuple(
+            Prompt(id=prompt, task=prompt.split("-")[0])  # type: ignore[arg-type]
+            for prompt in prompts
+        ),
+    )
+    ordered = tuple(replace(each, order=order) for order, each in enumerate(trials))
+    given = {"probes": None, "warmups": None, **fields}
+    return replace(bare, suite=suite, arms=arms, trials=ordered, **given)  # type: ignore[arg-type]
+
+
+def table(rows: dict[str, tuple[float, float]], blocks: int = 1) -> tuple[Trial, ...]:
+    """Prompt -> (baseline ms, arm ms) for 10 tokens after the first, the same in every block."""
+    return tuple(
+        trial(arm, prompt, block, decode_ms=decode_ms)
+        for block in range(blocks)
+        for prompt, both in rows.items()
+        for arm, decode_ms in zip(("baseline", "spec"), both, strict=True)
+    )

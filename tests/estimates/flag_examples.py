@@ -1,0 +1,223 @@
+"""Which input raises each flag, and which one comes close without raising it?"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from schemas.submission import (
+    EmptyDraft,
+    Gpu,
+    Probes,
+    Snapshot,
+    VerificationProbe,
+)
+from tests.estimates.campaigns import BASELINE, CONTROL, SPEC, campaign, failed, table, trial
+from tests.samples import Costs, sample
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from schemas.submission import Submission, Trial
+
+CLEAN = sample(blocks=3)
+PROMPTS = tuple(f"code-{number}" for number in range(1, 9))
+
+
+def _design(**fields: object) -> Submission:
+    return replace(CLEAN, design=replace(CLEAN.design, **fields))  # type: ignore[arg-type]
+
+
+def _environment(moment: str = "before", **fields: object) -> Submission:
+    return replace(CLEAN, environment=(Snapshot(moment=moment, **fields),))  # type: ignore[arg-type]
+
+
+def _times(baseline: tuple[float, ...], spec: tuple[float, ...]) -> Submission:
+    """One prompt; entry b is the decode time in block b."""
+    return campaign(
+        trial(arm, block=block, decode_ms=ms)
+        for block, both in enumerate(zip(baseline, spec, strict=True))
+        for arm, ms in zip(("baseline", "spec"), both, strict=True)
+    )
+
+
+def by_position(factor: Callable[[int, int, int], float], blocks: int = 3) -> Submission:
+    """Eight prompts, 100 and 50 ms, times a factor of (order, block, number of the prompt).
+
+    The last decimals differ from trial to trial, as they do on a real clock.
+    """
+    rows = dict.fromkeys(PROMPTS, (100.0, 50.0))
+    trials = [
+        replace(
+            each,
+            decode_ms=(each.decode_ms or 0.0)
+            * factor(order, each.block, PROMPTS.index(each.prompt))
+            * (1 + 0.001 * (order * 7 % 5)),
+            rounds=10 if each.arm == "baseline" else 4,
+            drafted_histogram=(10,) if each.arm == "baseline" else (0, 0, 4),
+        )
+        for order, each in enumerate(table(rows, blocks))
+    ]
+    return campaign(trials, prompts=PROMPTS)
+
+
+def _control(ratio: float, method: object = None) -> Submission:
+    """Three prompts on which the control is so many times as fast, give or take half a percent."""
+    arm = CONTROL if method is None else replace(CONTROL, method=method)  # type: ignore[arg-type]
+    trials = [
+        each
+        for number, wobble in enumerate((0.995, 1.0, 1.005), start=1)
+        for each in (
+            trial("baseline", f"code-{number}", decode_ms=100.0),
+            trial("control", f"code-{number}", decode_ms=100.0 / ratio * wobble),
+        )
+    ]
+    return campaign(trials, prompts=PROMPTS[:3], arms=(BASELINE, arm))
+
+
+def _processor_time(arm_cpu_ms: float, backend: str = "cpu") -> Submission:
+    """By wall time the arm takes 5 ms per token against 10; its processor time is given."""
+    shared = {"drafted_histogram": (10,)}
+    return campaign(
+        [
+            trial("baseline", **shared, round_ms_median=(10.0,), round_cpu_ms_median=(20.0,)),
+            trial("spec", **shared, round_ms_median=(5.0,), round_cpu_ms_median=(arm_cpu_ms,)),
+        ],
+        engine=replace(CLEAN.engine, backend=backend),
+    )
+
+
+def _single_step(ms: float) -> Submission:
+    """A baseline of 10 ms per token beside a probed single step."""
+    curve = VerificationProbe(context_tokens=9, repeats=9, widths=(1,), step_ms_median=(ms,))
+    return campaign([trial("baseline"), trial("spec")], probes=Probes(verification=curve))
+
+
+def _mispredicted(factor: float) -> Submission:
+    """A clean campaign whose arms measured so many times slower than the probes say."""
+    clean = sample(costs=Costs(noise=0.001))
+    return replace(clean, trials=tuple(_slower(each, factor) for each in clean.trials))
+
+
+def _slower(each: Trial, factor: float) -> Trial:
+    if each.arm != "draft-model-n4" or each.round_ms_median is None:
+        return each
+    return replace(each, round_ms_median=tuple(ms * factor for ms in each.round_ms_median))
+
+
+def memory(mts: int | None, active: int | None = None) -> Submission:
+    """A model of 1 GB at 10 ms per token: 100 GB/s. Two channels move 16 bytes per transfer."""
+    submission = campaign([trial("baseline", rounds=10), trial("spec")])
+    return replace(
+        submission,
+        engine=replace(submission.engine, backend="cpu"),
+        machine=replace(submission.machine, ram_mts=mts, ram_channels=2),
+        target=replace(submission.target, file_bytes=1_000_000_000, active_parameters=active),
+    )
+
+
+def _diverged(margin: float) -> Submission:
+    forked = trial(compared_tokens=11, first_divergence=3, divergence_margin=margin)
+    return campaign([trial("baseline"), forked])
+
+
+def _outputs(second: str) -> Submission:
+    return campaign(
+        [
+            trial("baseline", block=0, output_sha256="00112233aabbccdd"),
+            trial("baseline", block=1, output_sha256=second),
+        ]
+    )
+
+
+def _gpu(limit_w: float) -> Submission:
+    gpu = Gpu(name="RTX", power_limit_w=limit_w, default_power_limit_w=115.0)
+    return replace(CLEAN, machine=replace(CLEAN.machine, gpus=(gpu,)))
+
+
+RAISING: dict[str, Submission] = {
+    "failed-arm": campaign(
+        [trial("baseline")],
+        arms=(BASELINE, replace(SPEC, outcome="failed", reason="out-of-memory")),
+    ),
+    "failed-trials": campaign([trial("baseline"), trial("spec"), failed("spec", block=1)]),
+    "unpaired-trials": campaign([trial("baseline"), trial("spec"), trial("spec", block=1)]),
+    "interrupted": _design(ended="interrupted"),
+    "budget-spent": _design(ended="budget-spent"),
+    "resumed": _design(resumed=1),
+    "quick": replace(CLEAN, profile="quick"),
+    "single-block": sample(blocks=1),
+    "not-interleaved": _design(order="sequential"),
+    "never-drafted": campaign([trial("baseline"), trial("spec", drafted=0)]),
+    "diverged": _diverged(2.0),
+    "baseline-not-reproducible": _outputs("ffffffffffffffff"),
+    # 100 and 120 ms: mean 110, standard deviation 14.1, CV 12.9 %.
+    "block-spread": _times((100.0, 120.0), (50.0, 51.0)),
+    # 100, 101 and 310 ms: mean 170.3, the last one is 82 % away.
+    "block-outlier": _times((100.0, 101.0, 310.0), (50.0, 51.0, 52.0)),
+    "zero-spread": _times((100.0, 100.0), (50.0, 51.0)),
+    # 100 ms in all, but ten rounds with a median of 4 ms: a factor of 2.5.
+    "clocks-disagree": campaign(
+        [trial("baseline", drafted_histogram=(10,), round_ms_median=(4.0,)), trial("spec")]
+    ),
+    "drift": by_position(lambda order, _block, _prompt: 1 + 0.3 * order / 47),
+    "first-block": by_position(lambda _order, block, _prompt: 1.2 if block == 0 else 1.0),
+    "cold-start": by_position(lambda order, _block, _prompt: 2.0 if order == 1 else 1.0),
+    "control-excludes-one": _control(1.05),
+    "loop-overhead": _control(0.9, EmptyDraft()),
+    "processor-time-disagrees": _processor_time(16.0),
+    "round-cost-spread": by_position(
+        lambda order, _block, prompt: 2.0 if prompt == 3 and order % 2 == 0 else 1.0
+    ),
+    "probe-disagrees": _single_step(7.0),
+    "prediction-missed": _mispredicted(3.0),
+    # 3200 MT/s over two channels are 51 GB/s: 1 GB takes 19.5 ms at least.
+    "above-roofline": memory(3200),
+    "stolen-time": _environment("after", steal_fraction=0.4),
+    "busy-machine": _environment(load_1min=9.0),
+    "on-battery": _environment("after", on_battery=True),
+    "gpu-throttled": _environment("during", gpu_throttled=True),
+    "power-limited": _gpu(90.0),
+}
+
+QUIET: dict[str, Submission] = {
+    "failed-arm": CLEAN,
+    "failed-trials": CLEAN,
+    "unpaired-trials": campaign([trial("baseline"), trial("spec"), trial("baseline", block=1)]),
+    "interrupted": CLEAN,
+    "budget-spent": _design(ended="precise-enough"),
+    "resumed": _design(resumed=0),
+    "quick": replace(CLEAN, profile="custom"),
+    "single-block": CLEAN,
+    "not-interleaved": _design(order="abba"),
+    "never-drafted": campaign([trial("baseline"), trial("spec", drafted=1)]),
+    "diverged": _diverged(0.01),
+    "baseline-not-reproducible": _outputs("00112233aabbccdd"),
+    # 100 and 115 ms: mean 107.5, standard deviation 10.6, CV 9.9 %.
+    "block-spread": _times((100.0, 115.0), (50.0, 51.0)),
+    # 100, 101 and 190 ms: mean 130.3, the last one is 46 % away.
+    "block-outlier": _times((100.0, 101.0, 190.0), (50.0, 51.0, 52.0)),
+    "zero-spread": _times((100.0, 100.1), (50.0, 51.0)),
+    # 100 ms in all and ten rounds of 7 ms: a factor of 1.43.
+    "clocks-disagree": campaign(
+        [trial("baseline", drafted_histogram=(10,), round_ms_median=(7.0,)), trial("spec")]
+    ),
+    "drift": by_position(lambda _order, _block, _prompt: 1.0),
+    "first-block": by_position(lambda _order, block, _prompt: 1.04 if block == 0 else 1.0),
+    "cold-start": by_position(lambda order, _block, _prompt: 1.2 if order == 1 else 1.0),
+    "control-excludes-one": _control(1.005),
+    "loop-overhead": _control(0.98, EmptyDraft()),
+    "processor-time-disagrees": _processor_time(10.5),
+    "round-cost-spread": by_position(
+        lambda order, _block, prompt: 1.1 if prompt == 3 and order % 2 == 0 else 1.0
+    ),
+    "probe-disagrees": _single_step(9.0),
+    "prediction-missed": _mispredicted(1.1),
+    # 5600 MT/s over two channels are 90 GB/s: 11.2 ms, within the allowance of 25 %.
+    "above-roofline": memory(5600),
+    "stolen-time": _environment("after", steal_fraction=0.04),
+    "busy-machine": _environment("after", load_1min=16.0),
+    "on-battery": _environment("before", on_battery=False),
+    "gpu-throttled": _environment("during", gpu_throttled=False),
+    "power-limited": _gpu(115.0),
+}

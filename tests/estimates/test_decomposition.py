@@ -1,0 +1,115 @@
+"""How much does a round yield, and what does it cost?"""
+
+from __future__ import annotations
+
+import pytest
+
+from estimates.decomposition import (
+    acceptance_rate,
+    drafted_nothing,
+    fire_rate,
+    position_acceptance,
+    round_cost,
+    sequence_acceptance,
+    tokens_per_round,
+)
+from estimates.pairing import pair
+from tests.estimates.campaigns import SPEC, campaign, trial
+
+# 10 tokens in 4 rounds, once 10 in 6: (10 + 10) / (4 + 6) = 2 tokens a round.
+TWO_TRIALS = (
+    trial(rounds=4, full_rounds=2, drafted=8, accepted=6, drafted_histogram=(0, 0, 4)),
+    trial(rounds=6, full_rounds=0, drafted=8, accepted=4, drafted_histogram=(2, 0, 4)),
+)
+
+
+def test_tokens_per_round_pools_the_trials() -> None:
+    assert tokens_per_round(TWO_TRIALS) == pytest.approx(2.0)
+
+
+def test_a_plain_arm_yields_one_token_per_round() -> None:
+    assert tokens_per_round([trial(rounds=10)]) == pytest.approx(1.0)
+
+
+def test_tokens_per_round_is_unknown_if_one_trial_does_not_tell() -> None:
+    assert tokens_per_round([*TWO_TRIALS, trial()]) is None
+
+
+def test_round_cost_is_the_round_in_baseline_tokens() -> None:
+    # Baseline 10 ms per token; 4 rounds in 80 ms are 20 ms each: R = 2, and 2.5 / 2 = 1.25.
+    trials = [trial("baseline", decode_ms=100.0), trial("spec", decode_ms=80.0, rounds=4)]
+
+    (pairs,) = pair(campaign(trials), SPEC)
+
+    assert round_cost(pairs) == pytest.approx(2.0)
+    assert pairs.speedup == pytest.approx(2.5 / 2.0)
+
+
+def test_round_cost_is_unknown_without_rounds() -> None:
+    (pairs,) = pair(campaign([trial("baseline"), trial("spec")]), SPEC)
+
+    assert round_cost(pairs) is None
+
+
+def test_acceptance_is_accepted_over_drafted() -> None:
+    assert acceptance_rate(TWO_TRIALS) == pytest.approx(10 / 16)
+
+
+def test_acceptance_of_nothing_drafted_is_unknown_and_not_zero() -> None:
+    assert acceptance_rate([trial(drafted=0, accepted=0)]) is None
+    assert acceptance_rate([trial()]) is None
+
+
+def test_sequence_acceptance_is_the_share_of_full_rounds_among_those_that_drafted() -> None:
+    assert sequence_acceptance(TWO_TRIALS) == pytest.approx(2 / 8)
+
+
+def test_fire_rate_is_the_share_of_rounds_that_drafted() -> None:
+    assert fire_rate(TWO_TRIALS) == pytest.approx(8 / 10)
+
+
+def test_fire_rate_is_zero_when_nothing_was_drafted_and_unknown_without_a_histogram() -> None:
+    assert fire_rate([trial(rounds=10, drafted=0)]) == 0.0
+    assert fire_rate([trial(rounds=10, drafted=5)]) is None
+
+
+def test_drafted_nothing_needs_a_known_zero() -> None:
+    assert drafted_nothing([trial(drafted=0)])
+    assert not drafted_nothing([trial(drafted=0), trial(drafted=1)])
+    assert not drafted_nothing([trial()])
+    assert not drafted_nothing([])
+
+
+@pytest.mark.parametrize(
+    ("drafted", "accepted", "chances"),
+    [
+        # Ten drafts of two: 8 accepted the first, 5 of these the second.
+        ((0, 0, 10), (2, 3, 5), (8 / 10, 5 / 8)),
+        # Four rounds that did not fire are not at risk.
+        ((4, 0, 6), (5, 2, 3), (5 / 6, 3 / 5)),
+        # Four drafts of one: of the 8 rounds with a first token, 6/10 had a second to accept.
+        ((0, 4, 6), (2, 4, 4), (8 / 10, 4 / 4.8)),
+        # Nothing accepted: the second position was never reached.
+        ((0, 0, 10), (10,), (0.0,)),
+        ((10,), (10,), ()),
+    ],
+)
+def test_position_acceptance_is_conditional_on_the_position_before(
+    drafted: tuple[int, ...], accepted: tuple[int, ...], chances: tuple[float, ...]
+) -> None:
+    found = position_acceptance([trial(drafted_histogram=drafted, accepted_histogram=accepted)])
+
+    assert found == pytest.approx(chances)
+
+
+def test_position_acceptance_adds_up_trials_of_different_depth() -> None:
+    trials = [
+        trial(drafted_histogram=(0, 0, 5), accepted_histogram=(1, 1, 3)),
+        trial(drafted_histogram=(0, 0, 5), accepted_histogram=(1, 4)),
+    ]
+
+    assert position_acceptance(trials) == pytest.approx((8 / 10, 3 / 8))
+
+
+def test_position_acceptance_is_unknown_without_histograms() -> None:
+    assert position_acceptance([trial()]) is None

@@ -1,0 +1,51 @@
+"""Is an arm's output the baseline's?"""
+
+from __future__ import annotations
+
+import pytest
+
+from estimates.exactness import NEAR_TIE_LOGITS, classify, count, worst
+from estimates.model import ExactnessCounts
+from tests.estimates.campaigns import failed, trial
+
+IDENTICAL = trial(compared_tokens=11)
+NEAR_TIE = trial(compared_tokens=11, first_divergence=4, divergence_margin=0.02)
+DIVERGED = trial(compared_tokens=11, first_divergence=4, divergence_margin=2.5)
+
+
+@pytest.mark.parametrize(
+    ("seen", "expected"),
+    [
+        (IDENTICAL, "identical"),
+        (NEAR_TIE, "diverged-near-tie"),
+        (DIVERGED, "diverged"),
+        (trial(compared_tokens=11, first_divergence=0), "diverged"),
+        (trial(), "not-compared"),
+        (trial(compared_tokens=0), "not-compared"),
+        (failed(), "not-compared"),
+    ],
+)
+def test_an_output_falls_into_one_class(seen: object, expected: str) -> None:
+    assert classify(seen) == expected  # type: ignore[arg-type]
+
+
+def test_a_margin_at_the_threshold_is_no_tie() -> None:
+    at = trial(compared_tokens=11, first_divergence=4, divergence_margin=NEAR_TIE_LOGITS)
+
+    assert classify(at) == "diverged"
+
+
+def test_the_worst_block_decides() -> None:
+    assert worst([IDENTICAL, NEAR_TIE, IDENTICAL]) == "diverged-near-tie"
+    assert worst([NEAR_TIE, DIVERGED]) == "diverged"
+
+
+def test_blocks_that_were_not_compared_say_nothing() -> None:
+    assert worst([trial(), IDENTICAL]) == "identical"
+    assert worst([trial()]) == "not-compared"
+
+
+def test_classes_are_counted_by_prompt() -> None:
+    counts = count(["identical", "identical", "diverged", "not-compared"])
+
+    assert counts == ExactnessCounts(identical=2, diverged_near_tie=0, diverged=1, not_compared=1)

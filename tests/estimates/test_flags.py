@@ -1,0 +1,97 @@
+"""Is each flag raised by what it is about, and by nothing else?"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from estimates.flags import FLAGS
+from estimates.summary import summarize
+from tests.estimates.campaigns import BASELINE, SPEC, campaign, failed, trial
+from tests.estimates.flag_examples import CLEAN, PROMPTS, QUIET, RAISING, by_position, memory
+
+
+def test_every_flag_has_an_example_and_a_near_miss() -> None:
+    assert RAISING.keys() == FLAGS.keys()
+    assert QUIET.keys() == FLAGS.keys()
+
+
+@pytest.mark.parametrize("name", FLAGS)
+def test_a_flag_is_raised_by_its_example(name: str) -> None:
+    raised = [flag for flag in summarize(RAISING[name]).flags if flag.name == name]
+
+    assert raised
+    for flag in raised:
+        assert flag.message.endswith(".")
+        assert flag.remedy.endswith(".")
+
+
+@pytest.mark.parametrize("name", FLAGS)
+def test_a_flag_is_not_raised_by_its_near_miss(name: str) -> None:
+    assert name not in {flag.name for flag in summarize(QUIET[name]).flags}
+
+
+def test_a_clean_campaign_raises_nothing_but_what_it_is_about() -> None:
+    # The sample's lookup arm never drafts on most prompts, but it drafts on some.
+    assert summarize(CLEAN).flags == ()
+
+
+def test_flags_name_the_arm_and_the_prompt() -> None:
+    (flag,) = [
+        each
+        for each in summarize(RAISING["round-cost-spread"]).flags
+        if each.name == "round-cost-spread"
+    ]
+
+    assert (flag.arm, flag.prompt) == ("spec", "code-4")
+
+
+def test_drift_is_told_with_its_direction_and_size() -> None:
+    (flag,) = [each for each in summarize(RAISING["drift"]).flags if each.name == "drift"]
+
+    assert flag.message.startswith("The machine became slower: ")
+
+
+def test_without_repetitions_drift_is_seen_in_the_plain_arm() -> None:
+    drifting = by_position(lambda order, _block, _prompt: 1 + 0.3 * order / 15, blocks=1)
+    steady = by_position(lambda _order, _block, _prompt: 1.0, blocks=1)
+
+    assert "drift" in {flag.name for flag in summarize(drifting).flags}
+    assert "drift" not in {flag.name for flag in summarize(steady).flags}
+
+
+def test_a_cold_first_prompt_is_seen_without_repetitions() -> None:
+    cold = by_position(lambda order, _block, _prompt: 2.0 if order == 1 else 1.0, blocks=1)
+
+    flags = [flag for flag in summarize(cold).flags if flag.name == "cold-start"]
+
+    assert [(flag.arm, flag.prompt) for flag in flags] == [("spec", PROMPTS[0])]
+
+
+def test_a_copied_block_is_seen_even_among_many() -> None:
+    trials = [trial("baseline", block=block) for block in range(3)]
+
+    (flag,) = [f for f in summarize(campaign(trials)).flags if f.name == "zero-spread"]
+
+    assert flag.message == "1 of 1 repeated trials took exactly the same time, as if copied."
+
+
+def test_only_the_weights_that_a_token_uses_count_for_the_roofline() -> None:
+    # 0.7 of 7 billion parameters: 0.1 GB per token need 2 ms at 51 GB/s, and a token takes 10.
+    sparse = memory(3200, active=700_000_000)
+
+    assert "above-roofline" not in {flag.name for flag in summarize(sparse).flags}
+
+
+def test_unknown_memory_makes_no_roofline() -> None:
+    assert "above-roofline" not in {flag.name for flag in summarize(memory(None)).flags}
+
+
+def test_failures_raise_flags_and_break_nothing() -> None:
+    arm = replace(SPEC, outcome="failed", reason="crashed")
+    submission = campaign([failed("baseline"), failed("spec")], arms=(BASELINE, arm))
+
+    names = {flag.name for flag in summarize(submission).flags}
+
+    assert names == {"failed-arm", "failed-trials", "single-block"}

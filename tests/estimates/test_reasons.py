@@ -1,0 +1,208 @@
+"""Is the reason one true, plain sentence?"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from estimates.model import Estimate, Interval
+from estimates.reasons import reason
+from schemas.submission import EmptyDraft, Probes, VerificationProbe
+from tests.estimates.campaigns import BASELINE, CONTROL, SPEC, campaign, failed, trial
+
+ESTIMATE = Estimate(
+    arm="spec",
+    baseline="baseline",
+    task="code",
+    verdict="helps",
+    prompts=3,
+    trials=9,
+    failed_trials=0,
+    speedup=1.42,
+    interval=Interval(low=1.3, high=1.55),
+    tokens_per_round=2.7,
+    round_cost=1.9,
+    fire_rate=1.0,
+)
+LOSES = replace(
+    ESTIMATE,
+    verdict="hurts",
+    speedup=0.54,
+    interval=Interval(low=0.5, high=0.58),
+    tokens_per_round=1.4,
+    round_cost=2.6,
+)
+SEVEN_OTHERS = "math, reasoning, summarization, chat, json, creative and translation"
+QUIET = campaign([trial("baseline"), trial("spec")])
+
+
+def test_a_winner_yields_more_than_a_round_costs() -> None:
+    assert reason(ESTIMATE, QUIET) == (
+        "One round costs 1.9 plain tokens and yields 2.7, so this arm wins."
+    )
+
+
+def test_a_loser_yields_less() -> None:
+    assert reason(LOSES, QUIET) == (
+        "One round costs 2.6 plain tokens and yields only 1.4, so this arm loses."
+    )
+
+
+def test_where_verification_is_the_cost_the_probe_is_named() -> None:
+    curve = VerificationProbe(
+        context_tokens=9, repeats=9, widths=(1, 5), step_ms_median=(20.0, 50.0)
+    )
+    submission = campaign(
+        [trial("baseline"), trial("spec", drafted_histogram=(1, 0, 0, 0, 9))],
+        probes=Probes(verification=curve),
+    )
+
+    assert reason(LOSES, submission) == (
+        "Verification of 5 tokens costs 2.5 single steps: "
+        "it would need 2.6 tokens a round; got 1.4."
+    )
+
+
+def test_a_round_beyond_the_depth_cannot_win() -> None:
+    # Depth 4 yields 5 tokens at most.
+    assert reason(replace(LOSES, round_cost=5.2), QUIET) == (
+        "One round costs 5.2 plain tokens and can yield 5 at most, "
+        "so no acceptance could make it win."
+    )
+
+
+def test_an_arm_that_rarely_fired_could_change_little() -> None:
+    rare = replace(ESTIMATE, verdict="no-clear-difference", fire_rate=0.04, tokens_per_round=1.05)
+
+    assert reason(rare, QUIET) == "It drafted in only 4 % of rounds, so little could change."
+
+
+def test_close_to_one_the_difference_hardly_matters() -> None:
+    close = replace(
+        ESTIMATE,
+        verdict="no-clear-difference",
+        interval=Interval(low=0.98, high=1.03),
+        tokens_per_round=1.91,
+    )
+
+    assert reason(close, QUIET) == (
+        "One round costs 1.90 plain tokens and yields 1.91; "
+        "the speedup lies between 0.98 and 1.03, so it hardly matters."
+    )
+
+
+def test_a_wide_interval_leaves_the_direction_open() -> None:
+    wide = replace(ESTIMATE, verdict="no-clear-difference", interval=Interval(low=0.8, high=2.5))
+
+    assert reason(wide, QUIET).endswith(
+        "the speedup lies between 0.80 and 2.50, so its direction is not certain."
+    )
+
+
+def test_without_rounds_the_cause_is_not_known() -> None:
+    unknown = replace(ESTIMATE, tokens_per_round=None, round_cost=None, fire_rate=None)
+
+    assert reason(unknown, QUIET) == (
+        "It runs at 1.42 times the baseline's speed; "
+        "the engine reports no rounds, so the cause is not known."
+    )
+
+
+def test_an_arm_that_never_drafted_says_so() -> None:
+    assert reason(replace(ESTIMATE, verdict="never-drafted"), QUIET) == (
+        "It drafted nothing in any round, so nothing could change."
+    )
+
+
+def test_a_failed_arm_names_its_reason() -> None:
+    arm = replace(SPEC, outcome="failed", reason="out-of-memory")
+    submission = campaign([trial("baseline")], arms=(BASELINE, arm))
+
+    assert reason(replace(ESTIMATE, verdict="failed"), submission) == (
+        "The arm did not run: out of memory."
+    )
+
+
+def test_failed_trials_name_their_reason() -> None:
+    submission = campaign([trial("baseline"), failed("spec"), failed("spec", block=1)])
+
+    assert reason(replace(ESTIMATE, verdict="failed"), submission) == (
+        "None of its 2 trials finished: timed out."
+    )
+
+
+def test_a_failed_baseline_is_named_as_the_cause() -> None:
+    submission = campaign([failed("baseline"), trial("spec")])
+
+    assert reason(replace(ESTIMATE, verdict="failed"), submission) == (
+        "No trial of the baseline finished (timed out), so there is nothing to compare with."
+    )
+
+
+@pytest.mark.parametrize(
+    ("task", "prompts", "speedup", "expected"),
+    [
+        ("code", 1, 1.4, "Only 1 prompt was compared; an interval needs at least 2."),
+        ("code", 0, None, "Only 0 prompts were compared; an interval needs at least 2."),
+        (
+            None,
+            1,
+            None,
+            f"No figure over all tasks, because some were not measured: {SEVEN_OTHERS}.",
+        ),
+    ],
+)
+def test_too_few_prompts_say_what_is_missing(
+    task: str | None, prompts: int, speedup: float | None, expected: str
+) -> None:
+    few = replace(
+        ESTIMATE,
+        verdict="too-few-prompts",
+        task=task,  # type: ignore[arg-type]
+        prompts=prompts,
+        speedup=speedup,
+    )
+
+    assert reason(few, QUIET) == expected
+
+
+def test_a_task_that_was_planned_but_not_finished_is_told_apart() -> None:
+    tasks = ("code", "math", "reasoning", "summarization", "chat", "json", "creative")
+    prompts = tuple(f"{task}-1" for task in (*tasks, "translation"))
+    few = replace(ESTIMATE, verdict="too-few-prompts", task=None, speedup=None)
+
+    assert reason(few, campaign([trial("baseline")], prompts=prompts)) == (
+        "No figure over all tasks, because a task has no prompt that both arms finished."
+    )
+
+
+def test_a_control_is_explained_by_what_it_should_give() -> None:
+    control = replace(
+        ESTIMATE,
+        arm="control",
+        verdict="no-clear-difference",
+        speedup=0.99,
+        interval=Interval(low=0.97, high=1.01),
+    )
+    empty = replace(CONTROL, method=EmptyDraft())
+
+    same = campaign([trial("baseline")], arms=(BASELINE, CONTROL))
+    loop = campaign([trial("baseline")], arms=(BASELINE, empty))
+
+    assert reason(control, same) == (
+        "The baseline against itself should give 1.00; it gave 0.99, between 0.97 and 1.01."
+    )
+    assert reason(control, loop) == (
+        "Nothing is drafted, so the ratio shows the overhead of the loop: "
+        "0.99, between 0.97 and 1.01."
+    )
+
+
+def test_an_alternative_is_compared_plainly() -> None:
+    other = replace(CONTROL, id="spec", role="alternative")
+    submission = campaign([trial("baseline")], arms=(BASELINE, other))
+
+    assert reason(ESTIMATE, submission) == (
+        "Without speculation, this setup runs at 1.42 times the baseline's speed."
+    )

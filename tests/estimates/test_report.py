@@ -1,0 +1,39 @@
+"""What does a summary look like as JSON?"""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from estimates.report import to_json
+from estimates.summary import summarize
+from tests.estimates.campaigns import campaign, failed, table, trial
+from tests.samples import sample
+
+
+def test_json_has_the_field_names_of_the_model() -> None:
+    rows = {"code-1": (100.0, 50.0), "code-2": (80.0, 10.0)}
+
+    document = to_json(summarize(campaign(table(rows), prompts=tuple(rows))))
+
+    assert isinstance(document, dict)
+    assert set(document) == {"estimates", "prompts", "flags"}
+    first = document["estimates"][0]  # type: ignore[index,call-overload]
+    assert first["speedup"] == pytest.approx(4.0)  # type: ignore[index,call-overload]
+    assert set(first["interval"]) == {"low", "high"}  # type: ignore[index,call-overload,arg-type]
+
+
+def test_what_is_not_known_is_left_out_and_never_zero() -> None:
+    document = to_json(summarize(campaign([trial("baseline"), failed("spec")])))
+
+    first = document["estimates"][0]  # type: ignore[index,call-overload]
+    assert set(first) == {  # type: ignore[arg-type]
+        "arm", "baseline", "task", "verdict", "prompts", "trials", "failed_trials"
+    }  # fmt: skip
+
+
+def test_json_holds_no_nan_and_no_infinity() -> None:
+    text = json.dumps(to_json(summarize(sample())), allow_nan=False)
+
+    assert json.loads(text)["estimates"]

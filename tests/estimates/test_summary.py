@@ -1,0 +1,214 @@
+"""What does one submission say?"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from estimates.model import ExactnessCounts
+from estimates.summary import summarize
+from tests.estimates.campaigns import BASELINE, CONTROL, SPEC, campaign, failed, table, trial
+from tests.samples import TASKS, Costs, sample
+
+if TYPE_CHECKING:
+    from estimates.model import Estimate
+    from schemas.submission import Submission
+
+
+def of(submission: Submission, arm: str = "spec", task: str | None = "code") -> Estimate:
+    """The estimate of an arm on a task."""
+    estimates = summarize(submission).estimates
+    return next(each for each in estimates if (each.arm, each.task) == (arm, task))
+
+
+def eight_tasks(speedup: float, **others: float) -> Submission:
+    """One prompt per task; `others` names tasks with another speedup."""
+    rows = {f"{task}-1": (100.0, 100.0 / others.get(task, speedup)) for task in TASKS}
+    return campaign(table(rows), prompts=tuple(rows))
+
+
+def test_ratios_of_two_and_eight_make_four() -> None:
+    rows = {"code-1": (100.0, 50.0), "code-2": (80.0, 10.0)}
+
+    estimate = of(campaign(table(rows), prompts=tuple(rows)))
+
+    assert estimate.speedup == pytest.approx(4.0)
+    assert estimate.prompts == 2
+    assert estimate.trials == 2
+    # The log ratios differ by ln 4, so their standard error is ln 2; t(0.975, 1) = 12.7062.
+    assert estimate.interval is not None
+    assert estimate.interval.low == pytest.approx(4 / 2**12.7062, rel=1e-4)
+    assert estimate.interval.high == pytest.approx(4 * 2**12.7062, rel=1e-4)
+
+
+def test_rates_are_medians_over_prompts() -> None:
+    rows = {"code-1": (100.0, 50.0), "code-2": (200.0, 20.0), "code-3": (400.0, 10.0)}
+
+    estimate = of(campaign(table(rows), prompts=tuple(rows)))
+
+    # 10, 20 and 40 ms per token; 5, 2 and 1 ms per token.
+    assert estimate.baseline_tps == pytest.approx(50.0)
+    assert estimate.tps == pytest.approx(500.0)
+
+
+def test_the_verdict_follows_the_interval() -> None:
+    rows = {"code-1": (100.0, 50.0), "code-2": (100.0, 50.5), "code-3": (100.0, 49.5)}
+
+    assert of(campaign(table(rows), prompts=tuple(rows))).verdict == "helps"
+
+
+def test_one_prompt_has_a_speedup_but_no_interval() -> None:
+    estimate = of(campaign(table({"code-1": (100.0, 50.0)})))
+
+    assert estimate.speedup == pytest.approx(2.0)
+    assert estimate.interval is None
+    assert estimate.bootstrap is None
+    assert estimate.verdict == "too-few-prompts"
+
+
+def test_over_tasks_every_task_weighs_the_same() -> None:
+    estimate = of(eight_tasks(1.0, code=256.0), task=None)
+
+    assert estimate.speedup == pytest.approx(2.0)
+
+
+def test_a_missing_task_leaves_no_figure_over_tasks() -> None:
+    whole = eight_tasks(2.0)
+    without_chat = replace(
+        whole,
+        suite=replace(
+            whole.suite,
+            prompts=tuple(each for each in whole.suite.prompts if each.task != "chat"),
+        ),
+    )
+
+    estimate = of(without_chat, task=None)
+
+    assert estimate.speedup is None
+    assert estimate.tokens_per_round is None
+    assert estimate.verdict == "too-few-prompts"
+    assert estimate.prompts == 7
+
+
+def test_the_task_other_has_its_own_estimate_and_no_part_in_the_overall_one() -> None:
+    rows = {f"{task}-1": (100.0, 50.0) for task in TASKS} | {"other-1": (100.0, 1.0)}
+    submission = campaign(table(rows), prompts=tuple(rows))
+
+    assert of(submission, task="other").speedup == pytest.approx(100.0)
+    assert of(submission, task=None).speedup == pytest.approx(2.0)
+
+
+def test_speedup_is_tokens_per_round_over_round_cost_at_every_level() -> None:
+    summary = summarize(sample(blocks=3))
+
+    for each in (*summary.prompts, *summary.estimates):
+        assert each.tokens_per_round is not None
+        assert each.round_cost is not None
+        assert each.speedup == pytest.approx(each.tokens_per_round / each.round_cost)
+
+
+def test_without_noise_measured_and_predicted_speedup_agree() -> None:
+    summary = summarize(sample(costs=Costs(noise=0.0)))
+
+    for each in summary.estimates:
+        assert each.unexplained == pytest.approx(0.0, abs=0.01)
+
+
+def test_controls_and_alternatives_are_estimated_and_baselines_are_not() -> None:
+    other = replace(CONTROL, id="moe", role="alternative")
+    arms = (BASELINE, SPEC, CONTROL, other)
+    trials = [trial(arm.id) for arm in arms]
+
+    summary = summarize(campaign(trials, arms=arms))
+
+    assert {each.arm for each in summary.estimates} == {"spec", "control", "moe"}
+
+
+def test_an_arm_without_drafts_has_no_acceptance_and_no_fire_rate() -> None:
+    plain = {"rounds": 10, "drafted": 0, "accepted": 0, "drafted_histogram": (10,)}
+    trials = [trial("baseline", **plain), trial("control", **plain)]
+
+    estimate = of(campaign(trials, arms=(BASELINE, CONTROL)), "control")
+
+    assert estimate.acceptance_rate is None
+    assert estimate.fire_rate is None
+    assert estimate.tokens_per_round == pytest.approx(1.0)
+
+
+def test_each_arm_is_compared_with_its_own_baseline() -> None:
+    best = replace(BASELINE, id="best-placement")
+    spec = replace(SPEC, baseline="best-placement")
+    trials = [
+        trial("baseline", decode_ms=100.0),
+        trial("best-placement", decode_ms=60.0),
+        trial("spec", decode_ms=30.0),
+    ]
+
+    estimate = of(campaign(trials, arms=(BASELINE, best, spec)))
+
+    assert estimate.baseline == "best-placement"
+    assert estimate.speedup == pytest.approx(2.0)
+
+
+def test_a_failed_arm_without_trials_is_failed_and_has_no_figures() -> None:
+    arm = replace(SPEC, outcome="failed", reason="vocabulary-mismatch")
+
+    for task in ("code", None):
+        estimate = of(campaign([trial("baseline")], arms=(BASELINE, arm)), task=task)
+
+        assert estimate.verdict == "failed"
+        assert estimate.speedup is None
+        assert estimate.tps is None
+        assert estimate.exactness is None
+
+
+def test_failed_trials_are_counted_and_the_rest_is_compared() -> None:
+    rows = {"code-1": (100.0, 50.0), "code-2": (100.0, 50.0)}
+    trials = [*table(rows), failed("spec", block=1), trial("baseline", block=1)]
+
+    estimate = of(campaign(trials, prompts=tuple(rows)))
+
+    assert estimate.failed_trials == 1
+    assert estimate.trials == 2
+    assert estimate.speedup == pytest.approx(2.0)
+
+
+def test_only_failed_trials_make_a_failed_estimate() -> None:
+    estimate = of(campaign([trial("baseline"), failed("spec")]))
+
+    assert (estimate.verdict, estimate.failed_trials) == ("failed", 1)
+    assert estimate.speedup is None
+
+
+def test_a_baseline_that_failed_leaves_nothing_to_compare() -> None:
+    estimate = of(campaign([failed("baseline"), trial("spec")]))
+
+    assert estimate.verdict == "failed"
+    assert estimate.prompts == 0
+
+
+def test_exactness_counts_the_compared_prompts() -> None:
+    rows = {"code-1": (100.0, 50.0), "code-2": (100.0, 50.0)}
+    trials = [
+        replace(each, compared_tokens=11, first_divergence=3) if each.prompt == "code-2" else each
+        for each in table(rows)
+    ]
+
+    estimate = of(campaign(trials, prompts=tuple(rows)))
+
+    assert estimate.exactness == ExactnessCounts(
+        identical=0, diverged_near_tie=0, diverged=1, not_compared=1
+    )
+
+
+def test_prompt_estimates_carry_the_pairs() -> None:
+    (prompt,) = summarize(campaign(table({"code-1": (100.0, 50.0)}, blocks=2))).prompts
+
+    assert (prompt.arm, prompt.prompt, prompt.task, prompt.blocks) == ("spec", "code-1", "code", 2)
+    assert (prompt.baseline_tps, prompt.tps) == (pytest.approx(100.0), pytest.approx(200.0))
+
+
+def test_the_same_submission_says_the_same_twice() -> None:
+    assert summarize(sample(seed=3)) == summarize(sample(seed=3))

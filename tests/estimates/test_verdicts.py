@@ -1,0 +1,65 @@
+"""What may be said about an arm?"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from estimates.model import Interval
+from estimates.verdicts import judge, verdict
+from schemas.submission import EmptyDraft
+from tests.estimates.campaigns import CONTROL, SPEC, failed, trial
+
+WINS = Interval(low=1.5, high=1.6)
+BASE = [trial("baseline")]
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "expected"),
+    [
+        (1.021, 1.5, "helps"),
+        (1.02, 1.5, "no-clear-difference"),
+        (0.5, 0.979, "hurts"),
+        (0.5, 0.98, "no-clear-difference"),
+        (0.5, 2.0, "no-clear-difference"),
+    ],
+)
+def test_the_whole_interval_must_lie_beyond_two_percent(
+    low: float, high: float, expected: str
+) -> None:
+    assert judge(Interval(low=low, high=high)) == expected
+
+
+def test_without_an_interval_there_were_too_few_prompts() -> None:
+    assert verdict(SPEC, [trial()], BASE, None) == "too-few-prompts"
+
+
+def test_an_arm_that_drafted_nothing_is_not_judged_by_its_ratio() -> None:
+    assert verdict(SPEC, [trial(drafted=0), failed()], BASE, WINS) == "never-drafted"
+    assert verdict(SPEC, [trial(drafted=0), trial(drafted=3)], BASE, WINS) == "helps"
+
+
+def test_unknown_counters_do_not_mean_that_nothing_was_drafted() -> None:
+    assert verdict(SPEC, [trial()], BASE, WINS) == "helps"
+
+
+def test_an_empty_drafter_is_meant_to_draft_nothing() -> None:
+    empty = replace(CONTROL, method=EmptyDraft())
+
+    assert verdict(empty, [trial(drafted=0)], BASE, WINS) == "helps"
+
+
+def test_a_failed_arm_is_failed_whatever_its_trials_say() -> None:
+    arm = replace(SPEC, outcome="failed", reason="out-of-memory")
+
+    assert verdict(arm, [trial()], BASE, WINS) == "failed"
+
+
+def test_an_arm_or_baseline_of_which_nothing_finished_is_failed() -> None:
+    assert verdict(SPEC, [failed()], BASE, None) == "failed"
+    assert verdict(SPEC, [trial()], [failed("baseline")], None) == "failed"
+
+
+def test_what_never_ran_did_not_fail() -> None:
+    assert verdict(SPEC, [], [], None) == "too-few-prompts"
