@@ -1,0 +1,96 @@
+# Which verbs does the project know? One per line of `make help`; CI calls these and nothing else.
+# Windows has no make: the README names the commands behind each verb.
+
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+PYTHON ?= python3
+VENV ?= .venv
+# Which lock to install: test (everything), site (no test tools), harness (only measuring).
+LOCK ?= test
+# A folder with wheels built before, such as a CI cache. Never needed.
+DRAFTMAP_WHEELS ?=
+PORT ?= 8000
+UV ?= uv
+
+BIN := $(VENV)/bin
+RUN := $(BIN)/python
+INSTALLED = $(VENV)/.installed-$(LOCK)
+SETUP_LOG := build/setup.log
+DEMO := build/demo
+SITE := build/site
+
+# A native build takes the instructions of this machine. On processors with AMX, GCC 12 then makes
+# an engine that crashes; and a wheel from the cache may run on another machine than built it.
+export CMAKE_ARGS ?= -DGGML_NATIVE=OFF
+export CMAKE_BUILD_PARALLEL_LEVEL ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
+# The package indexes of a machine are its own business; a message about a newer pip is noise.
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.PHONY: help setup demo test check site serve bench lock gate chromium clean
+
+help: ## Show the verbs
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: $(INSTALLED) ## Create .venv with the pinned dependencies (first time: compiles the engine)
+	@:
+
+demo: setup ## Measure on this machine, print the verdict, build the site with it
+	@mkdir -p $(DEMO)
+	@rm -f $(DEMO)/result.json
+	$(RUN) -m harness run --quick --output $(DEMO)/result.json
+	$(RUN) -m pipeline build --extra $(DEMO)/result.json --output $(SITE)
+	@printf '\n%s\n' \
+	  'Your result:  $(DEMO)/result.json' \
+	  'Your site:    $(SITE)/index.html' \
+	  'Look at it:   make serve        (then open http://127.0.0.1:$(PORT)/)'
+
+test: setup chromium ## Run all tests
+	$(RUN) -m pytest $(PYTEST_ARGS)
+
+check: setup ## Lint, types, import rules, workflows
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/zizmor --offline --pedantic --no-progress .github
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
+	$(BIN)/check-jsonschema --builtin-schema vendor.dependabot .github/dependabot.yml
+
+site: setup ## Build the site from the results of the repository
+	$(RUN) -m pipeline build --output $(SITE)
+
+serve: ## Serve the built site on this machine only
+	@test -f $(SITE)/index.html || { echo 'There is no site yet. Run: make site (or make demo)'; exit 1; }
+	@echo 'Open http://127.0.0.1:$(PORT)/ and stop with Ctrl-C.'
+	@$(if $(wildcard $(RUN)),$(RUN),$(PYTHON)) -m http.server --bind 127.0.0.1 --directory $(SITE) $(PORT)
+
+bench: setup ## Measure the speed of the project's own code
+	$(RUN) -m tests.bench.speed
+
+gate: $(VENV)/.installed-gate ## Judge a pull request: make gate BASE=main HEAD=branch
+	@$(RUN) -m pipeline.gate_cli --base "$$BASE" --head "$$HEAD" --output build/gate $(GATE_ARGS)
+
+lock: requirements/gate.in pyproject.toml ## Resolve the dependencies anew (needs uv)
+	@command -v $(UV) >/dev/null || { echo 'uv is missing. Install it: $(PYTHON) -m pip install uv'; exit 3; }
+	$(compile) pyproject.toml -o requirements/harness.lock
+	$(compile) pyproject.toml --extra site -o requirements/site.lock
+	$(compile) pyproject.toml --all-extras -o requirements/test.lock
+	$(compile) requirements/gate.in -c requirements/harness.lock -o requirements/gate.lock
+
+clean: ## Remove what was built, not .venv
+	rm -rf build .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+
+# A browser for the tests: one that is there, else Debian's if we may install it, else a warning;
+# the browser tests then say themselves that they were not run.
+chromium:
+	@tools/chromium
+
+compile = $(UV) pip compile --quiet --upgrade --universal --python-version 3.11 \
+  --generate-hashes --no-header --no-annotate
+
+$(VENV)/.installed-%: requirements/%.lock
+	@PYTHON='$(PYTHON)' WHEELS='$(DRAFTMAP_WHEELS)' tools/install $(VENV) $< $(SETUP_LOG)
+	@touch $@

@@ -1,0 +1,43 @@
+"""Were tests skipped where none may be? With DRAFTMAP_NO_SKIPS=1 a skipped test fails the run.
+
+A skip on a contributor's machine is honest; on the machine that decides about a change it would
+let a missing browser or engine look like a pass.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from _pytest.terminal import TerminalReporter
+
+VARIABLE = "DRAFTMAP_NO_SKIPS"
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Turn a pass with skipped tests into a failure, where that was asked for."""
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    if _forbidden() and _skipped(reporter) and session.exitstatus == pytest.ExitCode.OK:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def pytest_terminal_summary(terminalreporter: TerminalReporter) -> None:
+    """Say loudly what was not run."""
+    count = _skipped(terminalreporter)
+    if count:
+        terminalreporter.section(f"{count} TESTS WERE NOT RUN", sep="!", red=True)
+        terminalreporter.write_line("The reasons stand in the short summary below or above.")
+        if _forbidden():
+            terminalreporter.write_line(f"{VARIABLE} is set: a skipped test fails the run.")
+
+
+def _forbidden() -> bool:
+    return os.environ.get(VARIABLE, "") not in ("", "0")
+
+
+def _skipped(reporter: TerminalReporter | None) -> int:
+    return len(reporter.stats.get("skipped", [])) if reporter else 0
