@@ -1,0 +1,76 @@
+"""What do the repositories look like that the gate is tried on? Small ones, made on the spot."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from typing import TYPE_CHECKING
+
+from pipeline import gate
+from schemas.canonical import file_name
+from tests.samples import sample, sample_bytes
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from schemas.submission import Submission
+
+FOLDER = "results/community"
+# Whoever runs the tests may have signing, hooks or other names in their own configuration.
+ENVIRONMENT = {
+    "PATH": os.environ["PATH"],
+    "GIT_CONFIG_GLOBAL": os.devnull,
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_AUTHOR_NAME": "Ada",
+    "GIT_AUTHOR_EMAIL": "ada@example.org",
+    "GIT_COMMITTER_NAME": "Ada",
+    "GIT_COMMITTER_EMAIL": "ada@example.org",
+}
+SMALL = sample(tasks=("code",), prompts_per_task=1, blocks=1)
+OTHER = sample(tasks=("math",), prompts_per_task=1, blocks=1, seed=3)
+
+
+class Repository:
+    """A repository whose branch `main` has one result, and a branch to put hostile commits on."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.git("init", "--quiet", "--initial-branch=main")
+        (path / FOLDER).mkdir(parents=True)
+        self.there = self.write(sample_bytes(OTHER), name_of(OTHER))
+        (path / "README.md").write_text("A repository.\n", encoding="utf-8")
+        self.commit()
+        self.git("checkout", "--quiet", "-b", "pull-request")
+
+    def git(self, *arguments: str) -> str:
+        command = ["git", "-C", str(self.path), *arguments]
+        done = subprocess.run(command, check=True, capture_output=True, env=ENVIRONMENT)
+        return done.stdout.decode().strip()
+
+    def write(self, data: bytes, name: str) -> Path:
+        path = self.path / FOLDER / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+        return path
+
+    def commit(self) -> None:
+        self.git("add", "--all")
+        self.git("commit", "--quiet", "--allow-empty", "--message", "A change")
+
+    def judge(self) -> gate.Judgement:
+        return gate.judge(self.path, base="main", head="pull-request")
+
+    def rules(self) -> dict[str, set[str]]:
+        return {
+            path.removeprefix(f"{FOLDER}/"): {finding.rule for finding in found}
+            for path, found in self.judge().findings.items()
+        }
+
+
+def name_of(submission: Submission) -> str:
+    return file_name(
+        machine="RTX 4060",
+        target=submission.target.name,
+        measured_from=submission.measured_from,
+        data=sample_bytes(submission),
+    )

@@ -1,0 +1,133 @@
+"""How does the gate tell its judgement, to people, to the code host and to programs?"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from pipeline import gate, gate_report
+from tests.pipeline.repositories import FOLDER, SMALL, Repository, name_of
+from tests.samples import sample_bytes
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Repository:
+    return Repository(tmp_path)
+
+
+def test_nothing_that_a_stranger_wrote_begins_a_line(repository: Repository) -> None:
+    hostile = "::warning::x\n::error file=a,line=1::y.json"
+    repository.write(b"{}", hostile)
+    repository.commit()
+
+    judgement = repository.judge()
+    said = [*gate_report.lines(judgement), *gate_report.summary(judgement).splitlines()]
+
+    assert judgement.decision == "rejected"
+    assert not any(line.lstrip().startswith("::") for line in said)
+    assert all(line.isprintable() for line in said)
+
+
+def test_annotations_are_escaped_and_at_most_ten() -> None:
+    findings = {
+        f"{FOLDER}/a,b:{number:02}%.json": (gate._finding("path-name", "50% of\r\nit"),)  # noqa: SLF001 - the finding that the gate itself makes
+        for number in range(12)
+    }
+    judgement = gate.Judgement(
+        base="0" * 40,
+        head="1" * 40,
+        decision="rejected",
+        results=tuple(findings),
+        findings=findings,
+    )
+
+    said = list(gate_report.commands(judgement))
+
+    assert len(said) == 10
+    assert said[3] == (
+        '::error file="results/community/a%2Cb%3A03%25.json",title=Draftmap::'
+        "$: 50%25 of%0D%0Ait [path-name]"
+    )
+
+
+def run_command(repository: Repository, *options: str) -> subprocess.CompletedProcess[str]:
+    command = [
+        sys.executable,
+        "-m",
+        "pipeline.gate_cli",
+        "--base",
+        "main",
+        "--head",
+        "pull-request",
+    ]
+    return subprocess.run(
+        [*command, "--repository", str(repository.path), *options],
+        cwd=ROOT,
+        env={"PATH": os.environ["PATH"]},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_the_command_prints_findings_and_writes_the_verdict(repository: Repository) -> None:
+    repository.write(b"[]", "one--result--20261121-0011aabb.json")
+    repository.commit()
+    output = repository.path.parent / f"{repository.path.name}-gate"
+
+    done = run_command(repository, "--output", str(output), "--annotate")
+
+    path = f"{FOLDER}/one--result--20261121-0011aabb.json"
+    message = "$: a list (entries: 0) has the wrong type, expected object [schema-type]"
+    assert done.returncode == 1
+    assert done.stdout.splitlines() == [
+        f"{path}: {message}",
+        f"::error file={path},title=Draftmap::{message}",
+    ]
+    verdict = json.loads((output / "verdict.json").read_bytes())
+    assert verdict["decision"] == "rejected"
+    assert verdict["head"] == repository.git("rev-parse", "pull-request")
+    assert verdict["findings"][0]["rule"] == "schema-type"
+    assert f"    {path}: {message}" in (output / "summary.md").read_text(encoding="utf-8")
+
+
+def test_the_command_accepts_with_exit_code_0(repository: Repository) -> None:
+    repository.write(sample_bytes(SMALL), name_of(SMALL))
+    repository.commit()
+    summary = repository.path.parent / f"{repository.path.name}.md"
+
+    done = run_command(repository, "--json", "--step-summary", str(summary))
+
+    assert done.returncode == 0
+    assert json.loads(done.stdout)["decision"] == "accepted"
+    assert summary.read_text(encoding="utf-8").startswith("## Accepted\n")
+
+
+def test_the_command_reports_a_missing_repository_with_exit_code_3(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "pipeline.gate_cli", "--base", "a", "--head", "b"]
+
+    done = subprocess.run(
+        [*command, "--repository", str(tmp_path)], cwd=ROOT, capture_output=True, check=False
+    )
+
+    assert done.returncode == 3
+    assert b"git rev-parse failed" in done.stderr
+
+
+def test_judging_loads_neither_engine_nor_database() -> None:
+    code = "import sys, pipeline.gate_cli; print(*sorted({m.split('.')[0] for m in sys.modules}))"
+
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+
+    heavy = {"duckdb", "llama_cpp", "polars", "altair", "pyarrow", "scipy", "numpy", "mkdocs"}
+    assert "jsonschema" in done.stdout.split()
+    assert heavy.isdisjoint(done.stdout.split())

@@ -1,0 +1,157 @@
+"""Does every module import only what its place allows? What import-linter cannot say by file."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ROOT = Path(__file__).parents[1]
+PACKAGES = ("schemas", "estimates", "harness", "pipeline")
+# Who may import an outside module at run time; a name stands for the module and all below it.
+ALLOWED = {
+    "typer": ("harness.cli", "pipeline.cli", "pipeline.gate_cli"),
+    "duckdb": (
+        *("pipeline.load", "pipeline.aggregate", "pipeline.database", "pipeline.metrics"),
+        *("pipeline.charts", "pipeline.export", "pipeline.build"),
+    ),
+    "altair": ("pipeline.charts",),
+    "vl_convert": ("pipeline.charts", "pipeline.build"),
+    "polars": ("pipeline.charts",),
+    "jinja2": ("pipeline.pages",),
+    "subprocess": (
+        *("harness.detect", "harness.submit", "harness.runners", "harness.models"),
+        *("harness.doctor", "pipeline.build", "pipeline.git", "pipeline.addresses"),
+    ),
+    "llama_cpp": ("harness.runners", "harness.models", "harness.doctor"),
+    "gguf": ("harness.gguf_header", "harness.models"),
+    "huggingface_hub": ("harness.models",),
+    "rich": ("harness.cli", "harness.report", "harness.progress"),
+    "multiprocessing": ("harness.runners", "harness.doctor"),
+}
+# All that a leaf may import beside the standard library and itself.
+LEAVES = {
+    "schemas": {"jsonschema", "orjson"},
+    "estimates": {"schemas", "numpy", "scipy"},
+}
+
+
+def modules(package: str) -> list[Path]:
+    return sorted((ROOT / package).rglob("*.py"))
+
+
+def dotted(path: Path) -> str:
+    return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+
+
+def imported(source: str) -> set[str]:
+    """The top names of all modules that are imported at run time, inside functions too."""
+    return {name.split(".")[0] for name in _imported(ast.parse(source))}
+
+
+def _imported(node: ast.AST) -> Iterator[str]:
+    if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test):
+        return
+    if isinstance(node, ast.Import):
+        yield from (alias.name for alias in node.names)
+    if isinstance(node, ast.ImportFrom) and node.module:
+        yield node.module
+    for child in ast.iter_child_nodes(node):
+        yield from _imported(child)
+
+
+def is_below(module: str, places: tuple[str, ...]) -> bool:
+    return any(module == place or module.startswith(f"{place}.") for place in places)
+
+
+def test_the_reader_sees_run_time_imports_and_only_those() -> None:
+    source = """
+from typing import TYPE_CHECKING
+import os.path as p, json
+if TYPE_CHECKING:
+    import duckdb
+def f():
+    from altair import Chart
+"""
+
+    assert imported(source) == {"typing", "os", "json", "altair"}
+
+
+@pytest.mark.parametrize("outside", sorted(ALLOWED))
+def test_an_outside_module_stays_in_its_place(outside: str) -> None:
+    strays = [
+        dotted(path)
+        for package in PACKAGES
+        for path in modules(package)
+        if outside in imported(path.read_text(encoding="utf-8"))
+        and not is_below(dotted(path), ALLOWED[outside])
+    ]
+
+    assert strays == []
+
+
+@pytest.mark.parametrize("leaf", sorted(LEAVES))
+def test_a_leaf_imports_little(leaf: str) -> None:
+    allowed = LEAVES[leaf] | {leaf} | sys.stdlib_module_names
+
+    strays = {
+        dotted(path): found
+        for path in modules(leaf)
+        if (found := imported(path.read_text(encoding="utf-8")) - allowed)
+    }
+
+    assert strays == {}
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_every_module_begins_with_the_question_that_it_answers(package: str) -> None:
+    silent = [
+        dotted(path)
+        for path in modules(package)
+        if (text := path.read_text(encoding="utf-8")).strip()
+        and not ast.get_docstring(ast.parse(text))
+    ]
+
+    assert silent == []
+
+
+@pytest.mark.parametrize("package", [*PACKAGES, "tests"])
+def test_no_module_is_longer_than_300_lines(package: str) -> None:
+    long = {
+        dotted(path): count
+        for path in modules(package)
+        if (count := len(path.read_text(encoding="utf-8").splitlines())) > 300
+        # A list of plain types without any logic, one per object of the format.
+        and dotted(path) != "schemas.submission"
+    }
+
+    assert long == {}
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_nobody_catches_everything(package: str) -> None:
+    broad = [
+        f"{dotted(path)}:{node.lineno}"
+        for path in modules(package)
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ExceptHandler)
+        and (node.type is None or ast.unparse(node.type) in ("Exception", "BaseException"))
+    ]
+
+    assert broad == []
+
+
+def test_the_contracts_of_the_import_linter_hold() -> None:
+    command = [str(Path(sys.executable).with_name("lint-imports")), "--no-cache"]
+
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+
+    assert done.returncode == 0, done.stdout
+    assert "0 broken" in done.stdout

@@ -1,0 +1,125 @@
+"""Is the repository fit for strangers: no trace of a machine, licences in place, true words?"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+TEXT = {".cff", ".css", ".in", ".js", ".json", ".lock", ".md", ".py", ".sql", ".toml", ".yml", ""}
+HOME = re.compile(r"/(?:home|Users|root)/[a-z][a-z0-9_-]*|[A-Z]:\\Users\\")
+INDEX = re.compile(r"index-url|--find-links|@ (?:file|https?)://|https?://")
+LOCKS = sorted((ROOT / "requirements").glob("*.lock"))
+
+
+def tracked() -> list[Path]:
+    """Every file that git knows, and would know after the next commit."""
+    command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    listed = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    paths = (ROOT / name for name in listed.split("\0") if name)
+    return [path for path in paths if path.is_file() and path.suffix in TEXT]
+
+
+def verbs() -> set[str]:
+    text = (ROOT / "Makefile").read_text(encoding="utf-8")
+    return set(re.findall(r"^([a-z]+):.*## ", text, re.MULTILINE))
+
+
+def test_no_file_names_a_place_on_somebodys_machine() -> None:
+    # This file names the pattern itself; captured tool output is checked where it is used.
+    found = {
+        str(path.relative_to(ROOT)): match[0]
+        for path in tracked()
+        if path != Path(__file__) and (match := HOME.search(path.read_text(encoding="utf-8")))
+    }
+
+    assert found == {}
+
+
+@pytest.mark.parametrize("lock", LOCKS, ids=lambda path: path.stem)
+def test_a_lock_names_versions_and_hashes_and_no_index(lock: Path) -> None:
+    text = lock.read_text(encoding="utf-8")
+    packages = re.findall(r"^[a-z0-9][a-z0-9._-]*==\S+(?: ;[^\\\n]*)? \\$", text, re.MULTILINE)
+    headed = [line for line in text.splitlines() if line and not line.startswith((" ", "#"))]
+
+    assert len(packages) == len(headed) > 10
+    assert re.findall(r"--hash=sha256:[0-9a-f]{64}", text)
+    assert INDEX.search(text) is None
+
+
+def test_the_locks_of_less_agree_with_the_lock_of_everything() -> None:
+    pins = {
+        lock.stem: set(re.findall(r"^([a-z0-9._-]+==[^ ]+)", lock.read_text("utf-8"), re.MULTILINE))
+        for lock in LOCKS
+    }
+
+    assert pins.keys() == {"gate", "harness", "site", "test"}
+    assert pins["gate"] <= pins["harness"] <= pins["site"] <= pins["test"]
+
+
+def test_the_gate_installs_no_engine_and_no_database() -> None:
+    text = (ROOT / "requirements" / "gate.lock").read_text(encoding="utf-8")
+
+    assert not re.search(r"^(llama|duckdb|numpy|scipy|polars|mkdocs)", text, re.MULTILINE)
+
+
+def test_every_declared_dependency_is_locked() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = project["optional-dependencies"].values()
+    declared = [wish for wishes in [project["dependencies"], *extras] for wish in wishes]
+    wanted = {re.split(r"[^a-z0-9-]", wish, maxsplit=1)[0] for wish in declared}
+    text = (ROOT / "requirements" / "test.lock").read_text(encoding="utf-8")
+    locked = set(re.findall(r"^([a-z0-9._-]+)==", text, re.MULTILINE))
+
+    assert wanted - locked == set()
+
+
+def test_the_makefile_has_the_verbs_that_were_promised() -> None:
+    promised = {"setup", "demo", "test", "check", "site", "serve", "bench", "lock", "clean", "help"}
+
+    assert promised <= verbs()
+
+
+@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md"])
+def test_a_make_command_in_the_words_is_one_in_the_makefile(name: str) -> None:
+    text = (ROOT / name).read_text(encoding="utf-8")
+    named = set(re.findall(r"(?:^|`)make ([a-z]+)", text, re.MULTILINE))
+
+    assert named
+    assert named <= verbs()
+
+
+@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md"])
+def test_a_file_in_the_words_is_there(name: str) -> None:
+    text = (ROOT / name).read_text(encoding="utf-8")
+    linked = re.findall(r"\]\((?!https?:|#)([^)#]+)", text)
+
+    assert [link for link in linked if not (ROOT / link).exists()] == []
+
+
+def test_the_licences_are_there() -> None:
+    licence = (ROOT / "LICENSE").read_text(encoding="utf-8")
+    data_licence = (ROOT / "DATA-LICENSE").read_text(encoding="utf-8")
+
+    assert "Apache License\n                           Version 2.0, January 2004" in licence
+    assert "END OF TERMS AND CONDITIONS" in licence
+    assert "SPDX-License-Identifier: CC-BY-4.0" in data_licence
+
+
+def test_the_version_is_the_same_everywhere() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+
+    assert f"\nversion: {project['version']}\n" in citation
+
+
+@pytest.mark.parametrize("name", ["tools/install", "tools/chromium", ".ci/run"])
+def test_a_script_is_executable_and_stops_at_the_first_error(name: str) -> None:
+    path = ROOT / name
+
+    assert path.stat().st_mode & 0o111
+    assert "\nset -euo pipefail\n" in path.read_text(encoding="utf-8")

@@ -1,0 +1,158 @@
+"""Are the workflows pinned, of least right, and made of our own commands?"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ruamel.yaml import YAML
+
+ROOT = Path(__file__).parents[1]
+GITHUB = ROOT / ".github"
+WORKFLOWS = sorted((GITHUB / "workflows").glob("*.yml"))
+NAMES = [path.stem for path in WORKFLOWS]
+PINNED = re.compile(r"uses: [a-z0-9-]+/[a-z0-9-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+")
+OUR_COMMANDS = re.compile(r"(make [a-z]|git |python -m (harness|pipeline)\b)")
+# Who may write, and what. Everything else reads the repository at most.
+RIGHTS = {
+    ("ci", "test"): {"contents": "read"},
+    ("submission", "gate"): {"contents": "read"},
+    ("site", "build"): {"contents": "read"},
+    ("site", "deploy"): {"pages": "write", "id-token": "write"},
+}
+
+
+def read(path: Path) -> dict[str, Any]:
+    """A file of the code host as plain values."""
+    document: dict[str, Any] = YAML(typ="safe", pure=True).load(path)
+    return document
+
+
+def jobs() -> list[tuple[str, str, dict[str, Any]]]:
+    return [(p.stem, name, job) for p in WORKFLOWS for name, job in read(p)["jobs"].items()]
+
+
+def steps() -> list[tuple[str, dict[str, Any]]]:
+    return [(workflow, step) for workflow, _, job in jobs() for step in job["steps"]]
+
+
+def run(tool: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [str(Path(sys.executable).with_name(tool)), *arguments]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+
+
+def test_there_are_workflows() -> None:
+    assert NAMES == ["ci", "site", "submission"]
+
+
+def test_zizmor_finds_nothing() -> None:
+    done = run(
+        "zizmor", "--offline", "--pedantic", "--no-progress", "--strict-collection", ".github"
+    )
+
+    assert done.returncode == 0, done.stdout
+    assert "No findings to report" in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    ("schema", "pattern"),
+    [
+        ("vendor.github-workflows", "workflows/*.yml"),
+        ("vendor.dependabot", "dependabot.yml"),
+        ("vendor.github-issue-forms", "ISSUE_TEMPLATE/[!c]*.yml"),
+        ("vendor.github-issue-config", "ISSUE_TEMPLATE/config.yml"),
+    ],
+)
+def test_a_file_of_the_code_host_has_its_form(schema: str, pattern: str) -> None:
+    files = [str(path) for path in sorted(GITHUB.glob(pattern))]
+
+    done = run("check-jsonschema", "--builtin-schema", schema, *files)
+
+    assert files
+    assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=NAMES)
+def test_every_action_is_pinned_and_says_its_version(path: Path) -> None:
+    uses = [
+        line.strip() for line in path.read_text(encoding="utf-8").splitlines() if "uses:" in line
+    ]
+
+    assert uses
+    assert [line for line in uses if not PINNED.search(line)] == []
+
+
+def test_one_action_has_one_version() -> None:
+    pins = {step["uses"] for _, step in steps() if "uses" in step}
+
+    assert len(pins) == len({pin.split("@")[0] for pin in pins})
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=NAMES)
+def test_a_workflow_begins_without_any_right(path: Path) -> None:
+    assert read(path)["permissions"] == {}
+
+
+def test_a_job_has_the_rights_that_it_needs_and_no_more() -> None:
+    assert {(workflow, name): job["permissions"] for workflow, name, job in jobs()} == RIGHTS
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=NAMES)
+def test_no_workflow_runs_a_strangers_code_with_our_rights(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+
+    assert "pull_request_target" not in text
+    assert "secrets." not in text
+
+
+def test_every_job_ends_in_time_and_on_a_named_system() -> None:
+    assert all(0 < job["timeout-minutes"] <= 60 for _, _, job in jobs())
+    assert {job["runs-on"] for _, _, job in jobs()} == {"ubuntu-24.04"}
+
+
+def test_a_checkout_leaves_no_credentials_behind() -> None:
+    checkouts = [s for _, s in steps() if s.get("uses", "").startswith("actions/checkout@")]
+
+    assert checkouts
+    assert all(step["with"]["persist-credentials"] is False for step in checkouts)
+
+
+def test_a_step_runs_our_own_commands_only() -> None:
+    commands = [step["run"] for _, step in steps() if "run" in step]
+
+    assert commands
+    assert [command for command in commands if not OUR_COMMANDS.match(command)] == []
+    assert [command for command in commands if "\n" in command or "${{" in command] == []
+
+
+def test_the_gate_checks_out_the_base_and_never_the_pull_request() -> None:
+    (checkout,) = (
+        step
+        for workflow, step in steps()
+        if workflow == "submission" and step.get("uses", "").startswith("actions/checkout@")
+    )
+
+    assert checkout["with"]["ref"] == "${{ github.event.pull_request.base.sha }}"
+
+
+def test_the_gate_runs_for_every_pull_request() -> None:
+    # A filter on paths would leave a required check pending for ever.
+    assert read(GITHUB / "workflows" / "submission.yml")["on"] == {"pull_request": None}
+
+
+def test_community_results_have_no_owner() -> None:
+    lines = (GITHUB / "CODEOWNERS").read_text(encoding="utf-8").splitlines()
+    rules = [line for line in lines if line and not line.startswith("#")]
+
+    assert rules[-1].split() == ["/results/community/"]
+
+
+def test_a_new_version_of_an_action_waits_a_week() -> None:
+    (update,) = read(GITHUB / "dependabot.yml")["updates"]
+
+    assert update["package-ecosystem"] == "github-actions"
+    assert update["cooldown"]["default-days"] >= 7
