@@ -1,13 +1,15 @@
 """How sure is the median over a few votes? The interval that the number of votes allows.
 
 One vote: the submission's own interval, marked `within`. Two to seven: t interval on log speedups.
-Eight or more: BCa bootstrap of the median (Efron 1987, `scipy.stats.bootstrap`). Pooling raw runs
-instead covers the truth far too rarely; a bootstrap of five values or fewer does too.
+Eight or more: BCa bootstrap of the median (Efron 1987, `scipy.stats.bootstrap`), or the percentile
+bootstrap where nearly all votes are equal and BCa is undefined. Pooling raw runs instead covers the
+truth far too rarely; a bootstrap of five values or fewer does too.
 """
 
 from __future__ import annotations
 
 import math
+import warnings
 from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Literal
@@ -20,7 +22,7 @@ from estimates.model import Interval
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-IntervalKind = Literal["within", "t", "bca"]
+IntervalKind = Literal["within", "t", "bca", "percentile"]
 
 CONFIDENCE = 0.95
 BOOTSTRAP_VOTES = 8
@@ -61,7 +63,7 @@ def _interval(votes: tuple[Vote, ...]) -> tuple[Interval, IntervalKind] | None:
     logs = np.log([vote.speedup for vote in votes])
     if len(votes) < BOOTSTRAP_VOTES:
         return _t_interval(logs), "t"
-    return _bca_interval(logs), "bca"
+    return _bootstrap_interval(logs)
 
 
 def _t_interval(logs: np.ndarray) -> Interval:
@@ -71,16 +73,25 @@ def _t_interval(logs: np.ndarray) -> Interval:
     return Interval(low=math.exp(centre - half), high=math.exp(centre + half))
 
 
-def _bca_interval(logs: np.ndarray) -> Interval:
-    if np.ptp(logs) == 0:  # equal votes leave nothing to resample
-        value = math.exp(float(logs[0]))
-        return Interval(low=value, high=value)
-    found = stats.bootstrap(
-        (logs,),
-        np.median,
-        confidence_level=CONFIDENCE,
-        n_resamples=RESAMPLES,
-        method="BCa",
-        rng=np.random.default_rng(SEED),
-    ).confidence_interval
-    return Interval(low=math.exp(float(found.low)), high=math.exp(float(found.high)))
+def _bootstrap_interval(logs: np.ndarray) -> tuple[Interval, IntervalKind]:
+    kind: IntervalKind = "bca"
+    low, high = _bootstrap(logs, "BCa")
+    if not (math.isfinite(low) and math.isfinite(high)):
+        kind = "percentile"
+        low, high = _bootstrap(logs, "percentile")
+    return Interval(low=math.exp(low), high=math.exp(high)), kind
+
+
+def _bootstrap(logs: np.ndarray, method: str) -> tuple[float, float]:
+    """The bounds, not a number where the method is undefined for these votes."""
+    with warnings.catch_warnings(), np.errstate(invalid="ignore"):  # the caller looks at the NaN
+        warnings.simplefilter("ignore", stats.DegenerateDataWarning)
+        found = stats.bootstrap(
+            (logs,),
+            np.median,
+            confidence_level=CONFIDENCE,
+            n_resamples=RESAMPLES,
+            method=method,
+            rng=np.random.default_rng(SEED),
+        ).confidence_interval
+    return float(found.low), float(found.high)

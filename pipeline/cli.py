@@ -1,4 +1,4 @@
-"""What can one ask the pipeline on the command line? `validate` and `build`."""
+"""What can one ask the pipeline on the command line? `validate`, `gate` and `build`."""
 
 from __future__ import annotations
 
@@ -11,14 +11,17 @@ import typer
 
 from pipeline.discover import named
 from pipeline.errors import PipelineError
+from pipeline.gate_cli import gate_command
 from pipeline.validate import Verdict, validate
 
 app = typer.Typer(
-    help="From result files to the site: validate them, build it.",
+    help="From result files to the site: validate them, judge a pull request, build.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
 )
+
+app.command("gate")(gate_command)
 
 RESULTS = Path("results")
 SITE = Path("build/site")

@@ -40,9 +40,11 @@ def open_database(results: Path, extra: tuple[Path, ...] = ()) -> duckdb.DuckDBP
 
 
 def _entry(accepted: Accepted) -> Entry:
+    preview = accepted.source.place == "preview"
     return Entry(
+        id=f"preview-{accepted.digest}" if preview else accepted.source.path.stem,
         file=accepted.source.path.name,
-        preview=accepted.source.place == "preview",
+        preview=preview,
         submission=accepted.submission,
         summary=summarize(accepted.submission),
     )

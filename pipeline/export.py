@@ -11,12 +11,12 @@ import datetime as dt
 import hashlib
 import io
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import orjson
 import pyarrow.parquet as pq
 
-from pipeline.aggregate import row_meaning, view_queries
+from pipeline.datapackage import Resource, data_package
 from pipeline.metrics import metrics
 
 if TYPE_CHECKING:
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
     import duckdb
     import pyarrow as pa
-
-    from pipeline.metrics import Metric
 
 # File stem to table: what a researcher asks for, from raw to aggregated.
 EXPORTS = {
@@ -41,14 +39,8 @@ EXPORTS = {
     "cells": "cell",
     "published": "published_view",
 }
-MEDIA_TYPES = {
-    "csv": "text/csv",
-    "json": "application/json",
-    "parquet": "application/vnd.apache.parquet",
-}
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 PACKAGE, SUMS = "datapackage.json", "SHA256SUMS"
-LICENCE = {"name": "CC-BY-4.0", "title": "Creative Commons Attribution 4.0"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +63,18 @@ def export(connection: duckdb.DuckDBPyConnection, folder: Path) -> tuple[Exporte
         for stem, table in tables.items()
         for suffix, form in FORMS.items()
     ]
-    package = _package(files, tables, metrics(connection))
+    resources = [
+        Resource(
+            path=file.name,
+            bytes=file.bytes,
+            sha256=file.sha256,
+            table=EXPORTS[stem],
+            columns=tables[stem].schema,
+        )
+        for file in files
+        for stem in (file.name.rpartition(".")[0],)
+    ]
+    package = data_package(resources, metrics(connection))
     files.append(_write(folder, PACKAGE, orjson.dumps(package, option=_PRETTY)))
     sums = "".join(f"{file.sha256}  {file.name}\n" for file in sorted(files, key=_by_name))
     return (*files, _write(folder, SUMS, sums.encode()))
@@ -131,58 +134,3 @@ def _write(
 
 def _by_name(file: ExportedFile) -> str:
     return file.name
-
-
-def _package(
-    files: list[ExportedFile], tables: dict[str, pa.Table], known: dict[str, Metric]
-) -> dict[str, Any]:
-    """A Frictionless data package: one resource per file, with the meaning of every column."""
-    meanings = {name: row_meaning(query) for name, query in view_queries().items()}
-    return {
-        "$schema": "https://datapackage.org/profiles/2.0/datapackage.json",
-        "name": "draftmap",
-        "title": "Draftmap: where speculative decoding makes a local LLM faster or slower",
-        "licenses": [LICENCE],
-        "resources": [
-            _resource(file, tables[file.name.rpartition(".")[0]], meanings, known) for file in files
-        ],
-    }
-
-
-def _resource(
-    file: ExportedFile, table: pa.Table, meanings: dict[str, str], known: dict[str, Metric]
-) -> dict[str, Any]:
-    stem, _, suffix = file.name.rpartition(".")
-    return {
-        "name": f"{stem}-{suffix}",
-        "path": file.name,
-        "format": suffix,
-        "mediatype": MEDIA_TYPES[suffix],
-        "bytes": file.bytes,
-        "hash": f"sha256:{file.sha256}",
-        "description": meanings[EXPORTS[stem]],
-        "schema": {"fields": [_field(column, known) for column in table.schema]},
-    }
-
-
-def _field(column: pa.Field, known: dict[str, Metric]) -> dict[str, str]:
-    kind = next(
-        (name for start, name in _KINDS.items() if str(column.type).startswith(start)), "any"
-    )
-    field = {"name": column.name, "type": kind}
-    metric = known.get(column.name) if kind in ("integer", "number") else None
-    if metric is not None:
-        field |= {"title": metric.label, "unit": metric.unit, "better": metric.direction}
-    return field
-
-
-_KINDS = {
-    "int": "integer",
-    "double": "number",
-    "string": "string",
-    "bool": "boolean",
-    "timestamp": "datetime",
-    "date": "date",
-    "list": "list",
-    "struct": "object",
-}

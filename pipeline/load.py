@@ -27,15 +27,19 @@ if TYPE_CHECKING:
 
 TEXT, YES_NO = pa.string(), pa.bool_()
 INCOMING_SUBMISSION = pa.schema(
-    {"file": TEXT, "preview": YES_NO, "document": TEXT, "summary": TEXT}
+    {"submission": TEXT, "file": TEXT, "preview": YES_NO, "document": TEXT, "summary": TEXT}
 )
 INCOMING_PUBLISHED = pa.schema({"file": TEXT, "document": TEXT})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """An accepted submission with its summary; `preview` marks a file outside the corpus."""
+    """An accepted submission with its summary; `preview` marks a file outside the corpus.
 
+    `id` is unique and fit for an address.
+    """
+
+    id: str
     file: str
     preview: bool
     submission: Submission
@@ -57,6 +61,7 @@ def load(
     connection = duckdb.connect(":memory:", config={"threads": 1})
     submissions = [
         {
+            "submission": entry.id,
             "file": entry.file,
             "preview": entry.preview,
             "document": _json(entry.submission),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import re
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +17,9 @@ from pipeline.charts.words import plain
 
 if TYPE_CHECKING:
     import duckdb
+
+_ID = re.compile(r'\bid="([^"]+)"')
+_ID_OR_USE = re.compile(r'(\bid="|url\(#|href="#)([^")]+)("|\))')
 
 
 def draw(connection: duckdb.DuckDBPyConnection, name: str, **parameters: str) -> Chart:
@@ -63,9 +68,20 @@ def _spec(definition: Definition, rows: list[Row]) -> dict[str, Any]:
 
 
 def _svg(spec: dict[str, Any], scheme: Scheme) -> str:
-    static = {**spec, "width": STATIC_WIDTH_PX, "config": CONFIGS[scheme]}
-    svg: str = vl_convert.vegalite_to_svg(orjson.dumps(static).decode())
-    return svg
+    static = orjson.dumps({**spec, "width": STATIC_WIDTH_PX, "config": CONFIGS[scheme]})
+    return _with_own_ids(vl_convert.vegalite_to_svg(static.decode()), static)
+
+
+def _with_own_ids(svg: str, static: bytes) -> str:
+    """The picture with ids of its own.
+
+    The renderer counts gradients and clips over all that it has drawn: without this the same chart
+    would differ from run to run, and two pictures on one page could name the same id.
+    """
+    prefix = hashlib.sha256(static).hexdigest()[:8]
+    names = dict.fromkeys(_ID.findall(svg))
+    own = {name: f"c{prefix}-{number}" for number, name in enumerate(names)}
+    return _ID_OR_USE.sub(lambda match: f"{match[1]}{own[match[2]]}{match[3]}", svg)
 
 
 def _table(definition: Definition, rows: list[Row]) -> Table:

@@ -1,7 +1,7 @@
 -- One row is one accepted submission: a campaign on one rig with one target model.
 create table submission as
 select
-  regexp_replace(file, '\.json$', '') as submission,
+  submission,
   file,
   preview,
   document.tier,

@@ -2,7 +2,7 @@
 create table gpu as
 with listed as (
   select
-    regexp_replace(file, '\.json$', '') as submission,
+    submission,
     unnest(document.machine.gpus) as gpu,
     generate_subscripts(document.machine.gpus, 1) as position
   from submission_document

@@ -2,7 +2,7 @@
 create table draft as
 with listed as (
   select
-    regexp_replace(file, '\.json$', '') as submission,
+    submission,
     unnest(document.drafts) as draft
   from submission_document
 )

@@ -2,7 +2,7 @@
 create table arm as
 with listed as (
   select
-    regexp_replace(file, '\.json$', '') as submission,
+    submission,
     unnest(document.arms) as arm,
     generate_subscripts(document.arms, 1) as position
   from submission_document

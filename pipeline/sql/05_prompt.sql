@@ -1,7 +1,7 @@
 -- One row is one prompt of one submission's suite.
 create table prompt as
 with listed as (
-  select regexp_replace(file, '\.json$', '') as submission, unnest(document.suite.prompts) as prompt
+  select submission, unnest(document.suite.prompts) as prompt
   from submission_document
 )
 select

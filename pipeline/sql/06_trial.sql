@@ -1,7 +1,7 @@
 -- One row is one trial: one generation of one arm on one prompt in one block, in running order.
 create table trial as
 with listed as (
-  select regexp_replace(file, '\.json$', '') as submission, unnest(document.trials) as trial
+  select submission, unnest(document.trials) as trial
   from submission_document
 ),
 flat as (

@@ -1,7 +1,7 @@
 -- One row is one point of one submission's verification curve: a target step of one width.
 create table probe_point as
 with probed as (
-  select regexp_replace(file, '\.json$', '') as submission, document.probes.verification as curve
+  select submission, document.probes.verification as curve
   from submission_document
 ),
 listed as (

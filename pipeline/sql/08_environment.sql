@@ -2,7 +2,7 @@
 create table environment as
 with listed as (
   select
-    regexp_replace(file, '\.json$', '') as submission,
+    submission,
     unnest(document.environment) as snapshot,
     generate_subscripts(document.environment, 1) as position
   from submission_document

@@ -1,7 +1,7 @@
 -- One row is one draft model's measured cost per drafted token in one submission.
 create table drafting_cost as
 with listed as (
-  select regexp_replace(file, '\.json$', '') as submission, unnest(document.probes.drafting) as cost
+  select submission, unnest(document.probes.drafting) as cost
   from submission_document
 )
 select submission, cost.draft as draft, cost.repeats, cost.token_ms_median as draft_token_ms

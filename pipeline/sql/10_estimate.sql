@@ -1,7 +1,7 @@
 -- One row is what one submission says about one arm on one task; task is null over all tasks.
 create table estimate as
 with listed as (
-  select regexp_replace(file, '\.json$', '') as submission, unnest(summary.estimates) as estimate
+  select submission, unnest(summary.estimates) as estimate
   from submission_document
 )
 select

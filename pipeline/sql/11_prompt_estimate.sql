@@ -1,7 +1,7 @@
 -- One row is what one submission says about one arm on one prompt: paired medians over blocks.
 create table prompt_estimate as
 with listed as (
-  select regexp_replace(file, '\.json$', '') as submission, unnest(summary.prompts) as estimate
+  select submission, unnest(summary.prompts) as estimate
   from submission_document
 )
 select submission, estimate.*

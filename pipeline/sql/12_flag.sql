@@ -1,7 +1,7 @@
 -- One row is one thing that a reader should know before trusting a submission's figures.
 create table flag as
 with listed as (
-  select regexp_replace(file, '\.json$', '') as submission, unnest(summary.flags) as flag
+  select submission, unnest(summary.flags) as flag
   from submission_document
 )
 select submission, flag.name as flag, flag.* exclude (name)

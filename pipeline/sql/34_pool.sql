@@ -1,6 +1,6 @@
 -- One row is one pool of comparable evidence: the median over votes, with its interval and verdict.
 -- `interval_kind`: within = one vote, so the submission's own interval; t = t interval on log means
--- (2 to 7 votes); bca = BCa bootstrap (8 or more); null = no interval.
+-- (2 to 7 votes); bca = BCa bootstrap (8 or more), percentile where BCa is undefined; null = none.
 create table pool as
 with voted as (
   select

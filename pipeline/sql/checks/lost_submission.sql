@@ -1,7 +1,8 @@
--- One row is one accepted file that has no submission, or a submission without exactly one setup.
-select document.file, count(setup.submission) as setups
-from submission_document as document
-left join submission using (file)
-left join setup using (submission)
-group by document.file
-having count(setup.submission) <> 1;
+-- One row is one accepted submission that has not exactly one setup, or an id that is there twice.
+with counted as (
+  select submission, count(*) as setups from setup group by submission
+)
+select submission_document.submission, counted.setups
+from submission_document
+left join counted using (submission)
+where counted.setups is distinct from 1;

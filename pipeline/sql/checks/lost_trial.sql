@@ -1,6 +1,6 @@
 -- One row is one submission whose trials were lost or multiplied on the way into their table.
 with expected as (
-  select regexp_replace(file, '\.json$', '') as submission, len(document.trials) as trials
+  select submission, len(document.trials) as trials
   from submission_document
 ),
 loaded as (

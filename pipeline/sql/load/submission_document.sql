@@ -2,9 +2,10 @@
 -- $document and $summary are the structures generated from the schema and from the result types.
 create table submission_document as
 select
+  submission,
   file,
   preview,
   from_json(document, $document) as document,
   from_json(summary, $summary) as summary
 from incoming_submission
-order by file;
+order by submission;

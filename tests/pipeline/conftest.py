@@ -1,0 +1,37 @@
+"""Databases that several tests ask and none changes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pipeline.database import open_database
+from tests.pipeline.tables import database, small_corpus
+
+if TYPE_CHECKING:
+    import duckdb
+
+PUBLISHED = Path(__file__).resolve().parents[2] / "results" / "published"
+
+
+@pytest.fixture(scope="session")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A results folder with four submissions and the published documents of the repository."""
+    results = small_corpus(tmp_path_factory.mktemp("results"))
+    folder = results / "published"
+    folder.mkdir()
+    for path in sorted(PUBLISHED.glob("*.json")):
+        (folder / path.name).write_bytes(path.read_bytes())
+    return results
+
+
+@pytest.fixture(scope="session")
+def full(corpus: Path) -> duckdb.DuckDBPyConnection:
+    return open_database(corpus)
+
+
+@pytest.fixture(scope="session")
+def empty() -> duckdb.DuckDBPyConnection:
+    return database()

@@ -1,0 +1,139 @@
+"""Which databases do the tests ask? Campaigns with written-down estimates, and small corpora."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from estimates.model import Estimate, ExactnessCounts, Interval, Summary
+from pipeline.aggregate import aggregate
+from pipeline.load import Entry, load
+from schemas.canonical import file_name
+from schemas.submission import Arm, DraftModel, NoSpeculation, Origin
+from tests.samples import sample, sample_bytes
+
+if TYPE_CHECKING:
+    from pathlib import Path
+    from typing import Any
+
+    import duckdb
+
+    from estimates.model import Flag, Verdict
+    from schemas.submission import Submission, Task
+
+ARM = "draft-model-n4"
+
+
+def campaign(  # noqa: PLR0913 - a builder: each argument is one thing a test may want to vary
+    speedup: float | None,
+    *,
+    within: tuple[float, float] | None = None,
+    verdict: Verdict = "no-clear-difference",
+    task: Task | None = "code",
+    tier: str = "measured",
+    depth: int = 4,
+    tokens_per_round: float | None = None,
+    round_cost: float | None = None,
+    flags: tuple[Flag, ...] = (),
+    **machine: Any,  # noqa: ANN401 - what `sample` takes
+) -> Entry:
+    """One submission that says one thing about one arm on one task."""
+    submission = sample(tasks=("code",), prompts_per_task=1, blocks=1, **machine)
+    arms = (
+        Arm(id="baseline", role="baseline", method=NoSpeculation()),
+        Arm(
+            id=ARM,
+            role="speculation",
+            method=DraftModel(draft="tiny-q8-0", n_max=depth),
+            baseline="baseline",
+        ),
+    )
+    trials = tuple(trial for trial in submission.trials if trial.arm in {"baseline", ARM})
+    submission = replace(
+        submission,
+        arms=arms,
+        trials=trials,
+        tier=tier,
+        origin=Origin(format="mtp-bench", sha256="0" * 64) if tier == "imported" else None,
+    )
+    estimate = Estimate(
+        arm=ARM,
+        baseline="baseline",
+        task=task,
+        verdict=verdict,
+        prompts=3,
+        trials=12,
+        failed_trials=0,
+        speedup=speedup,
+        interval=None if within is None else Interval(low=within[0], high=within[1]),
+        tokens_per_round=tokens_per_round,
+        round_cost=round_cost,
+        exactness=ExactnessCounts(identical=2, diverged_near_tie=1, diverged=1, not_compared=0),
+    )
+    return entry(submission, Summary(estimates=(estimate,), prompts=(), flags=flags))
+
+
+def entry(submission: Submission, summary: Summary, *, preview: bool = False) -> Entry:
+    """A submission as the loader takes it, under its canonical name."""
+    name = canonical_name(submission)
+    return Entry(
+        id=name.removesuffix(".json"),
+        file=name,
+        preview=preview,
+        submission=submission,
+        summary=summary,
+    )
+
+
+def canonical_name(submission: Submission) -> str:
+    return file_name(
+        machine=submission.machine.gpus[0].name if submission.machine.gpus else "cpu",
+        target=submission.target.id,
+        measured_from=submission.measured_from,
+        data=sample_bytes(submission),
+    )
+
+
+def database(*entries: Entry) -> duckdb.DuckDBPyConnection:
+    """All tables over these campaigns."""
+    connection = load(entries, ())
+    aggregate(connection)
+    return connection
+
+
+def rows(connection: duckdb.DuckDBPyConnection, query: str) -> list[tuple[Any, ...]]:
+    return connection.execute(query).fetchall()
+
+
+def one(connection: duckdb.DuckDBPyConnection, query: str) -> tuple[Any, ...]:
+    """The only row of a query."""
+    (row,) = rows(connection, query)
+    return row
+
+
+def put(results: Path, submission: Submission) -> Path:
+    """Write a submission into a results folder under its canonical name."""
+    folder = results / "community"
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / canonical_name(submission)
+    path.write_bytes(sample_bytes(submission))
+    return path
+
+
+def small_corpus(results: Path) -> Path:
+    """Two contributors on a GPU with two backends, and a processor; each with all eight tasks."""
+    for seed, (gpu, backend, contributor) in enumerate(
+        (
+            ("NVIDIA GeForce RTX 4060", "cuda", "ada"),
+            ("NVIDIA GeForce RTX 4060", "cuda", "bob"),
+            ("NVIDIA GeForce RTX 4060", "vulkan", "ada"),
+            (None, "cpu", "ada"),
+        )
+    ):
+        put(
+            results,
+            sample(
+                seed=seed, gpu=gpu, backend=backend, contributor=contributor, prompts_per_task=2
+            ),
+        )
+    return results

@@ -1,0 +1,205 @@
+"""Every chart can be drawn from data and from none, says what it shows, and loads nothing."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from pipeline import charts
+from pipeline.charts import CHARTS, Chart, draw
+from pipeline.charts.draw import query
+from pipeline.charts.theme import BACKEND_COLOURS, METHOD_COLOURS, NEUTRAL, method_colours
+from pipeline.charts.words import arrow, plain
+from tests.pipeline.tables import campaign, database, one
+
+if TYPE_CHECKING:
+    import duckdb
+
+FOLDER = Path(charts.__file__).parent
+GROUNDS = {"light": "#ffffff", "dark": "#1e2129"}
+
+
+@pytest.fixture(scope="module")
+def drawn(full: duckdb.DuckDBPyConnection) -> dict[str, Chart]:
+    parameters = _parameters(full)
+    return {name: draw(full, name, **parameters.get(name, {})) for name in CHARTS}
+
+
+@pytest.mark.parametrize("name", CHARTS)
+def test_a_chart_has_pictures_table_and_words(name: str, drawn: dict[str, Chart]) -> None:
+    chart = drawn[name]
+
+    assert not chart.empty
+    assert chart.spec["width"] == "container"
+    assert "config" not in chart.spec
+    assert chart.table.rows
+    assert all(len(row) == len(chart.table.columns) for row in chart.table.rows)
+    assert chart.takeaway.endswith(".")
+    assert chart.alt.endswith(".")
+
+
+@pytest.mark.parametrize("name", CHARTS)
+def test_static_pictures_are_whole_and_of_both_schemes(name: str, drawn: dict[str, Chart]) -> None:
+    for svg in (drawn[name].svg, drawn[name].svg_dark):
+        marks = [node.tag.rpartition("}")[2] for node in ET.fromstring(svg).iter()]  # noqa: S314
+        assert marks[0] == "svg"
+        assert "path" in marks
+        assert "script" not in marks
+    assert drawn[name].svg != drawn[name].svg_dark
+
+
+@pytest.mark.parametrize("name", CHARTS)
+def test_nothing_is_loaded_from_elsewhere(name: str, drawn: dict[str, Chart]) -> None:
+    text = drawn[name].svg + json.dumps(
+        {key: value for key, value in drawn[name].spec.items() if key != "$schema"}
+    )
+
+    addresses = set(re.findall(r"https?://[^\s\"'<>]+", text))
+
+    assert addresses <= {"http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"}
+
+
+@pytest.mark.parametrize("name", CHARTS)
+def test_the_same_tables_give_the_same_picture(
+    name: str, drawn: dict[str, Chart], full: duckdb.DuckDBPyConnection
+) -> None:
+    again = draw(full, name, **_parameters(full).get(name, {}))
+
+    assert again == drawn[name]
+
+
+def test_ids_in_different_pictures_differ(drawn: dict[str, Chart]) -> None:
+    pictures = [svg for chart in drawn.values() for svg in (chart.svg, chart.svg_dark)]
+    ids = [found for svg in pictures for found in set(re.findall(r'\bid="([^"]+)"', svg))]
+
+    assert len(ids) >= 4
+    assert len(set(ids)) == len(ids)
+
+
+@pytest.mark.parametrize("name", CHARTS)
+def test_without_data_a_chart_says_so(name: str, empty: duckdb.DuckDBPyConnection) -> None:
+    chart = draw(empty, name)
+
+    assert chart.empty
+    assert (chart.spec, chart.svg, chart.table.rows) == ({}, "", ())
+    assert chart.takeaway == "Nothing has been measured here yet."
+
+
+@pytest.mark.parametrize("name", CHARTS)
+def test_parameters_are_bound_and_all_of_them_used(name: str) -> None:
+    assert set(re.findall(r"\$([a-z]+)", query(name))) == set(CHARTS[name].parameters)
+
+
+def test_a_parameter_is_a_value_and_never_a_piece_of_a_query(
+    full: duckdb.DuckDBPyConnection,
+) -> None:
+    assert draw(full, "map", task="all' or 'a' = 'a").empty
+
+
+def test_every_query_in_the_folder_is_a_chart() -> None:
+    assert {path.stem for path in FOLDER.glob("*.sql")} == set(CHARTS)
+    assert {path.stem for path in FOLDER.glob("*.py")} >= set(CHARTS)
+
+
+@pytest.mark.parametrize(("name", "parameters"), [("nothing", {}), ("map", {"colour": "red"})])
+def test_unknown_names_are_refused(
+    name: str, parameters: dict[str, str], empty: duckdb.DuckDBPyConnection
+) -> None:
+    with pytest.raises(KeyError):
+        draw(empty, name, **parameters)
+
+
+def test_the_map_says_the_best_case_and_the_losses_in_one_sentence() -> None:
+    connection = database(
+        campaign(1.5, within=(1.4, 1.6), task=None, depth=4),
+        campaign(0.8, within=(0.7, 0.9), task=None, depth=8),
+    )
+
+    chart = draw(connection, "map")
+
+    assert chart.takeaway == (
+        "The best case is 1.50× [1.40, 1.60] on RTX 4060 8 GB · cuda with a 3–8B target"  # noqa: RUF001
+        " (Draft model); 1 of 2 measured settings run slower with speculation."
+    )
+    assert "1.50 ▲" in chart.svg
+    assert len(chart.table.rows) == 6  # one line of devices by six size classes
+
+
+def test_the_map_of_a_tier_shows_nothing_of_the_other() -> None:
+    connection = database(campaign(1.5, task=None), campaign(3.0, task=None, tier="imported"))
+
+    assert "3.00" not in draw(connection, "map").svg
+    assert "3.00" in draw(connection, "map", tier="imported").svg
+
+
+def test_only_cells_without_a_figure_still_draw_a_map() -> None:
+    chart = draw(database(campaign(None, verdict="failed", task=None)), "map")
+
+    assert chart.takeaway == (
+        "No figure over these tasks yet; 0 of 1 measured setting run slower with speculation."
+    )
+
+
+def test_the_break_even_counts_what_cannot_win() -> None:
+    connection = database(
+        campaign(0.4, task=None, tokens_per_round=2.0, round_cost=5.5, quantisation="Q8_0"),
+        campaign(1.25, task=None, tokens_per_round=2.5, round_cost=2.0),
+    )
+
+    assert draw(connection, "break_even").takeaway == (
+        "1 of 2 cells yield more tokens a round than the round costs;"
+        " in 1 a round costs more than even a fully accepted draft returns."
+    )
+
+
+@pytest.mark.parametrize(
+    ("speedup", "sign"),
+    [(1.5, "▲"), (1.02, "▲"), (1.01, "•"), (0.99, "•"), (0.98, "▼"), (0.3, "▼")],
+)
+def test_a_sign_tells_what_the_colour_tells(speedup: float, sign: str) -> None:
+    assert arrow(speedup) == sign
+
+
+def test_figures_are_rounded_to_four_digits_and_never_not_a_number() -> None:
+    assert [plain(value) for value in (1.23456, 12345.6, float("nan"), None, True)] == [
+        1.235,
+        12350.0,
+        None,
+        None,
+        True,
+    ]
+
+
+@pytest.mark.parametrize("colour", sorted({*METHOD_COLOURS.values(), *BACKEND_COLOURS.values()}))
+@pytest.mark.parametrize("ground", GROUNDS.values(), ids=GROUNDS)
+def test_colours_stand_out_from_light_and_dark_pages(colour: str, ground: str) -> None:
+    light, dark = sorted((_luminance(colour), _luminance(ground)), reverse=True)
+
+    assert (light + 0.05) / (dark + 0.05) >= 3
+
+
+def test_a_method_keeps_its_colour_whatever_stands_beside_it() -> None:
+    assert method_colours(["other", "draft-model"]) == (
+        ["draft-model", "other"],
+        [METHOD_COLOURS["draft-model"], NEUTRAL],
+    )
+
+
+def _luminance(colour: str) -> float:
+    """Relative luminance as WCAG 2 defines it."""
+    channels = [int(colour[start : start + 2], 16) / 255 for start in (1, 3, 5)]
+    linear = [c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def _parameters(full: duckdb.DuckDBPyConnection) -> dict[str, dict[str, str]]:
+    """What the charts of one submission or device are asked for."""
+    submission, device = one(
+        full, "select submission, device from submission_overview where contributor = 'bob'"
+    )
+    return {"submission_tasks": {"submission": submission}, "device_map": {"device": device}}

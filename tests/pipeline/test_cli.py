@@ -1,0 +1,80 @@
+"""The command line prints results on stdout, talks on stderr, and exits with what it found."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.pipeline.tables import put
+from tests.samples import sample
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def pipeline(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "pipeline", *map(str, arguments)]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+
+
+@pytest.fixture
+def rejected(tmp_path: Path) -> Path:
+    (tmp_path / "community").mkdir()
+    path = tmp_path / "community" / "bad-one.json"
+    path.write_text('{"format": "draftmap-submission"')
+    return path
+
+
+def test_a_valid_file_is_accepted_in_silence(tmp_path: Path) -> None:
+    path = put(tmp_path, sample(tasks=("code",), prompts_per_task=1, blocks=1))
+
+    done = pipeline("validate", path)
+
+    assert (done.returncode, done.stdout) == (0, "")
+    assert done.stderr == "1 file(s) accepted\n"
+
+
+def test_without_a_path_the_results_of_the_repository_are_judged() -> None:
+    assert pipeline("validate").returncode == 0
+
+
+def test_findings_are_one_per_line_with_file_place_and_rule(rejected: Path) -> None:
+    done = pipeline("validate", rejected)
+
+    assert done.returncode == 1
+    (line,) = done.stdout.splitlines()
+    assert line.startswith(f"{rejected}: $: ")
+    assert line.endswith("]")
+
+
+def test_json_prints_the_same_findings(rejected: Path) -> None:
+    line = pipeline("validate", rejected).stdout.strip()
+
+    (finding,) = json.loads(pipeline("validate", "--json", rejected).stdout)
+
+    assert line == "{file}: {path}: {message} [{rule}]".format(**finding)
+
+
+def test_json_of_nothing_wrong_is_an_empty_list(tmp_path: Path) -> None:
+    path = put(tmp_path, sample(tasks=("code",), prompts_per_task=1, blocks=1))
+
+    assert json.loads(pipeline("validate", "--json", path).stdout) == []
+
+
+@pytest.mark.parametrize("arguments", [["validate", "nowhere.json"], ["validate", "--colour"]])
+def test_what_cannot_be_meant_is_a_usage_error(arguments: list[str]) -> None:
+    done = pipeline(*arguments)
+
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr
+
+
+def test_a_rejected_file_stops_the_build(rejected: Path, tmp_path: Path) -> None:
+    done = pipeline("build", "--results", rejected.parents[1], "--output", tmp_path / "site")
+
+    assert (done.returncode, done.stdout) == (1, "")
+    assert f"{rejected}: $: " in done.stderr
+    assert not (tmp_path / "site").exists()

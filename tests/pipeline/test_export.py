@@ -1,0 +1,116 @@
+"""The data leave as files that are the same for the same tables and harmless to open."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import json
+from typing import TYPE_CHECKING
+
+import pyarrow.parquet as pq
+import pytest
+
+from pipeline.database import open_database
+from pipeline.export import EXPORTS, PACKAGE, SUMS, export, guarded
+from tests.pipeline.tables import campaign, database
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import duckdb
+
+
+@pytest.fixture(scope="module")
+def folder(full: duckdb.DuckDBPyConnection, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("data")
+    export(full, path)
+    return path
+
+
+def test_the_same_results_give_the_same_bytes(corpus: Path, folder: Path, tmp_path: Path) -> None:
+    export(open_database(corpus), tmp_path)
+
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {
+        path.name: path.read_bytes() for path in folder.iterdir()
+    }
+
+
+def test_the_checksums_are_those_of_all_other_files(folder: Path) -> None:
+    lines = (folder / SUMS).read_text().splitlines()
+    listed = {name: digest for digest, _, name in (line.partition("  ") for line in lines)}
+
+    assert listed == {
+        path.name: hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in folder.iterdir()
+        if path.name != SUMS
+    }
+
+
+@pytest.mark.parametrize(("stem", "table"), EXPORTS.items())
+def test_every_format_holds_every_row(
+    stem: str, table: str, folder: Path, full: duckdb.DuckDBPyConnection
+) -> None:
+    expected = len(full.table(table).fetchall())
+
+    with (folder / f"{stem}.csv").open(newline="", encoding="utf-8") as stream:
+        assert len(list(csv.DictReader(stream))) == expected
+    assert len(json.loads((folder / f"{stem}.json").read_bytes())) == expected
+    assert pq.read_table(folder / f"{stem}.parquet").num_rows == expected
+
+
+def test_the_package_names_every_file_with_its_size_and_columns(folder: Path) -> None:
+    package = json.loads((folder / PACKAGE).read_bytes())
+    resources = {resource["path"]: resource for resource in package["resources"]}
+
+    assert set(resources) == {path.name for path in folder.iterdir()} - {PACKAGE, SUMS}
+    for name, resource in resources.items():
+        assert resource["bytes"] == (folder / name).stat().st_size
+    fields = {field["name"]: field for field in resources["cells.csv"]["schema"]["fields"]}
+    assert fields["speedup"] == {
+        "name": "speedup",
+        "type": "number",
+        "title": "Speedup",
+        "unit": "×",  # noqa: RUF001 - the multiplication sign is meant
+        "better": "higher",
+    }
+
+
+def test_figures_and_times_are_written_plainly(tmp_path: Path) -> None:
+    export(database(campaign(1.25, within=(1.2, 1.3))), tmp_path)
+
+    with (tmp_path / "cells.csv").open(newline="", encoding="utf-8") as stream:
+        (row,) = csv.DictReader(stream)
+    assert (row["speedup"], row["interval_low"], row["confirmed"]) == ("1.25", "1.2", "false")
+    assert row["last_measured"] == "2026-11-21T09:00:00Z"
+    assert row["acceptance_rate"] == ""
+    (cell,) = json.loads((tmp_path / "cells.json").read_bytes())
+    assert (cell["speedup"], cell["acceptance_rate"]) == (1.25, None)
+    assert cell["last_measured"] == "2026-11-21T09:00:00Z"
+
+
+@pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1"])
+def test_a_cell_that_a_spreadsheet_would_run_is_guarded(text: str) -> None:
+    assert guarded(text) == f"'{text}"
+
+
+def test_a_formula_in_a_contributors_note_is_guarded_in_csv_only(tmp_path: Path) -> None:
+    note = '=HYPERLINK("x")'
+    connection = database(campaign(1.0))
+    connection.execute("update submission set notes = $note", {"note": note})
+
+    export(connection, tmp_path)
+
+    with (tmp_path / "submissions.csv").open(newline="", encoding="utf-8") as stream:
+        (row,) = csv.DictReader(stream)
+    assert row["notes"] == f"'{note}"
+    assert json.loads((tmp_path / "submissions.json").read_bytes())[0]["notes"] == note
+
+
+def test_an_empty_corpus_exports_headings_only(
+    empty: duckdb.DuckDBPyConnection, tmp_path: Path
+) -> None:
+    files = {file.name: file for file in export(empty, tmp_path)}
+
+    assert files["cells.csv"].rows == 0
+    assert (tmp_path / "cells.csv").read_text().startswith("cell,tier,task,")
+    assert json.loads((tmp_path / "cells.json").read_bytes()) == []

@@ -1,0 +1,224 @@
+"""Tables have the types of the schema, say what a row is, and hold together."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import duckdb
+import pytest
+
+from estimates.model import Summary
+from pipeline import aggregate as aggregation
+from pipeline.columns import dataclass_structure, schema_structure
+from pipeline.errors import CheckFailedError
+from pipeline.metrics import NUMERIC, metrics, reference, views
+from tests.pipeline.tables import campaign, database, one, rows
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+SQL = Path(aggregation.__file__).parent / "sql"
+VIEWS = aggregation.view_queries()
+
+
+def test_a_structure_follows_references_and_tagged_variants() -> None:
+    schema = {
+        "properties": {
+            "at": {"$ref": "#/$defs/utc"},
+            "kind": {"enum": ["a", "b"]},
+            "version": {"const": 1},
+            "parts": {"type": "array", "items": {"$ref": "#/$defs/part"}},
+        },
+        "$defs": {
+            "utc": {"type": "string", "format": "date-time"},
+            "part": {
+                "properties": {"type": {"enum": ["x"]}},
+                "allOf": [{"if": {}, "then": {"$ref": "#/$defs/x"}}],
+            },
+            "x": {"properties": {"type": {"const": "x"}, "depth": {"type": "integer"}}},
+        },
+    }
+
+    assert schema_structure(schema) == {
+        "at": "TIMESTAMP",
+        "kind": "VARCHAR",
+        "version": "BIGINT",
+        "parts": [{"type": "VARCHAR", "depth": "BIGINT"}],
+    }
+
+
+def test_results_have_the_types_of_their_dataclasses() -> None:
+    structure = dataclass_structure(Summary)
+
+    assert isinstance(structure, dict)
+    (estimate,) = structure["estimates"]
+    assert estimate["task"] == "VARCHAR"
+    assert estimate["prompts"] == "BIGINT"
+    assert estimate["interval"] == {"low": "DOUBLE", "high": "DOUBLE"}
+
+
+def test_an_empty_corpus_has_the_tables_of_a_full_one(
+    empty: duckdb.DuckDBPyConnection, full: duckdb.DuckDBPyConnection
+) -> None:
+    assert views(empty) == views(full)
+
+
+def test_without_results_every_table_is_empty_but_the_headline(
+    empty: duckdb.DuckDBPyConnection,
+) -> None:
+    filled = [name for name in VIEWS if empty.table(name).fetchall()]
+
+    assert filled == ["headline"]
+    assert rows(empty, "select tier, cells, submissions, losing_share from headline") == [
+        ("measured", 0, 0, None),
+        ("imported", 0, 0, None),
+    ]
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_every_query_says_what_one_row_is(name: str) -> None:
+    assert aggregation.row_meaning(VIEWS[name]).startswith("One row ")
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_a_file_creates_the_table_of_its_name(name: str) -> None:
+    assert f"create table {name} as\n" in VIEWS[name]
+
+
+def test_sql_is_written_in_lower_case() -> None:
+    keywords = ("SELECT ", "FROM ", "WHERE ", "JOIN ", "GROUP BY", "ORDER BY")
+    shouted = [
+        path.name
+        for path in SQL.rglob("*.sql")
+        if any(keyword in path.read_text("utf-8") for keyword in keywords)
+    ]
+
+    assert shouted == []
+
+
+def test_every_numeric_column_has_label_unit_and_direction(
+    full: duckdb.DuckDBPyConnection,
+) -> None:
+    known = metrics(full)
+    unknown = {
+        f"{view.name}.{column}"
+        for view in views(full)
+        for column, kind in view.columns
+        if kind in NUMERIC and column not in known
+    }
+
+    assert unknown == set()
+    assert {metric.direction for metric in known.values()} == {"higher", "lower", "none"}
+    assert all(metric.label and metric.unit for metric in known.values())
+
+
+def test_two_meanings_of_one_column_are_refused() -> None:
+    connection = database()
+    connection.execute(
+        "create table other as select 1::bigint as speedup;"
+        """comment on column other.speedup is '{"label": "x", "unit": "y", "direction": "none"}'"""
+    )
+
+    with pytest.raises(ValueError, match="speedup has two meanings"):
+        metrics(connection)
+
+
+def test_the_reference_in_the_folder_is_the_one_in_the_database(
+    empty: duckdb.DuckDBPyConnection,
+) -> None:
+    assert (SQL / "README.md").read_text("utf-8").endswith(reference(empty))
+
+
+def test_what_the_schema_leaves_out_is_null_and_zero_is_zero() -> None:
+    connection = database(campaign(1.0))
+
+    assert one(connection, "select ttft_ms, drafted from trial where running_order = 0") == (
+        None,
+        0,
+    )
+
+
+def test_no_query_reaches_a_file_after_loading(
+    full: duckdb.DuckDBPyConnection, tmp_path: Path
+) -> None:
+    (tmp_path / "secret.csv").write_text("a\n1\n")
+
+    with pytest.raises(duckdb.PermissionException):
+        full.execute("select * from read_csv($path)", {"path": str(tmp_path / "secret.csv")})
+    with pytest.raises(duckdb.InvalidInputException, match="locked"):
+        full.execute("set enable_external_access = true")
+
+
+def test_every_published_figure_is_shown_row_by_row(
+    full: duckdb.DuckDBPyConnection, corpus: Path
+) -> None:
+    documents = [json.loads(path.read_text()) for path in (corpus / "published").iterdir()]
+    printed = sorted(
+        (document["source"]["id"], row["id"], figure["quantity"], figure["as_printed"])
+        for document in documents
+        for row in document["rows"]
+        for figure in row.get("figures", ())
+    )
+
+    shown = rows(
+        full,
+        "select source, row_id, quantity, as_printed from published_view"
+        " where quantity is not null order by all",
+    )
+
+    assert sorted(shown) == printed
+    assert len(printed) > 100
+
+
+def test_published_figures_are_in_no_average(full: duckdb.DuckDBPyConnection) -> None:
+    assert one(
+        full, "select count(*) from evidence where tier not in ('measured', 'imported')"
+    ) == (0,)
+    assert one(full, "select max(speedup) < 4 from cell") == (True,)  # articles claim up to 15
+
+
+BREAKS = {
+    "interval_upside_down": "update pool set interval_low = 2, interval_high = 1",
+    "lost_evidence": "delete from evidence",
+    "lost_figure": "delete from published_view where quantity = 'speedup'",
+    "lost_submission": "delete from setup",
+    "lost_trial": "delete from trial where running_order = 0",
+    "mixed_cell": "update pool_member set backend = 'metal' where contributor = 'bob'",
+    "mixed_tiers": "update pool_member set tier = 'imported' where contributor = 'bob'",
+    "more_votes_than_voters": "update pool set votes = votes + 1",
+    "shares_that_do_not_add_up": "update headline set losing_cells = losing_cells + 1",
+    "square_twice": "insert into map_cell select * from map_cell limit 1",
+    "trial_without_task": "update trial set task = null where running_order = 0",
+}
+
+
+@pytest.fixture
+def breakable(full: duckdb.DuckDBPyConnection) -> Iterator[duckdb.DuckDBPyConnection]:
+    """The full database in a transaction that is rolled back: what a test breaks stays its own."""
+    full.execute("begin transaction")
+    yield full
+    full.execute("rollback")
+
+
+def test_every_check_has_an_example_that_breaks_it() -> None:
+    assert set(BREAKS) == set(aggregation.check_queries())
+
+
+@pytest.mark.parametrize("name", BREAKS)
+def test_a_check_finds_what_it_is_there_for(
+    name: str, breakable: duckdb.DuckDBPyConnection
+) -> None:
+    before = aggregation.failed_checks(breakable)
+    breakable.execute(BREAKS[name])
+
+    assert before == {}
+    assert name in aggregation.failed_checks(breakable)
+
+
+def test_tables_that_contradict_themselves_stop_the_pipeline() -> None:
+    upside_down = campaign(1.0, within=(1.5, 0.5))
+
+    with pytest.raises(CheckFailedError, match="interval_upside_down"):
+        database(upside_down)

@@ -1,0 +1,187 @@
+"""Files are accepted under their canonical name, once, and with everything wrong said at once."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pipeline.database import open_database
+from pipeline.discover import discover, named
+from pipeline.errors import MissingFileError, RejectedError
+from pipeline.validate import validate
+from tests.pipeline.tables import canonical_name, one, put, rows
+from tests.samples import sample, sample_bytes
+
+if TYPE_CHECKING:
+    from schemas.submission import Submission
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def small(**changes: object) -> Submission:
+    return sample(tasks=("code",), prompts_per_task=1, blocks=1, **changes)  # type: ignore[arg-type]
+
+
+def rules_of(results: Path) -> list[str]:
+    findings = validate(discover(results)).findings
+    return [finding.rule for found in findings.values() for finding in found]
+
+
+def test_a_canonical_file_is_accepted(tmp_path: Path) -> None:
+    put(tmp_path, small())
+
+    verdict = validate(discover(tmp_path))
+
+    assert verdict.findings == {}
+    (accepted,) = verdict.submissions
+    assert sample_bytes(accepted.submission) == sample_bytes(small())
+
+
+def test_the_files_of_the_repository_are_accepted() -> None:
+    assert validate(discover(ROOT / "results")).findings == {}
+
+
+def test_a_missing_results_folder_is_an_empty_one(tmp_path: Path) -> None:
+    assert discover(tmp_path / "nowhere") == ()
+
+
+def test_files_come_in_one_order(tmp_path: Path) -> None:
+    for seed in (3, 1, 2):
+        put(tmp_path, small(seed=seed))
+
+    names = [source.path.name for source in discover(tmp_path)]
+
+    assert names == sorted(names)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "mine.json",
+        "a--b--20261121-00000000.json",
+        "b--20261121-{digest}.json",
+        "a--b--20261120-{digest}.json",
+        "A--b--20261121-{digest}.json",
+        "a--b--c--20261121-{digest}.json",
+        "a--b--20261121-{digest}.JSON",
+    ],
+)
+def test_another_name_is_rejected(name: str, tmp_path: Path) -> None:
+    path = put(tmp_path, small())
+    digest = path.stem[-8:]
+    path.rename(path.with_name(name.format(digest=digest)))
+
+    assert rules_of(tmp_path) == ["canonical-name"]
+
+
+def test_the_finding_gives_the_name_that_was_expected(tmp_path: Path) -> None:
+    path = put(tmp_path, small())
+    path.rename(path.with_name("mine.json"))
+
+    ((finding,),) = validate(discover(tmp_path)).findings.values()
+
+    assert path.name.partition("--20261121-")[2] in finding.message
+
+
+def test_other_bytes_for_the_same_content_are_rejected(tmp_path: Path) -> None:
+    path = put(tmp_path, small())
+    path.write_text(json.dumps(json.loads(path.read_bytes()), indent=1))
+
+    assert rules_of(tmp_path) == ["canonical-form"]
+
+
+def test_the_same_content_twice_is_rejected_once(tmp_path: Path) -> None:
+    path = put(tmp_path, small())
+    twin = path.with_name(f"zzz{path.name}")
+    twin.write_bytes(path.read_bytes())
+
+    findings = validate(discover(tmp_path)).findings
+
+    assert list(findings) == [str(twin)]
+    assert [finding.rule for finding in findings[str(twin)]] == ["duplicate"]
+
+
+def test_a_made_up_run_is_no_data(tmp_path: Path) -> None:
+    base = small()
+    put(tmp_path, replace(base, engine=replace(base.engine, runner="fake")))
+
+    assert rules_of(tmp_path) == ["made-up-run"]
+
+
+def test_a_link_is_not_followed(tmp_path: Path) -> None:
+    path = put(tmp_path / "elsewhere", small())
+    (tmp_path / "community").mkdir()
+    (tmp_path / "community" / path.name).symlink_to(path)
+
+    assert rules_of(tmp_path) == ["regular-file"]
+
+
+def test_a_file_beyond_the_size_limit_is_rejected_without_being_read_whole(tmp_path: Path) -> None:
+    (tmp_path / "community").mkdir()
+    with (tmp_path / "community" / "large.json").open("wb") as stream:
+        stream.truncate(10**9)
+
+    assert len(rules_of(tmp_path)) == 1
+
+
+@pytest.mark.parametrize("data", [b"", b"{", b"[]", b"\xff", b'{"format": 1, "format": 1}'])
+def test_whatever_is_in_a_file_becomes_findings(data: bytes, tmp_path: Path) -> None:
+    for folder in ("community", "published"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "some-name.json").write_bytes(data)
+
+    assert len(validate(discover(tmp_path)).findings) == 2
+
+
+def test_a_file_anywhere_else_may_have_any_name(tmp_path: Path) -> None:
+    path = tmp_path / "X.json"
+    path.write_bytes(sample_bytes(small()))
+
+    assert validate(named([path])).findings == {}
+
+
+def test_a_path_that_is_not_there_is_said(tmp_path: Path) -> None:
+    with pytest.raises(MissingFileError, match=r"nowhere\.json does not exist"):
+        named([tmp_path / "nowhere.json"])
+
+
+def test_one_rejected_file_stops_everything_and_tells_all(tmp_path: Path) -> None:
+    good = put(tmp_path, small())
+    broken = {name: good.with_name(name) for name in ("bad.json", "worse.json")}
+    for path in broken.values():
+        path.write_text("{}")
+
+    with pytest.raises(RejectedError) as stopped:
+        open_database(tmp_path)
+
+    assert set(stopped.value.findings) == {str(path) for path in broken.values()}
+    assert all(line.startswith(str(tmp_path)) for line in stopped.value.lines())
+
+
+def test_an_extra_file_is_shown_as_a_preview(tmp_path: Path) -> None:
+    put(tmp_path, small())
+    extra = tmp_path / "X.json"
+    extra.write_bytes(sample_bytes(small(seed=7)))
+
+    connection = open_database(tmp_path, (extra,))
+
+    found = rows(connection, "select submission, file, preview from submission order by preview")
+    digest = canonical_name(small(seed=7))[-13:-5]
+    assert found == [
+        (canonical_name(small()).removesuffix(".json"), canonical_name(small()), False),
+        (f"preview-{digest}", "X.json", True),
+    ]
+
+
+def test_an_extra_file_that_is_in_the_corpus_already_adds_nothing(tmp_path: Path) -> None:
+    path = put(tmp_path, small())
+    extra = tmp_path / "X.json"
+    extra.write_bytes(path.read_bytes())
+
+    connection = open_database(tmp_path, (extra,))
+
+    assert one(connection, "select preview from submission") == (False,)
