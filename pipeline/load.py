@@ -12,12 +12,12 @@ from importlib import resources
 from typing import TYPE_CHECKING
 
 import duckdb
+import orjson
 import pyarrow as pa
 
 from estimates.model import Summary
 from pipeline.columns import dataclass_structure, schema_structure
 from schemas import contract
-from schemas.canonical import canonical_bytes
 from schemas.codec import encode
 
 if TYPE_CHECKING:
@@ -97,4 +97,4 @@ def _published_structure() -> str:
 
 
 def _json(value: Submission | Summary) -> str:
-    return canonical_bytes(encode(value)).decode()
+    return orjson.dumps(encode(value)).decode()

@@ -1,0 +1,162 @@
+"""A cell and its interval are right on tables small enough to work out by hand."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from tests.pipeline.tables import campaign, database, entry, one, rows
+
+
+def test_a_cell_is_the_median_of_its_submissions_with_a_t_interval() -> None:
+    connection = database(
+        campaign(1.1, contributor="ada"),
+        campaign(1.2, contributor="bob"),
+        campaign(1.3, contributor="cyd"),
+    )
+
+    speedup, low, high, kind, verdict, confirmed, votes = one(
+        connection,
+        "select speedup, interval_low, interval_high, interval_kind, verdict, confirmed, votes"
+        " from cell",
+    )
+
+    assert speedup == pytest.approx(1.2)
+    assert (low, high) == pytest.approx((0.972822, 1.473369), abs=1e-5)
+    assert (kind, verdict, confirmed, votes) == ("t", "no-clear-difference", True, 3)
+
+
+def test_a_contributor_has_one_vote_per_machine_however_often_they_submit() -> None:
+    connection = database(
+        campaign(1.0, contributor="ada", day="2026-11-01"),
+        campaign(1.44, contributor="ada", day="2026-11-02"),
+        campaign(1.2, contributor="bob"),
+    )
+
+    found = one(connection, "select speedup, votes, submissions, contributors from cell")
+
+    # ada's vote is the geometric mean of 1.00 and 1.44, which is 1.2.
+    assert found == pytest.approx((1.2, 2, 3, 2))
+
+
+def test_two_machines_of_one_contributor_are_two_votes() -> None:
+    first, second = (campaign(speedup, contributor="ada") for speedup in (1.1, 1.3))
+    machine = replace(second.submission.machine, ram_mib=65536)
+    second = entry(replace(second.submission, machine=machine), second.summary)
+
+    assert one(database(first, second), "select votes, contributors, rigs from cell") == (2, 1, 2)
+
+
+def test_those_without_a_name_share_a_vote_on_equal_machines() -> None:
+    unnamed = [
+        campaign(speedup, contributor=None, day=day)
+        for speedup, day in ((1.1, "2026-11-01"), (1.3, "2026-11-02"))
+    ]
+
+    assert one(database(*unnamed), "select votes, submissions, contributors from cell") == (1, 2, 0)
+
+
+def test_one_submission_shows_its_own_interval_and_is_not_confirmed() -> None:
+    connection = database(campaign(1.2, within=(1.1, 1.3)))
+
+    found = one(
+        connection,
+        "select interval_low, interval_high, interval_kind, verdict, confirmed from cell",
+    )
+
+    assert found == (1.1, 1.3, "within", "helps", False)
+
+
+def test_several_submissions_of_one_voter_show_the_widest_of_their_intervals() -> None:
+    connection = database(
+        campaign(1.2, within=(1.1, 1.3), day="2026-11-01"),
+        campaign(1.2, within=(1.0, 1.25), day="2026-11-02"),
+    )
+
+    assert one(connection, "select interval_low, interval_high, interval_kind from cell") == (
+        1.0,
+        1.3,
+        "within",
+    )
+
+
+def test_measured_and_imported_are_never_averaged() -> None:
+    connection = database(campaign(1.1), campaign(3.0, tier="imported"))
+
+    assert rows(connection, "select tier, speedup from cell order by tier desc") == [
+        ("measured", pytest.approx(1.1)),
+        ("imported", pytest.approx(3.0)),
+    ]
+    assert rows(connection, "select tier, best_speedup from headline") == [
+        ("measured", pytest.approx(1.1)),
+        ("imported", pytest.approx(3.0)),
+    ]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"gpu": "NVIDIA GeForce RTX 4060 Ti"},
+        {"vram_mib": 16380},
+        {"backend": "vulkan"},
+        {"backend": "cpu"},
+        {"parameters": 14_000_000_000},
+        {"quantisation": "Q8_0"},
+        {"depth": 8},
+        {"task": "math"},
+        {"task": None},
+    ],
+    ids=str,
+)
+def test_what_differs_in_one_axis_is_another_cell(other: dict[str, object]) -> None:
+    connection = database(
+        campaign(1.1, day="2026-11-01"),
+        campaign(1.3, **other),  # type: ignore[arg-type]
+    )
+
+    assert sorted(rows(connection, "select speedup, votes from cell")) == [
+        (pytest.approx(1.1), 1),
+        (pytest.approx(1.3), 1),
+    ]
+
+
+def test_drivers_rounding_of_video_memory_is_not_another_cell() -> None:
+    connection = database(
+        campaign(1.1, vram_mib=8188, contributor="ada"),
+        campaign(1.3, vram_mib=8192, contributor="bob"),
+    )
+
+    assert one(connection, "select device, votes from cell") == ("rtx-4060-8-gb", 2)
+
+
+def test_an_arm_that_failed_is_a_cell_without_a_figure() -> None:
+    connection = database(campaign(None, verdict="failed"))
+
+    assert one(connection, "select speedup, verdict, votes from cell") == (None, "failed", 0)
+    assert one(connection, "select speedup, failed_cells from map_cell") == (None, 1)
+    assert one(connection, "select failed_cells, cells from headline where tier = 'measured'") == (
+        1,
+        1,
+    )
+
+
+def test_too_few_prompts_is_not_a_failure() -> None:
+    connection = database(campaign(None, verdict="too-few-prompts"))
+
+    assert one(connection, "select verdict from cell") == ("too-few-prompts",)
+
+
+def test_an_arm_that_never_drafted_is_said_to_have_neither_helped_nor_hurt() -> None:
+    connection = database(campaign(1.3, within=(1.2, 1.4), verdict="never-drafted"))
+
+    assert one(connection, "select verdict from cell") == ("never-drafted",)
+
+
+def test_controls_and_alternatives_are_evidence_but_no_cell() -> None:
+    base = campaign(1.0)
+    arms = (base.submission.arms[0], replace(base.submission.arms[1], role="control"))
+    connection = database(entry(replace(base.submission, arms=arms), base.summary))
+
+    assert one(connection, "select count(*) from evidence") == (1,)
+    assert one(connection, "select count(*) from cell") == (0,)

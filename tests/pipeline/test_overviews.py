@@ -1,0 +1,176 @@
+"""Map, headline and the views by task, method and backend are right on hand-made tables."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from estimates.model import Estimate, Summary
+from tests.pipeline.tables import ARM, campaign, database, entry, one, rows
+from tests.samples import sample
+
+
+def test_the_map_shows_the_best_cell_and_counts_those_that_lose() -> None:
+    connection = database(
+        campaign(1.5, within=(1.4, 1.6), depth=4),
+        campaign(0.8, within=(0.7, 0.9), depth=8),
+        campaign(1.1, within=(1.0, 1.2), quantisation="Q8_0"),
+    )
+
+    found = one(
+        connection,
+        "select device, size_class, backend, task, speedup, depth, cells, helping_cells,"
+        " losing_cells from map_cell",
+    )
+
+    assert found == ("rtx-4060-8-gb", "3–8B", "cuda", "code", 1.5, 4, 3, 1, 1)  # noqa: RUF001
+
+
+def test_the_default_of_a_square_is_what_most_have_measured() -> None:
+    connection = database(
+        campaign(1.5, depth=8, contributor="ada"),
+        campaign(1.1, depth=4, contributor="ada"),
+        campaign(1.3, depth=4, contributor="bob"),
+    )
+
+    speedup, default, depth = one(
+        connection, "select speedup, default_speedup, default_depth from map_cell"
+    )
+
+    # The square root of 1.1 · 1.3 is 1.19583.
+    assert (speedup, default, depth) == pytest.approx((1.5, 1.195826, 4))
+
+
+def test_the_headline_counts_cells_that_lose_as_readily_as_those_that_gain() -> None:
+    connection = database(
+        campaign(1.2, within=(1.1, 1.3), depth=1),
+        campaign(0.8, within=(0.7, 0.9), depth=2),
+        campaign(1.0, within=(0.9, 1.1), depth=3),
+        campaign(0.99, within=(0.9, 1.1), depth=4),
+        campaign(
+            9.9, within=(9.0, 10.0), task=None, day="2026-11-01"
+        ),  # over all tasks: not one cell more
+    )
+
+    found = one(
+        connection,
+        "select cells, helping_share, losing_share, unclear_share, slower_share, best_speedup,"
+        " submissions, rigs, contributors, trials from headline where tier = 'measured'",
+    )
+
+    assert found == (4, 0.25, 0.25, 0.5, 0.5, 1.2, 5, 1, 1, 10)
+
+
+def test_a_round_that_costs_more_than_its_longest_yield_cannot_win() -> None:
+    connection = database(
+        campaign(0.4, tokens_per_round=2.0, round_cost=5.5, quantisation="Q8_0"),
+        campaign(0.5, tokens_per_round=2.5, round_cost=5.0, quantisation="Q4_0"),
+    )
+
+    assert rows(
+        connection, "select cannot_win, margin_tokens from break_even order by round_cost"
+    ) == [(False, -2.5), (True, -3.5)]
+
+
+def test_tasks_and_methods_keep_one_vote_per_contributor_and_machine() -> None:
+    connection = database(
+        campaign(1.0, depth=4, contributor="ada"),
+        campaign(1.44, depth=8, contributor="ada"),
+        campaign(1.2, depth=4, contributor="bob"),
+    )
+
+    assert one(connection, "select task, method, speedup, votes from task_view") == (
+        "code",
+        "draft-model",
+        pytest.approx(1.2),
+        2,
+    )
+    assert rows(connection, "select depth, votes, speedup from method_view") == [
+        (4, 2, pytest.approx(1.2**0.5)),
+        (8, 1, pytest.approx(1.44)),
+    ]
+
+
+def test_backends_of_one_device_stand_side_by_side() -> None:
+    connection = database(campaign(1.5, backend="cuda"), campaign(0.9, backend="vulkan"))
+
+    assert rows(connection, "select backend, speedup, device_backends from backend_view") == [
+        ("cuda", 1.5, 2),
+        ("vulkan", pytest.approx(0.9), 2),
+    ]
+
+
+def test_failures_name_the_arm_the_reason_and_the_count() -> None:
+    base = campaign(1.0)
+    arm = replace(base.submission.arms[1], outcome="failed", reason="vocabulary-mismatch")
+    trials = tuple(
+        replace(trial, outcome="failed", reason="out-of-memory") if trial.arm == ARM else trial
+        for trial in base.submission.trials
+    )
+    broken = replace(base.submission, arms=(base.submission.arms[0], arm), trials=trials)
+
+    connection = database(entry(broken, base.summary))
+
+    assert rows(connection, "select arm, scope, reason, failed_trials from failure") == [
+        (ARM, "arm", "vocabulary-mismatch", None),
+        (ARM, "trials", "out-of-memory", 1),
+    ]
+
+
+def test_exactness_is_the_share_of_the_outputs_that_were_compared() -> None:
+    connection = database(campaign(1.0, task=None))
+
+    # Two identical, one near-tie, one clearly different.
+    assert one(connection, "select identical_share from exactness") == (0.5,)
+
+
+def test_the_verification_curve_is_in_units_of_one_step() -> None:
+    connection = database(campaign(1.0))
+
+    # 20 ms for one token and 2 ms for each further one.
+    assert rows(connection, "select width, step_ms, step_ratio from verification_curve") == [
+        (1, 20.0, 1.0),
+        (2, 22.0, 1.1),
+        (3, 24.0, 1.2),
+        (4, 26.0, 1.3),
+        (5, 28.0, 1.4),
+    ]
+
+
+def test_the_overview_spells_out_the_best_arm() -> None:
+    submission = sample(tasks=("code",), prompts_per_task=1, blocks=1)
+    figures = {"prompt-lookup-n4": 1.1, ARM: 1.4}
+    summary = Summary(
+        estimates=tuple(
+            Estimate(
+                arm=arm,
+                baseline="baseline",
+                task=None,
+                verdict="helps",
+                prompts=1,
+                trials=2,
+                failed_trials=0,
+                speedup=speedup,
+            )
+            for arm, speedup in figures.items()
+        ),
+        prompts=(),
+        flags=(),
+    )
+
+    best, speedup, arms, trials = one(
+        database(entry(submission, summary)),
+        "select best_arm, best_speedup, arms, trials from submission_overview",
+    )
+
+    assert (best, speedup, trials) == (ARM, 1.4, 3)
+    assert [(arm["arm"], arm["speedup"]) for arm in arms] == list(figures.items())
+
+
+def test_the_newest_comes_first() -> None:
+    connection = database(
+        campaign(1.0, day="2026-11-01"), campaign(1.0, day="2026-11-03", backend="vulkan")
+    )
+
+    assert rows(connection, "select recency, backend from newest") == [(1, "vulkan"), (2, "cuda")]
