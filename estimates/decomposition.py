@@ -36,11 +36,11 @@ def tokens_per_round(trials: Sequence[Trial]) -> float | None:
 def round_cost(pairs: PromptPairs) -> float | None:
     """R: what one round costs, in units of one baseline token.
 
-    A round's duration is the arm's milliseconds per token times its tokens per round. Where the
-    output is the same in all blocks this is the median duration of a round over the blocks.
+    Tokens per round over the speedup. Where the output is the same in all blocks this is the
+    median over the blocks of a round's duration in tokens of the baseline's trial beside it.
     """
     yielded = tokens_per_round(pairs.trials)
-    return None if yielded is None else pairs.arm_ms * yielded / pairs.baseline_ms
+    return None if yielded is None else yielded / pairs.speedup
 
 
 def acceptance_rate(trials: Sequence[Trial]) -> float | None:

@@ -81,11 +81,9 @@ def _resampled_means(rng: np.random.Generator, group: Sequence[PromptPairs]) -> 
 
 
 def _resampled_log_ratios(rng: np.random.Generator, pairs: PromptPairs) -> NDArray[np.float64]:
-    blocks = len(pairs.trials)
+    blocks = len(pairs.block_log_ratios)
     chosen = rng.integers(blocks, size=(RESAMPLES, blocks))
-    arm_ms = np.median(np.asarray(pairs.ms_per_token)[chosen], axis=1)
-    baseline_ms = np.median(np.asarray(pairs.baseline_ms_per_token)[chosen], axis=1)
-    return np.asarray(np.log(baseline_ms / arm_ms), dtype=np.float64)
+    return np.asarray(np.median(np.asarray(pairs.block_log_ratios)[chosen], axis=1), np.float64)
 
 
 def _around(mean: float, error: float, freedom: float) -> Interval:

@@ -38,7 +38,11 @@ class ExactnessCounts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromptEstimate:
-    """One arm on one prompt: paired medians over blocks."""
+    """One arm on one prompt: the median over blocks of the paired ratio.
+
+    The rates are medians over the same blocks, each arm by itself; where the machine changed its
+    speed between blocks, their ratio is not the speedup.
+    """
 
     arm: str
     prompt: str

@@ -1,7 +1,8 @@
 """Which trials of an arm are compared with which trials of its baseline?
 
 A pair is one block in which both ran the same prompt and both finished. A trial without such a
-partner is counted out: averaging over different prompts or blocks compares different things.
+partner is counted out: averaging over different prompts or blocks compares different things. The
+two of a pair ran within seconds of each other, so each pair is one measurement of the ratio.
 """
 
 from __future__ import annotations
@@ -41,14 +42,24 @@ class PromptPairs:
         return median(self.baseline_ms_per_token)
 
     @property
-    def speedup(self) -> float:
-        """Ratio of the two medians; above 1 the arm is faster."""
-        return self.baseline_ms / self.arm_ms
+    def block_log_ratios(self) -> tuple[float, ...]:
+        """Natural logarithm of baseline over arm time, one per block."""
+        both = zip(self.baseline_ms_per_token, self.ms_per_token, strict=True)
+        return tuple(math.log(base / own) for base, own in both)
 
     @property
     def log_ratio(self) -> float:
-        """Natural logarithm of the speedup."""
-        return math.log(self.speedup)
+        """Natural logarithm of the speedup: the median over the blocks.
+
+        Not the ratio of two medians: where the machine's speed changes between blocks, the two
+        medians may come from different blocks, and the change passes for a difference of the arms.
+        """
+        return median(self.block_log_ratios)
+
+    @property
+    def speedup(self) -> float:
+        """How many times as fast as its baseline the arm is."""
+        return math.exp(self.log_ratio)
 
 
 def pair(submission: Submission, arm: Arm) -> tuple[PromptPairs, ...]:

@@ -2,21 +2,55 @@
 
 from __future__ import annotations
 
+import math
+from typing import TYPE_CHECKING
+
 import pytest
 
 from estimates.pairing import pair
 from tests.estimates.campaigns import SPEC, campaign, failed, trial
 
+if TYPE_CHECKING:
+    from estimates.pairing import PromptPairs
 
-def test_the_speedup_is_the_ratio_of_the_medians_over_blocks() -> None:
-    base = [trial("baseline", block=b, decode_ms=ms) for b, ms in enumerate((300.0, 100.0, 200.0))]
-    spec = [trial("spec", block=b, decode_ms=ms) for b, ms in enumerate((50.0, 900.0, 100.0))]
 
-    (pairs,) = pair(campaign([*base, *spec]), SPEC)
+def blocks(baseline: tuple[float, ...], spec: tuple[float, ...]) -> PromptPairs:
+    """One prompt; entry b is the decode time of ten tokens in block b."""
+    base = [trial("baseline", block=b, decode_ms=ms) for b, ms in enumerate(baseline)]
+    own = [trial("spec", block=b, decode_ms=ms) for b, ms in enumerate(spec)]
+    (pairs,) = pair(campaign([*base, *own]), SPEC)
+    return pairs
+
+
+def test_the_speedup_is_the_median_of_the_ratios_within_blocks() -> None:
+    # Ratios 2, 4 and 3. The ratio of the medians, 200 / 50 = 4, takes two different blocks.
+    pairs = blocks((100.0, 200.0, 300.0), (50.0, 50.0, 100.0))
+
+    assert pairs.speedup == pytest.approx(3.0)
+    assert math.exp(pairs.log_ratio) == pytest.approx(3.0)
+
+
+def test_with_two_blocks_it_is_their_geometric_mean() -> None:
+    # Ratios 2 and 8.
+    assert blocks((100.0, 400.0), (50.0, 50.0)).speedup == pytest.approx(4.0)
+
+
+def test_a_machine_that_halves_its_speed_between_blocks_changes_nothing() -> None:
+    pairs = blocks((100.0, 200.0, 400.0), (50.0, 100.0, 200.0))
+
+    assert pairs.block_log_ratios == pytest.approx([math.log(2)] * 3)
+    assert pairs.speedup == pytest.approx(2.0)
+
+
+def test_one_disturbed_block_of_three_changes_nothing() -> None:
+    assert blocks((100.0, 100.0, 100.0), (50.0, 900.0, 50.0)).speedup == pytest.approx(2.0)
+
+
+def test_rates_are_medians_over_the_blocks_of_each_arm_by_itself() -> None:
+    pairs = blocks((300.0, 100.0, 200.0), (50.0, 900.0, 100.0))
 
     assert pairs.baseline_ms == pytest.approx(20.0)
     assert pairs.arm_ms == pytest.approx(10.0)
-    assert pairs.speedup == pytest.approx(2.0)
 
 
 def test_a_block_without_the_baseline_is_counted_out() -> None:
