@@ -26,7 +26,7 @@ def write_gguf(  # noqa: PLR0913 - a builder: each argument is one thing a test 
     file_type: int | None = 1,
     experts: tuple[int, int] | None = None,
 ) -> Path:
-    """A file with two layers, 64 plain weights and, if asked, experts with 80 in all."""
+    """A file with two layers, 4096 plain weights and, if asked, experts with 80 in all."""
     writer = GGUFWriter(path, "llama")
     if name is not None:
         writer.add_name(name)
@@ -42,7 +42,7 @@ def write_gguf(  # noqa: PLR0913 - a builder: each argument is one thing a test 
     writer.add_eos_token_id(2)
     if add_bos is not None:
         writer.add_add_bos_token(add_bos)
-    writer.add_tensor("token_embd.weight", np.zeros((8, 8), dtype=np.float16))
+    writer.add_tensor("token_embd.weight", np.zeros((64, 64), dtype=np.float16))
     if experts is not None:
         writer.add_expert_count(experts[0])
         writer.add_expert_used_count(experts[1])

@@ -101,7 +101,7 @@ def test_quick_keeps_only_quick_prompts(small: suite.Suite) -> None:
 
 
 def test_an_unknown_task_is_answered_with_the_nearest(small: suite.Suite) -> None:
-    with pytest.raises(BadInputError, match="no task 'maths'. Did you mean 'math'"):
+    with pytest.raises(BadInputError, match=r"no task 'maths'\. Did you mean 'math'"):
         suite.select(small, tasks=["maths"])
 
 
@@ -111,7 +111,7 @@ def test_an_unknown_prompt_is_answered_with_the_nearest(small: suite.Suite) -> N
 
 
 def test_an_unknown_suite_is_answered_with_the_known_ones() -> None:
-    with pytest.raises(BadInputError, match="no suite 'cor'.*Did you mean 'core'"):
+    with pytest.raises(BadInputError, match=r"no suite 'cor'.*Did you mean 'core'"):
         suite.load("cor")
 
 

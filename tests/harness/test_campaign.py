@@ -1,0 +1,173 @@
+"""Which campaign follows from which options?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from harness import suite
+from harness.campaign import DEFAULT_METHODS, Options, build, profile
+from harness.duration import expected, memory_bandwidth
+from harness.errors import BadInputError
+from harness.gather import draft_names, gather, usable_methods
+from harness.methods import DraftModelRequest, parse
+from harness.model import Campaign, ModelFile
+from schemas.submission import DraftModel, Model, PromptLookup
+from tests.harness.ggufs import TOKENS, write_gguf
+
+
+def model(model_id: str, **fields: int) -> ModelFile:
+    described = Model(id=model_id, name=model_id, quantisation="F16", file_bytes=10**9, **fields)  # type: ignore[arg-type]
+    return ModelFile(path=Path(model_id), model=described)
+
+
+def campaign(options: Options | None = None, drafts: int = 1) -> Campaign:
+    options = options or Options()
+    chosen = suite.select(suite.load("core"), prompts=options.prompts, quick=options.quick)
+    return build(
+        options,
+        target=model("target"),
+        drafts=tuple(model("draft") for _ in range(drafts)),
+        methods=options.methods or DEFAULT_METHODS,
+        suite=chosen,
+    )
+
+
+def test_the_default_campaign_has_three_arms_three_blocks_and_the_whole_suite() -> None:
+    built = campaign()
+
+    assert [arm.id for arm in built.arms] == ["baseline", "prompt-lookup-n8", "draft-model-n4"]
+    assert [arm.baseline for arm in built.arms] == [None, "baseline", "baseline"]
+    assert (built.blocks, len(built.suite.prompts), built.profile) == (3, 32, "default")
+    assert built.settings.max_output_tokens == 96
+    assert built.arms[2].method == DraftModel(draft="draft", n_max=4)
+
+
+def test_quick_is_two_blocks_of_fewer_prompts_with_shorter_outputs() -> None:
+    built = campaign(Options(quick=True))
+
+    assert (built.blocks, len(built.suite.prompts), built.profile) == (2, 16, "quick")
+    assert built.settings.max_output_tokens == 32
+
+
+@pytest.mark.parametrize(
+    ("options", "expected_profile"),
+    [
+        (Options(), "default"),
+        (Options(quick=True), "quick"),
+        (Options(target="x.gguf", drafts=("y.gguf",), threads=4, gpu_layers=20), "default"),
+        (Options(seed=7, quick=True), "quick"),
+        (Options(blocks=5), "custom"),
+        (Options(quick=True, tasks=("code",)), "custom"),
+        (Options(max_tokens=64), "custom"),
+        (Options(methods=(parse("prompt-lookup"),)), "custom"),
+        (Options(context=4096), "custom"),
+    ],
+)
+def test_what_changes_the_measurement_makes_the_profile_custom(
+    options: Options, expected_profile: str
+) -> None:
+    assert profile(options) == expected_profile
+
+
+def test_every_draft_gets_an_arm_and_an_id_of_its_own() -> None:
+    built = campaign(drafts=2)
+
+    assert [draft.model.id for draft in built.drafts] == ["draft", "draft-2"]
+    assert [arm.id for arm in built.arms[2:]] == ["draft-model-n4-draft", "draft-model-n4-draft-2"]
+
+
+def test_a_control_is_compared_with_the_baseline() -> None:
+    built = campaign(Options(methods=(parse("none"),)), drafts=0)
+
+    control = built.arms[1]
+    assert (control.id, control.role, control.baseline) == ("baseline-again", "control", "baseline")
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (Options(methods=(parse("none"), parse("none"))), "baseline-again stands twice"),
+        (Options(blocks=1000), "96000 trials; a result file holds 4096"),
+        (Options(max_tokens=2048), "leaves no room for prompts"),
+    ],
+)
+def test_a_campaign_that_cannot_be_recorded_is_refused(options: Options, said: str) -> None:
+    with pytest.raises(BadInputError, match=said):
+        campaign(options)
+
+
+def test_a_preset_target_brings_its_draft_and_another_does_not() -> None:
+    assert draft_names(Options()) == ("smollm2-135m:q4_1",)
+    assert draft_names(Options(target="qwen3-8b")) == ("qwen3-0.6b",)
+    assert draft_names(Options(target="own.gguf")) == ()
+    assert draft_names(Options(target="own.gguf", drafts=("d.gguf",))) == ("d.gguf",)
+
+
+def test_without_a_draft_the_default_methods_do_without_it_and_say_so() -> None:
+    said: list[str] = []
+
+    methods = usable_methods(Options(target="own.gguf"), (), say=said.append)
+
+    assert methods == (PromptLookup(n_max=8, ngram_min=2, ngram_max=4),)
+    assert said == [
+        "No draft model is known for this target; give one with --draft to measure that too."
+    ]
+
+
+def test_asking_for_a_draft_model_without_one_is_refused() -> None:
+    options = Options(target="own.gguf", methods=(DraftModelRequest(n_max=2),))
+
+    with pytest.raises(BadInputError, match="name one with --draft"):
+        usable_methods(options, (), say=print)
+
+
+def test_a_draft_that_no_method_uses_is_refused() -> None:
+    options = Options(drafts=("d.gguf",), methods=(parse("prompt-lookup"),))
+
+    with pytest.raises(BadInputError, match="no --method uses it"):
+        draft_names(options)
+
+
+@pytest.mark.usefixtures("cache_dir")
+def test_a_draft_with_another_vocabulary_is_refused_with_the_reason(tmp_path: Path) -> None:
+    target = write_gguf(tmp_path / "target.gguf", name="Big 7B")
+    draft = write_gguf(tmp_path / "d.gguf", name="Small 1B", tokens=[*TOKENS[:9], *TOKENS[10:]])
+    options = Options(target=str(target), drafts=(str(draft),))
+
+    with pytest.raises(
+        BadInputError, match=r"Small-1B cannot draft for Big-7B: token 9 is 't9' in the target"
+    ):
+        gather(options, say=print)
+
+
+@pytest.mark.usefixtures("cache_dir")
+def test_gathering_brings_models_and_prompts_together(tmp_path: Path) -> None:
+    target = write_gguf(tmp_path / "target.gguf")
+    options = Options(target=str(target), drafts=(str(target),), tasks=("code",), quick=True)
+
+    built = gather(options, say=print)
+
+    assert [prompt.task for prompt in built.suite.prompts] == ["code", "code"]
+    assert [draft.model.id for draft in built.drafts] == ["tiny-test-1m-instruct-f16"]
+
+
+def test_the_expected_duration_follows_from_the_weights_and_the_bandwidth() -> None:
+    built = campaign(Options(quick=True))
+    prompts = sum(len(prompt.text) for prompt in built.suite.prompts) / 4
+
+    estimate = expected(built, bytes_per_s=10e9)
+
+    # 1 GB at 10 GB/s is 0.1 s a token; 96 trials of 32 tokens, prompts at a fifth in two blocks,
+    # three warm-ups of 32, two files of 1 GB read at 1 GB/s, and 5 s.
+    by_hand = 96 * 32 * 0.1 + prompts * 2 * 0.02 + 3 * 32 * 0.1 + 2 + 5
+    assert estimate.seconds == pytest.approx(by_hand)
+    assert "1000 MB of weights per token at 10.0 GB/s" in estimate.basis
+
+
+def test_bandwidth_is_what_the_clock_says() -> None:
+    readings = iter([0.0, 0.5, 1.0, 1.25, 2.0, 4.0])
+
+    # The best of 0.5, 0.25 and 2 s for copying 64 MiB, read and written.
+    assert memory_bandwidth(lambda: next(readings)) == 2 * 64 * 1024 * 1024 / 0.25

@@ -1,0 +1,229 @@
+"""Does the command line parse, print results to stdout and errors once, and exit as promised?"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from harness.cli.app import app
+from schemas.contract import read
+from schemas.submission import Submission
+from tests.harness.ggufs import TOKENS, write_gguf
+from tests.samples import sample, sample_bytes
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+# The made-up engine computes durations instead of waiting; a short campaign fits into the second
+# that really passes.
+SMALL = [
+    "--runner",
+    "fake",
+    "--tasks",
+    "code,math",
+    "--quick",
+    "--max-tokens",
+    "4",
+    "--blocks",
+    "1",
+]
+
+
+def call(*arguments: str) -> Result:
+    return CliRunner().invoke(app, list(arguments))
+
+
+@pytest.fixture
+def models(tmp_path: Path, cache_dir: Path) -> list[str]:
+    assert cache_dir.is_dir()
+    target = write_gguf(tmp_path / "target.gguf", name="Big 7B")
+    draft = write_gguf(tmp_path / "draft.gguf", name="Small 1B")
+    return ["--target", str(target), "--draft", str(draft)]
+
+
+def test_a_run_writes_a_valid_file_and_prints_the_report(tmp_path: Path, models: list[str]) -> None:
+    output = tmp_path / "out.json"
+
+    result = call("run", *models, *SMALL, "--output", str(output), "--contributor", "ada")
+
+    assert result.exit_code == 0, result.stderr
+    submission = read(output.read_bytes())
+    assert isinstance(submission, Submission)
+    assert submission.contributor == "ada"
+    assert submission.profile == "custom"
+    assert len(submission.trials) == 2 * 2 * 3
+    assert submission.environment is not None
+    assert [state.moment for state in submission.environment] == ["before", "after"]
+    assert "draft-model-n4: Small-1B F16 drafts up to 4 tokens" in result.stdout
+    assert f"Result: {output}" in result.stderr
+
+
+def test_a_finished_run_leaves_no_work_file(
+    tmp_path: Path, cache_dir: Path, models: list[str]
+) -> None:
+    call("run", *models, *SMALL, "--output", str(tmp_path))
+
+    assert list((cache_dir / "work").iterdir()) == []
+
+
+def test_json_on_stdout_is_the_summary_and_nothing_else(tmp_path: Path, models: list[str]) -> None:
+    result = call("run", *models, *SMALL, "--output", str(tmp_path), "--json")
+
+    assert result.exit_code == 0, result.stderr
+    assert set(json.loads(result.stdout)) == {"estimates", "prompts", "flags"}
+
+
+def test_a_dry_run_prints_the_plan_and_its_duration(models: list[str]) -> None:
+    result = call("run", *models, "--quick", "--dry-run")
+
+    assert result.exit_code == 0, result.stderr
+    assert "2 blocks x 16 prompts x 3 arms = 96" in result.stdout
+    assert re.search(r"expected +about \d+ (s|min)", result.stdout)
+
+
+def test_a_dry_run_for_machines_holds_every_trial(models: list[str]) -> None:
+    result = call("run", *models, "--quick", "--dry-run", "--json")
+
+    document = json.loads(result.stdout)
+    assert len(document["trials"]) == 96
+    assert document["expected_s"] > 0
+    assert "estimate" in document["expected_from"]
+    assert "path" not in result.stdout
+
+
+def test_resuming_nothing_is_said(tmp_path: Path, models: list[str]) -> None:
+    result = call("run", *models, *SMALL, "--output", str(tmp_path), "--resume")
+
+    assert result.exit_code == 1
+    assert "nothing to resume" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--target", "qwen3-8"], "Did you mean 'qwen3-8b'"),
+        (["--method", "promptlookup"], "Did you mean 'prompt-lookup'"),
+        (["--tasks", "cod"], "Did you mean 'code'"),
+        (["--tasks", ","], "an empty list"),
+        (["--suite", "nope"], "no suite 'nope'"),
+        (["--runner", "lama"], "unknown runner 'lama'"),
+        (["--contributor", "a b"], "--contributor 'a b'"),
+        (["--notes", "two\nlines"], "--notes takes one line"),
+    ],
+)
+@pytest.mark.usefixtures("cache_dir")
+def test_bad_input_is_one_line_on_stderr_and_exit_code_1(arguments: list[str], said: str) -> None:
+    result = call("run", *arguments)
+
+    assert result.exit_code == 1
+    assert result.stdout == ""
+    assert said in result.stderr
+    assert result.stderr.count("Error:") == 1
+    assert "Traceback" not in result.stderr
+
+
+@pytest.mark.usefixtures("cache_dir")
+def test_a_broken_model_and_a_strange_vocabulary_are_bad_input(tmp_path: Path) -> None:
+    broken = tmp_path / "broken.gguf"
+    broken.write_bytes(b"GGUF")
+    target = write_gguf(tmp_path / "target.gguf", name="Big")
+    strange = write_gguf(tmp_path / "strange.gguf", name="Strange", tokens=TOKENS[::-1])
+
+    first = call("run", "--target", str(broken))
+    second = call("run", "--target", str(target), "--draft", str(strange))
+
+    assert (first.exit_code, second.exit_code) == (1, 1)
+    assert "broken.gguf is broken, cut off or no GGUF file" in first.stderr
+    assert "Strange cannot draft for Big" in second.stderr
+
+
+def test_an_unknown_option_is_a_usage_error() -> None:
+    assert call("run", "--nonsense").exit_code == 2
+
+
+def test_validate_is_silent_on_stdout_for_a_valid_file(tmp_path: Path) -> None:
+    path = tmp_path / "good.json"
+    path.write_bytes(sample_bytes(sample()))
+
+    result = call("validate", str(path))
+
+    assert (result.exit_code, result.stdout) == (0, "")
+
+
+def test_validate_prints_one_line_per_finding(tmp_path: Path) -> None:
+    path = tmp_path / "bad.json"
+    path.write_bytes(sample_bytes(sample()).replace(b'"block":0', b'"block":-1', 1))
+
+    result = call("validate", str(path))
+    for_machines = call("validate", str(path), "--json")
+
+    assert result.exit_code == 1
+    assert result.stdout.startswith(f"{path}: $.trials[0].block: -1 is too small")
+    assert json.loads(for_machines.stdout)[0]["path"] == "$.trials[0].block"
+
+
+def test_show_prints_the_report_of_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "good.json"
+    path.write_bytes(sample_bytes(sample()))
+
+    result = call("show", str(path))
+    for_machines = call("show", str(path), "--json")
+
+    assert result.exit_code == 0
+    assert "target   Sample-7B Q4_K_M, 7.0 B parameters" in result.stdout
+    assert "\x1b" not in result.stdout
+    assert len(json.loads(for_machines.stdout)["estimates"]) == 2 * 9
+
+
+def test_show_of_a_missing_or_invalid_file_is_bad_input(tmp_path: Path) -> None:
+    path = tmp_path / "bad.json"
+    path.write_bytes(b"[]")
+
+    assert call("show", str(tmp_path / "none.json")).exit_code == 1
+    assert call("show", str(path)).exit_code == 1
+
+
+@pytest.mark.usefixtures("cache_dir")
+def test_models_lists_what_can_be_named() -> None:
+    result = call("models", "--json")
+
+    listed = {entry["name"]: entry for entry in json.loads(result.stdout)}
+    assert listed["smollm2-135m:f16"]["draft"] == "smollm2-135m:q4_1"
+    assert listed["smollm2-135m:f16"]["on_disk"] is False
+    assert "qwen2.5-coder-7b" in call("models").stdout
+
+
+def test_submit_without_gh_prints_the_steps(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "schemas").mkdir()
+    (tmp_path / "schemas" / "submission.v1.schema.json").touch()
+    path = tmp_path / "result.json"
+    path.write_bytes(sample_bytes(sample()))
+    monkeypatch.setenv("PATH", str(tmp_path))
+
+    result = call("submit", str(path), "--repository", str(tmp_path))
+
+    assert result.exit_code == 0, result.stderr
+    assert result.stdout.startswith("results/community/nvidia-geforce-rtx-4060--")
+    assert "git switch -c result/" in result.stderr
+
+
+@pytest.mark.engine
+@pytest.mark.usefixtures("cache_dir")
+def test_doctor_reports_every_check_and_fails_for_a_model_that_does_not_load(
+    tmp_path: Path,
+) -> None:
+    model = write_gguf(tmp_path / "m.gguf")
+
+    result = call("doctor", "--model", str(model), "--json")
+
+    checks = {check["name"]: check["status"] for check in json.loads(result.stdout)}
+    assert result.exit_code == 3
+    assert checks["Decode"] == "fail"
+    assert checks["Binding"] == checks["Python"] == "ok"
+    assert len(checks) == 12

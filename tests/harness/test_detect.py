@@ -1,0 +1,206 @@
+"""Does what a system says about itself become the machine of the format?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import orjson
+import pytest
+
+from harness.detect import linux, macos, nvidia, sysfs, windows
+from harness.detect.linux import CpuTimes
+from harness.detect.machine import clean_name, kernel_version, machine
+from harness.detect.watch import Watch
+from schemas.codec import encode
+from schemas.submission import Gpu
+
+CAPTURES = Path(__file__).parents[1] / "captures"
+
+
+def capture(name: str) -> str:
+    return (CAPTURES / name).read_text(encoding="utf-8")
+
+
+def test_a_laptop_card_without_a_settable_limit() -> None:
+    cards = nvidia.parse_cards(
+        capture("nvidia_cards_rtx4060_laptop.txt"), capture("nvidia_banner_rtx4060_laptop.txt")
+    )
+
+    assert cards.display_active is True
+    assert cards.gpus == (
+        Gpu(
+            name="NVIDIA GeForce RTX 4060 Laptop GPU",
+            vendor="nvidia",
+            vram_mib=8188,
+            driver="580.95.05",
+            api="CUDA 13.0",
+            pcie_generation=4,
+            pcie_width=8,
+            power_limit_w=None,
+            default_power_limit_w=80.0,
+        ),
+    )
+
+
+def test_two_cards_keep_the_drivers_order_and_their_own_links() -> None:
+    cards = nvidia.parse_cards(capture("nvidia_cards_two_gpus.txt"), "")
+
+    assert [(g.name, g.vram_mib, g.pcie_width) for g in cards.gpus] == [
+        ("NVIDIA GeForce RTX 3090", 24576, 16),
+        ("NVIDIA GeForce GTX 1080 Ti", 11264, 4),
+    ]
+    assert (cards.gpus[0].power_limit_w, cards.gpus[0].default_power_limit_w) == (280.0, 350.0)
+    assert cards.display_active is False
+    assert cards.gpus[0].api is None
+
+
+def test_no_answer_is_no_card_and_nothing_known_about_a_display() -> None:
+    assert nvidia.parse_cards("", "") == nvidia.Cards(gpus=(), display_active=None)
+
+
+@pytest.mark.parametrize(
+    ("name", "throttled", "power_w"),
+    [
+        ("nvidia_state_power_cap.txt", True, 78.41),
+        ("nvidia_state_idle.txt", False, 3.02),
+        ("nvidia_state_unsupported.txt", None, None),
+    ],
+)
+def test_being_idle_is_no_throttling(
+    name: str,
+    throttled: bool | None,  # noqa: FBT001 - a column of the table above
+    power_w: float | None,
+) -> None:
+    state = nvidia.parse_state(capture(name))
+
+    assert state.throttled is throttled
+    assert state.power_w == power_w
+
+
+def test_steal_is_its_share_of_all_ticks_between_two_readings() -> None:
+    earlier = linux.parse_cpu_times(capture("proc_stat.txt"))
+    later = linux.parse_cpu_times(capture("proc_stat_later.txt"))
+
+    # user +100, system +10, idle +70, steal +20: 20 of 200
+    assert earlier == CpuTimes(total=340210, stolen=683)
+    assert later is not None
+    assert linux.steal_fraction(earlier, later) == pytest.approx(0.1)
+
+
+def test_no_time_between_two_readings_gives_no_share() -> None:
+    times = CpuTimes(total=100, stolen=1)
+
+    assert linux.steal_fraction(times, times) is None
+
+
+def test_pressure_is_a_share_of_ten_seconds() -> None:
+    assert linux.parse_pressure(capture("proc_pressure_cpu.txt")) == pytest.approx(0.1234)
+    assert linux.parse_pressure("") is None
+
+
+def test_a_processor_names_itself_and_its_hypervisor() -> None:
+    xeon, board = capture("proc_cpuinfo_xeon_vm.txt"), capture("proc_cpuinfo_arm_board.txt")
+
+    assert linux.parse_cpu_name(xeon) == "Intel(R) Xeon(R) Platinum 8480+"
+    assert linux.parse_virtual_machine(xeon) is True
+    assert linux.parse_cpu_name(board) == "BCM2835"
+    assert linux.parse_virtual_machine(board) is None
+
+
+def test_names_lose_trademark_signs_and_spaces() -> None:
+    assert clean_name("Intel(R) Core(TM)  i5-8250U <x>") == "Intel Core i5-8250U x"
+    assert clean_name(" ") == "unknown"
+
+
+def test_a_kernel_release_loses_what_may_name_its_owner() -> None:
+    assert kernel_version("6.18.44-ada-workstation") == "6.18.44"
+    assert kernel_version("custom") is None
+
+
+@pytest.fixture
+def drm(tmp_path: Path) -> Path:
+    """/sys/class/drm with an AMD card, an NVIDIA card and a connector."""
+    amd = tmp_path / "devices" / "0000:03:00.0"
+    (amd / "hwmon" / "hwmon2").mkdir(parents=True)
+    files = {
+        "vendor": "0x1002",
+        "mem_info_vram_total": str(8176 * 1024 * 1024),
+        "max_link_speed": "16.0 GT/s PCIe",
+        "current_link_width": "8",
+        "hwmon/hwmon2/power1_cap": "165000000",
+        "hwmon/hwmon2/power1_cap_default": "165000000",
+    }
+    for name, text in files.items():
+        (amd / name).write_text(text + "\n", encoding="utf-8")
+    nvidia_card = tmp_path / "devices" / "0000:04:00.0"
+    nvidia_card.mkdir()
+    (nvidia_card / "vendor").write_text("0x10de\n", encoding="utf-8")
+    root = tmp_path / "drm"
+    for name in ("card0", "card1", "card0-HDMI-A-1"):
+        (root / name).mkdir(parents=True)
+    (root / "card0" / "device").symlink_to(amd)
+    (root / "card1" / "device").symlink_to(nvidia_card)
+    return root
+
+
+def test_an_amd_card_is_read_from_sys_and_named_by_lspci(drm: Path) -> None:
+    names = sysfs.parse_lspci(capture("lspci_amd_intel.txt"))
+
+    assert sysfs.gpus(drm, names) == (
+        Gpu(
+            name="AMD Radeon RX 7600/7600 XT",
+            vendor="amd",
+            vram_mib=8176,
+            pcie_generation=4,
+            pcie_width=8,
+            power_limit_w=165.0,
+            default_power_limit_w=165.0,
+        ),
+    )
+
+
+def test_without_a_name_the_vendor_stands_in(drm: Path) -> None:
+    assert [gpu.name for gpu in sysfs.gpus(drm, {})] == ["AMD GPU"]
+
+
+def test_apple_silicon_shares_its_memory_and_an_intel_mac_does_not() -> None:
+    assert macos.parse_displays(capture("system_profiler_m3.json")) == (
+        Gpu(name="Apple M3 Pro", vendor="apple", api="Metal 3"),
+    )
+    assert macos.parse_displays(capture("system_profiler_intel_mac.json")) == (
+        Gpu(name="AMD Radeon Pro 5500M", vendor="amd", vram_mib=8192),
+    )
+    assert macos.parse_displays("no JSON") == ()
+
+
+def test_windows_names_parts_and_leaves_out_the_fallback_driver() -> None:
+    assert windows.parse_parts(capture("windows_cim.json")) == windows.Parts(
+        cpu_name="AMD Ryzen 7 7845HX with Radeon Graphics",
+        gpus=(Gpu(name="AMD Radeon 610M", vendor="amd", driver="31.0.14051.1002"),),
+        ram_type="DDR5",
+        ram_mts=5200,
+    )
+    assert windows.parse_parts("no JSON") == windows.Parts()
+
+
+def test_this_machine_is_described_without_naming_it() -> None:
+    import getpass  # noqa: PLC0415 - what must not appear is looked up here only
+    import socket  # noqa: PLC0415
+
+    text = orjson.dumps(encode(machine())).decode()
+
+    assert machine().cpu.logical_cores >= 1
+    assert machine().ram_mib > 64
+    # Short names such as "vm" occur in ordinary words.
+    for secret in (socket.gethostname(), getpass.getuser()):
+        assert f'"{secret}"' not in text
+
+
+def test_a_watch_counts_from_its_start() -> None:
+    watch = Watch(sample_s=0.05)
+
+    before, after = watch.snapshot("before"), watch.snapshot("after")
+
+    assert (before.moment, after.moment) == ("before", "after")
+    assert before.available_ram_mib is not None
+    assert before.available_ram_mib > 0

@@ -1,0 +1,146 @@
+"""Does the doctor see what is wrong, and say what to do?"""
+
+from __future__ import annotations
+
+import signal
+from typing import TYPE_CHECKING
+
+import pytest
+
+from harness.detect.machine import machine
+from harness.doctor import decode, hardware, software
+from harness.doctor.check import Check
+from harness.signals import death
+from schemas.submission import Device, Gpu, Snapshot
+from tests.harness.ggufs import write_gguf
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+CPU = Device(name="CPU", kind="cpu", description="AMD Ryzen 7")
+CUDA = Device(name="CUDA0", kind="gpu", description="NVIDIA GeForce RTX 4060")
+
+
+def test_a_gpu_that_the_binding_cannot_use_is_a_warning_with_the_command() -> None:
+    check = software.backend([CPU], [Gpu(name="NVIDIA GeForce RTX 4060", vendor="nvidia")])
+
+    assert check == Check(
+        name="Backend",
+        status="warn",
+        found="CPU (AMD Ryzen 7)",
+        remedy=(
+            "NVIDIA GeForce RTX 4060 is there, but the binding was built for the CPU only. "
+            'Run: CMAKE_ARGS="-DGGML_CUDA=ON" '
+            "pip install --force-reinstall --no-cache-dir llama-cpp-python"
+        ),
+    )
+
+
+def test_a_gpu_that_the_binding_uses_is_fine() -> None:
+    check = software.backend([CUDA, CPU], [Gpu(name="NVIDIA GeForce RTX 4060", vendor="nvidia")])
+
+    assert (check.status, check.remedy) == ("ok", None)
+
+
+def test_a_gpu_of_an_unknown_vendor_is_reached_through_vulkan() -> None:
+    check = software.backend([CPU], [Gpu(name="Some GPU")])
+
+    assert check.remedy is not None
+    assert "-DGGML_VULKAN=ON" in check.remedy
+
+
+def test_a_binding_that_does_not_load_or_is_missing_fails() -> None:
+    assert software.backend(None, []).status == "fail"
+    assert software.binding(None).found == "llama-cpp-python is not installed"
+    assert software.binding("0.3.36").found == "llama-cpp-python 0.3.36 with llama.cpp 0c1e57098"
+
+
+def test_an_old_python_fails() -> None:
+    assert software.python((3, 10)).status == "fail"
+    assert software.python((3, 11)).status == "ok"
+
+
+def test_an_engine_that_a_signal_ends_is_to_be_built_without_native_code() -> None:
+    check = decode.judge(-signal.SIGSEGV, "", "", "m.gguf")
+
+    assert check.status == "fail"
+    assert check.found == "the engine was killed by SIGSEGV"
+    assert check.remedy is not None
+    assert check.remedy.endswith(
+        'CMAKE_ARGS="-DGGML_NATIVE=OFF" '
+        "pip install --force-reinstall --no-cache-dir llama-cpp-python"
+    )
+
+
+def test_an_engine_that_fails_says_why_in_its_last_words() -> None:
+    check = decode.judge(1, "", "Traceback\nValueError: Failed to load model\n\n", "m.gguf")
+
+    assert (check.status, check.found) == ("fail", "ValueError: Failed to load model")
+
+
+def test_an_engine_that_works_shows_its_rate() -> None:
+    assert decode.judge(0, "77.02\n", "", "m.gguf").found == "77.0 tokens/s with m.gguf"
+
+
+@pytest.mark.engine
+def test_weights_that_the_engine_cannot_use_are_found_by_the_real_decode(tmp_path: Path) -> None:
+    check = decode.decode(write_gguf(tmp_path / "m.gguf"))
+
+    assert check.status == "fail"
+    assert "Failed to load model" in check.found
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        (-11, "killed by SIGSEGV"),
+        (-99, "killed by signal 99"),
+        (0xC0000005, "crashed with status 0xc0000005"),
+        (1, None),
+        (0, None),
+    ],
+)
+def test_the_death_of_a_child_in_words(code: int, said: str | None) -> None:
+    assert death(code) == said
+
+
+@pytest.mark.parametrize(
+    ("state", "status"),
+    [
+        (Snapshot(moment="before", load_1min=0.3, steal_fraction=0.0, cpu_pressure=0.0), "ok"),
+        (Snapshot(moment="before", load_1min=5.0, steal_fraction=0.0), "warn"),
+        (Snapshot(moment="before", load_1min=0.1, steal_fraction=0.4), "warn"),
+        (Snapshot(moment="before", cpu_pressure=0.5), "warn"),
+        (Snapshot(moment="before"), "ok"),
+    ],
+)
+def test_a_busy_machine_is_a_warning(state: Snapshot, status: str) -> None:
+    assert hardware.load(state, cores=8).status == status
+
+
+def test_a_battery_is_a_warning_and_no_battery_is_not() -> None:
+    statuses = [hardware.power(on_battery=value).status for value in (True, False, None)]
+
+    assert statuses == ["warn", "ok", "ok"]
+
+
+def test_too_little_memory_or_disk_fails() -> None:
+    assert hardware.memory(8192, 512).status == "fail"
+    assert hardware.memory(8192, 4096).found == "4.0 of 8.0 GiB available"
+    assert hardware.disk(500 * 1024**2).status == "fail"
+    assert hardware.disk(5 * 1024**3).status == "ok"
+
+
+def test_the_clock_is_judged_by_its_smallest_step() -> None:
+    coarse = iter(number // 2 * 0.015 for number in range(10_000))
+    fine = iter(number * 1e-7 for number in range(10_000))
+
+    assert hardware.clock(lambda: next(coarse)).status == "warn"
+    assert hardware.clock(lambda: next(fine)).found == "resolves 0.10 µs"
+
+
+def test_gpus_and_processor_are_listed() -> None:
+    described = machine()
+
+    assert described.cpu.name in hardware.processor(described).found
+    assert hardware.gpu(described).status == "ok"

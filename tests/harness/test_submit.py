@@ -1,0 +1,125 @@
+"""Does a result land where it belongs, and nothing else get in?"""
+
+from __future__ import annotations
+
+import subprocess
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from harness import submit
+from harness.errors import BadInputError, MachineError
+from harness.output import canonical_name, write
+from tests.samples import sample, sample_bytes
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture
+def result(tmp_path: Path) -> Path:
+    path = tmp_path / "result.json"
+    path.write_bytes(sample_bytes(sample()))
+    return path
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    root = tmp_path / "checkout"
+    (root / "schemas").mkdir(parents=True)
+    (root / "schemas" / "submission.v1.schema.json").touch()
+    return root
+
+
+def test_a_result_is_placed_under_its_canonical_name(result: Path, checkout: Path) -> None:
+    path = submit.place(submit.accepted(result), checkout)
+
+    name = path.relative_to(checkout).as_posix()
+    assert name.startswith("results/community/nvidia-geforce-rtx-4060--sample-7b-q4-k-m--20261121-")
+    assert path.read_bytes() == result.read_bytes()
+
+
+def test_a_cpu_run_is_named_after_the_processor() -> None:
+    submission = sample(gpu=None, backend="cpu")
+
+    name = canonical_name(submission, sample_bytes(submission))
+    assert name.startswith("amd-ryzen-7-7845hs--")
+
+
+def test_placing_twice_changes_nothing(result: Path, checkout: Path) -> None:
+    first = submit.place(submit.accepted(result), checkout)
+    again = submit.place(submit.accepted(result), checkout)
+
+    assert first == again
+    assert len(list(first.parent.iterdir())) == 1
+
+
+def test_a_checkout_is_found_from_a_folder_inside_it(checkout: Path) -> None:
+    inside = checkout / "results" / "community"
+    inside.mkdir(parents=True)
+
+    assert submit.find_checkout(inside) == checkout
+
+
+def test_outside_of_a_checkout_the_option_is_named(tmp_path: Path) -> None:
+    with pytest.raises(BadInputError, match="--repository"):
+        submit.find_checkout(tmp_path)
+
+
+def test_an_invalid_file_is_refused_with_its_findings(tmp_path: Path) -> None:
+    path = tmp_path / "bad.json"
+    path.write_bytes(b"{}")
+
+    with pytest.raises(BadInputError, match=r"bad\.json: \$: the field .* is missing"):
+        submit.accepted(path)
+
+
+def test_a_result_of_the_fake_runner_is_refused(tmp_path: Path) -> None:
+    submission = sample()
+    faked = replace(submission, engine=replace(submission.engine, runner="fake"))
+    path = tmp_path / "fake.json"
+    path.write_bytes(sample_bytes(faked))
+
+    with pytest.raises(BadInputError, match="only measured results"):
+        submit.accepted(path)
+
+
+def test_the_steps_make_a_branch_with_one_file(checkout: Path) -> None:
+    path = checkout / "results" / "community" / "a--b--20261121-00112233.json"
+
+    lines = [submit.as_line(step) for step in submit.steps(path, checkout)]
+
+    assert lines[:3] == [
+        "git switch -c result/a--b--20261121-00112233",
+        "git add results/community/a--b--20261121-00112233.json",
+        'git commit -m "Result: a--b--20261121-00112233"',
+    ]
+
+
+def test_a_step_that_fails_leaves_the_rest_as_commands(checkout: Path) -> None:
+    subprocess.run(["git", "init", "--quiet", str(checkout)], check=True)  # noqa: S607
+    commands = [("git", "status"), ("git", "switch", "no-such-branch"), ("git", "push")]
+    began = []
+
+    with pytest.raises(MachineError, match=r"to do:\ngit switch no-such-branch\ngit push"):
+        began.extend(submit.open_pull_request(commands, checkout))
+
+
+def test_a_result_that_breaks_a_rule_is_not_written(tmp_path: Path) -> None:
+    submission = sample()
+    broken = replace(submission, trials=(replace(submission.trials[0], output_tokens=2),))
+
+    with pytest.raises(Exception, match="does not keep the format"):
+        write(broken, tmp_path / "out.json")
+
+    assert not (tmp_path / "out.json").exists()
+
+
+def test_a_directory_as_output_gets_the_canonical_name(tmp_path: Path) -> None:
+    submission = sample()
+
+    path = write(submission, tmp_path)
+
+    assert path == tmp_path / canonical_name(submission, sample_bytes(submission))
+    assert path.read_bytes() == sample_bytes(submission)
