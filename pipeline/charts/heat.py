@@ -103,7 +103,7 @@ def _with_label(row: Row, reach: float) -> Row:
     if speedup is None:
         return {**row, "label": "", "ink": DARK_INK}
     strength = abs(math.log(speedup)) / math.log(reach)
-    ink = LIGHT_INK if strength > 0.62 else DARK_INK  # noqa: PLR2004 - where the scheme turns dark
+    ink = LIGHT_INK if strength > 0.82 else DARK_INK  # noqa: PLR2004 - where the scheme turns dark
     return {**row, "label": f"{speedup:.2f} {arrow(speedup)}", "ink": ink}
 
 
