@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from typing import TYPE_CHECKING
 
 from harness.runners.prompt_lookup import NgramIndex
@@ -31,6 +32,29 @@ class PromptLookupDrafter:
         """What followed the longest known tail of the text."""
         self._index.extend(text[len(self._index) :])
         return self._index.draft(min(limit, self._n_max))
+
+
+class OracleDrafter:
+    """A control: proposes the known answer, spoiled so that a set share of it is right.
+
+    Each token is left right with the given probability, independently, so that the true
+    acceptance is known. Drafting costs nothing.
+    """
+
+    def __init__(
+        self, reference: Sequence[int], *, n_max: int, acceptance: float, seed: int
+    ) -> None:
+        self._reference = reference
+        self._n_max = n_max
+        self._acceptance = acceptance
+        self._rng = random.Random(seed)  # noqa: S311 - a control, not a secret
+
+    def draft(self, text: Sequence[int], limit: int) -> list[int]:
+        """What the baseline wrote next, some of it replaced by the token before it in number."""
+        right = self._reference[len(text) : len(text) + min(limit, self._n_max)]
+        return [
+            token if self._rng.random() < self._acceptance else abs(token - 1) for token in right
+        ]
 
 
 class ModelDrafter:

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import ctypes
 from collections import deque
+from typing import TYPE_CHECKING
 
 import llama_cpp
+
+if TYPE_CHECKING:
+    from schemas.submission import Reason
 
 _KEPT_LINES = 200
 _OUT_OF_MEMORY = (
@@ -47,3 +51,8 @@ def out_of_memory() -> bool:
     """Whether the log speaks of memory that could not be had."""
     lower = text().lower()
     return any(phrase in lower for phrase in _OUT_OF_MEMORY)
+
+
+def reason(otherwise: Reason) -> Reason:
+    """The reason of a failure: out of memory if the log says so, else the one given."""
+    return "out-of-memory" if out_of_memory() else otherwise

@@ -12,10 +12,10 @@ import llama_cpp
 from harness.runners.base import EngineReport
 from harness.runners.ggml_devices import devices
 from harness.runners.llama.weights import template_sha256
-from schemas.submission import Engine, Settings, Variable
+from schemas.submission import Engine, Placement, Settings, Variable
 
 if TYPE_CHECKING:
-    from harness.model import Campaign
+    from harness.model import ArmPlan, Campaign
     from harness.runners.llama.context import Context
     from schemas.submission import Device
 
@@ -56,6 +56,15 @@ def engine_report(target: Context, campaign: Campaign) -> EngineReport:
             variables=_variables(dict(os.environ)),
         ),
         settings=_settings(target, campaign),
+    )
+
+
+def placement_of(arm: ArmPlan, campaign: Campaign) -> Placement:
+    """What was asked onto the GPU for an arm."""
+    drafts = arm.method.type == "draft-model"
+    return Placement(
+        target_gpu_layers_requested=campaign.settings.gpu_layers,
+        draft_gpu_layers_requested=campaign.settings.draft_gpu_layers if drafts else None,
     )
 
 

@@ -8,35 +8,23 @@ block and not once per arm.
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, assert_never
+from typing import TYPE_CHECKING
 
-from harness.errors import BadInputError, HarnessError
+from harness.errors import BadInputError
 from harness.runners.base import EngineReport, Failure, Generation, PreparedArm, Request
 from harness.runners.llama import log, memory, probe
-from harness.runners.llama.compatibility import vocabulary_mismatch
-from harness.runners.llama.context import Context, DecodeError, RollbackError
-from harness.runners.llama.drafters import ModelDrafter, NoDrafter, PromptLookupDrafter
-from harness.runners.llama.report import engine_report
+from harness.runners.llama.context import DecodeError, RollbackError
+from harness.runners.llama.drafters import NoDrafter
+from harness.runners.llama.drafting import Drafting, open_context
+from harness.runners.llama.report import engine_report, placement_of
 from harness.runners.llama.weights import Weights
 from harness.runners.loop import decode
 from harness.tokens import token_digest
-from schemas.submission import (
-    DraftHead,
-    DraftModel,
-    EmptyDraft,
-    Ngram,
-    NoSpeculation,
-    Oracle,
-    OtherMethod,
-    Placement,
-    Probes,
-    PromptLookup,
-)
+from schemas.submission import Probes
 
 if TYPE_CHECKING:
     from harness.model import ArmPlan, Campaign
-    from harness.runners.loop import Drafter
-    from schemas.submission import Reason
+    from harness.runners.loop import Decoded, Drafter
 
 WARM_UP_OUTPUT_TOKENS = 24
 
@@ -53,10 +41,11 @@ class LlamaSession:
         self._weights = Weights(campaign.target.path, gpu_layers=campaign.settings.gpu_layers)
         self._prompts = {p.id: self._weights.render(p.text) for p in campaign.suite.prompts}
         _check_context(self._prompts, campaign)
-        self._target = self._context(self._weights, outputs=_widest(campaign))
+        self._target = open_context(self._weights, campaign.settings, outputs=_widest(campaign))
+        self._drafting = Drafting(campaign, self._weights)
         self._held_prompt: str | None = None
         self._first: tuple[int, float] = (0, 0.0)
-        self._draft_models: dict[str, tuple[Weights, Context]] = {}
+        self._references: dict[tuple[str, int], tuple[int, ...]] = {}
 
     def report(self) -> EngineReport:
         """What was loaded and how it is set up."""
@@ -65,11 +54,9 @@ class LlamaSession:
     def prepare(self, arm: str) -> PreparedArm | Failure:
         """Load the arm's draft, if it has one, and discard one generation with it."""
         began = time.perf_counter()
-        method = self._arms[arm].method
-        if isinstance(method, DraftModel):
-            failure = self._load_draft(method.draft)
-            if failure is not None:
-                return failure
+        failure = self._drafting.load(self._arms[arm])
+        if failure is not None:
+            return failure
         load_s = time.perf_counter() - began
         prompt = self._campaign.suite.prompts[0].id
         warm_up = self.generate(
@@ -80,15 +67,14 @@ class LlamaSession:
         return PreparedArm(
             load_s=load_s,
             warm_up=warm_up,
-            placement=self._placement(self._arms[arm]),
+            placement=placement_of(self._arms[arm], self._campaign),
             peak_memory=self._memory.in_use(),
         )
 
     def generate(self, request: Request) -> Generation | Failure:
         """Run one generation."""
-        arm = self._arms[request.arm]
         try:
-            return self._generate(arm, request)
+            return self._generate(self._arms[request.arm], request)
         except RollbackError:
             self._forget()
             return Failure(
@@ -97,44 +83,39 @@ class LlamaSession:
             )
         except DecodeError as error:
             self._forget()
-            return Failure(reason=_reason("other"), detail=str(error))
+            return Failure(reason=log.reason("other"), detail=str(error))
 
     def probe(self) -> Probes:
         """Measure the verification curve and what each loaded draft costs per token."""
         prompt = next(iter(self._prompts.values()))
-        widest = min(_widest(self._campaign), len(prompt))
         drafting = tuple(
             probe.drafting_cost(context, prompt, draft=draft)
-            for draft, (_, context) in self._draft_models.items()
+            for draft, context in self._drafting.contexts.items()
         )
-        self._forget()
         try:
-            verification = probe.verification_curve(self._target, prompt, widest=widest)
+            verification = probe.verification_curve(
+                self._target, prompt, widest=_widest(self._campaign)
+            )
         except RollbackError:
             verification = None
         self._forget()
         return Probes(verification=verification, drafting=drafting or None)
 
     def close(self) -> None:
-        """Free contexts, then weights."""
-        for weights, context in [*self._draft_models.values(), (self._weights, self._target)]:
-            context.close()
-            weights.close()
+        """Free drafts, context and weights, in this order."""
+        self._drafting.close()
+        self._target.close()
+        self._weights.close()
 
     def _generate(self, arm: ArmPlan, request: Request) -> Generation:
         prompt = self._prompts[request.prompt]
-        began = time.perf_counter()
-        prompt_ms = self._begin(request.prompt, prompt)
-        drafter = self._drafter(arm, prompt)
-        first, margin = self._first
-        decoded = decode(
-            target=self._target,
-            drafter=drafter,
-            prompt=prompt,
-            first=first,
-            first_margin=margin if arm.role == "baseline" else None,
-            max_output_tokens=request.max_output_tokens,
+        limit = request.max_output_tokens
+        drafter = self._drafting.drafter(
+            arm, prompt, lambda: self._reference(request.prompt, limit)
         )
+        began = time.perf_counter()
+        prompt_ms = self._begin(request.prompt)
+        decoded = self._decode(drafter, prompt, limit, margins=arm.role == "baseline")
         return Generation(
             tokens=decoded.tokens,
             margins=decoded.margins,
@@ -146,8 +127,20 @@ class LlamaSession:
             finish="stop" if self._target.is_end(decoded.tokens[-1]) else "length",
         )
 
-    def _begin(self, name: str, prompt: list[int]) -> float | None:
-        """Bring the target to the end of the prompt; milliseconds if it had to be processed."""
+    def _decode(self, drafter: Drafter, prompt: list[int], limit: int, *, margins: bool) -> Decoded:
+        first, margin = self._first
+        return decode(
+            target=self._target,
+            drafter=drafter,
+            prompt=prompt,
+            first=first,
+            first_margin=margin if margins else None,
+            max_output_tokens=limit,
+        )
+
+    def _begin(self, name: str) -> float | None:
+        """Bring the target to the end of a prompt; milliseconds if it had to be processed."""
+        prompt = self._prompts[name]
         if self._held_prompt == name and self._target.try_keep(len(prompt)):
             return None
         began = time.perf_counter()
@@ -157,69 +150,19 @@ class LlamaSession:
         self._held_prompt = name
         return spent_ms
 
-    def _drafter(self, arm: ArmPlan, prompt: list[int]) -> Drafter:
-        method = arm.method
-        match method:
-            case NoSpeculation() | EmptyDraft():
-                return NoDrafter()
-            case PromptLookup():
-                return PromptLookupDrafter(
-                    n_max=method.n_max, ngram_min=method.ngram_min, ngram_max=method.ngram_max
-                )
-            case DraftModel():
-                drafter = self._model_drafter(method)
-                drafter.start(prompt)
-                return drafter
-            case Oracle() | Ngram() | DraftHead() | OtherMethod():
-                message = f"the in-process runner has no method {method.type}; use a server runner"
-                raise BadInputError(message)
-            case _:
-                assert_never(method)
-
-    def _model_drafter(self, method: DraftModel) -> ModelDrafter:
-        _, context = self._draft_models[method.draft]
-        return ModelDrafter(context, n_max=method.n_max)
-
-    def _load_draft(self, draft: str) -> Failure | None:
-        if draft in self._draft_models:
-            return None
-        model = next(item for item in self._campaign.drafts if item.model.id == draft)
-        try:
-            weights = Weights(model.path, gpu_layers=self._campaign.settings.draft_gpu_layers)
-            mismatch = vocabulary_mismatch(self._weights, weights)
-            if mismatch is not None:
-                weights.close()
-                return Failure(reason="vocabulary-mismatch", detail=mismatch)
-            self._draft_models[draft] = (weights, self._context(weights, outputs=1))
-        except HarnessError as error:
-            return Failure(reason=_reason("load-failed"), detail=str(error))
-        return None
-
-    def _context(self, weights: Weights, *, outputs: int) -> Context:
-        settings = self._campaign.settings
-        return Context(
-            weights,
-            tokens=settings.context_tokens,
-            batch_tokens=settings.batch_tokens,
-            outputs=outputs,
-            threads=settings.threads,
-        )
-
-    def _placement(self, arm: ArmPlan) -> Placement:
-        settings = self._campaign.settings
-        drafts = arm.method.type == "draft-model"
-        return Placement(
-            target_gpu_layers_requested=settings.gpu_layers,
-            draft_gpu_layers_requested=settings.draft_gpu_layers if drafts else None,
-        )
+    def _reference(self, name: str, limit: int) -> tuple[int, ...]:
+        """Prompt and plain answer, for the oracle; generated once per prompt, outside any clock."""
+        known = self._references.get((name, limit))
+        if known is None:
+            prompt = self._prompts[name]
+            self._begin(name)
+            answer = self._decode(NoDrafter(), prompt, limit, margins=False).tokens
+            known = self._references[name, limit] = (*prompt, *answer)
+        return known
 
     def _forget(self) -> None:
         self._target.clear()
         self._held_prompt = None
-
-
-def _reason(otherwise: Reason) -> Reason:
-    return "out-of-memory" if log.out_of_memory() else otherwise
 
 
 def _widest(campaign: Campaign) -> int:

@@ -13,7 +13,7 @@ from harness.models.resolve import resolve
 from harness.runners.base import Failure, Generation, PreparedArm, Request
 from harness.runners.isolated import Isolated
 from harness.runners.llama.runner import LlamaCppPython
-from schemas.submission import DraftModel, Ngram
+from schemas.submission import DraftModel, Ngram, Oracle
 from tests.harness.campaigns import BASELINE, DRAFT, LOOKUP, campaign
 
 if TYPE_CHECKING:
@@ -36,6 +36,15 @@ DEEP = ArmPlan(
     method=DraftModel(draft="draft", n_max=7),
     baseline="baseline",
 )
+ORACLES = tuple(
+    ArmPlan(
+        id=f"oracle-{name}",
+        role="control",
+        method=Oracle(n_max=3, acceptance=acceptance),
+        baseline="baseline",
+    )
+    for name, acceptance in (("right", 1.0), ("wrong", 0.0))
+)
 
 
 def _quiet(_text: str) -> None:
@@ -53,7 +62,7 @@ def weights() -> tuple[Path, Path]:
 def plan(weights: tuple[Path, Path]) -> Campaign:
     target, draft = weights
     return campaign(
-        arms=(BASELINE, LOOKUP, DRAFT, DEEP),
+        arms=(BASELINE, LOOKUP, DRAFT, DEEP, *ORACLES),
         texts=TEXTS,
         max_output_tokens=OUTPUT_TOKENS,
         target=target,
@@ -105,6 +114,23 @@ def test_a_draft_of_the_same_family_is_mostly_right(session: Session) -> None:
 
     drafted = sum(item.drafted for item in generation.rounds)
     assert sum(item.accepted for item in generation.rounds) / drafted > 0.7
+
+
+def test_an_oracle_that_is_always_right_is_always_accepted(session: Session) -> None:
+    generation = generate(session, "oracle-right")
+
+    assert generation.tokens == generate(session, "baseline").tokens
+    assert all(item.accepted == item.drafted for item in generation.rounds)
+    assert sum(item.drafted for item in generation.rounds) > OUTPUT_TOKENS / 2
+
+
+def test_an_oracle_that_is_always_wrong_is_never_accepted_and_changes_nothing(
+    session: Session,
+) -> None:
+    generation = generate(session, "oracle-wrong")
+
+    assert generation.tokens == generate(session, "baseline").tokens
+    assert sum(item.accepted for item in generation.rounds) == 0
 
 
 def test_the_same_request_gives_the_same_tokens_again(session: Session) -> None:

@@ -1,0 +1,114 @@
+"""Which drafter does an arm get? Draft models are loaded when the first arm needs them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, assert_never
+
+from harness.errors import BadInputError, HarnessError
+from harness.runners.base import Failure
+from harness.runners.llama import log
+from harness.runners.llama.compatibility import vocabulary_mismatch
+from harness.runners.llama.context import Context
+from harness.runners.llama.drafters import (
+    ModelDrafter,
+    NoDrafter,
+    OracleDrafter,
+    PromptLookupDrafter,
+)
+from harness.runners.llama.weights import Weights
+from schemas.submission import (
+    DraftHead,
+    DraftModel,
+    EmptyDraft,
+    Ngram,
+    NoSpeculation,
+    Oracle,
+    OtherMethod,
+    PromptLookup,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from harness.model import ArmPlan, Campaign, RunSettings
+    from harness.runners.loop import Drafter
+
+
+class Drafting:
+    """The draft models of a session, and a fresh drafter for every generation."""
+
+    def __init__(self, campaign: Campaign, target: Weights) -> None:
+        self._drafts = {draft.model.id: draft.path for draft in campaign.drafts}
+        self._settings = campaign.settings
+        self._seed = campaign.seed
+        self._target = target
+        self._loaded: dict[str, tuple[Weights, Context]] = {}
+
+    @property
+    def contexts(self) -> dict[str, Context]:
+        """The contexts of the drafts that are loaded, by draft id."""
+        return {draft: context for draft, (_, context) in self._loaded.items()}
+
+    def load(self, arm: ArmPlan) -> Failure | None:
+        """Load the draft that an arm needs, if it needs one; why not, if it cannot be had."""
+        method = arm.method
+        if not isinstance(method, DraftModel) or method.draft in self._loaded:
+            return None
+        try:
+            weights = Weights(
+                self._drafts[method.draft], gpu_layers=self._settings.draft_gpu_layers
+            )
+            mismatch = vocabulary_mismatch(self._target, weights)
+            if mismatch is not None:
+                weights.close()
+                return Failure(reason="vocabulary-mismatch", detail=mismatch)
+            self._loaded[method.draft] = (weights, open_context(weights, self._settings, outputs=1))
+        except HarnessError as error:
+            return Failure(reason=log.reason("load-failed"), detail=str(error))
+        return None
+
+    def drafter(
+        self, arm: ArmPlan, prompt: Sequence[int], reference: Callable[[], Sequence[int]]
+    ) -> Drafter:
+        """A drafter that is ready to follow the prompt. `reference` is the baseline's whole text.
+
+        Raises `BadInputError` for a method that only a server has.
+        """
+        method = arm.method
+        match method:
+            case NoSpeculation() | EmptyDraft():
+                return NoDrafter()
+            case PromptLookup():
+                return PromptLookupDrafter(
+                    n_max=method.n_max, ngram_min=method.ngram_min, ngram_max=method.ngram_max
+                )
+            case DraftModel():
+                drafter = ModelDrafter(self._loaded[method.draft][1], n_max=method.n_max)
+                drafter.start(prompt)
+                return drafter
+            case Oracle():
+                return OracleDrafter(
+                    reference(), n_max=method.n_max, acceptance=method.acceptance, seed=self._seed
+                )
+            case Ngram() | DraftHead() | OtherMethod():
+                message = f"the in-process runner has no method {method.type}; use a server runner"
+                raise BadInputError(message)
+            case _:
+                assert_never(method)
+
+    def close(self) -> None:
+        """Free contexts, then weights."""
+        for weights, context in self._loaded.values():
+            context.close()
+            weights.close()
+
+
+def open_context(weights: Weights, settings: RunSettings, *, outputs: int) -> Context:
+    """A context as the campaign's settings want it. Raises `MachineError` without memory for it."""
+    return Context(
+        weights,
+        tokens=settings.context_tokens,
+        batch_tokens=settings.batch_tokens,
+        outputs=outputs,
+        threads=settings.threads,
+    )
