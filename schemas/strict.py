@@ -88,21 +88,23 @@ def _before_parsing(data: bytes) -> Finding | None:
         data.decode("utf-8")
     except UnicodeDecodeError as error:
         return _finding("encoding", f"not UTF-8 at byte {error.start}; save it as UTF-8")
-    if _depth(data) > MAX_DEPTH:
+    if _is_too_deep(data):
         return _finding("depth", f"nested deeper than {MAX_DEPTH} levels")
     return None
 
 
-def _depth(data: bytes) -> int:
-    """The deepest nesting, found on the bytes, so that no parser can be driven into recursion."""
-    depth = deepest = 0
-    for bracket in _BRACKET.findall(data):
-        if bracket in b"[{":
-            depth += len(bracket)  # the end of the text is an empty match
-            deepest = max(deepest, depth)
-        else:
+def _is_too_deep(data: bytes) -> bool:
+    """Counted on the bytes, no further than needed: no parser is ever driven into recursion."""
+    depth = 0
+    for match in _BRACKET.finditer(data):
+        bracket = match[1]
+        if bracket in (b"[", b"{"):
+            depth += 1
+            if depth > MAX_DEPTH:
+                return True
+        elif bracket:  # the end of the text is an empty match
             depth -= 1
-    return deepest
+    return False
 
 
 def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:

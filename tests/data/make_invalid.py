@@ -86,14 +86,14 @@ def _with_failures() -> Document:
     return document
 
 
+def set_at(document: Document, path: str, value: object) -> None:
+    """Set one place; `arms.1.baseline` is the path of a field of the second arm."""
+    place, last = _place(document, path)
+    place[last] = value
+
+
 def _set(path: str, value: object) -> Change:
-    """A change that sets one place; `arms.1.baseline` is the path of a field of the second arm."""
-
-    def change(document: Document) -> None:
-        place, last = _place(document, path)
-        place[last] = value
-
-    return change
+    return lambda document: set_at(document, path, value)
 
 
 def _remove(path: str) -> Change:

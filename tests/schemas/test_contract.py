@@ -182,6 +182,19 @@ def test_a_document_that_is_no_submission_has_findings(data: bytes) -> None:
     assert contract.findings(data)
 
 
+def test_a_published_file_is_judged_by_its_own_schema() -> None:
+    found = contract.published_findings(_bytes(SMALL))
+
+    assert found
+    assert all(finding.rule.startswith("schema-") for finding in found)
+
+
+def test_a_published_file_is_loaded_strictly() -> None:
+    (found,) = contract.published_findings(b"[NaN]")
+
+    assert found.rule == "json"
+
+
 def test_a_pattern_ends_where_the_text_ends() -> None:
     # Python's `$` would also match before a last newline; the loader refuses it earlier as well.
     document = small() | {"contributor": "ada\n"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 
 import pytest
@@ -96,9 +97,12 @@ def test_it_refuses(data: bytes, rule: str) -> None:
 @pytest.mark.parametrize("data", [*(data for data, _ in REFUSED.values()), *TAKES_LONG.values()])
 def test_it_answers_at_once(data: bytes) -> None:
     # Processor time, and the better of two: a neighbour's load says nothing about the loader.
+    # Measuring coverage slows every line down; something quadratic would still take minutes.
+    limit_s = 0.2 if sys.gettrace() is None else 1.0
+
     spent_s = min(_processor_seconds(data) for _ in range(2))
 
-    assert spent_s < 0.2
+    assert spent_s < limit_s
 
 
 def _processor_seconds(data: bytes) -> float:
