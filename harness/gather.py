@@ -12,6 +12,7 @@ from harness import gguf_header, suite, vocabulary
 from harness.errors import BadInputError
 from harness.methods import DraftModelRequest
 from harness.models.describe import describe, look_up
+from harness.models.planned import planned
 from harness.models.presets import DEFAULT_TARGET, presets
 from harness.models.resolve import resolve
 
@@ -23,9 +24,10 @@ if TYPE_CHECKING:
     from harness.model import Campaign, ModelFile
 
 
-def gather(options: Options, *, say: Callable[[str], None]) -> Campaign:
+def gather(options: Options, *, say: Callable[[str], None], fetch: bool = True) -> Campaign:
     """The campaign that the options describe, with its models on this disk.
 
+    Without `fetch`, presets that are not there yet are stood in for by what their table says.
     Raises `BadInputError` or `MachineError` when a part is missing or does not fit.
     """
     chosen = suite.select(
@@ -37,11 +39,17 @@ def gather(options: Options, *, say: Callable[[str], None]) -> Campaign:
     names = draft_names(options)
     methods = usable_methods(options, names, say=say)
     target_name = options.target or DEFAULT_TARGET
-    target = describe(resolve(target_name, say=say), say=say)
-    drafts = tuple(describe(resolve(name, say=say), say=say) for name in names)
+    target = _model(target_name, say=say, fetch=fetch)
+    drafts = tuple(_model(name, say=say, fetch=fetch) for name in names)
     for draft in drafts:
-        check_vocabulary(target, draft, say=say)
+        if target.path.is_file() and draft.path.is_file():
+            check_vocabulary(target, draft, say=say)
     return campaigns.build(options, target=target, drafts=drafts, methods=methods, suite=chosen)
+
+
+def _model(name: str, *, say: Callable[[str], None], fetch: bool) -> ModelFile:
+    absent = None if fetch else planned(name)
+    return absent or describe(resolve(name, say=say), say=say)
 
 
 def draft_names(options: Options) -> tuple[str, ...]:

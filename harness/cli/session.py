@@ -81,8 +81,8 @@ def measure(  # noqa: PLR0913 - the options of the command that are not part of 
 
 
 def dry_run(options: Options, *, as_json: bool) -> None:
-    """Print what would run, and for how long."""
-    campaign = gather(options, say=talk.say)
+    """Print what would run, and for how long; nothing is fetched."""
+    campaign = gather(options, say=talk.say, fetch=False)
     document = _plan(campaign)
     if as_json:
         talk.print_json(document)

@@ -95,6 +95,21 @@ def test_a_dry_run_for_machines_holds_every_trial(models: list[str]) -> None:
     assert "path" not in result.stdout
 
 
+@pytest.mark.usefixtures("cache_dir")
+def test_a_dry_run_fetches_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "hub"))
+
+    preset = call("run", "--target", "qwen3-8b", "--dry-run", "--json")
+    unknown = call("run", "--target", "Owner/Model-GGUF:Q4_K_M", "--dry-run")
+
+    assert preset.exit_code == 0, preset.stderr
+    document = json.loads(preset.stdout)
+    assert document["target"]["repository"] == "Qwen/Qwen3-8B-GGUF"
+    assert document["drafts"][0]["id"] == "qwen3-0-6b-q8-0"
+    assert unknown.exit_code == 1
+    assert "--dry-run fetches nothing" in unknown.stderr
+
+
 def test_resuming_nothing_is_said(tmp_path: Path, models: list[str]) -> None:
     result = call("run", *models, *SMALL, "--output", str(tmp_path), "--resume")
 

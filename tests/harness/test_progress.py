@@ -1,0 +1,52 @@
+"""Does the progress display say what happens, and stay silent where nobody watches?"""
+
+from __future__ import annotations
+
+import io
+
+from rich.console import Console
+
+from harness import events
+from harness.model import PlannedTrial
+from harness.progress import ProgressDisplay
+from harness.runners.base import Failure
+
+TRIAL = PlannedTrial(order=0, block=0, prompt="code-one", arm="baseline")
+ALL = (
+    events.Planned(total=3, done=1),
+    events.Loading(what="Big-7B"),
+    events.WarmingUp(arm="baseline"),
+    events.Probing(),
+    events.TrialStarted(trial=TRIAL),
+    events.TrialEnded(trial=TRIAL, tps=12.34),
+)
+
+
+def shown(*happened: events.Event, terminal: bool = True) -> str:
+    out = io.StringIO()
+    console = Console(file=out, force_terminal=terminal, width=120, color_system=None)
+    with ProgressDisplay(console) as display:
+        for event in happened:
+            display(event)
+    return out.getvalue()
+
+
+def test_a_terminal_shows_arm_prompt_rate_and_how_many_are_done() -> None:
+    text = shown(*ALL)
+
+    assert "baseline · code-one" in text
+    assert "12.3 tokens/s" in text
+    assert "2/3" in text
+
+
+def test_a_failed_trial_counts_and_says_its_reason() -> None:
+    failure = Failure(reason="out-of-memory", detail="no room")
+
+    text = shown(events.Planned(total=1), events.TrialEnded(trial=TRIAL, failure=failure))
+
+    assert "failed: out-of-memory" in text
+    assert "1/1" in text
+
+
+def test_anything_but_a_terminal_stays_silent() -> None:
+    assert shown(*ALL, events.Finished(), terminal=False) == ""
