@@ -18,6 +18,7 @@ from pipeline.addresses import repository_address, site_address
 from pipeline.database import open_database
 from pipeline.discover import discover
 from pipeline.errors import PipelineError
+from pipeline.export import export
 from pipeline.pages import Asset, Page, Site, pages
 from pipeline.pages.figures import chart_files
 from pipeline.pages.model import file_path
@@ -62,7 +63,8 @@ def build(
         repository=repository_address(ROOT),
         address=site_address(site_url),
     )
-    for part in (library, *_raw_files(results, extra), *pages(connection, site)):
+    files = export(connection, docs / "data")
+    for part in (library, *_raw_files(results, extra), *pages(connection, site, files)):
         _write(docs, part)
     _run_mkdocs(docs, output, site, newest_moment(connection))
     write_policy(output)
@@ -74,7 +76,9 @@ def newest_moment(connection: duckdb.DuckDBPyConnection) -> datetime:
     found = connection.table("submission").aggregate("max(measured_until)").fetchall()
     printed = connection.table("published_row").aggregate("max(transcribed_on)").fetchall()
     moments = [datetime.fromisoformat(str(row[0])) for row in (*found, *printed) if row[0]]
-    return max((moment.replace(tzinfo=UTC) for moment in moments), default=datetime(1980, 1, 1, tzinfo=UTC))
+    return max(
+        (moment.replace(tzinfo=UTC) for moment in moments), default=datetime(1980, 1, 1, tzinfo=UTC)
+    )
 
 
 def _write(docs: Path, part: Page | Asset) -> None:
@@ -89,7 +93,7 @@ def _write(docs: Path, part: Page | Asset) -> None:
 
 def _chart_library() -> Asset:
     """The library that makes charts interactive: one file, named after its content."""
-    data = vl_convert.javascript_bundle().encode()
+    data = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;").encode()
     name = hashlib.sha256(data).hexdigest()[:12]
     return Asset(path=f"assets/javascripts/vega.{name}.js", data=data)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pipeline.pages.data import data_page
 from pipeline.pages.environment import render
 from pipeline.pages.format_reference import format_reference
 from pipeline.pages.home import home
@@ -18,11 +19,15 @@ if TYPE_CHECKING:
 
     import duckdb
 
+    from pipeline.export import ExportedFile
+
 __all__ = ["Asset", "Page", "Site", "pages"]
 
 
-def pages(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Page | Asset]:
-    """Every generated page, and the files that belong to one."""
+def pages(
+    connection: duckdb.DuckDBPyConnection, site: Site, files: tuple[ExportedFile, ...]
+) -> Iterator[Page | Asset]:
+    """Every generated page, and the files that belong to one; `files` are the exported data."""
     yield from home(connection, site)
     yield tasks(connection, site)
     yield break_even(connection, site)
@@ -30,6 +35,6 @@ def pages(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Page | 
     yield from target_pages(connection, site)
     yield from submission_pages(connection, site)
     yield published(connection, site)
-    yield render("data.md.jinja", path="data.md", site=site)
+    yield data_page(connection, site, files)
     yield render("contribute.md.jinja", path="contribute.md", site=site)
     yield format_reference(site)

@@ -63,7 +63,7 @@ def log_position(value: float) -> float:
 
 
 def curve(points: Sequence[tuple[int, float]], *, width: float, height: float) -> Curve:
-    """A curve from 0 upward in a box of `width` × `height`, y pointing down."""
+    """A curve from 0 upward in a box of `width` by `height`, y pointing down."""
     most = max(value for _, value in points) * HEADROOM
     first, last = points[0][0], points[-1][0]
     span = max(last - first, 1)

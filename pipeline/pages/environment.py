@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 
     from pipeline.pages.model import Figure, Site
 
-NO_VALUE = "–"
+NO_VALUE = "\N{EN DASH}"
+TIMES = "\N{MULTIPLICATION SIGN}"
+MIB_PER_GIB = 1024
 VERDICTS = {
     "helps": "▲ helps",
     "hurts": "▼ hurts",
@@ -50,9 +52,7 @@ def render(
     text = (
         environment()
         .get_template(template)
-        .render(
-            site=site, url=lambda address: relative(here, address), figures=figures, **values
-        )
+        .render(site=site, url=lambda address: relative(here, address), figures=figures, **values)
     )
     return Page(path=path, text=text, figures=figures)
 
@@ -84,8 +84,8 @@ def environment() -> Environment:
 
 
 def ratio(value: float | None) -> str:
-    """A speedup as it is printed everywhere: 1.234 is "1.23×"."""
-    return NO_VALUE if value is None else f"{value:.2f}×"
+    """A speedup as it is printed everywhere: two digits and a multiplication sign."""
+    return NO_VALUE if value is None else f"{value:.2f}{TIMES}"
 
 
 def number(value: float | None, digits: int = 1, unit: str = "") -> str:
@@ -111,13 +111,15 @@ def day(moment: datetime | str | None) -> str:
 
 
 def gib(mib: float | None) -> str:
-    """Memory as people say it: 8188 MiB is "8 GiB"."""
-    return NO_VALUE if mib is None else f"{mib / 1024:.3g} GiB"
+    """Memory as people say it: 8188 MiB is "8 GiB", 700 MiB stays "700 MiB"."""
+    if mib is None:
+        return NO_VALUE
+    return f"{mib:.0f} MiB" if mib < MIB_PER_GIB else f"{mib / MIB_PER_GIB:.3g} GiB"
 
 
 def plain(text: str) -> str:
     """Text for a page's title, which the theme does not escape: letters, digits, a few signs."""
-    return re.sub(r"[^A-Za-z0-9 .,()×+–-]+", " ", text).strip() or "Unnamed"
+    return re.sub(r"[^A-Za-z0-9 .,()+-]+", " ", text).strip() or "Unnamed"
 
 
 def compact_json(value: object) -> Markup:

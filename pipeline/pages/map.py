@@ -6,6 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from pipeline.pages.environment import TASKS
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
 ALL = "all"
 REACH = 2.5  # colours are full at 2.5 times faster or slower
 COLUMN_GAP = 4
+LONGEST_LABEL = 28
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,9 +32,7 @@ class Layout:
     head_height: int = 26
 
 
-WIDE = Layout(
-    name="wide", width=860, label_width=210, label_height=0, square_height=46, row_gap=4
-)
+WIDE = Layout(name="wide", width=860, label_width=240, label_height=0, square_height=46, row_gap=4)
 NARROW = Layout(
     name="narrow", width=340, label_width=0, label_height=22, square_height=42, row_gap=8
 )
@@ -87,7 +88,8 @@ class Choice:
 def choices(squares: Iterable[Square]) -> Iterator[Choice]:
     """Every task with every backend that has squares, and with all backends together."""
     everything = tuple(squares)
-    tasks = sorted({square.task for square in everything}, key=lambda task: (task != ALL, task))
+    found = {square.task for square in everything}
+    tasks = [task for task in (ALL, *TASKS) if task in found]
     backends = [ALL, *sorted({square.backend for square in everything})]
     for task in tasks:
         for backend in backends:
@@ -104,7 +106,9 @@ def opening(listed: tuple[Choice, ...]) -> Choice:
     return max(full, key=_measured)
 
 
-def draw(squares: tuple[Square, ...], sizes: tuple[tuple[int, str], ...], layout: Layout) -> Drawing:
+def draw(
+    squares: tuple[Square, ...], sizes: tuple[tuple[int, str], ...], layout: Layout
+) -> Drawing:
     """Place squares on a grid with one column per size class."""
     tile_width = (layout.width - layout.label_width) / len(sizes) - COLUMN_GAP
     columns = tuple(
@@ -155,15 +159,20 @@ def _row(
 ) -> Row:
     found = {square.size_class: square for square in squares}
     first = squares[0]
+    memory = f" {first.vram_gib} GB" if first.vram_gib else ""
     return Row(
-        label=first.device_label,
-        detail=first.backend,
+        label=_shortened(first.device_label.removesuffix(memory)),
+        detail=f"{memory.strip()} · {first.backend}" if memory else first.backend,
         address=first.address,
         y=top,
         tiles=tuple(
             _tile(x, top + layout.label_height, label, found.get(label)) for x, label in columns
         ),
     )
+
+
+def _shortened(label: str) -> str:
+    return label if len(label) <= LONGEST_LABEL else f"{label[: LONGEST_LABEL - 1].rstrip()}…"
 
 
 def _tile(x: float, y: float, size_class: str, square: Square | None) -> Tile:

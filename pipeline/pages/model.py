@@ -38,8 +38,11 @@ class Asset:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Site:
-    """What every page knows: addresses outside the site (`None`: unknown, then nothing links
-    there) and where the library that wakes charts lies."""
+    """What every page knows.
+
+    `bundle` is the library that wakes charts. `repository` and `address` (of the site) lie outside;
+    `None` means unknown, and then nothing links there.
+    """
 
     bundle: str
     repository: str | None = None
@@ -80,8 +83,11 @@ def file_path(file: str) -> str:
 
 
 def _file_stem(name: str) -> str:
-    """A name that is safe as a file and as an address. Names from the collection are safe already;
-    a local preview may be called anything, and a name without Latin letters has an empty slug."""
+    """A name that is safe as a file and as an address.
+
+    Names from the collection are safe already; a local preview may be called anything, and a name
+    without Latin letters has an empty slug.
+    """
     if re.fullmatch(r"[a-z0-9][a-z0-9._-]*", name) and name not in {"index", "readme"}:
         return name
     words = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") or "unnamed"

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pipeline.pages.cells import Cell, TaskLine
-from pipeline.pages.environment import render
+from pipeline.pages.environment import TASKS, render
 from pipeline.pages.figures import figure
 from pipeline.pages.rows import read
 
@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     import duckdb
 
     from pipeline.pages.model import Page, Site
+
+
+SHOWN = 10  # cells at either end of the break-even table
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +33,8 @@ class BreakEven:
 
 def tasks(connection: duckdb.DuckDBPyConnection, site: Site) -> Page:
     """Speedup by task and method."""
-    lines = tuple(row for row in read(connection, TaskLine, "task_view") if row.tier == "measured")
+    rows = [row for row in read(connection, TaskLine, "task_view") if row.tier == "measured"]
+    lines = tuple(row for task in ("all", *TASKS) for row in rows if row.task == task)
     figures = (figure(connection, "tasks"), figure(connection, "methods"))
     return render("tasks.md.jinja", path="tasks.md", site=site, figures=figures, lines=lines)
 
@@ -52,7 +56,14 @@ def break_even(connection: duckdb.DuckDBPyConnection, site: Site) -> Page:
             figure(connection, "verification_curve"),
             figure(connection, "backends"),
         ),
-        cells=cells,
+        total=len(cells),
+        extremes=extremes(cells),
         hopeless=sum(plane[cell.cell].cannot_win for cell in cells),
         losing=sum(plane[c.cell].tokens_per_round < plane[c.cell].round_cost for c in cells),
     )
+
+
+def extremes(cells: tuple[Cell, ...]) -> tuple[Cell, ...]:
+    """The cells that win most and those that lose most, from best to worst."""
+    ordered = sorted(cells, key=lambda cell: (-(cell.speedup or 0.0), cell.cell))
+    return tuple(ordered if len(ordered) <= 2 * SHOWN else ordered[:SHOWN] + ordered[-SHOWN:])

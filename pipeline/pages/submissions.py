@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pipeline.pages.cells import Overview
 from pipeline.pages.drawing import curve, whisker
-from pipeline.pages.environment import NO_VALUE, plain, render
+from pipeline.pages.environment import NO_VALUE, TASKS, gib, plain, render
 from pipeline.pages.model import address_of, device_path, file_path, submission_path
 from pipeline.pages.rows import by_submission, read
 from pipeline.pages.submission_rows import (
@@ -133,7 +133,7 @@ def judge(arms: tuple[Arm, ...], estimates: tuple[Estimate, ...]) -> Iterator[Ju
             yield Judged(
                 arm=arm,
                 overall=next((row for row in own if row.task is None), None),
-                tasks=tuple(row for row in own if row.task is not None),
+                tasks=tuple(row for task in TASKS for row in own if row.task == task),
             )
 
 
@@ -153,15 +153,15 @@ def machine_facts(it: Evidence) -> Iterator[tuple[str, str]]:
     """What is known about the machine, as label and words."""
     row = it.submission
     yield "Processor", f"{row.cpu_name} ({row.cpu_logical_cores} logical cores)"
-    memory = f"{row.ram_mib / 1024:.3g} GiB"
+    memory = gib(row.ram_mib)
     yield "Main memory", " ".join(filter(None, (memory, row.ram_type)))
     for gpu in it.gpus:
         parts = (
             gpu.name,
-            f"{gpu.vram_mib / 1024:.3g} GiB" if gpu.vram_mib else None,
+            gib(gpu.vram_mib) if gpu.vram_mib else None,
             f"driver {gpu.driver}" if gpu.driver else None,
             gpu.api,
-            f"PCIe {gpu.pcie_generation} × {gpu.pcie_width}" if gpu.pcie_width else None,
+            f"PCIe {gpu.pcie_generation}.0 x{gpu.pcie_width}" if gpu.pcie_width else None,
             f"limited to {gpu.power_limit_w:g} W" if gpu.power_limit_w else None,
         )
         yield "Graphics", ", ".join(filter(None, parts))

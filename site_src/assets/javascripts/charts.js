@@ -3,6 +3,7 @@
 
 (() => {
   const MARGIN = "300px";
+  const ERRORS_ONLY = 1;
   const live = new Map(); // host element -> { spec, view }
   let library;
 
@@ -47,7 +48,7 @@
   const draw = async (figure) => {
     const host = figure.querySelector(".dm-chart__live");
     const known = live.get(host);
-    const options = { ast: true, actions: false, renderer: "svg", tooltip: { theme: "custom" } };
+    const options = { ast: true, actions: false, renderer: "svg", logLevel: ERRORS_ONLY, tooltip: { theme: "custom" } };
     const spec = { ...known.spec, config: merge(known.spec.config ?? {}, theme()) };
     host.hidden = false;
     const result = await known.embed(host, spec, options);

@@ -1,0 +1,82 @@
+"""Where are the data? Every exported file with its size, every column with its meaning."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pipeline.export import EXPORTS
+from pipeline.metrics import metrics, views
+from pipeline.pages.environment import render
+from pipeline.pages.rows import grouped
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import duckdb
+
+    from pipeline.export import ExportedFile
+    from pipeline.pages.model import Page, Site
+
+FIRST = "cells"  # what most readers look for
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column:
+    """One column of an exported table."""
+
+    name: str
+    kind: str
+    label: str
+    unit: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DataSet:
+    """One exported table in all its formats."""
+
+    name: str
+    row: str
+    rows: int
+    files: tuple[ExportedFile, ...]
+    columns: tuple[Column, ...]
+
+
+def data_page(
+    connection: duckdb.DuckDBPyConnection, site: Site, files: tuple[ExportedFile, ...]
+) -> Page:
+    """The page of everything that can be downloaded."""
+    return render(
+        "data.md.jinja",
+        path="data.md",
+        site=site,
+        datasets=tuple(datasets(connection, files)),
+        others=tuple(file for file in files if file.table is None),
+    )
+
+
+def datasets(
+    connection: duckdb.DuckDBPyConnection, files: tuple[ExportedFile, ...]
+) -> Iterator[DataSet]:
+    """Every exported table with its files, the most asked for first."""
+    by_table = grouped([file for file in files if file.table], lambda file: file.table or "")
+    known = metrics(connection)
+    described = {view.name: view for view in views(connection)}
+    for name in sorted(EXPORTS, key=lambda name: name != FIRST):
+        table = EXPORTS[name]
+        view = described[table]
+        yield DataSet(
+            name=name,
+            row=view.row,
+            rows=by_table[table][0].rows or 0,
+            files=by_table[table],
+            columns=tuple(
+                Column(
+                    name=column,
+                    kind=kind.lower() if len(kind) < len("struct") * 3 else "nested",
+                    label=known[column].label if column in known else "",
+                    unit=known[column].unit if column in known else "",
+                )
+                for column, kind in view.columns
+            ),
+        )

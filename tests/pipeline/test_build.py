@@ -1,0 +1,166 @@
+"""Does the whole site come out right: complete, closed, repeatable, and unmoved by hostile text?"""
+
+from __future__ import annotations
+
+import json
+import re
+from html import unescape
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+
+from pipeline.build import build
+from pipeline.policy import UnexpectedScriptError, inline_scripts, write_policy
+from tests.sites import HOSTILE_NOTE, PUBLISHED, addresses, built_site, submission_name, write_corpus
+
+ELSEWHERE = re.compile(r"""(?:src|srcset|data)=["'](?:https?:)?//|url\(["']?(?:https?:)?//""")
+
+
+class Reader(HTMLParser):
+    """The tags of a page, its ids and everything it refers to."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.ids: set[str] = set()
+        self.links: list[str] = []
+        self.handlers: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.handlers += [name for name, _ in attrs if name.startswith("on")]
+        values = dict(attrs)
+        self.ids |= {value for key in ("id", "name") if (value := values.get(key))}
+        self.links += [value for key in ("href", "src") if (value := values.get(key))]
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return built_site(tmp_path_factory.getbasetemp())
+
+
+@pytest.fixture(scope="module")
+def empty_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("nothing")
+    return build(results=folder / "results", output=folder / "site")
+
+
+def test_every_kind_of_page_is_there(site: Path) -> None:
+    found = addresses(site)
+
+    assert {"", "tasks/", "break-even/", "published/", "data/", "contribute/"} <= set(found)
+    assert {"methodology/", "format/", "faq/", "glossary/", "design/"} <= set(found)
+    assert {"devices/", "devices/rtx-4060-8-gb/", "models/", "models/sample-7b/"} <= set(found)
+    assert f"submissions/{submission_name(0)}/" in found
+
+
+def test_a_site_without_any_result_says_so_and_how_to_contribute(empty_site: Path) -> None:
+    home = (empty_site / "index.html").read_text("utf-8")
+
+    assert "It has no measured result yet." in home
+    assert "python -m harness run" in home
+    assert 'href="contribute/"' in home
+
+
+def test_the_same_inputs_give_the_same_bytes(site: Path, tmp_path: Path) -> None:
+    again = build(results=write_corpus(tmp_path / "results"), output=tmp_path / "site")
+
+    names = sorted(path.relative_to(site) for path in site.rglob("*") if path.is_file())
+    assert names == sorted(p.relative_to(again) for p in again.rglob("*") if p.is_file())
+    assert [n for n in names if (site / n).read_bytes() != (again / n).read_bytes()] == []
+
+
+def test_every_published_figure_stands_on_the_published_page_as_printed(site: Path) -> None:
+    page = unescape((site / "published" / "index.html").read_text("utf-8"))
+
+    documents = [json.loads(path.read_text("utf-8")) for path in PUBLISHED.glob("*.json")]
+    rows = [(doc["source"]["id"], row) for doc in documents for row in doc["rows"]]
+    assert len(rows) > 100
+    for source, row in rows:
+        start = page.index(f'id="{source}--{row["id"]}"')
+        shown = page[start : page.index("</tr>", start)]
+        for figure in row["figures"]:
+            assert f"<strong>{figure['as_printed']}</strong>" in shown
+        assert row["place"] in shown
+
+
+@pytest.mark.parametrize("which", ["site", "empty_site"])
+def test_internal_links_lead_somewhere(which: str, request: pytest.FixtureRequest) -> None:
+    site: Path = request.getfixturevalue(which)
+    pages = {path: Reader(path.read_text("utf-8")) for path in site.rglob("index.html")}
+
+    broken = [
+        (path.relative_to(site).as_posix(), link)
+        for path, page in pages.items()
+        for link in page.links
+        if not _leads_somewhere(site, path, link, pages)
+    ]
+
+    assert broken == []
+
+
+def test_no_page_loads_anything_from_another_host(site: Path) -> None:
+    texts = {p: p.read_text("utf-8") for kind in ("*.html", "*.css") for p in site.rglob(kind)}
+
+    assert [path.name for path, text in texts.items() if ELSEWHERE.search(text)] == []
+
+
+def test_hostile_text_stays_text(site: Path) -> None:
+    plain = Reader(_submission(site, 0))
+    hostile = Reader(_submission(site, 3))
+
+    assert hostile.handlers == []
+    assert set(hostile.tags) - set(plain.tags) <= {"ul", "li", "strong"}  # it has a flag
+    assert hostile.tags.count("script") == plain.tags.count("script")
+    assert [link for link in hostile.links if "boom" in link] == []
+    assert HOSTILE_NOTE in unescape(_submission(site, 3))
+
+
+def test_a_title_holds_no_sign_that_markup_could_use(site: Path) -> None:
+    title = re.findall(r"<title>(.*?)</title>", _submission(site, 3))[0]
+
+    assert not set("<>&\"'{}[]") & set(title)
+    assert title.endswith("on Evil onload boom() 12 GB - Draftmap")
+
+
+def test_every_page_carries_a_policy_without_eval_or_open_inline_scripts(site: Path) -> None:
+    for path in site.rglob("index.html"):
+        text = path.read_text("utf-8")
+        (policy,) = re.findall(r'Content-Security-Policy" content="([^"]*)"', text)
+        (scripts,) = re.findall(r"script-src ([^;]*)", policy)
+
+        assert "unsafe" not in scripts
+        assert "default-src 'self'" in policy
+        assert len(inline_scripts(text)) <= scripts.count("sha256-")
+
+
+def test_an_inline_script_that_the_theme_did_not_write_stops_the_build(tmp_path: Path) -> None:
+    page = '<meta charset="utf-8"><script>theme()</script>'
+    for name in ("404.html", "faq/index.html", "design/0001-format-raw-facts/index.html"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(page, "utf-8")
+    (tmp_path / "index.html").write_text(page + "<script>boom()</script>", "utf-8")
+
+    with pytest.raises(UnexpectedScriptError, match=r"index\.html.*boom"):
+        write_policy(tmp_path)
+
+
+def _submission(site: Path, number: int) -> str:
+    return (site / "submissions" / submission_name(number) / "index.html").read_text("utf-8")
+
+
+def _leads_somewhere(site: Path, page: Path, link: str, pages: dict[Path, Reader]) -> bool:
+    parts = urlsplit(link)
+    if parts.scheme or parts.netloc:
+        return parts.scheme == "https"
+    target = (page.parent / unquote(parts.path)).resolve() if parts.path else page
+    if not target.is_relative_to(site.resolve()):
+        return False
+    if target.is_dir():
+        target /= "index.html"
+    if not target.is_file():
+        return False
+    return not parts.fragment or target not in pages or parts.fragment in pages[target].ids

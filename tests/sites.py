@@ -1,0 +1,67 @@
+"""Which site do the tests look at? One built from a small corpus, once per session.
+
+One of its submissions carries text that tries to become code, as far as the format lets it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pipeline.build import build
+from tests.samples import Costs, sample, sample_bytes
+
+if TYPE_CHECKING:
+    from schemas.submission import Submission
+
+PUBLISHED = Path(__file__).resolve().parents[1] / "results" / "published"
+HOSTILE_NOTE = (
+    '"onmouseover="boom()" {{ 7 * 7 }} {% raw %} [x](javascript:boom()) &lt;script&gt;boom()&lt;/script&gt;'
+)
+HOSTILE_NAME = "&lt;/title&gt;&lt;script&gt;boom()&lt;/script&gt;' onload='boom()"
+
+
+def corpus() -> tuple[Submission, ...]:
+    """Two cards, a processor and two model sizes; the last submission is hostile."""
+    slow = Costs(step_ms=40.0, extra_width_ms=20.0, draft_token_ms=20.0)
+    hostile = sample(seed=4, gpu="Evil' onload='boom()", vram_mib=12288, blocks=1)
+    return (
+        sample(seed=1, gpu="NVIDIA GeForce RTX 4060", backend="cuda", prompts_per_task=4),
+        sample(seed=2, gpu="NVIDIA GeForce RTX 4060", backend="vulkan", costs=slow),
+        sample(seed=3, gpu=None, backend="cpu", parameters=500_000_000, costs=slow, blocks=1),
+        replace(hostile, notes=HOSTILE_NOTE, target=replace(hostile.target, name=HOSTILE_NAME)),
+    )
+
+
+def write_corpus(folder: Path) -> Path:
+    """A results folder with `corpus()` and the published figures of the repository."""
+    shutil.copytree(PUBLISHED, folder / "published")
+    (folder / "community").mkdir()
+    for number, submission in enumerate(corpus()):
+        path = folder / "community" / f"{submission_name(number)}.json"
+        path.write_bytes(sample_bytes(submission))
+    return folder
+
+
+def submission_name(number: int) -> str:
+    """The name of a submission of the corpus, which is also its address."""
+    digest = hashlib.sha256(sample_bytes(corpus()[number])).hexdigest()
+    return f"rig{number}--sample--20261121-{digest[:8]}"
+
+
+@cache
+def built_site(temporary: Path) -> Path:
+    """The site of `corpus()` below pytest's base folder, built once per session."""
+    folder = temporary / "draftmap"
+    folder.mkdir()
+    return build(results=write_corpus(folder / "results"), output=folder / "site")
+
+
+def addresses(site: Path) -> list[str]:
+    """The addresses of all pages of a built site, sorted."""
+    found = (path.parent.relative_to(site).as_posix() for path in site.rglob("index.html"))
+    return sorted("" if name == "." else f"{name}/" for name in found)
