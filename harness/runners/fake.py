@@ -39,9 +39,11 @@ class FakeRig:
     """The truth about a made-up rig.
 
     A round that feeds w tokens costs `step_ms + (w - 1) * extra_width_ms` and `draft_token_ms` per
-    drafted token. Every drafted token is accepted with its task's probability, up to the first
-    rejection. `slowdown(order)` multiplies all times of the trial that runs as number `order`.
-    `noise` is the standard deviation of each round's log duration.
+    drafted token. Every drafted token is accepted with the probability of its prompt or else of
+    its task, up to the first rejection; an arm repeats a prompt with the same rejections, as
+    greedy decoding does. `slowdown(order)` multiplies all times of the trial that runs as number
+    `order`, `slowdown_at(clock_ms)` those of a round that begins at that time, `disturbance(rng)`
+    those of a single round. `noise` is the standard deviation of each round's log duration.
     """
 
     step_ms: float = 20.0
@@ -51,6 +53,8 @@ class FakeRig:
     default_acceptance: float = 0.6
     noise: float = 0.01
     slowdown: Callable[[int], float] | None = None
+    slowdown_at: Callable[[float], float] | None = None
+    disturbance: Callable[[random.Random], float] | None = None
     failing_arms: dict[str, Reason] = field(default_factory=dict)
     failing_trials: dict[int, Reason] = field(default_factory=dict)
 
@@ -67,7 +71,10 @@ class FakeRunner:
 
 
 class FakeSession:
-    """Answers with made-up generations. The same seed gives the same answers."""
+    """Answers with made-up generations. The same seed gives the same answers.
+
+    `clock_ms` is the rig's own time: what prompts and rounds have taken since the session began.
+    """
 
     def __init__(self, rig: FakeRig, campaign: Campaign) -> None:
         self._rig = rig
@@ -76,6 +83,7 @@ class FakeSession:
         self._tasks = {prompt.id: prompt.task for prompt in campaign.suite.prompts}
         self._rng = random.Random(campaign.seed)  # noqa: S311 - made-up data
         self._answered = 0
+        self.clock_ms = 0.0
 
     def report(self) -> EngineReport:
         """A made-up engine."""
@@ -134,12 +142,15 @@ class FakeSession:
         """Nothing to free."""
 
     def _generation(self, arm: ArmPlan, prompt: str, limit: int, factor: float) -> Generation:
-        acceptance = self._rig.acceptance.get(self._tasks[prompt], self._rig.default_acceptance)
+        acceptance = self._acceptance(prompt)
+        chance = random.Random(f"{arm.id} {prompt}")  # noqa: S311 - made-up data
+        prompt_ms = _PROMPT_MS * self._factor(factor)
+        self.clock_ms += prompt_ms
         rounds: list[Round] = []
         produced = 1
         while produced < limit:
             drafted = min(_depth(arm), limit - produced - 1)
-            accepted = self._accepted(drafted, acceptance)
+            accepted = _accepted(chance, drafted, acceptance)
             rounds.append(self._round(arm, drafted, accepted, factor))
             produced += accepted + 1
         decode_ms = sum(item.round_ms for item in rounds)
@@ -149,23 +160,29 @@ class FakeSession:
             margins=(5.0,) * limit if arm.role == "baseline" else None,
             prompt_tokens=_PROMPT_TOKENS,
             prompt_sha256=hashlib.sha256(prompt.encode()).hexdigest()[:16],
-            prompt_ms=_PROMPT_MS * factor,
-            wall_ms=decode_ms + _PROMPT_MS * factor,
+            prompt_ms=prompt_ms,
+            wall_ms=decode_ms + prompt_ms,
             rounds=tuple(rounds),
             finish="length",
         )
 
-    def _accepted(self, drafted: int, acceptance: float) -> int:
-        for index in range(drafted):
-            if self._rng.random() >= acceptance:
-                return index
-        return drafted
+    def _acceptance(self, prompt: str) -> float:
+        by_task = self._rig.acceptance.get(self._tasks[prompt], self._rig.default_acceptance)
+        return self._rig.acceptance.get(prompt, by_task)
+
+    def _factor(self, factor: float) -> float:
+        """How many times as long as usual something takes that begins now."""
+        slowdown_at = self._rig.slowdown_at
+        return factor * slowdown_at(self.clock_ms) if slowdown_at else factor
 
     def _round(self, arm: ArmPlan, drafted: int, accepted: int, factor: float) -> Round:
-        scale = factor * self._rng.lognormvariate(0.0, self._rig.noise)
+        scale = self._factor(factor) * self._rng.lognormvariate(0.0, self._rig.noise)
+        if self._rig.disturbance:
+            scale *= self._rig.disturbance(self._rng)
         drafts = arm.method.type == "draft-model"
         draft_ms = drafted * self._rig.draft_token_ms * scale if drafts else 0.0
         verify_ms = self._verify_ms(drafted) * scale
+        self.clock_ms += draft_ms + verify_ms
         return Round(
             drafted=drafted,
             accepted=accepted,
@@ -177,6 +194,13 @@ class FakeSession:
 
     def _verify_ms(self, drafted: int) -> float:
         return self._rig.step_ms + drafted * self._rig.extra_width_ms
+
+
+def _accepted(chance: random.Random, drafted: int, acceptance: float) -> int:
+    for index in range(drafted):
+        if chance.random() >= acceptance:
+            return index
+    return drafted
 
 
 def _depth(arm: ArmPlan) -> int:
