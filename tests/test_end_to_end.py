@@ -1,0 +1,159 @@
+"""Does the whole pipe run on real input? Measure, validate, show, submit, build, as people do."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from schemas.contract import read
+from schemas.submission import Submission
+
+pytestmark = pytest.mark.engine
+
+ROOT = Path(__file__).parents[1]
+RUN = ("run", "--tasks", "code,math", "--prompts", "2", "--max-tokens", "12", "--blocks", "2")
+
+
+def harness(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run the harness's command line from the repository."""
+    return command("harness", *arguments)
+
+
+def pipeline(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run the pipeline's command line from the repository."""
+    return command("pipeline", *arguments)
+
+
+def command(module: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run a module with arguments; the terminal is 100 columns wide."""
+    return subprocess.run(
+        [sys.executable, "-m", module, *arguments],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "COLUMNS": "100"},
+    )
+
+
+@pytest.fixture(scope="module")
+def result(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A result file, measured on this machine with the embedded default."""
+    path = tmp_path_factory.mktemp("run") / "result.json"
+    done = harness(*RUN, "--output", str(path))
+    assert done.returncode == 0, done.stderr
+    assert "Traceback" not in done.stderr
+    return path
+
+
+def measured(result: Path) -> Submission:
+    """The submission in the result file."""
+    submission = read(result.read_bytes())
+    assert isinstance(submission, Submission), submission
+    return submission
+
+
+def test_a_run_measures_every_arm_on_every_prompt_in_every_block(result: Path) -> None:
+    submission = measured(result)
+
+    assert [arm.id for arm in submission.arms] == ["baseline", "prompt-lookup-n8", "draft-model-n4"]
+    assert len(submission.trials) == 3 * 4 * 2
+    assert {trial.outcome for trial in submission.trials} == {"ok"}
+    assert submission.profile == "custom"
+    assert submission.design.ended == "completed"
+
+
+def test_greedy_speculation_agrees_with_the_baseline_or_parts_at_a_near_tie(result: Path) -> None:
+    submission = measured(result)
+
+    margins = [trial.divergence_margin for trial in submission.trials if trial.first_divergence]
+    assert all(margin is not None and margin < 0.1 for margin in margins)
+
+
+def test_harness_and_pipeline_accept_the_file_alike(result: Path) -> None:
+    ours, theirs = harness("validate", str(result)), pipeline("validate", str(result))
+
+    assert (ours.returncode, theirs.returncode) == (0, 0), ours.stdout + theirs.stdout
+
+
+def test_a_spoiled_file_is_refused_by_both_with_the_place_and_the_rule(
+    result: Path, tmp_path: Path
+) -> None:
+    document = json.loads(result.read_bytes())
+    document["trials"][3]["accepted"] = document["trials"][3]["drafted"] + 1
+    spoiled = tmp_path / "spoiled.json"
+    spoiled.write_text(json.dumps(document))
+
+    for done in (harness("validate", str(spoiled)), pipeline("validate", str(spoiled))):
+        assert done.returncode == 1
+        assert "$.trials[3].accepted" in done.stdout
+        assert "[accepted-within-drafted]" in done.stdout
+
+
+def test_show_prints_a_verdict_for_every_task_and_arm(result: Path) -> None:
+    done = harness("show", str(result))
+
+    assert done.returncode == 0, done.stderr
+    for word in ("prompt-lookup-n8", "draft-model-n4", "code", "math"):
+        assert word in done.stdout
+
+
+def test_show_as_json_gives_the_figures_that_a_machine_needs(result: Path) -> None:
+    done = harness("show", str(result), "--json")
+
+    estimates = json.loads(done.stdout)["estimates"]
+    assert {(row["arm"], row.get("task")) for row in estimates} >= {
+        ("prompt-lookup-n8", "code"),
+        ("draft-model-n4", "math"),
+    }
+
+
+def test_submit_puts_the_file_into_a_checkout_under_its_canonical_name(
+    result: Path, tmp_path: Path
+) -> None:
+    checkout = tmp_path / "checkout"
+    (checkout / "results" / "community").mkdir(parents=True)
+    shutil.copytree(ROOT / "schemas", checkout / "schemas")
+    subprocess.run(["git", "init", "-q", str(checkout)], check=True)  # noqa: S607 - git on the path
+
+    done = harness("submit", str(result), "--repository", str(checkout))
+
+    placed = list((checkout / "results" / "community").glob("*.json"))
+    assert done.returncode == 0, done.stderr
+    assert len(placed) == 1
+    assert pipeline("validate", str(placed[0])).returncode == 0
+
+
+def test_the_site_shows_the_run_as_a_local_preview(result: Path, tmp_path: Path) -> None:
+    site = tmp_path / "site"
+
+    done = pipeline("build", "--extra", str(result), "--output", str(site))
+
+    assert done.returncode == 0, done.stderr
+    pages = [page.read_text() for page in (site / "submissions").glob("*/index.html")]
+    name = measured(result).target.name
+    assert any(name in page for page in pages)
+    assert (site / "index.html").is_file()
+
+
+def test_an_unknown_model_is_one_line_and_exit_code_1() -> None:
+    done = harness("run", "--target", "no-such-model.gguf", "--dry-run")
+
+    assert done.returncode == 1
+    assert done.stderr.strip().count("\n") <= 1
+    assert "no-such-model.gguf" in done.stderr
+
+
+def test_a_context_that_is_too_small_is_one_line_and_exit_code_1(tmp_path: Path) -> None:
+    done = harness(*RUN, "--context", "64", "--output", str(tmp_path / "none.json"))
+
+    assert done.returncode == 1
+    assert "raise --context to" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (tmp_path / "none.json").exists()
