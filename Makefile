@@ -42,7 +42,7 @@ demo: setup ## Measure on this machine, print the verdict, build the site with i
 	@rm -f $(DEMO)/result.json
 	$(RUN) -m harness run --quick --output $(DEMO)/result.json
 	$(RUN) -m pipeline build --extra $(DEMO)/result.json --output $(SITE)
-	@printf '\n%s\n' \
+	@printf '%s\n' '' \
 	  'Your result:  $(DEMO)/result.json' \
 	  'Your site:    $(SITE)/index.html' \
 	  'Look at it:   make serve        (then open http://127.0.0.1:$(PORT)/)'
