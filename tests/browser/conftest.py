@@ -1,4 +1,4 @@
-"""A browser, and the site on a file server of this machine. Without Chromium the tests are skipped."""
+"""A browser, and the site on a file server of this machine. Without Chromium: loudly skipped."""
 
 from __future__ import annotations
 

@@ -6,14 +6,24 @@ import json
 import re
 from html import unescape
 from html.parser import HTMLParser
-from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
 import pytest
 
 from pipeline.build import build
 from pipeline.policy import UnexpectedScriptError, inline_scripts, write_policy
-from tests.sites import HOSTILE_NOTE, PUBLISHED, addresses, built_site, submission_name, write_corpus
+from tests.sites import (
+    HOSTILE_NOTE,
+    PUBLISHED,
+    addresses,
+    built_site,
+    submission_name,
+    write_corpus,
+)
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 ELSEWHERE = re.compile(r"""(?:src|srcset|data)=["'](?:https?:)?//|url\(["']?(?:https?:)?//""")
 
@@ -115,7 +125,9 @@ def test_hostile_text_stays_text(site: Path) -> None:
     assert hostile.handlers == []
     assert set(hostile.tags) - set(plain.tags) <= {"ul", "li", "strong"}  # it has a flag
     assert hostile.tags.count("script") == plain.tags.count("script")
-    assert [link for link in hostile.links if "boom" in link] == []
+    assert [
+        link for link in hostile.links if "boom()" in link or link.startswith("javascript")
+    ] == []
     assert HOSTILE_NOTE in unescape(_submission(site, 3))
 
 

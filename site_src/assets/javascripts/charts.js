@@ -51,7 +51,10 @@
     const options = { ast: true, actions: false, renderer: "svg", logLevel: ERRORS_ONLY, tooltip: { theme: "custom" } };
     const spec = { ...known.spec, config: merge(known.spec.config ?? {}, theme()) };
     host.hidden = false;
+    host.setAttribute("role", "img");
+    host.setAttribute("aria-label", figure.querySelector(".dm-chart__image img").alt);
     const result = await known.embed(host, spec, options);
+    host.querySelector("svg").setAttribute("aria-hidden", "true"); // the table says it better
     known.view?.finalize();
     known.view = result;
     figure.querySelector(".dm-chart__image").hidden = true;
