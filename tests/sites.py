@@ -19,8 +19,10 @@ if TYPE_CHECKING:
     from schemas.submission import Submission
 
 PUBLISHED = Path(__file__).resolve().parents[1] / "results" / "published"
-HOSTILE_NOTE = '"onmouseover="boom()" {{ 7 * 7 }} {% raw %} [x](javascript:boom()) '
+HOSTILE_NOTE = (
+    '"onmouseover="boom()" {{ 7 * 7 }} {% raw %} [x](javascript:boom()) '
     "&lt;script&gt;boom()&lt;/script&gt;"
+)
 HOSTILE_NAME = "&lt;/title&gt;&lt;script&gt;boom()&lt;/script&gt;' onload='boom()"
 
 
