@@ -16,6 +16,9 @@ Verdict = Literal[
     "helps", "hurts", "no-clear-difference", "too-few-prompts", "never-drafted", "failed"
 ]
 Exactness = Literal["identical", "diverged-near-tie", "diverged", "not-compared"]
+# serious: a figure may mean something else than it seems to. caution: it is less sure than it
+# looks. note: what a reader should know about the campaign.
+Severity = Literal["serious", "caution", "note"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,9 +95,13 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Flag:
-    """Something that a reader should know before trusting a figure. A flag never rejects."""
+    """Something that a reader should know before trusting a figure. A flag never rejects.
+
+    `arm` is named where a single one is concerned; `prompt` is the worst example.
+    """
 
     name: str
+    severity: Severity
     message: str
     remedy: str
     arm: str | None = None

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from estimates.decomposition import drafted_lengths
 from estimates.prediction import step_ms
 from estimates.scopes import FIXED_TASKS
+from estimates.wording import bound_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -157,7 +158,9 @@ def _times(estimate: Estimate) -> str:
 
 
 def _range(interval: Interval | None) -> str:
-    return "unknown bounds" if interval is None else f"{interval.low:.2f} and {interval.high:.2f}"
+    if interval is None:
+        return "unknown bounds"
+    return f"{bound_text(interval.low)} and {bound_text(interval.high)}"
 
 
 def _listed(names: Sequence[str]) -> str:

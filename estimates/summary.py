@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 from estimates import decomposition as parts
 from estimates.exactness import count, worst
-from estimates.flags import FLAGS
-from estimates.flags.evidence import Evidence
+from estimates.flags import raised
+from estimates.flags.evidence import Evidence, repeats
 from estimates.intervals import (
     bootstrap_interval,
     equal_weight_mean,
@@ -44,11 +44,16 @@ def summarize(submission: Submission) -> Summary:
         _estimate(scope) for arm in compared for scope in scopes(submission, arm, pairs[arm.id])
     )
     every_pair = tuple(each for arm in compared for each in pairs[arm.id])
-    evidence = Evidence(submission=submission, pairs=every_pair, estimates=estimates)
+    evidence = Evidence(
+        submission=submission,
+        pairs=every_pair,
+        estimates=estimates,
+        repeats=repeats(submission),
+    )
     return Summary(
         estimates=estimates,
         prompts=tuple(_prompt_estimate(each) for each in every_pair),
-        flags=tuple(flag for check in FLAGS.values() for flag in check(evidence)),
+        flags=raised(evidence),
     )
 
 

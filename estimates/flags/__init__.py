@@ -1,7 +1,9 @@
 """What should a reader know before trusting a figure? One function per flag.
 
-A flag never rejects and never deletes. To add one: write the function, give it a line here, and
-add to the tests one input that raises it and one that does not.
+A flag never rejects and never deletes. Nobody reads a long list, so a cause that hits several
+arms or prompts is one flag, and what merely follows from another flag is not said again. To add
+one: write the function, give it a line here, and add to the tests one input that raises it and one
+that does not.
 """
 
 from __future__ import annotations
@@ -11,12 +13,14 @@ from typing import TYPE_CHECKING
 from estimates.flags import completeness, controls, costs, machine, outputs, spread, trend
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from estimates.flags.evidence import Evidence
-    from estimates.model import Flag
+    from estimates.model import Flag, Severity
 
-    Check = Callable[[Evidence], Iterator[Flag]]
+    Check = Callable[[Evidence], Flag | None]
+
+_ORDER: tuple[Severity, ...] = ("serious", "caution", "note")
 
 FLAGS: dict[str, Check] = {
     "failed-arm": completeness.failed_arm,
@@ -51,3 +55,9 @@ FLAGS: dict[str, Check] = {
     "gpu-throttled": machine.gpu_throttled,
     "power-limited": machine.power_limited,
 }
+
+
+def raised(evidence: Evidence) -> tuple[Flag, ...]:
+    """The flags of a submission, the most serious first, then in the order of the list above."""
+    flags = [flag for check in FLAGS.values() if (flag := check(evidence)) is not None]
+    return tuple(sorted(flags, key=lambda flag: _ORDER.index(flag.severity)))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from statistics import fmean, median, stdev
 from typing import TYPE_CHECKING
 
 from estimates.decomposition import round_cost
-from estimates.flags.evidence import percent, repeats, steady_length
+from estimates.flags.evidence import listed, only, percent, steady_length
+from estimates.flags.spread import steady_groups
 from estimates.model import Flag
 from estimates.prediction import step_ms
 from estimates.trials import rounds
@@ -28,90 +30,122 @@ _FEWEST_PROMPTS = 3
 _BYTES_PER_TRANSFER = 8
 
 
-def round_cost_spread(evidence: Evidence) -> Iterator[Flag]:
-    """R differs over prompts although every round does the same work."""
+def round_cost_spread(evidence: Evidence) -> Flag | None:
+    """R differs over prompts although every round does the same work.
+
+    Only prompts whose repetitions agree count: what a restless machine does is told elsewhere.
+    """
+    found: list[tuple[float, str, str]] = []
     for arm, costs in _costs_of_equal_rounds(evidence):
         center = median(costs.values())
         far, prompt = max((max(c / center, center / c) - 1, key) for key, c in costs.items())
         spread = stdev(costs.values()) / fmean(costs.values())
         if spread > ROUND_COST_CV or far > ROUND_COST_FAR:
-            yield Flag(
-                name="round-cost-spread",
-                message=(
-                    f"The cost of a round varies by {percent(spread)} over prompts, "
-                    f"most on {prompt}, where clean runs vary by 1 to 2 %."
-                ),
-                remedy="A trial of it or of its baseline was disturbed; measure again.",
-                arm=arm,
-                prompt=prompt,
-            )
+            found.append((spread, arm, prompt))
+    if not found:
+        return None
+    spread, arm, prompt = max(found)
+    return Flag(
+        name="round-cost-spread",
+        severity="serious",
+        message=(
+            f"The cost of a round varies by {percent(spread)} over the prompts of {arm}, "
+            f"most on {prompt}, where clean runs vary by 1 to 2 %."
+        ),
+        remedy="A trial of it or of its baseline was disturbed; measure again.",
+        arm=only(each for _, each, _ in found),
+        prompt=prompt,
+    )
 
 
-def probe_disagrees(evidence: Evidence) -> Iterator[Flag]:
-    """The baseline's time per token is not the probed time of a single step."""
+def probe_disagrees(evidence: Evidence) -> Flag | None:
+    """The baseline's time per token is in no block the probed time of a single step."""
     probes = evidence.submission.probes
     single_ms = step_ms(probes.verification, 1) if probes and probes.verification else None
-    groups = repeats(evidence.submission)
-    for arm in evidence.submission.arms:
-        times = [median(group.ms_per_token) for group in groups if group.arm == arm.id]
-        if arm.role != "baseline" or single_ms is None or not times:
-            continue
-        factor = median(times) / single_ms
-        if max(factor, 1 / factor) > PROBE_FACTOR:
-            yield Flag(
-                name="probe-disagrees",
-                message=f"A token of the baseline takes {factor:.2f} times a probed single step.",
-                remedy="The machine changed between probes and trials, or arms are mixed up.",
-                arm=arm.id,
-            )
+    factors = {
+        arm.id: factor
+        for arm in evidence.submission.arms
+        if arm.role == "baseline" and single_ms is not None
+        if (factor := _nearest_factor(evidence, arm.id, single_ms)) is not None
+        if max(factor, 1 / factor) > PROBE_FACTOR
+    }
+    if not factors:
+        return None
+    told = [f"{factor:.2f} times as long with {arm}" for arm, factor in factors.items()]
+    return Flag(
+        name="probe-disagrees",
+        severity="caution",
+        message=f"Beside a probed single step a plain token takes {listed(told)}.",
+        remedy="The machine changed between probes and trials, or arms are mixed up.",
+        arm=only(factors),
+    )
 
 
-def prediction_missed(evidence: Evidence) -> Iterator[Flag]:
+def prediction_missed(evidence: Evidence) -> Flag | None:
     """Measured and predicted speedup are far apart, and the interval does not explain it."""
-    for arm in evidence.submission.arms:
-        missed = [e for e in evidence.estimates if e.arm == arm.id and _is_missed(e)]
-        if missed:
-            worst = max(missed, key=lambda estimate: abs(estimate.unexplained or 0.0))
-            yield Flag(
-                name="prediction-missed",
-                message=(
-                    f"On {worst.task or 'all tasks'} the probes predict "
-                    f"{worst.predicted_speedup:.2f}x, the trials show {worst.speedup:.2f}x."
-                ),
-                remedy="Check overheads outside the model, and that arms are not mixed up.",
-                arm=arm.id,
-            )
+    missed = [estimate for estimate in evidence.estimates if _is_missed(estimate)]
+    if not missed:
+        return None
+    worst = max(missed, key=lambda estimate: abs(math.log(1 + (estimate.unexplained or 0.0))))
+    arms = list(dict.fromkeys(estimate.arm for estimate in missed))
+    return Flag(
+        name="prediction-missed",
+        severity="caution",
+        message=(
+            f"The probes do not predict what {listed(arms)} measured; most on "
+            f"{worst.task or 'all tasks'} with {worst.arm}: "
+            f"{worst.predicted_speedup:.2f}x predicted, {worst.speedup:.2f}x measured."
+        ),
+        remedy="Check overheads outside the model, and that arms are not mixed up.",
+        arm=only(arms),
+    )
 
 
-def above_roofline(evidence: Evidence) -> Iterator[Flag]:
+def above_roofline(evidence: Evidence) -> Flag | None:
     """A step reads the weights faster than the main memory can deliver them."""
     floor_ms = _fastest_step_ms(evidence.submission)
     if floor_ms is None:
-        return
+        return None
     by_arm: dict[str, list[float]] = {}
-    for group in repeats(evidence.submission):
+    for group in evidence.repeats:
         by_arm.setdefault(group.arm, []).extend(_round_times(group))
-    for arm, times in by_arm.items():
-        if times and median(times) * ROOFLINE_SLACK < floor_ms:
-            yield Flag(
-                name="above-roofline",
-                message=(
-                    f"A step takes {median(times):.2f} ms, but reading the weights from memory "
-                    f"takes at least {floor_ms:.2f} ms."
-                ),
-                remedy="Check memory speed and channels; weights may also fit into the cache.",
-                arm=arm,
-            )
+    steps = {arm: median(times) for arm, times in by_arm.items() if times}
+    fast = {arm: ms for arm, ms in steps.items() if ms * ROOFLINE_SLACK < floor_ms}
+    if not fast:
+        return None
+    return Flag(
+        name="above-roofline",
+        severity="serious",
+        message=(
+            f"A step takes {min(fast.values()):.2f} ms with {listed(list(fast))}, but reading the "
+            f"weights from memory takes at least {floor_ms:.2f} ms."
+        ),
+        remedy="Check memory speed and channels; weights may also fit into the cache.",
+        arm=only(fast),
+    )
+
+
+def _nearest_factor(evidence: Evidence, arm: str, single_ms: float) -> float | None:
+    """The arm's time per token over a probed step, in the block where they agree best."""
+    by_block: dict[int, list[float]] = {}
+    for group in evidence.repeats:
+        if group.arm == arm:
+            for trial, ms in zip(group.trials, group.ms_per_token, strict=True):
+                by_block.setdefault(trial.block, []).append(ms / single_ms)
+    factors = [median(block) for block in by_block.values()]
+    return min(factors, key=lambda factor: max(factor, 1 / factor), default=None)
 
 
 def _costs_of_equal_rounds(evidence: Evidence) -> Iterator[tuple[str, dict[str, float]]]:
     """Arm and R by prompt, apart for each drafted length that nearly all rounds had."""
+    steady = steady_groups(evidence)
     groups: dict[tuple[str, int], dict[str, float]] = {}
     for pairs in evidence.pairs:
         lengths = {steady_length(trial) for trial in pairs.trials}
         length = lengths.pop()
         cost = round_cost(pairs)
-        if length is not None and not lengths and cost is not None:
+        both = {(pairs.arm.id, pairs.prompt.id), (pairs.arm.baseline or "", pairs.prompt.id)}
+        if length is not None and not lengths and cost is not None and both <= steady:
             groups.setdefault((pairs.arm.id, length), {})[pairs.prompt.id] = cost
     for (arm, _), costs in groups.items():
         if len(costs) >= _FEWEST_PROMPTS:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from estimates.trials import clock, is_timed, ms_per_token
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from estimates.model import Estimate
     from estimates.pairing import PromptPairs
@@ -25,6 +25,7 @@ class Evidence:
     submission: Submission
     pairs: tuple[PromptPairs, ...]
     estimates: tuple[Estimate, ...]
+    repeats: tuple[Repeats, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +57,22 @@ def steady_length(trial: Trial) -> int | None:
         return None if trial.drafted or trial.accepted else 0
     length = max(range(len(histogram)), key=histogram.__getitem__, default=0)
     return length if sum(histogram) * STEADY_SHARE <= max(histogram, default=0) else None
+
+
+def only(names: Iterable[str]) -> str | None:
+    """The name, if all are the same; `None` if there are several."""
+    distinct = set(names)
+    return distinct.pop() if len(distinct) == 1 else None
+
+
+def listed(names: Sequence[str]) -> str:
+    """`a`, `a and b` or `a, b and c`."""
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def counted(count: int, noun: str) -> str:
+    """`1 prompt` or `2 prompts`."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def percent(fraction: float) -> str:

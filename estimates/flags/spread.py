@@ -1,82 +1,154 @@
-"""Do repetitions of the same trial agree?"""
+"""Do repetitions of the same trial agree?
+
+One disturbance is told once. What a cold start explains is left to that flag; single trials that
+were disturbed are `block-outlier`, a machine that is restless throughout is `block-spread`, and
+`clocks-disagree` speaks of the trials that neither of them names.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from statistics import fmean, stdev
 from typing import TYPE_CHECKING
 
-from estimates.flags.evidence import Repeats, percent, repeats
+from estimates.flags.evidence import counted, only, percent
+from estimates.flags.trend import cold_groups
 from estimates.model import Flag
 from estimates.trials import decode_ms_per_token, ms_per_token
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Sequence
 
-    from estimates.flags.evidence import Evidence
+    from estimates.flags.evidence import Evidence, Repeats
 
 BLOCK_CV = 0.10
 FAR_FROM_MEAN = 0.50
+# Above this share of all trials, outliers are no exceptions any more.
+OUTLIERS_ARE_THE_RULE = 0.20
 CLOCK_FACTOR = 1.5
 # Rounded times may coincide once in a while; more than this share of coincidences is no chance.
 ZERO_SPREAD_SHARE = 0.05
 _SURE_REPEATS = 3
 
-_QUIETER = "Close other programs, let the machine settle, and measure more blocks (--blocks)."
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Beyond:
+    """The groups of repeated trials that are beyond a limit; there is at least one."""
 
-def block_spread(evidence: Evidence) -> Iterator[Flag]:
-    """The same trial takes different times in different blocks (CV above 10 %)."""
-    for arm, worst, value, others in _worst_by_arm(evidence, _cv, BLOCK_CV):
-        message = f"From block to block the time per token varies by {percent(value)}{others}"
-        yield Flag(name="block-spread", message=message, remedy=_QUIETER, arm=arm, prompt=worst)
+    groups: tuple[Repeats, ...]
+    worst: Repeats
+    value: float
 
-
-def block_outlier(evidence: Evidence) -> Iterator[Flag]:
-    """One block is more than half away from the mean of the blocks."""
-    for arm, worst, value, others in _worst_by_arm(evidence, _farthest, FAR_FROM_MEAN):
-        message = f"One block is {percent(value)} away from the mean of the blocks{others}"
-        remedy = "Something disturbed the machine; measure again or add blocks (--blocks)."
-        yield Flag(name="block-outlier", message=message, remedy=remedy, arm=arm, prompt=worst)
-
-
-def zero_spread(evidence: Evidence) -> Iterator[Flag]:
-    """Repetitions took exactly the same time, which clocks do not do."""
-    repeated = [group for group in repeats(evidence.submission) if len(group.trials) > 1]
-    same = [group for group in repeated if len({t.decode_ms for t in group.trials}) == 1]
-    sure = [group for group in same if len(group.trials) >= _SURE_REPEATS]
-    if sure or len(same) > ZERO_SPREAD_SHARE * len(repeated):
-        first = (sure or same)[0]
-        message = f"{len(same)} of {len(repeated)} repeated trials took exactly the same time"
-        yield Flag(
-            name="zero-spread",
-            message=f"{message}, as if copied.",
-            remedy="Measure every block; a repetition must not be a copy.",
-            arm=first.arm,
-            prompt=first.prompt,
+    def flag(self, name: str, evidence: Evidence, *, message: str, remedy: str) -> Flag:
+        """One flag over all of them; the message gets a sentence with counts and the worst."""
+        prompts = {group.prompt for group in self.groups}
+        arms = {group.arm for group in self.groups}
+        among = {group.prompt for group in evidence.repeats if group.arm in arms}
+        place = f"on {len(prompts)} of {counted(len(among), 'prompt')}"
+        if len(arms) > 1:
+            place += f" in {len(arms)} arms"
+        return Flag(
+            name=name,
+            severity="note" if name == "clocks-disagree" else "caution",
+            message=f"{message}, {place}; most with {self.worst.arm} on {self.worst.prompt}.",
+            remedy=remedy,
+            arm=only(arms),
+            prompt=self.worst.prompt,
         )
 
 
-def clocks_disagree(evidence: Evidence) -> Iterator[Flag]:
+def block_spread(evidence: Evidence) -> Flag | None:
+    """The same trial takes different times in different blocks (CV above 10 %)."""
+    spread = _restless(evidence)
+    if spread is None:
+        return None
+    value = percent(spread.value)
+    return spread.flag(
+        "block-spread",
+        evidence,
+        message=f"From block to block the time per token varies (by up to {value})",
+        remedy="Close other programs, let the machine settle, and measure more blocks (--blocks).",
+    )
+
+
+def block_outlier(evidence: Evidence) -> Flag | None:
+    """Single blocks are more than half away from the mean of their blocks."""
+    outliers = _exceptions(evidence)
+    if outliers is None:
+        return None
+    return outliers.flag(
+        "block-outlier",
+        evidence,
+        message=f"Single blocks are far (up to {percent(outliers.value)}) from their mean",
+        remedy="Something disturbed the machine; measure again or add blocks (--blocks).",
+    )
+
+
+def zero_spread(evidence: Evidence) -> Flag | None:
+    """Repetitions took exactly the same time, which clocks do not do."""
+    repeated = [group for group in evidence.repeats if len(group.trials) > 1]
+    same = [group for group in repeated if len({t.decode_ms for t in group.trials}) == 1]
+    sure = [group for group in same if len(group.trials) >= _SURE_REPEATS]
+    if not sure and len(same) <= ZERO_SPREAD_SHARE * len(repeated):
+        return None
+    message = f"{len(same)} of {len(repeated)} repeated trials took exactly the same time"
+    return Flag(
+        name="zero-spread",
+        severity="serious",
+        message=f"{message}, as if copied.",
+        remedy="Measure every block; a repetition must not be a copy.",
+        arm=only(group.arm for group in same),
+        prompt=(sure or same)[0].prompt,
+    )
+
+
+def clocks_disagree(evidence: Evidence) -> Flag | None:
     """The time of the whole answer is not the sum of its rounds' medians."""
-    for arm, worst, value, others in _worst_by_arm(evidence, _clock_factor, CLOCK_FACTOR):
-        message = f"Whole time and median rounds differ by a factor of {value:.1f}{others}"
-        remedy = "Rounds stalled. The estimate uses the medians; a quieter machine would agree."
-        yield Flag(name="clocks-disagree", message=message, remedy=remedy, arm=arm, prompt=worst)
+    said = (_restless(evidence), _exceptions(evidence))
+    known = [group for each in said if each for group in each.groups]
+    rest = [group for group in evidence.repeats if group not in known]
+    stalled = _beyond(rest, _clock_factor, CLOCK_FACTOR)
+    if stalled is None:
+        return None
+    return stalled.flag(
+        "clocks-disagree",
+        evidence,
+        message=f"Whole time and median rounds differ by a factor of up to {stalled.value:.1f}",
+        remedy="Rounds stalled. The estimate uses the medians; a quieter machine would agree.",
+    )
 
 
-def _worst_by_arm(
-    evidence: Evidence, measure: Callable[[Repeats], float], limit: float
-) -> Iterator[tuple[str, str, float, str]]:
-    """Per arm above the limit: arm, worst prompt, its value, and how many prompts are above."""
-    by_arm: dict[str, list[tuple[float, str]]] = {}
-    for group in repeats(evidence.submission):
-        by_arm.setdefault(group.arm, []).append((measure(group), group.prompt))
-    for arm, values in by_arm.items():
-        value, prompt = max(values)
-        above = sum(1 for each, _ in values if each > limit)
-        if above:
-            others = f" on {prompt}; {above} of {len(values)} prompts are beyond the limit."
-            yield arm, prompt, value, others
+def steady_groups(evidence: Evidence) -> frozenset[tuple[str, str]]:
+    """Arm and prompt of the repeated trials that agree with each other."""
+    return frozenset(
+        (group.arm, group.prompt) for group in evidence.repeats if _cv(group) <= BLOCK_CV
+    )
+
+
+def _restless(evidence: Evidence) -> Beyond | None:
+    """Groups with a spread, except for what single disturbed blocks or a cold start explain."""
+    outliers = _exceptions(evidence)
+    known = (*(outliers.groups if outliers else ()), *cold_groups(evidence))
+    return _beyond([g for g in evidence.repeats if g not in known], _cv, BLOCK_CV)
+
+
+def _exceptions(evidence: Evidence) -> Beyond | None:
+    """Groups with an outlier, if they are few."""
+    cold = cold_groups(evidence)
+    outliers = _beyond([g for g in evidence.repeats if g not in cold], _farthest, FAR_FROM_MEAN)
+    if outliers is None or len(outliers.groups) > OUTLIERS_ARE_THE_RULE * len(evidence.repeats):
+        return None
+    return outliers
+
+
+def _beyond(
+    groups: Sequence[Repeats], measure: Callable[[Repeats], float], limit: float
+) -> Beyond | None:
+    values = [(value, group) for group in groups if (value := measure(group)) > limit]
+    if not values:
+        return None
+    value, worst = max(values, key=lambda pair: pair[0])
+    return Beyond(groups=tuple(group for _, group in values), worst=worst, value=value)
 
 
 def _cv(group: Repeats) -> float:

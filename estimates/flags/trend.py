@@ -1,8 +1,13 @@
-"""Did the machine change while it was measured?"""
+"""Did the machine change while it was measured?
+
+One change is told once: a first block that differs is no drift, a block that lies on a drift is no
+odd first block, and a first trial in a slow first block is no cold start.
+"""
 
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from statistics import fmean, median
 from typing import TYPE_CHECKING
 
@@ -10,12 +15,12 @@ import numpy as np
 from scipy import stats
 
 from estimates.decomposition import can_draft, tokens_per_round
-from estimates.flags.evidence import Repeats, percent, repeats, steady_length
+from estimates.flags.evidence import Repeats, only, percent, steady_length
 from estimates.intervals import t_interval
 from estimates.model import Flag
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from estimates.flags.evidence import Evidence
 
@@ -28,64 +33,108 @@ COLD_FACTOR_OTHER_PROMPTS = 1.5
 _FEWEST_FOR_TREND = 6
 
 
-def drift(evidence: Evidence) -> Iterator[Flag]:
+def drift(evidence: Evidence) -> Flag | None:
     """Time per token rises or falls with the running order (Spearman, p < .01).
 
     Times are compared within one arm and prompt, over blocks. Without repetitions the arms that
     never draft are compared over their prompts. Each group costs one degree of freedom.
     """
-    groups = _comparable(evidence)
+    odd_start = _first_block_ratio(evidence) is not None
+    slope = _slope(_later(evidence) if odd_start else _comparable(evidence))
+    span = max((trial.order for trial in evidence.submission.trials), default=0)
+    change = math.expm1(slope * span)
+    if abs(change) <= DRIFT_FLOOR:
+        return None
+    direction = "slower" if slope > 0 else "faster"
+    more = "more" if slope > 0 else "less"
+    return Flag(
+        name="drift",
+        severity="caution",
+        message=(
+            f"The machine became {direction}: from first to last trial "
+            f"a token takes {percent(abs(change))} {more} time."
+        ),
+        remedy="Let it reach its steady temperature first, and stop other programs.",
+    )
+
+
+def first_block(evidence: Evidence) -> Flag | None:
+    """The first block is slower or faster than the others, beyond its interval and 5 %."""
+    ratio = _first_block_ratio(evidence)
+    if ratio is None:
+        return None
+    return Flag(
+        name="first-block",
+        severity="caution",
+        message=f"The first block took {ratio:.2f} times as long as the others.",
+        remedy="Warm up longer, with speculation on, before the first trial.",
+    )
+
+
+def cold_start(evidence: Evidence) -> Flag | None:
+    """The first trial of an arm was much slower than the same work later."""
+    cold = _cold(evidence)
+    if not cold:
+        return None
+    factor, first = max(cold, key=lambda pair: pair[0])
+    arms = f"{len(cold)} arms, most of all {first.arm}," if len(cold) > 1 else first.arm
+    return Flag(
+        name="cold-start",
+        severity="caution",
+        message=f"The first trial of {arms} took {factor:.1f} times as long as later ones.",
+        remedy="Run a full warm-up generation of the arm, with speculation on.",
+        arm=only(group.arm for _, group in cold),
+        prompt=first.prompt,
+    )
+
+
+def cold_groups(evidence: Evidence) -> tuple[Repeats, ...]:
+    """The repeated trials whose first one was a cold start."""
+    return tuple(group for _, group in _cold(evidence))
+
+
+def _cold(evidence: Evidence) -> list[tuple[float, Repeats]]:
+    """Arms with a cold start: how many times as long the first trial took, and its group."""
+    by_arm: dict[str, list[Repeats]] = {}
+    for group in evidence.repeats:
+        by_arm.setdefault(group.arm, []).append(group)
+    slow_block = max(1.0, _first_block_ratio(evidence) or 1.0)
+    cold = []
+    for groups in by_arm.values():
+        first = min(groups, key=lambda group: group.trials[0].order)
+        factor, limit = _coldness(first, groups)
+        if factor > limit * slow_block:
+            cold.append((factor, first))
+    return cold
+
+
+def _first_block_ratio(evidence: Evidence) -> float | None:
+    """How many times as long the first block took, if that is more than noise or a drift."""
+    repeated = [g for g in evidence.repeats if len(g.trials) > 1 and g.trials[0].block == 0]
+    slope = _slope(_later(evidence))
+    ratios = [
+        math.log(group.ms_per_token[0])
+        - fmean(math.log(ms) for ms in group.ms_per_token[1:])
+        - slope * (group.trials[0].order - fmean(t.order for t in group.trials[1:]))
+        for group in repeated
+    ]
+    interval = t_interval(ratios)
+    if interval is None or (interval.low <= 1 + FIRST_BLOCK and interval.high >= 1 - FIRST_BLOCK):
+        return None
+    return math.exp(fmean(ratios))
+
+
+def _slope(groups: Sequence[Repeats]) -> float:
+    """Change of the log time per trial; 0 where a rank correlation does not confirm it."""
     orders = _centered([[trial.order for trial in group.trials] for group in groups])
     times = _centered([[math.log(ms) for ms in group.ms_per_token] for group in groups])
     independent = len(times) - len(groups)
     if independent < _FEWEST_FOR_TREND or np.ptp(times) == 0 or np.ptp(orders) == 0:
-        return
+        return 0.0
     rank = float(stats.spearmanr(orders, times).statistic)
-    slope = float(np.dot(orders, times) / np.dot(orders, orders))
-    span = max(t.order for t in evidence.submission.trials)
-    change = math.expm1(abs(slope) * span)
-    if _p_value(rank, independent) < DRIFT_P and change > DRIFT_FLOOR:
-        direction = "slower" if slope > 0 else "faster"
-        message = f"The machine became {direction}: {percent(change)} from first to last trial."
-        remedy = "Let it reach its steady temperature first, and stop other programs."
-        yield Flag(name="drift", message=message, remedy=remedy)
-
-
-def first_block(evidence: Evidence) -> Iterator[Flag]:
-    """The first block is slower or faster than the others, beyond its interval and 5 %."""
-    ratios = [
-        math.log(group.ms_per_token[0]) - fmean(math.log(ms) for ms in group.ms_per_token[1:])
-        for group in repeats(evidence.submission)
-        if len(group.trials) > 1 and group.trials[0].block == 0
-    ]
-    interval = t_interval(ratios)
-    if interval is None:
-        return
-    if interval.low > 1 + FIRST_BLOCK or interval.high < 1 - FIRST_BLOCK:
-        ratio = math.exp(fmean(ratios))
-        yield Flag(
-            name="first-block",
-            message=f"The first block took {ratio:.2f} times as long as the others.",
-            remedy="Warm up longer, with speculation on, before the first trial.",
-        )
-
-
-def cold_start(evidence: Evidence) -> Iterator[Flag]:
-    """The first trial of an arm was much slower than the same work later."""
-    by_arm: dict[str, list[Repeats]] = {}
-    for group in repeats(evidence.submission):
-        by_arm.setdefault(group.arm, []).append(group)
-    for arm, groups in by_arm.items():
-        first = min(groups, key=lambda group: group.trials[0].order)
-        factor, limit = _coldness(first, groups)
-        if factor > limit:
-            yield Flag(
-                name="cold-start",
-                message=f"Its first trial took {factor:.1f} times as long as later ones.",
-                remedy="Run a full warm-up generation of this arm, with speculation on.",
-                arm=arm,
-                prompt=first.prompt,
-            )
+    if _p_value(rank, independent) >= DRIFT_P:
+        return 0.0
+    return float(np.dot(orders, times) / np.dot(orders, orders))
 
 
 def _coldness(first: Repeats, groups: Sequence[Repeats]) -> tuple[float, float]:
@@ -111,10 +160,19 @@ def _round_ms(group: Repeats, length: int | None) -> float | None:
 
 def _comparable(evidence: Evidence) -> list[Repeats]:
     """Groups of trials that did the same work at different times."""
-    groups = repeats(evidence.submission)
+    groups = evidence.repeats
     repeated = [group for group in groups if len(group.trials) > 1]
     plain = {arm.id for arm in evidence.submission.arms if not can_draft(arm.method)}
     return repeated or [_merged(arm, groups) for arm in sorted(plain & {g.arm for g in groups})]
+
+
+def _later(evidence: Evidence) -> list[Repeats]:
+    """The same without the first trial of each."""
+    return [
+        replace(group, trials=group.trials[1:], ms_per_token=group.ms_per_token[1:])
+        for group in evidence.repeats
+        if len(group.trials) > 1
+    ]
 
 
 def _merged(arm: str, groups: Sequence[Repeats]) -> Repeats:

@@ -88,7 +88,6 @@ def _print_flags(flags: Sequence[Flag], console: Console) -> None:
         console.print()
         console.print(Text("Before you trust these figures:", style="bold"))
     for flag in flags:
-        place = " ".join(part for part in (flag.arm, flag.prompt) if part)
-        said = f"{place}: {flag.message}" if place else flag.message
-        console.print(Padding(Text(f"! {said}", style="yellow"), _INDENT))
+        mark, style = words.SEVERITIES[flag.severity]
+        console.print(Padding(Text(f"{mark} {flag.name}: {flag.message}", style=style), _INDENT))
         console.print(Padding(Text(flag.remedy), (0, 0, 0, 4)))

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from estimates.wording import interval_text
+
 if TYPE_CHECKING:
-    from estimates.model import Estimate, ExactnessCounts, Verdict
+    from estimates.model import Estimate, ExactnessCounts, Severity, Verdict
     from schemas.submission import Model
 
 UNKNOWN = "\N{EN DASH}"
@@ -18,6 +20,11 @@ VERDICTS: dict[Verdict, tuple[str, str]] = {
     "never-drafted": ("never drafted", "dim"),
     "failed": ("failed", "red"),
 }
+SEVERITIES: dict[Severity, tuple[str, str]] = {
+    "serious": ("!!", "red"),
+    "caution": ("!", "yellow"),
+    "note": ("\N{EN DASH}", "dim"),
+}
 _BILLION = 1e9
 _MILLION = 1e6
 
@@ -28,8 +35,8 @@ def speedup(estimate: Estimate) -> str:
         return UNKNOWN
     if estimate.interval is None:
         return f"{estimate.speedup:.2f}"
-    interval = estimate.interval
-    return f"{estimate.speedup:.2f} [{interval.low:.2f}, {interval.high:.2f}]"
+    bounds = interval_text(estimate.interval.low, estimate.interval.high)
+    return f"{estimate.speedup:.2f} {bounds}"
 
 
 def rounds(estimate: Estimate) -> str:

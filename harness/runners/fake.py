@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import random
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from harness.runners.base import EngineReport, Failure, Generation, PreparedArm, Round
@@ -207,6 +208,7 @@ def _depth(arm: ArmPlan) -> int:
     return getattr(arm.method, "n_max", None) or 0
 
 
+@lru_cache(maxsize=256)
 def _text(prompt: str, count: int) -> tuple[int, ...]:
     """Every arm writes the same text, as greedy decoding should."""
     rng = random.Random(prompt)  # noqa: S311 - made-up data

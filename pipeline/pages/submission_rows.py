@@ -130,6 +130,7 @@ class Estimate:
 class Flag:
     submission: str
     flag: str
+    severity: str
     message: str
     remedy: str
     arm: str | None

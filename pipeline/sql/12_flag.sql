@@ -1,9 +1,13 @@
 -- One row is one thing that a reader should know before trusting a submission's figures.
+-- `position` is the order in which to read them: the serious ones first.
 create table flag as
 with listed as (
-  select submission, unnest(summary.flags) as flag
+  select
+    submission,
+    unnest(summary.flags) as flag,
+    generate_subscripts(summary.flags, 1) as position
   from submission_document
 )
-select submission, flag.name as flag, flag.* exclude (name)
+select submission, position, flag.name as flag, flag.* exclude (name)
 from listed
-order by submission, listed.flag.name, listed.flag.arm nulls first, listed.flag.prompt nulls first, listed.flag.message;
+order by submission, position;

@@ -82,6 +82,7 @@ def three_arms() -> tuple[Submission, Summary]:
         flags=(
             Flag(
                 name="block-spread",
+                severity="caution",
                 message="blocks differ by 14%",
                 remedy="Close other programs and run more blocks with --blocks 6.",
                 arm="draft-model-n4",

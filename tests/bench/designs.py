@@ -1,0 +1,90 @@
+"""What do two designs measure on the same rig? The project's own, and the one found elsewhere.
+
+The project's own is its real code from the plan to the submission; only the journal on disk is
+left out, because waiting for the disk takes longer than everything else.
+"""
+
+from __future__ import annotations
+
+import random
+from statistics import fmean
+from typing import TYPE_CHECKING
+
+from harness.journal import ArmFact, EngineFact, Started, TrialFact
+from harness.plan import plan
+from harness.record import assemble, trial_of
+from harness.runners.base import Failure, Request
+from harness.runners.fake import FakeSession
+from schemas.submission import Arm, Cpu, Machine, OperatingSystem, Prompt
+from tests.bench.population import ARMS, BASELINE, BLOCKS, DRAFT, OUTPUT_TOKENS, campaign
+
+if TYPE_CHECKING:
+    from harness.journal import Fact
+    from harness.model import ArmPlan, Campaign, SuitePrompt
+    from harness.runners.base import Generation
+    from harness.runners.fake import FakeRig
+    from schemas.submission import Submission
+    from tests.bench.rigs import Trouble
+
+MACHINE = Machine(
+    os=OperatingSystem(family="linux"),
+    cpu=Cpu(name="Simulated CPU", architecture="x86_64", logical_cores=2),
+    ram_mib=16_384,
+)
+THEN = "2026-11-21T09:00:00Z"
+# What a baseline trial takes when nothing disturbs it, so that a drift spans the whole campaign.
+TRIAL_MS = 900.0
+
+
+def interleaved(
+    rig: FakeRig, trouble: Trouble, prompts: tuple[SuitePrompt, ...], seed: int
+) -> Submission:
+    """The project's own design: paired, interleaved, in blocks."""
+    planned = campaign(prompts, seed=seed)
+    duration_ms = TRIAL_MS * len(prompts) * len(ARMS) * BLOCKS
+    session = FakeSession(trouble(rig, random.Random(seed), duration_ms), planned)  # noqa: S311 - a simulation
+    report = session.report()
+    facts: list[Fact] = [
+        Started(fingerprint="", measured_from=THEN),
+        EngineFact(engine=report.engine, settings=report.settings),
+        *(ArmFact(arm=_arm(arm)) for arm in ARMS),
+    ]
+    tasks = {prompt.id: prompt.task for prompt in prompts}
+    for order, item in enumerate(plan(planned)):
+        trial = trial_of(_generate(session, item.arm, item.prompt), item, order=order)
+        facts.append(TrialFact(trial=trial, prompt=Prompt(id=item.prompt, task=tasks[item.prompt])))
+    return assemble(planned, facts, machine=MACHINE, measured_until=THEN, ended="completed")
+
+
+def one_after_another(
+    rig: FakeRig, trouble: Trouble, prompts: tuple[SuitePrompt, ...], seed: int
+) -> float:
+    """The design found elsewhere: all prompts with one arm, once, then all with the other.
+
+    The speedup is the ratio of the mean rates in tokens per second.
+    """
+    planned: Campaign = campaign(prompts, seed=seed)
+    duration_ms = TRIAL_MS * len(prompts) * 2
+    session = FakeSession(trouble(rig, random.Random(seed), duration_ms), planned)  # noqa: S311 - a simulation
+    base, own = (
+        fmean(_tps(_generate(session, arm.id, prompt.id)) for prompt in prompts)
+        for arm in (BASELINE, DRAFT)
+    )
+    return own / base
+
+
+def _arm(arm: ArmPlan) -> Arm:
+    return Arm(id=arm.id, role=arm.role, method=arm.method, baseline=arm.baseline)
+
+
+def _generate(session: FakeSession, arm: str, prompt: str) -> Generation:
+    request = Request(arm=arm, prompt=prompt, max_output_tokens=OUTPUT_TOKENS)
+    generation = session.generate(request)
+    if isinstance(generation, Failure):
+        raise TypeError(generation.detail)
+    return generation
+
+
+def _tps(generation: Generation) -> float:
+    decode_ms = sum(each.round_ms for each in generation.rounds)
+    return 1000 * (len(generation.tokens) - 1) / decode_ms

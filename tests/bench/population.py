@@ -1,0 +1,136 @@
+"""What is the truth? A population of prompts on an undisturbed rig, every speedup known exactly.
+
+A campaign draws a few prompts of each task. Two truths follow: the geometric mean over the drawn
+prompts, and the one over the whole population, for which the interval is made.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from statistics import fmean
+
+from estimates.scopes import FIXED_TASKS
+from harness.model import ArmPlan, Campaign, ModelFile, RunSettings, Suite, SuitePrompt
+from harness.runners.base import Failure, Request
+from harness.runners.fake import FakeRig, FakeSession
+from schemas.submission import DraftModel, Model, NoSpeculation
+
+BASELINE = ArmPlan(id="baseline", role="baseline", method=NoSpeculation())
+DRAFT = ArmPlan(
+    id="draft",
+    role="speculation",
+    method=DraftModel(draft="draft", n_max=4),
+    baseline="baseline",
+)
+CONTROL = ArmPlan(id="control", role="control", method=NoSpeculation(), baseline="baseline")
+ARMS = (BASELINE, DRAFT, CONTROL)
+
+PROMPTS_PER_TASK = 500
+DRAWN_PER_TASK = 3
+BLOCKS = 3
+OUTPUT_TOKENS = 49
+# Acceptance differs between tasks, and between the prompts of a task.
+ACCEPTANCE = dict(zip(FIXED_TASKS, (0.8, 0.75, 0.6, 0.7, 0.5, 0.85, 0.4, 0.65), strict=True))
+SPREAD = 0.1
+SEED = 20261121
+
+
+@dataclass(frozen=True)
+class Population:
+    """Prompts by task, and the rig on which nothing disturbs them."""
+
+    rig: FakeRig
+    prompts: tuple[SuitePrompt, ...]
+
+    @cached_property
+    def log_speedup(self) -> dict[str, float]:
+        """Natural logarithm of the draft arm's true speedup on every prompt."""
+        session = FakeSession(self.rig, campaign(self.prompts, seed=0))
+        return {prompt.id: _log_speedup(session, prompt.id) for prompt in self.prompts}
+
+    @cached_property
+    def truths(self) -> dict[str | None, float]:
+        """Log of the true speedup over all prompts: per task, and of all tasks under `None`."""
+        return {task: self.truth(self.prompts, task) for task in (*FIXED_TASKS, None)}
+
+    @cached_property
+    def by_task(self) -> dict[str, tuple[SuitePrompt, ...]]:
+        """The prompts of each task."""
+        return {t: tuple(p for p in self.prompts if p.task == t) for t in FIXED_TASKS}
+
+    def draw(self, rng: random.Random) -> tuple[SuitePrompt, ...]:
+        """Some prompts of each task."""
+        return tuple(
+            prompt
+            for task in FIXED_TASKS
+            for prompt in rng.sample(self.by_task[task], DRAWN_PER_TASK)
+        )
+
+    def truth(self, prompts: tuple[SuitePrompt, ...], task: str | None) -> float:
+        """Log of the true speedup over these prompts: of a task, or with equal weight per task."""
+        tasks = FIXED_TASKS if task is None else (task,)
+        return fmean(
+            fmean(self.log_speedup[prompt.id] for prompt in prompts if prompt.task == each)
+            for each in tasks
+        )
+
+
+def population() -> Population:
+    """The prompts and acceptances that all simulations share."""
+    rng = random.Random(SEED)  # noqa: S311 - a simulation
+    prompts = tuple(
+        SuitePrompt(id=f"{task}-{number}", task=task, text="", quick=False)
+        for task in FIXED_TASKS
+        for number in range(PROMPTS_PER_TASK)
+    )
+    acceptance = {
+        prompt.id: min(0.98, max(0.02, rng.gauss(ACCEPTANCE[prompt.task], SPREAD)))
+        for prompt in prompts
+    }
+    rig = FakeRig(
+        step_ms=20.0, extra_width_ms=2.0, draft_token_ms=2.5, acceptance=acceptance, noise=0.0
+    )
+    return Population(rig=rig, prompts=prompts)
+
+
+def campaign(prompts: tuple[SuitePrompt, ...], *, seed: int) -> Campaign:
+    """A campaign of the default size over these prompts."""
+    return Campaign(
+        profile="custom",
+        target=ModelFile(
+            path=Path("target.gguf"), model=Model(id="target", name="Target", quantisation="F16")
+        ),
+        drafts=(
+            ModelFile(
+                path=Path("draft.gguf"), model=Model(id="draft", name="Draft", quantisation="Q4_1")
+            ),
+        ),
+        arms=ARMS,
+        suite=Suite(
+            id="simulated",
+            version="1.0.0",
+            sha256="0" * 64,
+            prompts=prompts,
+            max_output_tokens=OUTPUT_TOKENS,
+            quick_max_output_tokens=OUTPUT_TOKENS,
+        ),
+        settings=RunSettings(max_output_tokens=OUTPUT_TOKENS),
+        blocks=BLOCKS,
+        seed=seed,
+    )
+
+
+def _log_speedup(session: FakeSession, prompt: str) -> float:
+    return math.log(_decode_ms(session, BASELINE, prompt) / _decode_ms(session, DRAFT, prompt))
+
+
+def _decode_ms(session: FakeSession, arm: ArmPlan, prompt: str) -> float:
+    request = Request(arm=arm.id, prompt=prompt, max_output_tokens=OUTPUT_TOKENS)
+    generation = session.generate(request)
+    if isinstance(generation, Failure):
+        raise TypeError(generation.detail)
+    return sum(each.round_ms for each in generation.rounds)

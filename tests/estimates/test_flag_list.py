@@ -1,0 +1,217 @@
+"""Is the list of flags one that somebody reads? One cause, one flag; the worst comes first."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from estimates.flags import FLAGS
+from estimates.summary import summarize
+from schemas.submission import Snapshot
+from tests.estimates.campaigns import BASELINE, SPEC, campaign, trial
+from tests.estimates.flag_examples import CLEAN, RAISING, by_position, control
+from tests.samples import sample
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from estimates.model import Flag
+    from schemas.submission import Submission, Trial
+
+
+def raised(submission: Submission) -> dict[str, Flag]:
+    """The flags by name; the same name twice is an error."""
+    flags = summarize(submission).flags
+    by_name = {flag.name: flag for flag in flags}
+    assert len(by_name) == len(flags)
+    return by_name
+
+
+def slowed(submission: Submission, factor: Callable[[Trial], float]) -> Submission:
+    """The submission with every trial's times multiplied."""
+
+    def times(each: Trial) -> Trial:
+        by = factor(each)
+        rounds = None if each.round_ms_median is None else [ms * by for ms in each.round_ms_median]
+        return replace(
+            each,
+            decode_ms=None if each.decode_ms is None else each.decode_ms * by,
+            round_ms_median=None if rounds is None else tuple(rounds),
+        )
+
+    return replace(submission, trials=tuple(times(each) for each in submission.trials))
+
+
+@pytest.mark.parametrize("name", FLAGS)
+def test_no_flag_is_raised_twice(name: str) -> None:
+    assert name in raised(RAISING[name])
+
+
+def test_the_serious_ones_come_first_and_notes_last() -> None:
+    # In the registry `quick` stands before `single-block`, and that before `never-drafted`.
+    trials = [trial("baseline"), trial("spec", drafted=0)]
+
+    flags = summarize(campaign(trials, profile="quick")).flags
+
+    assert [(flag.severity, flag.name) for flag in flags] == [
+        ("serious", "never-drafted"),
+        ("caution", "single-block"),
+        ("note", "quick"),
+    ]
+
+
+def test_a_restless_machine_is_one_flag_for_all_arms() -> None:
+    rng = random.Random(1)  # noqa: S311 - made-up noise
+    flag = raised(slowed(CLEAN, lambda _: rng.uniform(1.0, 3.0)))["block-spread"]
+
+    assert flag.arm is None
+    assert "24 prompts in 3 arms; most with " in flag.message
+
+
+def test_a_very_noisy_campaign_gives_a_list_that_fits_on_a_screen() -> None:
+    rng = random.Random(2)  # noqa: S311 - made-up noise
+    noisy = slowed(
+        replace(
+            sample(blocks=2),
+            profile="quick",
+            environment=(Snapshot(moment="before", load_1min=40.0, steal_fraction=0.3),),
+        ),
+        lambda each: rng.paretovariate(1.0) * (3.0 if each.block == 0 else 1.0),
+    )
+
+    flags = raised(noisy)
+
+    assert {"block-spread", "busy-machine", "stolen-time", "quick"} <= flags.keys()
+    assert len(flags) <= 8
+
+
+def test_outliers_everywhere_are_a_spread_and_no_outliers() -> None:
+    rng = random.Random(3)  # noqa: S311 - made-up noise
+    flags = raised(slowed(CLEAN, lambda _: rng.choice((1.0, 1.0, 4.0))))
+
+    assert "block-spread" in flags
+    assert "block-outlier" not in flags
+    assert "clocks-disagree" not in flags
+
+
+def test_a_single_disturbed_trial_is_an_outlier_and_no_spread() -> None:
+    flags = raised(RAISING["block-outlier"])
+
+    assert flags.keys() == {"block-outlier"}
+    assert (flags["block-outlier"].arm, flags["block-outlier"].prompt) == ("baseline", "code-3")
+    assert "on 1 of 8 prompts" in flags["block-outlier"].message
+
+
+def test_a_drift_is_no_odd_first_block() -> None:
+    assert raised(RAISING["drift"]).keys() & {"drift", "first-block"} == {"drift"}
+
+
+def test_an_odd_first_block_is_neither_drift_nor_spread_over_time() -> None:
+    assert raised(RAISING["first-block"]).keys() & {"drift", "first-block"} == {"first-block"}
+
+
+def test_a_slow_first_block_on_a_drifting_machine_is_both() -> None:
+    both = by_position(
+        lambda order, block, _prompt: (1 + 0.3 * order / 47) * (2.0 if block == 0 else 1.0)
+    )
+
+    assert raised(both).keys() >= {"drift", "first-block"}
+
+
+def test_a_first_trial_in_a_slow_first_block_is_no_cold_start() -> None:
+    slow = by_position(lambda _order, block, _prompt: 2.0 if block == 0 else 1.0)
+
+    assert "cold-start" not in raised(slow)
+
+
+def test_a_first_trial_that_is_slower_than_its_slow_block_is_a_cold_start() -> None:
+    slow = by_position(
+        lambda order, block, _prompt: (2.0 if block == 0 else 1.0) * (3.0 if order == 1 else 1.0)
+    )
+
+    assert raised(slow)["cold-start"].arm == "spec"
+
+
+def test_a_cold_start_is_not_told_again_as_a_disturbed_block() -> None:
+    assert raised(RAISING["cold-start"]).keys() == {"cold-start"}
+
+
+def test_cold_starts_of_several_arms_are_one_flag() -> None:
+    both = by_position(lambda order, _block, _prompt: 2.0 + order if order < 2 else 1.0)
+
+    flag = raised(both)["cold-start"]
+
+    assert flag.arm is None
+    assert flag.message == (
+        "The first trial of 2 arms, most of all spec, took 3.0 times as long as later ones."
+    )
+
+
+def test_stalls_within_rounds_are_told_where_the_blocks_agree() -> None:
+    stalled = campaign(
+        trial(arm, block=block, decode_ms=ms + block, rounds=10, **rounds)
+        for block in range(3)
+        for arm, ms in (("baseline", 200.0), ("spec", 100.0))
+        for rounds in [{"drafted_histogram": (10,), "round_ms_median": (5.0,)}]
+    )
+
+    flag = raised(stalled)["clocks-disagree"]
+
+    assert flag.severity == "note"
+    # 202 / 50 for the baseline, 102 / 50 for the other arm.
+    assert "a factor of up to 4.0, on 1 of 1 prompt in 2 arms; most with baseline" in flag.message
+
+
+def test_a_round_cost_that_only_noise_moves_is_not_told_again() -> None:
+    noisy = by_position(
+        lambda order, block, prompt: 2.0 + block if prompt == 3 and order % 2 == 0 else 1.0
+    )
+
+    flags = raised(noisy)
+
+    assert "round-cost-spread" not in flags
+    assert flags.keys() & {"block-outlier", "block-spread"}
+
+
+def test_a_probe_that_agrees_with_one_block_does_not_disagree() -> None:
+    # The curve is probed before the first block, in which the machine was half as fast.
+    first_slow = slowed(CLEAN, lambda each: 1.0 if each.block == 0 else 0.5)
+
+    assert "probe-disagrees" not in raised(first_slow)
+    assert "first-block" in raised(first_slow)
+
+
+def test_failed_trials_of_several_arms_are_counted_in_one_flag() -> None:
+    trials = [
+        replace(trial(arm, block=block), outcome="failed", reason="timed-out", output_tokens=None)
+        if block == 1
+        else trial(arm, block=block)
+        for arm in ("baseline", "spec")
+        for block in range(2)
+    ]
+
+    flag = raised(campaign(trials))["failed-trials"]
+
+    assert flag.message == (
+        "Trials failed: 1 of 2 with baseline and 1 of 2 with spec; mostly: timed out."
+    )
+    assert flag.arm is None
+
+
+def test_arms_that_drafted_nothing_are_named_in_one_flag() -> None:
+    other = replace(SPEC, id="other")
+    trials = [trial("baseline"), trial("spec", drafted=0), trial("other", drafted=0)]
+
+    flag = raised(campaign(trials, arms=(BASELINE, SPEC, other)))["never-drafted"]
+
+    assert flag.message.startswith("Not a token was drafted by spec and other;")
+
+
+def test_a_control_that_is_off_by_less_than_a_verdict_is_no_serious_matter() -> None:
+    # 1.05 give or take 1.2 % lies above 1.02 as a whole, 1.015 does not.
+    far, near = (raised(control(ratio))["control-excludes-one"] for ratio in (1.05, 1.015))
+
+    assert (far.severity, near.severity) == ("serious", "caution")
