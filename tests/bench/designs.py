@@ -51,8 +51,20 @@ def interleaved(
     ]
     tasks = {prompt.id: prompt.task for prompt in prompts}
     for order, item in enumerate(plan(planned)):
-        trial = trial_of(_generate(session, item.arm, item.prompt), item, order=order)
-        facts.append(TrialFact(trial=trial, prompt=Prompt(id=item.prompt, task=tasks[item.prompt])))
+        generation = _generate(session, item.arm, item.prompt)
+        facts.append(
+            TrialFact(
+                trial=trial_of(generation, item, order=order),
+                prompt=Prompt(
+                    id=item.prompt,
+                    task=tasks[item.prompt],
+                    tokens=generation.prompt_tokens,
+                    rendered_sha256=generation.prompt_sha256,
+                ),
+                tokens=generation.tokens,
+                margins=generation.margins,
+            )
+        )
     return assemble(planned, facts, machine=MACHINE, measured_until=THEN, ended="completed")
 
 

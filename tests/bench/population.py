@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import random
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from statistics import fmean
 
@@ -79,6 +79,7 @@ class Population:
         )
 
 
+@cache
 def population() -> Population:
     """The prompts and acceptances that all simulations share."""
     rng = random.Random(SEED)  # noqa: S311 - a simulation

@@ -13,18 +13,18 @@ import sys
 from collections import defaultdict
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 import numpy as np
 
-from tests.bench.figures import figures
+from tests.bench.figures import Arm, Level, Method, figures
 from tests.bench.population import BLOCKS, DRAWN_PER_TASK, OUTPUT_TOKENS, population
 from tests.bench.rigs import SCENARIOS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from tests.bench.figures import Arm, Found, Level, Method
+    from tests.bench.figures import Found
 
 CAMPAIGNS = 500
 COMMAND = "python -m tests.bench.simulation"
@@ -78,8 +78,11 @@ def simulate(scenario: str, campaigns: int) -> list[Row]:
         for each in figures(known, SCENARIOS[scenario], seed):
             found[each.arm, each.level, each.method].append(each)
     return [
-        _row(scenario, group)
-        for _, group in sorted(found.items(), key=lambda item: (item[0][0] == "control", item[0]))
+        _row(scenario, found[arm, level, method])
+        for arm in get_args(Arm)
+        for level in get_args(Level)
+        for method in get_args(Method)
+        if (arm, level, method) in found
     ]
 
 

@@ -1,0 +1,120 @@
+"""Does the simulation measure what it says? Few campaigns here; `make bench` runs 500 of each."""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+from typing import TYPE_CHECKING
+
+import pytest
+
+from harness.execute import Surroundings, measure
+from harness.runners.fake import FakeRig, FakeRunner
+from schemas.submission import Snapshot
+from tests.bench import simulation
+from tests.bench.designs import MACHINE, THEN, interleaved
+from tests.bench.population import campaign, population
+from tests.bench.rigs import SCENARIOS, bursts, drift
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.bench.simulation import Row
+
+KNOWN = population()
+
+
+def only(rows: list[Row], arm: str, level: str, method: str) -> Row:
+    """The one row about this figure."""
+    (row,) = [row for row in rows if (row.arm, row.level, row.method) == (arm, level, method)]
+    return row
+
+
+def test_the_simulated_campaign_is_what_the_harness_measures(tmp_path: Path) -> None:
+    prompts = KNOWN.draw(random.Random(1))  # noqa: S311 - a simulation
+    surroundings = Surroundings(
+        machine=MACHINE, snapshot=lambda moment: Snapshot(moment=moment), now=lambda: THEN
+    )
+
+    measured = measure(
+        campaign(prompts, seed=1),
+        runner=FakeRunner(KNOWN.rig),
+        surroundings=surroundings,
+        work_file=tmp_path / "run.jsonl",
+        resume=False,
+        observe=lambda _event: None,
+    )
+
+    simulated = interleaved(KNOWN.rig, lambda rig, _rng, _ms: rig, prompts, 1)
+    assert simulated.trials == measured.trials
+    assert simulated.suite == measured.suite
+    assert simulated.design == measured.design
+
+
+def test_the_truth_of_a_prompt_follows_from_the_costs_of_the_rig() -> None:
+    # A plain token takes 20 ms, a round of four drafts 20 + 4 * (2 + 2.5) = 38 ms. The most that
+    # 48 tokens allow are nine such rounds and one of two drafts (29 ms): 960 / 371 = 2.59.
+    # The least are 44 such rounds, and one each of three, two, one and no draft.
+    best, worst = 960 / (9 * 38 + 29), 960 / (44 * 38 + 33.5 + 29 + 24.5 + 20)
+
+    speedups = [math.exp(value) for value in KNOWN.log_speedup.values()]
+
+    assert max(speedups) == pytest.approx(best)
+    assert min(speedups) >= worst
+
+
+def test_the_drift_spans_the_campaign() -> None:
+    slowdown_at = drift(FakeRig(), random.Random(0), 1000.0).slowdown_at  # noqa: S311 - a simulation
+
+    assert slowdown_at is not None
+    assert [slowdown_at(ms) for ms in (0.0, 500.0, 1000.0)] == pytest.approx([1.0, 1.15, 1.3])
+
+
+def test_bursts_halve_the_speed_for_their_share_of_the_time() -> None:
+    slowdown_at = bursts(random.Random(1), 100.0, 300.0, 1e6)  # noqa: S311 - a simulation
+
+    factors = [slowdown_at(ms) for ms in range(0, 1_000_000, 10)]
+
+    assert set(factors) == {1.0, 2.0}
+    assert factors.count(2.0) / len(factors) == pytest.approx(0.25, abs=0.02)
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS)
+def test_a_few_campaigns_come_near_the_truth_on_every_rig(scenario: str) -> None:
+    rows = simulation.simulate(scenario, campaigns=8)
+
+    overall = only(rows, "draft", "all-tasks", "paired")
+    per_task = only(rows, "draft", "one-task", "paired")
+    assert overall.figures == 8
+    assert per_task.figures == 64
+    assert abs(overall.bias) < (0.05 if scenario == "short-bursts" else 0.02)
+    assert per_task.coverage is not None
+    assert per_task.coverage >= 0.85
+
+
+def test_drift_passes_for_a_slowdown_where_arms_run_one_after_another() -> None:
+    rows = simulation.simulate("drift", campaigns=3)
+
+    assert only(rows, "draft", "all-tasks", "one-after-another").bias < -0.10
+    assert abs(only(rows, "draft", "all-tasks", "paired").bias) < 0.01
+
+
+def test_the_command_prints_a_table_and_writes_the_figures(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    output = tmp_path / "simulation.json"
+
+    simulation.main(
+        ["--campaigns", "2", "--scenario", "quiet", "--date", "2026-11-21", "--output", str(output)]
+    )
+
+    assert capsys.readouterr().out.startswith("quiet ")
+    document = json.loads(output.read_text("utf-8"))
+    assert (document["date"], document["campaigns_per_scenario"]) == ("2026-11-21", 2)
+    assert {row["method"] for row in document["rows"]} == {
+        "paired",
+        "bootstrap",
+        "medians-apart",
+        "one-after-another",
+    }
