@@ -48,7 +48,7 @@ def test_quick_is_two_blocks_of_fewer_prompts_with_shorter_outputs() -> None:
     built = campaign(Options(quick=True))
 
     assert (built.blocks, len(built.suite.prompts), built.profile) == (2, 16, "quick")
-    assert built.settings.max_output_tokens == 32
+    assert built.settings.max_output_tokens == 24
 
 
 @pytest.mark.parametrize(
