@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from estimates.wording import interval_text
+
 if TYPE_CHECKING:
     from pipeline.charts.model import Row, Value
 
@@ -28,7 +30,7 @@ def arrow(ratio: float) -> str:
 def spread(row: Row) -> str:
     """The interval of a row in brackets, or nothing: ` [1.10, 1.30]`."""
     low, high = row["interval_low"], row["interval_high"]
-    return "" if low is None or high is None else f" [{low:.2f}, {high:.2f}]"
+    return "" if low is None or high is None else f" {interval_text(low, high)}"
 
 
 def counted(number: int, noun: str) -> str:

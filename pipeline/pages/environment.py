@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from estimates.wording import bound_text, interval_text
 from pipeline.pages.model import Page, address_of, relative
 
 if TYPE_CHECKING:
@@ -79,7 +80,9 @@ def environment() -> Environment:
         "task": lambda name: TASKS.get(name, name) if name else "All tasks",
         "verdict": lambda name: VERDICTS[name],
         "compact_json": compact_json,
+        "bound": bound_text,
     }
+    built.globals["interval"] = interval_text
     return built
 
 
