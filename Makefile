@@ -67,8 +67,9 @@ serve: ## Serve the built site on this machine only
 	@echo 'Open http://127.0.0.1:$(PORT)/ and stop with Ctrl-C.'
 	@$(if $(wildcard $(RUN)),$(RUN),$(PYTHON)) -m http.server --bind 127.0.0.1 --directory $(SITE) $(PORT)
 
-bench: setup ## Measure the speed of the project's own code
+bench: setup ## Measure the project's own speed, and its method against known truth
 	$(RUN) -m tests.bench.speed
+	$(RUN) -m tests.bench.simulation
 
 gate: $(VENV)/.installed-gate ## Judge a pull request: make gate BASE=main HEAD=branch
 	@$(RUN) -m pipeline.gate_cli --base "$$BASE" --head "$$HEAD" --output build/gate $(GATE_ARGS)

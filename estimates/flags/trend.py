@@ -67,7 +67,7 @@ def first_block(evidence: Evidence) -> Flag | None:
         name="first-block",
         severity="caution",
         message=f"The first block took {ratio:.2f} times as long as the others.",
-        remedy="Warm up longer, with speculation on, before the first trial.",
+        remedy="Warm up longer, with speculation on, once the machine is quiet.",
     )
 
 

@@ -12,7 +12,7 @@ import pytest
 from harness.execute import Surroundings, measure
 from harness.runners.fake import FakeRig, FakeRunner
 from schemas.submission import Snapshot
-from tests.bench import simulation
+from tests.bench import simulation, simulation_table
 from tests.bench.designs import MACHINE, THEN, interleaved
 from tests.bench.population import campaign, population
 from tests.bench.rigs import SCENARIOS, bursts, drift
@@ -118,3 +118,27 @@ def test_the_command_prints_a_table_and_writes_the_figures(
         "medians-apart",
         "one-after-another",
     }
+
+
+def test_the_design_note_shows_the_recorded_figures() -> None:
+    rows = json.loads(simulation_table.DATA.read_text("utf-8"))["rows"]
+    note = (simulation_table.DATA.parents[1] / "0004-paired-ratios-within-blocks.md").read_text(
+        "utf-8"
+    )
+
+    assert simulation_table.speedups(rows) in note
+    assert simulation_table.intervals(rows) in note
+
+
+def test_the_recorded_figures_keep_the_promise() -> None:
+    rows = json.loads(simulation_table.DATA.read_text("utf-8"))["rows"]
+    promised = [
+        row
+        for row in rows
+        if row["method"] == "paired"
+        and row["scenario"] in {"quiet", "drift", "bursts", "heavy-tails"}
+    ]
+
+    assert len(promised) == 4 * 4
+    assert min(row["coverage"] for row in promised) >= 0.93
+    assert max(abs(row["bias"]) for row in promised) <= 0.005

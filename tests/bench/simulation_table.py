@@ -1,0 +1,102 @@
+"""How do the figures of the simulation look on a page? `python -m tests.bench.simulation_table`.
+
+Prints the two tables of the design note from the recorded figures; a test compares both.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    Row = Mapping[str, str | float]
+
+DATA = Path(__file__).parents[2] / "site_src" / "design" / "data" / "simulation.json"
+DESIGNS = {
+    "paired": "paired within blocks",
+    "medians-apart": "medians apart",
+    "one-after-another": "one arm after the other",
+}
+MINUS = "\N{MINUS SIGN}"
+
+
+def main() -> None:
+    """Print the tables."""
+    document = json.loads(DATA.read_text("utf-8"))
+    sys.stdout.write(speedups(document["rows"]) + "\n" + intervals(document["rows"]))
+
+
+def speedups(rows: Sequence[Row]) -> str:
+    """Over all tasks, by scenario and design: the speedup, and the control beside it."""
+    heads = (
+        "scenario",
+        "design",
+        "bias",
+        "95 % of errors are below",
+        "median half-width",
+        "half-width, same arm twice",
+    )
+    lines = [_line(heads), "|---|---|---:|---:|---:|---:|"]
+    for row in _of(rows, arm="draft", level="all-tasks"):
+        scenario, method = str(row["scenario"]), str(row["method"])
+        if method not in DESIGNS:
+            continue
+        control = next(
+            _of(rows, scenario=scenario, arm="control", level="all-tasks", method=method), {}
+        )
+        widths = (row.get("half_width"), control.get("half_width"))
+        figures = (_bias(row), _percent(row["error_95"]), *(_percent(each) for each in widths))
+        lines.append(_line((_name(scenario), DESIGNS[method], *figures)))
+    return "\n".join(lines) + "\n"
+
+
+def intervals(rows: Sequence[Row]) -> str:
+    """How often the published interval and the bootstrap contain the truth."""
+    heads = ("scenario", "t, all tasks", "t, one task", "t, same arm twice")
+    more = ("bootstrap, all tasks", "bootstrap, one task")
+    lines = [_line((*heads, *more)), "|---|---:|---:|---:|---:|---:|"]
+    for scenario in dict.fromkeys(str(row["scenario"]) for row in rows):
+        found = {
+            (row["arm"], row["level"], row["method"]): _percent(row.get("coverage"))
+            for row in _of(rows, scenario=scenario)
+        }
+        shown = (
+            found["draft", "all-tasks", "paired"],
+            found["draft", "one-task", "paired"],
+            found["control", "all-tasks", "paired"],
+            found["draft", "all-tasks", "bootstrap"],
+            found["draft", "one-task", "bootstrap"],
+        )
+        lines.append(_line((_name(scenario), *shown)))
+    return "\n".join(lines) + "\n"
+
+
+def _line(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _of(rows: Sequence[Row], **wanted: str) -> Iterator[Row]:
+    return (row for row in rows if all(row[key] == value for key, value in wanted.items()))
+
+
+def _name(scenario: str) -> str:
+    return scenario.replace("-", " ")
+
+
+def _bias(row: Row) -> str:
+    text = f"{float(row['bias']):+.1%}"
+    # Nothing that rounds to zero has a direction.
+    text = "0.0%" if text[1:] == "0.0%" else text
+    return text.replace("-", MINUS).replace("%", " %")
+
+
+def _percent(value: str | float | None) -> str:
+    return "" if value is None else f"{float(value):.1%}".replace("%", " %")
+
+
+if __name__ == "__main__":
+    main()
