@@ -51,14 +51,22 @@ def home(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Page | A
         yield _choice_file(choice, sizes)
 
 
-def extremes(cells: tuple[Cell, ...]) -> tuple[Cell, Cell]:
-    """The slowest and the fastest measured cell of a single task."""
-    single = [
-        (cell.speedup, cell.cell, cell)
-        for cell in cells
-        if cell.tier == MEASURED and cell.task_name and cell.speedup is not None
-    ]
-    return min(single)[2], max(single)[2]
+def extremes(cells: tuple[Cell, ...]) -> tuple[Cell | None, Cell | None]:
+    """The slowest and the fastest cell of a single task, of those whose whole interval is clear.
+
+    A record that its own interval does not support is no record.
+    """
+    single = [cell for cell in cells if cell.tier == MEASURED and cell.task_name]
+    losing = [cell for cell in single if cell.verdict == "hurts"]
+    helping = [cell for cell in single if cell.verdict == "helps"]
+    return (
+        min(losing, key=_rank, default=None),
+        max(helping, key=_rank, default=None),
+    )
+
+
+def _rank(cell: Cell) -> tuple[float, str]:
+    return (cell.speedup or 0.0, cell.cell)
 
 
 def caption(choice: Choice) -> str:

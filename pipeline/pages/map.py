@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from pipeline.charts.theme import SIZE_CLASSES
 from pipeline.pages.environment import TASKS
 
 if TYPE_CHECKING:
@@ -130,8 +131,14 @@ def draw(
 
 
 def sizes_of(squares: Iterable[Square]) -> tuple[tuple[int, str], ...]:
-    """The size classes that occur, smallest first."""
-    return tuple(sorted({(square.size_order, square.size_class) for square in squares}))
+    """All size classes, smallest first: an empty column is an invitation, not a waste of room."""
+    occurring = {square.size_class for square in squares}
+    always = SIZE_CLASSES[:-1]
+    return tuple(
+        (order, name)
+        for order, name in enumerate(SIZE_CLASSES)
+        if name in always or name in occurring
+    )
 
 
 def tint(speedup: float) -> str:
