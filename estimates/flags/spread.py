@@ -1,8 +1,8 @@
 """Do repetitions of the same trial agree?
 
-One disturbance is told once. What a cold start explains is left to that flag; single trials that
-were disturbed are `block-outlier`, a machine that is restless throughout is `block-spread`, and
-`clocks-disagree` speaks of the trials that neither of them names.
+One disturbance is told once. What a drift or a cold start explains is left to that flag; single
+trials that were disturbed are `block-outlier`, a machine that is restless throughout is
+`block-spread`, and `clocks-disagree` speaks of the trials that neither of them names.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from statistics import fmean, stdev
 from typing import TYPE_CHECKING
 
 from estimates.flags.evidence import counted, only, percent
-from estimates.flags.trend import cold_groups
+from estimates.flags.trend import cold_groups, without_drift
 from estimates.model import Flag
 from estimates.trials import decode_ms_per_token, ms_per_token
 
@@ -105,8 +105,8 @@ def zero_spread(evidence: Evidence) -> Flag | None:
 def clocks_disagree(evidence: Evidence) -> Flag | None:
     """The time of the whole answer is not the sum of its rounds' medians."""
     said = (_restless(evidence), _exceptions(evidence))
-    known = [group for each in said if each for group in each.groups]
-    rest = [group for group in evidence.repeats if group not in known]
+    known = {(group.arm, group.prompt) for each in said if each for group in each.groups}
+    rest = [group for group in evidence.repeats if (group.arm, group.prompt) not in known]
     stalled = _beyond(rest, _clock_factor, CLOCK_FACTOR)
     if stalled is None:
         return None
@@ -121,24 +121,29 @@ def clocks_disagree(evidence: Evidence) -> Flag | None:
 def steady_groups(evidence: Evidence) -> frozenset[tuple[str, str]]:
     """Arm and prompt of the repeated trials that agree with each other."""
     return frozenset(
-        (group.arm, group.prompt) for group in evidence.repeats if _cv(group) <= BLOCK_CV
+        (group.arm, group.prompt) for group in without_drift(evidence) if _cv(group) <= BLOCK_CV
     )
 
 
 def _restless(evidence: Evidence) -> Beyond | None:
     """Groups with a spread, except for what single disturbed blocks or a cold start explain."""
     outliers = _exceptions(evidence)
-    known = (*(outliers.groups if outliers else ()), *cold_groups(evidence))
-    return _beyond([g for g in evidence.repeats if g not in known], _cv, BLOCK_CV)
+    named = outliers.groups if outliers else ()
+    return _beyond([g for g in _unexplained(evidence) if g not in named], _cv, BLOCK_CV)
 
 
 def _exceptions(evidence: Evidence) -> Beyond | None:
     """Groups with an outlier, if they are few."""
-    cold = cold_groups(evidence)
-    outliers = _beyond([g for g in evidence.repeats if g not in cold], _farthest, FAR_FROM_MEAN)
+    outliers = _beyond(_unexplained(evidence), _farthest, FAR_FROM_MEAN)
     if outliers is None or len(outliers.groups) > OUTLIERS_ARE_THE_RULE * len(evidence.repeats):
         return None
     return outliers
+
+
+def _unexplained(evidence: Evidence) -> list[Repeats]:
+    """The repeated trials without the drift, except where a cold start was found."""
+    cold = cold_groups(evidence)
+    return [g for g in without_drift(evidence) if (g.arm, g.prompt) not in cold]
 
 
 def _beyond(

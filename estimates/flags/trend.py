@@ -39,8 +39,7 @@ def drift(evidence: Evidence) -> Flag | None:
     Times are compared within one arm and prompt, over blocks. Without repetitions the arms that
     never draft are compared over their prompts. Each group costs one degree of freedom.
     """
-    odd_start = _first_block_ratio(evidence) is not None
-    slope = _slope(_later(evidence) if odd_start else _comparable(evidence))
+    slope = _drift_slope(evidence)
     span = max((trial.order for trial in evidence.submission.trials), default=0)
     change = math.expm1(slope * span)
     if abs(change) <= DRIFT_FLOOR:
@@ -88,9 +87,30 @@ def cold_start(evidence: Evidence) -> Flag | None:
     )
 
 
-def cold_groups(evidence: Evidence) -> tuple[Repeats, ...]:
-    """The repeated trials whose first one was a cold start."""
-    return tuple(group for _, group in _cold(evidence))
+def cold_groups(evidence: Evidence) -> frozenset[tuple[str, str]]:
+    """Arm and prompt of the repeated trials whose first one was a cold start."""
+    return frozenset((group.arm, group.prompt) for _, group in _cold(evidence))
+
+
+def without_drift(evidence: Evidence) -> tuple[Repeats, ...]:
+    """The repeated trials as they would have been on a machine that keeps its speed."""
+    slope = _drift_slope(evidence)
+    return tuple(
+        replace(
+            group,
+            ms_per_token=tuple(
+                ms * math.exp(-slope * trial.order)
+                for trial, ms in zip(group.trials, group.ms_per_token, strict=True)
+            ),
+        )
+        for group in evidence.repeats
+    )
+
+
+def _drift_slope(evidence: Evidence) -> float:
+    """Change of the log time per trial; an odd first block is left out of it."""
+    odd_start = _first_block_ratio(evidence) is not None
+    return _slope(_later(evidence) if odd_start else _comparable(evidence))
 
 
 def _cold(evidence: Evidence) -> list[tuple[float, Repeats]]:

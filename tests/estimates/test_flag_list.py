@@ -109,6 +109,13 @@ def test_a_drift_is_no_odd_first_block() -> None:
     assert raised(RAISING["drift"]).keys() & {"drift", "first-block"} == {"drift"}
 
 
+def test_a_drift_is_not_told_again_as_spread() -> None:
+    # 60 % from first to last trial: three blocks are 1.1, 1.3 and 1.5 on average, a CV of 15 %.
+    steep = by_position(lambda order, _block, _prompt: 1 + 0.6 * order / 47)
+
+    assert raised(steep).keys() == {"drift"}
+
+
 def test_an_odd_first_block_is_neither_drift_nor_spread_over_time() -> None:
     assert raised(RAISING["first-block"]).keys() & {"drift", "first-block"} == {"first-block"}
 

@@ -1,0 +1,108 @@
+"""Does a result that was corrupted in a known way show the matching flag, and little else?
+
+A campaign of the default size on a quiet made-up rig, through the harness's own plan and record.
+"""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from estimates.summary import summarize
+from harness.runners.fake import FakeSession
+from tests.bench.designs import interleaved
+from tests.bench.population import campaign, population
+from tests.bench.rigs import drift, heavy_tails, quiet
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from schemas.submission import Submission, Trial
+
+KNOWN = population()
+PROMPTS = KNOWN.draw(random.Random(5))  # noqa: S311 - a simulation
+STALLED = PROMPTS[4].id
+CLEAN = replace(
+    interleaved(KNOWN.rig, quiet, PROMPTS, 5),
+    probes=FakeSession(KNOWN.rig, campaign(PROMPTS, seed=5)).probe(),
+)
+SWAPPED = {"baseline": "draft", "draft": "baseline"}
+
+
+def flagged(submission: Submission) -> dict[str, tuple[str | None, str | None]]:
+    """Arm and prompt by the name of the flag."""
+    return {flag.name: (flag.arm, flag.prompt) for flag in summarize(submission).flags}
+
+
+def corrupted(change: Callable[[Trial], Trial]) -> Submission:
+    return replace(CLEAN, trials=tuple(change(each) for each in CLEAN.trials))
+
+
+def slower(each: Trial, factor: float) -> Trial:
+    assert each.decode_ms is not None
+    assert each.round_ms_median is not None
+    return replace(
+        each,
+        decode_ms=each.decode_ms * factor,
+        round_ms_median=tuple(ms * factor for ms in each.round_ms_median),
+    )
+
+
+def test_a_clean_campaign_shows_nothing() -> None:
+    assert flagged(CLEAN) == {}
+
+
+def test_a_baseline_prompt_that_stalled_once_is_an_outlier() -> None:
+    stalled = corrupted(
+        lambda each: (
+            slower(each, 4.0)
+            if (each.arm, each.prompt, each.block) == ("baseline", STALLED, 1)
+            else each
+        )
+    )
+
+    assert flagged(stalled) == {"block-outlier": ("baseline", STALLED)}
+
+
+def test_a_baseline_prompt_that_is_slow_in_every_block_shows_in_the_round_costs() -> None:
+    slow = corrupted(
+        lambda each: slower(each, 1.6) if (each.arm, each.prompt) == ("baseline", STALLED) else each
+    )
+
+    # It is the baseline of both other arms, so no single arm is named.
+    assert flagged(slow) == {"round-cost-spread": (None, STALLED)}
+
+
+def test_a_cold_first_prompt_is_a_cold_start() -> None:
+    first = min((each for each in CLEAN.trials if each.arm == "draft"), key=lambda t: t.order)
+    cold = corrupted(lambda each: slower(each, 2.0) if each == first else each)
+
+    assert flagged(cold) == {"cold-start": ("draft", first.prompt)}
+
+
+def test_a_drift_of_30_percent_is_a_drift() -> None:
+    assert flagged(interleaved(KNOWN.rig, drift, PROMPTS, 5)) == {"drift": (None, None)}
+
+
+def test_stalled_rounds_are_noted_and_disturb_nothing_else() -> None:
+    assert flagged(interleaved(KNOWN.rig, heavy_tails, PROMPTS, 5)).keys() == {"clocks-disagree"}
+
+
+def test_swapped_arms_are_seen_in_counters_controls_and_probes() -> None:
+    swapped = corrupted(lambda each: replace(each, arm=SWAPPED.get(each.arm, each.arm)))
+
+    assert flagged(swapped).keys() >= {
+        "never-drafted",
+        "control-excludes-one",
+        "probe-disagrees",
+        "prediction-missed",
+    }
+
+
+def test_arms_swapped_in_one_block_are_seen_too() -> None:
+    swapped = corrupted(
+        lambda each: replace(each, arm=SWAPPED.get(each.arm, each.arm)) if each.block == 1 else each
+    )
+
+    assert flagged(swapped).keys() >= {"block-spread", "prediction-missed"}
