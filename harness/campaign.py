@@ -23,7 +23,7 @@ DEFAULT_METHODS: tuple[MethodRequest, ...] = (
     DraftModelRequest(n_max=4),
 )
 DEFAULT_BLOCKS = 3
-QUICK_BLOCKS = 2
+QUICK_BLOCKS = 1
 DEFAULT_SUITE = "core"
 DEFAULT_CONTEXT_TOKENS = 2048
 # Bounds of the format: entries of $.trials and of $.arms, and the length of an id.

@@ -175,9 +175,7 @@ def _trials(
         for number, prompt in enumerate(prompts):
             for arm in arms:
                 trial = _trial(rng, costs, arm, number)
-                trials.append(
-                    replace(trial, prompt=prompt.id, block=block, order=len(trials))
-                )
+                trials.append(replace(trial, prompt=prompt.id, block=block, order=len(trials)))
     return tuple(trials)
 
 

@@ -73,7 +73,7 @@ def run(  # noqa: PLR0913 - each argument is an option of the command
         typer.Option(
             min=1,
             max=1000,
-            help="How often everything is repeated. Default: 3, with --quick 2. "
+            help="How often everything is repeated. Default: 3, with --quick 1. "
             "More blocks make narrower intervals on a noisy machine.",
             rich_help_panel=_WHAT,
         ),

@@ -161,8 +161,9 @@ def _print_plan(campaign: Campaign) -> None:
     console.print(f"arms      {', '.join(arm.id for arm in campaign.arms)}")
     console.print(f"prompts   {counted}")
     console.print(f"profile   {campaign.profile}, suite {campaign.suite.id}")
+    blocks_text = f"{blocks} block{'' if blocks == 1 else 's'}"
     console.print(
-        f"trials    {blocks} blocks x {prompts} prompts x {arms} arms = {blocks * prompts * arms}, "
+        f"trials    {blocks_text} x {prompts} prompts x {arms} arms = {blocks * prompts * arms}, "
         f"up to {campaign.settings.max_output_tokens} tokens each"
     )
     console.print(f"expected  about {words.seconds(estimate.seconds)}; {estimate.basis}")

@@ -44,10 +44,10 @@ def test_the_default_campaign_has_three_arms_three_blocks_and_the_whole_suite() 
     assert built.arms[2].method == DraftModel(draft="draft", n_max=4)
 
 
-def test_quick_is_two_blocks_of_fewer_prompts_with_shorter_outputs() -> None:
+def test_quick_is_one_block_of_fewer_prompts_with_shorter_outputs() -> None:
     built = campaign(Options(quick=True))
 
-    assert (built.blocks, len(built.suite.prompts), built.profile) == (2, 16, "quick")
+    assert (built.blocks, len(built.suite.prompts), built.profile) == (1, 24, "quick")
     assert built.settings.max_output_tokens == 24
 
 
@@ -149,7 +149,7 @@ def test_gathering_brings_models_and_prompts_together(tmp_path: Path) -> None:
 
     built = gather(options, say=print)
 
-    assert [prompt.task for prompt in built.suite.prompts] == ["code", "code"]
+    assert [prompt.task for prompt in built.suite.prompts] == ["code"] * 3
     assert [draft.model.id for draft in built.drafts] == ["tiny-test-1m-instruct-f16"]
 
 
@@ -159,9 +159,9 @@ def test_the_expected_duration_follows_from_the_weights_and_the_bandwidth() -> N
 
     estimate = expected(built, bytes_per_s=10e9)
 
-    # 1 GB at 10 GB/s is 0.1 s a token; 96 trials of 32 tokens, prompts at a fifth in two blocks,
+    # 1 GB at 10 GB/s is 0.1 s a token; 72 trials of 24 tokens, prompts at a fifth in one block,
     # three warm-ups of 32, two files of 1 GB read at 1 GB/s, and 5 s.
-    by_hand = 96 * 32 * 0.1 + prompts * 2 * 0.02 + 3 * 32 * 0.1 + 2 + 5
+    by_hand = 72 * 24 * 0.1 + prompts * 0.02 + 3 * 32 * 0.1 + 2 + 5
     assert estimate.seconds == pytest.approx(by_hand)
     assert "1000 MB of weights per token at 10.0 GB/s" in estimate.basis
 

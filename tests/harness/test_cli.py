@@ -55,7 +55,7 @@ def test_a_run_writes_a_valid_file_and_prints_the_report(tmp_path: Path, models:
     assert isinstance(submission, Submission)
     assert submission.contributor == "ada"
     assert submission.profile == "custom"
-    assert len(submission.trials) == 2 * 2 * 3
+    assert len(submission.trials) == 3 * 2 * 3
     assert submission.environment is not None
     assert [state.moment for state in submission.environment] == ["before", "after"]
     assert "draft-model-n4: Small-1B F16 drafts up to 4 tokens" in result.stdout
@@ -81,7 +81,7 @@ def test_a_dry_run_prints_the_plan_and_its_duration(models: list[str]) -> None:
     result = call("run", *models, "--quick", "--dry-run")
 
     assert result.exit_code == 0, result.stderr
-    assert "2 blocks x 16 prompts x 3 arms = 96" in result.stdout
+    assert "1 block x 24 prompts x 3 arms = 72" in result.stdout
     assert re.search(r"expected +about \d+ (s|min)", result.stdout)
 
 
@@ -89,7 +89,7 @@ def test_a_dry_run_for_machines_holds_every_trial(models: list[str]) -> None:
     result = call("run", *models, "--quick", "--dry-run", "--json")
 
     document = json.loads(result.stdout)
-    assert len(document["trials"]) == 96
+    assert len(document["trials"]) == 72
     assert document["expected_s"] > 0
     assert "estimate" in document["expected_from"]
     assert "path" not in result.stdout
