@@ -50,13 +50,16 @@ def repeats(submission: Submission) -> tuple[Repeats, ...]:
 def steady_length(trial: Trial) -> int | None:
     """The drafted length that nearly all rounds of a trial had, so that they cost alike.
 
-    Not all: the end of an output cuts drafts short. `None` if there is no such length.
+    Not all: the end of an output cuts drafts short, which makes a few rounds cheaper. But a single
+    wide round among plain ones costs as much as several of them, so plain rounds are steady only
+    without any other. `None` if there is no such length.
     """
     histogram = trial.drafted_histogram
     if histogram is None:
         return None if trial.drafted or trial.accepted else 0
     length = max(range(len(histogram)), key=histogram.__getitem__, default=0)
-    return length if sum(histogram) * STEADY_SHARE <= max(histogram, default=0) else None
+    share = STEADY_SHARE if length else 1.0
+    return length if sum(histogram) * share <= max(histogram, default=0) else None
 
 
 def only(names: Iterable[str]) -> str | None:

@@ -92,7 +92,7 @@ def test_a_dry_run_for_machines_holds_every_trial(models: list[str]) -> None:
     assert len(document["trials"]) == 72
     assert document["expected_s"] > 0
     assert "estimate" in document["expected_from"]
-    assert "path" not in result.stdout
+    assert models[1] not in result.stdout  # where the weights lie is nobody's business
 
 
 @pytest.mark.usefixtures("cache_dir")
