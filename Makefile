@@ -29,7 +29,7 @@ export CMAKE_BUILD_PARALLEL_LEVEL ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/nu
 # The package indexes of a machine are its own business; a message about a newer pip is noise.
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help setup demo test check site serve bench lock gate chromium clean
+.PHONY: help setup demo test check site picture serve bench lock gate chromium clean
 
 help: ## Show the verbs
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -61,6 +61,9 @@ check: setup ## Lint, types, import rules, workflows
 
 site: setup ## Build the site from the results of the repository
 	$(RUN) -m pipeline build --output $(SITE)
+
+picture: setup ## Draw the pictures of the README anew from the results
+	$(RUN) -m pipeline picture map tasks
 
 serve: ## Serve the built site on this machine only
 	@test -f $(SITE)/index.html || { echo 'There is no site yet. Run: make site (or make demo)'; exit 1; }

@@ -1,4 +1,4 @@
-"""What can one ask the pipeline on the command line? `validate`, `gate` and `build`."""
+"""What can one ask the pipeline on the command line? `validate`, `gate`, `build`, `picture`."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ app.command("gate")(gate_command)
 
 RESULTS = Path("results")
 SITE = Path("build/site")
+PICTURES = Path("site_src/assets/images")
 
 
 @app.command("validate")
@@ -67,6 +68,24 @@ def build_command(
     except PipelineError as error:
         raise _stopped(error) from error
     typer.echo(site)
+
+
+@app.command("picture")
+def picture_command(
+    names: Annotated[list[str], typer.Argument(help="Charts, for example: map tasks.")],
+    *,
+    results: Annotated[Path, typer.Option(help="Folder with community/ and published/.")] = RESULTS,
+    output: Annotated[Path, typer.Option(help="Folder for the pictures.")] = PICTURES,
+) -> None:
+    """Draw charts as SVG files, one for light and one for dark pages, and print their names."""
+    from pipeline.pictures import draw_pictures  # noqa: PLC0415 - validate must not wait for charts
+
+    try:
+        written = draw_pictures(names, results=results, output=output)
+    except PipelineError as error:
+        raise _stopped(error) from error
+    for path in written:
+        typer.echo(path)
 
 
 def main() -> None:

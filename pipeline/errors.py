@@ -42,6 +42,15 @@ class MissingFileError(PipelineError):
         super().__init__(f"{path} does not exist. Give a result file or a folder that holds some.")
 
 
+class UnknownChartError(PipelineError):
+    """A chart was asked for that there is none of."""
+
+    exit_code = 2
+
+    def __init__(self, name: str, known: tuple[str, ...]) -> None:
+        super().__init__(f"There is no chart {name!r}. Name some of: {', '.join(sorted(known))}.")
+
+
 class CheckFailedError(PipelineError):
     """A query over the loaded data found rows that must not exist: a fault of the pipeline."""
 
