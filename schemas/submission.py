@@ -2,6 +2,8 @@
 
 The schema is the definition; a parity test compares the two field by field. Absent is `None`.
 Units are in the names; the meaning of each field stands in the schema.
+
+This is the door: the parts live in `rig`, `method` and `trial` beside it.
 """
 
 from __future__ import annotations
@@ -9,23 +11,73 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from schemas.method import (
+    DraftHead,
+    DraftModel,
+    EmptyDraft,
+    Method,
+    Ngram,
+    NoSpeculation,
+    Oracle,
+    OtherMethod,
+    PromptLookup,
+)
+from schemas.rig import Cpu, Device, Engine, Gpu, Machine, OperatingSystem, Snapshot, Variable
+from schemas.trial import (
+    DraftingProbe,
+    Outcome,
+    Probes,
+    Reason,
+    Trial,
+    VerificationProbe,
+    Warmup,
+)
+
+__all__ = [
+    "Arm",
+    "Cpu",
+    "Design",
+    "Device",
+    "DeviceMemory",
+    "DraftHead",
+    "DraftModel",
+    "DraftingProbe",
+    "EmptyDraft",
+    "Engine",
+    "Gpu",
+    "Machine",
+    "Method",
+    "Model",
+    "Ngram",
+    "NoSpeculation",
+    "OperatingSystem",
+    "Oracle",
+    "Origin",
+    "OtherMethod",
+    "Outcome",
+    "Placement",
+    "Probes",
+    "Prompt",
+    "PromptLookup",
+    "Reason",
+    "Role",
+    "Settings",
+    "Snapshot",
+    "Submission",
+    "Suite",
+    "Task",
+    "Tool",
+    "Trial",
+    "Variable",
+    "VerificationProbe",
+    "Warmup",
+]
+
+
 Task = Literal[
     "code", "math", "reasoning", "summarization", "chat", "json", "creative", "translation", "other"
 ]
-Outcome = Literal["ok", "failed"]
 Role = Literal["baseline", "speculation", "control", "alternative"]
-Reason = Literal[
-    "out-of-memory",
-    "vocabulary-mismatch",
-    "rollback-unsupported",
-    "context-too-small",
-    "load-failed",
-    "crashed",
-    "timed-out",
-    "bad-answer",
-    "interrupted",
-    "other",
-]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,78 +93,6 @@ class Origin:
     sha256: str
     source: str | None = None
     licence: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OperatingSystem:
-    family: Literal["linux", "macos", "windows", "freebsd", "other"]
-    version: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Cpu:
-    name: str
-    architecture: Literal["x86_64", "aarch64", "riscv64", "ppc64le", "other"]
-    logical_cores: int
-    physical_cores: int | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Gpu:
-    name: str
-    vendor: Literal["nvidia", "amd", "intel", "apple", "qualcomm", "other"] | None = None
-    vram_mib: int | None = None
-    driver: str | None = None
-    api: str | None = None
-    pcie_generation: int | None = None
-    pcie_width: int | None = None
-    power_limit_w: float | None = None
-    default_power_limit_w: float | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Machine:
-    os: OperatingSystem
-    cpu: Cpu
-    ram_mib: int
-    gpus: tuple[Gpu, ...] = ()
-    ram_type: str | None = None
-    ram_mts: int | None = None
-    ram_channels: int | None = None
-    virtual_machine: bool | None = None
-    on_battery: bool | None = None
-    desktop_on_gpu: bool | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Device:
-    name: str
-    kind: Literal["cpu", "gpu", "igpu", "accelerator", "other"]
-    description: str | None = None
-    memory_total_mib: int | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Variable:
-    name: str
-    value: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Engine:
-    runner: Literal["llama-cpp-python", "llama-server", "openai", "fake", "imported"]
-    name: str
-    version: str
-    backend: Literal[
-        "cpu", "cuda", "vulkan", "metal", "rocm", "sycl", "opencl", "cann", "musa", "other"
-    ]
-    package_version: str | None = None
-    commit: str | None = None
-    build_number: int | None = None
-    devices: tuple[Device, ...] | None = None
-    system_info: str | None = None
-    binary_sha256: str | None = None
-    variables: tuple[Variable, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -177,82 +157,6 @@ class Suite:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NoSpeculation:
-    type: Literal["none"] = "none"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DraftModel:
-    draft: str
-    n_max: int
-    n_min: int | None = None
-    p_min: float | None = None
-    adaptive: bool | None = None
-    type: Literal["draft-model"] = "draft-model"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PromptLookup:
-    n_max: int
-    ngram_min: int
-    ngram_max: int
-    type: Literal["prompt-lookup"] = "prompt-lookup"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ngram:
-    type: Literal[
-        "ngram-simple", "ngram-map-k", "ngram-map-k4v", "ngram-mod", "ngram-cache", "suffix"
-    ]
-    n_max: int | None = None
-    n_min: int | None = None
-    ngram_size: int | None = None
-    min_hits: int | None = None
-    adaptive: bool | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DraftHead:
-    type: Literal["mtp", "eagle3", "dflash", "dspark"]
-    draft: str | None = None
-    n_max: int | None = None
-    n_min: int | None = None
-    p_min: float | None = None
-    adaptive: bool | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Oracle:
-    n_max: int
-    acceptance: float
-    type: Literal["oracle"] = "oracle"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EmptyDraft:
-    type: Literal["empty-draft"] = "empty-draft"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OtherMethod:
-    name: str
-    n_max: int | None = None
-    type: Literal["other"] = "other"
-
-
-Method = (
-    NoSpeculation
-    | DraftModel
-    | PromptLookup
-    | Ngram
-    | DraftHead
-    | Oracle
-    | EmptyDraft
-    | OtherMethod
-)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Placement:
     target_gpu_layers_requested: int | None = None
     target_gpu_layers_resident: int | None = None
@@ -279,80 +183,6 @@ class Arm:
     load_s: float | None = None
     peak_memory: tuple[DeviceMemory, ...] | None = None
     reason: Reason | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Trial:
-    arm: str
-    prompt: str
-    block: int
-    order: int
-    outcome: Outcome
-    reason: Reason | None = None
-    prompt_ms: float | None = None
-    output_tokens: int | None = None
-    decode_ms: float | None = None
-    draft_ms: float | None = None
-    verify_ms: float | None = None
-    wall_ms: float | None = None
-    ttft_ms: float | None = None
-    rounds: int | None = None
-    full_rounds: int | None = None
-    drafted: int | None = None
-    accepted: int | None = None
-    accepted_histogram: tuple[int, ...] | None = None
-    drafted_histogram: tuple[int, ...] | None = None
-    round_ms_median: tuple[float, ...] | None = None
-    round_cpu_ms_median: tuple[float, ...] | None = None
-    finish: Literal["length", "stop"] | None = None
-    output_sha256: str | None = None
-    compared_tokens: int | None = None
-    first_divergence: int | None = None
-    divergence_margin: float | None = None
-    energy_j: float | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Warmup:
-    arm: str
-    output_tokens: int
-    decode_ms: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VerificationProbe:
-    context_tokens: int
-    repeats: int
-    widths: tuple[int, ...]
-    step_ms_median: tuple[float, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DraftingProbe:
-    draft: str
-    repeats: int
-    token_ms_median: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Probes:
-    verification: VerificationProbe | None = None
-    drafting: tuple[DraftingProbe, ...] | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Snapshot:
-    moment: Literal["before", "after", "during"]
-    load_1min: float | None = None
-    steal_fraction: float | None = None
-    cpu_pressure: float | None = None
-    cpu_mhz: float | None = None
-    on_battery: bool | None = None
-    gpu_clock_mhz: float | None = None
-    gpu_temperature_c: float | None = None
-    gpu_power_w: float | None = None
-    gpu_throttled: bool | None = None
-    available_ram_mib: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

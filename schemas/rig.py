@@ -1,0 +1,93 @@
+"""What did a campaign run on? Machine, engine and the state around it, as the schema has them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OperatingSystem:
+    family: Literal["linux", "macos", "windows", "freebsd", "other"]
+    version: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cpu:
+    name: str
+    architecture: Literal["x86_64", "aarch64", "riscv64", "ppc64le", "other"]
+    logical_cores: int
+    physical_cores: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gpu:
+    name: str
+    vendor: Literal["nvidia", "amd", "intel", "apple", "qualcomm", "other"] | None = None
+    vram_mib: int | None = None
+    driver: str | None = None
+    api: str | None = None
+    pcie_generation: int | None = None
+    pcie_width: int | None = None
+    power_limit_w: float | None = None
+    default_power_limit_w: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Machine:
+    os: OperatingSystem
+    cpu: Cpu
+    ram_mib: int
+    gpus: tuple[Gpu, ...] = ()
+    ram_type: str | None = None
+    ram_mts: int | None = None
+    ram_channels: int | None = None
+    virtual_machine: bool | None = None
+    on_battery: bool | None = None
+    desktop_on_gpu: bool | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Device:
+    name: str
+    kind: Literal["cpu", "gpu", "igpu", "accelerator", "other"]
+    description: str | None = None
+    memory_total_mib: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Variable:
+    name: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Engine:
+    runner: Literal["llama-cpp-python", "llama-server", "openai", "fake", "imported"]
+    name: str
+    version: str
+    backend: Literal[
+        "cpu", "cuda", "vulkan", "metal", "rocm", "sycl", "opencl", "cann", "musa", "other"
+    ]
+    package_version: str | None = None
+    commit: str | None = None
+    build_number: int | None = None
+    devices: tuple[Device, ...] | None = None
+    system_info: str | None = None
+    binary_sha256: str | None = None
+    variables: tuple[Variable, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Snapshot:
+    moment: Literal["before", "after", "during"]
+    load_1min: float | None = None
+    steal_fraction: float | None = None
+    cpu_pressure: float | None = None
+    cpu_mhz: float | None = None
+    on_battery: bool | None = None
+    gpu_clock_mhz: float | None = None
+    gpu_temperature_c: float | None = None
+    gpu_power_w: float | None = None
+    gpu_throttled: bool | None = None
+    available_ram_mib: int | None = None
