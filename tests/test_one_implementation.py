@@ -1,0 +1,41 @@
+"""Do the terminal and the site say the same of a result?"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from harness.cli.app import app
+from pipeline.database import open_database
+
+ROOT = Path(__file__).parents[1]
+RESULTS = sorted((ROOT / "results" / "community").glob("*.json"))
+# A few are enough: the collection grows, the code that is compared does not.
+COMPARED = RESULTS[:3]
+FIGURES = ("verdict", "speedup", "tokens_per_round", "round_cost", "acceptance_rate", "prompts")
+
+
+def test_there_are_at_least_two_results() -> None:
+    assert len(RESULTS) >= 2
+
+
+@pytest.mark.parametrize("result", COMPARED, ids=lambda path: path.stem)
+def test_show_and_the_tables_of_the_site_agree(result: Path) -> None:
+    shown = json.loads(CliRunner().invoke(app, ["show", str(result), "--json"]).stdout)
+
+    columns = ", ".join(FIGURES)
+    with open_database(ROOT / "results") as connection:
+        rows = connection.execute(
+            f"select arm, task, {columns} from estimate where submission = ?",  # noqa: S608 - our own column names
+            [result.stem],
+        ).fetchall()
+
+    said = {
+        (row["arm"], row.get("task")): tuple(row.get(name) for name in FIGURES)
+        for row in shown["estimates"]
+    }
+    assert said
+    assert {(arm, task): tuple(values) for arm, task, *values in rows} == said
