@@ -49,10 +49,11 @@ def utc_now() -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Surroundings:
-    """What the campaign is told about the machine that it runs on, and its clock."""
+    """What the campaign is told about where it runs: machine, commit of this tool, clock."""
 
     machine: Machine
     snapshot: TakeSnapshot
+    commit: str | None = None
     now: Callable[[], str] = utc_now
 
 
@@ -83,6 +84,7 @@ def measure(  # noqa: PLR0913 - the collaborators of a run, all of them named
             campaign,
             journal.facts,
             machine=surroundings.machine,
+            commit=surroundings.commit,
             measured_until=surroundings.now(),
             ended=ended,
         )

@@ -66,11 +66,12 @@ def trial_of(generation: Generation, planned: PlannedTrial, *, order: int) -> Tr
     )
 
 
-def assemble(
+def assemble(  # noqa: PLR0913 - the parts of a document, all of them named
     campaign: Campaign,
     facts: Sequence[Fact],
     *,
     machine: Machine,
+    commit: str | None,
     measured_until: str,
     ended: Literal["completed", "precise-enough", "budget-spent", "interrupted"],
 ) -> Submission:
@@ -89,7 +90,7 @@ def assemble(
         profile=campaign.profile,
         measured_from=_of(facts, Started)[0].measured_from,
         measured_until=measured_until,
-        tool=Tool(name="draftmap", version=__version__),
+        tool=Tool(name="draftmap", version=__version__, commit=commit),
         machine=machine,
         engine=engine.engine,
         target=campaign.target.model,

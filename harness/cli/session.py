@@ -11,6 +11,7 @@ from estimates.report import to_json
 from estimates.summary import summarize
 from harness import cache, execute, output
 from harness.cli import talk
+from harness.detect.checkout import commit
 from harness.detect.machine import machine
 from harness.detect.watch import Watch
 from harness.duration import expected, memory_bandwidth
@@ -111,7 +112,7 @@ def _work_file(campaign: Campaign, *, resume: bool) -> Path:
 
 def _run(campaign: Campaign, runner: Runner, work_file: Path, *, resume: bool) -> Submission:
     watch = Watch()
-    surroundings = execute.Surroundings(machine=machine(), snapshot=watch.snapshot)
+    surroundings = execute.Surroundings(machine=machine(), snapshot=watch.snapshot, commit=commit())
     with ProgressDisplay(talk.talk_console()) as display:
         return execute.measure(
             campaign,

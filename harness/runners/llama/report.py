@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
-from importlib import metadata
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import llama_cpp
 
+from harness.engine_version import package_version, vendored_commit
 from harness.runners.base import EngineReport
 from harness.runners.ggml_devices import devices
 from harness.runners.llama.weights import template_sha256
@@ -49,7 +51,9 @@ def engine_report(target: Context, campaign: Campaign) -> EngineReport:
             runner="llama-cpp-python",
             name="llama.cpp",
             version=llama_cpp.llama_version().decode(),
-            package_version=metadata.version("llama-cpp-python"),
+            package_version=package_version(),
+            commit=vendored_commit(package_version()),
+            binary_sha256=_library_sha256(),
             backend=backend_of(found, gpu_layers=campaign.settings.gpu_layers),
             devices=found,
             system_info=llama_cpp.llama_print_system_info().decode().strip()[:1000],
@@ -77,6 +81,12 @@ def backend_of(found: tuple[Device, ...], *, gpu_layers: int) -> Backend:
             prefix = re.sub(r"[0-9:]+$", "", device.name)
             return _BACKENDS.get(prefix, "other")
     return "cpu"
+
+
+def _library_sha256() -> str:
+    """SHA-256 of the engine's main library: two builds of one version are told apart by it."""
+    with Path(llama_cpp.llama_cpp._lib._name).open("rb") as file:  # noqa: SLF001 - no public name
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _settings(target: Context, campaign: Campaign) -> Settings:

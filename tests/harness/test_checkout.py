@@ -1,0 +1,34 @@
+"""Does a result say which commit of Draftmap measured it?"""
+
+from __future__ import annotations
+
+import subprocess
+from typing import TYPE_CHECKING
+
+from harness.detect.checkout import commit
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def git(folder: Path, *arguments: str) -> str:
+    identity = ("-c", "user.name=Test", "-c", "user.email=test@example.org")
+    command = ["git", "-C", str(folder), *identity, *arguments]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+
+
+def test_a_checkout_names_its_commit(tmp_path: Path) -> None:
+    git(tmp_path, "init", "-q")
+    git(tmp_path, "commit", "-q", "--allow-empty", "-m", "first")
+
+    assert commit(tmp_path) == git(tmp_path, "rev-parse", "HEAD")
+
+
+def test_an_installed_package_has_none(tmp_path: Path) -> None:
+    assert commit(tmp_path) is None
+
+
+def test_a_checkout_without_any_commit_has_none(tmp_path: Path) -> None:
+    git(tmp_path, "init", "-q")
+
+    assert commit(tmp_path) is None
