@@ -71,7 +71,7 @@ def assemble(  # noqa: PLR0913 - the parts of a document, all of them named
     facts: Sequence[Fact],
     *,
     machine: Machine,
-    commit: str | None,
+    commit: str | None = None,
     measured_until: str,
     ended: Literal["completed", "precise-enough", "budget-spent", "interrupted"],
 ) -> Submission:
