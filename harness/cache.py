@@ -35,9 +35,22 @@ def directory() -> Path:
 
 
 @contextmanager
+def usable() -> Iterator[None]:
+    """Say it in one line when the cache cannot be written: a `MachineError` for any `OSError`."""
+    try:
+        yield
+    except OSError as error:
+        message = (
+            f"the cache {directory()} cannot be used ({error.strerror}); "
+            f"free some space or set {VARIABLE} to another directory"
+        )
+        raise MachineError(message) from error
+
+
+@contextmanager
 def only_one(name: str) -> Iterator[None]:
     """Hold a lock of this name: a second process waits instead of doing the same work."""
-    with FileLock(directory() / f"{name}.lock"):
+    with usable(), FileLock(directory() / f"{name}.lock"):
         yield
 
 

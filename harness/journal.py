@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal, Self
 
 import orjson
 
-from harness.errors import BadInputError
+from harness.errors import BadInputError, MachineError
 from schemas.codec import decode, encode
 from schemas.submission import Arm, Engine, Probes, Prompt, Settings, Snapshot, Trial, Warmup
 
@@ -91,7 +91,9 @@ class Journal:
 
     def __init__(self, path: Path, facts: list[Fact]) -> None:
         self.facts = facts
-        self._file = path.open("ab")
+        self._path = path
+        # Without a buffer: what a full disk refused would be tried once more when it is closed.
+        self._file = path.open("ab", buffering=0)
 
     @classmethod
     def create(cls, path: Path, campaign: Campaign, *, measured_from: str) -> Self:
@@ -118,10 +120,18 @@ class Journal:
         return journal
 
     def add(self, fact: Fact) -> None:
-        """Append a fact; it is on the disk when this returns."""
-        self._file.write(orjson.dumps(encode(_Line(fact=fact))) + b"\n")
-        self._file.flush()
-        os.fsync(self._file.fileno())
+        """Append a fact; it is on the disk when this returns. Raises `MachineError`."""
+        line = orjson.dumps(encode(_Line(fact=fact))) + b"\n"
+        try:
+            while line:  # a disk that is nearly full takes a part of it
+                line = line[self._file.write(line) :]
+            os.fsync(self._file.fileno())
+        except OSError as error:
+            message = (
+                f"{self._path} cannot be written ({error.strerror}); what was measured before is "
+                "kept: free some space, then give the same command with --resume"
+            )
+            raise MachineError(message) from error
         self.facts.append(fact)
 
     def __enter__(self) -> Self:
@@ -152,6 +162,20 @@ def read(path: Path) -> list[Fact]:
     except (orjson.JSONDecodeError, KeyError, TypeError, AttributeError) as error:
         message = f"{path} is no journal of this version ({error}); start again without --resume"
         raise BadInputError(message) from error
+
+
+def set_aside(path: Path) -> tuple[Path, int] | None:
+    """Rename a journal that holds trials: where it is kept, and how many. `None` if it has none.
+
+    A new run would replace it, and whoever forgot --resume would have lost hours.
+    """
+    try:
+        trials = sum(isinstance(fact, TrialFact) for fact in read(path))
+    except BadInputError:  # of another version: nothing can go on with it
+        return None
+    if trials == 0:
+        return None
+    return path.replace(path.with_suffix(".replaced.jsonl")), trials
 
 
 def fingerprint(campaign: Campaign) -> str:

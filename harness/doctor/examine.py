@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import time
+from tempfile import TemporaryFile
 from typing import TYPE_CHECKING
 
 import psutil
@@ -40,7 +41,7 @@ def examine(*, model: str | None, say: Callable[[str], None]) -> Iterator[Check]
     yield hardware.gpu(machine)
     yield software.backend(_devices(), machine.gpus)
     yield hardware.memory(ram.total // _MIB, ram.available // _MIB)
-    yield hardware.disk(shutil.disk_usage(cache.directory()).free)
+    yield _disk()
     yield hardware.power(on_battery=machine.on_battery)
     yield hardware.load(state, machine.cpu.logical_cores)
     yield hardware.clock(time.perf_counter)
@@ -54,6 +55,14 @@ def _devices() -> tuple[Device, ...] | None:
     except (ImportError, OSError, RuntimeError):
         return None
     return devices()
+
+
+def _disk() -> Check:
+    try:
+        with cache.usable(), TemporaryFile(dir=cache.directory()):
+            return hardware.disk(shutil.disk_usage(cache.directory()).free)
+    except HarnessError as error:
+        return fail("Disk", str(error), "Models and unfinished runs are kept there.")
 
 
 def _decode(model: str | None, say: Callable[[str], None]) -> Check:

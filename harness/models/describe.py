@@ -74,9 +74,10 @@ def look_up(path: Path, *, say: Callable[[str], None]) -> Known:
     if path.is_file() and path.stat().st_size > _HASH_IS_SLOW_BYTES:
         say(f"Reading {path.name} for its digest (once per file) …")
     known = Known(header=gguf_header.read(path), sha256=sha256_of(path))
-    note.parent.mkdir(exist_ok=True)
-    with cache.written(note) as part:
-        part.write_bytes(orjson.dumps(known))
+    with cache.usable():
+        note.parent.mkdir(exist_ok=True)
+        with cache.written(note) as part:
+            part.write_bytes(orjson.dumps(known))
     return known
 
 

@@ -10,6 +10,8 @@ import pytest
 
 from harness import cache
 from harness.errors import MachineError
+from harness.models.describe import look_up
+from tests.harness.ggufs import write_gguf
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -59,3 +61,12 @@ def test_a_cache_that_cannot_be_made_names_the_variable(
 
     with pytest.raises(MachineError, match="set DRAFTMAP_CACHE"):
         cache.directory()
+
+
+def test_a_cache_that_cannot_be_written_is_one_line_that_names_the_variable(
+    cache_dir: Path,
+) -> None:
+    (cache_dir / "known").touch()  # where a directory is needed
+
+    with pytest.raises(MachineError, match=r"cannot be used \(File exists\).*DRAFTMAP_CACHE"):
+        look_up(write_gguf(cache_dir / "model.gguf"), say=print)

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
-from harness.errors import BadInputError
-from harness.journal import Journal, Resumed, SnapshotFact, Started, read
+from harness.errors import BadInputError, MachineError
+from harness.journal import Journal, Resumed, SnapshotFact, Started, TrialFact, read, set_aside
 from schemas.submission import Snapshot
-from tests.harness.campaigns import campaign
+from tests.harness.campaigns import campaign, run
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
+FULL = Path("/dev/full")
 FACT = SnapshotFact(snapshot=Snapshot(moment="before", load_1min=0.25))
 MOMENT = "2026-11-21T09:00:00Z"
 
@@ -70,3 +68,38 @@ def test_a_file_that_is_no_journal_is_said(tmp_path: Path) -> None:
 
     with pytest.raises(BadInputError, match="no journal of this version"):
         read(path)
+
+
+@pytest.mark.skipif(not FULL.exists(), reason="only Linux has a disk that is always full")
+def test_a_full_disk_is_one_line_with_the_way_to_go_on() -> None:
+    with (
+        pytest.raises(MachineError, match=r"\(No space left on device\).*--resume"),
+        Journal(FULL, []) as journal,
+    ):
+        journal.add(FACT)
+
+
+def test_a_forgotten_resume_loses_no_trial(tmp_path: Path) -> None:
+    path = tmp_path / "run.jsonl"
+    run(campaign(prompts=1, blocks=1), path)
+
+    kept = set_aside(path)
+
+    assert kept == (tmp_path / "run.replaced.jsonl", 3)  # one prompt with each of three arms
+    assert not path.exists()
+    assert sum(isinstance(fact, TrialFact) for fact in read(kept[0])) == 3
+
+
+def test_a_journal_without_trials_is_not_kept(tmp_path: Path) -> None:
+    path = tmp_path / "run.jsonl"
+    with Journal.create(path, campaign(), measured_from=MOMENT) as journal:
+        journal.add(FACT)
+
+    assert set_aside(path) is None
+
+
+def test_a_journal_of_another_version_is_not_kept(tmp_path: Path) -> None:
+    path = tmp_path / "run.jsonl"
+    path.write_text('{"fact": {"type": "unheard-of"}}\n')
+
+    assert set_aside(path) is None
