@@ -165,6 +165,12 @@ class IsolatedSession:
 def _serve(connection: Connection, runner: Runner, campaign: Campaign) -> None:
     """The child: answer questions until the parent hangs up."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's; it closes the pipe
+    # The parent may hang up while we compute: nobody waits for the answer any more.
+    with suppress(EOFError, BrokenPipeError, ConnectionResetError):
+        _converse(connection, runner, campaign)
+
+
+def _converse(connection: Connection, runner: Runner, campaign: Campaign) -> None:
     try:
         session = runner.open(campaign)
     except HarnessError as error:
@@ -172,10 +178,7 @@ def _serve(connection: Connection, runner: Runner, campaign: Campaign) -> None:
         return
     connection.send(None)
     while True:
-        try:
-            question, arguments = connection.recv()
-        except EOFError:
-            return
+        question, arguments = connection.recv()
         connection.send(_answer(session, question, arguments))
 
 

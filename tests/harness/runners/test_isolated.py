@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import time
+from threading import Timer
 from typing import TYPE_CHECKING
 
 import pytest
@@ -31,6 +32,19 @@ class FragileSession(FakeSession):
         if request.prompt == "code-2":
             time.sleep(60)
         return super().generate(request)
+
+
+class SlowSession(FakeSession):
+    """Takes a second to answer."""
+
+    def generate(self, request: Request) -> Generation | Failure:
+        time.sleep(1)
+        return super().generate(request)
+
+
+class SlowRunner:
+    def open(self, plan: Campaign) -> Session:
+        return SlowSession(FakeRig(), plan)
 
 
 class FragileRunner:
@@ -95,3 +109,19 @@ def test_an_error_of_the_child_is_raised_here() -> None:
 def test_a_child_that_dies_while_loading_is_one_clear_line() -> None:
     with pytest.raises(MachineError, match="usually for lack of memory"):
         Isolated(DyingRunner()).open(campaign())
+
+
+def test_ctrl_c_during_a_generation_ends_the_child_without_a_word(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    session = Isolated(SlowRunner()).open(campaign())
+    session.prepare("baseline")
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+
+    with pytest.raises(KeyboardInterrupt):
+        session.generate(REQUEST)
+    signal.signal(signal.SIGINT, before)
+    session.close()
+
+    assert capfd.readouterr().err == ""
