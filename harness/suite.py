@@ -5,6 +5,7 @@ from __future__ import annotations
 import fnmatch
 import hashlib
 import json
+import re
 import tomllib
 from dataclasses import replace
 from importlib import resources
@@ -20,7 +21,16 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from importlib.resources.abc import Traversable
 
+    Table = dict[str, object]
+
 _SUFFIX = ".toml"
+_SEE = "see harness/suites/README.md"
+# The format's forms of ids and versions; checked before measuring, not after it.
+_ID = re.compile(r"[a-z0-9](?:[a-z0-9._-]{0,62}[a-z0-9])?")
+_VERSION = re.compile(r"[0-9]+\.[0-9]+\.[0-9]+")
+_ANYTHING = re.compile(r".*\S.*", re.DOTALL)
+# The first token comes out of the prompt; only the ones after it are timed.
+_SHORTEST_OUTPUT = 2
 
 
 def load(id_or_path: str) -> Suite:
@@ -29,7 +39,7 @@ def load(id_or_path: str) -> Suite:
     try:
         document = tomllib.loads(source.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        message = f"{source.name} is no readable suite: {error}; see harness/suites/README.md"
+        message = f"{source.name} is no readable suite: {error}; {_SEE}"
         raise BadInputError(message) from error
     return _suite(document, source.name)
 
@@ -85,33 +95,54 @@ def _find(id_or_path: str) -> Traversable:
     raise BadInputError(message)
 
 
-def _suite(document: dict[str, object], name: str) -> Suite:
-    try:
-        entries: list[dict[str, object]] = document["prompts"]  # type: ignore[assignment]
-        prompts = tuple(_prompt(entry, name) for entry in entries)
-        suite_id, version = str(document["id"]), str(document["version"])
-        return Suite(
-            id=suite_id,
-            version=version,
-            sha256=digest(suite_id, version, prompts),
-            prompts=_unique(prompts, name),
-            max_output_tokens=_tokens(document["max_output_tokens"]),
-            quick_max_output_tokens=_tokens(document["quick_max_output_tokens"]),
-        )
-    except (KeyError, TypeError, ValueError) as error:
-        message = f"{name}: {error} is missing or wrong; see harness/suites/README.md"
-        raise BadInputError(message) from error
+def _suite(document: Table, name: str) -> Suite:
+    prompts = tuple(
+        _prompt(entry, f"{name}: prompt {number}", name)
+        for number, entry in enumerate(_entries(document, name), start=1)
+    )
+    suite_id = _text(document, "id", name, _ID)
+    version = _text(document, "version", name, _VERSION)
+    return Suite(
+        id=suite_id,
+        version=version,
+        sha256=digest(suite_id, version, prompts),
+        prompts=_unique(prompts, name),
+        max_output_tokens=_tokens(document, "max_output_tokens", name),
+        quick_max_output_tokens=_tokens(document, "quick_max_output_tokens", name),
+    )
 
 
-def _tokens(value: object) -> int:
-    if not isinstance(value, int) or value < 1:
-        message = f"an output length of {value!r}"
-        raise ValueError(message)
+def _entries(document: Table, name: str) -> list[Table]:
+    entries = document.get("prompts")
+    tables = isinstance(entries, list) and all(isinstance(entry, dict) for entry in entries)
+    if not tables or not entries:
+        message = f"{name}: prompts must be [[prompts]] tables, at least one; {_SEE}"
+        raise BadInputError(message)
+    return entries  # type: ignore[return-value]  # checked above
+
+
+def _text(table: Table, key: str, where: str, form: re.Pattern[str]) -> str:
+    value = table.get(key)
+    if value is None:
+        message = f"{where}: {key!r} is missing; {_SEE}"
+        raise BadInputError(message)
+    if not isinstance(value, str) or not form.fullmatch(value):
+        message = f"{where}: {key!r} has the wrong form: {value!r}; {_SEE}"
+        raise BadInputError(message)
     return value
 
 
-def _prompt(entry: dict[str, object], name: str) -> SuitePrompt:
-    prompt_id, task = str(entry["id"]), str(entry["task"])
+def _tokens(table: Table, key: str, where: str) -> int:
+    value = table.get(key)
+    if not isinstance(value, int) or value < _SHORTEST_OUTPUT:
+        said = f"an output length of {value!r}" if key in table else "missing"
+        message = f"{where}: {key!r} is {said}; it takes a whole number from {_SHORTEST_OUTPUT}"
+        raise BadInputError(message)
+    return value
+
+
+def _prompt(entry: Table, where: str, name: str) -> SuitePrompt:
+    prompt_id, task = _text(entry, "id", where, _ID), _text(entry, "task", where, _ANYTHING)
     if task not in get_args(Task):
         hint = suggestion(task, get_args(Task))
         message = f"{name}: prompt {prompt_id!r} has the unknown task {task!r}.{hint}"
@@ -120,7 +151,7 @@ def _prompt(entry: dict[str, object], name: str) -> SuitePrompt:
         id=prompt_id,
         task=task,  # type: ignore[arg-type]  # checked above
         # TOML's closing quotes stand on a line of their own; that line break is not said.
-        text=str(entry["text"]).removesuffix("\n"),
+        text=_text(entry, "text", where, _ANYTHING).removesuffix("\n"),
         quick=entry.get("quick") is True,
     )
 
@@ -129,7 +160,7 @@ def _unique(prompts: tuple[SuitePrompt, ...], name: str) -> tuple[SuitePrompt, .
     seen: set[str] = set()
     for prompt in prompts:
         if prompt.id in seen:
-            message = f"{name}: the prompt id {prompt.id!r} stands twice; ids must be unique"
+            message = f"{name}: the prompt id {prompt.id!r} is there twice; ids must be unique"
             raise BadInputError(message)
         seen.add(prompt.id)
     return prompts

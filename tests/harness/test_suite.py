@@ -125,8 +125,15 @@ def test_a_selection_that_leaves_nothing_is_refused(small: suite.Suite) -> None:
     [
         (SMALL.replace('id = "small"\n', ""), "'id' is missing"),
         (SMALL.replace('task = "math"', 'task = "maths"'), "unknown task 'maths'"),
-        (SMALL.replace('"code-two"', '"code-one"'), "'code-one' stands twice"),
+        (SMALL.replace('"code-two"', '"code-one"'), "'code-one' is there twice"),
         (SMALL.replace("= 8", '= "8"'), "an output length of '8'"),
+        (SMALL.replace('"small"', '"My suite"'), "'id' has the wrong form: 'My suite'"),
+        (SMALL.replace('"math-one"', '"Math 1"'), "prompt 3: 'id' has the wrong form: 'Math 1'"),
+        (SMALL.replace('"1.0.0"', '"1"'), "'version' has the wrong form: '1'"),
+        (SMALL.replace('"Three."', '" "'), "prompt 3: 'text' has the wrong form: ' '"),
+        (SMALL.replace('text = "Three."', ""), "prompt 3: 'text' is missing"),
+        (SMALL.partition("[[")[0], r"at least one"),
+        (SMALL.partition("[[")[0] + 'prompts = "no"', r"must be \[\[prompts\]\] tables"),
         ("prompts = [", "no readable suite"),
     ],
 )
