@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import TYPE_CHECKING
 
 from harness import cache
@@ -41,13 +42,34 @@ def write(submission: Submission, output: Path | None) -> Path:
         )
         raise HarnessError(message)
     path = output or Path()
-    if path.is_dir():
+    if not _is_file_name(path):
         path /= canonical_name(submission, data)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with cache.written(path) as part:
             part.write_bytes(data)
     except OSError as error:
-        message = f"{path} cannot be written ({error.strerror}); use --output, then --resume"
+        message = (
+            f"{path} cannot be written ({error.strerror}); what was measured is kept: give the "
+            "same command with --resume and another --output"
+        )
         raise MachineError(message) from error
     return path
+
+
+def require_writable(output: Path | None) -> None:
+    """Raise `MachineError` when nothing can be written there; to be asked before measuring."""
+    path = output or Path()
+    folder = path.parent if _is_file_name(path) else path
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        message = f"{path} cannot be written ({error.strerror}); choose another --output"
+        raise MachineError(message) from error
+
+
+def _is_file_name(path: Path) -> bool:
+    """Whether a file is meant. All else is a directory, there or not: `results`, `my.results`."""
+    return path.suffix == ".json" and not path.is_dir()

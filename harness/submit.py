@@ -59,23 +59,39 @@ def place(submission: Submission, checkout: Path) -> Path:
     """Put a submission where results live, and return where. The same content changes nothing."""
     data = canonical_bytes(encode(submission))
     path = checkout / COMMUNITY / canonical_name(submission, data)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    if not path.exists():
-        with cache.written(path) as part:
-            part.write_bytes(data)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if not path.exists():
+            with cache.written(path) as part:
+                part.write_bytes(data)
+    except OSError as error:
+        message = f"{path} cannot be written ({error.strerror})"
+        raise MachineError(message) from error
     return path
+
+
+def branch(path: Path) -> str:
+    """The branch that a placed file is submitted on."""
+    return f"result/{path.stem}"
+
+
+def was_submitted(path: Path, checkout: Path) -> bool:
+    """Whether this checkout has the branch already, finished or not."""
+    known = ("git", "rev-parse", "--verify", "--quiet", f"refs/heads/{branch(path)}")
+    return shutil.which("git") is not None and _ended_well(known, checkout)
 
 
 def steps(path: Path, checkout: Path) -> tuple[tuple[str, ...], ...]:
     """The commands that make a pull request of a placed file, one after the other."""
     title = f"Result: {path.stem}"
-    branch = f"result/{path.stem}"
     return (
-        ("git", "switch", "-c", branch),
+        ("git", "switch", "-c", branch(path)),
         ("git", "add", path.relative_to(checkout).as_posix()),
         ("git", "commit", "-m", title),
-        ("git", "push", "-u", "origin", branch),
-        ("gh", "pr", "create", "--title", title, "--body", _BODY, "--head", branch),
+        ("git", "push", "-u", "origin", branch(path)),
+        ("gh", "pr", "create", "--title", title, "--body", _BODY, "--head", branch(path)),
+        # Back, so that the next result does not build on this one.
+        ("git", "switch", "-"),
     )
 
 
@@ -90,7 +106,10 @@ def can_open_pull_requests(checkout: Path) -> bool:
 
 
 def open_pull_request(commands: Sequence[Sequence[str]], checkout: Path) -> Iterator[str]:
-    """Run the steps; yields each as it begins. Raises `MachineError` naming what is left to do."""
+    """Run the steps; yields each as it begins, and what `gh` answers: the pull request's address.
+
+    Raises `MachineError` naming what is left to do.
+    """
     for number, command in enumerate(commands):
         yield as_line(command)
         done = _run(command, checkout)
@@ -98,6 +117,8 @@ def open_pull_request(commands: Sequence[Sequence[str]], checkout: Path) -> Iter
             left = "\n".join(as_line(step) for step in commands[number:])
             message = f"{command[0]} said: {done.stderr.strip()}\nWhat is left to do:\n{left}"
             raise MachineError(message)
+        if command[0] == "gh" and done.stdout.strip():
+            yield done.stdout.strip()
 
 
 def as_line(command: Sequence[str]) -> str:
@@ -110,7 +131,12 @@ def _ended_well(command: Sequence[str], folder: Path) -> bool:
 
 
 def _run(command: Sequence[str], folder: Path) -> subprocess.CompletedProcess[str]:
-    # git and gh with words of our own and a file name in canonical form.
-    return subprocess.run(  # noqa: S603
-        list(command), cwd=folder, capture_output=True, text=True, timeout=_TIMEOUT_S, check=False
-    )
+    words = list(command)
+    try:
+        # git and gh with words of our own and a file name in canonical form.
+        return subprocess.run(  # noqa: S603
+            words, cwd=folder, capture_output=True, text=True, timeout=_TIMEOUT_S, check=False
+        )
+    except subprocess.TimeoutExpired:
+        said = f"no answer within {_TIMEOUT_S} s; does it wait for a password?"
+        return subprocess.CompletedProcess(words, returncode=1, stdout="", stderr=said)

@@ -1,6 +1,8 @@
 """`draftmap submit`: put a result in its place and open the pull request, or say how."""
 
+import shutil
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -13,7 +15,7 @@ from harness.cli import talk
 @talk.reports_errors
 def submit(
     *,
-    file: Annotated[Path, typer.Argument(help="A result file of `draftmap run`.")],
+    file: Annotated[Path, typer.Argument(help="A result file of `python -m harness run`.")],
     repository: Annotated[
         Path | None, typer.Option(help="Your checkout of the project. Default: found from here.")
     ] = None,
@@ -29,14 +31,27 @@ def submit(
     checkout = submission.find_checkout((repository or Path()).resolve())
     path = submission.place(accepted, checkout)
     typer.echo(path.relative_to(checkout).as_posix())
+    if submission.was_submitted(path, checkout):
+        branch = submission.branch(path)
+        talk.say(f"The branch {branch} is there: submitted before, or begun and not finished.")
+        talk.say(f"To do it again, delete the branch first: git branch -D {branch}")
+        return
     steps = submission.steps(path, checkout)
     if submission.can_open_pull_requests(checkout) and _agreed(yes=yes):
         for step in submission.open_pull_request(steps, checkout):
             talk.say(step)
         return
+    _explain(steps)
+
+
+def _explain(steps: Sequence[Sequence[str]]) -> None:
+    has_gh = shutil.which("gh") is not None
     talk.say("To open the pull request, run in the checkout:")
     for command in steps:
-        talk.say("  " + submission.as_line(command))
+        if has_gh or command[0] != "gh":
+            talk.say("  " + submission.as_line(command))
+    if not has_gh:
+        talk.say("Then open the pull request for that branch on the code host's page.")
 
 
 def _agreed(*, yes: bool) -> bool:

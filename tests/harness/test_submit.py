@@ -10,7 +10,7 @@ import pytest
 
 from harness import submit
 from harness.errors import BadInputError, MachineError
-from harness.output import canonical_name, write
+from harness.output import canonical_name, require_writable, write
 from tests.samples import sample, sample_bytes
 
 if TYPE_CHECKING:
@@ -123,3 +123,51 @@ def test_a_directory_as_output_gets_the_canonical_name(tmp_path: Path) -> None:
 
     assert path == tmp_path / canonical_name(submission, sample_bytes(submission))
     assert path.read_bytes() == sample_bytes(submission)
+
+
+@pytest.mark.parametrize("name", ["out", "my.results"])
+def test_a_name_without_json_is_a_directory_that_is_made(tmp_path: Path, name: str) -> None:
+    path = write(sample(), tmp_path / name)
+
+    assert path.parent == tmp_path / name
+    assert path.name.startswith("nvidia-geforce-rtx-4060--")
+
+
+def test_an_output_that_cannot_be_written_is_said_before_measuring(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+
+    with pytest.raises(MachineError, match="choose another --output"):
+        require_writable(tmp_path / "file" / "out.json")
+    require_writable(tmp_path / "new" / "out.json")
+
+    assert list((tmp_path / "new").iterdir()) == []
+
+
+def test_the_address_of_the_pull_request_is_passed_on(
+    checkout: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gh = checkout / "gh"
+    gh.write_text("#!/bin/sh\necho the-address\n")
+    gh.chmod(0o755)
+    monkeypatch.setenv("PATH", str(checkout))
+
+    assert list(submit.open_pull_request([("gh", "pr", "create")], checkout)) == [
+        "gh pr create",
+        "the-address",
+    ]
+
+
+def test_a_result_that_has_its_branch_was_submitted(checkout: Path) -> None:
+    path = checkout / "results" / "community" / "a--b--20261121-00112233.json"
+    identity = ("-c", "user.name=a", "-c", "user.email=a@example.org")
+    subprocess.run(["git", "init", "--quiet", str(checkout)], check=True)  # noqa: S607
+    subprocess.run(
+        ["git", *identity, "commit", "--quiet", "--allow-empty", "-m", "first"],  # noqa: S607
+        cwd=checkout,
+        check=True,
+    )
+    before = submit.was_submitted(path, checkout)
+    subprocess.run(["git", "branch", submit.branch(path)], cwd=checkout, check=True)  # noqa: S607
+
+    assert not before
+    assert submit.was_submitted(path, checkout)
