@@ -159,7 +159,7 @@ def _check(campaign: Campaign) -> None:
     settings = campaign.settings
     message = None
     if twice:
-        message = f"the arm {twice[0]} stands twice; give each --method and --draft once"
+        message = f"the arm {twice[0]} is asked for twice; give each --method and --draft once"
     elif len(campaign.arms) > _MOST_ARMS:
         message = f"{len(campaign.arms)} arms; a result file holds {_MOST_ARMS}: use fewer"
     elif trials > _MOST_TRIALS:

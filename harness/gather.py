@@ -37,9 +37,10 @@ def gather(options: Options, *, say: Callable[[str], None], fetch: bool = True) 
         quick=options.quick,
     )
     names = draft_names(options)
-    methods = usable_methods(options, names, say=say)
-    target_name = options.target or DEFAULT_TARGET
-    target = _model(target_name, say=say, fetch=fetch)
+    methods = usable_methods(options, names)
+    target = _model(options.target or DEFAULT_TARGET, say=say, fetch=fetch)
+    if not names and not options.methods:
+        say("No draft model is known for this target; give one with --draft to measure that too.")
     drafts = tuple(_model(name, say=say, fetch=fetch) for name in names)
     for draft in drafts:
         if target.path.is_file() and draft.path.is_file():
@@ -66,9 +67,7 @@ def draft_names(options: Options) -> tuple[str, ...]:
     return (preset.draft,) if preset and preset.draft else ()
 
 
-def usable_methods(
-    options: Options, drafts: Sequence[str], *, say: Callable[[str], None]
-) -> tuple[MethodRequest, ...]:
+def usable_methods(options: Options, drafts: Sequence[str]) -> tuple[MethodRequest, ...]:
     """The methods to run: without a draft the default ones do without their draft model."""
     if options.methods:
         needs_draft = any(isinstance(method, DraftModelRequest) for method in options.methods)
@@ -78,7 +77,6 @@ def usable_methods(
         return options.methods
     if drafts:
         return campaigns.DEFAULT_METHODS
-    say("No draft model is known for this target; give one with --draft to measure that too.")
     return tuple(m for m in campaigns.DEFAULT_METHODS if not isinstance(m, DraftModelRequest))
 
 
@@ -93,6 +91,6 @@ def check_vocabulary(target: ModelFile, draft: ModelFile, *, say: Callable[[str]
     if why is not None:
         message = (
             f"{draft.model.name} cannot draft for {target.model.name}: {why}. "
-            "Choose a draft of the same family; `draftmap models` lists pairs that fit"
+            "Choose a draft of the same family; `python -m harness models` lists pairs that fit"
         )
         raise BadInputError(message)

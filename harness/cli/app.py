@@ -12,10 +12,13 @@ from harness.cli.show import show
 from harness.cli.submit import submit
 from harness.cli.validate import validate
 
+# As the README and all messages call it: it works installed and in a checkout.
+_PROGRAM = "python -m harness"
+
 app = typer.Typer(
     name="draftmap",
     help="Measure where speculative decoding makes a local LLM faster, where slower, and why.",
-    epilog="Start with `draftmap doctor`, then `draftmap run --quick`.",
+    epilog="Start with `python -m harness doctor`, then `python -m harness run --quick`.",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode="markdown",
@@ -42,4 +45,4 @@ def options(
 
 def main() -> None:
     """Run the command line and exit with its code."""
-    app(prog_name="draftmap")
+    app(prog_name=_PROGRAM)

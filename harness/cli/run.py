@@ -15,7 +15,9 @@ _MODELS = "Models"
 _WHAT = "What is measured"
 _HOW = "How it runs"
 _OUT = "Result"
-_MODEL_HELP = "a GGUF file, a preset (see `draftmap models`) or `owner/repo:quant` on the hub"
+_MODEL_HELP = (
+    "a GGUF file, a preset (see `python -m harness models`) or `owner/repo:quant` on the hub"
+)
 
 
 @talk.reports_errors
@@ -24,6 +26,7 @@ def run(  # noqa: PLR0913 - each argument is an option of the command
     target: Annotated[
         str | None,
         typer.Option(
+            metavar="MODEL",
             help=f"The model whose output is wanted: {_MODEL_HELP}. "
             "Default: a small embedded model that needs no hub.",
             rich_help_panel=_MODELS,
@@ -32,6 +35,7 @@ def run(  # noqa: PLR0913 - each argument is an option of the command
     draft: Annotated[
         list[str] | None,
         typer.Option(
+            metavar="MODEL",
             help=f"A smaller model that proposes tokens: {_MODEL_HELP}. Repeat it to compare "
             "several. Default: the one that fits a preset target.",
             rich_help_panel=_MODELS,
@@ -40,8 +44,9 @@ def run(  # noqa: PLR0913 - each argument is an option of the command
     method: Annotated[
         list[str] | None,
         typer.Option(
+            metavar="METHOD",
             help="How drafts are made; repeat it to compare: `prompt-lookup`, "
-            "`prompt-lookup:n_max=8,ngram_min=2,ngram_max=4`, `draft-model:n_max=5`; "
+            "`prompt-lookup:n_max=8,ngram_min=3`, `draft-model:n_max=5`; "
             "as controls `none` (the baseline again) and `empty-draft`. "
             "Default: prompt-lookup:n_max=8 and draft-model:n_max=4.",
             rich_help_panel=_WHAT,
@@ -50,27 +55,33 @@ def run(  # noqa: PLR0913 - each argument is an option of the command
     suite: Annotated[
         str | None,
         typer.Option(
-            help="Prompt suite: an id or a TOML file. Default: core.", rich_help_panel=_WHAT
+            metavar="SUITE",
+            help="Prompt suite: an id or a TOML file. Default: core.",
+            rich_help_panel=_WHAT,
         ),
     ] = None,
     tasks: Annotated[
         list[str] | None,
-        typer.Option(help="Only these tasks: `code,json`.", rich_help_panel=_WHAT),
+        typer.Option(metavar="TASKS", help="Only these tasks: `code,json`.", rich_help_panel=_WHAT),
     ] = None,
     prompts: Annotated[
         list[str] | None,
         typer.Option(
+            metavar="PROMPTS",
             help="Only these prompts: ids, patterns (`code-*`), or a number: so many of each task.",
             rich_help_panel=_WHAT,
         ),
     ] = None,
     max_tokens: Annotated[
         int | None,
-        typer.Option(min=2, help="Longest output. Default: the suite's.", rich_help_panel=_WHAT),
+        typer.Option(
+            metavar="N", min=2, help="Longest output. Default: the suite's.", rich_help_panel=_WHAT
+        ),
     ] = None,
     blocks: Annotated[
         int | None,
         typer.Option(
+            metavar="N",
             min=1,
             max=1000,
             help="How often everything is repeated. Default: 3, with --quick 1. "
@@ -88,31 +99,45 @@ def run(  # noqa: PLR0913 - each argument is an option of the command
     ] = False,
     context: Annotated[
         int | None,
-        typer.Option(min=64, help="Context in tokens. Default: 2048.", rich_help_panel=_HOW),
+        typer.Option(
+            metavar="N", min=64, help="Context in tokens. Default: 2048.", rich_help_panel=_HOW
+        ),
     ] = None,
     threads: Annotated[
         int | None,
-        typer.Option(min=1, help="Threads. Default: the engine's choice.", rich_help_panel=_HOW),
+        typer.Option(
+            metavar="N", min=1, help="Threads. Default: the engine's choice.", rich_help_panel=_HOW
+        ),
     ] = None,
     gpu_layers: Annotated[
         int | None,
         typer.Option(
-            min=-1, help="Layers of the target on the GPU. Default: all.", rich_help_panel=_HOW
+            metavar="N",
+            min=-1,
+            help="Layers of the target on the GPU. Default: all.",
+            rich_help_panel=_HOW,
         ),
     ] = None,
     draft_gpu_layers: Annotated[
         int | None,
         typer.Option(
-            min=-1, help="Layers of the draft on the GPU. Default: all.", rich_help_panel=_HOW
+            metavar="N",
+            min=-1,
+            help="Layers of the draft on the GPU. Default: all.",
+            rich_help_panel=_HOW,
         ),
     ] = None,
     runner: Annotated[
-        str, typer.Option(help="How the engine is reached.", rich_help_panel=_HOW)
+        str, typer.Option(metavar="RUNNER", help="How the engine is reached.", rich_help_panel=_HOW)
     ] = "llama-cpp-python",
     seed: Annotated[
         int,
         typer.Option(
-            min=0, max=2**32 - 1, help="Seed of the plan's shuffle.", rich_help_panel=_HOW
+            metavar="N",
+            min=0,
+            max=2**32 - 1,
+            help="Seed of the plan's shuffle.",
+            rich_help_panel=_HOW,
         ),
     ] = 0,
     resume: Annotated[
@@ -134,20 +159,26 @@ def run(  # noqa: PLR0913 - each argument is an option of the command
         typer.Option(
             "--output",
             "-o",
-            help="File or directory of the result. Default: here, under its canonical name.",
+            metavar="PATH",
+            help="Where the result goes: a file (NAME.json), or a directory, where it gets its "
+            "canonical name. Default: here.",
             rich_help_panel=_OUT,
         ),
     ] = None,
     contributor: Annotated[
         str | None,
         typer.Option(
-            help="Your handle on the code host, if you want it in the file.", rich_help_panel=_OUT
+            metavar="HANDLE",
+            help="Your handle on the code host, if you want it in the file.",
+            rich_help_panel=_OUT,
         ),
     ] = None,
     notes: Annotated[
         str | None,
         typer.Option(
-            help="One line about the machine: cooling, undervolting.", rich_help_panel=_OUT
+            metavar="TEXT",
+            help="One line about the machine: cooling, undervolting.",
+            rich_help_panel=_OUT,
         ),
     ] = None,
     json: Annotated[
@@ -159,11 +190,11 @@ def run(  # noqa: PLR0913 - each argument is an option of the command
 
     With no option at all it works: a small embedded model, two ways of drafting, the core suite.
 
-    - `draftmap run --quick` for a first look
+    - `python -m harness run --quick` for a first look
 
-    - `draftmap run --target qwen3-8b` for a model of the hub with the draft that fits
+    - `python -m harness run --target qwen3-8b` for a model of the hub with the draft that fits
 
-    - `draftmap run --target big.gguf --draft small.gguf --method draft-model:n_max=3`
+    - `python -m harness run --target big.gguf --draft small.gguf --method draft-model:n_max=3`
     """
     options = Options(
         target=target,

@@ -7,9 +7,12 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+import typer
+
 from estimates.report import to_json
 from estimates.summary import summarize
-from harness import cache, execute, output
+from harness import cache, execute
+from harness import output as results
 from harness.cli import talk
 from harness.detect.checkout import commit
 from harness.detect.machine import machine
@@ -17,7 +20,7 @@ from harness.detect.watch import Watch
 from harness.duration import expected, memory_bandwidth
 from harness.errors import BadInputError
 from harness.gather import gather
-from harness.journal import fingerprint
+from harness.journal import fingerprint, set_aside
 from harness.nearest import suggestion
 from harness.plan import plan
 from harness.progress import ProgressDisplay
@@ -67,6 +70,7 @@ def measure(  # noqa: PLR0913 - the options of the command that are not part of 
 ) -> None:
     """Measure, write the result, print the report."""
     about.check()
+    results.require_writable(output)
     engine = _runner(runner)
     campaign = gather(options, say=talk.say)
     work_file = _work_file(campaign, resume=resume)
@@ -79,6 +83,8 @@ def measure(  # noqa: PLR0913 - the options of the command that are not part of 
     else:
         show(submission, summary, talk.result_console())
     talk.say(f"Result: {path}")
+    if submission.design.ended == "interrupted":
+        raise typer.Exit(talk.INTERRUPTED)
 
 
 def dry_run(options: Options, *, as_json: bool) -> None:
@@ -103,11 +109,22 @@ def _runner(name: str) -> Runner:
 
 def _work_file(campaign: Campaign, *, resume: bool) -> Path:
     folder = cache.directory() / "work"
-    folder.mkdir(exist_ok=True)
-    path = folder / f"{fingerprint(campaign)[:16]}.jsonl"
-    if path.exists() and not resume:
-        talk.say("An earlier run with these options was not finished and is replaced by this one.")
+    with cache.usable():
+        folder.mkdir(exist_ok=True)
+        path = folder / f"{fingerprint(campaign)[:16]}.jsonl"
+        if path.exists() and not resume:
+            _begin_afresh(path)
     return path
+
+
+def _begin_afresh(path: Path) -> None:
+    kept = set_aside(path)
+    if kept is not None:
+        aside, trials = kept
+        talk.say(
+            f"An earlier run with these options stopped after {words.counted(trials, 'trial')}; "
+            f"--resume would go on with it. This one starts afresh, the old one is kept as {aside}"
+        )
 
 
 def _run(campaign: Campaign, runner: Runner, work_file: Path, *, resume: bool) -> Submission:
@@ -125,7 +142,7 @@ def _run(campaign: Campaign, runner: Runner, work_file: Path, *, resume: bool) -
 
 
 def _keep(submission: Submission, destination: Path | None, work_file: Path) -> Path:
-    path = output.write(submission, destination)
+    path = results.write(submission, destination)
     if submission.design.ended == "completed":
         work_file.unlink(missing_ok=True)
     else:
@@ -162,9 +179,13 @@ def _print_plan(campaign: Campaign) -> None:
     console.print(f"arms      {', '.join(arm.id for arm in campaign.arms)}")
     console.print(f"prompts   {counted}")
     console.print(f"profile   {campaign.profile}, suite {campaign.suite.id}")
-    blocks_text = f"{blocks} block{'' if blocks == 1 else 's'}"
+    factors = (
+        words.counted(blocks, "block"),
+        words.counted(prompts, "prompt"),
+        words.counted(arms, "arm"),
+    )
     console.print(
-        f"trials    {blocks_text} x {prompts} prompts x {arms} arms = {blocks * prompts * arms}, "
+        f"trials    {' x '.join(factors)} = {blocks * prompts * arms}, "
         f"up to {campaign.settings.max_output_tokens} tokens each"
     )
     console.print(f"expected  about {words.seconds(estimate.seconds)}; {estimate.basis}")

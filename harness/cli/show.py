@@ -38,5 +38,5 @@ def _read(path: Path) -> Submission:
     if isinstance(result, Submission):
         return result
     more = f" and {len(result) - 1} more" if len(result) > 1 else ""
-    message = f"{result[0].line(str(path))}{more}; `draftmap validate` lists all"
+    message = f"{result[0].line(str(path))}{more}; `python -m harness validate` lists all"
     raise BadInputError(message)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 T = TypeVar("T")
 
-_INTERRUPTED = 130  # as shells report a program that Ctrl-C ended
+INTERRUPTED = 130  # as shells report a program that Ctrl-C ended
 _NARROWEST = 80
 
 
@@ -58,6 +58,6 @@ def reports_errors(command: Callable[P, T]) -> Callable[P, T]:
             raise typer.Exit(error.exit_code) from error
         except KeyboardInterrupt:
             say("Interrupted.")
-            raise typer.Exit(_INTERRUPTED) from None
+            raise typer.Exit(INTERRUPTED) from None
 
     return wrapped

@@ -46,6 +46,9 @@ def judge(returncode: int, stdout: str, stderr: str, model: str) -> Check:
     if returncode != 0:
         lines = [line.strip() for line in stderr.splitlines() if line.strip()]
         reason = lines[-1][:_REASON_LENGTH] if lines else f"exit code {returncode}"
-        remedy = "Try another model with `draftmap doctor --model FILE.gguf`, or install again: "
+        remedy = (
+            "Try another model with `python -m harness doctor --model FILE.gguf`, "
+            "or install again: "
+        )
         return fail(_NAME, reason, remedy + PORTABLE_REINSTALL)
     return ok(_NAME, f"{float(stdout.rsplit(maxsplit=1)[-1]):.1f} tokens/s with {model}")

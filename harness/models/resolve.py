@@ -29,6 +29,9 @@ def resolve(value: str, *, say: Callable[[str], None], client: hub.Client | None
     path = Path(value).expanduser()
     if path.is_file():
         return Weights(path=path)
+    if path.is_dir():
+        message = f"{value} is a directory; name the GGUF file in it"
+        raise BadInputError(message)
     preset = presets().get(value.lower())
     if preset is not None:
         return from_preset(preset, say=say, client=client)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from textwrap import fill
 from typing import TYPE_CHECKING
 
-from rich.padding import Padding
 from rich.text import Text
 
 from estimates.reasons import reason
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from estimates.model import Estimate, Flag, Summary
     from schemas.submission import Submission
 
-_INDENT = (0, 0, 0, 2)
+_INDENT = "  "
 
 
 def show(submission: Submission, summary: Summary, console: Console) -> None:
@@ -31,11 +31,11 @@ def show(submission: Submission, summary: Summary, console: Console) -> None:
         estimates = [e for e in summary.estimates if e.arm == arm.id]
         console.print()
         console.print(arms.title(arm, submission))
-        console.print(Text(_reason(estimates, submission)))
+        _print_wrapped(_reason(estimates, submission), console)
         if any(e.speedup is not None for e in estimates):
             console.print(arms.table(estimates))
     console.print()
-    console.print(Text(arms.LEGEND, style="dim"))
+    _print_wrapped(arms.LEGEND, console, style="dim")
     _print_curve(submission, console)
     _print_flags(summary.flags, console)
 
@@ -57,11 +57,14 @@ def _header(submission: Submission) -> Iterator[Text]:
     memory = f" {card.vram_mib / 1024:.0f} GiB" if card and card.vram_mib else ""
     place = f"{card.name}{memory}" if card else machine.cpu.name
     package = f" ({engine.runner} {engine.package_version})" if engine.package_version else ""
-    prompts = f"{len(suite.prompts)} prompts in {submission.design.blocks} blocks"
+    prompts = words.counted(len(suite.prompts), "prompt")
+    prompts += f" in {words.counted(submission.design.blocks, 'block')}"
     limit = submission.settings.max_output_tokens
     yield _field("machine", f"{place}, {engine.backend}")
     yield _field("engine", f"{engine.name} {engine.version}{package}")
     yield _field("target", words.model(submission.target))
+    if submission.tier != "measured":
+        yield _field("tier", f"{submission.tier}; never averaged with measured results")
     yield _field("campaign", f"{submission.profile}, {submission.measured_from[:10]}")
     yield _field("suite", f"{suite.id} {suite.version}, {prompts}, {limit} tokens each")
     if submission.design.ended != "completed":
@@ -89,5 +92,21 @@ def _print_flags(flags: Sequence[Flag], console: Console) -> None:
         console.print(Text("Before you trust these figures:", style="bold"))
     for flag in flags:
         mark, style = words.SEVERITIES[flag.severity]
-        console.print(Padding(Text(f"{mark} {flag.name}: {flag.message}", style=style), _INDENT))
-        console.print(Padding(Text(flag.remedy), (0, 0, 0, 4)))
+        said = f"{mark} {flag.name}: {flag.message}"
+        _print_wrapped(said, console, style=style, first=_INDENT, rest=2 * _INDENT)
+        _print_wrapped(flag.remedy, console, first=2 * _INDENT, rest=2 * _INDENT)
+
+
+def _print_wrapped(
+    said: str, console: Console, *, style: str = "", first: str = "", rest: str = ""
+) -> None:
+    """A paragraph without the blanks that rich leaves at the ends of lines."""
+    paragraph = fill(
+        said,
+        console.width,
+        initial_indent=first,
+        subsequent_indent=rest,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    console.print(Text(paragraph, style=style), soft_wrap=True)

@@ -62,6 +62,11 @@ def exactness(counts: ExactnessCounts | None) -> str:
     return f"{counts.identical}{near}{far}"
 
 
+def counted(number_of: int, thing: str) -> str:
+    """`1 block` or `3 blocks`."""
+    return f"{number_of} {thing}{'' if number_of == 1 else 's'}"
+
+
 def number(value: float | None) -> str:
     """Two decimals, or a dash."""
     return UNKNOWN if value is None else f"{value:.2f}"

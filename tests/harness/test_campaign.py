@@ -88,7 +88,7 @@ def test_a_control_is_compared_with_the_baseline() -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (Options(methods=(parse("none"), parse("none"))), "baseline-again stands twice"),
+        (Options(methods=(parse("none"), parse("none"))), "baseline-again is asked for twice"),
         (Options(blocks=1000), "96000 trials; a result file holds 4096"),
         (Options(max_tokens=2048), "leaves no room for prompts"),
     ],
@@ -105,12 +105,20 @@ def test_a_preset_target_brings_its_draft_and_another_does_not() -> None:
     assert draft_names(Options(target="own.gguf", drafts=("d.gguf",))) == ("d.gguf",)
 
 
-def test_without_a_draft_the_default_methods_do_without_it_and_say_so() -> None:
-    said: list[str] = []
-
-    methods = usable_methods(Options(target="own.gguf"), (), say=said.append)
+def test_without_a_draft_the_default_methods_do_without_it() -> None:
+    methods = usable_methods(Options(target="own.gguf"), ())
 
     assert methods == (PromptLookup(n_max=8, ngram_min=2, ngram_max=4),)
+
+
+@pytest.mark.usefixtures("cache_dir")
+def test_that_no_draft_is_known_is_said_once_the_target_is_there(tmp_path: Path) -> None:
+    said: list[str] = []
+
+    gather(Options(target=str(write_gguf(tmp_path / "own.gguf"))), say=said.append)
+    with pytest.raises(BadInputError, match="does not exist"):
+        gather(Options(target=str(tmp_path / "none.gguf")), say=said.append)
+
     assert said == [
         "No draft model is known for this target; give one with --draft to measure that too."
     ]
@@ -120,7 +128,7 @@ def test_asking_for_a_draft_model_without_one_is_refused() -> None:
     options = Options(target="own.gguf", methods=(DraftModelRequest(n_max=2),))
 
     with pytest.raises(BadInputError, match="name one with --draft"):
-        usable_methods(options, (), say=print)
+        usable_methods(options, ())
 
 
 def test_a_draft_that_no_method_uses_is_refused() -> None:
