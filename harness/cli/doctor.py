@@ -38,7 +38,7 @@ def _print(check: Check) -> None:
     mark, style = _MARKS[check.status]
     console = talk.result_console()
     console.print(f"[{style}]{mark:<5}[/] {check.name:<10} ", end="")
-    console.print(check.found, markup=False)
+    console.print(check.found, markup=False, soft_wrap=True)
     if check.remedy:
         # Commands must be copied whole, so they are not wrapped.
         console.print(f"      {check.remedy}", markup=False, soft_wrap=True)
