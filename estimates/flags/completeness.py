@@ -22,7 +22,7 @@ def failed_arm(evidence: Evidence) -> Flag | None:
         name="failed-arm",
         severity="caution",
         message=f"Did not run: {listed([f'{arm.id} ({_words(arm.reason)})' for arm in failed])}.",
-        remedy="The failure is a result too; `harness doctor` shows what can be changed.",
+        remedy="The failure is a result too; `python -m harness doctor` shows what can be changed.",
         arm=only(arm.id for arm in failed),
     )
 
