@@ -71,11 +71,11 @@ def probe_disagrees(evidence: Evidence) -> Flag | None:
     }
     if not factors:
         return None
-    told = [f"{factor:.2f} times as long with {arm}" for arm, factor in factors.items()]
+    told = [f"{factor:.2f} times in {arm}" for arm, factor in factors.items()]
     return Flag(
         name="probe-disagrees",
         severity="caution",
-        message=f"Beside a probed single step a plain token takes {listed(told)}.",
+        message=f"A plain token takes {listed(told)} what the probed single step took.",
         remedy="The machine changed between probes and trials, or arms are mixed up.",
         arm=only(factors),
     )

@@ -1,4 +1,4 @@
-"""How is a map square drawn? Colour for the ratio, number and arrow, grey for no data."""
+"""How is a map square drawn? Colour for the ratio, number and sign, grey for no data."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import altair as alt
 
 from pipeline.charts.theme import BAND_PX, NEUTRAL, SIZE_CLASSES
-from pipeline.charts.words import arrow
+from pipeline.charts.words import sign
 
 if TYPE_CHECKING:
     from pipeline.charts.model import Row
@@ -104,7 +104,7 @@ def _with_label(row: Row, reach: float) -> Row:
         return {**row, "label": "", "ink": DARK_INK}
     strength = abs(math.log(speedup)) / math.log(reach)
     ink = LIGHT_INK if strength > 0.82 else DARK_INK  # noqa: PLR2004 - where the scheme turns dark
-    return {**row, "label": f"{speedup:.2f} {arrow(speedup)}", "ink": ink}
+    return {**row, "label": f"{speedup:.2f} {sign(row['verdict'])}", "ink": ink}
 
 
 def _speedups(rows: list[Row]) -> list[float]:

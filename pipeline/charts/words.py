@@ -12,7 +12,6 @@ if TYPE_CHECKING:
 
 SIGNIFICANT_DIGITS = 4
 UP, DOWN, LEVEL = "▲", "▼", "•"
-BOUND = 1.02  # what counts as a difference, either way
 
 
 def times(ratio: float) -> str:
@@ -20,11 +19,11 @@ def times(ratio: float) -> str:
     return f"{ratio:.2f}×"  # noqa: RUF001 - the multiplication sign is meant
 
 
-def arrow(ratio: float) -> str:
-    """Which way a speedup points, for readers who cannot tell the colours."""
-    if ratio >= BOUND:
+def sign(verdict: object) -> str:
+    """Which way the evidence points: up or down only where the whole interval does."""
+    if verdict == "helps":
         return UP
-    return DOWN if ratio <= 2 - BOUND else LEVEL
+    return DOWN if verdict == "hurts" else LEVEL
 
 
 def spread(row: Row) -> str:

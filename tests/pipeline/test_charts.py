@@ -14,7 +14,7 @@ from pipeline import charts
 from pipeline.charts import CHARTS, Chart, draw
 from pipeline.charts.draw import query
 from pipeline.charts.theme import BACKEND_COLOURS, METHOD_COLOURS, NEUTRAL, method_colours
-from pipeline.charts.words import arrow, plain
+from pipeline.charts.words import plain, sign
 from tests.pipeline.tables import campaign, database, one
 
 if TYPE_CHECKING:
@@ -158,11 +158,11 @@ def test_the_break_even_counts_what_cannot_win() -> None:
 
 
 @pytest.mark.parametrize(
-    ("speedup", "sign"),
-    [(1.5, "▲"), (1.02, "▲"), (1.01, "•"), (0.99, "•"), (0.98, "▼"), (0.3, "▼")],
+    ("verdict", "expected"),
+    [("helps", "▲"), ("hurts", "▼"), ("no-clear-difference", "•"), ("too-few-prompts", "•")],
 )
-def test_a_sign_tells_what_the_colour_tells(speedup: float, sign: str) -> None:
-    assert arrow(speedup) == sign
+def test_a_sign_points_only_where_the_whole_interval_does(verdict: str, expected: str) -> None:
+    assert sign(verdict) == expected
 
 
 def test_figures_are_rounded_to_four_digits_and_never_not_a_number() -> None:
