@@ -23,8 +23,8 @@ COLUMNS = {
     "speedup": "Speedup",
     "interval_low": "from",
     "interval_high": "to",
-    "interval_kind": "Interval",
-    "verdict": "Verdict",
+    "interval_label": "Interval",
+    "verdict_label": "Verdict",
     "baseline_tps": "Baseline tokens/s",
     "tps": "Tokens/s",
     "round_cost": "Round cost R",
@@ -38,7 +38,6 @@ def picture(rows: list[Row]) -> alt.TopLevelMixin:
     return interval_rows(
         rows,
         line="line_label",
-        line_order=list(dict.fromkeys(row["line_label"] for row in rows)),
         series="backend",
         colours=colours,
         shapes=(colours[0], [SHAPES[index % len(SHAPES)] for index in range(len(colours[0]))]),
@@ -54,7 +53,7 @@ def takeaway(rows: list[Row]) -> str:
     high = max(widest, key=lambda row: row["speedup"])
     low = min(widest, key=lambda row: row["speedup"])
     if high is low:
-        return "No setting was measured through two backends of the same device yet."
+        return "No setting has been measured through two backends of the same device yet."
     return (
         f"The backend matters most for {high['line_label']}: {times(high['speedup'])} with"
         f" {high['backend']}, {times(low['speedup'])} with {low['backend']}."

@@ -9,7 +9,7 @@ import altair as alt
 
 from pipeline.charts.intervals import POINT_PX2
 from pipeline.charts.model import Definition
-from pipeline.charts.theme import method_colours, method_shapes
+from pipeline.charts.theme import method_colour, method_scales, method_shape
 from pipeline.charts.words import counted
 
 if TYPE_CHECKING:
@@ -27,17 +27,16 @@ COLUMNS = {
     "round_cost": "Round cost R",
     "margin_tokens": "Beyond break-even",
     "speedup": "Speedup",
-    "verdict": "Verdict",
+    "verdict_label": "Verdict",
     "cannot_win": "Cannot win at this depth",
     "submissions": "Submissions",
 }
 
 
 def picture(rows: list[Row]) -> alt.TopLevelMixin:
-    methods = [row["method"] for row in rows]
     reach = max(2.0, *(row[key] for row in rows for key in ("tokens_per_round", "round_cost")))
     limit = math.ceil(reach * 1.05 * 2) / 2
-    colours, shapes = method_colours(methods), method_shapes(methods)
+    colours, shapes = method_scales(rows)
     x = alt.X(
         "round_cost:Q",
         title="Round cost R (baseline tokens)",
@@ -54,12 +53,8 @@ def picture(rows: list[Row]) -> alt.TopLevelMixin:
         .encode(
             x=x,
             y=y,
-            color=alt.Color(
-                "method:N", title="Method", scale=alt.Scale(domain=colours[0], range=colours[1])
-            ),
-            shape=alt.Shape(
-                "method:N", title="Method", scale=alt.Scale(domain=shapes[0], range=shapes[1])
-            ),
+            color=method_colour(colours),
+            shape=method_shape(shapes),
             tooltip=[alt.Tooltip(field=name, title=title) for name, title in COLUMNS.items()],
         )
     )

@@ -1,6 +1,6 @@
 -- One row is one square of one device's map: its tasks against the size classes measured on it.
 select
-  task || if(count(distinct backend) over () > 1, ' · ' || backend, '') as line_label,
+  task_label(task) || if(count(distinct backend) over () > 1, ' · ' || backend, '') as line_label,
   task,
   backend,
   size_class,
@@ -9,7 +9,9 @@ select
   interval_low,
   interval_high,
   interval_kind,
+  interval_label(interval_kind) as interval_label,
   verdict,
+  verdict_label(verdict) as verdict_label,
   method_label,
   depth,
   target_label,

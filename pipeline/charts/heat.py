@@ -21,7 +21,7 @@ TOOLTIP = {
     "speedup": "Speedup",
     "interval_low": "from",
     "interval_high": "to",
-    "verdict": "Verdict",
+    "verdict_label": "Verdict",
     "method_label": "Method",
     "depth": "Depth",
     "target_label": "Target",
@@ -30,7 +30,7 @@ TOOLTIP = {
     "losing_cells": "Cells that lose",
     "cells": "Cells",
 }
-COLUMNS = TOOLTIP | {"interval_kind": "Interval", "default_speedup": "Speedup of the default"}
+COLUMNS = TOOLTIP | {"interval_label": "Interval", "default_speedup": "Speedup of the default"}
 
 
 def heat(rows: list[Row], *, line_title: str | None) -> alt.LayerChart:
@@ -54,7 +54,7 @@ def heat(rows: list[Row], *, line_title: str | None) -> alt.LayerChart:
     )
     layers = alt.layer(_unmeasured(base), _measured(base, reach), _numbers(base))
     picture: alt.LayerChart = layers.resolve_scale(color="independent").properties(
-        height=alt.Step(BAND_PX + 6)
+        height=len(lines) * (BAND_PX + 6)
     )
     return picture
 

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from pipeline.charts.model import Row
 
 POINT_PX2 = 70
+SERIES_PX = 18
 
 
 def speedup_scale(rows: list[Row]) -> alt.Scale:
@@ -30,17 +31,17 @@ def interval_rows(  # noqa: PLR0913 - one argument per visual channel
     rows: list[Row],
     *,
     line: str,
-    line_order: list[str],
     series: str,
     colours: tuple[list[str], list[str]],
     shapes: tuple[list[str], list[str]] | None,
     series_title: str,
     tooltip: dict[str, str],
 ) -> alt.LayerChart:
-    """One band per `line`, one point with its interval per `series` in it."""
+    """One band per `line` in the order of the rows, one point with its interval per `series`."""
+    lines = list(dict.fromkeys(row[line] for row in rows))
     scale = speedup_scale(rows)
     base = alt.Chart(alt.InlineData(values=rows)).encode(
-        y=alt.Y(f"{line}:N", title=None, sort=line_order, axis=alt.Axis(ticks=False)),
+        y=alt.Y(f"{line}:N", title=None, sort=lines, axis=alt.Axis(ticks=False)),
         yOffset=alt.YOffset(f"{series}:N", sort=colours[0]),
         color=alt.Color(
             f"{series}:N",
@@ -66,7 +67,7 @@ def interval_rows(  # noqa: PLR0913 - one argument per visual channel
     bars = bars.encode(x=alt.X("interval_low:Q", scale=scale), x2="interval_high:Q")
     layers = alt.LayerChart(layer=[unity(axis="x"), bars, points])
     picture: alt.LayerChart = layers.properties(
-        height=alt.Step(max(BAND_PX, 18 * len(colours[0])), **{"for": "position"})
+        height=len(lines) * max(BAND_PX, SERIES_PX * len(colours[0]))
     )
     return picture
 

@@ -23,11 +23,11 @@ def takeaway(rows: list[Row]) -> str:
     measured = [row for row in rows if row["speedup"] is not None]
     tried = sum(row["cells"] for row in rows if row["cells"] is not None)
     losing = sum(row["losing_cells"] for row in rows if row["cells"] is not None)
-    share = f"{losing} of {counted(tried, 'measured setting')} run slower with speculation"
+    share = f"{losing} of {counted(tried, 'measured setting')} clearly lost speed"
     if not measured:
         return f"No figure over these tasks yet; {share}."
     best = max(measured, key=lambda row: row["speedup"])
-    where = f"{best['line_label']} with a {best['size_class']} target"
+    where = f"{best['line_label']} with a target of {best['size_class']}"
     return (
         f"The best case is {times(best['speedup'])}{spread(best)} on {where}"
         f" ({best['method_label']}); {share}."

@@ -8,7 +8,7 @@ import altair as alt
 
 from pipeline.charts.intervals import POINT_PX2, speedup_scale, unity
 from pipeline.charts.model import Definition
-from pipeline.charts.theme import method_colours, method_shapes
+from pipeline.charts.theme import method_colour, method_scales, method_shape
 from pipeline.charts.words import counted, spread, times
 
 if TYPE_CHECKING:
@@ -20,8 +20,8 @@ COLUMNS = {
     "speedup": "Speedup",
     "interval_low": "from",
     "interval_high": "to",
-    "interval_kind": "Interval",
-    "verdict": "Verdict",
+    "interval_label": "Interval",
+    "verdict_label": "Verdict",
     "acceptance_rate": "Acceptance rate",
     "tokens_per_round": "Tokens per round",
     "round_cost": "Round cost R",
@@ -32,15 +32,12 @@ COLUMNS = {
 
 
 def picture(rows: list[Row]) -> alt.TopLevelMixin:
-    methods = [row["method"] for row in rows]
-    colours, shapes = method_colours(methods), method_shapes(methods)
+    colours, shapes = method_scales(rows)
     scale = speedup_scale(rows)
     base = alt.Chart(alt.InlineData(values=rows)).encode(
         x=alt.X("depth:O", title="Depth (tokens drafted per round)", axis=alt.Axis(labelAngle=0)),
-        xOffset=alt.XOffset("method:N", sort=colours[0]),
-        color=alt.Color(
-            "method:N", title="Method", scale=alt.Scale(domain=colours[0], range=colours[1])
-        ),
+        xOffset=alt.XOffset("method_label:N", sort=colours[0]),
+        color=method_colour(colours),
         tooltip=[alt.Tooltip(field=name, title=title) for name, title in COLUMNS.items()],
     )
     bars = (
@@ -50,9 +47,7 @@ def picture(rows: list[Row]) -> alt.TopLevelMixin:
     )
     points = base.mark_point(filled=True, size=POINT_PX2, opacity=1).encode(
         y=alt.Y("speedup:Q", title="Speedup (log scale)", scale=scale),
-        shape=alt.Shape(
-            "method:N", title="Method", scale=alt.Scale(domain=shapes[0], range=shapes[1])
-        ),
+        shape=method_shape(shapes),
     )
     return alt.layer(unity(axis="y"), bars, points).properties(height=300)
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from pipeline.charts.model import Row
 
 FASTER, SLOWER = "#0A7BBF", "#C77F00"
+BAR_PX = 20
 COLUMNS = {
     "source_title": "Source",
     "place": "Place in the source",
@@ -49,7 +50,7 @@ def picture(rows: list[Row]) -> alt.TopLevelMixin:
     )
     return alt.layer(
         unity(axis="x"), bars, text.transform_calculate(label_x="max(1, datum.end)")
-    ).properties(height=alt.Step(20))
+    ).properties(height=len(rows) * BAR_PX)
 
 
 def takeaway(rows: list[Row]) -> str:

@@ -5,7 +5,13 @@ select
   row_id,
   place,
   kind,
-  concat_ws(' · ', device_label, backend, target_name, draft_name, method, task) as configuration,
+  nullif(
+    concat_ws(
+      ' · ', device_label, backend, target_name, draft_name, method_label(nullif(method, 'none')),
+      task_label(task)
+    ),
+    ''
+  ) as configuration,
   concat_ws(' / ', source, row_id) as bar_label,
   device_label,
   target_name,

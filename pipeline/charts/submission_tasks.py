@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from pipeline.charts.intervals import interval_rows
 from pipeline.charts.model import Definition
-from pipeline.charts.theme import METHOD_COLOURS, NEUTRAL, TASK_ORDER
+from pipeline.charts.theme import METHOD_COLOURS, NEUTRAL
 from pipeline.charts.words import counted, spread, times
 
 if TYPE_CHECKING:
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from pipeline.charts.model import Row
 
 COLUMNS = {
-    "task": "Task",
-    "arm": "Arm",
+    "task_label": "Task",
+    "arm_label": "Arm",
     "speedup": "Speedup",
     "interval_low": "from",
     "interval_high": "to",
-    "verdict": "Verdict",
+    "verdict_label": "Verdict",
     "acceptance_rate": "Acceptance rate",
     "tokens_per_round": "Tokens per round",
     "round_cost": "Round cost R",
@@ -32,13 +32,12 @@ SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down"
 
 def picture(rows: list[Row]) -> alt.TopLevelMixin:
     """Colour by method; arms of one method are told apart by shape and position."""
-    method_of = {row["arm"]: row["method"] for row in rows}
+    method_of = {row["arm_label"]: row["method"] for row in rows}
     arms = sorted(method_of)
     return interval_rows(
         rows,
-        line="task",
-        line_order=list(TASK_ORDER),
-        series="arm",
+        line="task_label",
+        series="arm_label",
         colours=(arms, [METHOD_COLOURS.get(method_of[arm], NEUTRAL) for arm in arms]),
         shapes=(arms, [SHAPES[index % len(SHAPES)] for index in range(len(arms))]),
         series_title="Arm",
@@ -51,8 +50,8 @@ def takeaway(rows: list[Row]) -> str:
     judged = [row for row in rows if row["role"] == "speculation"] or rows
     overall = [row for row in judged if row["task"] == "all"]
     best = max(overall or judged, key=lambda row: row["speedup"])
-    scope = "over all tasks" if overall else f"on {best['task']}"
-    return f"{best['arm']} reaches {times(best['speedup'])}{spread(best)} {scope}."
+    scope = "over all tasks" if overall else f"on {best['task_label']}"
+    return f"{best['arm_label']} reaches {times(best['speedup'])}{spread(best)} {scope}."
 
 
 def alt_text(rows: list[Row]) -> str:

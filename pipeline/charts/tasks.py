@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from pipeline.charts.intervals import interval_rows
 from pipeline.charts.model import Definition
-from pipeline.charts.theme import TASK_ORDER, method_colours, method_shapes
+from pipeline.charts.theme import method_scales
 from pipeline.charts.words import counted, spread, times
 
 if TYPE_CHECKING:
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from pipeline.charts.model import Row
 
 COLUMNS = {
-    "task": "Task",
+    "task_label": "Task",
     "method_label": "Method",
     "speedup": "Speedup",
     "interval_low": "from",
     "interval_high": "to",
-    "interval_kind": "Interval",
-    "verdict": "Verdict",
+    "interval_label": "Interval",
+    "verdict_label": "Verdict",
     "worst_speedup": "Lowest",
     "best_speedup": "Highest",
     "acceptance_rate": "Acceptance rate",
@@ -33,14 +33,13 @@ COLUMNS = {
 
 
 def picture(rows: list[Row]) -> alt.TopLevelMixin:
-    methods = [row["method"] for row in rows]
+    colours, shapes = method_scales(rows)
     return interval_rows(
         rows,
-        line="task",
-        line_order=list(TASK_ORDER),
-        series="method",
-        colours=method_colours(methods),
-        shapes=method_shapes(methods),
+        line="task_label",
+        series="method_label",
+        colours=colours,
+        shapes=shapes,
         series_title="Method",
         tooltip=COLUMNS,
     )
@@ -52,9 +51,9 @@ def takeaway(rows: list[Row]) -> str:
     best = max(single, key=lambda row: row["speedup"])
     worst = min(single, key=lambda row: row["speedup"])
     return (
-        f"{best['method_label']} gains most on {best['task']}: {times(best['speedup'])}"
+        f"{best['method_label']} gains most on {best['task_label']}: {times(best['speedup'])}"
         f"{spread(best)}; the least is {times(worst['speedup'])}{spread(worst)} with"
-        f" {worst['method_label'].lower()} on {worst['task']}."
+        f" {worst['method_label']} on {worst['task_label']}."
     )
 
 

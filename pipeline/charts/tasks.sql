@@ -1,13 +1,16 @@
 -- One row is one method on one task in one tier, over all devices and targets.
 select
   task,
+  task_label(task) as task_label,
   method,
   method_label,
   speedup,
   interval_low,
   interval_high,
   interval_kind,
+  interval_label(interval_kind) as interval_label,
   verdict,
+  verdict_label(verdict) as verdict_label,
   worst_speedup,
   best_speedup,
   acceptance_rate,

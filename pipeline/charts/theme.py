@@ -8,18 +8,24 @@ No red against green, and a shape or a number beside every colour.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import altair as alt
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from pipeline.charts.model import Row
+
 Scheme = Literal["light", "dark"]
+Scale: TypeAlias = "tuple[list[str], list[str]]"  # domain and range
 SCHEMES: tuple[Scheme, ...] = ("light", "dark")
 
 FONT = "sans-serif"
 STATIC_WIDTH_PX = 720
 BAND_PX = 30
 NEUTRAL = "#808A99"
+METHOD = "method_label:N"
 
 # After Okabe & Ito's palette for colour-blind readers, evened out in lightness for both grounds.
 METHOD_COLOURS = {
@@ -58,18 +64,6 @@ BACKEND_COLOURS = {
     "musa": "#3A93C9",
     "other": NEUTRAL,
 }
-TASK_ORDER = (
-    "all",
-    "code",
-    "math",
-    "reasoning",
-    "summarization",
-    "chat",
-    "json",
-    "creative",
-    "translation",
-    "other",
-)
 SIZE_CLASSES = ("<1B", "1–3B", "3–8B", "8–16B", "16–40B", ">40B", "unknown size")  # noqa: RUF001 - en dash
 
 _INK: dict[Scheme, tuple[str, str]] = {
@@ -109,23 +103,35 @@ def config(scheme: Scheme) -> dict[str, Any]:
 CONFIGS = {scheme: config(scheme) for scheme in SCHEMES}
 
 
-def method_colours(methods: Iterable[str]) -> tuple[list[str], list[str]]:
+def method_colours(methods: Iterable[str]) -> Scale:
     """Domain and range of a colour scale for these methods, in one fixed order."""
     return _scale(METHOD_COLOURS, methods)
 
 
-def method_shapes(methods: Iterable[str]) -> tuple[list[str], list[str]]:
-    """Domain and range of a shape scale for these methods, in the order of the colours."""
-    domain, _ = _scale(METHOD_COLOURS, methods)
-    return domain, [METHOD_SHAPES.get(method, "stroke") for method in domain]
+def method_scales(rows: Iterable[Row]) -> tuple[Scale, Scale]:
+    """Scales of colours and of shapes for the methods in these rows, by `method_label`."""
+    labels = {row["method"]: row["method_label"] for row in rows}
+    methods, colours = method_colours(labels)
+    domain = [labels[method] for method in methods]
+    return (domain, colours), (domain, [METHOD_SHAPES.get(each, "stroke") for each in methods])
 
 
-def backend_colours(backends: Iterable[str]) -> tuple[list[str], list[str]]:
+def method_colour(scale: Scale) -> alt.Color:
+    """Methods by colour, with the first scale of `method_scales`."""
+    return alt.Color(METHOD, title="Method", scale=alt.Scale(domain=scale[0], range=scale[1]))
+
+
+def method_shape(scale: Scale) -> alt.Shape:
+    """Methods by shape, with the second scale of `method_scales`."""
+    return alt.Shape(METHOD, title="Method", scale=alt.Scale(domain=scale[0], range=scale[1]))
+
+
+def backend_colours(backends: Iterable[str]) -> Scale:
     """Domain and range of a colour scale for these backends, in one fixed order."""
     return _scale(BACKEND_COLOURS, backends)
 
 
-def _scale(colours: dict[str, str], keys: Iterable[str]) -> tuple[list[str], list[str]]:
+def _scale(colours: dict[str, str], keys: Iterable[str]) -> Scale:
     present = set(keys)
     domain = [key for key in colours if key in present]
     return domain, [colours[key] for key in domain]

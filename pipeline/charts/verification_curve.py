@@ -48,10 +48,12 @@ def takeaway(rows: list[Row]) -> str:
     last = {row["curve_label"]: row for row in rows}  # rows come by ascending width
     cheapest = min(last.values(), key=_cost_per_token)
     dearest = max(last.values(), key=_cost_per_token)
-    first = _sentence(cheapest)
     if cheapest is dearest:
-        return f"{first}."
-    return f"{first}; the dearest: {_sentence(dearest)}."
+        return f"{_cost(cheapest)} with {cheapest['curve_label']}."
+    return (
+        f"The flattest curve is that of {cheapest['curve_label']}: {_cost(cheapest)}."
+        f" The steepest is that of {dearest['curve_label']}: {_cost(dearest)}."
+    )
 
 
 def alt_text(rows: list[Row]) -> str:
@@ -63,11 +65,8 @@ def _cost_per_token(row: Row) -> float:
     return float(row["step_ratio"] / row["width"])
 
 
-def _sentence(row: Row) -> str:
-    return (
-        f"Verifying {row['width']} tokens at once costs {row['step_ratio']:.2f} single steps"
-        f" for {row['curve_label']}"
-    )
+def _cost(row: Row) -> str:
+    return f"{row['width']} tokens in one step take {row['step_ratio']:.2f} times as long as one"
 
 
 VERIFICATION_CURVE = Definition(

@@ -77,3 +77,21 @@ create macro method_label(method) as
     when 'other' then 'Other'
     else regexp_replace(method, '^ngram-', 'N-gram ')
   end;
+
+-- The words that pages use for a task; `TASKS` of the pages says the same, and a test compares them.
+create macro task_label(task) as
+  case task
+    when 'all' then 'All tasks'
+    when 'json' then 'Structured JSON'
+    when 'creative' then 'Creative writing'
+    else upper(task[1]) || task[2:]
+  end;
+
+create macro verdict_label(verdict) as replace(verdict, '-', ' ');
+
+create macro interval_label(interval_kind) as
+  case interval_kind
+    when 'within' then 'within one submission'
+    when 't' then 'over submissions (t)'
+    when 'bca' then 'over submissions (bootstrap)'
+  end;

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
@@ -15,10 +16,13 @@ from pipeline.charts import CHARTS, Chart, draw
 from pipeline.charts.draw import query
 from pipeline.charts.theme import BACKEND_COLOURS, METHOD_COLOURS, NEUTRAL, method_colours
 from pipeline.charts.words import plain, sign
-from tests.pipeline.tables import campaign, database, one
+from pipeline.pages.environment import TASKS
+from tests.pipeline.tables import campaign, database, entry, one
 
 if TYPE_CHECKING:
     import duckdb
+
+    from pipeline.load import Entry
 
 FOLDER = Path(charts.__file__).parent
 GROUNDS = {"light": "#ffffff", "dark": "#1e2129"}
@@ -123,8 +127,8 @@ def test_the_map_says_the_best_case_and_the_losses_in_one_sentence() -> None:
     chart = draw(connection, "map")
 
     assert chart.takeaway == (
-        "The best case is 1.50× [1.40, 1.60] on RTX 4060 8 GB · cuda with a 3–8B target"  # noqa: RUF001
-        " (Draft model); 1 of 2 measured settings run slower with speculation."
+        "The best case is 1.50× [1.40, 1.60] on RTX 4060 8 GB · cuda with a target of 3–8B"  # noqa: RUF001
+        " (Draft model); 1 of 2 measured settings clearly lost speed."
     )
     assert "1.50 ▲" in chart.svg
     assert len(chart.table.rows) == 6  # one line of devices by six size classes
@@ -141,8 +145,49 @@ def test_only_cells_without_a_figure_still_draw_a_map() -> None:
     chart = draw(database(campaign(None, verdict="failed", task=None)), "map")
 
     assert chart.takeaway == (
-        "No figure over these tasks yet; 0 of 1 measured setting run slower with speculation."
+        "No figure over these tasks yet; 0 of 1 measured setting clearly lost speed."
     )
+
+
+@pytest.mark.parametrize("name", CHARTS)
+def test_words_stand_where_ids_would(name: str, drawn: dict[str, Chart]) -> None:
+    words = set(re.findall(r">([^<>]+)</text>", drawn[name].svg))
+    cells = {value for row in drawn[name].table.rows for value in row}
+
+    assert not (words | cells) & {"all", "json", "code", "draft-model", "no-clear-difference", "t"}
+
+
+@pytest.mark.parametrize("name", CHARTS)
+def test_a_picture_has_a_height_in_pixels(name: str, drawn: dict[str, Chart]) -> None:
+    # A height per step makes the library complain in the reader's console.
+    assert isinstance(drawn[name].spec["height"], int)
+
+
+@pytest.mark.parametrize("task", ["all", *TASKS])
+def test_charts_and_pages_call_a_task_the_same(task: str, empty: duckdb.DuckDBPyConnection) -> None:
+    assert one(empty, f"select task_label('{task}')") == (TASKS.get(task, "All tasks"),)
+
+
+def test_arms_that_share_method_and_depth_are_told_apart_by_their_ids() -> None:
+    single = campaign(1.5)
+    baseline, arm = single.submission.arms
+    twins = ("small", "large")
+    submission = replace(
+        single.submission,
+        arms=(baseline, *(replace(arm, id=name) for name in twins)),
+        trials=tuple(
+            replace(trial, arm="small") if trial.arm == arm.id else trial
+            for trial in single.submission.trials
+        ),
+    )
+    (estimate,) = single.summary.estimates
+    summary = replace(
+        single.summary, estimates=tuple(replace(estimate, arm=name) for name in twins)
+    )
+    both = entry(submission, summary)
+
+    assert _arms_of(single) == {"Draft model, depth 4"}
+    assert _arms_of(both) == {"small", "large"}
 
 
 def test_the_break_even_counts_what_cannot_win() -> None:
@@ -188,6 +233,11 @@ def test_a_method_keeps_its_colour_whatever_stands_beside_it() -> None:
         ["draft-model", "other"],
         [METHOD_COLOURS["draft-model"], NEUTRAL],
     )
+
+
+def _arms_of(campaign: Entry) -> set[object]:
+    chart = draw(database(campaign), "submission_tasks", submission=campaign.id)
+    return {row[chart.table.columns.index("Arm")] for row in chart.table.rows}
 
 
 def _luminance(colour: str) -> float:

@@ -30,7 +30,7 @@
       rule: { color: colour("--dm-ink") },
       style: { reference: { stroke: colour("--dm-ink") } },
       title: { color: colour("--dm-ink") },
-      axis: { ...words, ...sizes, titleFontWeight: "normal", labelLimit: 260, gridOpacity: 0.6, gridColor: colour("--dm-line"), domainColor: colour("--dm-line"), tickColor: colour("--dm-line") },
+      axis: { ...words, ...sizes, titleFontWeight: "normal", labelLimit: 320, gridOpacity: 0.6, gridColor: colour("--dm-line"), domainColor: colour("--dm-line"), tickColor: colour("--dm-line") },
       header: words,
       legend: { ...words, ...sizes, orient: "top" },
     };
