@@ -122,7 +122,7 @@ def gib(mib: float | None) -> str:
 
 def plain(text: str) -> str:
     """Text for a page's title, which the theme does not escape: letters, digits, a few signs."""
-    return " ".join(re.sub(r"[^A-Za-z0-9 .,()+-]+", " ", text).split()) or "Unnamed"
+    return " ".join(re.sub(r"[^A-Za-z0-9 .,()+_-]+", " ", text).split()) or "Unnamed"
 
 
 def compact_json(value: object) -> Markup:

@@ -80,11 +80,16 @@ def caption(choice: Choice) -> str:
     cells = sum(square.cells for square in choice.squares)
     losing = sum(square.losing_cells for square in choice.squares)
     top = max(measured, key=lambda square: square.speedup or 0)
+    squares = count(len(measured), "measured square")
+    found = (
+        f"some configuration clearly helps in {helps} of {squares}; the highest figure"
+        if helps
+        else f"no configuration clearly helps in {squares}; the highest figure, no clear gain,"
+    )
     return (
-        f"{words}{place}: some configuration clearly helps in {helps} of "
-        f"{count(len(measured), 'measured square')}, at best {ratio(top.speedup)} on "
-        f"{top.device_label}. Of all {count(cells, 'configuration')} behind them, {losing} clearly "
-        f"{'loses' if losing == 1 else 'lose'}."
+        f"{words}{place}: {found} is {ratio(top.speedup)} on {top.device_label}."
+        f" Of {count(cells, 'configuration')} behind {'it' if len(measured) == 1 else 'them'},"
+        f" {losing} clearly {'loses' if losing == 1 else 'lose'}."
     )
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from pipeline.pages.cells import Overview
 from pipeline.pages.drawing import curve, whisker
 from pipeline.pages.environment import NO_VALUE, TASKS, gib, plain, render
+from pipeline.pages.figures import figure
 from pipeline.pages.model import address_of, device_path, file_path, submission_path
 from pipeline.pages.rows import by_submission, read
 from pipeline.pages.submission_rows import (
@@ -83,12 +84,16 @@ def submission_pages(connection: duckdb.DuckDBPyConnection, site: Site) -> Itera
         rows=read(connection, Overview, "newest"),
     )
     for each in everything:
+        name = each.submission.submission
         yield render(
             "submission.md.jinja",
-            path=submission_path(each.submission.submission),
+            path=submission_path(name),
             site=site,
             it=each,
-            title=plain(f"{each.submission.target_name} on {each.setup.device_label}"),
+            figures=(
+                figure(connection, "submission_tasks", submission=each.submission.submission),
+            ),
+            title=title_of(each),
             whisker_of=whisker_of,
             plot=(PLOT_WIDTH, PLOT_HEIGHT),
             facts=tuple(machine_facts(each)),
@@ -135,6 +140,12 @@ def judge(arms: tuple[Arm, ...], estimates: tuple[Estimate, ...]) -> Iterator[Ju
                 overall=next((row for row in own if row.task is None), None),
                 tasks=tuple(row for task in TASKS for row in own if row.task == task),
             )
+
+
+def title_of(it: Evidence) -> str:
+    """What was measured on what, fit for a title."""
+    row = it.submission
+    return plain(f"{row.target_name} {row.quantisation} on {it.setup.device_label}, {row.backend}")
 
 
 def whisker_of(row: Estimate) -> Whisker | None:

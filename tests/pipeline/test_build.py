@@ -135,7 +135,7 @@ def test_a_title_holds_no_sign_that_markup_could_use(site: Path) -> None:
     title = re.findall(r"<title>(.*?)</title>", _submission(site, 3))[0]
 
     assert not set("<>&\"'{}[]") & set(title)
-    assert title.endswith("on Evil onload boom() 12 GB - Draftmap")
+    assert title.endswith("on Evil onload boom() 12 GB, cuda - Draftmap")
 
 
 def test_every_page_carries_a_policy_without_eval_or_open_inline_scripts(site: Path) -> None:
