@@ -48,7 +48,7 @@ demo: setup ## Measure on this machine, print the verdict, build the site with i
 	  'Look at it:   make serve        (then open http://127.0.0.1:$(PORT)/)'
 
 test: setup chromium ## Run all tests
-	$(RUN) -m pytest $(PYTEST_ARGS)
+	$(RUN) -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile $(PYTEST_ARGS)
 
 check: setup ## Lint, types, import rules, workflows
 	$(BIN)/ruff check .
