@@ -1,0 +1,103 @@
+"""Is the made-up corpus fit to try the site on: valid, reproducible, varied, true to its truth?"""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import TYPE_CHECKING
+
+import pytest
+
+from estimates.summary import summarize
+from pipeline.discover import discover
+from pipeline.validate import validate
+from tests.bench.synthetic import RESULTS, main, synthetic_corpus, write_corpus
+from tests.bench.synthetic_campaign import arms_of
+from tests.bench.synthetic_rigs import visits
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+RIGS, SEED = 11, 3
+FEW = 2
+
+
+@pytest.fixture(scope="session")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("synthetic")
+    write_corpus(folder, rigs=RIGS, seed=SEED)
+    return folder
+
+
+def test_every_synthetic_file_passes_the_gate(written: Path) -> None:
+    verdict = validate(discover(written))
+
+    assert verdict.findings == {}
+    assert len({each.submission.engine.backend for each in verdict.submissions}) >= 5
+    assert len(verdict.published) == len(list((RESULTS / "published").glob("*.json")))
+
+
+def test_every_synthetic_file_says_what_it_is() -> None:
+    notes = [each.notes or "" for each in synthetic_corpus(3, SEED)]
+
+    assert all(note.startswith("SYNTHETIC, not a measurement") for note in notes)
+
+
+def test_the_same_seed_makes_the_same_corpus(tmp_path: Path) -> None:
+    first = write_corpus(tmp_path / "first", rigs=FEW, seed=SEED)
+    second = write_corpus(tmp_path / "second", rigs=FEW, seed=SEED)
+
+    assert [path.read_bytes() for path in first] == [path.read_bytes() for path in second]
+    assert [path.name for path in first] == [path.name for path in second]
+    assert (tmp_path / "first/truth.json").read_bytes() == (
+        tmp_path / "second/truth.json"
+    ).read_bytes()
+
+
+def test_a_synthetic_corpus_holds_the_ways_in_which_arms_fail() -> None:
+    reasons = {
+        arm.reason for visit in visits(40, SEED) for arm in arms_of(visit) if arm.reason is not None
+    }
+
+    assert reasons == {"out-of-memory", "vocabulary-mismatch"}
+
+
+def test_what_is_estimated_is_the_truth_but_for_the_noise(written: Path) -> None:
+    truth = {
+        (row["file"], row["arm"], row["task"]): row
+        for row in json.loads((written / "truth.json").read_text("utf-8"))["estimates"]
+    }
+    compared = 0
+    sources = [source for source in discover(written) if source.kind == "submission"][:3]
+    for accepted in validate(sources).submissions:
+        for estimate in summarize(accepted.submission).estimates:
+            known = truth.get((accepted.source.path.name, estimate.arm, estimate.task or "all"))
+            if known is None or estimate.speedup is None or estimate.failed_trials:
+                continue
+            compared += 1
+
+            assert estimate.tokens_per_round == pytest.approx(known["tokens_per_round"], rel=1e-4)
+            assert math.log(estimate.speedup / known["speedup"]) == pytest.approx(0, abs=0.05)
+
+    assert compared > 100
+
+
+def test_one_card_loses_cost_or_gains_it_from_one_build_to_the_next(written: Path) -> None:
+    rigs = json.loads((written / "truth.json").read_text("utf-8"))["rigs"]
+    stepped = [rig for rig in rigs if rig["step_at_build"]]
+    before, after = (
+        [rig["slope"] for rig in stepped if (rig["build_number"] >= 6600) is late]
+        for late in (False, True)
+    )
+
+    assert [rig["build_number"] for rig in stepped] == [6100, 6350, 6600, 6850]
+    assert after == pytest.approx([0.55 * slope for slope in before], rel=1e-4)
+
+
+def test_nothing_synthetic_is_written_among_the_results(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    code = main(["--rigs", "1", "--output", str(RESULTS / "community")])
+
+    assert code == 2
+    assert "holds measured results" in capsys.readouterr().err
