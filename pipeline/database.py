@@ -8,7 +8,8 @@ from estimates.summary import summarize
 from pipeline.aggregate import aggregate
 from pipeline.discover import discover
 from pipeline.errors import RejectedError
-from pipeline.load import Entry, PublishedEntry, load
+from pipeline.lifecycle import collection_findings
+from pipeline.load import Entry, LifecycleEntry, PublishedEntry, load
 from pipeline.validate import validate
 
 if TYPE_CHECKING:
@@ -26,13 +27,18 @@ def open_database(results: Path, extra: tuple[Path, ...] = ()) -> duckdb.DuckDBP
     when any file is rejected, and `MissingFileError` for an extra path that does not exist.
     """
     verdict = validate(discover(results, extra))
-    if verdict.findings:
-        raise RejectedError(verdict.findings)
+    found = verdict.findings or collection_findings(verdict)
+    if found:
+        raise RejectedError(found)
     connection = load(
         (_entry(accepted) for accepted in verdict.submissions),
         (
             PublishedEntry(file=accepted.source.path.name, text=accepted.text)
             for accepted in verdict.published
+        ),
+        (
+            LifecycleEntry(file=accepted.source.path.name, text=accepted.text)
+            for accepted in verdict.lifecycle
         ),
     )
     aggregate(connection)

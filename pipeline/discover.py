@@ -11,9 +11,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-Kind = Literal["submission", "published"]
+Kind = Literal["submission", "published", "lifecycle"]
 Place = Literal["corpus", "preview"]
-FOLDERS: dict[str, Kind] = {"community": "submission", "published": "published"}
+FOLDERS: dict[str, Kind] = {
+    "community": "submission",
+    "published": "published",
+    "lifecycle": "lifecycle",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +49,7 @@ def discover(results: Path, extra: Iterable[Path] = ()) -> tuple[Source, ...]:
 def named(paths: Iterable[Path]) -> tuple[Source, ...]:
     """The files that were asked for; of a folder, every JSON file below it.
 
-    A file in a folder `community` or `published` is held to the rules of the corpus. Raises
+    A file in a folder of `FOLDERS` is held to the rules of the corpus. Raises
     `MissingFileError` for a path that does not exist.
     """
     return tuple(_source(path) for given in paths for path in _files_of(given))

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 # File stem to table: what a researcher asks for, from raw to aggregated.
 EXPORTS = {
     "submissions": "submission",
+    "standings": "standing",
     "gpus": "gpu",
     "arms": "arm",
     "trials": "trial",

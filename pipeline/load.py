@@ -30,6 +30,7 @@ INCOMING_SUBMISSION = pa.schema(
     {"submission": TEXT, "file": TEXT, "preview": YES_NO, "document": TEXT, "summary": TEXT}
 )
 INCOMING_PUBLISHED = pa.schema({"file": TEXT, "document": TEXT})
+INCOMING_LIFECYCLE = INCOMING_PUBLISHED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,10 +55,20 @@ class PublishedEntry:
     text: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LifecycleEntry:
+    """An accepted lifecycle entry as the text of its file; `file` is the result's name too."""
+
+    file: str
+    text: str
+
+
 def load(
-    entries: Iterable[Entry], published: Iterable[PublishedEntry]
+    entries: Iterable[Entry],
+    published: Iterable[PublishedEntry],
+    lifecycle: Iterable[LifecycleEntry] = (),
 ) -> duckdb.DuckDBPyConnection:
-    """A database with `submission_document` and `published_document`, one row per file."""
+    """A database with a table of documents for each kind of file, one row per file."""
     connection = duckdb.connect(":memory:", config={"threads": 1})
     submissions = [
         {
@@ -70,15 +81,23 @@ def load(
         for entry in entries
     ]
     texts = [{"file": entry.file, "document": entry.text} for entry in published]
+    endings = [{"file": entry.file, "document": entry.text} for entry in lifecycle]
     connection.register(
         "incoming_submission", pa.Table.from_pylist(submissions, INCOMING_SUBMISSION)
     )
     connection.register("incoming_published", pa.Table.from_pylist(texts, INCOMING_PUBLISHED))
+    connection.register("incoming_lifecycle", pa.Table.from_pylist(endings, INCOMING_LIFECYCLE))
     summary = json.dumps(dataclass_structure(Summary))
-    _run(connection, "submission_document", document=_submission_structure(), summary=summary)
-    _run(connection, "published_document", document=_published_structure())
-    connection.unregister("incoming_submission")
-    connection.unregister("incoming_published")
+    _run(
+        connection,
+        "submission_document",
+        document=_structure(contract.SUBMISSION_SCHEMA),
+        summary=summary,
+    )
+    _run(connection, "published_document", document=_structure(contract.PUBLISHED_SCHEMA))
+    _run(connection, "lifecycle_document", document=_structure(contract.LIFECYCLE_SCHEMA))
+    for name in ("submission", "published", "lifecycle"):
+        connection.unregister(f"incoming_{name}")
     _run(connection, "closed")
     return connection
 
@@ -88,12 +107,8 @@ def _run(connection: duckdb.DuckDBPyConnection, name: str, **parameters: str) ->
     connection.execute(file.read_text("utf-8"), parameters or None)
 
 
-def _submission_structure() -> str:
-    return json.dumps(schema_structure(contract.schema(contract.SUBMISSION_SCHEMA)))
-
-
-def _published_structure() -> str:
-    return json.dumps(schema_structure(contract.schema(contract.PUBLISHED_SCHEMA)))
+def _structure(schema: str) -> str:
+    return json.dumps(schema_structure(contract.schema(schema)))
 
 
 def _json(value: Submission | Summary) -> str:

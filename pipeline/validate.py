@@ -7,7 +7,7 @@ the canonical name and form, that nothing is there twice, and that a made-up run
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import orjson
 
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from pipeline.discover import Source
+
+    Judged: TypeAlias = "Accepted | AcceptedPublished | AcceptedEntry | tuple[Finding, ...]"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,12 +41,21 @@ class AcceptedPublished:
     text: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AcceptedEntry:
+    """A lifecycle entry that was accepted, as the text of its file."""
+
+    source: Source
+    text: str
+
+
 @dataclass(slots=True, kw_only=True)
 class Verdict:
     """What became of the files: those accepted, and the findings of every other one."""
 
     submissions: list[Accepted] = field(default_factory=list)
     published: list[AcceptedPublished] = field(default_factory=list)
+    lifecycle: list[AcceptedEntry] = field(default_factory=list)
     findings: dict[str, tuple[Finding, ...]] = field(default_factory=dict)
 
 
@@ -64,23 +75,28 @@ def validate(sources: Iterable[Source]) -> Verdict:
 def _note(
     verdict: Verdict,
     source: Source,
-    judged: Accepted | AcceptedPublished | tuple[Finding, ...],
+    judged: Judged,
 ) -> None:
     match judged:
         case Accepted():
             verdict.submissions.append(judged)
         case AcceptedPublished():
             verdict.published.append(judged)
+        case AcceptedEntry():
+            verdict.lifecycle.append(judged)
         case _ if judged:
             verdict.findings[str(source.path)] = judged
 
 
-def _judge(source: Source) -> Accepted | AcceptedPublished | tuple[Finding, ...]:
+def _judge(source: Source) -> Judged:
     data = _read(source)
     if isinstance(data, Finding):
         return (data,)
+    if source.kind == "lifecycle":
+        found = (*contract.lifecycle_findings(data), *_other_name_findings(source, "result"))
+        return found or AcceptedEntry(source=source, text=data.decode())
     if source.kind == "published":
-        found = (*contract.published_findings(data), *_published_name_findings(source))
+        found = (*contract.published_findings(data), *_other_name_findings(source, "source"))
         return found or AcceptedPublished(source=source, text=data.decode())
     submission = contract.read(data)
     if not isinstance(submission, Submission):
@@ -128,11 +144,11 @@ def _name_findings(accepted: Accepted) -> tuple[Finding, ...]:
     return (Finding(path=ROOT, message=message, rule="canonical-name"),)
 
 
-def _published_name_findings(source: Source) -> tuple[Finding, ...]:
+def _other_name_findings(source: Source, stem: str) -> tuple[Finding, ...]:
     if FILE_NAME.fullmatch(source.path.name):
         return ()
     message = (
-        f"the file is named {source.path.name!r}, expected lower-case <source>.json; rename it"
+        f"the file is named {source.path.name!r}, expected lower-case <{stem}>.json; rename it"
     )
     return (Finding(path=ROOT, message=message, rule="canonical-name"),)
 

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 SUBMISSION_SCHEMA = "submission.v1.schema.json"
 PUBLISHED_SCHEMA = "published.v1.schema.json"
+LIFECYCLE_SCHEMA = "lifecycle.v1.schema.json"
 
 
 def findings(data: bytes) -> tuple[Finding, ...]:
@@ -52,6 +53,12 @@ def published_findings(data: bytes) -> tuple[Finding, ...]:
     """All that is wrong with the bytes of a published document. Never raises."""
     document = strict.load(data)
     return document if isinstance(document, tuple) else schema_findings(document, PUBLISHED_SCHEMA)
+
+
+def lifecycle_findings(data: bytes) -> tuple[Finding, ...]:
+    """All that is wrong with the bytes of a lifecycle entry. Never raises."""
+    document = strict.load(data)
+    return document if isinstance(document, tuple) else schema_findings(document, LIFECYCLE_SCHEMA)
 
 
 def schema_findings(document: Json, name: str) -> tuple[Finding, ...]:

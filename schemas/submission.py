@@ -206,6 +206,7 @@ class Submission:
     licence: Literal["CC-BY-4.0"] = "CC-BY-4.0"
     contributor: str | None = None
     notes: str | None = None
+    supersedes: str | None = None
     origin: Origin | None = None
     warmups: tuple[Warmup, ...] | None = None
     probes: Probes | None = None

@@ -202,6 +202,7 @@ class FailureLine:
     """One way in which one arm failed."""
 
     submission: str
+    counted: bool
     device: str
     device_label: str
     backend: str

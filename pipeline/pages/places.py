@@ -22,7 +22,7 @@ def device_pages(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[
     """The index of devices and one page per device."""
     devices = read(connection, Device, "device")
     cells = grouped(read(connection, Cell, "cell"), lambda row: row.device)
-    failures = grouped(read(connection, FailureLine, "failure"), lambda row: row.device)
+    failures = grouped(_failures(connection), lambda row: row.device)
     newest = grouped(read(connection, Overview, "newest"), lambda row: row.device)
     yield render(
         "devices.md.jinja",
@@ -53,7 +53,7 @@ def target_pages(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[
     """The index of target models and one page per target."""
     targets = read(connection, Target, "target")
     cells = grouped(read(connection, Cell, "cell"), lambda row: row.target)
-    failures = grouped(read(connection, FailureLine, "failure"), lambda row: row.target)
+    failures = grouped(_failures(connection), lambda row: row.target)
     newest = grouped(read(connection, Overview, "newest"), lambda row: row.target)
     yield render(
         "models.md.jinja",
@@ -97,3 +97,8 @@ def best_settings(cells: tuple[Cell, ...]) -> tuple[Cell, ...]:
 
 def _speed(cell: Cell) -> tuple[float, str]:
     return (cell.speedup or 0.0, cell.cell)
+
+
+def _failures(connection: duckdb.DuckDBPyConnection) -> tuple[FailureLine, ...]:
+    """The failures of submissions that count; a withdrawn one shows its own on its own page."""
+    return tuple(row for row in read(connection, FailureLine, "failure") if row.counted)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime  # noqa: TC003 - the fields of a dataclass are read at run time
+from datetime import date, datetime  # noqa: TC003 - the fields of a dataclass are read at run time
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +46,19 @@ class Submission:
     suite_version: str
     tool_name: str
     tool_version: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """Does a submission count, and if not, why?"""
+
+    submission: str
+    file: str
+    standing: str
+    counted: bool
+    standing_reason: str | None
+    standing_since: date | None
+    superseded_by: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,6 +21,7 @@ from pipeline.pages.submission_rows import (
     ProbePoint,
     Setup,
     Snapshot,
+    Standing,
     Submission,
 )
 
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from pipeline.pages.model import Page, Site
 
 PLOT_WIDTH, PLOT_HEIGHT = 560.0, 180.0
+UNCOUNTED_PATH = "submissions/uncounted.md"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,6 +57,7 @@ class Evidence:
 
     submission: Submission
     setup: Setup
+    standing: Standing
     gpus: tuple[Gpu, ...]
     arms: tuple[Arm, ...]
     judged: tuple[Judged, ...]
@@ -82,6 +85,15 @@ def submission_pages(connection: duckdb.DuckDBPyConnection, site: Site) -> Itera
         path="submissions/index.md",
         site=site,
         rows=read(connection, Overview, "newest"),
+        uncounted=sum(1 for each in everything if not each.standing.counted),
+    )
+    yield render(
+        "uncounted.md.jinja",
+        path=UNCOUNTED_PATH,
+        site=site,
+        rows=tuple(each for each in everything if not each.standing.counted),
+        title_of=title_of,
+        address_of_submission=lambda name: address_of(submission_path(name)),
     )
     for each in everything:
         name = each.submission.submission
@@ -94,6 +106,7 @@ def submission_pages(connection: duckdb.DuckDBPyConnection, site: Site) -> Itera
                 figure(connection, "submission_tasks", submission=each.submission.submission),
             ),
             title=title_of(each),
+            address_of_submission=lambda name: address_of(submission_path(name)),
             whisker_of=whisker_of,
             plot=(PLOT_WIDTH, PLOT_HEIGHT),
             facts=tuple(machine_facts(each)),
@@ -111,6 +124,7 @@ def evidence(connection: duckdb.DuckDBPyConnection) -> Iterator[Evidence]:
     probes = by_submission(read(connection, ProbePoint, "probe_point"))
     drafting = by_submission(read(connection, DraftingCost, "drafting_cost"))
     snapshots = by_submission(read(connection, Snapshot, "environment"))
+    standings = {row.submission: row for row in read(connection, Standing, "standing")}
     setups = {setup.submission: setup for setup in read(connection, Setup, "setup")}
     listed = sorted(read(connection, Submission, "submission"), key=lambda row: row.submission)
     for row in sorted(listed, key=lambda row: row.measured_until, reverse=True):
@@ -118,6 +132,7 @@ def evidence(connection: duckdb.DuckDBPyConnection) -> Iterator[Evidence]:
         yield Evidence(
             submission=row,
             setup=setups[name],
+            standing=standings[name],
             gpus=gpus[name],
             arms=arms[name],
             judged=tuple(judge(arms[name], estimates[name])),

@@ -10,6 +10,7 @@ select
   document.measured_until,
   document.contributor,
   document.notes,
+  document.supersedes,
   document.licence,
   document.tool.name as tool_name,
   document.tool.version as tool_version,

@@ -7,8 +7,11 @@ with placed as (
     submission.*,
     gpu.name as gpu_name,
     gpu.vram_mib,
+    standing.standing,
+    standing.counted,
     submission.backend <> 'cpu' and gpu.name is not null as on_gpu
   from submission
+  join standing using (submission)
   left join gpu on gpu.submission = submission.submission and gpu.position = 1
 ),
 named as (
@@ -37,6 +40,8 @@ select
   submission,
   tier,
   preview,
+  standing,
+  counted,
   profile,
   contributor,
   coalesce(contributor, 'anonymous') || '@' || machine as voter,

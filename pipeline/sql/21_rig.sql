@@ -9,6 +9,7 @@ with placed as (
     submission.ram_mib
   from setup
   join submission using (submission)
+  where counted
 )
 select
   rig,

@@ -13,6 +13,7 @@ select
   count(distinct contributor) as contributors,
   max(measured_from) as last_measured
 from setup
+where counted
 group by device
 order by device;
 comment on column device.rigs is '{"label": "Rigs", "unit": "rigs", "direction": "higher"}';

@@ -9,6 +9,7 @@ with latest as (
     submission.repository
   from setup
   join submission using (submission)
+  where counted
 )
 select
   target,

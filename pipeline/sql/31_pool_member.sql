@@ -2,7 +2,7 @@
 -- Every pool carries its tier: measured and imported evidence never meet.
 create table pool_member as
 with judged as (
-  select * from evidence where role = 'speculation'
+  select * from evidence where role = 'speculation' and counted
 ),
 as_cell as (
   select

@@ -35,12 +35,14 @@ counted as (
     count(distinct target) as targets,
     max(measured_from) as last_measured
   from setup
+  where counted
   group by tier
 ),
 run as (
   select tier, count(*) as trials, count(*) filter (trial.outcome = 'failed') as failed_trials
   from trial
   join setup using (submission)
+  where counted
   group by tier
 )
 select

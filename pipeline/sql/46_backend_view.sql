@@ -19,6 +19,7 @@ with described as (
 backends as (
   select device, count(distinct backend) as device_backends
   from setup
+  where counted
   group by device
 )
 select described.* exclude (pool), device_backends, pool.* exclude (pool, pool_kind)

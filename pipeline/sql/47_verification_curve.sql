@@ -21,4 +21,5 @@ select
   probe_point.repeats
 from probe_point
 join setup using (submission)
+where setup.counted
 order by setup.device, setup.target, setup.submission, probe_point.width;

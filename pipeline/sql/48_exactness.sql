@@ -20,6 +20,6 @@ select
   not_compared,
   identical / nullif(identical + diverged_near_tie + diverged, 0) as identical_share
 from evidence
-where task = 'all' and identical is not null
+where counted and task = 'all' and identical is not null
 order by submission, arm;
 comment on column exactness.identical_share is '{"label": "Share of identical outputs", "unit": "fraction", "direction": "higher"}';

@@ -23,6 +23,7 @@ select
   arm.depth,
   nullif(concat_ws(' ', arm.draft_name, arm.draft_quantisation), '') as draft_label,
   setup.tier,
+  setup.counted,
   setup.device,
   setup.device_label,
   setup.backend,

@@ -1,0 +1,29 @@
+-- One row is how one submission stands: does it count, and if not, why, since when, and what
+-- replaced it? Nothing is ever removed, so every submission has exactly one row.
+create table standing as
+with replaced as (
+  select
+    supersedes as file,
+    min(submission order by measured_from, submission) as superseded_by,
+    min(measured_until) as superseded_on
+  from submission
+  where supersedes is not null and not preview
+  group by supersedes
+)
+select
+  submission.submission,
+  submission.file,
+  case
+    when lifecycle_document.file is not null then lifecycle_document.document.status
+    when replaced.file is not null then 'superseded'
+    else 'counted'
+  end as standing,
+  standing = 'counted' as counted,
+  lifecycle_document.document.reason as standing_reason,
+  coalesce(lifecycle_document.document.date, replaced.superseded_on::date) as standing_since,
+  replaced.superseded_by
+from submission
+left join lifecycle_document on lifecycle_document.file = submission.file
+  and not submission.preview
+left join replaced on replaced.file = submission.file and not submission.preview
+order by submission.submission;

@@ -1,0 +1,141 @@
+"""Can a result be corrected, withdrawn and doubted without an edit, and does the map notice?"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pipeline import lifecycle
+from pipeline.database import open_database
+from pipeline.errors import RejectedError
+from pipeline.pages import Page, Site
+from pipeline.pages.submissions import submission_pages
+from tests.pipeline.tables import one, put, rows
+from tests.samples import sample
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from schemas.submission import Submission
+
+OLD = sample(tasks=("code",), prompts_per_task=2, blocks=1)
+OTHER = sample(tasks=("code",), prompts_per_task=2, blocks=1, seed=1, contributor="bob")
+REASON = "Another program used the card during the campaign"
+
+
+def correction(of: str, contributor: str = "ada") -> Submission:
+    again = sample(tasks=("code",), prompts_per_task=2, blocks=1, seed=2, contributor=contributor)
+    return replace(again, supersedes=of)
+
+
+def decide(results: Path, file: str, status: str) -> Path:
+    (results / "lifecycle").mkdir(exist_ok=True)
+    entry = {"format": "draftmap-lifecycle", "version": 1, "status": status, "date": "2026-11-21"}
+    path = results / "lifecycle" / file
+    path.write_text(json.dumps({**entry, "reason": REASON}), encoding="utf-8")
+    return path
+
+
+def pages_of(results: Path) -> dict[str, str]:
+    site = Site(bundle="vega.js")
+    pages = submission_pages(open_database(results), site)
+    return {page.path: page.text for page in pages if isinstance(page, Page)}
+
+
+def test_a_superseded_result_stays_and_counts_no_longer(tmp_path: Path) -> None:
+    old = put(tmp_path, OLD)
+    new = put(tmp_path, correction(of=old.name))
+
+    database = open_database(tmp_path)
+
+    assert sorted(rows(database, "select file, standing, superseded_by from standing")) == sorted(
+        [(old.name, "superseded", new.stem), (new.name, "counted", None)]
+    )
+    assert one(database, "select list(distinct submission) from pool_member") == ([new.stem],)
+    assert one(database, "select submissions from headline where tier = 'measured'") == (1,)
+
+
+def test_a_result_in_quarantine_leaves_every_aggregate(tmp_path: Path) -> None:
+    doubted, sound = put(tmp_path, OLD), put(tmp_path, OTHER)
+    decide(tmp_path, doubted.name, "quarantined")
+
+    database = open_database(tmp_path)
+
+    for table in ("pool_member", "newest", "verification_curve"):
+        assert one(database, f"select list(distinct submission) from {table}") == ([sound.stem],)  # noqa: S608 - names of our own tables
+    for table in ("rig", "device", "target"):
+        assert one(database, f"select sum(submissions) from {table}") == (1,)  # noqa: S608 - names of our own tables
+    assert one(database, "select submissions, trials from headline where tier = 'measured'") == (
+        1,
+        len(OTHER.trials),
+    )
+
+
+def test_its_page_says_why_and_the_list_names_it(tmp_path: Path) -> None:
+    doubted = put(tmp_path, OLD)
+    decide(tmp_path, doubted.name, "quarantined")
+
+    pages = pages_of(tmp_path)
+
+    assert f"maintainers doubt it: {REASON}." in pages[f"submissions/{doubted.stem}.md"]
+    assert REASON in pages["submissions/uncounted.md"]
+    assert "1 further result does not count" in pages["submissions/index.md"]
+
+
+def test_the_page_of_a_superseded_result_links_on(tmp_path: Path) -> None:
+    old = put(tmp_path, OLD)
+    new = put(tmp_path, correction(of=old.name))
+
+    pages = pages_of(tmp_path)
+
+    assert f'href="../../submissions/{new.stem}/"' in pages[f"submissions/{old.stem}.md"]
+    assert "does not count" not in pages[f"submissions/{new.stem}.md"]
+
+
+def test_markup_in_a_reason_is_refused(tmp_path: Path) -> None:
+    doubted = put(tmp_path, OLD)
+    path = decide(tmp_path, doubted.name, "withdrawn")
+    path.write_text(path.read_text().replace("Another", "<b>Another"), encoding="utf-8")
+
+    with pytest.raises(RejectedError, match=r"\$\.reason: .* has the wrong form"):
+        open_database(tmp_path)
+
+
+def test_an_entry_about_no_result_stops_the_build(tmp_path: Path) -> None:
+    decide(tmp_path, "some--result--20261121-00112233.json", "withdrawn")
+
+    with pytest.raises(RejectedError, match="there is no result of this name"):
+        open_database(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("new", "author", "rule"),
+    [
+        (correction(of="old.json"), None, None),
+        (correction(of="old.json"), "Ada", None),
+        (correction(of="gone.json"), "ada", "superseding-unknown"),
+        (correction(of="old.json", contributor="bob"), "bob", "superseding-contributor"),
+        (correction(of="old.json"), "bob", "superseding-author"),
+        (correction(of="nobody.json"), "ada", "superseding-anonymous"),
+    ],
+)
+def test_only_who_sent_a_result_may_replace_it(
+    new: Submission, author: str | None, rule: str | None
+) -> None:
+    collection = {"old.json": OLD, "nobody.json": replace(OLD, contributor=None)}
+
+    found = lifecycle.superseding_findings(new, collection, author)
+
+    assert [finding.rule for finding in found] == ([] if rule is None else [rule])
+
+
+def test_a_line_of_corrections_does_not_fork() -> None:
+    new = {"b.json": correction(of="a.json"), "c.json": correction(of="a.json")}
+
+    found = lifecycle.twice_superseded(new, {"a.json": OLD})
+
+    assert {name: found[name][0].rule for name in found} == {"c.json": "superseding-twice"}
+    assert "name b.json instead" in found["c.json"][0].message
