@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from estimates.flags import in_order
 from estimates.summary import summarize
 from pipeline.aggregate import aggregate
 from pipeline.discover import discover
 from pipeline.errors import RejectedError
 from pipeline.lifecycle import collection_findings
 from pipeline.load import Entry, LifecycleEntry, PublishedEntry, load
+from pipeline.plausibility import flags_within
 from pipeline.validate import validate
 
 if TYPE_CHECKING:
@@ -17,6 +20,7 @@ if TYPE_CHECKING:
 
     import duckdb
 
+    from estimates.model import Flag
     from pipeline.validate import Accepted
 
 
@@ -30,8 +34,9 @@ def open_database(results: Path, extra: tuple[Path, ...] = ()) -> duckdb.DuckDBP
     found = verdict.findings or collection_findings(verdict)
     if found:
         raise RejectedError(found)
+    beside = flags_within([accepted.submission for accepted in verdict.submissions])
     connection = load(
-        (_entry(accepted) for accepted in verdict.submissions),
+        (_entry(*each) for each in zip(verdict.submissions, beside, strict=True)),
         (
             PublishedEntry(file=accepted.source.path.name, text=accepted.text)
             for accepted in verdict.published
@@ -45,12 +50,14 @@ def open_database(results: Path, extra: tuple[Path, ...] = ()) -> duckdb.DuckDBP
     return connection
 
 
-def _entry(accepted: Accepted) -> Entry:
+def _entry(accepted: Accepted, beside: tuple[Flag, ...]) -> Entry:
+    """What is loaded of a submission; `beside` are the flags that only a corpus can raise."""
+    summary = summarize(accepted.submission)
     preview = accepted.source.place == "preview"
     return Entry(
         id=f"preview-{accepted.digest}" if preview else accepted.source.path.stem,
         file=accepted.source.path.name,
         preview=preview,
         submission=accepted.submission,
-        summary=summarize(accepted.submission),
+        summary=replace(summary, flags=in_order((*summary.flags, *beside))),
     )

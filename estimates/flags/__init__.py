@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from estimates.flags import completeness, controls, costs, machine, outputs, spread, trend
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from estimates.flags.evidence import Evidence
     from estimates.model import Flag, Severity
@@ -59,5 +59,9 @@ FLAGS: dict[str, Check] = {
 
 def raised(evidence: Evidence) -> tuple[Flag, ...]:
     """The flags of a submission, the most serious first, then in the order of the list above."""
-    flags = [flag for check in FLAGS.values() if (flag := check(evidence)) is not None]
+    return in_order(flag for check in FLAGS.values() if (flag := check(evidence)) is not None)
+
+
+def in_order(flags: Iterable[Flag]) -> tuple[Flag, ...]:
+    """The most serious first, else as they come."""
     return tuple(sorted(flags, key=lambda flag: _ORDER.index(flag.severity)))

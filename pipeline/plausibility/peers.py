@@ -1,0 +1,110 @@
+"""Is the plain speed of a submission far from that of the nearest rigs?
+
+Nearest is the same device with the same backend and the same target. Where too few have measured
+that, any target counts, and what is compared is the bytes of weights that are read per second.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from statistics import median
+from typing import TYPE_CHECKING
+
+from estimates.model import Flag
+from estimates.roofline import bytes_per_token
+from estimates.trials import ms_per_token
+from pipeline.plausibility.question import device_name
+from pipeline.plausibility.windows import owner
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from pipeline.plausibility.question import Question
+    from schemas.submission import Submission
+
+FEWEST_PEERS = 4
+# Iglewicz and Hoaglin (1993), How to detect and handle outliers: 0.6745 (x - median) / MAD
+# beyond 3.5. Few peers may agree by chance, so that less than a factor of 1.5 is never far.
+FAR_SCORE, FAR_FACTOR = 3.5, 1.5
+_MAD_TO_SIGMA = 1.4826
+_LEAST_SPREAD = 0.05
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pace:
+    """How fast the baseline of a submission is, where, and whose it is."""
+
+    device: tuple[str, str]
+    target: tuple[str, str]
+    voter: tuple[str | None, ...]
+    tps: float
+    bytes_per_s: float | None
+
+
+def pace(submission: Submission) -> Pace | None:
+    """The pace of a submission; `None` where no baseline trial finished."""
+    baselines = {arm.id for arm in submission.arms if arm.role == "baseline"}
+    timed = (ms_per_token(each) for each in submission.trials if each.arm in baselines)
+    times = [ms for ms in timed if ms]
+    if not times:
+        return None
+    tps = 1000 / median(times)
+    used = bytes_per_token(submission.target)
+    return Pace(
+        device=(_plain(device_name(submission)), submission.engine.backend),
+        target=(_plain(submission.target.name), submission.target.quantisation.lower()),
+        voter=owner(submission),
+        tps=tps,
+        bytes_per_s=None if used is None else used * tps,
+    )
+
+
+def far_from_peers(question: Question) -> Flag | None:
+    """The baseline is far from what others measured on the same device."""
+    own = pace(question.submission)
+    if own is None:
+        return None
+    near = [each for each in question.corpus.paces(own.device) if each.voter != own.voter]
+    same = _one_each((each.voter, each.tps) for each in near if each.target == own.target)
+    if len(same) >= FEWEST_PEERS:
+        return _flag(own.tps, same, f"{own.tps:.1f} tokens/s", "with this target")
+    if own.bytes_per_s is None:
+        return None
+    read = _one_each((each.voter, each.bytes_per_s) for each in near)
+    if len(read) < FEWEST_PEERS:
+        return None
+    return _flag(own.bytes_per_s, read, f"{own.bytes_per_s / 1e9:.0f} GB/s", "with any target")
+
+
+def _flag(value: float, peers: list[float], told: str, scope: str) -> Flag | None:
+    center = median(math.log(peer) for peer in peers)
+    spread = _MAD_TO_SIGMA * median(abs(math.log(peer) - center) for peer in peers)
+    distance = math.log(value) - center
+    score = distance / max(spread, _LEAST_SPREAD)
+    if abs(score) <= FAR_SCORE or abs(distance) <= math.log(FAR_FACTOR):
+        return None
+    factor, word = (math.exp(abs(distance)), "faster" if distance > 0 else "slower")
+    return Flag(
+        name="far-from-peers",
+        severity="caution",
+        message=(
+            f"The baseline reaches {told}, {factor:.1f} times {word} than the middle of "
+            f"{len(peers)} others on this device {scope}."
+        ),
+        remedy="Check device, backend, offloaded layers and power limit; a note may explain it.",
+    )
+
+
+def _one_each(values: Iterable[tuple[tuple[str | None, ...], float | None]]) -> list[float]:
+    """One value per voter, the median of theirs."""
+    by_voter: dict[tuple[str | None, ...], list[float]] = {}
+    for voter, value in values:
+        if value is not None:
+            by_voter.setdefault(voter, []).append(value)
+    return [median(own) for own in by_voter.values()]
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[^a-z0-9]+", " ", name.lower()).strip()

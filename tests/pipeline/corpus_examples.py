@@ -1,0 +1,73 @@
+"""Which submission before which corpus raises each flag, and which comes close without it?
+
+Copies are made of one honest submission, as a stranger would make them: other metadata, then the
+times as they are, scaled, a part of them, or changed a little.
+"""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from tests.samples import Costs, sample
+
+if TYPE_CHECKING:
+    from schemas.submission import Submission, Trial
+
+HONEST = tuple(sample(seed=seed, contributor=f"c{seed}", blocks=3) for seed in range(1, 7))
+VICTIM = HONEST[2]
+
+
+def copied(trials: tuple[Trial, ...] = VICTIM.trials) -> Submission:
+    """A submission with another name, machine, target and day, and these trials."""
+    other = sample(
+        seed=9, contributor="eve", gpu="AMD Radeon RX 7900 XTX", parameters=3_000_000_000, blocks=3,
+        day="2026-11-24",
+    )  # fmt: skip
+    return replace(other, trials=trials)
+
+
+def scaled(factor: float) -> tuple[Trial, ...]:
+    """The victim's trials, all times multiplied and written with three decimals."""
+    return tuple(_times(each, factor) for each in VICTIM.trials)
+
+
+def jittered(by: float) -> tuple[Trial, ...]:
+    """The victim's trials, each time changed by up to so much either way."""
+    rng = random.Random(7)  # noqa: S311 - made-up data
+    return tuple(_times(each, 1 + rng.uniform(-by, by)) for each in VICTIM.trials)
+
+
+def _times(each: Trial, factor: float) -> Trial:
+    return replace(each, decode_ms=round((each.decode_ms or 0.0) * factor, 3))
+
+
+def _at(hour: str, **machine: object) -> Submission:
+    """One of the first contributor's machine, measured from an hour on, for an hour."""
+    later = sample(seed=50, contributor="c1", **machine)  # type: ignore[arg-type]
+    return replace(
+        later, measured_from=f"2026-11-21T{hour}Z", measured_until="2026-11-21T11:30:00Z"
+    )
+
+
+def _step(ms: float) -> Submission:
+    """A submission of somebody else on the same device whose plain step takes so long."""
+    return sample(seed=60, contributor="zoe", costs=Costs(step_ms=ms))
+
+
+RAISING: dict[str, Submission] = {
+    "copied-times": copied(),
+    "copied-noise": copied(jittered(0.01)),
+    "windows-overlap": _at("09:50:00"),
+    # Six others take 20 ms per token; 10 ms are 2.0 times as fast.
+    "far-from-peers": _step(10.0),
+}
+QUIET: dict[str, Submission] = {
+    # Seven of hundreds of times may coincide.
+    "copied-times": copied(VICTIM.trials[:7] + sample(seed=8, blocks=3).trials[7:]),
+    "copied-noise": sample(seed=77, contributor="eve", blocks=3),
+    "windows-overlap": _at("10:00:01"),
+    # 1.4 times as fast is no reason to doubt.
+    "far-from-peers": _step(14.3),
+}

@@ -1,0 +1,115 @@
+"""Are copies found, and are honest submissions left in peace?"""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+
+import pytest
+
+from pipeline.plausibility import CORPUS_FLAGS, corpus_flags, flags_within
+from pipeline.plausibility.corpus import Corpus
+from schemas import contract
+from schemas.submission import Submission
+from tests.pipeline.corpus_examples import (
+    HONEST,
+    QUIET,
+    RAISING,
+    VICTIM,
+    copied,
+    jittered,
+    scaled,
+)
+from tests.samples import sample
+from tests.sites import PUBLISHED
+
+CORPUS = Corpus(HONEST)
+COMMUNITY = PUBLISHED.parent / "community"
+
+
+def names(new: Submission, corpus: Corpus = CORPUS) -> set[str]:
+    return {flag.name for flag in corpus_flags(new, corpus)}
+
+
+def test_every_flag_has_an_example_and_a_near_miss() -> None:
+    assert RAISING.keys() == CORPUS_FLAGS.keys()
+    assert QUIET.keys() == CORPUS_FLAGS.keys()
+
+
+@pytest.mark.parametrize("name", CORPUS_FLAGS)
+def test_a_flag_is_raised_by_its_example(name: str) -> None:
+    raised = [flag for flag in corpus_flags(RAISING[name], CORPUS) if flag.name == name]
+
+    assert len(raised) == 1
+    assert raised[0].message.endswith(".")
+    assert raised[0].remedy.endswith(".")
+
+
+@pytest.mark.parametrize("name", CORPUS_FLAGS)
+def test_a_flag_is_not_raised_by_its_near_miss(name: str) -> None:
+    assert name not in names(QUIET[name])
+
+
+@pytest.mark.parametrize("factor", [0.5, 0.93, 1.07, 3.0])
+def test_scaled_times_are_a_copy(factor: float) -> None:
+    assert "copied-times" in names(copied(scaled(factor)))
+
+
+def test_a_part_of_the_times_is_a_copy() -> None:
+    rng = random.Random(3)  # noqa: S311 - made-up data
+    half = tuple(each for each in VICTIM.trials if rng.random() < 0.5)
+
+    assert "copied-times" in names(copied(half))
+    assert "copied-times" in names(copied(VICTIM.trials[:72]))
+
+
+def test_other_names_of_prompts_and_arms_hide_no_copy() -> None:
+    trials = tuple(replace(each, prompt=f"x{each.prompt}", arm="y") for each in VICTIM.trials)
+
+    assert "copied-times" in names(copied(trials))
+
+
+def test_half_of_the_trials_changed_a_little_are_a_copy() -> None:
+    assert "copied-noise" in names(copied(jittered(0.01)[len(VICTIM.trials) // 3 :]))
+
+
+def test_one_cause_is_one_flag() -> None:
+    assert {"copied-times", "copied-noise"} & names(copied()) == {"copied-times"}
+
+
+def test_the_other_submission_is_named() -> None:
+    (flag,) = [each for each in corpus_flags(copied(), CORPUS) if each.name == "copied-times"]
+
+    assert "Sample-7B Q4_K_M on NVIDIA GeForce RTX 4060 (c3, 2026-11-21)" in flag.message
+    assert flag.severity == "serious"
+
+
+def test_within_a_corpus_both_sides_are_told() -> None:
+    told = list(flags_within((*HONEST, copied())))
+
+    assert [bool(flags) for flags in told] == [False, False, True, False, False, False, True]
+
+
+def test_honest_submissions_raise_nothing() -> None:
+    honest = [sample(seed=seed, contributor=f"c{seed}") for seed in range(100, 160)]
+
+    assert set(flags_within(honest)) == {()}
+
+
+def test_the_results_of_this_repository_raise_nothing() -> None:
+    read = [contract.read(path.read_bytes()) for path in sorted(COMMUNITY.glob("*.json"))]
+    submissions = [each for each in read if isinstance(each, Submission)]
+
+    assert len(submissions) == len(read) > 0
+    assert set(flags_within(submissions)) == {()}
+
+
+def test_an_empty_corpus_raises_nothing() -> None:
+    assert corpus_flags(VICTIM, ()) == ()
+
+
+def test_strangers_may_measure_the_same_machine_at_the_same_time() -> None:
+    anonymous = replace(RAISING["windows-overlap"], contributor=None)
+    before = Corpus(tuple(replace(each, contributor=None) for each in HONEST))
+
+    assert "windows-overlap" not in names(anonymous, before)
