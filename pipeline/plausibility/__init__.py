@@ -51,7 +51,7 @@ def flags_within(submissions: Sequence[Submission]) -> Iterator[tuple[Flag, ...]
                 submission=corpus.submissions[position],
                 trace=corpus.traces[position],
                 corpus=corpus,
-                alike=tuple(other for other in alike if other != position),
+                alike=alike,
                 itself=position,
             )
         )

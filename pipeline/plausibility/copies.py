@@ -49,7 +49,7 @@ def copied_times(question: Question) -> Flag | None:
             if found.kind == "times"
             else f"The times are those of {other} times a factor: {counts} runs of ratios agree."
         ),
-        remedy="No two runs take the same times; say in the notes if one corrects the other.",
+        remedy="No two runs take the same times; a correction names the file that it supersedes.",
     )
 
 
@@ -64,7 +64,7 @@ def copied_noise(question: Question) -> Flag | None:
     best: tuple[float, int, int] | None = None
     for position in question.alike:
         compared = correlation(question.trace, question.corpus.traces[position])
-        if compared is None:
+        if compared is None or not question.is_apart(position):
             continue
         value, trials, chance = compared
         if value >= LEAST_CORRELATION and chance * len(question.corpus.traces) < FALSE_ALARM:
@@ -95,7 +95,7 @@ def shared_marks(question: Question) -> Shared | None:
         for position, shared in table.shared(marks).items():
             total = min(len(marks), len(getattr(corpus.traces[position], kind)))
             enough = shared >= max(FEWEST_SHARED, SHARE_SHARED * total)
-            if enough and position != question.itself:
+            if enough and question.is_apart(position):
                 best = max(best or (0, 0, 0), (shared, -position, total))
         if best is not None:
             return Shared(kind=kind, position=-best[1], shared=best[0], total=best[2])

@@ -24,6 +24,13 @@ class Question:
     alike: tuple[int, ...]
     itself: int | None
 
+    def is_apart(self, position: int) -> bool:
+        """Whether it is neither this submission nor one that this one corrects, or the reverse."""
+        own, other = self.submission, self.corpus.submissions[position]
+        corrects = own.supersedes is not None or other.supersedes is not None
+        same = own.contributor is not None and own.contributor == other.contributor
+        return position != self.itself and not (corrects and same)
+
     def name_of(self, position: int) -> str:
         """How a message names another submission: where and when it was measured, and by whom."""
         other = self.corpus.submissions[position]

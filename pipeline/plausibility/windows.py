@@ -26,7 +26,7 @@ def windows_overlap(question: Question) -> Flag | None:
     for position in question.corpus.by_owner.get(owner(own), ()):
         other = question.corpus.submissions[position]
         overlap = _overlap(own, other)
-        if position != question.itself and overlap > _TOUCH:
+        if question.is_apart(position) and overlap > _TOUCH:
             minutes = overlap.total_seconds() / 60
             return Flag(
                 name="windows-overlap",

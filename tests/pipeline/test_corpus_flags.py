@@ -113,3 +113,11 @@ def test_strangers_may_measure_the_same_machine_at_the_same_time() -> None:
     before = Corpus(tuple(replace(each, contributor=None) for each in HONEST))
 
     assert "windows-overlap" not in names(anonymous, before)
+
+
+def test_a_correction_is_no_copy_of_what_it_replaces() -> None:
+    name = "rtx-4060--sample-7b-q4-k-m--20260101-0011aabb.json"
+    correction = replace(VICTIM, notes="The right driver", supersedes=name)
+
+    assert names(correction) == set()
+    assert "copied-times" in names(replace(correction, contributor="eve"))
