@@ -1,0 +1,131 @@
+"""What does one campaign of an arm against itself say? The truth is a ratio of exactly 1."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from statistics import fmean, median
+from typing import TYPE_CHECKING, Literal
+
+from estimates.intervals import t_interval
+from estimates.pairing import pair
+from estimates.summary import summarize
+from estimates.trials import cpu_ms_per_token, decode_ms_per_token
+from harness.campaign import Options
+from harness.gather import gather
+from harness.methods import label
+from schemas.submission import NoSpeculation
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from estimates.model import Estimate, Interval
+    from estimates.pairing import PromptPairs
+    from harness.model import Campaign
+    from schemas.submission import Submission, Trial
+
+Part = Literal["quiet", "loaded"]
+
+SUITE = Path(__file__).with_name("aa.toml")
+AGAIN = NoSpeculation()
+# Even, so that the first half of the trials holds the same prompts as the second half.
+BLOCKS = 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """One campaign. Estimates of a ratio that is 1, all from the same trials.
+
+    `ratio` with `low` and `high` is the project's own: paired, interleaved, medians of rounds.
+    `processor` is the same by processor time instead of time on the wall: it does not count the
+    time for which another program had the core, so that it says how much of a wide interval is
+    the neighbours' doing.
+    `naive_interleaved` is the ratio of the mean tokens per second of all trials of either arm,
+    unpaired, with the order of the campaign. `naive_sequential` is what measuring one arm after
+    the other gives: as both arms are the same, the trials of the first half of the campaign stand
+    for the first arm and those of the second half for the other, each half with every prompt
+    equally often; again the ratio of the mean rates. `load_before` and `load_after` are the
+    machine's load averages over one minute, `steal` the share of processor time that other
+    virtual machines took.
+    """
+
+    part: Part
+    seed: int
+    ratio: float
+    low: float
+    high: float
+    processor: float
+    processor_low: float
+    processor_high: float
+    naive_interleaved: float
+    naive_sequential: float
+    baseline_tps: float
+    seconds: float
+    load_before: float | None
+    load_after: float | None
+    steal: float | None
+
+
+def plan(seed: int) -> Campaign:
+    """The default model with no speculation, twice; the seed shuffles the prompts."""
+    options = Options(suite=str(SUITE), methods=(AGAIN,), blocks=BLOCKS, seed=seed)
+    return gather(options, say=lambda _: None)
+
+
+def outcome(submission: Submission, part: Part, seed: int) -> Outcome:
+    """What the submission of an A/A campaign says. Raises `ValueError` if it has no interval."""
+    overall = _overall(summarize(submission).estimates)
+    processor = _by_processor_time(submission)
+    if not (overall.speedup and overall.interval and overall.baseline_tps and processor):
+        message = f"{part} campaign {seed} has no interval: verdict {overall.verdict}"
+        raise ValueError(message)
+    before, after = (submission.environment or ())[0], (submission.environment or ())[-1]
+    arms = [[t for t in submission.trials if t.arm == arm.id] for arm in submission.arms]
+    half = len(submission.trials) // 2
+    return Outcome(
+        part=part,
+        seed=seed,
+        ratio=overall.speedup,
+        low=overall.interval.low,
+        high=overall.interval.high,
+        processor=math.sqrt(processor.low * processor.high),
+        processor_low=processor.low,
+        processor_high=processor.high,
+        naive_interleaved=_mean_tps(arms[1]) / _mean_tps(arms[0]),
+        naive_sequential=_mean_tps(submission.trials[half:]) / _mean_tps(submission.trials[:half]),
+        baseline_tps=overall.baseline_tps,
+        seconds=_seconds(submission),
+        load_before=before.load_1min,
+        load_after=after.load_1min,
+        steal=after.steal_fraction,
+    )
+
+
+def _overall(estimates: Iterable[Estimate]) -> Estimate:
+    return next(each for each in estimates if each.task is None and each.arm == label(AGAIN))
+
+
+def _by_processor_time(submission: Submission) -> Interval | None:
+    again = next(arm for arm in submission.arms if arm.id == label(AGAIN))
+    return t_interval([_processor_log_ratio(each) for each in pair(submission, again)])
+
+
+def _processor_log_ratio(pairs: PromptPairs) -> float:
+    both = zip(pairs.baseline_trials, pairs.trials, strict=True)
+    times = ((cpu_ms_per_token(base), cpu_ms_per_token(own)) for base, own in both)
+    return median(math.log(base / own) for base, own in times if base and own)
+
+
+def _seconds(submission: Submission) -> float:
+    began, ended = (
+        datetime.fromisoformat(moment)
+        for moment in (submission.measured_from, submission.measured_until)
+    )
+    return (ended - began).total_seconds()
+
+
+def _mean_tps(trials: Sequence[Trial]) -> float:
+    """Mean of the trials' tokens per second by the plain clock, stalls included."""
+    return fmean(1000 / ms for trial in trials if (ms := decode_ms_per_token(trial)) is not None)
