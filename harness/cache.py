@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import platformdirs
 from filelock import FileLock
 
+from harness.durable import sync_directory, sync_file
 from harness.errors import MachineError
 
 if TYPE_CHECKING:
@@ -58,12 +59,15 @@ def only_one(name: str) -> Iterator[None]:
 def written(path: Path) -> Iterator[Path]:
     """A temporary path beside `path` to write to; it takes the place of `path` on success.
 
-    On failure nothing is left behind, so a file that exists is always complete.
+    On failure nothing is left behind, so a file that exists is always complete, even if the power
+    fails: content is on the disk before the name, and the name before this returns.
     """
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         yield part
+        sync_file(part)
         part.replace(path)
+        sync_directory(path.parent)
     finally:
         part.unlink(missing_ok=True)
 

@@ -1,6 +1,7 @@
 """What has been measured so far, safe on disk? One line per fact, written before the next begins.
 
-A killed run loses at most the trial that was running. A torn last line is cut off on resume.
+A killed run loses at most the trial that was running; so does a power cut, because every line is
+on the disk before the next trial begins. A last line that is not whole is cut off on resume.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Literal, Self
 
 import orjson
 
+from harness.durable import sync_directory
 from harness.errors import BadInputError, MachineError
 from schemas.codec import decode, encode
 from schemas.submission import Arm, Engine, Probes, Prompt, Settings, Snapshot, Trial, Warmup
@@ -100,15 +102,15 @@ class Journal:
         """Begin a new journal; one that was there is replaced."""
         path.parent.mkdir(parents=True, exist_ok=True)
         path.unlink(missing_ok=True)
-        journal = cls(path, [])
-        journal.add(Started(fingerprint=fingerprint(campaign), measured_from=measured_from))
-        return journal
+        return cls(path, []).begun(campaign, measured_from)
 
     @classmethod
     def reopen(cls, path: Path, campaign: Campaign, *, measured_from: str) -> Self:
         """Go on with a journal. Raises `BadInputError` if it belongs to another campaign."""
         facts = read(path)
-        first = facts[0] if facts else None
+        if not facts:  # killed before its first line was whole: nothing was measured yet
+            return cls(path, []).begun(campaign, measured_from)
+        first = facts[0]
         if not isinstance(first, Started) or first.fingerprint != fingerprint(campaign):
             message = (
                 f"{path} was written with other options or models; "
@@ -118,6 +120,12 @@ class Journal:
         journal = cls(path, facts)
         journal.add(Resumed(measured_from=measured_from))
         return journal
+
+    def begun(self, campaign: Campaign, measured_from: str) -> Self:
+        """The journal with its first line. Its name is on the disk, too, when this returns."""
+        self.add(Started(fingerprint=fingerprint(campaign), measured_from=measured_from))
+        sync_directory(self._path.parent)
+        return self
 
     def add(self, fact: Fact) -> None:
         """Append a fact; it is on the disk when this returns. Raises `MachineError`."""
@@ -147,13 +155,13 @@ class Journal:
 
 
 def read(path: Path) -> list[Fact]:
-    """The facts of a journal; a torn last line is cut off the file."""
+    """The facts of a journal; a last line that is not whole is cut off the file."""
     try:
         data = path.read_bytes()
     except FileNotFoundError:
         message = f"there is nothing to resume: {path} does not exist"
         raise BadInputError(message) from None
-    whole = data[: data.rfind(b"\n") + 1]
+    whole = _whole_lines(data)
     if whole != data:
         with path.open("r+b") as file:
             file.truncate(len(whole))
@@ -162,6 +170,20 @@ def read(path: Path) -> list[Fact]:
     except (orjson.JSONDecodeError, KeyError, TypeError, AttributeError) as error:
         message = f"{path} is no journal of this version ({error}); start again without --resume"
         raise BadInputError(message) from error
+
+
+def _whole_lines(data: bytes) -> bytes:
+    """What was written before the last line, and that one if it is whole.
+
+    After a power cut a line can have its end but not its middle, where the disk then holds zeros.
+    """
+    whole = data[: data.rfind(b"\n") + 1]
+    before = whole[: whole.rfind(b"\n", 0, -1) + 1]
+    try:
+        orjson.loads(whole[len(before) :] or b"null")
+    except orjson.JSONDecodeError:
+        return before
+    return whole
 
 
 def set_aside(path: Path) -> tuple[Path, int] | None:
@@ -175,7 +197,9 @@ def set_aside(path: Path) -> tuple[Path, int] | None:
         return None
     if trials == 0:
         return None
-    return path.replace(path.with_suffix(".replaced.jsonl")), trials
+    kept = path.replace(path.with_suffix(".replaced.jsonl"))
+    sync_directory(path.parent)
+    return kept, trials
 
 
 def fingerprint(campaign: Campaign) -> str:

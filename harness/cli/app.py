@@ -11,6 +11,7 @@ from harness.cli.run import run
 from harness.cli.show import show
 from harness.cli.submit import submit
 from harness.cli.validate import validate
+from harness.interrupt import treat_termination_as_ctrl_c
 
 # As the README and all messages call it: it works installed and in a checkout.
 _PROGRAM = "python -m harness"
@@ -45,4 +46,5 @@ def options(
 
 def main() -> None:
     """Run the command line and exit with its code."""
+    treat_termination_as_ctrl_c()
     app(prog_name=_PROGRAM)

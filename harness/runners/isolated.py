@@ -7,7 +7,10 @@ takes over for what comes after. Arms are prepared again in the new child when t
 from __future__ import annotations
 
 import multiprocessing
+import os
 import signal
+import sys
+import threading
 from contextlib import suppress
 from typing import TYPE_CHECKING, Literal, cast
 
@@ -165,9 +168,24 @@ class IsolatedSession:
 def _serve(connection: Connection, runner: Runner, campaign: Campaign) -> None:
     """The child: answer questions until the parent hangs up."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's; it closes the pipe
+    if sys.platform != "win32":
+        os.setsid()  # signals to the whole group, as `timeout` sends them, are the parent's, too
+    threading.Thread(target=_die_with_the_parent, daemon=True).start()
     # The parent may hang up while we compute: nobody waits for the answer any more.
     with suppress(EOFError, BrokenPipeError, ConnectionResetError):
         _converse(connection, runner, campaign)
+
+
+def _die_with_the_parent() -> None:
+    """End this process at once when the parent is gone, even in the middle of a step.
+
+    A parent that was killed closes nothing. Without this the engine would compute on, hold its
+    memory and disturb the run that resumes. The thread sleeps until then and costs nothing.
+    """
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
 def _converse(connection: Connection, runner: Runner, campaign: Campaign) -> None:

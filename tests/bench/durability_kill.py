@@ -1,0 +1,192 @@
+"""What is left of a run that is killed again and again? Kill, resume, and compare every trial.
+
+Expected at the end: a valid file with all trials of the plan, each once, and those that were on the
+disk before a kill exactly as they were then.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import orjson
+import psutil
+
+from schemas.canonical import canonical_bytes
+from schemas.codec import encode
+from schemas.contract import read
+from schemas.submission import Submission
+
+if TYPE_CHECKING:
+    import random
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from schemas.codec import Json
+    from schemas.submission import Trial
+
+Mode = Literal["parent", "tree"]
+
+_POLL_S = 0.002
+_START_LIMIT_S = 120.0
+_END_LIMIT_S = 900.0
+# What a comparison with the baseline adds to a trial when the file is assembled.
+_ADDED = ("compared_tokens", "first_divergence", "divergence_margin")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subject:
+    """A command to kill, its journal and its result, and for how long it may run before."""
+
+    command: tuple[str, ...]
+    journal: Path
+    result: Path
+    longest_s: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kill:
+    """One kill: who was killed, when after the run's first new line, and what was on the disk.
+
+    `torn_bytes` is the length of a last line that was not whole. `orphans_s` says how long
+    processes that were not killed themselves lived on; `None` if there were none.
+    """
+
+    mode: Mode
+    after_s: float
+    trials_on_disk: int
+    torn_bytes: int
+    orphans_s: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Survivor:
+    """A run that was killed so often and then finished. `problems` is what went wrong."""
+
+    kills: tuple[Kill, ...]
+    trials: int
+    problems: tuple[str, ...]
+
+
+def torment(subject: Subject, kills: int, rng: random.Random, modes: Sequence[Mode]) -> Survivor:
+    """Kill a run at so many random moments, unless it is done before, then let it finish."""
+    done: list[Kill] = []
+    kept: dict[int, bytes] = {}
+    problems: list[str] = []
+    while len(done) < kills:
+        mode = modes[len(done) % len(modes)]
+        kill = _killed(subject, mode, rng.uniform(0, subject.longest_s))
+        if kill is None:
+            break
+        done.append(kill)
+        on_disk = trials_on_disk(subject.journal)
+        problems += _changed(kept, on_disk, "the journal")
+        kept |= on_disk
+    finished = not subject.journal.exists() and subject.result.exists()
+    if not finished:
+        problems += _finish(subject)
+    submission = read(subject.result.read_bytes()) if subject.result.exists() else ()
+    if not isinstance(submission, Submission):
+        problems.append(
+            f"no valid result: {submission[0].line('result') if submission else 'none'}"
+        )
+        return Survivor(kills=tuple(done), trials=0, problems=tuple(problems))
+    problems += faults(submission, kept, resumed=len(done))
+    return Survivor(kills=tuple(done), trials=len(submission.trials), problems=tuple(problems))
+
+
+def trials_on_disk(journal: Path) -> dict[int, bytes]:
+    """The trials in the whole lines of a journal, by their order, as canonical bytes."""
+    data = journal.read_bytes() if journal.exists() else b""
+    facts = [orjson.loads(line)["fact"] for line in data[: data.rfind(b"\n") + 1].splitlines()]
+    trials = [fact["trial"] for fact in facts if fact["type"] == "trial"]
+    return {trial["order"]: canonical_bytes(trial) for trial in trials}
+
+
+def faults(submission: Submission, kept: dict[int, bytes], *, resumed: int) -> list[str]:
+    """What is wrong with a result that must hold the whole plan and the kept trials."""
+    found = {trial.order: canonical_bytes(_as_measured(trial)) for trial in submission.trials}
+    problems = _changed(kept, found, "the result")
+    times = Counter((each.arm, each.prompt, each.block) for each in submission.trials)
+    problems += [f"{trial} is there {count} times" for trial, count in times.items() if count > 1]
+    design = submission.design
+    if len(submission.trials) != design.planned_trials:
+        problems.append(f"{len(submission.trials)} of {design.planned_trials} trials are there")
+    if design.ended != "completed" or (design.resumed or 0) > resumed:
+        problems.append(f"{design.ended} after {design.resumed} resumes, {resumed} kills")
+    return problems
+
+
+def _changed(kept: dict[int, bytes], found: dict[int, bytes], where: str) -> list[str]:
+    lost = [f"trial {order} is lost in {where}" for order in kept.keys() - found.keys()]
+    both = kept.keys() & found.keys()
+    return lost + [
+        f"trial {order} is another in {where}" for order in both if kept[order] != found[order]
+    ]
+
+
+def _as_measured(trial: Trial) -> Json:
+    document = encode(trial)
+    return {key: value for key, value in document.items() if key not in _ADDED}  # type: ignore[union-attr]  # a dataclass encodes to an object
+
+
+def _killed(subject: Subject, mode: Mode, after_s: float) -> Kill | None:
+    """Start or resume, and kill that; `None` if it was done before."""
+    size = _size(subject.journal)
+    with subprocess.Popen(_command(subject), stdout=subprocess.DEVNULL) as process:
+        deadline = time.monotonic() + _START_LIMIT_S
+        while process.poll() is None and _size(subject.journal) in (size, 0):
+            if time.monotonic() > deadline:
+                break
+            time.sleep(_POLL_S)
+        try:
+            process.wait(after_s)
+        except subprocess.TimeoutExpired:
+            orphans_s = _kill(process, mode)
+        else:
+            return None
+    data = subject.journal.read_bytes() if subject.journal.exists() else b""
+    return Kill(
+        mode=mode,
+        after_s=after_s,
+        trials_on_disk=len(trials_on_disk(subject.journal)),
+        torn_bytes=len(data) - data.rfind(b"\n") - 1,
+        orphans_s=orphans_s,
+    )
+
+
+def _kill(process: subprocess.Popen[bytes], mode: Mode) -> float | None:
+    """Kill -9; how long the children that were spared lived on."""
+    children = psutil.Process(process.pid).children(recursive=True)
+    os.kill(process.pid, signal.SIGKILL)
+    if mode == "tree":
+        for child in children:
+            child.kill()
+    process.wait()
+    began = time.monotonic()
+    _, alive = psutil.wait_procs(children, timeout=_START_LIMIT_S)
+    for child in alive:
+        child.kill()
+    return None if mode == "tree" or not children else time.monotonic() - began
+
+
+def _finish(subject: Subject) -> list[str]:
+    done = subprocess.run(
+        _command(subject), capture_output=True, text=True, check=False, timeout=_END_LIMIT_S
+    )
+    problems = [] if done.returncode == 0 else [f"resuming failed: {done.stderr.strip()[-300:]}"]
+    return problems + (["the journal was left behind"] if subject.journal.exists() else [])
+
+
+def _command(subject: Subject) -> list[str]:
+    resume = ["--resume"] if subject.journal.exists() else []
+    return [*subject.command, *resume]
+
+
+def _size(path: Path) -> int:
+    return path.stat().st_size if path.exists() else 0

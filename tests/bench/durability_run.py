@@ -1,0 +1,62 @@
+"""What is killed? One run of a made-up campaign: `python -m tests.bench.durability_run FOLDER`.
+
+With `--resume` it goes on with what the folder holds. Each generation takes a few milliseconds, so
+that a kill can hit it.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from harness.output import write
+from harness.runners.fake import FakeRig, FakeSession
+from tests.harness.campaigns import campaign, run
+
+if TYPE_CHECKING:
+    from harness.model import Campaign
+    from harness.runners.base import Failure, Generation, Request, Session
+
+CAMPAIGN = campaign(prompts=8, blocks=8)
+TRIALS = 8 * 8 * 3
+_TRIAL_S = 0.002
+
+
+class UnhurriedSession(FakeSession):
+    """Takes a moment for every answer."""
+
+    def generate(self, request: Request) -> Generation | Failure:
+        """The made-up answer, after a moment."""
+        time.sleep(_TRIAL_S)
+        return super().generate(request)
+
+
+class UnhurriedRunner:
+    """Opens sessions that take a moment for every answer."""
+
+    def open(self, plan: Campaign) -> Session:
+        """A session; nothing is loaded."""
+        return UnhurriedSession(FakeRig(), plan)
+
+
+def work_file(folder: Path) -> Path:
+    """Where a run keeps its journal."""
+    return folder / "run.jsonl"
+
+
+def result_file(folder: Path) -> Path:
+    """Where a run writes its result."""
+    return folder / "result.json"
+
+
+def main(folder: Path, *, resume: bool) -> None:
+    """Measure, write the result, remove the journal, as the command line does."""
+    submission = run(CAMPAIGN, work_file(folder), runner=UnhurriedRunner(), resume=resume)
+    write(submission, result_file(folder))
+    work_file(folder).unlink()
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), resume="--resume" in sys.argv)
