@@ -1,7 +1,7 @@
 """What is killed? One run of a made-up campaign: `python -m tests.bench.durability_run FOLDER`.
 
-With `--resume` it goes on with what the folder holds. Each generation takes a few milliseconds, so
-that a kill can hit it.
+With `--resume` it goes on with what the folder holds, with `--terminable` SIGTERM is Ctrl-C, as on
+the command line. Each generation takes a few milliseconds, so that a kill can hit it.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from harness.interrupt import treat_termination_as_ctrl_c
 from harness.output import write
 from harness.runners.fake import FakeRig, FakeSession
 from tests.harness.campaigns import campaign, run
@@ -55,8 +56,11 @@ def main(folder: Path, *, resume: bool) -> None:
     """Measure, write the result, remove the journal, as the command line does."""
     submission = run(CAMPAIGN, work_file(folder), runner=UnhurriedRunner(), resume=resume)
     write(submission, result_file(folder))
-    work_file(folder).unlink()
+    if submission.design.ended == "completed":
+        work_file(folder).unlink()
 
 
 if __name__ == "__main__":
+    if "--terminable" in sys.argv:
+        treat_termination_as_ctrl_c()
     main(Path(sys.argv[1]), resume="--resume" in sys.argv)

@@ -49,6 +49,34 @@ def test_a_torn_last_line_is_cut_off_and_the_rest_kept(tmp_path: Path, lost: int
     assert [type(fact) for fact in read(path)] == [Started, SnapshotFact, Resumed, SnapshotFact]
 
 
+def test_a_last_line_with_a_hole_from_a_power_cut_is_cut_off(tmp_path: Path) -> None:
+    path = tmp_path / "run.jsonl"
+    with Journal.create(path, campaign(), measured_from=MOMENT) as journal:
+        journal.add(FACT)
+        whole = path.read_bytes()
+        journal.add(FACT)
+    data = path.read_bytes()
+    path.write_bytes(data[: len(whole) + 10] + b"\0" * 20 + data[len(whole) + 30 :])
+
+    facts = read(path)
+
+    assert [type(fact) for fact in facts] == [Started, SnapshotFact]
+    assert path.read_bytes() == whole
+
+
+@pytest.mark.parametrize("written", [b"", b'{"fact": {"type": "sta', b"\0" * 40 + b"\n"])
+def test_a_journal_without_a_whole_first_line_is_begun_again(
+    tmp_path: Path, written: bytes
+) -> None:
+    path = tmp_path / "run.jsonl"
+    path.write_bytes(written)
+
+    with Journal.reopen(path, campaign(), measured_from=MOMENT):
+        pass
+
+    assert [type(fact) for fact in read(path)] == [Started]
+
+
 def test_a_journal_of_another_campaign_is_not_continued(tmp_path: Path) -> None:
     path = tmp_path / "run.jsonl"
     Journal.create(path, campaign(seed=1), measured_from=MOMENT).__exit__(None, None, None)

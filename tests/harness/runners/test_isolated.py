@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import time
+from pathlib import Path
 from threading import Timer
 from typing import TYPE_CHECKING
 
+import psutil
 import pytest
 
 from harness.errors import BadInputError, MachineError
@@ -109,6 +113,37 @@ def test_an_error_of_the_child_is_raised_here() -> None:
 def test_a_child_that_dies_while_loading_is_one_clear_line() -> None:
     with pytest.raises(MachineError, match="usually for lack of memory"):
         Isolated(DyingRunner()).open(campaign())
+
+
+HANG = """
+from harness.runners.isolated import Isolated
+from harness.runners.base import Request
+from tests.harness.campaigns import campaign
+from tests.harness.runners.test_isolated import FragileRunner
+
+if __name__ == "__main__":
+    session = Isolated(FragileRunner()).open(campaign(prompts=2))
+    print(session._process.pid, flush=True)
+    session.generate(Request(arm="baseline", prompt="code-2", max_output_tokens=8))
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no kill -9")
+def test_the_child_of_a_killed_parent_ends_at_once_in_the_middle_of_a_generation(
+    tmp_path: Path,
+) -> None:
+    script = tmp_path / "hang.py"
+    script.write_text(HANG)
+    environment = {**os.environ, "PYTHONPATH": str(Path.cwd())}
+    with subprocess.Popen(
+        [sys.executable, str(script)], stdout=subprocess.PIPE, text=True, env=environment
+    ) as parent:
+        assert parent.stdout is not None
+        child = psutil.Process(int(parent.stdout.readline()))
+        time.sleep(0.2)  # now it sleeps for a minute in a generation
+        parent.kill()
+
+    assert psutil.wait_procs([child], timeout=5.0)[1] == []
 
 
 def test_ctrl_c_during_a_generation_ends_the_child_without_a_word(
