@@ -1,15 +1,47 @@
 """How fast can a machine at most read the weights of a model?
 
 Every step of a target, however wide, reads the weights that a token uses once. Their bytes over
-the bandwidth of the memory they lie in is the least time of a step.
+the bandwidth of the memory they lie in is the least time of a step (Williams, Waterman and
+Patterson 2009, Roofline).
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from estimates.reference import bandwidth_gb_per_s, devices
+
 if TYPE_CHECKING:
-    from schemas.submission import Model
+    from schemas.submission import Machine, Model, Submission
+
+_BYTES_PER_TRANSFER = 8
+_MIB = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Floor:
+    """The least time of a step, and the memory that it follows from."""
+
+    step_ms: float
+    memory: str
+
+
+def floor(submission: Submission) -> Floor | None:
+    """The least time of a step; `None` where the size of the weights is not known."""
+    used = bytes_per_token(submission.target)
+    if used is None:
+        return None
+    machine = submission.machine
+    on_cpu = submission.engine.backend == "cpu"
+    known = _main_memory(machine) if on_cpu else _cards(machine)
+    if known is None:
+        count = max(1, len(machine.gpus))
+        limit = devices().unknown_device_gb_per_s * count
+        return Floor(step_ms=used / limit / 1e6, memory="any memory there is")
+    gb_per_s, memory = known
+    kept = 0 if on_cpu else devices().cache_mib * _MIB
+    return Floor(step_ms=max(0.0, used - kept) / gb_per_s / 1e6, memory=memory)
 
 
 def bytes_per_token(model: Model) -> float | None:
@@ -21,3 +53,24 @@ def bytes_per_token(model: Model) -> float | None:
     if model.parameters is None:
         return None
     return model.file_bytes * min(1.0, model.active_parameters / model.parameters)
+
+
+def _main_memory(machine: Machine) -> tuple[float, str] | None:
+    """Transfers per second x channels x 8 bytes, or what the table says of a chip with memory."""
+    if machine.ram_mts is not None and machine.ram_channels is not None:
+        gb_per_s = machine.ram_mts * machine.ram_channels * _BYTES_PER_TRANSFER / 1000
+        return gb_per_s, f"main memory at {gb_per_s:.0f} GB/s"
+    gb_per_s_of_chip = bandwidth_gb_per_s(machine.cpu.name)
+    if gb_per_s_of_chip is None:
+        return None
+    return gb_per_s_of_chip, f"{machine.cpu.name} at {gb_per_s_of_chip:g} GB/s"
+
+
+def _cards(machine: Machine) -> tuple[float, str] | None:
+    """All cards together, as if each read a part of the weights at the same time."""
+    each = [bandwidth_gb_per_s(gpu.name) for gpu in machine.gpus]
+    known = [gb_per_s for gb_per_s in each if gb_per_s is not None]
+    if not known or len(known) < len(each):
+        return None
+    names = " and ".join(gpu.name for gpu in machine.gpus)
+    return sum(known), f"{names} at {sum(known):g} GB/s"

@@ -10,7 +10,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from estimates.flags import completeness, controls, costs, machine, outputs, spread, trend
+from estimates.flags import (
+    completeness,
+    controls,
+    costs,
+    figures,
+    limits,
+    machine,
+    outputs,
+    spread,
+    trend,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -48,7 +58,13 @@ FLAGS: dict[str, Check] = {
     "round-cost-spread": costs.round_cost_spread,
     "probe-disagrees": costs.probe_disagrees,
     "prediction-missed": costs.prediction_missed,
-    "above-roofline": costs.above_roofline,
+    "above-roofline": limits.above_roofline,
+    "above-bound": limits.above_bound,
+    "above-power-limit": limits.above_power_limit,
+    "above-memory": limits.above_memory,
+    "rounded-times": figures.rounded_times,
+    "uneven-digits": figures.uneven_digits,
+    "unknown-suite": figures.unknown_suite,
     "stolen-time": machine.stolen_time,
     "busy-machine": machine.busy_machine,
     "on-battery": machine.on_battery,

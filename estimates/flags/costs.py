@@ -1,4 +1,4 @@
-"""Do the costs of rounds agree with one another, with the probes and with the hardware?"""
+"""Do the costs of rounds agree with one another and with the probes?"""
 
 from __future__ import annotations
 
@@ -11,23 +11,18 @@ from estimates.flags.evidence import listed, only, percent, steady_length
 from estimates.flags.spread import steady_groups
 from estimates.model import Flag
 from estimates.prediction import step_ms
-from estimates.trials import rounds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from estimates.flags.evidence import Evidence, Repeats
+    from estimates.flags.evidence import Evidence
     from estimates.model import Estimate
-    from schemas.submission import Submission
 
 ROUND_COST_CV = 0.10
 ROUND_COST_FAR = 0.25
 PROBE_FACTOR = 1.3
 UNEXPLAINED = 0.25
-# Parts of the file (an embedding table, say) are not read for every token.
-ROOFLINE_SLACK = 1.25
 _FEWEST_PROMPTS = 3
-_BYTES_PER_TRANSFER = 8
 
 
 def round_cost_spread(evidence: Evidence) -> Flag | None:
@@ -101,30 +96,6 @@ def prediction_missed(evidence: Evidence) -> Flag | None:
     )
 
 
-def above_roofline(evidence: Evidence) -> Flag | None:
-    """A step reads the weights faster than the main memory can deliver them."""
-    floor_ms = _fastest_step_ms(evidence.submission)
-    if floor_ms is None:
-        return None
-    by_arm: dict[str, list[float]] = {}
-    for group in evidence.repeats:
-        by_arm.setdefault(group.arm, []).extend(_round_times(group))
-    steps = {arm: median(times) for arm, times in by_arm.items() if times}
-    fast = {arm: ms for arm, ms in steps.items() if ms * ROOFLINE_SLACK < floor_ms}
-    if not fast:
-        return None
-    return Flag(
-        name="above-roofline",
-        severity="serious",
-        message=(
-            f"A step takes {min(fast.values()):.2f} ms with {listed(list(fast))}, but reading the "
-            f"weights from memory takes at least {floor_ms:.2f} ms."
-        ),
-        remedy="Check memory speed and channels; weights may also fit into the cache.",
-        arm=only(fast),
-    )
-
-
 def _nearest_factor(evidence: Evidence, arm: str, single_ms: float) -> float | None:
     """The arm's time per token over a probed step, in the block where they agree best."""
     by_block: dict[int, list[float]] = {}
@@ -157,24 +128,3 @@ def _is_missed(estimate: Estimate) -> bool:
     if predicted is None or interval is None or abs(estimate.unexplained or 0.0) <= UNEXPLAINED:
         return False
     return not interval.low <= predicted <= interval.high
-
-
-def _fastest_step_ms(submission: Submission) -> float | None:
-    """Bytes of the weights used per token over the memory bandwidth; CPU backend only."""
-    machine, target = submission.machine, submission.target
-    if submission.engine.backend != "cpu" or target.file_bytes is None:
-        return None
-    if machine.ram_mts is None or machine.ram_channels is None:
-        return None
-    share = (target.active_parameters or 1) / (target.parameters or 1)
-    used_bytes = target.file_bytes * (share if target.active_parameters else 1)
-    bytes_per_ms = machine.ram_mts * 1000 * machine.ram_channels * _BYTES_PER_TRANSFER
-    return used_bytes / bytes_per_ms
-
-
-def _round_times(group: Repeats) -> Iterator[float]:
-    """Milliseconds per round of each trial."""
-    for trial, ms in zip(group.trials, group.ms_per_token, strict=True):
-        count = rounds(trial)
-        if count and trial.output_tokens:
-            yield ms * (trial.output_tokens - 1) / count

@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from estimates.reference import suites
 from schemas.submission import (
+    Device,
+    DeviceMemory,
     EmptyDraft,
     Gpu,
     Probes,
@@ -16,11 +19,12 @@ from tests.estimates.campaigns import BASELINE, CONTROL, SPEC, campaign, failed,
 from tests.samples import Costs, sample
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from schemas.submission import Submission, Trial
 
 CLEAN = sample(blocks=3)
+RELEASED = suites()["core"]["1.0.0"]
 PROMPTS = tuple(f"code-{number}" for number in range(1, 9))
 
 
@@ -135,6 +139,43 @@ def _gpu(limit_w: float) -> Submission:
     return replace(CLEAN, machine=replace(CLEAN.machine, gpus=(gpu,)))
 
 
+def _yielding(rounds: int) -> Submission:
+    """A speedup of 5 (100 and 20 ms for 10 tokens), in so many rounds."""
+    return campaign([trial("baseline"), trial("spec", decode_ms=20.0, rounds=rounds)])
+
+
+def _energy(joules: float) -> Submission:
+    """Trials of 100 ms on a card that may draw 100 W."""
+    bare = campaign([trial("baseline", energy_j=joules)])
+    gpu = Gpu(name="RTX", power_limit_w=100.0)
+    return replace(
+        bare,
+        machine=replace(bare.machine, gpus=(gpu,)),
+        settings=replace(bare.settings, energy_method="nvml"),
+    )
+
+
+def _peak(mib: int) -> Submission:
+    """An arm at its peak on a device of 8000 MiB."""
+    arm = replace(SPEC, peak_memory=(DeviceMemory(device="CUDA0", peak_mib=mib),))
+    device = Device(name="CUDA0", kind="gpu", memory_total_mib=8000)
+    engine = replace(CLEAN.engine, devices=(device,))
+    return campaign([trial("baseline"), trial("spec")], arms=(BASELINE, arm), engine=engine)
+
+
+def times(values: Sequence[float]) -> Submission:
+    """One baseline trial per time."""
+    prompts = [f"code-{number}" for number, _ in enumerate(values)]
+    trials = [
+        trial("baseline", name, decode_ms=ms) for name, ms in zip(prompts, values, strict=True)
+    ]
+    return campaign(trials, prompts=tuple(prompts))
+
+
+def _suite(digest: str) -> Submission:
+    return replace(CLEAN, suite=replace(CLEAN.suite, sha256=digest))
+
+
 RAISING: dict[str, Submission] = {
     "failed-arm": campaign(
         [trial("baseline")],
@@ -173,6 +214,15 @@ RAISING: dict[str, Submission] = {
     "prediction-missed": _mispredicted(3.0),
     # 3200 MT/s over two channels are 51 GB/s: 1 GB takes 19.5 ms at least.
     "above-roofline": memory(3200),
+    # Ten tokens in five rounds are 2 a round, not 5.
+    "above-bound": _yielding(5),
+    # 30 J in 0.1 s are 300 W.
+    "above-power-limit": _energy(30.0),
+    "above-memory": _peak(8200),
+    "rounded-times": times([2000.0 + 10 * number for number in range(12)]),
+    # Thousandths that always end in 5.
+    "uneven-digits": times([round(100.005 + number * 0.13, 3) for number in range(100)]),
+    "unknown-suite": _suite("f" * 64),
     "stolen-time": _environment("after", steal_fraction=0.4),
     "busy-machine": _environment(load_1min=9.0),
     "on-battery": _environment("after", on_battery=True),
@@ -215,6 +265,13 @@ QUIET: dict[str, Submission] = {
     "prediction-missed": _mispredicted(1.1),
     # 5600 MT/s over two channels are 90 GB/s: 11.2 ms, within the allowance of 25 %.
     "above-roofline": memory(5600),
+    "above-bound": _yielding(2),
+    # 14 J in 0.1 s are 140 W: a limit is an average.
+    "above-power-limit": _energy(14.0),
+    "above-memory": _peak(8100),
+    "rounded-times": times([*(2000.0 + 10 * number for number in range(11)), 2001.0]),
+    "uneven-digits": times([round(100 + number * 0.137, 3) for number in range(100)]),
+    "unknown-suite": _suite(RELEASED),
     "stolen-time": _environment("after", steal_fraction=0.04),
     "busy-machine": _environment("after", load_1min=16.0),
     "on-battery": _environment("before", on_battery=False),

@@ -1,0 +1,107 @@
+"""Do the figures look as if a clock had written them, and the prompts as if we had?"""
+
+from __future__ import annotations
+
+from collections import Counter
+from decimal import Decimal
+from statistics import median
+from typing import TYPE_CHECKING
+
+from scipy import stats
+
+from estimates.model import Flag
+from estimates.reference import suites
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from estimates.flags.evidence import Evidence
+
+# Times in steps of 10 ms, or of half a percent of the usual time, are no reading of a clock.
+COARSE_STEP_MS, COARSE_SHARE = 10.0, 0.005
+FEWEST_ROUNDED = 12
+# The last of four or more digits is even (Beber and Scacco 2012, What the numbers say: a
+# digit-based test for election fraud; Mosimann et al. 1995, Data fabrication: can people generate
+# random digits?). Chi-square wants five expected in each of the ten cells; we ask for ten.
+UNEVEN_P, FEWEST_FOR_DIGITS, LEAST_READING = 1e-6, 100, 1000
+# Microseconds are the finest that the harness writes; what stands behind them is arithmetic.
+_FINEST_DECIMALS = 3
+
+
+def rounded_times(evidence: Evidence) -> Flag | None:
+    """Every time is a multiple of a coarse step."""
+    times = _times(evidence)
+    if len(times) < FEWEST_ROUNDED or len(set(times)) == 1:
+        return None
+    step_ms = float(_step(times))
+    if step_ms < COARSE_STEP_MS and step_ms < COARSE_SHARE * float(median(times)):
+        return None
+    return Flag(
+        name="rounded-times",
+        severity="caution",
+        message=f"Every one of {len(times)} times is a multiple of {step_ms:g} ms.",
+        remedy="Send what the clock said, not rounded figures; say in the notes if it is coarse.",
+    )
+
+
+def uneven_digits(evidence: Evidence) -> Flag | None:
+    """The last digits of the times are far from evenly spread."""
+    times = set(_times(evidence))
+    if not times:
+        return None
+    step = _step(sorted(times))
+    readings = [int(time / step) for time in times]
+    last = Counter(reading % 10 for reading in readings if reading >= LEAST_READING)
+    if last.total() < FEWEST_FOR_DIGITS:
+        return None
+    counts = [last[digit] for digit in range(10)]
+    if float(stats.chisquare(counts).pvalue) >= UNEVEN_P:
+        return None
+    digit, count = last.most_common(1)[0]
+    return Flag(
+        name="uneven-digits",
+        severity="caution",
+        message=f"Of {last.total()} times {count} end in {digit}; a clock's last digits are even.",
+        remedy="Send what the clock said; if figures were converted, say from what in the notes.",
+    )
+
+
+def unknown_suite(evidence: Evidence) -> Flag | None:
+    """The prompts are not those of a suite that was released."""
+    suite = evidence.submission.suite
+    released = suites().get(suite.id)
+    if evidence.submission.tier != "measured" or suite.sha256 is None:
+        return None
+    if released is None:
+        return Flag(
+            name="unknown-suite",
+            severity="note",
+            message=f"The suite {suite.id} is none of ours, so its prompts cannot be looked up.",
+            remedy="Measure with --suite core to be comparable prompt by prompt.",
+        )
+    if suite.sha256 in released.values():
+        return None
+    return Flag(
+        name="unknown-suite",
+        severity="caution",
+        message=f"The prompts are not those of any released version of the suite {suite.id}.",
+        remedy="Measure with the suite as it was released, or give a changed one another id.",
+    )
+
+
+def _times(evidence: Evidence) -> list[Decimal]:
+    """All decode times, to the microsecond."""
+    finest = Decimal(1).scaleb(-_FINEST_DECIMALS)
+    return [
+        Decimal(repr(each.decode_ms)).quantize(finest)
+        for each in evidence.submission.trials
+        if each.decode_ms
+    ]
+
+
+def _step(times: Sequence[Decimal]) -> Decimal:
+    """The coarsest power of ten that all times are multiples of."""
+    step = Decimal(1).scaleb(-_FINEST_DECIMALS)
+    while all(time % (step * 10) == 0 for time in times) and step < max(times):
+        step *= 10
+    return step

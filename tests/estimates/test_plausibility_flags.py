@@ -1,0 +1,127 @@
+"""Do the flags for implausible figures spare honest ones, and is the reference data sound?"""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from estimates.reference import bandwidth_gb_per_s, devices, normalised, suites
+from estimates.roofline import floor
+from estimates.summary import summarize
+from harness.suite import load
+from schemas import contract
+from schemas.submission import Gpu, Submission
+from tests.estimates.campaigns import campaign, trial
+from tests.estimates.flag_examples import times
+from tests.samples import sample
+
+COMMUNITY = sorted((Path(__file__).resolve().parents[2] / "results" / "community").glob("*.json"))
+IMPLAUSIBLE = {
+    "above-roofline",
+    "above-bound",
+    "above-power-limit",
+    "above-memory",
+    "rounded-times",
+    "uneven-digits",
+    "unknown-suite",
+}
+
+
+def names(submission: Submission) -> set[str]:
+    return {flag.name for flag in summarize(submission).flags}
+
+
+def on_cards(*cards: str, ms: float, gb: float = 10.0) -> Submission:
+    """A model of so many GB that takes so long per token on these cards."""
+    bare = campaign([trial("baseline", decode_ms=10 * ms, rounds=10)])
+    return replace(
+        bare,
+        machine=replace(bare.machine, gpus=tuple(Gpu(name=card) for card in cards)),
+        target=replace(bare.target, file_bytes=int(gb * 1e9)),
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "plain"),
+    [
+        ("NVIDIA GeForce RTX 4090", "rtx 4090"),
+        ("NVIDIA GeForce RTX 4060 Laptop GPU", "rtx 4060 laptop"),
+        ("AMD Radeon RX 7900 XTX (RADV NAVI31)", "rx 7900 xtx"),
+        ("Intel(R) Arc(TM) B580 Graphics", "arc b580"),
+        ("NVIDIA A100-SXM4-80GB", "a100 sxm4 80gb"),
+        ("Apple M3 Max", "apple m3 max"),
+    ],
+)
+def test_a_device_is_found_by_the_name_that_its_driver_gives(name: str, plain: str) -> None:
+    assert normalised(name) == plain
+    assert bandwidth_gb_per_s(name) == devices().bandwidth_gb_per_s[plain]
+
+
+def test_the_names_of_the_table_are_normalised_and_their_figures_in_reach() -> None:
+    table = devices().bandwidth_gb_per_s
+
+    assert all(normalised(name) == name for name in table)
+    assert all(50 <= figure <= 8000 for figure in table.values())
+
+
+def test_a_card_cannot_read_faster_than_its_memory() -> None:
+    # 10 GB, of which the cache may keep 0.13, over 1008 GB/s are 9.8 ms; 25 % are allowed for.
+    least = floor(on_cards("NVIDIA GeForce RTX 4090", ms=1.0))
+
+    assert least is not None
+    assert least.step_ms == pytest.approx(9.787, abs=0.001)
+    assert "above-roofline" in names(on_cards("NVIDIA GeForce RTX 4090", ms=7.8))
+    assert "above-roofline" not in names(on_cards("NVIDIA GeForce RTX 4090", ms=7.9))
+
+
+def test_two_cards_may_share_the_reading() -> None:
+    assert "above-roofline" not in names(on_cards("RTX 4090", "RTX 4090", ms=5.0))
+
+
+def test_an_unknown_card_is_only_held_to_what_none_can() -> None:
+    # 10 GB over 20 000 GB/s are 0.5 ms.
+    assert "above-roofline" not in names(on_cards("Voodoo 3 3500", "RTX 4090", ms=1.0))
+    assert "above-roofline" in names(on_cards("Voodoo 3 3500", ms=0.1))
+
+
+def test_times_of_a_fine_clock_have_even_last_digits() -> None:
+    rng = random.Random(11)  # noqa: S311 - made-up data
+    honest = [times([round(rng.gauss(400, 4), 3) for _ in range(200)]) for _ in range(40)]
+
+    assert not any(names(each) & {"uneven-digits", "rounded-times"} for each in honest)
+
+
+def test_whole_milliseconds_of_a_long_answer_are_no_rounding() -> None:
+    assert "rounded-times" not in names(times([2000.0 + number for number in range(15)]))
+    assert "rounded-times" in names(times([40.0 + number for number in range(15)]))
+
+
+def test_the_suite_of_this_version_is_a_released_one() -> None:
+    suite = load("core")
+
+    assert suites()[suite.id][suite.version] == suite.sha256
+
+
+def test_a_suite_of_ones_own_is_only_noted() -> None:
+    bare = sample()
+    own = replace(bare, suite=replace(bare.suite, id="mine", sha256="f" * 64))
+    (flag,) = [each for each in summarize(own).flags if each.name == "unknown-suite"]
+
+    assert flag.severity == "note"
+
+
+@pytest.mark.parametrize("path", COMMUNITY, ids=lambda path: path.stem[-8:])
+def test_a_result_of_this_repository_is_plausible(path: Path) -> None:
+    submission = contract.read(path.read_bytes())
+
+    assert isinstance(submission, Submission)
+    assert not names(submission) & IMPLAUSIBLE
+
+
+def test_honest_samples_are_plausible() -> None:
+    honest = [sample(seed=seed, blocks=1 + seed % 3) for seed in range(12)]
+
+    assert not any(names(each) & IMPLAUSIBLE for each in honest)
