@@ -68,9 +68,11 @@ def uneven_digits(evidence: Evidence) -> Flag | None:
 
 def unknown_suite(evidence: Evidence) -> Flag | None:
     """The prompts are not those of a suite that was released."""
-    suite = evidence.submission.suite
+    submission = evidence.submission
+    suite = submission.suite
     released = suites().get(suite.id)
-    if evidence.submission.tier != "measured" or suite.sha256 is None:
+    made_up = submission.engine.runner == "fake"
+    if made_up or submission.tier != "measured" or suite.sha256 is None:
         return None
     if released is None:
         return Flag(
