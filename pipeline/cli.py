@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import orjson
 import typer
 
+from pipeline.corpus import corpus_findings
 from pipeline.discover import named
 from pipeline.errors import PipelineError
 from pipeline.gate_cli import gate_command
-from pipeline.validate import Verdict, validate
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from schemas.finding import Finding
+
+    Findings = Mapping[str, tuple[Finding, ...]]
 
 app = typer.Typer(
     help="From result files to the site: validate them, judge a pull request, build.",
@@ -36,17 +43,20 @@ def validate_command(
     ] = None,
     *,
     as_json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
+    certificates: Annotated[
+        Path | None, typer.Option(help="Local file that remembers which files were accepted.")
+    ] = None,
 ) -> None:
     """Say what is wrong with result files. Exit code 0: nothing; 1: something."""
     try:
         sources = named(paths or [RESULTS])
     except PipelineError as error:
         raise _stopped(error) from error
-    verdict = validate(sources)
-    typer.echo(_findings_json(verdict) if as_json else _findings_text(verdict), nl=False)
-    if not verdict.findings:
+    findings = corpus_findings(sources, certificates=certificates)
+    typer.echo(_findings_json(findings) if as_json else _findings_text(findings), nl=False)
+    if not findings:
         typer.echo(f"{len(sources)} file(s) accepted", err=True)
-    raise typer.Exit(1 if verdict.findings else 0)
+    raise typer.Exit(1 if findings else 0)
 
 
 @app.command("build")
@@ -98,16 +108,16 @@ def _stopped(error: PipelineError) -> typer.Exit:
     return typer.Exit(error.exit_code)
 
 
-def _findings_text(verdict: Verdict) -> str:
+def _findings_text(findings: Findings) -> str:
     return "".join(
-        f"{finding.line(file)}\n" for file, found in verdict.findings.items() for finding in found
+        f"{finding.line(file)}\n" for file, found in findings.items() for finding in found
     )
 
 
-def _findings_json(verdict: Verdict) -> str:
+def _findings_json(findings: Findings) -> str:
     rows = [
         {"file": file, "path": finding.path, "message": finding.message, "rule": finding.rule}
-        for file, found in verdict.findings.items()
+        for file, found in findings.items()
         for finding in found
     ]
     return orjson.dumps(rows, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE).decode()

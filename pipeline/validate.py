@@ -7,13 +7,13 @@ the canonical name and form, that nothing is there twice, and that a made-up run
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import orjson
 
-from schemas import contract, strict
+from schemas import certified, contract, strict
 from schemas.canonical import FILE_NAME, canonical_bytes, content_digest
-from schemas.finding import ROOT, Finding
+from schemas.finding import ROOT, Finding, shown
 from schemas.submission import Submission
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def _note(
 
 
 def _judge(source: Source) -> Judged:
-    data = _read(source)
+    data = read_bytes(source)
     if isinstance(data, Finding):
         return (data,)
     if source.kind == "lifecycle":
@@ -108,12 +108,26 @@ def _judge(source: Source) -> Judged:
     return _corpus_findings(accepted, is_canonical=canonical == data) or accepted
 
 
-def _read(source: Source) -> bytes | Finding:
+def judge_quickly(source: Source) -> tuple[Finding, ...] | None:
+    """What the corpus says of one file; `None` when only the authority can tell."""
+    data = read_bytes(source)
+    if isinstance(data, Finding) or source.kind != "submission":
+        return None
+    document = certified.document(data)
+    if document is None:
+        return None
+    if source.place == "preview":
+        return ()
+    return _place_findings(source, _facts(document), content_digest(data))
+
+
+def read_bytes(source: Source) -> bytes | Finding:
+    """The bytes of a file, at most one more than allowed: the loader says so."""
     if source.path.is_symlink() or not source.path.is_file():
         message = "this is no regular file; put the result itself in its place"
         return Finding(path=ROOT, message=message, rule="regular-file")
     with source.path.open("rb") as stream:
-        return stream.read(strict.MAX_BYTES + 1)  # one more than allowed: the loader says so
+        return stream.read(strict.MAX_BYTES + 1)
 
 
 def _corpus_findings(accepted: Accepted, *, is_canonical: bool) -> tuple[Finding, ...]:
@@ -124,23 +138,42 @@ def _corpus_findings(accepted: Accepted, *, is_canonical: bool) -> tuple[Finding
             " let `python -m harness submit` put the file in place"
         )
         found.append(Finding(path=ROOT, message=message, rule="canonical-form"))
-    found.extend(_name_findings(accepted))
-    if accepted.submission.engine.runner == "fake":
-        message = "the runner `fake` makes figures up; measure with a real engine"
-        found.append(Finding(path="$.engine.runner", message=message, rule="made-up-run"))
-    return tuple(found)
+    submission = accepted.submission
+    facts = _Facts(measured_from=submission.measured_from, runner=submission.engine.runner)
+    return (*found, *_place_findings(accepted.source, facts, accepted.digest))
 
 
-def _name_findings(accepted: Accepted) -> tuple[Finding, ...]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Facts:
+    """What the place in the corpus depends on."""
+
+    measured_from: str
+    runner: str
+
+
+def _facts(document: certified.Document) -> _Facts:
+    valid = cast("dict[str, Any]", document)  # the contract has vouched for it
+    return _Facts(measured_from=valid["measured_from"], runner=valid["engine"]["runner"])
+
+
+def _place_findings(source: Source, facts: _Facts, digest: str) -> tuple[Finding, ...]:
+    found = _name_findings(source, facts, digest)
+    if facts.runner != "fake":
+        return found
+    message = "the runner `fake` makes figures up; measure with a real engine"
+    return (*found, Finding(path="$.engine.runner", message=message, rule="made-up-run"))
+
+
+def _name_findings(source: Source, facts: _Facts, digest: str) -> tuple[Finding, ...]:
     """A name is `<machine>--<target>--<yyyymmdd>-<digest>.json`; the last two parts are facts."""
-    name = accepted.source.path.name
-    day = accepted.submission.measured_from[:10].replace("-", "")
-    ending = f"--{day}-{accepted.digest}.json"
+    name = source.path.name
+    day = facts.measured_from[:10].replace("-", "")
+    ending = f"--{day}-{digest}.json"
     parts = name.removesuffix(ending).split("--")
     fits = len(parts) == 2 and all(parts)  # noqa: PLR2004 - machine and target
     if FILE_NAME.fullmatch(name) and name.endswith(ending) and fits:
         return ()
-    message = f"the file is named {name!r}, expected <machine>--<target>{ending}; rename it"
+    message = f"the file is named {shown(name)}, expected <machine>--<target>{ending}; rename it"
     return (Finding(path=ROOT, message=message, rule="canonical-name"),)
 
 
@@ -148,7 +181,7 @@ def _other_name_findings(source: Source, stem: str) -> tuple[Finding, ...]:
     if FILE_NAME.fullmatch(source.path.name):
         return ()
     message = (
-        f"the file is named {source.path.name!r}, expected lower-case <{stem}>.json; rename it"
+        f"the file is named {shown(source.path.name)}, expected lower-case <{stem}>.json; rename it"
     )
     return (Finding(path=ROOT, message=message, rule="canonical-name"),)
 
@@ -159,5 +192,10 @@ def _unless_twice(accepted: Accepted, twin: Source) -> Accepted | tuple[Finding,
         return accepted
     if accepted.source.place == "preview":
         return ()
+    return (duplicate_finding(twin),)
+
+
+def duplicate_finding(twin: Source) -> Finding:
+    """What is said of a file whose content another file of the corpus has."""
     message = f"the same content is in {twin.path.name} already; remove one of the two"
-    return (Finding(path=ROOT, message=message, rule="duplicate"),)
+    return Finding(path=ROOT, message=message, rule="duplicate")

@@ -56,19 +56,29 @@ def _reader(hint: object) -> Reader:
     origin = get_origin(hint)
     if origin is tuple:
         read_item = _reader(get_args(hint)[0])
-        return lambda value: tuple(map(read_item, value))
+        return tuple if read_item is _unchanged else lambda value: tuple(map(read_item, value))
     if origin in (Union, types.UnionType):
         return _union_reader(hint)
     if hint is float:
         return float
     if isinstance(hint, type) and dataclasses.is_dataclass(hint):
         return _object_reader(hint)
-    return lambda value: value
+    return _unchanged
+
+
+def _unchanged(value: object) -> object:
+    return value
 
 
 def _object_reader(cls: type) -> Reader:
     readers = {name: _reader(hint) for name, hint in get_type_hints(cls).items()}
-    return lambda value: cls(**{key: readers[key](entry) for key, entry in value.items()})
+    changing = {name: read for name, read in readers.items() if read is not _unchanged}
+
+    def read(value: dict[str, Json]) -> object:
+        changed = {key: changing[key](value[key]) for key in value.keys() & changing.keys()}
+        return cls(**(value | changed))
+
+    return read
 
 
 def _union_reader(hint: object) -> Reader:

@@ -5,16 +5,18 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
+from difflib import get_close_matches
 from itertools import islice
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
 ROOT = "$"
 MAX_FINDINGS = 500
 _PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,59}")
 _SHOWN_CHARACTERS = 60
+_SHOWN_CHOICES = 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, order=True)
@@ -41,6 +43,20 @@ def bounded(found: Iterable[Finding]) -> tuple[Finding, ...]:
         return kept
     message = f"more than {MAX_FINDINGS} findings; the rest is left out"
     return (*kept, Finding(path=ROOT, message=message, rule="many-findings"))
+
+
+def nearest(word: str, known: Collection[str]) -> str:
+    """A question such as `, did you mean "decode_ms"?` when a known word is close to this one."""
+    if len(word) > _SHOWN_CHARACTERS:  # a hostile word is near to nothing
+        return ""
+    close = get_close_matches(word, sorted(known), n=1, cutoff=0.7)
+    return f" (did you mean {shown(close[0])}?)" if close else ""
+
+
+def choices(known: Collection[object]) -> str:
+    """The first of some values, as they stand in a document."""
+    values = sorted(map(shown, known))
+    return ", ".join(values[:_SHOWN_CHOICES]) + (", ..." if len(values) > _SHOWN_CHOICES else "")
 
 
 def child_path(path: str, step: str | int) -> str:

@@ -6,10 +6,10 @@ from typing import Annotated
 import typer
 
 from harness.cli import talk
-from harness.errors import BadInputError
 from schemas.codec import Json, encode
 from schemas.contract import findings
-from schemas.finding import Finding
+from schemas.finding import ROOT, Finding
+from schemas.strict import MAX_BYTES
 
 _INVALID = 1
 
@@ -21,7 +21,7 @@ def validate(
     json: Annotated[bool, typer.Option("--json", help="Print the findings for machines.")] = False,
 ) -> None:
     """Check result files against the format; prints one line per finding and nothing else."""
-    found = [(path, finding) for path in files for finding in findings(_bytes(path))]
+    found = [(path, finding) for path in files for finding in _findings(path)]
     if json:
         talk.print_json([_entry(path, finding) for path, finding in found])
     else:
@@ -32,12 +32,15 @@ def validate(
     talk.say(f"{len(files)} valid." if len(files) > 1 else "Valid.")
 
 
-def _bytes(path: Path) -> bytes:
+def _findings(path: Path) -> tuple[Finding, ...]:
+    """A file that cannot be read does not keep the others from being judged."""
     try:
-        return path.read_bytes()
+        with path.open("rb") as stream:
+            data = stream.read(MAX_BYTES + 1)  # one more than allowed: the loader says so
     except OSError as error:
-        message = f"{path} cannot be read: {error.strerror}"
-        raise BadInputError(message) from error
+        message = f"cannot be read ({error.strerror}); check the path"
+        return (Finding(path=ROOT, message=message, rule="readable"),)
+    return findings(data)
 
 
 def _entry(path: Path, finding: Finding) -> Json:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import count
+from operator import mul
 from typing import TYPE_CHECKING
 
 from schemas.finding import Finding
@@ -18,18 +20,24 @@ def accepted_within_drafted(submission: Submission) -> Iterator[Finding]:
         if trial.accepted is None or trial.drafted is None:
             continue
         if trial.accepted > trial.drafted:
-            message = f"{trial.accepted} accepted of {trial.drafted} drafted tokens"
+            message = (
+                f"{trial.accepted} accepted of {trial.drafted} drafted tokens; a token is accepted "
+                "after it was drafted, so correct the two counters"
+            )
             yield _at(index, "accepted", message, "accepted-within-drafted")
 
 
 def full_rounds_within_rounds(submission: Submission) -> Iterator[Finding]:
     """Rounds whose whole draft was accepted are rounds, and each accepted at least one token."""
     for index, trial in enumerate(submission.trials):
-        if trial.full_rounds is None:
+        if not trial.full_rounds:
             continue
-        limits = [count for count in (trial.rounds, trial.accepted) if count is not None]
+        limits = [limit for limit in (trial.rounds, trial.accepted) if limit is not None]
         if limits and trial.full_rounds > min(limits):
-            message = f"{trial.full_rounds} full rounds, at most {min(limits)} are possible"
+            message = (
+                f"{trial.full_rounds} full rounds, but rounds and accepted tokens allow at most "
+                f"{min(limits)}; count the rounds whose whole draft was accepted"
+            )
             yield _at(index, "full_rounds", message, "full-rounds-within-rounds")
 
 
@@ -41,7 +49,10 @@ def drafted_within_depth(submission: Submission) -> Iterator[Finding]:
         if depth is None or trial.rounds is None or trial.drafted is None:
             continue
         if trial.drafted > trial.rounds * depth:
-            message = f"{trial.drafted} drafted in {trial.rounds} rounds of at most {depth}"
+            message = (
+                f"{trial.drafted} drafted in {trial.rounds} rounds of at most {depth}; "
+                "correct the counters, or n_max of the arm"
+            )
             yield _at(index, "drafted", message, "drafted-within-depth")
 
 
@@ -52,7 +63,10 @@ def output_tokens_counted(submission: Submission) -> Iterator[Finding]:
             continue
         expected = 1 + trial.accepted + trial.rounds
         if trial.output_tokens != expected:
-            message = f"{trial.output_tokens} tokens, but 1 + accepted + rounds is {expected}"
+            message = (
+                f"{trial.output_tokens} tokens, but 1 + accepted + rounds is {expected}; "
+                "correct the counter that is wrong, or leave out rounds and accepted"
+            )
             yield _at(index, "output_tokens", message, "output-tokens-counted")
 
 
@@ -61,7 +75,10 @@ def output_within_limit(submission: Submission) -> Iterator[Finding]:
     limit = submission.settings.max_output_tokens
     for index, trial in enumerate(submission.trials):
         if trial.output_tokens is not None and trial.output_tokens > limit:
-            message = f"{trial.output_tokens} tokens, but settings.max_output_tokens is {limit}"
+            message = (
+                f"{trial.output_tokens} tokens, but settings.max_output_tokens is {limit}; "
+                "give the limit that the run had"
+            )
             yield _at(index, "output_tokens", message, "output-within-limit")
 
 
@@ -75,34 +92,44 @@ def context_large_enough(submission: Submission) -> Iterator[Finding]:
             continue
         total = prompt_tokens + trial.output_tokens
         if total > context:
-            message = f"prompt and output take {total} tokens, the context holds {context}"
+            message = (
+                f"prompt and output take {total} tokens, the context holds {context}; "
+                "give the settings.context_tokens that the run had"
+            )
             yield _at(index, "output_tokens", message, "context-large-enough")
 
 
 def histograms_agree(submission: Submission) -> Iterator[Finding]:
     """Histograms count every round once and add up to the counters."""
     for index, trial in enumerate(submission.trials):
-        for field, total in (("accepted", trial.accepted), ("drafted", trial.drafted)):
-            histogram = getattr(trial, f"{field}_histogram")
+        for field, histogram, total in (
+            ("accepted_histogram", trial.accepted_histogram, trial.accepted),
+            ("drafted_histogram", trial.drafted_histogram, trial.drafted),
+        ):
             if histogram is None:
                 continue
-            tokens = sum(length * rounds for length, rounds in enumerate(histogram))
-            if (sum(histogram), tokens) != (trial.rounds, total):
+            rounds, tokens = sum(histogram), sum(map(mul, count(), histogram))
+            if rounds != trial.rounds or tokens != total:
                 message = (
-                    f"counts {sum(histogram)} rounds and {tokens} tokens, "
-                    f"the counters say {trial.rounds} and {total}"
+                    f"counts {rounds} rounds and {tokens} tokens, "
+                    f"the counters say {trial.rounds} and {total}; correct them or leave it out"
                 )
-                yield _at(index, f"{field}_histogram", message, "histograms-agree")
+                yield _at(index, field, message, "histograms-agree")
 
 
 def medians_agree(submission: Submission) -> Iterator[Finding]:
     """The medians have one entry for each drafted length that occurred."""
     for index, trial in enumerate(submission.trials):
-        for field in ("round_ms_median", "round_cpu_ms_median"):
-            medians = getattr(trial, field)
-            lengths = sum(1 for rounds in trial.drafted_histogram or () if rounds)
+        lengths = sum(map(bool, trial.drafted_histogram or ()))
+        for field, medians in (
+            ("round_ms_median", trial.round_ms_median),
+            ("round_cpu_ms_median", trial.round_cpu_ms_median),
+        ):
             if medians is not None and len(medians) != lengths:
-                message = f"{len(medians)} medians for {lengths} drafted lengths with rounds"
+                message = (
+                    f"{len(medians)} medians for {lengths} drafted lengths with rounds; give one "
+                    "for each entry of drafted_histogram above 0, or leave the list out"
+                )
                 yield _at(index, field, message, "medians-agree")
 
 
@@ -111,7 +138,10 @@ def no_speculation_drafts_nothing(submission: Submission) -> Iterator[Finding]:
     plain = {arm.id for arm in submission.arms if arm.method.type in ("none", "empty-draft")}
     for index, trial in enumerate(submission.trials):
         if trial.arm in plain and trial.drafted:
-            message = f"{trial.drafted} tokens drafted by an arm whose method drafts nothing"
+            message = (
+                f"{trial.drafted} tokens drafted by an arm whose method drafts nothing; "
+                "write 0, or give the arm its method"
+            )
             yield _at(index, "drafted", message, "no-speculation-drafts-nothing")
 
 
@@ -123,7 +153,10 @@ def divergence_within_compared(submission: Submission) -> Iterator[Finding]:
             message = "a margin without first_divergence; give both or none"
             yield _at(index, "divergence_margin", message, "divergence-within-compared")
         if first is not None and first >= (trial.compared_tokens or 0):
-            message = f"differs at token {first}, but {trial.compared_tokens} tokens were compared"
+            message = (
+                f"differs at token {first}, but {trial.compared_tokens or 0} tokens were compared; "
+                "positions count from 0, so correct one of the two"
+            )
             yield _at(index, "first_divergence", message, "divergence-within-compared")
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from schemas.finding import Finding
+from schemas.finding import Finding, choices, nearest, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
     from schemas.submission import Submission
 
@@ -47,7 +47,7 @@ def arm_baseline(submission: Submission) -> Iterator[Finding]:
         if arm.role == "baseline" and arm.baseline is not None:
             message = "a baseline arm is compared with nothing; remove the field"
         elif arm.role != "baseline" and arm.baseline not in baselines:
-            message = f"{arm.baseline!r} names no baseline arm; name one of {sorted(baselines)}"
+            message = _unknown(arm.baseline, baselines, "baseline arm")
         else:
             continue
         yield Finding(path=f"$.arms[{index}].baseline", message=message, rule="arm-baseline")
@@ -59,7 +59,7 @@ def arm_draft_known(submission: Submission) -> Iterator[Finding]:
     for index, arm in enumerate(submission.arms):
         draft = getattr(arm.method, "draft", None)
         if draft is not None and draft not in known:
-            message = f"{draft!r} is no listed draft; expected one of {sorted(known)}"
+            message = _unknown(draft, known, "listed draft")
             path = f"$.arms[{index}].method.draft"
             yield Finding(path=path, message=message, rule="arm-draft-known")
 
@@ -68,7 +68,11 @@ def arm_reason(submission: Submission) -> Iterator[Finding]:
     """An arm has a reason exactly when it failed."""
     for index, arm in enumerate(submission.arms):
         if (arm.outcome == "failed") != (arm.reason is not None):
-            message = f"the outcome is {arm.outcome}; a reason belongs to failed arms only"
+            message = (
+                "the arm failed, and the reason is missing; add one"
+                if arm.reason is None
+                else "the outcome is ok; a reason belongs to failed arms only; remove it"
+            )
             yield Finding(path=f"$.arms[{index}].reason", message=message, rule="arm-reason")
 
 
@@ -78,7 +82,7 @@ def probe_draft_known(submission: Submission) -> Iterator[Finding]:
     probes = submission.probes.drafting if submission.probes else None
     for index, probe in enumerate(probes or ()):
         if probe.draft not in known:
-            message = f"{probe.draft!r} is no listed draft; expected one of {sorted(known)}"
+            message = _unknown(probe.draft, known, "listed draft")
             path = f"$.probes.drafting[{index}].draft"
             yield Finding(path=path, message=message, rule="probe-draft-known")
 
@@ -88,7 +92,7 @@ def warmup_arm_known(submission: Submission) -> Iterator[Finding]:
     known = {arm.id for arm in submission.arms}
     for index, warmup in enumerate(submission.warmups or ()):
         if warmup.arm not in known:
-            message = f"{warmup.arm!r} is no listed arm; expected one of {sorted(known)}"
+            message = _unknown(warmup.arm, known, "listed arm")
             yield Finding(path=f"$.warmups[{index}].arm", message=message, rule="warmup-arm-known")
 
 
@@ -97,7 +101,7 @@ def trial_arm_known(submission: Submission) -> Iterator[Finding]:
     known = {arm.id for arm in submission.arms}
     for index, trial in enumerate(submission.trials):
         if trial.arm not in known:
-            message = f"{trial.arm!r} is no listed arm; expected one of {sorted(known)}"
+            message = _unknown(trial.arm, known, "listed arm")
             yield Finding(path=f"$.trials[{index}].arm", message=message, rule="trial-arm-known")
 
 
@@ -106,7 +110,7 @@ def trial_prompt_known(submission: Submission) -> Iterator[Finding]:
     known = {prompt.id for prompt in submission.suite.prompts}
     for index, trial in enumerate(submission.trials):
         if trial.prompt not in known:
-            message = f"{trial.prompt!r} is no prompt of the suite; list it in $.suite.prompts"
+            message = _unknown(trial.prompt, known, "prompt of the suite")
             path = f"$.trials[{index}].prompt"
             yield Finding(path=path, message=message, rule="trial-prompt-known")
 
@@ -125,7 +129,10 @@ def trial_order(submission: Submission) -> Iterator[Finding]:
     """The positions in the running order are 0, 1, 2 … without gap or repetition."""
     positions = sorted(trial.order for trial in submission.trials)
     if positions != list(range(len(positions))):
-        message = f"order must be a permutation of 0 to {len(positions) - 1}"
+        message = (
+            f"the order of {len(positions)} trials must hold each of 0 to {len(positions) - 1} "
+            "once; number them in the order in which they ran"
+        )
         yield Finding(path="$.trials", message=message, rule="trial-order")
 
 
@@ -140,12 +147,22 @@ def trial_reason(submission: Submission) -> Iterator[Finding]:
 def origin_of_import(submission: Submission) -> Iterator[Finding]:
     """An imported file says where it comes from; a measured one has no other origin."""
     if (submission.tier == "imported") != (submission.origin is not None):
-        message = f"the tier is {submission.tier}; origin belongs to imported files, and only them"
+        message = (
+            "the tier is measured; origin belongs to imported files only; remove it"
+            if submission.origin
+            else "the tier is imported; add the origin, or set the tier to measured"
+        )
         yield Finding(path="$.origin", message=message, rule="origin-of-import")
+
+
+def _unknown(name: str | None, known: Collection[str], sort: str) -> str:
+    if name is None:
+        return f"the field is missing; name a {sort}: {choices(known)}"
+    return f"{shown(name)} is no {sort}{nearest(name, known)}; expected one of {choices(known)}"
 
 
 def _repeated(ids: Iterable[str], path: str, rule: str) -> Iterator[Finding]:
     for name, times in sorted(Counter(ids).items()):
         if times > 1:
-            message = f"the id {name!r} stands {times} times; ids must be unique"
+            message = f"the id {shown(name)} stands {times} times; give each entry an id of its own"
             yield Finding(path=path, message=message, rule=rule)

@@ -27,7 +27,10 @@ def parts_within_decode(submission: Submission) -> Iterator[Finding]:
             continue
         parts_ms = (trial.draft_ms or 0.0) + (trial.verify_ms or 0.0)
         if parts_ms > trial.decode_ms * _TOLERANCE + _SLACK_MS:
-            message = f"draft_ms + verify_ms is {parts_ms:.1f}, more than {trial.decode_ms:.1f}"
+            message = (
+                f"draft_ms + verify_ms is {parts_ms:.1f}, more than {trial.decode_ms:.1f}; "
+                "they are parts of decode_ms, so leave them out or correct them"
+            )
             yield _at(index, "decode_ms", message, "parts-within-decode")
 
 
@@ -38,7 +41,10 @@ def decode_within_wall(submission: Submission) -> Iterator[Finding]:
             continue
         parts_ms = trial.decode_ms + (trial.prompt_ms or 0.0)
         if parts_ms > trial.wall_ms * _TOLERANCE + _SLACK_MS:
-            message = f"prompt_ms + decode_ms is {parts_ms:.1f}, more than {trial.wall_ms:.1f}"
+            message = (
+                f"prompt_ms + decode_ms is {parts_ms:.1f}, more than {trial.wall_ms:.1f}; "
+                "both lie within wall_ms, so leave it out or correct it"
+            )
             yield _at(index, "wall_ms", message, "decode-within-wall")
 
 
@@ -52,7 +58,10 @@ def trials_within_window(submission: Submission) -> Iterator[Finding]:
         (trial.decode_ms or 0.0) / concurrency.get(trial.arm, 1) for trial in submission.trials
     )
     if window_ms < 0 or spent_ms > window_ms * _TOLERANCE + _WINDOW_SLACK_MS:
-        message = f"trials take {spent_ms / 1000:.1f} s, the window is {window_ms / 1000:.1f} s"
+        message = (
+            f"trials take {spent_ms / 1000:.1f} s, the window from measured_from is "
+            f"{window_ms / 1000:.1f} s; give the time at which the run ended"
+        )
         yield Finding(path="$.measured_until", message=message, rule="trials-within-window")
 
 
@@ -60,7 +69,9 @@ def decode_takes_time(submission: Submission) -> Iterator[Finding]:
     """More than one token cannot be decoded in no time."""
     for index, trial in enumerate(submission.trials):
         if trial.output_tokens is not None and trial.output_tokens > 1 and trial.decode_ms == 0:
-            message = f"0 ms for {trial.output_tokens} tokens; a missing time must be left out"
+            message = (
+                f"0 ms for {trial.output_tokens} tokens; give the time, or leave the trial out"
+            )
             yield _at(index, "decode_ms", message, "decode-takes-time")
 
 
@@ -71,7 +82,10 @@ def probe_widths_ascend(submission: Submission) -> Iterator[Finding]:
         return
     ascending = all(narrow < wide for narrow, wide in pairwise(curve.widths))
     if not ascending or len(curve.widths) != len(curve.step_ms_median):
-        message = "widths must ascend and step_ms_median must have one entry per width"
+        message = (
+            f"{len(curve.widths)} widths and {len(curve.step_ms_median)} times; "
+            "give the widths in ascending order and one time for each"
+        )
         yield Finding(path="$.probes.verification", message=message, rule="probe-widths-ascend")
 
 

@@ -242,3 +242,16 @@ def test_doctor_reports_every_check_and_fails_for_a_model_that_does_not_load(
     assert checks["Decode"] == "fail"
     assert checks["Binding"] == checks["Python"] == "ok"
     assert len(checks) == 12
+
+
+def test_validate_judges_the_other_files_when_one_cannot_be_read(tmp_path: Path) -> None:
+    missing, broken = tmp_path / "missing.json", tmp_path / "broken.json"
+    broken.write_bytes(b"[]")
+
+    result = call("validate", str(missing), str(broken), "--json")
+
+    assert result.exit_code == 1
+    assert [(entry["file"], entry["rule"]) for entry in json.loads(result.stdout)] == [
+        (str(missing), "readable"),
+        (str(broken), "schema-type"),
+    ]

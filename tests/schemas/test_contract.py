@@ -47,13 +47,16 @@ def test_a_valid_file_becomes_a_submission() -> None:
         ),
         (
             lambda d: d["trials"][0].update(rounds=-1),
-            "$.trials[0].rounds: -1 is too small, expected at least 0 [schema-minimum]",
+            (
+                "$.trials[0].rounds: -1 is too small, expected at least 0; "
+                "check the number and its unit [schema-minimum]"
+            ),
         ),
         (
             lambda d: d["trials"][0].update(decode_ms=1e300),
             (
-                "$.trials[0].decode_ms: 1e+300 is too large, expected at most 100000000 "
-                "[schema-maximum]"
+                "$.trials[0].decode_ms: 1e+300 is too large, expected at most 100000000; "
+                "check the number and its unit [schema-maximum]"
             ),
         ),
         (
@@ -92,7 +95,10 @@ def test_a_valid_file_becomes_a_submission() -> None:
         ),
         (
             lambda d: d.update(measured_from="2026-02-30T00:00:00Z"),
-            '$.measured_from: "2026-02-30T00:00:00Z" is no valid date-time [schema-format]',
+            (
+                '$.measured_from: "2026-02-30T00:00:00Z" is no valid date-time; '
+                "correct it to one of the calendar [schema-format]"
+            ),
         ),
         (
             lambda d: d["arms"][1]["method"].pop("type"),
@@ -110,19 +116,49 @@ def test_a_valid_file_becomes_a_submission() -> None:
             lambda d: d["target"].update(id="Big Model"),
             (
                 '$.target.id: "Big Model" has the wrong form, '
-                "expected ^[a-z0-9](?:[a-z0-9._-]{0,62}[a-z0-9])?$ [schema-pattern]"
+                "expected an id: lower-case letters, digits, dots, hyphens and underscores, "
+                "such as q4-k-m [schema-pattern]"
             ),
         ),
         (
             lambda d: d.update(notes="<img src=x onerror=alert(1)>"),
             (
                 '$.notes: "<img src=x onerror=alert(1)>" has the wrong form, '
-                r"expected ^[^\u0000-\u001f<>]+$ [schema-pattern]"
+                "expected plain text without < and > on one line [schema-pattern]"
             ),
         ),
         (
             lambda d: d.update(arms=[]),
-            "$.arms: a list (entries: 0) is too short, expected at least 1 [schema-minItems]",
+            (
+                "$.arms: a list (entries: 0) is too short, expected at least 1; add the rest "
+                "[schema-minItems]"
+            ),
+        ),
+        (
+            lambda d: d["trials"][0].update(decodems=d["trials"][0].pop("rounds")),
+            ('$.trials[0]: unknown field "decodems"; remove it [schema-additionalProperties]'),
+        ),
+        (
+            lambda d: d["trials"][0].update(round=d["trials"][0].pop("rounds")),
+            (
+                '$.trials[0]: unknown field "round" (did you mean "rounds"?); '
+                "rename or remove it [schema-additionalProperties]"
+            ),
+        ),
+        (
+            lambda d: d["machine"]["os"].update(family="Linux"),
+            (
+                '$.machine.os.family: "Linux" is not accepted (did you mean "linux"?), expected '
+                'one of "linux", "macos", "windows", "freebsd", "other" [schema-enum]'
+            ),
+        ),
+        (
+            lambda d: d["trials"][1].update(arm="prompt-lookup-n5"),
+            (
+                '$.trials[1].arm: "prompt-lookup-n5" is no listed arm (did you mean '
+                '"prompt-lookup-n4"?); expected one of "baseline", "draft-model-n4", '
+                '"prompt-lookup-n4" [trial-arm-known]'
+            ),
         ),
     ],
 )
@@ -186,3 +222,22 @@ def test_a_pattern_ends_where_the_text_ends() -> None:
 
 def _bytes(document: object) -> bytes:
     return json.dumps(document, ensure_ascii=True).encode()
+
+
+def test_every_form_of_a_text_is_told_in_words() -> None:
+    document = small()
+    document["target"]["sha256"] = "X"
+    document["suite"]["version"] = "one"
+
+    lines = [finding.line("x.json") for finding in contract.findings(_bytes(document))]
+
+    assert lines == [
+        (
+            'x.json: $.suite.version: "one" has the wrong form, expected a version such as 1.0.0 '
+            "[schema-pattern]"
+        ),
+        (
+            'x.json: $.target.sha256: "X" has the wrong form, expected a SHA-256: 64 hex digits in '
+            "lower case [schema-pattern]"
+        ),
+    ]
