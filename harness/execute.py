@@ -150,7 +150,9 @@ class _Run:
             return
         self._observe(events.TrialStarted(trial=item))
         limit = self._campaign.settings.max_output_tokens
-        request = Request(arm=item.arm, prompt=item.prompt, max_output_tokens=limit)
+        request = Request(
+            arm=item.arm, prompt=item.prompt, max_output_tokens=limit, block=item.block
+        )
         result = session.generate(request)
         order = sum(1 for fact in self._journal.facts if isinstance(fact, TrialFact))
         if isinstance(result, Failure):
@@ -208,8 +210,8 @@ def _arm(arm: ArmPlan, prepared: PreparedArm | Failure) -> Arm:
 
 
 def _warmup(arm: ArmPlan, generation: Generation) -> Warmup:
-    decode_ms = sum(item.round_ms for item in generation.rounds)
-    return Warmup(arm=arm.id, output_tokens=len(generation.tokens), decode_ms=round(decode_ms, 3))
+    decode_ms = round(generation.decode_ms, 3)
+    return Warmup(arm=arm.id, output_tokens=len(generation.tokens), decode_ms=decode_ms)
 
 
 def _tokens_per_second(trial: Trial) -> float | None:

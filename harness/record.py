@@ -20,6 +20,7 @@ from harness.journal import (
     WarmupFact,
 )
 from harness.plan import order_name, plan
+from harness.runners.base import Totals
 from harness.tokens import token_digest
 from schemas.submission import Design, Submission, Suite, Tool, Trial
 
@@ -39,20 +40,31 @@ MS_DECIMALS = 3
 
 def trial_of(generation: Generation, planned: PlannedTrial, *, order: int) -> Trial:
     """The trial that a generation was: counters, histograms and medians of its rounds."""
-    rounds = generation.rounds
-    by_drafted = _by_drafted(rounds)
-    return Trial(
+    trial = Trial(
         arm=planned.arm,
         prompt=planned.prompt,
         block=planned.block,
         order=order,
         outcome="ok",
-        prompt_ms=None if generation.prompt_ms is None else _ms(generation.prompt_ms),
+        prompt_ms=_known_ms(generation.prompt_ms),
+        ttft_ms=_known_ms(generation.ttft_ms),
         output_tokens=len(generation.tokens),
-        decode_ms=_ms(sum(item.round_ms for item in rounds)),
+        decode_ms=_ms(generation.decode_ms),
+        wall_ms=_ms(generation.wall_ms),
+        finish=generation.finish,
+        output_sha256=token_digest(generation.tokens),
+    )
+    if isinstance(generation.rounds, Totals):
+        return _with_totals(trial, generation.rounds)
+    return _with_rounds(trial, generation.rounds)
+
+
+def _with_rounds(trial: Trial, rounds: Sequence[Round]) -> Trial:
+    by_drafted = _by_drafted(rounds)
+    return replace(
+        trial,
         draft_ms=_ms(sum(item.draft_ms for item in rounds)),
         verify_ms=_ms(sum(item.verify_ms for item in rounds)),
-        wall_ms=_ms(generation.wall_ms),
         rounds=len(rounds),
         full_rounds=sum(1 for item in rounds if 0 < item.drafted == item.accepted),
         drafted=sum(item.drafted for item in rounds),
@@ -61,8 +73,17 @@ def trial_of(generation: Generation, planned: PlannedTrial, *, order: int) -> Tr
         drafted_histogram=_histogram(item.drafted for item in rounds),
         round_ms_median=_medians([item.round_ms for item in group] for group in by_drafted),
         round_cpu_ms_median=_medians([item.cpu_ms for item in group] for group in by_drafted),
-        finish=generation.finish,
-        output_sha256=token_digest(generation.tokens),
+    )
+
+
+def _with_totals(trial: Trial, totals: Totals) -> Trial:
+    return replace(
+        trial,
+        rounds=totals.rounds,
+        full_rounds=totals.full_rounds,
+        drafted=totals.drafted,
+        accepted=totals.accepted,
+        accepted_histogram=totals.accepted_histogram,
     )
 
 
@@ -181,3 +202,7 @@ def _histogram(lengths: Iterable[int]) -> tuple[int, ...]:
 
 def _ms(value: float) -> float:
     return round(value, MS_DECIMALS)
+
+
+def _known_ms(value: float | None) -> float | None:
+    return None if value is None else _ms(value)

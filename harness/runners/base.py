@@ -12,11 +12,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """One generation to run: an arm of the campaign on a prompt of its suite."""
+    """One generation to run: an arm of the campaign on a prompt of its suite, in a block.
+
+    A runner whose engine remembers earlier answers begins afresh with every block.
+    """
 
     arm: str
     prompt: str
     max_output_tokens: int
+    block: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,12 +39,29 @@ class Round:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Totals:
+    """What a server tells of a generation's rounds: sums, and only those that it tells.
+
+    `None` is unknown, never zero. `decode_ms` runs from the first token to the last.
+    """
+
+    decode_ms: float
+    rounds: int | None = None
+    full_rounds: int | None = None
+    drafted: int | None = None
+    accepted: int | None = None
+    accepted_histogram: tuple[int, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Generation:
-    """What one finished generation was: its tokens and how long each round took.
+    """What one finished generation was: its tokens and how long its rounds took.
 
     `margins` has one entry per output token: the logit of the token minus the runner-up's. It is
-    `None` where the runner did not look (only baselines need it). `prompt_ms` is `None` when the
-    state of the same prompt was reused. `prompt_sha256` covers the rendered prompt's token ids.
+    `None` where the runner did not look (only baselines need it). `rounds` are single rounds where
+    the runner sees them, sums where a server tells no more. `prompt_ms` is `None` when the state of
+    the same prompt was reused, `ttft_ms` where nobody waited for the first token. `prompt_sha256`
+    covers the rendered prompt's token ids.
     """
 
     tokens: tuple[int, ...]
@@ -49,8 +70,16 @@ class Generation:
     prompt_sha256: str
     prompt_ms: float | None
     wall_ms: float
-    rounds: tuple[Round, ...]
+    rounds: tuple[Round, ...] | Totals
     finish: Literal["length", "stop"]
+    ttft_ms: float | None = None
+
+    @property
+    def decode_ms(self) -> float:
+        """Milliseconds from the first token to the last."""
+        if isinstance(self.rounds, Totals):
+            return self.rounds.decode_ms
+        return sum(item.round_ms for item in self.rounds)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 import llama_cpp
 import numpy as np
-import psutil
 
 from harness.errors import MachineError
 from harness.runners.llama import log
+from harness.runners.threads import default_threads
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,17 +24,6 @@ if TYPE_CHECKING:
 
 _SEQUENCE = 0
 _NO_SLOT = 1
-
-
-def default_threads() -> int:
-    """All physical cores that this process may use but one.
-
-    The threads of a step wait for each other at every operation. If one shares its core with
-    another program, all wait: on a busy two-core machine one thread took 20 ms for a step, two
-    took 50 to 220 ms. One core for everything else costs little on a quiet machine.
-    """
-    usable = len(psutil.Process().cpu_affinity()) if psutil.LINUX else psutil.cpu_count() or 1
-    return max(1, min(psutil.cpu_count(logical=False) or 1, usable) - 1)
 
 
 class DecodeError(Exception):

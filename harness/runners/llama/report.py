@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal
 import llama_cpp
 
 from harness.engine_version import package_version, vendored_commit
+from harness.runners.backends import backend_named
 from harness.runners.base import EngineReport
 from harness.runners.ggml_devices import devices
 from harness.runners.llama.weights import template_sha256
@@ -19,25 +20,7 @@ from schemas.submission import Engine, Placement, Settings, Variable
 if TYPE_CHECKING:
     from harness.model import ArmPlan, Campaign
     from harness.runners.llama.context import Context
-    from schemas.submission import Device
 
-Backend = Literal[
-    "cpu", "cuda", "vulkan", "metal", "rocm", "sycl", "opencl", "cann", "musa", "other"
-]
-
-# How ggml names devices of each backend; the first device that is no CPU decides.
-_BACKENDS: dict[str, Backend] = {
-    "CUDA": "cuda",
-    "Vulkan": "vulkan",
-    "Metal": "metal",
-    "MTL": "metal",
-    "ROCm": "rocm",
-    "HIP": "rocm",
-    "SYCL": "sycl",
-    "GPUOpenCL": "opencl",
-    "CANN": "cann",
-    "MUSA": "musa",
-}
 _VARIABLE = re.compile(r"(?:GGML|LLAMA|CUDA|HIP|HSA|OMP|KMP|GOMP)_[A-Z0-9_]+")
 _HARMLESS_VALUE = re.compile(r"[A-Za-z0-9.,:=_-]{0,64}")
 _FLASH_ATTENTION: dict[int, Literal["auto", "on", "off"]] = {-1: "auto", 0: "off", 1: "on"}
@@ -54,7 +37,7 @@ def engine_report(target: Context, campaign: Campaign) -> EngineReport:
             package_version=package_version(),
             commit=vendored_commit(package_version()),
             binary_sha256=_library_sha256(),
-            backend=backend_of(found, gpu_layers=campaign.settings.gpu_layers),
+            backend=backend_named(found, gpu_layers=campaign.settings.gpu_layers),
             devices=found,
             system_info=llama_cpp.llama_print_system_info().decode().strip()[:1000],
             variables=_variables(dict(os.environ)),
@@ -70,17 +53,6 @@ def placement_of(arm: ArmPlan, campaign: Campaign) -> Placement:
         target_gpu_layers_requested=campaign.settings.gpu_layers,
         draft_gpu_layers_requested=campaign.settings.draft_gpu_layers if drafts else None,
     )
-
-
-def backend_of(found: tuple[Device, ...], *, gpu_layers: int) -> Backend:
-    """The backend that runs the target: the first device beside the CPU, if layers go there."""
-    if gpu_layers == 0:
-        return "cpu"
-    for device in found:
-        if device.kind in ("gpu", "igpu"):
-            prefix = re.sub(r"[0-9:]+$", "", device.name)
-            return _BACKENDS.get(prefix, "other")
-    return "cpu"
 
 
 def _library_sha256() -> str:

@@ -1,0 +1,148 @@
+"""Which llama-server is this? Its path, what it can do, and what it says about itself."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import shutil
+import subprocess
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from harness.errors import BadInputError, MachineError
+from harness.runners.backends import backend_named
+from harness.runners.base import EngineReport
+from harness.runners.server.abilities import Abilities, read_help
+from harness.runners.server.process import environment
+from harness.runners.threads import default_threads
+from schemas.submission import Device, Engine, Settings
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from harness.model import Campaign
+
+PROGRAM = "llama-server"
+_LIMIT_S = 60.0
+_VERSION = re.compile(r"version:\s*(\S+)\s*\(([0-9a-f]{7,40})\)")
+_DEVICE = re.compile(r"^\s*(?P<name>[A-Za-z]+[0-9]*): (?P<what>.+?) \((?P<total>\d+) MiB")
+# The value of each of these is a place on somebody's disk, an address or a key.
+_PRIVATE = frozenset({"-m", "-md", "--model-draft", "--spec-draft-model", "--host", "--port"})
+
+
+@dataclass(slots=True)
+class Binary:
+    """A llama-server on this disk."""
+
+    path: Path
+    abilities: Abilities
+    shown_arguments: tuple[str, ...] = field(default=())
+
+    def threads(self, campaign: Campaign) -> int:
+        """The number of threads that a campaign runs with."""
+        return campaign.settings.threads or default_threads()
+
+    def remember(self, argv: Sequence[str]) -> None:
+        """Keep the arguments for the record, without paths and addresses."""
+        self.shown_arguments = without_places(argv)
+
+    def report(self, campaign: Campaign) -> EngineReport:
+        """Engine and settings, as far as a binary tells before it runs."""
+        version, commit = _version(self._said("--version"))
+        devices = read_devices(self._said("--list-devices"))
+        return EngineReport(
+            engine=Engine(
+                runner="llama-server",
+                name="llama.cpp",
+                version=version,
+                commit=commit,
+                build_number=int(version) if version.isdecimal() and int(version) > 1 else None,
+                backend=backend_named(devices, gpu_layers=campaign.settings.gpu_layers),
+                devices=devices or None,
+                binary_sha256=_sha256(self.path),
+            ),
+            settings=self._settings(campaign),
+        )
+
+    def _settings(self, campaign: Campaign) -> Settings:
+        settings, threads = campaign.settings, self.threads(campaign)
+        return Settings(
+            max_output_tokens=settings.max_output_tokens,
+            sampling="greedy",
+            context_tokens=settings.context_tokens,
+            kv_type_k="f16",
+            kv_type_v="f16",
+            flash_attention="auto" if "-fa" in self.abilities.takes_value else None,
+            batch_tokens=settings.batch_tokens,
+            micro_batch_tokens=settings.batch_tokens,
+            threads=threads,
+            threads_batch=threads,
+        )
+
+    def _said(self, flag: str) -> str:
+        return _output(self.path, flag) if flag in self.abilities.flags else ""
+
+
+def find(path: str | None) -> Binary:
+    """The binary at a path, or the one on PATH. Raises `HarnessError` when it is none."""
+    found = shutil.which(path or PROGRAM)
+    if found is None:
+        where = f"no program at {path}" if path else f"no {PROGRAM} on PATH"
+        message = f"{where}; name the binary with --server-binary"
+        raise BadInputError(message)
+    abilities = read_help(_output(Path(found), "--help"))
+    if "--port" not in abilities.flags:
+        message = f"{found} does not answer --help as a llama-server does"
+        raise BadInputError(message)
+    return Binary(path=Path(found), abilities=abilities)
+
+
+def without_places(argv: Sequence[str]) -> tuple[str, ...]:
+    """Arguments fit to be published: places on the disk and addresses are left out."""
+    shown: list[str] = []
+    previous = ""
+    for word in argv:
+        if word not in _PRIVATE and previous not in _PRIVATE:
+            shown.append(word)
+        previous = word
+    return tuple(shown)
+
+
+def read_devices(text: str) -> tuple[Device, ...]:
+    """Devices in the output of `--list-devices`; the processor is not among them."""
+    return tuple(
+        Device(
+            name=match["name"],
+            kind="gpu",
+            description=match["what"].strip(),
+            memory_total_mib=int(match["total"]),
+        )
+        for line in text.splitlines()
+        if (match := _DEVICE.match(line))
+    )
+
+
+def _version(text: str) -> tuple[str, str | None]:
+    match = _VERSION.search(text)
+    return (match[1], match[2]) if match else ("unknown", None)
+
+
+def _output(program: Path, flag: str) -> str:
+    try:
+        done = subprocess.run(  # noqa: S603 - the program that the user named
+            [str(program), flag],
+            capture_output=True,
+            timeout=_LIMIT_S,
+            check=False,
+            env=environment(program),
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        message = f"{program} {flag} gave no answer: {error}"
+        raise MachineError(message) from error
+    return (done.stdout + done.stderr).decode("utf-8", "replace")
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,0 +1,100 @@
+"""What does a server's log tell that nothing else does? Why it died, and where the layers lie."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from harness.runners.base import Failure
+
+if TYPE_CHECKING:
+    from schemas.submission import Reason
+
+# The first phrase that occurs decides, so the particular stands before the general.
+_PHRASES: tuple[tuple[str, Reason], ...] = (
+    ("out of memory", "out-of-memory"),
+    ("failed to allocate", "out-of-memory"),
+    ("unable to allocate", "out-of-memory"),
+    ("erroroutofdevicememory", "out-of-memory"),
+    ("insufficient memory", "out-of-memory"),
+    ("vocabs are not compatible", "vocabulary-mismatch"),
+    ("vocab type must match", "vocabulary-mismatch"),
+    ("vocab special tokens must match", "vocabulary-mismatch"),
+    ("vocab contents must match", "vocabulary-mismatch"),
+    ("vocab size difference", "vocabulary-mismatch"),
+    ("is not compatible with the target", "vocabulary-mismatch"),
+    ("couldn't bind", "load-failed"),
+    ("failed to load model", "load-failed"),
+    ("error loading model", "load-failed"),
+    ("failed to load draft model", "load-failed"),
+    ("model loading error", "load-failed"),
+)
+_OFFLOADED = re.compile(r"offloaded (\d+)/(\d+) layers to GPU")
+_BUFFER = re.compile(r"load_tensors:\s+(\S+) model buffer size")
+_LOADS = re.compile(r"load_tensors: offloaded ")
+_SIZE = re.compile(r"(\S+)\s+(?:model|KV|RS|compute|output) buffer size =\s*([0-9.]+) MiB")
+_BAD = re.compile(r"error|failed|abort|assert|mismatch|incompatible", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resident:
+    """Layers on a GPU, target first, then the draft if one was loaded."""
+
+    target: int | None
+    draft: int | None
+
+
+def reason_in(text: str) -> Reason | None:
+    """The reason of a failure that the log names, if it names one."""
+    lower = text.lower()
+    return next((reason for phrase, reason in _PHRASES if phrase in lower), None)
+
+
+def failure(text: str, *, otherwise: Reason, what: str) -> Failure:
+    """Why the server is no more, with the line of its log that says so."""
+    return Failure(reason=reason_in(text) or otherwise, detail=f"{what}: {last_words(text)}")
+
+
+def last_words(text: str) -> str:
+    """The last line that speaks of an error, or the last one at all."""
+    lines = [" ".join(line.split()) for line in text.splitlines() if line.strip()]
+    bad = [line for line in lines if _BAD.search(line)]
+    return (bad or lines or ["its log is empty"])[-1][:200]
+
+
+def resident_layers(text: str) -> Resident:
+    """Layers that really lie on a GPU.
+
+    The engine says "offloaded 31/31" also where there is no GPU at all; then every buffer is one
+    of the CPU, and the truth is 0.
+    """
+    counts: list[int] = []
+    for part in _loads(text):
+        match = _OFFLOADED.search(part)
+        buffers = _BUFFER.findall(part)
+        on_gpu = any(not name.startswith("CPU") for name in buffers)
+        counts.append(int(match[1]) if match and on_gpu else 0)
+    return Resident(
+        target=counts[0] if counts else None,
+        draft=counts[1] if len(counts) > 1 else None,
+    )
+
+
+def buffers_mib(text: str) -> dict[str, float]:
+    """Memory that the server reserved, by device: weights, caches and work space, in MiB.
+
+    Weights that are mapped from the file are counted under the device that reads them.
+    """
+    sizes: dict[str, float] = {}
+    for name, size in _SIZE.findall(text):
+        device = name.removesuffix("_Mapped").removesuffix("_Host").removesuffix("_REPACK")
+        sizes[device] = sizes.get(device, 0.0) + float(size)
+    return sizes
+
+
+def _loads(text: str) -> list[str]:
+    """The log from each model's "offloaded" line to the next one's."""
+    starts = [match.start() for match in _LOADS.finditer(text)]
+    ends = [*starts, len(text)][1:]
+    return [text[start:end] for start, end in zip(starts, ends, strict=True)]

@@ -1,0 +1,121 @@
+"""How is a server started, waited for and ended? One process, its log in a file, no remains."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import time
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+from harness.runners.server import log
+from harness.runners.server.client import Client, ServerRefusedError, ServerSilentError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from harness.runners.base import Failure
+
+HOST = "127.0.0.1"
+_POLL_S = 0.05
+_ASK_LIMIT_S = 5.0
+_END_LIMIT_S = 10.0
+_DYING_S = 2.0
+
+
+def free_port() -> int:
+    """A port of the loopback address that nobody listens on now."""
+    with socket.socket() as probe:
+        probe.bind((HOST, 0))
+        return int(probe.getsockname()[1])
+
+
+@dataclass(slots=True)
+class ServerProcess:
+    """A server that this program started, and only that one."""
+
+    program: Path
+    port: int
+    _process: subprocess.Popen[bytes]
+    _folder: TemporaryDirectory[str] = field(repr=False)
+
+    @property
+    def pid(self) -> int:
+        """The id of the process."""
+        return self._process.pid
+
+    def log(self) -> str:
+        """All that it has printed."""
+        path = Path(self._folder.name) / "log"
+        return path.read_text("utf-8", "replace")
+
+    def running(self) -> bool:
+        """Whether it has not ended."""
+        return self._process.poll() is None
+
+    def wait_until_ready(self, limit_s: float) -> Failure | None:
+        """Wait until it is healthy; why it is not, if it ends or the limit passes first."""
+        client = Client(host=HOST, port=self.port, limit_s=_ASK_LIMIT_S)
+        until = time.monotonic() + limit_s
+        while time.monotonic() < until:
+            if not self.running():
+                return log.failure(self.log(), otherwise="crashed", what=self._ended())
+            with suppress(ServerSilentError, ServerRefusedError):
+                client.get("/health")
+                return None
+            time.sleep(_POLL_S)
+        what = f"{self.program.name} was not ready within {limit_s:.0f} s; raise --startup-timeout"
+        return log.failure(self.log(), otherwise="timed-out", what=what)
+
+    def end(self) -> None:
+        """End it, kindly first."""
+        self._process.terminate()
+        try:
+            self._process.wait(_END_LIMIT_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        self._folder.cleanup()
+
+    def death(self) -> Failure | None:
+        """Why it died, if it did."""
+        if self.running():
+            return None
+        return log.failure(self.log(), otherwise="crashed", what=self._ended())
+
+    def death_soon(self) -> Failure | None:
+        """Why it died, waiting a moment for a process that is just dying."""
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(_DYING_S)
+        return self.death()
+
+    def _ended(self) -> str:
+        code = self._process.returncode
+        how = f"was ended by signal {-code}" if code < 0 else f"ended with exit code {code}"
+        return f"{self.program.name} {how}"
+
+
+def start(program: Path, arguments: Sequence[str], *, port: int) -> ServerProcess:
+    """Start a program as a server. Raises `OSError` when it cannot be started at all."""
+    folder: TemporaryDirectory[str] = TemporaryDirectory(prefix="draftmap-server-")
+    with (Path(folder.name) / "log").open("wb") as stream:
+        process = subprocess.Popen(  # noqa: S603 - the program that the user named
+            [str(program), *arguments],
+            stdin=subprocess.DEVNULL,
+            stdout=stream,
+            stderr=subprocess.STDOUT,
+            env=environment(program),
+        )
+    return ServerProcess(program=program, port=port, _process=process, _folder=folder)
+
+
+def environment(program: Path) -> dict[str, str]:
+    """The environment as it is; release archives keep the libraries beside the program."""
+    beside = str(program.resolve().parent)
+    known = os.environ.get("LD_LIBRARY_PATH")
+    path = f"{beside}{os.pathsep}{known}" if known else beside
+    return {**os.environ, "LD_LIBRARY_PATH": path}
