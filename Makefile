@@ -29,7 +29,7 @@ export CMAKE_BUILD_PARALLEL_LEVEL ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/nu
 # The package indexes of a machine are its own business; a message about a newer pip is noise.
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help setup demo test check site picture serve bench lock gate chromium clean
+.PHONY: help setup demo test check site picture serve bench lock gate comment chromium clean
 
 help: ## Show the verbs
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -76,6 +76,9 @@ bench: setup ## Measure the project's own speed, and its method against known tr
 
 gate: $(VENV)/.installed-gate ## Judge a pull request: make gate BASE=main HEAD=branch
 	@$(RUN) -m pipeline.gate_cli --base "$$BASE" --head "$$HEAD" --output build/gate $(GATE_ARGS)
+
+comment: $(VENV)/.installed-gate ## Write the gate's verdict under its pull request (needs gh)
+	@$(RUN) -m pipeline.comment_cli --verdict "$$VERDICT"
 
 lock: requirements/gate.in pyproject.toml ## Resolve the dependencies anew (needs uv)
 	@command -v $(UV) >/dev/null || { echo 'uv is missing. Install it: $(PYTHON) -m pip install uv'; exit 3; }

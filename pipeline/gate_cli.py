@@ -10,7 +10,8 @@ from typing import Annotated
 
 import typer
 
-from pipeline import gate, gate_report
+from pipeline import comment, gate, gate_neighbours, gate_report
+from pipeline import report as verdict
 from pipeline.git import GitError
 
 
@@ -22,6 +23,9 @@ def gate_command(  # noqa: PLR0913 - each option of the command is an argument
     output: Annotated[
         Path | None, typer.Option(help="Folder for verdict.json and summary.md.")
     ] = None,
+    author: Annotated[
+        str | None, typer.Option(envvar="AUTHOR", help="Account that sends the results, if known.")
+    ] = None,
     annotate: Annotated[bool, typer.Option(help="Print annotations for GitHub Actions.")] = False,
     step_summary: Annotated[
         Path | None,
@@ -31,22 +35,25 @@ def gate_command(  # noqa: PLR0913 - each option of the command is an argument
 ) -> None:
     """Judge the results that a pull request adds. Exit code 0: accepted, or none; 1: rejected."""
     try:
-        judgement = gate.judge(repository, base=base, head=head)
+        judgement = gate.judge(repository, base=base, head=head, author=author or None)
+        report = gate_neighbours.report(repository, judgement)
     except GitError as error:
         typer.echo(error, err=True)
         raise typer.Exit(error.exit_code) from error
-    _print(judgement, as_json=as_json, annotate=annotate)
+    _print(judgement, report, as_json=as_json, annotate=annotate)
     if output is not None:
-        _write(judgement, output)
+        _write(report, output)
     if step_summary is not None:
         with step_summary.open("a", encoding="utf-8") as stream:
-            stream.write(gate_report.summary(judgement))
+            stream.write(comment.body(report))
     raise typer.Exit(1 if judgement.decision == "rejected" else 0)
 
 
-def _print(judgement: gate.Judgement, *, as_json: bool, annotate: bool) -> None:
+def _print(
+    judgement: gate.Judgement, report: verdict.Report, *, as_json: bool, annotate: bool
+) -> None:
     if as_json:
-        typer.echo(gate_report.as_json(judgement), nl=False)
+        typer.echo(verdict.to_bytes(report), nl=False)
     else:
         for line in gate_report.lines(judgement):
             typer.echo(line)
@@ -56,10 +63,10 @@ def _print(judgement: gate.Judgement, *, as_json: bool, annotate: bool) -> None:
     typer.echo(gate_report.note(judgement), err=True)
 
 
-def _write(judgement: gate.Judgement, output: Path) -> None:
+def _write(report: verdict.Report, output: Path) -> None:
     output.mkdir(parents=True, exist_ok=True)
-    (output / "verdict.json").write_bytes(gate_report.as_json(judgement))
-    (output / "summary.md").write_text(gate_report.summary(judgement), encoding="utf-8")
+    (output / "verdict.json").write_bytes(verdict.to_bytes(report))
+    (output / "summary.md").write_text(comment.body(report), encoding="utf-8")
 
 
 if __name__ == "__main__":

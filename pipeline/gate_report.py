@@ -1,17 +1,14 @@
-"""How is the gate's judgement told: to a terminal, to the code host, to the next workflow?
+"""How is the gate's judgement told: to a terminal and to the code host's log?
 
 Paths and findings come from a stranger. Nothing they hold can begin a line, so none of it is read
-as a command of the runner or as markup.
+as a command of the runner.
 """
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
-import orjson
-
-from schemas.finding import shown
+from schemas.finding import quoted_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,12 +17,6 @@ if TYPE_CHECKING:
     from schemas.finding import Finding
 
 MAX_ANNOTATIONS = 10
-_PLAIN_PATH = re.compile(r"[A-Za-z0-9.][A-Za-z0-9._/-]{0,199}")
-_TITLES = {
-    "accepted": "Accepted",
-    "rejected": "Not accepted yet",
-    "no-result": "No result in this pull request",
-}
 
 
 def lines(judgement: Judgement) -> Iterator[str]:
@@ -55,43 +46,10 @@ def note(judgement: Judgement) -> str:
             return f"{wrong} finding(s) in {count} result file(s); correct them and push again."
 
 
-def summary(judgement: Judgement) -> str:
-    """A Markdown page; what a stranger wrote stands in an indented block: nothing is markup."""
-    paths = [f"    {_told(path)}" for path in judgement.results]
-    findings = [f"    {line}" for line in lines(judgement)]
-    parts = [f"## {_TITLES[judgement.decision]}", note(judgement)]
-    if paths:
-        parts += ["Files:", "\n".join(paths)]
-    if findings:
-        parts += ["Findings:", "\n".join(findings)]
-    return "\n\n".join(parts) + "\n"
-
-
-def as_json(judgement: Judgement) -> bytes:
-    """The judgement for machines."""
-    findings = [
-        {"file": path, "path": f.path, "message": f.message, "rule": f.rule}
-        for path, f in _pairs(judgement)
-    ]
-    value = {
-        "version": 1,
-        "decision": judgement.decision,
-        "base": judgement.base,
-        "head": judgement.head,
-        "results": [_told(path) for path in judgement.results],
-        "findings": findings,
-    }
-    return orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
-
-
 def _pairs(judgement: Judgement) -> Iterator[tuple[str, Finding]]:
     for path, found in judgement.findings.items():
         for finding in found:
-            yield _told(path), finding
-
-
-def _told(path: str) -> str:
-    return path if _PLAIN_PATH.fullmatch(path) else shown(path)
+            yield quoted_path(path), finding
 
 
 def _data(text: str) -> str:

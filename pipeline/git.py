@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from pipeline.errors import PipelineError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
 _TIMEOUT_S = 60
@@ -41,10 +41,26 @@ def commit(repository: Path, revision: str) -> str:
 
 
 def changes(repository: Path, base: str, head: str) -> tuple[Change, ...]:
-    """Every path that `head` changes since it left `base`; a rename removes one and adds one."""
+    """Every path that `head` changes since it left `base`; a rename removes one and adds one.
+
+    Raises `GitError` when the two share no history, or not as much as this clone knows of.
+    """
+    start = _fork_point(repository, base, head)
     options = ("--raw", "--no-renames", "--no-abbrev", "--no-ext-diff", "--no-textconv", "-z")
-    fields = _text(repository, "diff", *options, f"{base}...{head}", "--").split("\0")[:-1]
+    fields = _text(repository, "diff", *options, start, head, "--").split("\0")[:-1]
     return tuple(sorted(_changes(iter(fields)), key=lambda change: change.path))
+
+
+def _fork_point(repository: Path, base: str, head: str) -> str:
+    """The commit at which `head` left `base`."""
+    try:
+        return _text(repository, "merge-base", base, head).split("\n")[0]
+    except GitError as error:
+        if _text(repository, "rev-parse", "--is-shallow-repository").strip() == "true":
+            message = "this clone is shallow; fetch the rest with: git fetch --unshallow"
+        else:
+            message = f"{head[:12]} shares no history with {base[:12]}; start the branch from main"
+        raise GitError(message) from error
 
 
 def size(repository: Path, blob: str) -> int:
@@ -61,6 +77,23 @@ def names(repository: Path, revision: str, folder: str) -> tuple[str, ...]:
     """The paths of everything in a folder at a revision."""
     listed = _text(repository, "ls-tree", "--name-only", "-z", revision, f"{folder}/")
     return tuple(listed.split("\0")[:-1])
+
+
+def file(repository: Path, revision: str, path: str) -> bytes:
+    """The bytes of a file at a revision."""
+    return _run(repository, "cat-file", "blob", f"{revision}:{path}")
+
+
+def values(repository: Path, revision: str, folder: str, key: str) -> Mapping[str, str]:
+    """What the compact JSON files of a folder say for a key of text: the value, and which file."""
+    pattern = f'"{key}":"[A-Za-z0-9._-]*"'
+    options = ("--only-matching", "-z", "-e", pattern)
+    try:
+        listed = _text(repository, "grep", *options, revision, "--", f"{folder}/")
+    except GitError:  # git grep ends with 1 when it finds nothing
+        return {}
+    pairs = (line.split("\0") for line in listed.splitlines())
+    return {match.split('"')[3]: file.rpartition("/")[2] for file, match in pairs}
 
 
 def _changes(fields: Iterator[str]) -> Iterator[Change]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from schemas.finding import ROOT, Finding
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
     from pipeline.validate import Verdict
     from schemas.submission import Submission
@@ -66,25 +66,22 @@ def superseding_findings(
 
 
 def twice_superseded(
-    new: Mapping[str, Submission], collection: Mapping[str, Submission]
+    new: Mapping[str, Submission], replaced_by: Mapping[str, str]
 ) -> dict[str, tuple[Finding, ...]]:
-    """Results that replace what another one replaces already: the line would fork."""
-    taken = {s.supersedes: name for name, s in collection.items() if s.supersedes}
+    """Results that replace what another one replaces already: the line would fork.
+
+    `new` are submissions by path, `replaced_by` says what replaced a result of the collection.
+    """
+    taken = dict(replaced_by)
     found: dict[str, tuple[Finding, ...]] = {}
-    for name, submission in new.items():
+    for path, submission in sorted(new.items()):
         old = submission.supersedes
-        if old is None:
+        name = path.rpartition("/")[2]
+        if old is None or taken.setdefault(old, name) == name:
             continue
-        other = taken.setdefault(old, name)
-        if other != name:
-            message = f"{old} is superseded by {other} already; name {other} instead"
-            found[name] = (_finding("superseding-twice", message),)
+        message = f"{old} is superseded by {taken[old]} already; name {taken[old]} instead"
+        found[path] = (_finding("superseding-twice", message),)
     return found
-
-
-def superseded_names(collection: Iterable[Submission]) -> frozenset[str]:
-    """The names of all results that another one replaces."""
-    return frozenset(each.supersedes for each in collection if each.supersedes)
 
 
 def _entry_findings(name: str, collection: Mapping[str, Submission]) -> tuple[Finding, ...]:

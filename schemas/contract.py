@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 SUBMISSION_SCHEMA = "submission.v1.schema.json"
 PUBLISHED_SCHEMA = "published.v1.schema.json"
 LIFECYCLE_SCHEMA = "lifecycle.v1.schema.json"
+VERDICT_SCHEMA = "verdict.v1.schema.json"
 
 
 def findings(data: bytes) -> tuple[Finding, ...]:

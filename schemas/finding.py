@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 ROOT = "$"
 MAX_FINDINGS = 500
 _PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,59}")
+_PLAIN_PATH = re.compile(r"[A-Za-z0-9.][A-Za-z0-9._/-]{0,199}")
 _SHOWN_CHARACTERS = 60
 _SHOWN_CHOICES = 16
 
@@ -64,6 +65,11 @@ def child_path(path: str, step: str | int) -> str:
     if isinstance(step, int):
         return f"{path}[{step}]"
     return f"{path}.{step}" if _PLAIN_KEY.fullmatch(step) else f"{path}[{shown(step)}]"
+
+
+def quoted_path(path: str) -> str:
+    """A path as it is told: as it is when it is plain, else quoted and escaped, and cut."""
+    return path if _PLAIN_PATH.fullmatch(path) else shown(path)
 
 
 def shown(value: object) -> str:

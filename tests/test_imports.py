@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[1]
 PACKAGES = ("schemas", "estimates", "harness", "pipeline")
 # Who may import an outside module at run time; a name stands for the module and all below it.
 ALLOWED = {
-    "typer": ("harness.cli", "pipeline.cli", "pipeline.gate_cli"),
+    "typer": ("harness.cli", "pipeline.cli", "pipeline.gate_cli", "pipeline.comment_cli"),
     "duckdb": (
         *("pipeline.load", "pipeline.aggregate", "pipeline.database", "pipeline.metrics"),
         *("pipeline.charts", "pipeline.export", "pipeline.build"),
@@ -28,7 +28,13 @@ ALLOWED = {
     "jinja2": ("pipeline.pages",),
     "subprocess": (
         *("harness.detect", "harness.submit", "harness.runners", "harness.models"),
-        *("harness.doctor", "pipeline.build", "pipeline.git", "pipeline.addresses"),
+        *(
+            "harness.doctor",
+            "pipeline.build",
+            "pipeline.git",
+            "pipeline.host",
+            "pipeline.addresses",
+        ),
     ),
     "llama_cpp": ("harness.runners", "harness.models", "harness.doctor"),
     "gguf": ("harness.gguf_header", "harness.models"),

@@ -21,6 +21,7 @@ OUR_COMMANDS = re.compile(r"(make [a-z]|git |python -m (harness|pipeline)\b)")
 RIGHTS = {
     ("ci", "test"): {"contents": "read"},
     ("submission", "gate"): {"contents": "read"},
+    ("comment", "comment"): {"contents": "read", "actions": "read", "pull-requests": "write"},
     ("site", "build"): {"contents": "read"},
     ("site", "deploy"): {"pages": "write", "id-token": "write"},
 }
@@ -46,7 +47,7 @@ def run(tool: str, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_there_are_workflows() -> None:
-    assert NAMES == ["ci", "site", "submission"]
+    assert NAMES == ["ci", "comment", "site", "submission"]
 
 
 def test_zizmor_finds_nothing() -> None:
@@ -137,6 +138,21 @@ def test_the_gate_checks_out_the_base_and_never_the_pull_request() -> None:
     )
 
     assert checkout["with"]["ref"] == "${{ github.event.pull_request.base.sha }}"
+
+
+def test_the_workflow_with_rights_checks_out_nothing_of_the_pull_request() -> None:
+    own = [step for workflow, step in steps() if workflow == "comment"]
+    (checkout,) = (step for step in own if step.get("uses", "").startswith("actions/checkout@"))
+
+    assert "ref" not in checkout["with"]
+    assert "repository" not in checkout["with"]
+    assert not any("git fetch" in step.get("run", "") for step in own)
+
+
+def test_the_comment_waits_for_the_workflow_that_judges() -> None:
+    waits = read(GITHUB / "workflows" / "comment.yml")["on"]["workflow_run"]
+
+    assert waits["workflows"] == [read(GITHUB / "workflows" / "submission.yml")["name"]]
 
 
 def test_the_gate_runs_for_every_pull_request() -> None:

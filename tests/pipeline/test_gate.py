@@ -207,7 +207,12 @@ def test_a_flood_of_files_is_cut(repository: Repository) -> None:
         repository.write(b"{}", f"flood-{number:03}.json")
     repository.commit()
 
-    assert {"path-count"} in repository.rules().values()
+    judgement = repository.judge()
+
+    assert {path: found[0].rule for path, found in judgement.findings.items()} == {
+        FOLDER: "path-count"
+    }
+    assert judgement.submissions == {}
 
 
 def test_an_unknown_revision_is_a_fault_of_the_environment(repository: Repository) -> None:

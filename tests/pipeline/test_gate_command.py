@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline import gate, gate_report
+from pipeline import comment, gate, gate_neighbours, gate_paths, gate_report
 from tests.pipeline.repositories import FOLDER, SMALL, Repository, name_of
 from tests.samples import sample_bytes
 
@@ -28,7 +28,8 @@ def test_nothing_that_a_stranger_wrote_begins_a_line(repository: Repository) -> 
     repository.commit()
 
     judgement = repository.judge()
-    said = [*gate_report.lines(judgement), *gate_report.summary(judgement).splitlines()]
+    report = gate_neighbours.report(repository.path, judgement)
+    said = [*gate_report.lines(judgement), *comment.body(report).splitlines()]
 
     assert judgement.decision == "rejected"
     assert not any(line.lstrip().startswith("::") for line in said)
@@ -37,7 +38,7 @@ def test_nothing_that_a_stranger_wrote_begins_a_line(repository: Repository) -> 
 
 def test_annotations_are_escaped_and_at_most_ten() -> None:
     findings = {
-        f"{FOLDER}/a,b:{number:02}%.json": (gate._finding("path-name", "50% of\r\nit"),)  # noqa: SLF001 - the finding that the gate itself makes
+        f"{FOLDER}/a,b:{number:02}%.json": (gate_paths._finding("path-name", "50% of\r\nit"),)  # noqa: SLF001 - the finding that the gate itself makes
         for number in range(12)
     }
     judgement = gate.Judgement(
@@ -95,7 +96,9 @@ def test_the_command_prints_findings_and_writes_the_verdict(repository: Reposito
     assert verdict["decision"] == "rejected"
     assert verdict["head"] == repository.git("rev-parse", "pull-request")
     assert verdict["findings"][0]["rule"] == "schema-type"
-    assert f"    {path}: {message}" in (output / "summary.md").read_text(encoding="utf-8")
+    summary = (output / "summary.md").read_text(encoding="utf-8")
+    assert summary.startswith("## Not accepted yet\n\n1 finding in 1 result file.")
+    assert f"- `{path}`\n    - `a list (entries: 0) has the wrong type" in summary
 
 
 def test_the_command_accepts_with_exit_code_0(repository: Repository) -> None:
@@ -107,7 +110,7 @@ def test_the_command_accepts_with_exit_code_0(repository: Repository) -> None:
 
     assert done.returncode == 0
     assert json.loads(done.stdout)["decision"] == "accepted"
-    assert summary.read_text(encoding="utf-8").startswith("## Accepted\n")
+    assert summary.read_text(encoding="utf-8").startswith("## Accepted: thank you!\n")
 
 
 def test_the_command_reports_a_missing_repository_with_exit_code_3(tmp_path: Path) -> None:
@@ -128,6 +131,6 @@ def test_judging_loads_neither_engine_nor_database() -> None:
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
     )
 
-    heavy = {"duckdb", "llama_cpp", "polars", "altair", "pyarrow", "scipy", "numpy", "mkdocs"}
+    heavy = {"duckdb", "llama_cpp", "polars", "altair", "pyarrow", "mkdocs", "jinja2"}
     assert "jsonschema" in done.stdout.split()
     assert heavy.isdisjoint(done.stdout.split())
