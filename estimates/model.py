@@ -67,7 +67,8 @@ class Estimate:
     `speedup` is the geometric mean of the prompt speedups (over tasks: with equal weight per task).
     `interval` is the t interval on the prompt log ratios, `bootstrap` the block bootstrap beside
     it. `round_cost` is R, the cost of one round in units of one baseline token: an arm wins where
-    `tokens_per_round` exceeds it. `predicted_speedup` follows from the probes, and
+    `tokens_per_round` exceeds it. `energy_ratio` is the arm's joules per token over its baseline's,
+    both known only where counters were read. `predicted_speedup` follows from the probes, and
     `unexplained` is speedup / predicted_speedup - 1.
     """
 
@@ -83,6 +84,8 @@ class Estimate:
     bootstrap: Interval | None = None
     baseline_tps: float | None = None
     tps: float | None = None
+    energy_per_token_j: float | None = None
+    energy_ratio: float | None = None
     tokens_per_round: float | None = None
     round_cost: float | None = None
     acceptance_rate: float | None = None

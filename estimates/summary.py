@@ -12,6 +12,7 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from estimates import decomposition as parts
+from estimates import energy
 from estimates.exactness import count, worst
 from estimates.flags import raised
 from estimates.flags.evidence import Evidence, repeats
@@ -98,6 +99,10 @@ def _with_decomposition(estimate: Estimate, scope: Scope) -> Estimate:
         estimate,
         baseline_tps=median(1000 / pairs.baseline_ms for pairs in prompts),
         tps=median(1000 / pairs.arm_ms for pairs in prompts),
+        energy_per_token_j=scope.mean_over_prompts(
+            lambda pairs: energy.energy_per_token_j(pairs.trials)
+        ),
+        energy_ratio=scope.mean_over_prompts(energy.energy_ratio),
         tokens_per_round=scope.mean_over_prompts(
             lambda pairs: parts.tokens_per_round(pairs.trials)
         ),

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     F = TypeVar("F", bound=Fact)
 
 MS_DECIMALS = 3
+_J_DECIMALS = 3
 
 
 def trial_of(generation: Generation, planned: PlannedTrial, *, order: int) -> Trial:
@@ -51,6 +52,7 @@ def trial_of(generation: Generation, planned: PlannedTrial, *, order: int) -> Tr
         output_tokens=len(generation.tokens),
         decode_ms=_ms(generation.decode_ms),
         wall_ms=_ms(generation.wall_ms),
+        energy_j=None if generation.energy_j is None else round(generation.energy_j, _J_DECIMALS),
         finish=generation.finish,
         output_sha256=token_digest(generation.tokens),
     )

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import psutil
 
 from harness import cache
+from harness.detect import energy
 from harness.detect.machine import machine as describe_machine
 from harness.detect.watch import Watch
 from harness.doctor import hardware, software
@@ -43,6 +44,7 @@ def examine(*, model: str | None, say: Callable[[str], None]) -> Iterator[Check]
     yield hardware.memory(ram.total // _MIB, ram.available // _MIB)
     yield _disk()
     yield hardware.power(on_battery=machine.on_battery)
+    yield hardware.energy(*energy.availability(machine.gpus))
     yield hardware.load(state, machine.cpu.logical_cores)
     yield hardware.clock(time.perf_counter)
     yield _decode(model, say)

@@ -63,6 +63,11 @@ def power(*, on_battery: bool | None) -> Check:
     return ok("Power", "no battery in use" if on_battery is None else "mains")
 
 
+def energy(found: str, hindrance: str | None) -> Check:
+    """Whether results say how much energy a token took; they are as good without it."""
+    return ok("Energy", found if hindrance is None else f"{found}: {hindrance}")
+
+
 def load(state: Snapshot, cores: int) -> Check:
     """Whether something else uses the processor."""
     parts = []

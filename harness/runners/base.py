@@ -60,8 +60,8 @@ class Generation:
     `margins` has one entry per output token: the logit of the token minus the runner-up's. It is
     `None` where the runner did not look (only baselines need it). `rounds` are single rounds where
     the runner sees them, sums where a server tells no more. `prompt_ms` is `None` when the state of
-    the same prompt was reused, `ttft_ms` where nobody waited for the first token. `prompt_sha256`
-    covers the rendered prompt's token ids.
+    the same prompt was reused, `ttft_ms` where nobody waited for the first token. `energy_j`
+    counts from the first round to the last. `prompt_sha256` covers the rendered prompt's token ids.
     """
 
     tokens: tuple[int, ...]
@@ -73,6 +73,7 @@ class Generation:
     rounds: tuple[Round, ...] | Totals
     finish: Literal["length", "stop"]
     ttft_ms: float | None = None
+    energy_j: float | None = None
 
     @property
     def decode_ms(self) -> float:

@@ -27,6 +27,8 @@ comment on column estimate.bootstrap_low is '{"label": "Speedup, lower bound (bo
 comment on column estimate.bootstrap_high is '{"label": "Speedup, upper bound (bootstrap)", "unit": "×", "direction": "higher"}';
 comment on column estimate.baseline_tps is '{"label": "Baseline rate", "unit": "tokens/s", "direction": "higher"}';
 comment on column estimate.tps is '{"label": "Rate", "unit": "tokens/s", "direction": "higher"}';
+comment on column estimate.energy_per_token_j is '{"label": "Energy per token", "unit": "J", "direction": "lower"}';
+comment on column estimate.energy_ratio is '{"label": "Energy per token, over the baseline''s", "unit": "×", "direction": "lower"}';
 comment on column estimate.tokens_per_round is '{"label": "Tokens per round", "unit": "tokens", "direction": "higher"}';
 comment on column estimate.round_cost is '{"label": "Round cost R", "unit": "baseline tokens", "direction": "lower"}';
 comment on column estimate.acceptance_rate is '{"label": "Acceptance rate", "unit": "fraction", "direction": "higher"}';

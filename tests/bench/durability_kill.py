@@ -87,8 +87,7 @@ def torment(subject: Subject, kills: int, rng: random.Random, modes: Sequence[Mo
         on_disk = trials_on_disk(subject.journal)
         problems += _changed(kept, on_disk, "the journal")
         kept |= on_disk
-    finished = not subject.journal.exists() and subject.result.exists()
-    if not finished:
+    if not _finished(subject):
         problems += _finish(subject)
     submission = read(subject.result.read_bytes()) if subject.result.exists() else ()
     if not isinstance(submission, Submission):
@@ -150,6 +149,8 @@ def _killed(subject: Subject, mode: Mode, after_s: float) -> Kill | None:
             orphans_s = _kill(process, mode)
         else:
             return None
+    if _finished(subject):  # its result was there already, only the process was not gone yet
+        return None
     data = subject.journal.read_bytes() if subject.journal.exists() else b""
     return Kill(
         mode=mode,
@@ -158,6 +159,10 @@ def _killed(subject: Subject, mode: Mode, after_s: float) -> Kill | None:
         torn_bytes=len(data) - data.rfind(b"\n") - 1,
         orphans_s=orphans_s,
     )
+
+
+def _finished(subject: Subject) -> bool:
+    return subject.result.exists() and not subject.journal.exists()
 
 
 def _kill(process: subprocess.Popen[bytes], mode: Mode) -> float | None:
