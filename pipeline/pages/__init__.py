@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from pipeline.pages.data import data_page
 from pipeline.pages.environment import render
+from pipeline.pages.explore import explore
 from pipeline.pages.format_reference import format_reference
 from pipeline.pages.home import home
 from pipeline.pages.model import Asset, Page, Site
@@ -29,6 +30,7 @@ def pages(
 ) -> Iterator[Page | Asset]:
     """Every generated page, and the files that belong to one; `files` are the exported data."""
     yield from home(connection, site)
+    yield from explore(connection, site)
     yield tasks(connection, site)
     yield break_even(connection, site)
     yield from device_pages(connection, site)

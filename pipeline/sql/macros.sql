@@ -23,6 +23,17 @@ create macro short_name(words) as
     without_boilerplate(regexp_replace(words, '@', '', 'g'))
   );
 
+-- Who made a chip, by its marketing name: for processors, and graphics cards that do not say.
+create macro vendor_of(words) as
+  case
+    when regexp_matches(words, 'nvidia|geforce|quadro|tesla', 'i') then 'nvidia'
+    when regexp_matches(words, 'amd|radeon|ryzen|epyc', 'i') then 'amd'
+    when regexp_matches(words, 'intel', 'i') then 'intel'
+    when regexp_matches(words, 'apple', 'i') then 'apple'
+    when regexp_matches(words, 'qualcomm|snapdragon|adreno', 'i') then 'qualcomm'
+    else 'other'
+  end;
+
 create macro size_class(parameters) as
   case
     when parameters is null then 'unknown size'

@@ -1,0 +1,103 @@
+// How do cells leave the page as text? As CSV, as Markdown, as a command that measures one again.
+"use strict";
+
+import { key, label, page, printed } from "./cells.js";
+
+const MARKDOWN_ROWS = 200;
+const FORMULA = /^[=+\-@\t\r]/;
+const NOT_A_WORD = /[^A-Za-z0-9._]+/g;
+const NONE = "–";
+
+const figureColumn = (name) => (cells, row) => printed(cells, name, row) ?? "";
+const percentColumn = (cells, row) => {
+  const share = printed(cells, "accepted", row);
+  return share === null ? "" : share;
+};
+const numberOf = (name) => (cells, row) => {
+  const found = key(cells, name, row);
+  return found === "none" ? "" : found;
+};
+const COLUMNS = {
+  device: (cells, row) => label(cells, "device", row),
+  vendor: (cells, row) => key(cells, "vendor", row),
+  vram_gib: numberOf("vram"),
+  backend: (cells, row) => key(cells, "backend", row),
+  target: (cells, row) => label(cells, "target", row),
+  quantisation: (cells, row) => key(cells, "quant", row),
+  method: (cells, row) => key(cells, "method", row),
+  depth: numberOf("depth"),
+  draft: (cells, row) => label(cells, "draft", row),
+  task: (cells, row) => key(cells, "task", row),
+  tier: (cells, row) => key(cells, "tier", row),
+  verdict: (cells, row) => key(cells, "verdict", row),
+  speedup: figureColumn("speedup"),
+  interval_low: figureColumn("low"),
+  interval_high: figureColumn("high"),
+  baseline_tps: figureColumn("baseline"),
+  tokens_per_round: figureColumn("tokens"),
+  round_cost: figureColumn("cost"),
+  accepted_percent: percentColumn,
+  rigs: figureColumn("rigs"),
+  submissions: figureColumn("submissions"),
+};
+
+// A spreadsheet runs what begins like a formula: such text gets an apostrophe in front.
+export const csvCell = (value) => {
+  const safe = FORMULA.test(value) ? `'${value}` : value;
+  return /[",\n\r]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+};
+
+export const csv = (cells, rows, root) => {
+  const lines = [[...Object.keys(COLUMNS), "evidence"].join(",")];
+  for (const row of rows) {
+    const values = Object.values(COLUMNS).map((value) => csvCell(String(value(cells, row))));
+    lines.push([...values, csvCell(root + page(cells, "evidence", row))].join(","));
+  }
+  return `${lines.join("\n")}\n`;
+};
+
+const markdownCell = (value) => String(value || NONE).replace(/[\\|`*_[\]<>#]/g, "\\$&");
+
+export const speedup = (cells, row) => {
+  const middle = printed(cells, "speedup", row);
+  return middle === null ? NONE : `${middle}×`;
+};
+
+const bound = (text) => (Number(text) < 0.1 ? "<0.1" : Number(text) > 10 ? ">10" : text);
+
+export const interval = (cells, row) => {
+  const [low, high] = [printed(cells, "low", row), printed(cells, "high", row)];
+  return low === null || high === null ? null : `[${bound(low)}, ${bound(high)}]`;
+};
+
+export const method = (cells, row) => {
+  const depth = key(cells, "depth", row);
+  return label(cells, "method", row) + (depth === "none" ? "" : ` · depth ${depth}`);
+};
+
+export const markdown = (cells, rows, address) => {
+  const heads = ["Device", "Backend", "Target", "Method", "Draft", "Task", "Speedup", "95 % interval", "Verdict"];
+  const lines = [`| ${heads.join(" | ")} |`, `|${"---|".repeat(heads.length)}`];
+  for (const row of rows.slice(0, MARKDOWN_ROWS)) {
+    const target = `${label(cells, "target", row)} ${key(cells, "quant", row)}`;
+    const values = [label(cells, "device", row), key(cells, "backend", row), target, method(cells, row), label(cells, "draft", row)];
+    const found = [label(cells, "task", row), speedup(cells, row), interval(cells, row) ?? "", label(cells, "verdict", row)];
+    lines.push(`| ${[...values, ...found].map(markdownCell).join(" | ")} |`);
+  }
+  const more = rows.length > MARKDOWN_ROWS ? `The first ${MARKDOWN_ROWS} of ${rows.length} cells. ` : "";
+  return `${lines.join("\n")}\n\n${more}Source: <${address}>\n`;
+};
+
+// A name as one word of a command line: nothing in it means anything to a shell.
+const word = (text) => text.replace(NOT_A_WORD, "-").replace(/^-+|-+$/g, "") || "MODEL";
+
+export const command = (cells, row) => {
+  const depth = key(cells, "depth", row);
+  const task = key(cells, "task", row);
+  const draft = label(cells, "draft", row);
+  const parts = ["python -m harness run", `--target ${word(`${label(cells, "target", row)}-${key(cells, "quant", row)}`)}.gguf`];
+  if (draft) parts.push(`--draft ${word(draft.replace(/ (?=[^ ]*$)/, "-"))}.gguf`);
+  parts.push(`--method ${key(cells, "method", row)}${depth === "none" ? "" : `:n_max=${depth}`}`);
+  if (task !== "all") parts.push(`--tasks ${task}`);
+  return parts.join(" ");
+};

@@ -1,0 +1,103 @@
+// What is in the file of all cells, and which rows does a choice leave? Data only, no page.
+"use strict";
+
+const FORMAT = "draftmap-explore";
+const VERSION = 1;
+// Where a word of the search may stand.
+const SEARCHED = ["device", "vendor", "vram", "backend", "target", "size", "quant", "method", "draft", "task", "verdict"];
+const ALL_TASKS = "all";
+
+export const load = async (url) => {
+  const answer = await fetch(url);
+  if (!answer.ok) throw new Error(`the file of the cells answered ${answer.status}`);
+  return decode(await answer.json());
+};
+
+// Typed arrays: a filter reads 50,000 small numbers per column, not 50,000 objects.
+export const decode = (file) => {
+  if (file.format !== FORMAT || file.version !== VERSION) throw new Error("the file of the cells has another format");
+  const facets = {};
+  for (const [name, { keys, labels = keys, pages, index }] of Object.entries(file.facets)) {
+    const numbers = new Map(keys.map((key, number) => [key, number]));
+    facets[name] = { keys, labels, pages, numbers, index: Uint32Array.from(index), words: labels.map((label) => String(label).toLowerCase()) };
+  }
+  const figures = {};
+  for (const [name, { digits, spare, values }] of Object.entries(file.figures)) {
+    figures[name] = { digits, spare, values: Float64Array.from(values, (value) => value ?? NaN) };
+  }
+  return { rows: file.rows, facets, figures, orders: new Map() };
+};
+
+// The words and figures of one row.
+export const key = (cells, name, row) => cells.facets[name].keys[cells.facets[name].index[row]];
+export const label = (cells, name, row) => cells.facets[name].labels[cells.facets[name].index[row]];
+export const page = (cells, name, row) => (cells.facets[name].pages ?? cells.facets[name].keys)[cells.facets[name].index[row]];
+export const figure = (cells, name, row) => {
+  const { values, digits, spare } = cells.figures[name];
+  return values[row] / 10 ** (digits + spare);
+};
+export const printed = (cells, name, row) => {
+  const { values, digits, spare } = cells.figures[name];
+  return Number.isNaN(values[row]) ? null : (Math.round(values[row] / 10 ** spare) / 10 ** digits).toFixed(digits);
+};
+
+// All rows sorted by a column; missing figures come last either way. Sorted once, then kept.
+export const order = (cells, column, falling) => {
+  const name = `${column} ${falling}`;
+  if (!cells.orders.has(name)) {
+    const values = cells.facets[column]?.index ?? cells.figures[column].values;
+    const missing = falling ? -Infinity : Infinity;
+    const keys = Float64Array.from(values, (value) => (Number.isNaN(value) ? missing : value));
+    const rows = Uint32Array.from(keys, (_, row) => row);
+    rows.sort(falling ? (a, b) => keys[b] - keys[a] || a - b : (a, b) => keys[a] - keys[b] || a - b);
+    cells.orders.set(name, rows);
+  }
+  return cells.orders.get(name);
+};
+
+// Which values of a facet may stay: those chosen; without a choice each single task, and the
+// measured tier, because tiers are never mixed.
+const allowed = (cells, name, chosen) => {
+  const { keys, numbers } = cells.facets[name];
+  if (chosen) return Uint8Array.from(keys, (each) => each === chosen);
+  if (name === "task" && keys.length > 1) return Uint8Array.from(keys, (each) => each !== ALL_TASKS);
+  if (name === "tier" && numbers.has("measured")) return Uint8Array.from(keys, (each) => each === "measured");
+  return null;
+};
+
+const wordMasks = (cells, words) =>
+  words.map((word) =>
+    SEARCHED.map((name) => ({
+      index: cells.facets[name].index,
+      mask: Uint8Array.from(cells.facets[name].words, (text) => text.includes(word)),
+    })).filter(({ mask }) => mask.includes(1)),
+  );
+
+// The rows that fit, in the order asked for, and per facet how many rows each of its values has
+// under all other filters. One pass over the rows.
+export const select = (cells, { choices, words, counted, column, falling }) => {
+  const names = [...new Set([...counted, ...Object.keys(choices)])];
+  const counts = names.map((name) => new Uint32Array(cells.facets[name].keys.length));
+  const indexes = names.map((name) => cells.facets[name].index);
+  const active = names
+    .map((name, number) => ({ number, index: indexes[number], mask: allowed(cells, name, choices[name]) }))
+    .filter(({ mask }) => mask);
+  const masks = wordMasks(cells, words);
+  const rows = new Uint32Array(cells.rows);
+  let length = 0;
+  for (const row of order(cells, column, falling)) {
+    if (!masks.every((places) => places.some(({ index, mask }) => mask[index[row]]))) continue;
+    let misses = 0;
+    let missed = null;
+    for (const facet of active) {
+      if (facet.mask[facet.index[row]]) continue;
+      missed = facet;
+      if (++misses > 1) break;
+    }
+    if (misses === 0) {
+      rows[length++] = row;
+      for (let each = 0; each < indexes.length; each++) counts[each][indexes[each][row]]++;
+    } else if (misses === 1) counts[missed.number][missed.index[row]]++;
+  }
+  return { rows: rows.subarray(0, length), counts: Object.fromEntries(names.map((name, each) => [name, counts[each]])) };
+};

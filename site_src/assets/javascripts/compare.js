@@ -1,0 +1,249 @@
+// Which of two settings is better, task by task? Two places (device and backend), or two arms.
+// A side is `a` or `b` in the address: a setup, or a place when everything in common is compared.
+"use strict";
+
+import { figure, key, label, load, page, printed } from "./cells.js";
+import { interval, method, speedup } from "./cells-text.js";
+
+const MOST_ROWS = 200;
+const SHAPE = ["target", "quant", "method", "depth", "draft", "tier"];
+const SIDES = ["a", "b"];
+const NAMES = { a: "First", b: "Second" };
+const HEADS = ["Speedup, 95 % interval", "Tokens per round", "R", "Baseline tokens/s"];
+
+const element = (tag, className, ...children) => {
+  const made = document.createElement(tag);
+  if (className) made.className = className;
+  made.append(...children);
+  return made;
+};
+
+// Places with their setups, and setups with their rows; a shape is a setup wherever it was run.
+const index = (cells) => {
+  const [places, setups] = [new Map(), new Map()];
+  for (let row = 0; row < cells.rows; row++) {
+    const name = key(cells, "setup", row);
+    if (!setups.has(name)) {
+      const place = `${key(cells, "device", row)}~${key(cells, "backend", row)}`;
+      const shape = JSON.stringify(SHAPE.map((each) => key(cells, each, row)));
+      if (!places.has(place)) places.set(place, { place, device: key(cells, "device", row), label: `${label(cells, "device", row)} · ${key(cells, "backend", row)}`, shapes: new Map() });
+      setups.set(name, { setup: name, place, shape, row, tasks: new Map() });
+      places.get(place).shapes.set(shape, name);
+    }
+    setups.get(name).tasks.set(key(cells, "task", row), row);
+  }
+  return { places: new Map([...places].sort(([, one], [, other]) => one.label.localeCompare(other.label, "en"))), setups };
+};
+
+const words = (cells, row) => {
+  const parts = [`${label(cells, "target", row)} ${key(cells, "quant", row)}`, method(cells, row), label(cells, "draft", row)];
+  if (key(cells, "tier", row) !== "measured") parts.push(label(cells, "tier", row));
+  return parts.filter(Boolean).join(", ");
+};
+
+class Compare {
+  constructor(form, cells) {
+    this.form = form;
+    this.cells = cells;
+    this.section = document.getElementById("dm-compared");
+    Object.assign(this, index(cells));
+    for (const side of SIDES) {
+      this.select(side, "place").append(...[...this.places.values()].map(({ place, label: text }) => new Option(text, place)));
+    }
+    form.addEventListener("submit", (event) => event.preventDefault());
+    form.addEventListener("change", (event) => this.changed(event.target));
+    form.querySelector('[data-part="swap"]').addEventListener("click", () => this.go({ a: this.sides.b, b: this.sides.a }));
+    form.hidden = false;
+    this.restore();
+  }
+
+  select(side, kind) {
+    return this.form.querySelector(`[data-side="${side}"][data-kind="${kind}"]`);
+  }
+
+  // From the address: names that the data do not have count as not given.
+  restore() {
+    const query = new URLSearchParams(location.search);
+    const asked = Object.fromEntries(SIDES.map((side) => [side, this.side(query.get(side))]));
+    this.show(this.completed(asked));
+  }
+
+  side(name) {
+    if (this.setups.has(name)) return { place: this.setups.get(name).place, setup: name };
+    return this.places.has(name) ? { place: name, setup: null } : null;
+  }
+
+  // What to put beside a side that stands alone: the same on the nearest place, else another arm.
+  completed({ a, b }) {
+    if (a && b) return { a, b };
+    if (b) return { a: this.opposite(b), b };
+    const first = a ?? { place: this.richest(), setup: null };
+    const second = this.opposite(first);
+    if (first.setup || second.place !== first.place) return { a: first, b: second };
+    const arm = { place: first.place, setup: [...this.places.get(first.place).shapes.values()][0] };
+    return { a: arm, b: this.opposite(arm) };
+  }
+
+  richest() {
+    const shared = (place) => this.near(place).reduce((most, other) => Math.max(most, this.common(place.place, other.place).length), 0);
+    const ranked = [...this.places.values()].map((place) => [shared(place), place.place]);
+    return ranked.reduce((best, each) => (each[0] > best[0] ? each : best))[1];
+  }
+
+  // Other backends of the same device first, then all other places.
+  near({ place, device }) {
+    const others = [...this.places.values()].filter((each) => each.place !== place);
+    const same = others.filter((each) => each.device === device);
+    return same.length ? same : others;
+  }
+
+  opposite({ place, setup }) {
+    const here = this.places.get(place);
+    const others = [...this.near(here), ...this.places.values()].filter((each) => each.place !== place);
+    if (setup) {
+      const { shape, row } = this.setups.get(setup);
+      const model = (each) => ["target", "quant"].map((name) => key(this.cells, name, each)).join(" ");
+      const there = others.find((each) => each.shapes.has(shape));
+      if (there) return { place: there.place, setup: there.shapes.get(shape) };
+      const same = (name) => model(this.setups.get(name).row) === model(row);
+      const arms = [...here.shapes.values()].filter((name) => name !== setup);
+      return { place, setup: arms.find(same) ?? arms[0] ?? setup };
+    }
+    const there = others.find((each) => this.common(place, each.place).length) ?? here;
+    return { place: there.place, setup: null };
+  }
+
+  common(one, other) {
+    const there = this.places.get(other).shapes;
+    return [...this.places.get(one).shapes.keys()].filter((shape) => there.has(shape));
+  }
+
+  changed({ dataset: { side, kind }, value }) {
+    const sides = { ...this.sides, [side]: kind === "setup" ? { place: this.sides[side].place, setup: value || null } : this.moved(side, value) };
+    this.go(sides);
+  }
+
+  // On another place the same arm stays chosen, if it was measured there.
+  moved(side, place) {
+    const { setup } = this.sides[side];
+    const same = setup && this.places.get(place).shapes.get(this.setups.get(setup).shape);
+    return { place, setup: same ?? null };
+  }
+
+  go(sides) {
+    this.show(sides);
+    const query = new URLSearchParams(SIDES.map((side) => [side, sides[side].setup ?? sides[side].place]));
+    history.pushState(history.state, "", `${location.pathname}?${query}`);
+  }
+
+  // Where one side names an arm and the other only a place, the same arm is meant there too.
+  resolved(sides) {
+    const [a, b] = SIDES.map((side) => sides[side]);
+    const there = (from, to) => ({ ...to, setup: this.places.get(to.place).shapes.get(this.setups.get(from.setup).shape) ?? null });
+    if (a.setup && !b.setup) return { a, b: there(a, b) };
+    return b.setup && !a.setup ? { a: there(b, a), b } : { a, b };
+  }
+
+  show(sides) {
+    const { a, b } = this.resolved(sides);
+    this.sides = { a, b };
+    for (const side of SIDES) this.showSide(side, this.sides[side]);
+    const pairs = this.pairs(a, b);
+    this.section.hidden = false;
+    this.section.querySelector('[data-part="says"]').textContent = this.sentence(pairs, !a.setup);
+    this.section.querySelector("thead").replaceChildren(...this.heads(!a.setup));
+    this.section.querySelector("tbody").replaceChildren(...pairs.slice(0, MOST_ROWS).map((pair) => this.row(pair, !a.setup)));
+    this.form.dataset.state = "ready";
+  }
+
+  showSide(side, { place, setup }) {
+    const choices = [...this.places.get(place).shapes.values()];
+    const options = choices.map((name) => new Option(words(this.cells, this.setups.get(name).row), name));
+    options.sort((one, other) => one.text.localeCompare(other.text, "en"));
+    const select = this.select(side, "setup");
+    select.replaceChildren(new Option("Everything that both have", ""), ...options);
+    select.value = setup ?? "";
+    this.select(side, "place").value = place;
+  }
+
+  // Rows of the two sides that say the same thing: one task, and one shape where none was chosen.
+  pairs(a, b) {
+    if (Boolean(a.setup) !== Boolean(b.setup)) return [];
+    const setups = a.setup
+      ? [[a.setup, b.setup]]
+      : this.common(a.place, b.place).map((shape) => [this.places.get(a.place).shapes.get(shape), this.places.get(b.place).shapes.get(shape)]);
+    const found = setups.flatMap(([one, other]) => {
+      const there = this.setups.get(other).tasks;
+      return [...this.setups.get(one).tasks].filter(([task]) => there.has(task)).map(([task, row]) => this.pair(row, there.get(task)));
+    });
+    const distance = ({ ratio }) => (Number.isNaN(ratio) ? -1 : Math.abs(Math.log(ratio)));
+    const task = ({ first }) => this.cells.facets.task.index[first];
+    return found.sort(a.setup ? (one, other) => task(one) - task(other) : (one, other) => distance(other) - distance(one));
+  }
+
+  pair(first, second) {
+    const value = (name, row) => figure(this.cells, name, row);
+    const ratio = value("speedup", first) / value("speedup", second);
+    const better = value("low", first) > value("high", second) ? "a" : value("low", second) > value("high", first) ? "b" : null;
+    return { first, second, ratio, better };
+  }
+
+  sentence(pairs, mixed) {
+    if (!pairs.length) return mixed ? "Nothing was measured on both places with the same model and method. Choose another place, or an arm on each side." : "The second side has not been measured on this task or place. Choose another one.";
+    const count = (side) => pairs.filter(({ better }) => better === side).length;
+    const what = mixed ? "cells that both have" : "tasks";
+    const more = pairs.length > MOST_ROWS ? ` The ${MOST_ROWS} that differ most are shown.` : "";
+    return `Of ${pairs.length} ${what}, speculation pays clearly more on the first side in ${count("a")} and on the second in ${count("b")}; in ${count(null)} the intervals allow no claim.${more}`;
+  }
+
+  heads(mixed) {
+    const cell = (text, columns, className) => Object.assign(element("th", className, text), { scope: columns > 1 ? "colgroup" : "col", colSpan: columns });
+    const title = (side) => `${NAMES[side]}: ${this.places.get(this.sides[side].place).label}`;
+    const top = element("tr", "", cell("", mixed ? 2 : 1, ""), ...SIDES.map((side) => cell(title(side), HEADS.length, "dm-compare__side")), cell("", 1, ""));
+    const names = [...(mixed ? ["Model and method"] : []), "Task", ...HEADS, ...HEADS, "First over second"];
+    return [top, element("tr", "", ...names.map((name) => cell(name, 1, /Speedup|Tokens|^R$|Base|over/.test(name) ? "dm-num" : "")))];
+  }
+
+  row({ first, second, ratio, better }, mixed) {
+    const { cells } = this;
+    const made = element("tr", "");
+    if (mixed) made.append(element("td", "", words(cells, first)));
+    const head = element("th", "", label(cells, "task", first));
+    head.scope = "row";
+    made.append(head, ...this.figures("First", first), ...this.figures("Second", second));
+    const clear = better ? `${better === "a" ? "first" : "second"} is clearly better` : "no claim";
+    const over = Number.isNaN(ratio) ? "–" : `${ratio.toFixed(2)}×`;
+    const last = element("td", "dm-num dm-pair", element("span", "dm-value", over), element("br"), element("span", "dm-soft", clear));
+    last.dataset.label = "First over second";
+    made.append(last);
+    return made;
+  }
+
+  figures(side, row) {
+    const { cells } = this;
+    const range = interval(cells, row);
+    const number = (name) => printed(cells, name, row) ?? "–";
+    const link = Object.assign(element("a", "dm-value", speedup(cells, row)), { href: this.form.dataset.root + page(cells, "evidence", row) });
+    const verdict = element("span", `dm-verdict dm-verdict--${key(cells, "verdict", row)}`, label(cells, "verdict", row));
+    const made = [
+      element("td", "dm-num dm-pair", link, ...(range ? [" ", element("span", "dm-interval", range)] : []), element("br"), verdict),
+      ...["tokens", "cost", "baseline"].map((name) => element("td", "dm-num", number(name))),
+    ];
+    made.forEach((cell, each) => (cell.dataset.label = `${side}, ${HEADS[each]}`));
+    return made;
+  }
+}
+
+let current = null;
+addEventListener("popstate", () => current?.form.isConnected && current.restore());
+document$.subscribe(async () => {
+  const form = document.getElementById("dm-compare");
+  if (!form || form.dataset.state) return;
+  form.dataset.state = "loading";
+  try {
+    current = new Compare(form, await load(form.dataset.cells));
+  } catch (error) {
+    form.dataset.state = "failed";
+    form.before(element("p", "dm-chart__error", `The comparison does not work: ${error.message}. The table below has the closest pairs.`));
+  }
+});

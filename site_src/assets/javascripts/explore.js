@@ -1,0 +1,292 @@
+// Which cells does the reader want to see? The page Explore: filters, order, address, copies.
+// Text nodes only; a value from the address counts only if the data has it.
+"use strict";
+
+import { key, label, load, page, printed, select } from "./cells.js";
+import { command, csv, interval, markdown, method, speedup } from "./cells-text.js";
+
+const ROWS_PER_PAGE = 50;
+const LONGEST_SEARCH = 120;
+const DEFAULT = { column: "speedup", falling: true };
+const HIDDEN = ["setup"]; // filters that only an address can set
+const NARROW = "(max-width: 44.9375em)";
+const SHARES = { hurts: "clearly slower", helps: "clearly faster", "no-clear-difference": "no clear difference", "too-few-prompts": "too few prompts", "never-drafted": "never drafted", failed: "failed" };
+
+const element = (tag, className, ...children) => {
+  const made = document.createElement(tag);
+  if (className) made.className = className;
+  made.append(...children);
+  return made;
+};
+const link = (href, text) => Object.assign(element("a", "", text), { href });
+
+class Explore {
+  constructor(form, cells) {
+    this.form = form;
+    this.cells = cells;
+    this.root = form.dataset.root;
+    this.table = document.getElementById("dm-cells");
+    this.pages = document.querySelector(".dm-explore__pages");
+    this.selects = [...form.querySelectorAll("select[name]")];
+    this.names = this.selects.map((each) => each.name);
+    this.total = select(cells, { choices: {}, words: [], counted: [], ...DEFAULT }).rows.length;
+    this.fill();
+    this.listen();
+    this.restore();
+  }
+
+  part(name) {
+    return this.form.querySelector(`[data-part="${name}"]`);
+  }
+
+  fill() {
+    for (const each of this.selects) {
+      const { keys, labels } = this.cells.facets[each.name];
+      each.append(...keys.map((value, number) => new Option(labels[number], value)));
+    }
+    for (const heading of this.headings()) {
+      const { sort } = heading.dataset;
+      const [first, last] = sort in this.cells.figures ? ["lowest first", "highest first"] : ["ascending", "descending"];
+      const name = heading.textContent.replace(/,.*/, "");
+      this.part("order").append(new Option(`${name}, ${last}`, `-${sort}`), new Option(`${name}, ${first}`, sort));
+      const button = Object.assign(element("button", "", ...heading.childNodes), { type: "button" });
+      button.addEventListener("click", () => this.turn(sort));
+      heading.append(button);
+    }
+    if (matchMedia(NARROW).matches) this.form.querySelector("details").open = false;
+    this.form.hidden = false;
+  }
+
+  headings() {
+    return [...this.table.tHead.querySelectorAll("[data-sort]")];
+  }
+
+  listen() {
+    const { form } = this;
+    form.addEventListener("submit", (event) => event.preventDefault());
+    form.addEventListener("input", (event) => event.target.name === "q" && this.changed("replace"));
+    form.addEventListener("change", (event) => {
+      if (event.target === this.part("order")) this.sort(...this.parsed(event.target.value));
+      else if (event.target.name !== "q") this.changed("push");
+    });
+    form.addEventListener("reset", () => setTimeout(() => this.clear()));
+    for (const each of form.querySelectorAll("[data-copy]")) each.addEventListener("click", () => this.copy(this[each.dataset.copy](), each.textContent));
+    for (const each of this.pages.querySelectorAll("button")) each.addEventListener("click", () => this.step(Number(each.dataset.step)));
+  }
+
+  // From the address: nothing that the data does not have.
+  restore() {
+    const query = new URLSearchParams(location.search);
+    this.form.elements.q.value = (query.get("q") ?? "").slice(0, LONGEST_SEARCH);
+    this.choices = {};
+    for (const name of [...this.names, ...HIDDEN]) {
+      const value = query.get(name);
+      if (this.cells.facets[name].numbers.has(value)) this.choices[name] = value;
+    }
+    for (const each of this.selects) each.value = this.choices[each.name] ?? "";
+    const [column, falling] = this.parsed(query.get("sort") ?? "");
+    const known = this.headings().some((heading) => heading.dataset.sort === column);
+    this.sorted = known ? { column, falling } : { ...DEFAULT };
+    this.number = Math.max(1, Math.trunc(Number(query.get("page"))) || 1);
+    this.show();
+  }
+
+  // An order as an address has it: a column, with a minus where the highest comes first.
+  parsed(order) {
+    return [order.replace(/^-/, ""), order.startsWith("-")];
+  }
+
+  query() {
+    const query = new URLSearchParams();
+    const words = this.form.elements.q.value.trim();
+    if (words) query.set("q", words);
+    for (const [name, value] of Object.entries(this.choices)) query.set(name, value);
+    const { column, falling } = this.sorted;
+    if (column !== DEFAULT.column || falling !== DEFAULT.falling) query.set("sort", `${falling ? "-" : ""}${column}`);
+    if (this.number > 1) query.set("page", this.number);
+    return String(query);
+  }
+
+  remember(how) {
+    const query = this.query();
+    if (query === location.search.slice(1)) return;
+    const address = `${location.pathname}${query ? `?${query}` : ""}${location.hash}`;
+    history[`${how}State`](history.state, "", address);
+  }
+
+  changed(how) {
+    for (const { name, value } of this.selects) {
+      if (value) this.choices[name] = value;
+      else delete this.choices[name];
+    }
+    this.number = 1;
+    this.show();
+    this.remember(how);
+  }
+
+  clear() {
+    this.choices = {};
+    this.sorted = { ...DEFAULT };
+    this.changed("push");
+  }
+
+  turn(column) {
+    const again = this.sorted.column === column;
+    this.sort(column, again ? !this.sorted.falling : column in this.cells.figures);
+  }
+
+  sort(column, falling) {
+    this.sorted = { column, falling };
+    this.number = 1;
+    this.show();
+    this.remember("push");
+  }
+
+  step(by) {
+    this.number += by;
+    this.show();
+    this.remember("push");
+    this.table.closest(".dm-scroll").scrollIntoView({ block: "start" });
+  }
+
+  show() {
+    const words = this.form.elements.q.value.toLowerCase().split(/\s+/).filter(Boolean);
+    this.found = select(this.cells, { choices: this.choices, words, counted: this.names, ...this.sorted });
+    const last = Math.max(1, Math.ceil(this.found.rows.length / ROWS_PER_PAGE));
+    this.number = Math.min(this.number, last);
+    const from = (this.number - 1) * ROWS_PER_PAGE;
+    const rows = [...this.found.rows.subarray(from, from + ROWS_PER_PAGE)];
+    this.table.tBodies[0].replaceChildren(...(rows.length ? rows.map((row) => this.row(row)) : [this.nothing()]));
+    const { column, falling } = this.sorted;
+    this.part("order").value = `${falling ? "-" : ""}${column}`;
+    for (const heading of this.headings()) {
+      heading.ariaSort = heading.dataset.sort !== column ? "none" : falling ? "descending" : "ascending";
+    }
+    this.pages.hidden = last === 1;
+    this.pages.querySelector("[data-part]").textContent = `Page ${this.number} of ${last}`;
+    this.pages.querySelector('[data-step="-1"]').disabled = this.number === 1;
+    this.pages.querySelector('[data-step="1"]').disabled = this.number === last;
+    this.showOptions();
+    this.showShares();
+    this.form.dataset.state = "ready";
+  }
+
+  showOptions() {
+    for (const each of this.selects) {
+      const counts = this.found.counts[each.name];
+      for (let number = 0; number < counts.length; number++) {
+        const option = each.options[number + 1];
+        const text = `${this.cells.facets[each.name].labels[number]} (${counts[number].toLocaleString("en")})`;
+        if (option.text !== text) option.text = text;
+        option.disabled = counts[number] === 0 && !option.selected;
+      }
+    }
+    const active = Object.keys(this.choices).length;
+    this.part("active").textContent = active ? `(${active} in use)` : "";
+  }
+
+  showShares() {
+    const { keys, index } = this.cells.facets.verdict;
+    const { rows } = this.found;
+    const totals = Object.fromEntries(keys.map((verdict) => [verdict, 0]));
+    for (const row of rows) totals[keys[index[row]]]++;
+    const share = (verdict) => `${(((totals[verdict] ?? 0) / rows.length) * 100).toFixed(0)}\u00a0% ${SHARES[verdict]}`;
+    const shares = rows.length ? `: ${share("hurts")}, ${share("helps")}` : ". Take a filter away to see more";
+    this.part("count").textContent = `${rows.length.toLocaleString("en")} of ${this.total.toLocaleString("en")} cells${shares}.`;
+    const present = Object.keys(SHARES).filter((verdict) => totals[verdict]);
+    const bar = this.part("bar");
+    bar.hidden = !rows.length;
+    bar.firstElementChild.replaceChildren(
+      ...present.map((verdict) => {
+        const piece = element("span", `dm-bar__part dm-bar__part--${verdict}`);
+        piece.style.flexGrow = totals[verdict];
+        return piece;
+      }),
+    );
+    bar.lastElementChild.replaceChildren(
+      ...present.map((verdict) => element("li", "", element("span", `dm-key dm-key--${verdict}`), `${totals[verdict].toLocaleString("en")} ${SHARES[verdict]}`)),
+    );
+  }
+
+  nothing() {
+    const cell = element("td", "", "No cell fits these filters.");
+    cell.colSpan = this.table.tHead.rows[0].cells.length;
+    return element("tr", "", cell);
+  }
+
+  row(row) {
+    const { cells, root } = this;
+    const head = element("th", "", link(root + page(cells, "device", row), label(cells, "device", row)));
+    head.scope = "row";
+    const target = [link(root + page(cells, "target", row), label(cells, "target", row)), " ", element("span", "dm-soft", label(cells, "quant", row))];
+    const draft = label(cells, "draft", row);
+    const ways = [method(cells, row), ...(draft ? [element("br"), element("span", "dm-soft", draft)] : [])];
+    const range = interval(cells, row);
+    const figure = [element("span", "dm-value", speedup(cells, row)), ...(range ? [" ", element("span", "dm-interval", range)] : [])];
+    const verdict = element("span", `dm-verdict dm-verdict--${key(cells, "verdict", row)}`, label(cells, "verdict", row));
+    const number = (name, head, unit = "") => {
+      const text = printed(cells, name, row);
+      const cell = element("td", "dm-num", text === null ? "–" : text + unit);
+      cell.dataset.label = head;
+      return cell;
+    };
+    const made = element("tr", "", head);
+    made.append(element("td", "", ...target), element("td", "", key(cells, "backend", row)), element("td", "dm-method", ...ways));
+    made.append(element("td", "", label(cells, "task", row)), element("td", "dm-num dm-pair", ...figure), element("td", "", verdict));
+    made.append(number("baseline", "Baseline tokens/s"), number("tokens", "Tokens per round"), number("cost", "R"));
+    made.append(number("accepted", "Accepted", " %"), number("rigs", "Rigs"), this.ways(row));
+    return made;
+  }
+
+  ways(row) {
+    const { cells, root } = this;
+    const others = Number(printed(cells, "submissions", row)) - 1;
+    const evidence = link(root + page(cells, "evidence", row), others ? `newest of ${others + 1} submissions` : "submission");
+    const compare = link(`${root}compare/?a=${key(cells, "setup", row)}`, "compare");
+    const copy = Object.assign(element("button", "dm-explore__command", "command"), { type: "button", title: command(cells, row) });
+    copy.addEventListener("click", () => this.copy(command(cells, row), "Command line"));
+    return element("td", "dm-explore__ways", evidence, " · ", compare, " · ", copy);
+  }
+
+  link() {
+    return location.href;
+  }
+
+  csv() {
+    return csv(this.cells, this.found.rows, new URL(this.root, location.href).href);
+  }
+
+  markdown() {
+    return markdown(this.cells, this.found.rows, location.href);
+  }
+
+  // Where the clipboard is refused, the text stands in a field, selected.
+  async copy(text, what) {
+    const fallback = this.part("fallback");
+    fallback.hidden = true;
+    try {
+      await navigator.clipboard.writeText(text);
+      this.part("copied").textContent = `${what.replace(/^Copy (as )?/, "")} copied.`;
+    } catch {
+      fallback.hidden = false;
+      const field = fallback.querySelector("textarea");
+      field.value = text;
+      field.select();
+      this.part("copied").textContent = "The browser refused the clipboard; the text is below.";
+    }
+  }
+}
+
+let current = null;
+addEventListener("popstate", () => current?.form.isConnected && current.restore());
+document$.subscribe(async () => {
+  const form = document.getElementById("dm-explore");
+  if (!form || form.dataset.state) return;
+  form.dataset.state = "loading";
+  try {
+    current = new Explore(form, await load(form.dataset.cells));
+  } catch (error) {
+    form.dataset.state = "failed";
+    form.before(element("p", "dm-chart__error", `The filters do not work: ${error.message}. The first cells are below.`));
+  }
+});
