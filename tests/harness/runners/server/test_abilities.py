@@ -1,0 +1,65 @@
+"""A binary is asked what it can do; no version number decides."""
+
+from pathlib import Path
+
+import pytest
+
+from harness.runners.server.abilities import Abilities, read_help
+
+CAPTURES = Path(__file__).resolve().parents[3] / "captures" / "llama-server"
+
+
+def captured(build: str) -> Abilities:
+    return read_help((CAPTURES / f"help-{build}.txt").read_text("utf-8"))
+
+
+@pytest.mark.parametrize("build", ["b10068", "b10434"])
+def test_all_types_of_speculation_are_read(build: str) -> None:
+    types = captured(build).spec_types
+
+    assert types[0] == "none"
+    assert {"draft-simple", "draft-mtp", "ngram-simple", "ngram-mod", "ngram-cache"} <= set(types)
+
+
+def test_a_type_that_came_later_is_offered_by_the_later_build_only() -> None:
+    assert "draft-dspark" not in captured("b10068").spec_types
+    assert "draft-dspark" in captured("b10434").spec_types
+
+
+def test_a_flag_that_is_listed_as_removed_is_not_there() -> None:
+    abilities = captured("b10434")
+
+    assert "--draft-max" not in abilities.flags
+    assert abilities.first("--draft-max", "--spec-draft-n-max") == "--spec-draft-n-max"
+
+
+def test_flags_with_and_without_a_value_are_told_apart() -> None:
+    abilities = captured("b10434")
+
+    assert {"-fa", "--flash-attn", "--fit", "-c", "-md"} <= abilities.takes_value
+    assert not {"--metrics", "--no-webui"} & abilities.takes_value
+
+
+def test_all_names_of_one_flag_are_known() -> None:
+    assert {"-md", "--model-draft", "--spec-draft-model"} <= captured("b10434").flags
+
+
+def test_a_value_on_a_line_of_its_own_is_found() -> None:
+    text = (
+        "--spec-type none,draft-simple,ngram-mod\n"
+        "                                        comma-separated list of types\n"
+    )
+
+    assert read_help(text).spec_types == ("none", "draft-simple", "ngram-mod")
+
+
+def test_bars_between_the_types_are_understood() -> None:
+    text = "--spec-type [none|ngram-cache|ngram-simple]\n                 type of speculation\n"
+
+    assert read_help(text).spec_types == ("none", "ngram-cache", "ngram-simple")
+
+
+def test_a_text_that_is_no_help_has_no_flags() -> None:
+    assert read_help("command not found") == Abilities(
+        flags=frozenset(), takes_value=frozenset(), spec_types=()
+    )

@@ -1,0 +1,108 @@
+"""An answer is taken at its word only where it does not contradict itself."""
+
+from copy import deepcopy
+
+import pytest
+
+from harness.runners.server.answer import BadAnswerError, Completion, read_completion
+from harness.runners.server.counters import Counters
+from harness.runners.server.requests import margins_in
+from harness.runners.server.session import totals
+from schemas.codec import Json
+
+ANSWER: dict[str, Json] = {
+    "tokens": [472, 585, 304, 1758],
+    "tokens_evaluated": 5,
+    "stop_type": "limit",
+    "timings": {
+        "prompt_n": 5,
+        "prompt_ms": 200.766,
+        "predicted_n": 4,
+        "predicted_ms": 178.9,
+        "draft_n": 3,
+        "draft_n_accepted": 2,
+    },
+}
+
+
+def changed(**timings: Json) -> Json:
+    answer = deepcopy(ANSWER)
+    stated = answer["timings"]
+    assert isinstance(stated, dict)
+    stated.update(timings)
+    return answer
+
+
+def test_tokens_counts_and_times_are_read() -> None:
+    assert read_completion(ANSWER) == Completion(
+        tokens=(472, 585, 304, 1758),
+        prompt_tokens=5,
+        prompt_ms=200.766,
+        decode_ms=178.9,
+        drafted=3,
+        accepted=2,
+        finish="length",
+    )
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        ([], "no JSON object"),
+        ({"tokens": [1]}, "no timings"),
+        ({**ANSWER, "tokens": []}, "return_tokens"),
+        (changed(predicted_n=9), "has 4 tokens, but its timings speak of 9"),
+        (changed(predicted_ms="fast"), "predicted_ms is 'fast'"),
+        (changed(draft_n=-1), "draft_n is -1"),
+        (changed(draft_n=True), "draft_n is True"),
+        (changed(predicted_ms=float("nan")), "predicted_ms is nan"),
+    ],
+)
+def test_what_is_missing_or_wrong_is_named(answer: Json, message: str) -> None:
+    with pytest.raises(BadAnswerError, match=message):
+        read_completion(answer)
+
+
+def test_rounds_follow_from_tokens_and_accepted_drafts() -> None:
+    # Four tokens: the first from the prompt, two accepted, so one pass of the target.
+    counted = Counters(rounds=1, drafted=3, accepted=2, accepted_at=(1, 1, 0))
+
+    found = totals(read_completion(ANSWER), speculates=True, counted=counted)
+
+    assert (found.rounds, found.drafted, found.accepted) == (1, 3, 2)
+    assert found.accepted_histogram == (0, 0, 1)
+
+
+def test_metrics_that_disagree_with_the_answer_give_no_histogram() -> None:
+    counted = Counters(rounds=1, drafted=3, accepted=1, accepted_at=(1,))
+
+    found = totals(read_completion(ANSWER), speculates=True, counted=counted)
+
+    assert found.accepted_histogram is None
+
+
+def test_an_answer_that_does_not_speak_of_drafts_drafted_nothing() -> None:
+    answer = deepcopy(ANSWER)
+    timings = answer["timings"]
+    assert isinstance(timings, dict)
+    del timings["draft_n"], timings["draft_n_accepted"]
+
+    found = totals(read_completion(answer), speculates=True, counted=None)
+
+    assert (found.rounds, found.drafted, found.accepted) == (3, 0, 0)
+    assert found.accepted_histogram == (3,)
+
+
+def test_margins_are_differences_of_log_probabilities() -> None:
+    listed: Json = [
+        {"id": 1, "top_logprobs": [{"id": 1, "logprob": -0.5}, {"id": 2, "logprob": -2.0}]},
+        {"id": 3, "top_logprobs": [{"id": 3, "logprob": -0.25}, {"id": 4, "logprob": -0.5}]},
+    ]
+
+    assert margins_in({"completion_probabilities": listed}) == (1.5, 0.25)
+
+
+def test_a_token_without_a_runner_up_leaves_all_margins_unknown() -> None:
+    listed: Json = [{"id": 1, "top_logprobs": [{"id": 1, "logprob": 0.0}]}]
+
+    assert margins_in({"completion_probabilities": listed}) is None

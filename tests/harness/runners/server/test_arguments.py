@@ -1,0 +1,127 @@
+"""Every value is passed to the server, in the words that its build knows."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from harness.model import ArmPlan
+from harness.runners.base import Failure
+from harness.runners.server.abilities import Abilities, read_help
+from harness.runners.server.arguments import arguments
+from harness.runners.server.binary import without_places
+from schemas.submission import DraftHead, DraftModel, Method, Ngram, NoSpeculation, PromptLookup
+from tests.harness.campaigns import campaign
+
+CAPTURES = Path(__file__).resolve().parents[3] / "captures" / "llama-server"
+NEW = read_help((CAPTURES / "help-b10434.txt").read_text("utf-8"))
+# A build from before types had names: the draft model alone switches speculation on.
+OLD = Abilities(
+    flags=frozenset({"-m", "-md", "-ngld", "--draft-max", "--draft-min", "--draft-p-min", "-fa"}),
+    takes_value=frozenset(),
+    spec_types=(),
+)
+# A build of early 2026: types, but one set of sizes for all of them.
+MIDDLE = replace(
+    OLD,
+    flags=OLD.flags
+    | {"--spec-type", "--spec-ngram-size-n", "--spec-ngram-size-m", "--spec-ngram-min-hits"},
+    spec_types=("none", "ngram-simple", "ngram-mod"),
+)
+DRAFT = DraftModel(draft="draft", n_max=4)
+SIMPLE = Ngram(type="ngram-simple", ngram_size=3, n_max=8, min_hits=1)
+
+
+def said(method: Method, abilities: Abilities) -> str:
+    role = "baseline" if isinstance(method, NoSpeculation) else "speculation"
+    arm = ArmPlan(id="arm", role=role, method=method)
+    found = arguments(arm, campaign(), abilities=abilities, port=8123, threads=3)
+    assert not isinstance(found, Failure), found
+    return " ".join(found)
+
+
+def refused(method: Method, abilities: Abilities) -> str:
+    arm = ArmPlan(id="arm", role="speculation", method=method)
+    found = arguments(arm, campaign(), abilities=abilities, port=8123, threads=3)
+    assert isinstance(found, Failure), found
+    return found.detail
+
+
+def test_a_draft_model_is_switched_on_by_its_type() -> None:
+    line = said(DRAFT, NEW)
+
+    assert "-md draft.gguf -ngld 999 --spec-type draft-simple" in line
+    assert "--spec-draft-n-max 4 --spec-draft-n-min 0 --spec-draft-p-min 0" in line
+
+
+def test_a_build_without_types_gets_the_older_words() -> None:
+    line = said(DRAFT, OLD)
+
+    assert line.endswith("-md draft.gguf -ngld 999 --draft-max 4 --draft-min 0 --draft-p-min 0")
+    assert "--spec" not in line
+
+
+def test_a_build_whose_types_are_all_n_grams_still_takes_a_draft_model() -> None:
+    assert "--spec-type" not in said(DRAFT, MIDDLE)
+
+
+def test_the_sizes_of_an_n_gram_method_have_their_own_names_or_the_shared_ones() -> None:
+    assert said(SIMPLE, NEW).endswith(
+        "--spec-type ngram-simple --spec-ngram-simple-size-n 3 "
+        "--spec-ngram-simple-size-m 8 --spec-ngram-simple-min-hits 1"
+    )
+    assert said(SIMPLE, MIDDLE).endswith(
+        "--spec-type ngram-simple --spec-ngram-size-n 3 --spec-ngram-size-m 8 "
+        "--spec-ngram-min-hits 1"
+    )
+
+
+def test_ngram_mod_has_a_least_and_a_greatest_draft() -> None:
+    method = Ngram(type="ngram-mod", ngram_size=24, n_min=48, n_max=64)
+
+    assert said(method, NEW).endswith(
+        "--spec-ngram-mod-n-match 24 --spec-ngram-mod-n-min 48 --spec-ngram-mod-n-max 64"
+    )
+
+
+def test_a_head_of_the_target_needs_no_draft_file() -> None:
+    line = said(DraftHead(type="mtp", n_max=3), NEW)
+
+    assert "--spec-type draft-mtp --spec-draft-n-max 3" in line
+    assert "-md" not in line
+
+
+def test_the_baseline_says_that_it_does_not_speculate() -> None:
+    assert said(NoSpeculation(), NEW).endswith("--spec-type none")
+    assert "--spec-type" not in said(NoSpeculation(), OLD)
+
+
+def test_everything_shared_is_said_and_nothing_is_fitted_or_cached() -> None:
+    line = said(NoSpeculation(), NEW)
+
+    assert "--host 127.0.0.1 --port 8123 -c 2048 -np 1 -t 3 -tb 3 -b 512 -ub 512 -ngl 999" in line
+    assert "-fa auto --fit off --cache-ram 0 --no-webui --metrics -lv 4" in line
+
+
+def test_a_switch_of_older_builds_gets_no_value() -> None:
+    assert "-fa" not in said(NoSpeculation(), OLD).split()
+
+
+@pytest.mark.parametrize(
+    ("method", "abilities", "detail"),
+    [
+        (SIMPLE, OLD, "this llama-server has no method ngram-simple (it knows draft models only)"),
+        (DraftHead(type="mtp", n_max=3), MIDDLE, "no method mtp (it offers none, ngram-simple"),
+        (PromptLookup(n_max=8, ngram_min=2, ngram_max=4), NEW, "one of the in-process runner"),
+    ],
+)
+def test_what_a_build_cannot_do_is_a_failure_that_names_it(
+    method: Method, abilities: Abilities, detail: str
+) -> None:
+    assert detail in refused(method, abilities)
+
+
+def test_places_and_addresses_are_left_out_of_the_record() -> None:
+    line = ("-m", "/home/me/target.gguf", "--port", "8123", "-c", "2048", "-md", "/x/d.gguf", "-fa")
+
+    assert without_places(line) == ("-c", "2048", "-fa")

@@ -1,0 +1,63 @@
+"""A log tells why a server died and where the layers really lie."""
+
+import pytest
+
+from harness.runners.server import log
+
+NO_GPU = """\
+I load_tensors: offloading 29 repeating layers to GPU
+I load_tensors: offloaded 31/31 layers to GPU
+I load_tensors:   CPU_Mapped model buffer size =   256.63 MiB
+I llama_kv_cache:        CPU KV buffer size =    22.50 MiB
+I sched_reserve:        CPU compute buffer size =    14.51 MiB
+"""
+TWO_ON_A_CARD = """\
+load_tensors: offloaded 20/33 layers to GPU
+load_tensors:        CUDA0 model buffer size =  3000.25 MiB
+load_tensors:   CPU_Mapped model buffer size =  1500.00 MiB
+llama_kv_cache:      CUDA0 KV buffer size =   200.00 MiB
+load_tensors: offloaded 25/25 layers to GPU
+load_tensors:        CUDA0 model buffer size =   400.00 MiB
+"""
+
+
+def test_layers_are_not_on_a_gpu_that_is_not_there() -> None:
+    assert log.resident_layers(NO_GPU) == log.Resident(target=0, draft=None)
+
+
+def test_target_and_draft_are_told_apart() -> None:
+    assert log.resident_layers(TWO_ON_A_CARD) == log.Resident(target=20, draft=25)
+
+
+def test_a_silent_log_says_nothing_about_layers() -> None:
+    assert log.resident_layers("listening\n") == log.Resident(target=None, draft=None)
+
+
+def test_memory_is_summed_by_device() -> None:
+    assert log.buffers_mib(TWO_ON_A_CARD) == {"CUDA0": 3600.25, "CPU": 1500.0}
+    assert log.buffers_mib(NO_GPU) == {"CPU": pytest.approx(293.64)}
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ("ggml_cuda: cudaMalloc failed: out of memory", "out-of-memory"),
+        ("the draft model 'x' is not compatible with the target model 'y'", "vocabulary-mismatch"),
+        ("llama_model_load: error loading model: missing tensor", "load-failed"),
+        ("all slots are idle", None),
+    ],
+)
+def test_the_log_names_the_reason(line: str, reason: str | None) -> None:
+    assert log.reason_in(f"loading\n{line}\nexiting\n") == reason
+
+
+def test_the_last_line_about_an_error_is_quoted() -> None:
+    text = "loading\nerror:  cannot   open x\nbye\n"
+
+    assert log.failure(text, otherwise="crashed", what="it ended").detail == (
+        "it ended: error: cannot open x"
+    )
+
+
+def test_an_empty_log_is_said_to_be_empty() -> None:
+    assert log.last_words("") == "its log is empty"
