@@ -1,0 +1,159 @@
+"""Which pull requests try to fool the path gate? Each as what it does to a tree, and what is said.
+
+A file is (mode, content); the path is what git stores, quoted as `git fast-import` wants it where
+it is no plain word. Expected are the rules by path; `ERROR` means one line about git itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final
+
+from tests.pipeline.repositories import FOLDER, OTHER, SMALL, name_of
+from tests.samples import sample_bytes
+
+REGULAR, EXECUTABLE, LINK, MODULE = "100644", "100755", "120000", "160000"
+GOOD: Final = f"{FOLDER}/{name_of(SMALL)}"
+THERE: Final = f"{FOLDER}/{name_of(OTHER)}"
+_DATA, _OTHER_DATA = sample_bytes(SMALL), sample_bytes(OTHER)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PullRequest:
+    """What a pull request adds and removes, and the rules expected by path."""
+
+    adds: dict[str, tuple[str, bytes]] = field(default_factory=dict)
+    removes: tuple[str, ...] = ()
+    expected: dict[str, str]
+
+
+def _in(name: str) -> str:
+    return f"{FOLDER}/{name}"
+
+
+def _named(path: str, rule: str = "path-name", mode: str = REGULAR) -> PullRequest:
+    return PullRequest(adds={path: (mode, _DATA)}, expected={path: rule})
+
+
+def _beside(path: str, content: bytes = b"x\n") -> PullRequest:
+    """A good result, and another file that a pull request with results must leave alone."""
+    return PullRequest(
+        adds={GOOD: (REGULAR, _DATA), path: (REGULAR, content)}, expected={path: "path-outside"}
+    )
+
+
+PULL_REQUESTS: dict[str, PullRequest] = {
+    "a workflow beside the result": _beside(".github/workflows/submission.yml"),
+    "an action beside the result": _beside(".github/actions/x/action.yml"),
+    "a validator beside the result": _beside("schemas/strict.py"),
+    "a test configuration beside the result": _beside("conftest.py"),
+    "attributes at the top": _beside(".gitattributes", b"* filter=x\n"),
+    "modules at the top": _beside(".gitmodules"),
+    "owners of code": _beside("CODEOWNERS"),
+    "a mail map": _beside(".mailmap"),
+    "a package configuration": _beside("pyproject.toml"),
+    "a published file": _beside("results/published/x.json"),
+    "a folder that only begins alike": _beside("results/community-2/x.json"),
+    "the folder in capitals": _beside(f"results/Community/{name_of(SMALL)}"),
+    "attributes in the folder": _named(_in(".gitattributes")),
+    "an ignore file in the folder": _named(_in(".gitignore")),
+    "a hidden name": _named(_in(".x.json")),
+    "a symbolic link": PullRequest(
+        adds={GOOD: (LINK, b"../../README.md")}, expected={GOOD: "path-mode"}
+    ),
+    "a symbolic link out of the repository": PullRequest(
+        adds={GOOD: (LINK, b"/etc/passwd")}, expected={GOOD: "path-mode"}
+    ),
+    "an executable bit": _named(GOOD, "path-mode", EXECUTABLE),
+    "a submodule": PullRequest(adds={GOOD: (MODULE, b"1" * 40)}, expected={GOOD: "path-mode"}),
+    "a folder where a file is expected": _named(f"{GOOD}/x.json"),
+    "a folder below": _named(_in("deeper/x.json")),
+    "the folder as a file": PullRequest(
+        adds={FOLDER: (REGULAR, b"x")},
+        removes=(THERE,),
+        expected={FOLDER: "path-name", THERE: "path-not-added"},
+    ),
+    "the folder as a link": PullRequest(
+        adds={FOLDER: (LINK, b"/tmp")},
+        removes=(THERE,),
+        expected={FOLDER: "path-mode", THERE: "path-not-added"},
+    ),
+    "an edit": PullRequest(adds={THERE: (REGULAR, _DATA)}, expected={THERE: "path-not-added"}),
+    "an edit to nothing": PullRequest(
+        adds={THERE: (REGULAR, b"")}, expected={THERE: "path-not-added"}
+    ),
+    "a removal": PullRequest(removes=(THERE,), expected={THERE: "path-not-added"}),
+    "a removal beside a good result": PullRequest(
+        adds={GOOD: (REGULAR, _DATA)}, removes=(THERE,), expected={THERE: "path-not-added"}
+    ),
+    "an executable bit on what is there": PullRequest(
+        adds={THERE: (EXECUTABLE, _OTHER_DATA)}, expected={THERE: "path-not-added"}
+    ),
+    "a link in place of what is there": PullRequest(
+        adds={THERE: (LINK, b"x")}, expected={THERE: "path-not-added"}
+    ),
+    "a rename": PullRequest(
+        adds={THERE.replace("rtx", "gtx"): (REGULAR, _OTHER_DATA)},
+        removes=(THERE,),
+        expected={THERE: "path-not-added", THERE.replace("rtx", "gtx"): "path-duplicate"},
+    ),
+    "a copy under another name": PullRequest(
+        adds={THERE.replace("rtx", "gtx"): (REGULAR, _OTHER_DATA)},
+        expected={THERE.replace("rtx", "gtx"): "path-duplicate"},
+    ),
+    "a case twin of what is there": _named(_in(name_of(OTHER).upper())),
+    "a case twin within the pull request": PullRequest(
+        adds={GOOD: (REGULAR, _DATA), _in(name_of(SMALL).upper()): (REGULAR, _DATA)},
+        expected={_in(name_of(SMALL).upper()): "path-name"},
+    ),
+    "the same result twice": PullRequest(
+        adds={GOOD: (REGULAR, _DATA), GOOD.replace("rtx", "gtx"): (REGULAR, _DATA)},
+        expected={GOOD: "duplicate"},
+    ),
+    "a newline in the name": _named(_in("a\nb.json")),
+    "a command of the code host in the name": _named(_in("\n::error::x.json")),
+    "a tabulator in the name": _named(_in("a\tb.json")),
+    "an escape character in the name": _named(_in("a\x1b[2Jb.json")),
+    "a quote in the name": _named(_in('a"b.json')),
+    "a backslash in the name": _named(_in("a\\b.json")),
+    "markup in the name": _named(_in("<img src=x onerror=alert(1)>.json")),
+    "a formula in the name": _named(_in("=1+1.json")),
+    "a shell command in the name": _named(_in("$(touch x).json")),
+    "an option as a name": _named(_in("--help.json")),
+    "an accent in the name": _named(_in("r\u00e9sultat.json")),
+    "an override from right to left in the name": _named(_in("x\u202enosj.json")),
+    "a zero-width space in the name": _named(_in("x\u200by.json")),
+    "a full-width name": _named(_in("\uff41bc.json")),
+    "spaces in the name": _named(_in("a b.json")),
+    "a name of Windows": _named(_in("con.json")),
+    "a numbered name of Windows": _named(_in("com1.x.json")),
+    "a name that ends in a dot": _named(_in("result.json.")),
+    "another ending": _named(_in("result.json5")),
+    "two endings": _named(_in("result.json.exe")),
+    "an ending in capitals": _named(_in("result.JSON")),
+    "a name that is too long": _named(_in("x" * 200 + ".json")),
+    "a name that is too short": _named(_in("a.json")),
+    "a name of the wrong form": _named(_in("mine.json"), "canonical-name"),
+    "a digest that is wrong": _named(GOOD[:-13] + "00000000.json", "canonical-name"),
+    "a day that is wrong": _named(GOOD.replace("20261121", "20261122"), "canonical-name"),
+    "more bytes than accepted": PullRequest(
+        adds={GOOD: (REGULAR, b" " * 524_289)}, expected={GOOD: "path-size"}
+    ),
+    "twenty million bytes": PullRequest(
+        adds={GOOD: (REGULAR, b" " * 20_000_000)}, expected={GOOD: "path-size"}
+    ),
+    "no bytes": PullRequest(adds={GOOD: (REGULAR, b"")}, expected={GOOD: "json"}),
+    "bytes that are no text": PullRequest(
+        adds={GOOD: (REGULAR, b"\x00\xff\xfe")}, expected={GOOD: "encoding"}
+    ),
+    "lines that end as on Windows": PullRequest(
+        adds={GOOD: (REGULAR, _DATA.replace(b"\n", b"\r\n"))}, expected={GOOD: "canonical-form"}
+    ),
+    "a pointer of large file storage": PullRequest(
+        adds={GOOD: (REGULAR, b"version 1\noid sha256:00\nsize 1\n")}, expected={GOOD: "json"}
+    ),
+    "three hundred files": PullRequest(
+        adds={_in(f"flood-{number:03}.json"): (REGULAR, b"{}") for number in range(300)},
+        expected={_in("flood-100.json"): "path-count"},
+    ),
+}
