@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 from harness.errors import BadInputError
 from harness.methods import DraftModelRequest, label
 from harness.model import ALL_LAYERS, ArmPlan, Campaign, ModelFile, Profile, RunSettings
-from schemas.submission import DraftModel, EmptyDraft, NoSpeculation, PromptLookup
+from schemas.submission import DraftModel, EmptyDraft, NoSpeculation, Oracle, PromptLookup
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from harness.methods import MethodRequest
     from harness.model import Suite
@@ -48,6 +48,8 @@ class Options:
     threads: int | None = None
     gpu_layers: int | None = None
     draft_gpu_layers: int | None = None
+    baseline_gpu_layers: int | None = None
+    teacher_forced: bool = False
     quick: bool = False
     seed: int = 0
 
@@ -66,7 +68,7 @@ def build(
         profile=profile(options),
         target=target,
         drafts=drafts,
-        arms=_arms(methods, drafts),
+        arms=(*_arms(methods, drafts), *_alternatives(options)),
         suite=suite,
         settings=_settings(options, suite),
         blocks=options.blocks or (QUICK_BLOCKS if options.quick else DEFAULT_BLOCKS),
@@ -106,6 +108,7 @@ def _settings(options: Options, suite: Suite) -> RunSettings:
         draft_gpu_layers=(
             ALL_LAYERS if options.draft_gpu_layers is None else options.draft_gpu_layers
         ),
+        teacher_forced=options.teacher_forced,
     )
 
 
@@ -134,7 +137,7 @@ def _arms_of(request: MethodRequest, drafts: tuple[ModelFile, ...]) -> list[ArmP
     match request:
         case PromptLookup():
             return [ArmPlan(id=name, role="speculation", method=request, baseline=BASELINE)]
-        case EmptyDraft() | NoSpeculation():
+        case EmptyDraft() | NoSpeculation() | Oracle():
             return [ArmPlan(id=name, role="control", method=request, baseline=BASELINE)]
         case DraftModelRequest():
             return [
@@ -146,6 +149,24 @@ def _arms_of(request: MethodRequest, drafts: tuple[ModelFile, ...]) -> list[ArmP
                 )
                 for draft in drafts
             ]
+
+
+def _alternatives(options: Options) -> Iterator[ArmPlan]:
+    """The baseline where a person would put it who does not speculate: all memory is the target's.
+
+    It comes last, so that what the other arms share is loaded once before it.
+    """
+    layers = options.baseline_gpu_layers
+    if layers is None:
+        return
+    name = "all" if layers == ALL_LAYERS else str(layers)
+    yield ArmPlan(
+        id=f"{BASELINE}-gpu-layers-{name}",
+        role="alternative",
+        method=NoSpeculation(),
+        baseline=BASELINE,
+        gpu_layers=layers,
+    )
 
 
 def _id(name: str, draft: str) -> str:

@@ -164,7 +164,12 @@ class _Run:
         self._failures_in_a_row[item.arm] = 0
         trial = trial_of(result, item, order=order)
         prompt = self._prompt(item.prompt, result)
-        fact = TrialFact(trial=trial, prompt=prompt, tokens=result.tokens, margins=result.margins)
+        fact = TrialFact(
+            trial=trial,
+            prompt=prompt,
+            tokens=result.own_choices or result.tokens,
+            margins=result.margins,
+        )
         self._journal.add(fact)
         self._observe(events.TrialEnded(trial=item, tps=_tokens_per_second(trial)))
 

@@ -46,12 +46,17 @@ class Suite:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArmPlan:
-    """One configuration to compare. `baseline` is the id of the arm that it is compared with."""
+    """One configuration to compare. `baseline` is the id of the arm that it is compared with.
+
+    `gpu_layers` is where the target's layers go if not where the campaign's settings put them; such
+    an arm has the memory to itself, so that no draft is loaded beside it.
+    """
 
     id: str
     role: Role
     method: Method
     baseline: str | None = None
+    gpu_layers: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,6 +69,7 @@ class RunSettings:
     threads: int | None = None
     gpu_layers: int = ALL_LAYERS
     draft_gpu_layers: int = ALL_LAYERS
+    teacher_forced: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

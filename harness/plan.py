@@ -15,23 +15,37 @@ from harness.model import PlannedTrial
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from harness.model import Campaign
+    from harness.model import ArmPlan, Campaign
 
 _ALTERNATING = 2
 
 
 def plan(campaign: Campaign) -> tuple[PlannedTrial, ...]:
     """The trials of a campaign in running order: blocks, shuffled prompts, balanced arms."""
-    orders = balanced_orders([arm.id for arm in campaign.arms])
+    orders = balanced_orders([arm.id for arm in campaign.arms if not _alone(arm)])
     shuffle = random.Random(campaign.seed)  # noqa: S311 - an order, not a secret
     trials: list[PlannedTrial] = []
     for block in range(campaign.blocks):
         prompts = [prompt.id for prompt in campaign.suite.prompts]
         shuffle.shuffle(prompts)
-        for position, prompt in enumerate(prompts):
-            for arm in orders[(position + block) % len(orders)]:
-                trials.append(PlannedTrial(order=len(trials), block=block, prompt=prompt, arm=arm))
+        turns = [
+            (prompt, arm)
+            for position, prompt in enumerate(prompts)
+            for arm in orders[(position + block) % len(orders)]
+        ]
+        alone = [(prompt, arm.id) for arm in campaign.arms if _alone(arm) for prompt in prompts]
+        for prompt, arm in (*alone, *turns) if block % 2 else (*turns, *alone):
+            trials.append(PlannedTrial(order=len(trials), block=block, prompt=prompt, arm=arm))
     return tuple(trials)
+
+
+def _alone(arm: ArmPlan) -> bool:
+    """Whether the target must be loaded anew for the arm: then it does not take turns by prompt.
+
+    Such an arm has the end of a block and the beginning of the next, in turn, so that the target
+    moves once per block and no arm always goes last.
+    """
+    return arm.gpu_layers is not None
 
 
 def order_name(arms: int) -> Literal["sequential", "abba", "latin-square"]:

@@ -163,7 +163,7 @@ def _design(
 ) -> Design:
     return Design(
         blocks=campaign.blocks,
-        order=order_name(len(campaign.arms)),
+        order=order_name(sum(arm.gpu_layers is None for arm in campaign.arms)),
         planned_trials=len(plan(campaign)),
         ended=ended,
         seed=campaign.seed,

@@ -126,6 +126,7 @@ class Settings:
     threads: int | None = None
     threads_batch: int | None = None
     thinking: bool | None = None
+    teacher_forced: bool | None = None
     chat_template_sha256: str | None = None
     energy_method: Literal["nvml", "rapl"] | None = None
 

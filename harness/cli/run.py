@@ -47,7 +47,8 @@ def run(  # noqa: PLR0913 - each argument is an option of the command
             metavar="METHOD",
             help="How drafts are made; repeat it to compare: `prompt-lookup`, "
             "`prompt-lookup:n_max=8,ngram_min=3`, `draft-model:n_max=5`; "
-            "as controls `none` (the baseline again) and `empty-draft`. "
+            "as controls `none` (the baseline again), `empty-draft` and "
+            "`oracle:acceptance=0.7,n_max=4` (the baseline's own answer, so spoiled). "
             "Default: prompt-lookup:n_max=8 and draft-model:n_max=4.",
             rich_help_panel=_WHAT,
         ),
@@ -97,6 +98,15 @@ def run(  # noqa: PLR0913 - each argument is an option of the command
             rich_help_panel=_WHAT,
         ),
     ] = False,
+    teacher_forced: Annotated[
+        bool,
+        typer.Option(
+            "--teacher-forced",
+            help="Feed the baseline's tokens as truth: every arm writes the same text, and the "
+            "acceptance is clean.",
+            rich_help_panel=_WHAT,
+        ),
+    ] = False,
     context: Annotated[
         int | None,
         typer.Option(
@@ -124,6 +134,16 @@ def run(  # noqa: PLR0913 - each argument is an option of the command
             metavar="N",
             min=-1,
             help="Layers of the draft on the GPU. Default: all.",
+            rich_help_panel=_HOW,
+        ),
+    ] = None,
+    baseline_gpu_layers: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            min=-1,
+            help="Also measure the target alone with so many layers on the GPU (-1: all): what "
+            "the draft's memory could do instead. Default: not measured.",
             rich_help_panel=_HOW,
         ),
     ] = None,
@@ -209,6 +229,8 @@ def run(  # noqa: PLR0913 - each argument is an option of the command
         threads=threads,
         gpu_layers=gpu_layers,
         draft_gpu_layers=draft_gpu_layers,
+        baseline_gpu_layers=baseline_gpu_layers,
+        teacher_forced=teacher_forced,
         quick=quick,
         seed=seed,
     )

@@ -62,6 +62,8 @@ class Generation:
     the runner sees them, sums where a server tells no more. `prompt_ms` is `None` when the state of
     the same prompt was reused, `ttft_ms` where nobody waited for the first token. `energy_j`
     counts from the first round to the last. `prompt_sha256` covers the rendered prompt's token ids.
+    `own_choices` is there when `tokens` were given as truth: what the engine would have chosen for
+    each of them, given those before it.
     """
 
     tokens: tuple[int, ...]
@@ -74,6 +76,7 @@ class Generation:
     finish: Literal["length", "stop"]
     ttft_ms: float | None = None
     energy_j: float | None = None
+    own_choices: tuple[int, ...] | None = None
 
     @property
     def decode_ms(self) -> float:

@@ -99,6 +99,7 @@ class FakeSession:
             settings=Settings(
                 max_output_tokens=self._campaign.settings.max_output_tokens,
                 context_tokens=self._campaign.settings.context_tokens,
+                teacher_forced=self._campaign.settings.teacher_forced or None,
             ),
         )
 

@@ -63,6 +63,7 @@ select
   document.settings.max_output_tokens,
   document.settings.sampling,
   document.settings.thinking,
+  document.settings.teacher_forced,
   document.design.blocks,
   document.design.order as design_order,
   document.design.planned_trials,

@@ -6,7 +6,7 @@ import pytest
 
 from harness.errors import BadInputError
 from harness.methods import DraftModelRequest, MethodRequest, label, parse
-from schemas.submission import EmptyDraft, NoSpeculation, PromptLookup
+from schemas.submission import EmptyDraft, NoSpeculation, Oracle, PromptLookup
 
 
 @pytest.mark.parametrize(
@@ -26,6 +26,8 @@ from schemas.submission import EmptyDraft, NoSpeculation, PromptLookup
         ("draft-model:n_max=2", DraftModelRequest(n_max=2), "draft-model-n2"),
         ("empty-draft", EmptyDraft(), "empty-draft"),
         ("none", NoSpeculation(), "baseline-again"),
+        ("oracle", Oracle(n_max=4, acceptance=0.7), "oracle-a0.7-n4"),
+        ("oracle:acceptance=1,n_max=2", Oracle(n_max=2, acceptance=1.0), "oracle-a1-n2"),
     ],
 )
 def test_a_method_and_the_arm_it_becomes(text: str, expected: MethodRequest, name: str) -> None:
@@ -42,6 +44,8 @@ def test_a_method_and_the_arm_it_becomes(text: str, expected: MethodRequest, nam
         ("draft-model:n_max=0", "from 1 to 256, not '0'"),
         ("draft-model:n_max", "not ''"),
         ("prompt-lookup:ngram_min=5", "ngram_min=5 exceeds ngram_max=4"),
+        ("oracle:acceptance=1.2", "a number from 0 to 1 like 0.7, not '1.2'"),
+        ("oracle:acceptance=nan", "from 0 to 1 like 0.7, not 'nan'"),
         ("none:n_max=3", r"none has no option 'n_max'\. It has no options"),
     ],
 )

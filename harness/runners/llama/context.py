@@ -6,6 +6,7 @@ into the batch through numpy views, logits are read in place, and a rollback is 
 
 from __future__ import annotations
 
+import ctypes
 from typing import TYPE_CHECKING
 
 import llama_cpp
@@ -37,10 +38,19 @@ class RollbackError(Exception):
 class Context:
     """One sequence of a model. `held` counts the tokens whose state the engine keeps."""
 
-    def __init__(
-        self, weights: Weights, *, tokens: int, batch_tokens: int, outputs: int, threads: int | None
+    def __init__(  # noqa: PLR0913 - what a context is made of, all of it named
+        self,
+        weights: Weights,
+        *,
+        name: str,
+        tokens: int,
+        batch_tokens: int,
+        outputs: int,
+        threads: int | None,
     ) -> None:
         """Reserve a context for `tokens` tokens and steps with at most `outputs` logit rows.
+
+        Contexts with the same name are alike: the state of one fits the other.
 
         Raises `MachineError` when the memory for it cannot be had.
         """
@@ -52,6 +62,7 @@ class Context:
         if weights.keeps_recurrent_state:
             params.n_rs_seq = outputs
         params.n_threads = params.n_threads_batch = threads or default_threads()
+        self.name = name
         self.weights = weights
         self.ctx = llama_cpp.llama_init_from_model(weights.model, params)
         if not self.ctx:
@@ -109,6 +120,27 @@ class Context:
         """Forget the whole text."""
         llama_cpp.llama_memory_clear(self._memory, True)  # noqa: FBT003 - a C signature
         self.held = 0
+
+    def state_bytes(self) -> int:
+        """How large a copy of the held text's state is."""
+        size: int = llama_cpp.llama_state_seq_get_size(self.ctx, _SEQUENCE)
+        return size
+
+    def state(self) -> bytes:
+        """A copy of the held text's state, for `restore`."""
+        size = self.state_bytes()
+        buffer = (ctypes.c_uint8 * size)()
+        written = llama_cpp.llama_state_seq_get_data(self.ctx, buffer, size, _SEQUENCE)
+        return bytes(memoryview(buffer)[:written])
+
+    def restore(self, state: bytes, *, tokens: int) -> bool:
+        """Replace the text by one of `tokens` tokens whose state was kept; whether it worked."""
+        self.clear()
+        source = ctypes.cast(ctypes.c_char_p(state), ctypes.POINTER(ctypes.c_uint8))
+        if not llama_cpp.llama_state_seq_set_data(self.ctx, source, len(state), _SEQUENCE):
+            return False
+        self.held = tokens
+        return True
 
     def is_end(self, token: int) -> bool:
         """Whether the token ends the output."""

@@ -60,19 +60,11 @@ class OracleDrafter:
 class ModelDrafter:
     """A small model proposes one token after the other and keeps its state for accepted ones."""
 
-    def __init__(self, context: Context, *, n_max: int) -> None:
+    def __init__(self, context: Context, prompt: Sequence[int], *, n_max: int) -> None:
+        """Draft with a context that holds exactly the prompt."""
         self._context = context
         self._n_max = n_max
-        self._fed: list[int] = []
-        self._agreed = 0
-
-    def start(self, prompt: Sequence[int]) -> None:
-        """Process the prompt, unless the state of the same prompt is still there."""
-        if self._fed[: len(prompt)] == list(prompt) and self._context.try_keep(len(prompt)):
-            del self._fed[len(prompt) :]
-        else:
-            self._context.prefill(prompt)
-            self._fed = list(prompt)
+        self._fed = list(prompt)
         self._agreed = len(prompt)
 
     def draft(self, text: Sequence[int], limit: int) -> list[int]:

@@ -28,21 +28,28 @@ from schemas.submission import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from harness.model import ArmPlan, Campaign, RunSettings
+    from harness.runners.llama.prompt_states import PromptStates
     from harness.runners.loop import Drafter
 
 
 class Drafting:
     """The draft models of a session, and a fresh drafter for every generation."""
 
-    def __init__(self, campaign: Campaign, target: Weights) -> None:
+    def __init__(self, campaign: Campaign, target: Weights, states: PromptStates) -> None:
         self._drafts = {draft.model.id: draft.path for draft in campaign.drafts}
         self._settings = campaign.settings
         self._seed = campaign.seed
         self._target = target
+        self._states = states
         self._loaded: dict[str, tuple[Weights, Context]] = {}
+
+    def resident_layers(self, arm: ArmPlan) -> int | None:
+        """Layers of the arm's draft that are on the GPU, if it has a draft and they are known."""
+        loaded = self._loaded.get(getattr(arm.method, "draft", None) or "")
+        return loaded[0].resident_layers if loaded else None
 
     @property
     def contexts(self) -> dict[str, Context]:
@@ -62,17 +69,16 @@ class Drafting:
             if mismatch is not None:
                 weights.close()
                 return Failure(reason="vocabulary-mismatch", detail=mismatch)
-            self._loaded[method.draft] = (weights, open_context(weights, self._settings, outputs=1))
+            context = open_context(weights, self._settings, name=f"draft {method.draft}", outputs=1)
+            self._loaded[method.draft] = (weights, context)
         except HarnessError as error:
             return Failure(reason=log.reason("load-failed"), detail=str(error))
         return None
 
-    def drafter(
-        self, arm: ArmPlan, prompt: Sequence[int], reference: Callable[[], Sequence[int]]
-    ) -> Drafter:
-        """A drafter that is ready to follow the prompt. `reference` is the baseline's whole text.
+    def drafter(self, arm: ArmPlan, prompt: Sequence[int], reference: Sequence[int]) -> Drafter:
+        """A drafter that is ready to follow the prompt.
 
-        Raises `BadInputError` for a method that only a server has.
+        `reference` is the baseline's whole text; only the oracle looks at it. Raises `BadInputError` for a method that only a server has.
         """
         method = arm.method
         match method:
@@ -83,12 +89,12 @@ class Drafting:
                     n_max=method.n_max, ngram_min=method.ngram_min, ngram_max=method.ngram_max
                 )
             case DraftModel():
-                drafter = ModelDrafter(self._loaded[method.draft][1], n_max=method.n_max)
-                drafter.start(prompt)
-                return drafter
+                context = self._loaded[method.draft][1]
+                self._states.bring(context, prompt)
+                return ModelDrafter(context, prompt, n_max=method.n_max)
             case Oracle():
                 return OracleDrafter(
-                    reference(), n_max=method.n_max, acceptance=method.acceptance, seed=self._seed
+                    reference, n_max=method.n_max, acceptance=method.acceptance, seed=self._seed
                 )
             case Ngram() | DraftHead() | OtherMethod():
                 message = f"the in-process runner has no method {method.type}; use a server runner"
@@ -99,14 +105,16 @@ class Drafting:
     def close(self) -> None:
         """Free contexts, then weights."""
         for weights, context in self._loaded.values():
+            self._states.closed(context)
             context.close()
             weights.close()
 
 
-def open_context(weights: Weights, settings: RunSettings, *, outputs: int) -> Context:
+def open_context(weights: Weights, settings: RunSettings, *, name: str, outputs: int) -> Context:
     """A context as the campaign's settings want it. Raises `MachineError` without memory for it."""
     return Context(
         weights,
+        name=name,
         tokens=settings.context_tokens,
         batch_tokens=settings.batch_tokens,
         outputs=outputs,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import re
 from collections import deque
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,8 @@ _OUT_OF_MEMORY = (
     "insufficient memory",
 )
 
+_OFFLOADED = re.compile(r"offloaded (\d+)/\d+ layers to GPU")
+
 _lines: deque[str] = deque(maxlen=_KEPT_LINES)
 
 
@@ -31,8 +34,19 @@ def _keep(_level: int, text: bytes, _user_data: ctypes.c_void_p) -> None:
 
 def capture() -> None:
     """Send the engine's log here instead of to the terminal, from now on."""
-    _lines.clear()
+    clear()
     llama_cpp.llama_log_set(_keep, ctypes.c_void_p(0))
+
+
+def clear() -> None:
+    """Forget what was said so far."""
+    _lines.clear()
+
+
+def offloaded_layers() -> int | None:
+    """Layers that the last model put on the GPU, if the log says so; it counts the output layer."""
+    found = _OFFLOADED.findall(text())
+    return int(found[-1]) if found else None
 
 
 def text() -> str:

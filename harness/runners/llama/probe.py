@@ -12,13 +12,14 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from harness.runners.llama.context import Context
+    from harness.runners.llama.prompt_states import PromptStates
 
 VERIFICATION_REPEATS = 9
 DRAFTING_REPEATS = 24
 
 
 def verification_curve(
-    context: Context, prompt: Sequence[int], *, widest: int
+    context: Context, prompt: Sequence[int], *, widest: int, states: PromptStates
 ) -> VerificationProbe:
     """Median milliseconds of a target step that is fed 1, 2 … `widest` tokens after a prompt.
 
@@ -26,7 +27,7 @@ def verification_curve(
     discarded: the first step of a width pays for the engine's graph.
     """
     filler = [prompt[index % len(prompt)] for index in range(widest)]
-    context.prefill(prompt)
+    states.bring(context, prompt)
     times_ms: dict[int, list[float]] = {width: [] for width in range(1, widest + 1)}
     for repeat in range(VERIFICATION_REPEATS + 1):
         for width, samples_ms in times_ms.items():
@@ -44,15 +45,17 @@ def verification_curve(
     )
 
 
-def drafting_cost(context: Context, prompt: Sequence[int], *, draft: str) -> DraftingProbe:
+def drafting_cost(
+    context: Context, prompt: Sequence[int], *, draft: str, states: PromptStates
+) -> DraftingProbe:
     """Median milliseconds in which a draft model proposes one token after a prompt."""
-    token = context.prefill(prompt)
+    token = states.bring(context, prompt).first
     samples_ms: list[float] = []
     for _ in range(DRAFTING_REPEATS):
         began = time.perf_counter()
         token = context.advance([token])
         samples_ms.append((time.perf_counter() - began) * 1000)
-    context.clear()
+    states.forget(context)
     return DraftingProbe(
         draft=draft, repeats=DRAFTING_REPEATS, token_ms_median=statistics.median(samples_ms)
     )

@@ -18,7 +18,7 @@ from harness.runners.llama.weights import template_sha256
 from schemas.submission import Engine, Placement, Settings, Variable
 
 if TYPE_CHECKING:
-    from harness.model import ArmPlan, Campaign
+    from harness.model import ArmPlan, Campaign, RunSettings
     from harness.runners.llama.context import Context
 
 _VARIABLE = re.compile(r"(?:GGML|LLAMA|CUDA|HIP|HSA|OMP|KMP|GOMP)_[A-Z0-9_]+")
@@ -46,13 +46,23 @@ def engine_report(target: Context, campaign: Campaign) -> EngineReport:
     )
 
 
-def placement_of(arm: ArmPlan, campaign: Campaign) -> Placement:
-    """What was asked onto the GPU for an arm."""
+def placement_of(
+    arm: ArmPlan, campaign: Campaign, *, target_layers: int | None, draft_layers: int | None
+) -> Placement:
+    """What was asked onto the GPU for an arm, and what the engine put there."""
+    settings = campaign.settings
     drafts = arm.method.type == "draft-model"
     return Placement(
-        target_gpu_layers_requested=campaign.settings.gpu_layers,
-        draft_gpu_layers_requested=campaign.settings.draft_gpu_layers if drafts else None,
+        target_gpu_layers_requested=layers_of(arm, settings),
+        target_gpu_layers_resident=target_layers,
+        draft_gpu_layers_requested=settings.draft_gpu_layers if drafts else None,
+        draft_gpu_layers_resident=draft_layers,
     )
+
+
+def layers_of(arm: ArmPlan, settings: RunSettings) -> int:
+    """Layers of the target that an arm wants on the GPU."""
+    return settings.gpu_layers if arm.gpu_layers is None else arm.gpu_layers
 
 
 def _library_sha256() -> str:
@@ -78,6 +88,7 @@ def _settings(target: Context, campaign: Campaign) -> Settings:
         threads_batch=llama_cpp.llama_n_threads_batch(ctx),
         # Templates with this switch think unless they are told not to.
         thinking=True if "enable_thinking" in template else None,
+        teacher_forced=campaign.settings.teacher_forced or None,
         chat_template_sha256=template_sha256(target.weights),
     )
 

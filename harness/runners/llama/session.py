@@ -1,8 +1,8 @@
 """How does llama.cpp answer a campaign's requests? One loaded target, drafts as arms need them.
 
-Baseline and speculation share the loaded target, so that arms can take turns prompt by prompt. The
-target keeps the state of a prompt until another one comes, so that a prompt is processed once per
-block and not once per arm.
+Baseline and speculation share the loaded target, so that arms can take turns prompt by prompt. An
+arm with another placement has the memory to itself: for its turns everything else is freed. The
+state of a prompt is kept, so that it is processed once and not once per arm and block.
 """
 
 from __future__ import annotations
@@ -10,21 +10,22 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from harness.errors import BadInputError
+from harness.errors import BadInputError, HarnessError
 from harness.runners.base import EngineReport, Failure, Generation, PreparedArm, Request
+from harness.runners.forced import ForcedTarget
 from harness.runners.llama import log, memory, probe
 from harness.runners.llama.context import DecodeError, RollbackError
 from harness.runners.llama.drafters import NoDrafter
-from harness.runners.llama.drafting import Drafting, open_context
-from harness.runners.llama.report import engine_report, placement_of
-from harness.runners.llama.weights import Weights
+from harness.runners.llama.loaded import Loaded, widest
+from harness.runners.llama.prompt_states import PromptStates
+from harness.runners.llama.report import engine_report, layers_of, placement_of
 from harness.runners.loop import decode
 from harness.tokens import token_digest
 from schemas.submission import Probes
 
 if TYPE_CHECKING:
     from harness.model import ArmPlan, Campaign
-    from harness.runners.loop import Decoded, Drafter
+    from harness.runners.loop import Decoded
 
 WARM_UP_OUTPUT_TOKENS = 24
 
@@ -38,136 +39,184 @@ class LlamaSession:
         self._campaign = campaign
         self._arms = {arm.id: arm for arm in campaign.arms}
         self._memory = memory.Meter()
-        self._weights = Weights(campaign.target.path, gpu_layers=campaign.settings.gpu_layers)
-        self._prompts = {p.id: self._weights.render(p.text) for p in campaign.suite.prompts}
-        _check_context(self._prompts, campaign)
-        self._target = open_context(self._weights, campaign.settings, outputs=_widest(campaign))
-        self._drafting = Drafting(campaign, self._weights)
-        self._held_prompt: str | None = None
-        self._first: tuple[int, float] = (0, 0.0)
+        self._states = PromptStates()
+        self._with_drafts: list[ArmPlan] = []
         self._references: dict[tuple[str, int], tuple[int, ...]] = {}
+        layers = campaign.settings.gpu_layers
+        self._loaded: Loaded | None = Loaded(campaign, self._states, gpu_layers=layers)
+        self._prompts = {p.id: self._loaded.weights.render(p.text) for p in campaign.suite.prompts}
+        _check_context(self._prompts, campaign)
 
     def report(self) -> EngineReport:
         """What was loaded and how it is set up."""
-        return engine_report(self._target, self._campaign)
+        return engine_report(self._at(self._campaign.settings.gpu_layers).target, self._campaign)
 
     def prepare(self, arm: str) -> PreparedArm | Failure:
-        """Load the arm's draft, if it has one, and discard one generation with it."""
+        """Load what the arm needs beyond what is there, and discard one generation with it."""
         began = time.perf_counter()
-        failure = self._drafting.load(self._arms[arm])
+        plan = self._arms[arm]
+        loaded = self._loaded_for(plan)
+        if isinstance(loaded, Failure):
+            return loaded
+        failure = loaded.drafting.load(plan)
         if failure is not None:
             return failure
+        self._with_drafts.append(plan)
         load_s = time.perf_counter() - began
-        prompt = self._campaign.suite.prompts[0].id
-        warm_up = self.generate(
-            Request(arm=arm, prompt=prompt, max_output_tokens=WARM_UP_OUTPUT_TOKENS)
-        )
+        warm_up = self._warm_up(plan)
         if isinstance(warm_up, Failure):
             return warm_up
+        placement = placement_of(
+            plan,
+            self._campaign,
+            target_layers=loaded.weights.resident_layers,
+            draft_layers=loaded.drafting.resident_layers(plan),
+        )
         return PreparedArm(
             load_s=load_s,
             warm_up=warm_up,
-            placement=placement_of(self._arms[arm], self._campaign),
+            placement=placement,
             peak_memory=self._memory.in_use(),
         )
 
     def generate(self, request: Request) -> Generation | Failure:
-        """Run one generation."""
+        """Run one generation; if the target had to be loaded for it, after one to warm up."""
+        arm = self._arms[request.arm]
+        here = self._loaded
+        loaded = self._loaded_for(arm)
+        if isinstance(loaded, Failure):
+            return loaded
+        if loaded is not here:
+            warm_up = self._warm_up(arm)
+            if isinstance(warm_up, Failure):
+                return warm_up
+        return self._answer(loaded, arm, request)
+
+    def probe(self) -> Probes:
+        """Measure the verification curve and what each loaded draft costs per token."""
+        prompt = next(iter(self._prompts.values()))
+        loaded = self._at(self._campaign.settings.gpu_layers)
+        drafting = tuple(
+            probe.drafting_cost(context, prompt, draft=draft, states=self._states)
+            for draft, context in loaded.drafting.contexts.items()
+        )
         try:
-            return self._generate(self._arms[request.arm], request)
+            verification = probe.verification_curve(
+                loaded.target, prompt, widest=widest(self._campaign), states=self._states
+            )
         except RollbackError:
-            self._forget()
+            verification = None
+        # The first trial of every prompt is to say how long the prompt took.
+        self._states.clear()
+        self._states.forget(loaded.target)
+        return Probes(verification=verification, drafting=drafting or None)
+
+    def close(self) -> None:
+        """Free everything."""
+        if self._loaded is not None:
+            self._loaded.close()
+            self._loaded = None
+
+    def _loaded_for(self, arm: ArmPlan) -> Loaded | Failure:
+        try:
+            return self._at(layers_of(arm, self._campaign.settings))
+        except HarnessError as error:
+            return Failure(reason=log.reason("load-failed"), detail=str(error))
+
+    def _at(self, gpu_layers: int) -> Loaded:
+        """The target at a placement; loaded there, instead of where it was, if need be.
+
+        Where the arms of the campaign speculate, the drafts come back with it. Raises
+        `HarnessError`.
+        """
+        if self._loaded is not None and self._loaded.gpu_layers == gpu_layers:
+            return self._loaded
+        self.close()
+        self._loaded = loaded = Loaded(self._campaign, self._states, gpu_layers=gpu_layers)
+        for arm in self._with_drafts:
+            if layers_of(arm, self._campaign.settings) == gpu_layers:
+                loaded.drafting.load(arm)
+        return loaded
+
+    def _warm_up(self, arm: ArmPlan) -> Generation | Failure:
+        prompt = self._campaign.suite.prompts[0].id
+        loaded = self._at(layers_of(arm, self._campaign.settings))
+        request = Request(arm=arm.id, prompt=prompt, max_output_tokens=WARM_UP_OUTPUT_TOKENS)
+        return self._answer(loaded, arm, request)
+
+    def _answer(self, loaded: Loaded, arm: ArmPlan, request: Request) -> Generation | Failure:
+        try:
+            return self._generate(loaded, arm, request)
+        except RollbackError:
+            self._states.forget(loaded.target)
             return Failure(
                 reason="rollback-unsupported",
                 detail="the model cannot forget rejected tokens (recurrent state)",
             )
         except DecodeError as error:
-            self._forget()
+            self._states.forget(loaded.target)
             return Failure(reason=log.reason("other"), detail=str(error))
 
-    def probe(self) -> Probes:
-        """Measure the verification curve and what each loaded draft costs per token."""
-        prompt = next(iter(self._prompts.values()))
-        drafting = tuple(
-            probe.drafting_cost(context, prompt, draft=draft)
-            for draft, context in self._drafting.contexts.items()
-        )
-        try:
-            verification = probe.verification_curve(
-                self._target, prompt, widest=_widest(self._campaign)
-            )
-        except RollbackError:
-            verification = None
-        self._forget()
-        return Probes(verification=verification, drafting=drafting or None)
-
-    def close(self) -> None:
-        """Free drafts, context and weights, in this order."""
-        self._drafting.close()
-        self._target.close()
-        self._weights.close()
-
-    def _generate(self, arm: ArmPlan, request: Request) -> Generation:
+    def _generate(self, loaded: Loaded, arm: ArmPlan, request: Request) -> Generation:
         prompt = self._prompts[request.prompt]
-        limit = request.max_output_tokens
-        drafter = self._drafting.drafter(
-            arm, prompt, lambda: self._reference(request.prompt, limit)
-        )
+        target = loaded.target
+        truth = self._truth(loaded, arm, request)
         began = time.perf_counter()
-        prompt_ms = self._begin(request.prompt)
-        decoded = self._decode(drafter, prompt, limit, margins=arm.role == "baseline")
+        # The draft's work on the prompt belongs to the request: a user waits for it too.
+        drafter = loaded.drafting.drafter(arm, prompt, truth or ())
+        prompted = self._states.bring(target, prompt)
+        forced = ForcedTarget(target, truth, held=len(prompt)) if self._forces(arm) else None
+        decoded = decode(
+            target=forced or target,
+            drafter=drafter,
+            prompt=prompt,
+            first=truth[len(prompt)] if forced else prompted.first,
+            first_margin=prompted.margin if arm.role == "baseline" else None,
+            max_output_tokens=request.max_output_tokens,
+        )
+        wall_ms = (time.perf_counter() - began) * 1000
+        if arm.role == "baseline":
+            key = (request.prompt, request.max_output_tokens)
+            self._references.setdefault(key, (*prompt, *decoded.tokens))
         return Generation(
             tokens=decoded.tokens,
             margins=decoded.margins,
             prompt_tokens=len(prompt),
             prompt_sha256=token_digest(prompt),
-            prompt_ms=prompt_ms,
-            wall_ms=(time.perf_counter() - began) * 1000,
+            prompt_ms=prompted.prompt_ms,
+            wall_ms=wall_ms,
             rounds=decoded.rounds,
-            finish="stop" if self._target.is_end(decoded.tokens[-1]) else "length",
+            finish="stop" if target.is_end(decoded.tokens[-1]) else "length",
+            own_choices=(prompted.first, *forced.own) if forced else None,
         )
 
-    def _decode(self, drafter: Drafter, prompt: list[int], limit: int, *, margins: bool) -> Decoded:
-        first, margin = self._first
-        return decode(
-            target=self._target,
-            drafter=drafter,
-            prompt=prompt,
-            first=first,
-            first_margin=margin if margins else None,
-            max_output_tokens=limit,
-        )
+    def _forces(self, arm: ArmPlan) -> bool:
+        return self._campaign.settings.teacher_forced and arm.role != "baseline"
 
-    def _begin(self, name: str) -> float | None:
-        """Bring the target to the end of a prompt; milliseconds if it had to be processed."""
-        prompt = self._prompts[name]
-        if self._held_prompt == name and self._target.try_keep(len(prompt)):
-            return None
-        began = time.perf_counter()
-        token = self._target.prefill(prompt)
-        spent_ms = (time.perf_counter() - began) * 1000
-        self._first = (token, self._target.margins(1)[0])
-        self._held_prompt = name
-        return spent_ms
+    def _truth(self, loaded: Loaded, arm: ArmPlan, request: Request) -> tuple[int, ...]:
+        """Prompt and plain answer, where an arm needs them; empty where not.
 
-    def _reference(self, name: str, limit: int) -> tuple[int, ...]:
-        """Prompt and plain answer, for the oracle; generated once per prompt, outside any clock."""
-        known = self._references.get((name, limit))
+        What the baseline wrote first; generated here, outside any clock, if it did not yet.
+        """
+        if arm.method.type != "oracle" and not self._forces(arm):
+            return ()
+        key = (request.prompt, request.max_output_tokens)
+        known = self._references.get(key)
         if known is None:
-            prompt = self._prompts[name]
-            self._begin(name)
-            answer = self._decode(NoDrafter(), prompt, limit, margins=False).tokens
-            known = self._references[name, limit] = (*prompt, *answer)
+            prompt = self._prompts[request.prompt]
+            answer = self._plain(loaded, prompt, request.max_output_tokens).tokens
+            known = self._references[key] = (*prompt, *answer)
         return known
 
-    def _forget(self) -> None:
-        self._target.clear()
-        self._held_prompt = None
-
-
-def _widest(campaign: Campaign) -> int:
-    depths = (getattr(arm.method, "n_max", None) or 0 for arm in campaign.arms)
-    return max(depths, default=0) + 1
+    def _plain(self, loaded: Loaded, prompt: list[int], limit: int) -> Decoded:
+        return decode(
+            target=loaded.target,
+            drafter=NoDrafter(),
+            prompt=prompt,
+            first=self._states.bring(loaded.target, prompt).first,
+            first_margin=None,
+            max_output_tokens=limit,
+        )
 
 
 def _check_context(prompts: dict[str, list[int]], campaign: Campaign) -> None:

@@ -25,11 +25,13 @@ class Weights:
 
     def __init__(self, path: Path, *, gpu_layers: int) -> None:
         """Load a GGUF file. Raises `MachineError` (memory) or `BadInputError` (the file)."""
+        log.clear()
         params = llama_cpp.llama_model_default_params()
         params.n_gpu_layers = _EVERY_LAYER if gpu_layers == ALL_LAYERS else gpu_layers
         self.model = llama_cpp.llama_model_load_from_file(str(path).encode(), params)
         if not self.model:
             raise _load_error(path)
+        self.resident_layers = _resident_layers()
         self.vocab = llama_cpp.llama_model_get_vocab(self.model)
         self.vocabulary_size: int = llama_cpp.llama_vocab_n_tokens(self.vocab)
         self.layers: int = llama_cpp.llama_model_n_layer(self.model)
@@ -90,6 +92,12 @@ class Weights:
         buffer = ctypes.create_string_buffer(64)
         length = llama_cpp.llama_token_to_piece(self.vocab, token, buffer, 64, 0, True)  # noqa: FBT003
         return buffer.raw[: max(length, 0)].decode("utf-8", "replace")
+
+
+def _resident_layers() -> int | None:
+    """Layers on the GPU: what the log says; none if this build of the engine knows no GPU."""
+    said = log.offloaded_layers()
+    return 0 if said is None and not llama_cpp.llama_supports_gpu_offload() else said
 
 
 def template_sha256(weights: Weights) -> str | None:
