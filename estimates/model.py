@@ -69,7 +69,8 @@ class Estimate:
     it. `round_cost` is R, the cost of one round in units of one baseline token: an arm wins where
     `tokens_per_round` exceeds it. `energy_ratio` is the arm's joules per token over its baseline's,
     both known only where counters were read. `predicted_speedup` follows from the probes, and
-    `unexplained` is speedup / predicted_speedup - 1.
+    `unexplained` is speedup / predicted_speedup - 1. `over_alternative` is the speedup over
+    `alternative`, the target alone with another use of the draft's memory, where one was measured.
     """
 
     arm: str
@@ -94,6 +95,9 @@ class Estimate:
     predicted_speedup: float | None = None
     unexplained: float | None = None
     exactness: ExactnessCounts | None = None
+    alternative: str | None = None
+    over_alternative: float | None = None
+    over_alternative_interval: Interval | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -60,7 +60,7 @@ def _why_too_few(estimate: Estimate, submission: Submission) -> str:
 
 
 def _why_this_speed(estimate: Estimate, arm: Arm, submission: Submission) -> str:
-    if arm.role == "control":
+    if arm.role == "control" and arm.method.type != "oracle":
         return _control(estimate, arm)
     if arm.role == "alternative":
         return f"Without speculation, this setup runs at {_times(estimate)} the baseline's speed."

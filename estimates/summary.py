@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from estimates import decomposition as parts
 from estimates import energy
+from estimates.alternatives import against_alternative
 from estimates.exactness import count, worst
 from estimates.flags import raised
 from estimates.flags.evidence import Evidence, repeats
@@ -74,7 +75,7 @@ def _estimate(scope: Scope) -> Estimate:
     speedup = math.exp(equal_weight_mean(scope.log_ratios))
     predicted = scope.mean_over_prompts(_predict(scope.submission))
     return replace(
-        _with_decomposition(estimate, scope),
+        _with_alternative(_with_decomposition(estimate, scope), scope),
         speedup=speedup,
         interval=interval,
         bootstrap=bootstrap_interval(scope.groups),
@@ -88,6 +89,19 @@ def _interval(scope: Scope) -> Interval | None:
         return None
     log_ratios = scope.log_ratios
     return stratified_interval(log_ratios) if scope.task is None else t_interval(log_ratios[0])
+
+
+def _with_alternative(estimate: Estimate, scope: Scope) -> Estimate:
+    """The speedup over the target with the memory to itself, if that was measured."""
+    compared = against_alternative(scope)
+    if compared is None:
+        return estimate
+    return replace(
+        estimate,
+        alternative=compared.arm.baseline,
+        over_alternative=math.exp(equal_weight_mean(compared.log_ratios)),
+        over_alternative_interval=_interval(compared),
+    )
 
 
 def _with_decomposition(estimate: Estimate, scope: Scope) -> Estimate:

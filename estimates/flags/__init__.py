@@ -45,6 +45,7 @@ FLAGS: dict[str, Check] = {
     "never-drafted": outputs.never_drafted,
     "diverged": outputs.diverged,
     "baseline-not-reproducible": outputs.baseline_not_reproducible,
+    "teacher-forced": outputs.teacher_forced,
     "block-spread": spread.block_spread,
     "block-outlier": spread.block_outlier,
     "zero-spread": spread.zero_spread,

@@ -40,12 +40,16 @@ def diverged(evidence: Evidence) -> Flag | None:
         return None
     prompts = list(dict.fromkeys(trial.prompt for trial in forked))
     arms = list(dict.fromkeys(trial.arm for trial in forked))
+    if evidence.submission.settings.teacher_forced:
+        said = f"Given the baseline's text, {listed(arms)} would have gone on differently"
+    else:
+        said = f"The output of {listed(arms)} differs from the baseline's"
     return Flag(
         name="diverged",
         severity="serious",
         message=(
-            f"The output of {listed(arms)} differs from the baseline's on "
-            f"{counted(len(prompts), 'prompt')}, and not at a near-tie: it may be another text."
+            f"{said} on {counted(len(prompts), 'prompt')}, and not at a near-tie: "
+            "it may be another text."
         ),
         remedy="Compare the engine's version, cache types and flash attention of both arms.",
         arm=only(arms),
@@ -74,4 +78,16 @@ def baseline_not_reproducible(evidence: Evidence) -> Flag | None:
         remedy="Sample greedily with one request at a time; then exactness can be judged.",
         arm=only(arm for arm, _ in unstable),
         prompt=prompts[0],
+    )
+
+
+def teacher_forced(evidence: Evidence) -> Flag | None:
+    """The arms were fed the baseline's text."""
+    if not evidence.submission.settings.teacher_forced:
+        return None
+    return Flag(
+        name="teacher-forced",
+        severity="note",
+        message="Every arm was fed the baseline's text, so acceptance and speed are of that text.",
+        remedy="For what the arms write by themselves, measure without --teacher-forced.",
     )

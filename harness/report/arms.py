@@ -24,7 +24,7 @@ LEGEND = (
 
 def title(arm: Arm, submission: Submission) -> Text:
     """`draft-model-n4: Tiny-500M Q8_0 drafts up to 4 tokens`."""
-    return Text.assemble((arm.id, "bold"), f": {_method(arm.method, submission)}")
+    return Text.assemble((arm.id, "bold"), f": {_described(arm, submission)}")
 
 
 def table(estimates: Sequence[Estimate]) -> Table:
@@ -54,6 +54,14 @@ def _row(estimate: Estimate) -> tuple[Text, ...]:
     )
 
 
+def _described(arm: Arm, submission: Submission) -> str:
+    if arm.role == "alternative":
+        layers = arm.placement.target_gpu_layers_requested if arm.placement else None
+        asked = {None: "", -1: ", all its layers on the GPU"}
+        return f"the target alone{asked.get(layers, f', {layers} layers on the GPU')}"
+    return _method(arm.method, submission)
+
+
 def _method(method: Method, submission: Submission) -> str:
     depth = getattr(method, "n_max", None)
     upto = f" up to {depth} tokens" if depth else ""
@@ -64,6 +72,7 @@ def _method(method: Method, submission: Submission) -> str:
     said = {
         "none": "the baseline once more, to test the instrument",
         "empty-draft": "the speculative loop without any drafts, to test the instrument",
+        "oracle": f"the baseline's own answer, spoiled on purpose, drafts{upto}",
         "prompt-lookup": f"n-grams of prompt and answer draft{upto}",
     }
     return said.get(method.type, f"{method.type} drafts{upto}")

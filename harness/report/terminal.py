@@ -33,6 +33,7 @@ def show(submission: Submission, summary: Summary, console: Console) -> None:
         console.print(arms.title(arm, submission))
         _print_wrapped(_reason(estimates, submission), console)
         if any(e.speedup is not None for e in estimates):
+            _print_wrapped(words.over_alternative(overall(estimates)), console)
             console.print(arms.table(estimates))
     console.print()
     _print_wrapped(arms.LEGEND, console, style="dim")
@@ -100,7 +101,9 @@ def _print_flags(flags: Sequence[Flag], console: Console) -> None:
 def _print_wrapped(
     said: str, console: Console, *, style: str = "", first: str = "", rest: str = ""
 ) -> None:
-    """A paragraph without the blanks that rich leaves at the ends of lines."""
+    """A paragraph without the blanks that rich leaves at the ends of lines; nothing for no text."""
+    if not said:
+        return
     paragraph = fill(
         said,
         console.width,

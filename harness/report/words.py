@@ -39,6 +39,18 @@ def speedup(estimate: Estimate) -> str:
     return f"{estimate.speedup:.2f} {bounds}"
 
 
+def over_alternative(estimate: Estimate) -> str:
+    """`Over baseline-gpu-layers-33 it is 0.81 [0.78, 0.84] ...`; empty where none was measured."""
+    if estimate.over_alternative is None:
+        return ""
+    interval = estimate.over_alternative_interval
+    bounds = f" {interval_text(interval.low, interval.high)}" if interval else ""
+    return (
+        f"It runs at {estimate.over_alternative:.2f}{bounds} times the speed of "
+        f"{estimate.alternative}, the target with the memory to itself."
+    )
+
+
 def rounds(estimate: Estimate) -> str:
     """`2.60/1.90`: tokens per round that it got, and that it needs."""
     got, needs = estimate.tokens_per_round, estimate.round_cost

@@ -17,6 +17,7 @@ from schemas.submission import (
     Device,
     DraftingProbe,
     Engine,
+    Placement,
     Probes,
     Settings,
     VerificationProbe,
@@ -44,7 +45,8 @@ class FakeRig:
     its task, up to the first rejection; an arm repeats a prompt with the same rejections, as
     greedy decoding does. `slowdown(order)` multiplies all times of the trial that runs as number
     `order`, `slowdown_at(clock_ms)` those of a round that begins at that time, `disturbance(rng)`
-    those of a single round. `noise` is the standard deviation of each round's log duration.
+    those of a single round. `layers_slowdown` multiplies the steps of
+    arms that ask for so many layers of the target on the GPU. `noise` is the standard deviation of each round's log duration.
     """
 
     step_ms: float = 20.0
@@ -56,6 +58,7 @@ class FakeRig:
     slowdown: Callable[[int], float] | None = None
     slowdown_at: Callable[[float], float] | None = None
     disturbance: Callable[[random.Random], float] | None = None
+    layers_slowdown: dict[int, float] = field(default_factory=dict)
     failing_arms: dict[str, Reason] = field(default_factory=dict)
     failing_trials: dict[int, Reason] = field(default_factory=dict)
 
@@ -110,7 +113,13 @@ class FakeSession:
             return Failure(reason=reason, detail="the made-up rig says so")
         prompt = self._campaign.suite.prompts[0].id
         warm_up = self._generation(self._arms[arm], prompt, _WARM_UP_OUTPUT_TOKENS, 1.0)
-        return PreparedArm(load_s=_LOAD_S, warm_up=warm_up)
+        layers = self._campaign.settings.gpu_layers
+        placement = Placement(
+            target_gpu_layers_requested=layers
+            if self._arms[arm].gpu_layers is None
+            else self._arms[arm].gpu_layers
+        )
+        return PreparedArm(load_s=_LOAD_S, warm_up=warm_up, placement=placement)
 
     def generate(self, request: Request) -> Generation | Failure:
         """A generation whose rounds cost what the rig says."""
@@ -183,7 +192,7 @@ class FakeSession:
             scale *= self._rig.disturbance(self._rng)
         drafts = arm.method.type == "draft-model"
         draft_ms = drafted * self._rig.draft_token_ms * scale if drafts else 0.0
-        verify_ms = self._verify_ms(drafted) * scale
+        verify_ms = self._verify_ms(drafted) * scale * self._placement_factor(arm)
         self.clock_ms += draft_ms + verify_ms
         return Round(
             drafted=drafted,
@@ -193,6 +202,11 @@ class FakeSession:
             round_ms=draft_ms + verify_ms,
             cpu_ms=draft_ms + verify_ms,
         )
+
+    def _placement_factor(self, arm: ArmPlan) -> float:
+        settings = self._campaign.settings
+        layers = settings.gpu_layers if arm.gpu_layers is None else arm.gpu_layers
+        return self._rig.layers_slowdown.get(layers, 1.0)
 
     def _verify_ms(self, drafted: int) -> float:
         return self._rig.step_ms + drafted * self._rig.extra_width_ms

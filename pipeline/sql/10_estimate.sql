@@ -6,11 +6,13 @@ with listed as (
 )
 select
   submission,
-  estimate.* exclude ("interval", bootstrap, exactness),
+  estimate.* exclude ("interval", bootstrap, exactness, over_alternative_interval),
   estimate."interval".low as interval_low,
   estimate."interval".high as interval_high,
   estimate.bootstrap.low as bootstrap_low,
   estimate.bootstrap.high as bootstrap_high,
+  estimate.over_alternative_interval.low as over_alternative_low,
+  estimate.over_alternative_interval.high as over_alternative_high,
   estimate.exactness.identical,
   estimate.exactness.diverged_near_tie,
   estimate.exactness.diverged,
@@ -25,6 +27,9 @@ comment on column estimate.interval_low is '{"label": "Speedup, lower bound", "u
 comment on column estimate.interval_high is '{"label": "Speedup, upper bound", "unit": "×", "direction": "higher"}';
 comment on column estimate.bootstrap_low is '{"label": "Speedup, lower bound (bootstrap)", "unit": "×", "direction": "higher"}';
 comment on column estimate.bootstrap_high is '{"label": "Speedup, upper bound (bootstrap)", "unit": "×", "direction": "higher"}';
+comment on column estimate.over_alternative is '{"label": "Speedup over the target alone", "unit": "×", "direction": "higher"}';
+comment on column estimate.over_alternative_low is '{"label": "Speedup over the target alone, lower bound", "unit": "×", "direction": "higher"}';
+comment on column estimate.over_alternative_high is '{"label": "Speedup over the target alone, upper bound", "unit": "×", "direction": "higher"}';
 comment on column estimate.baseline_tps is '{"label": "Baseline rate", "unit": "tokens/s", "direction": "higher"}';
 comment on column estimate.tps is '{"label": "Rate", "unit": "tokens/s", "direction": "higher"}';
 comment on column estimate.energy_per_token_j is '{"label": "Energy per token", "unit": "J", "direction": "lower"}';

@@ -192,6 +192,7 @@ RAISING: dict[str, Submission] = {
     "never-drafted": campaign([trial("baseline"), trial("spec", drafted=0)]),
     "diverged": _diverged(2.0),
     "baseline-not-reproducible": _outputs("ffffffffffffffff"),
+    "teacher-forced": replace(CLEAN, settings=replace(CLEAN.settings, teacher_forced=True)),
     # 100 and 120 ms: mean 110, standard deviation 14.1, CV 12.9 %.
     "block-spread": _times((100.0, 120.0), (50.0, 51.0)),
     # One of 16 arms and prompts takes 1, 3 and 1 times as long: mean 1.67, 80 % away.
@@ -243,6 +244,7 @@ QUIET: dict[str, Submission] = {
     "never-drafted": campaign([trial("baseline"), trial("spec", drafted=1)]),
     "diverged": _diverged(0.01),
     "baseline-not-reproducible": _outputs("00112233aabbccdd"),
+    "teacher-forced": replace(CLEAN, settings=replace(CLEAN.settings, teacher_forced=False)),
     # 100 and 115 ms: mean 107.5, standard deviation 10.6, CV 9.9 %.
     "block-spread": _times((100.0, 115.0), (50.0, 51.0)),
     # 1, 1.9 and 1 times as long: mean 1.3, 46 % away.

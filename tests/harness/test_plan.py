@@ -7,7 +7,9 @@ from itertools import pairwise
 
 import pytest
 
+from harness.model import ArmPlan
 from harness.plan import balanced_orders, order_name, plan
+from schemas.submission import NoSpeculation
 from tests.harness.campaigns import BASELINE, DRAFT, campaign
 
 
@@ -55,3 +57,15 @@ def test_the_same_seed_gives_the_same_plan_and_another_seed_another() -> None:
 
 def test_the_order_has_the_name_that_the_format_knows() -> None:
     assert [order_name(arms) for arms in (1, 2, 3)] == ["sequential", "abba", "latin-square"]
+
+
+def test_an_arm_that_needs_the_target_loaded_anew_has_one_end_of_each_block_in_turn() -> None:
+    alone = ArmPlan(
+        id="alone", role="alternative", method=NoSpeculation(), baseline="baseline", gpu_layers=9
+    )
+
+    trials = plan(campaign(prompts=2, blocks=3, arms=(BASELINE, DRAFT, alone)))
+
+    places = [[index for index in range(6) if trials[6 * b + index].arm == "alone"] for b in (0, 1)]
+    assert places == [[4, 5], [0, 1]]
+    assert {trial.block for trial in trials if trial.arm == "alone"} == {0, 1, 2}

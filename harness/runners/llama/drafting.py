@@ -78,7 +78,8 @@ class Drafting:
     def drafter(self, arm: ArmPlan, prompt: Sequence[int], reference: Sequence[int]) -> Drafter:
         """A drafter that is ready to follow the prompt.
 
-        `reference` is the baseline's whole text; only the oracle looks at it. Raises `BadInputError` for a method that only a server has.
+        `reference` is the baseline's whole text; only the oracle looks at it. Raises
+        `BadInputError` for a method that only a server has.
         """
         method = arm.method
         match method:

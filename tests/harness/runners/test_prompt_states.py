@@ -1,0 +1,98 @@
+"""Is a prompt processed once, and its state restored without a difference? Real weights."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from harness.model import RunSettings
+from harness.models.resolve import resolve
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from harness.runners.llama.context import Context
+
+pytestmark = pytest.mark.engine
+
+ONE = (504, 4683, 282, 260, 24594)
+TWO = (1, 4093, 198, 6330)
+SETTINGS = RunSettings(max_output_tokens=8, context_tokens=64, batch_tokens=32, threads=1)
+
+
+@pytest.fixture(scope="module")
+def context() -> Iterator[Context]:
+    from harness.runners.llama import log  # noqa: PLC0415 - loads the engine
+    from harness.runners.llama.drafting import open_context  # noqa: PLC0415
+    from harness.runners.llama.weights import Weights  # noqa: PLC0415
+
+    log.capture()
+    weights = Weights(resolve("smollm2-135m:q4_1", say=lambda _text: None).path, gpu_layers=0)
+    opened = open_context(weights, SETTINGS, name="test", outputs=1)
+    yield opened
+    opened.close()
+    weights.close()
+
+
+def going_on(context: Context, first: int) -> list[int]:
+    text = [first]
+    while len(text) < SETTINGS.max_output_tokens:
+        text.append(context.advance([text[-1]]))
+    return text
+
+
+def test_a_restored_prompt_goes_on_as_it_did_the_first_time(context: Context) -> None:
+    from harness.runners.llama.prompt_states import PromptStates  # noqa: PLC0415
+
+    states = PromptStates(budget_bytes=10**8)
+    fresh = states.bring(context, ONE)
+    expected = going_on(context, fresh.first)
+    other = states.bring(context, TWO)
+
+    again = states.bring(context, ONE)
+
+    assert fresh.prompt_ms is not None
+    assert other.prompt_ms is not None
+    assert again.prompt_ms is None
+    assert (again.first, again.margin) == (fresh.first, fresh.margin)
+    assert going_on(context, again.first) == expected
+
+
+def test_without_room_a_prompt_is_processed_again(context: Context) -> None:
+    from harness.runners.llama.prompt_states import PromptStates  # noqa: PLC0415
+
+    states = PromptStates(budget_bytes=100)
+    first = states.bring(context, ONE)
+    states.bring(context, TWO)
+
+    again = states.bring(context, ONE)
+
+    assert again.prompt_ms is not None
+    assert again.first == first.first
+
+
+def test_the_prompt_that_is_held_needs_no_room(context: Context) -> None:
+    from harness.runners.llama.prompt_states import PromptStates  # noqa: PLC0415
+
+    states = PromptStates(budget_bytes=100)
+    first = states.bring(context, ONE)
+    expected = going_on(context, first.first)
+
+    again = states.bring(context, ONE)
+
+    assert again.prompt_ms is None
+    assert going_on(context, again.first) == expected
+
+
+def test_dropped_states_make_room_and_prompts_are_processed_again(context: Context) -> None:
+    from harness.runners.llama.prompt_states import PromptStates  # noqa: PLC0415
+
+    states = PromptStates(budget_bytes=10**8)
+    states.bring(context, ONE)
+    states.clear()
+    states.forget(context)
+
+    again = states.bring(context, ONE)
+
+    assert again.prompt_ms is not None
