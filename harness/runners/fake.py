@@ -45,8 +45,8 @@ class FakeRig:
     its task, up to the first rejection; an arm repeats a prompt with the same rejections, as
     greedy decoding does. `slowdown(order)` multiplies all times of the trial that runs as number
     `order`, `slowdown_at(clock_ms)` those of a round that begins at that time, `disturbance(rng)`
-    those of a single round. `layers_slowdown` multiplies the steps of
-    arms that ask for so many layers of the target on the GPU. `noise` is the standard deviation of each round's log duration.
+    those of a single round. `layers_slowdown` multiplies the steps of arms that ask for so many
+    layers of the target on the GPU. `noise` is the standard deviation of each round's log duration.
     """
 
     step_ms: float = 20.0
