@@ -94,3 +94,8 @@ class PlannedTrial:
     block: int
     prompt: str
     arm: str
+
+
+def layers_of(arm: ArmPlan, settings: RunSettings) -> int:
+    """Layers of the target that an arm wants on the GPU."""
+    return settings.gpu_layers if arm.gpu_layers is None else arm.gpu_layers

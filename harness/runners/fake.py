@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from harness.model import layers_of
 from harness.runners.base import EngineReport, Failure, Generation, PreparedArm, Round
 from schemas.submission import (
     Device,
@@ -113,12 +114,8 @@ class FakeSession:
             return Failure(reason=reason, detail="the made-up rig says so")
         prompt = self._campaign.suite.prompts[0].id
         warm_up = self._generation(self._arms[arm], prompt, _WARM_UP_OUTPUT_TOKENS, 1.0)
-        layers = self._campaign.settings.gpu_layers
-        placement = Placement(
-            target_gpu_layers_requested=layers
-            if self._arms[arm].gpu_layers is None
-            else self._arms[arm].gpu_layers
-        )
+        layers = layers_of(self._arms[arm], self._campaign.settings)
+        placement = Placement(target_gpu_layers_requested=layers)
         return PreparedArm(load_s=_LOAD_S, warm_up=warm_up, placement=placement)
 
     def generate(self, request: Request) -> Generation | Failure:
@@ -204,8 +201,7 @@ class FakeSession:
         )
 
     def _placement_factor(self, arm: ArmPlan) -> float:
-        settings = self._campaign.settings
-        layers = settings.gpu_layers if arm.gpu_layers is None else arm.gpu_layers
+        layers = layers_of(arm, self._campaign.settings)
         return self._rig.layers_slowdown.get(layers, 1.0)
 
     def _verify_ms(self, drafted: int) -> float:

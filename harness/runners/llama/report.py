@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal
 import llama_cpp
 
 from harness.engine_version import package_version, vendored_commit
+from harness.model import layers_of
 from harness.runners.backends import backend_named
 from harness.runners.base import EngineReport
 from harness.runners.ggml_devices import devices
@@ -18,7 +19,7 @@ from harness.runners.llama.weights import template_sha256
 from schemas.submission import Engine, Placement, Settings, Variable
 
 if TYPE_CHECKING:
-    from harness.model import ArmPlan, Campaign, RunSettings
+    from harness.model import ArmPlan, Campaign
     from harness.runners.llama.context import Context
 
 _VARIABLE = re.compile(r"(?:GGML|LLAMA|CUDA|HIP|HSA|OMP|KMP|GOMP)_[A-Z0-9_]+")
@@ -58,11 +59,6 @@ def placement_of(
         draft_gpu_layers_requested=settings.draft_gpu_layers if drafts else None,
         draft_gpu_layers_resident=draft_layers,
     )
-
-
-def layers_of(arm: ArmPlan, settings: RunSettings) -> int:
-    """Layers of the target that an arm wants on the GPU."""
-    return settings.gpu_layers if arm.gpu_layers is None else arm.gpu_layers
 
 
 def _library_sha256() -> str:

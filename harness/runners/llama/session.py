@@ -11,6 +11,7 @@ import time
 from typing import TYPE_CHECKING
 
 from harness.errors import BadInputError, HarnessError
+from harness.model import layers_of
 from harness.runners.base import EngineReport, Failure, Generation, PreparedArm, Request
 from harness.runners.forced import ForcedTarget
 from harness.runners.llama import log, memory, probe
@@ -18,7 +19,7 @@ from harness.runners.llama.context import DecodeError, RollbackError
 from harness.runners.llama.drafters import NoDrafter
 from harness.runners.llama.loaded import Loaded, widest
 from harness.runners.llama.prompt_states import PromptStates
-from harness.runners.llama.report import engine_report, layers_of, placement_of
+from harness.runners.llama.report import engine_report, placement_of
 from harness.runners.loop import decode
 from harness.tokens import token_digest
 from schemas.submission import Probes

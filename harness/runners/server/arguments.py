@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, assert_never
 
+from harness.model import layers_of
 from harness.runners.base import Failure
 from schemas.submission import (
     DraftHead,
@@ -54,7 +55,7 @@ def arguments(
 ) -> tuple[str, ...] | Failure:
     """The arguments after the program's name, or why this binary cannot run the arm."""
     words = _Words(abilities)
-    _common(words, campaign, port=port, threads=threads)
+    _common(words, arm, campaign, port=port, threads=threads)
     try:
         _speculation(words, arm.method, campaign)
     except _UnknownToBinaryError as error:
@@ -83,13 +84,13 @@ class _Words:
             self.argv += [name] if value is None else [name, str(value)]
 
 
-def _common(words: _Words, campaign: Campaign, *, port: int, threads: int) -> None:
+def _common(words: _Words, arm: ArmPlan, campaign: Campaign, *, port: int, threads: int) -> None:
     settings = campaign.settings
     words.argv += ["-m", str(campaign.target.path), "--host", HOST, "--port", str(port)]
     words.argv += ["-c", str(settings.context_tokens), "-np", "1"]
     words.argv += ["-t", str(threads), "-tb", str(threads)]
     words.argv += ["-b", str(settings.batch_tokens), "-ub", str(settings.batch_tokens)]
-    words.argv += ["-ngl", _layers(settings.gpu_layers)]
+    words.argv += ["-ngl", _layers(layers_of(arm, settings))]
     if "-fa" in words.abilities.takes_value:
         words.argv += ["-fa", "auto"]
     words.offer("off", "--fit")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from harness.errors import BadInputError
 from harness.runners.server.binary import find
 from harness.runners.server.session import LlamaServerSession
 
@@ -31,6 +32,9 @@ class LlamaServer:
 
     def open(self, campaign: Campaign) -> Session:
         """Ask the binary what it can do. Raises `HarnessError` when there is none."""
+        if campaign.settings.teacher_forced:
+            message = "a server cannot be fed the baseline's text; leave out --teacher-forced"
+            raise BadInputError(message)
         return LlamaServerSession(
             campaign,
             find(self._binary),

@@ -11,6 +11,7 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from harness.model import layers_of
 from harness.runners.base import EngineReport, Failure, Generation, PreparedArm, Totals
 from harness.runners.server import log, process
 from harness.runners.server.answer import BadAnswerError, read_completion
@@ -220,7 +221,7 @@ class LlamaServerSession:
         settings, resident = self._campaign.settings, log.resident_layers(text)
         drafts = getattr(arm.method, "draft", None) is not None
         return Placement(
-            target_gpu_layers_requested=settings.gpu_layers,
+            target_gpu_layers_requested=layers_of(arm, settings),
             target_gpu_layers_resident=resident.target,
             draft_gpu_layers_requested=settings.draft_gpu_layers if drafts else None,
             draft_gpu_layers_resident=resident.draft if drafts else None,
