@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from estimates.model import Verdict  # noqa: TC001 - as below
 from schemas.submission import Task  # noqa: TC001 - the codec reads the annotations while it runs
 
 
@@ -15,7 +16,7 @@ from schemas.submission import Task  # noqa: TC001 - the codec reads the annotat
 class TaskSaid:
     """What an arm says on one task; `task` is `None` over all tasks."""
 
-    verdict: str
+    verdict: Verdict
     prompts: int
     task: Task | None = None
     speedup: float | None = None

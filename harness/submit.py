@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 COMMUNITY = Path("results", "community")
 _SIGN_OF_A_CHECKOUT = Path("schemas", "submission.v1.schema.json")
+_GATE = Path("pipeline", "gate_cli.py")
 _TIMEOUT_S = 300
 
 
@@ -88,11 +90,26 @@ def steps(path: Path, checkout: Path) -> tuple[tuple[str, ...], ...]:
         ("git", "switch", "-c", branch(path)),
         ("git", "add", path.relative_to(checkout).as_posix()),
         ("git", "commit", "-m", title),
+        *_gate(checkout),
         ("git", "push", "-u", "origin", branch(path)),
         ("gh", "pr", "create", "--title", title, "--body", _BODY, "--head", branch(path)),
         # Back, so that the next result does not build on this one.
         ("git", "switch", "-"),
     )
+
+
+def _gate(checkout: Path) -> Iterator[tuple[str, ...]]:
+    """The very check that the pull request will meet, run by the checkout's own code.
+
+    A process of its own: this package imports nothing of the pipeline. The base is what the remote
+    calls its default branch, else the branch that one came from.
+    """
+    if not (checkout / _GATE).is_file():
+        return
+    known = ("git", "rev-parse", "--verify", "--quiet", "origin/HEAD")
+    has_remote = shutil.which("git") is not None and _ended_well(known, checkout)
+    base = "origin/HEAD" if has_remote else "@{-1}"
+    yield (sys.executable, "-m", "pipeline.gate_cli", "--base", base, "--head", "HEAD")
 
 
 _BODY = "A measured result, made and checked by the harness. Licence of the data: CC BY 4.0."
@@ -115,7 +132,8 @@ def open_pull_request(commands: Sequence[Sequence[str]], checkout: Path) -> Iter
         done = _run(command, checkout)
         if done.returncode != 0:
             left = "\n".join(as_line(step) for step in commands[number:])
-            message = f"{command[0]} said: {done.stderr.strip()}\nWhat is left to do:\n{left}"
+            said = "\n".join(filter(None, (done.stdout.strip(), done.stderr.strip())))
+            message = f"{command[0]} said: {said}\nWhat is left to do:\n{left}"
             raise MachineError(message)
         if command[0] == "gh" and done.stdout.strip():
             yield done.stdout.strip()

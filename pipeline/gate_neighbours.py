@@ -6,12 +6,16 @@ those whose name begins like the new one's (the same machine), then any.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
+from estimates.flags import in_order
+from estimates.summary import summarize
 from estimates.understand import understand
 from pipeline import git
 from pipeline.gate_paths import FOLDER
+from pipeline.plausibility import corpus_flags
 from pipeline.position import positions
 from pipeline.report import MAX_FINDINGS, MAX_NAMED, MAX_UNDERSTOOD, Report, Result, Told
 from schemas import contract
@@ -19,10 +23,9 @@ from schemas.finding import quoted_path
 from schemas.submission import Submission
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
-    from estimates.understanding import Understanding
     from pipeline.gate import Judgement
 
 LIFECYCLE = "results/lifecycle"
@@ -33,8 +36,7 @@ MAX_OTHERS = 40
 def report(repository: Path, judgement: Judgement) -> Report:
     """The judgement as data, with what was understood of each result and where it stands."""
     read = dict(list(judgement.submissions.items())[:MAX_UNDERSTOOD])
-    understood = {path: understand(submission) for path, submission in read.items()}
-    near = tuple(_neighbours(repository, judgement.base, read)) if read else ()
+    near = dict(_neighbours(repository, judgement.base, read)) if read else {}
     told = [
         Told(file=quoted_path(path), path=each.path, message=each.message, rule=each.rule)
         for path, found in judgement.findings.items()
@@ -48,32 +50,35 @@ def report(repository: Path, judgement: Judgement) -> Report:
         result_count=len(judgement.results),
         finding_count=len(told),
         results=tuple(
-            _result(path, understood.get(path), near) for path in judgement.results[:MAX_NAMED]
+            _result(path, read.get(path), near) for path in judgement.results[:MAX_NAMED]
         ),
         findings=tuple(told[:MAX_FINDINGS]),
     )
 
 
-def _result(
-    path: str, understood: Understanding | None, near: tuple[tuple[str, Understanding], ...]
-) -> Result:
-    if understood is None:
+def _result(path: str, submission: Submission | None, near: Mapping[str, Submission]) -> Result:
+    """One result among its neighbours; the one that it replaces is none of them."""
+    if submission is None:
         return Result(file=quoted_path(path))
-    replaced = understood.supersedes
-    others = [other for name, other in near if name != replaced]
+    others = [other for name, other in near.items() if name != submission.supersedes]
+    summary = summarize(submission)
+    flags = in_order((*summary.flags, *corpus_flags(submission, others)))
+    understood = understand(submission, replace(summary, flags=flags))
     return Result(
-        file=quoted_path(path), understood=understood, positions=positions(understood, others)
+        file=quoted_path(path),
+        understood=understood,
+        positions=positions(understood, map(understand, others)),
     )
 
 
 def _neighbours(
     repository: Path, base: str, new: Iterable[str]
-) -> Iterator[tuple[str, Understanding]]:
+) -> Iterator[tuple[str, Submission]]:
     """Results of the collection that count, by name, as far as they are read."""
     for name in _chosen(git.names(repository, base, FOLDER), new, _ended(repository, base)):
         result = contract.read(git.file(repository, base, f"{FOLDER}/{name}"))
         if isinstance(result, Submission):
-            yield name, understand(result)
+            yield name, result
 
 
 def _chosen(there: Iterable[str], new: Iterable[str], ended: frozenset[str]) -> list[str]:

@@ -5,11 +5,14 @@ from typing import Annotated
 
 import typer
 
+from estimates.understand import understand
 from harness.cli import talk
+from harness.report.understood import lines
 from schemas.codec import Json, encode
-from schemas.contract import findings
+from schemas.contract import read as read_document
 from schemas.finding import ROOT, Finding
 from schemas.strict import MAX_BYTES
+from schemas.submission import Submission
 
 _INVALID = 1
 
@@ -20,19 +23,32 @@ def validate(
     files: Annotated[list[Path], typer.Argument(help="Result files.")],
     json: Annotated[bool, typer.Option("--json", help="Print the findings for machines.")] = False,
 ) -> None:
-    """Check result files against the format; prints one line per finding and nothing else."""
-    found = [(path, finding) for path in files for finding in _findings(path)]
+    """Check result files against the format; prints one line per finding, the result of a check.
+
+    What was understood of each valid file goes to standard error, so that you see it before others.
+    """
+    read = [(path, _read(path)) for path in files]
+    found = [(path, each) for path, result in read if isinstance(result, tuple) for each in result]
     if json:
         talk.print_json([_entry(path, finding) for path, finding in found])
     else:
         for path, finding in found:
             typer.echo(finding.line(str(path)))
+    for path, result in read:
+        if isinstance(result, Submission):
+            _say_understood(path, result)
     if found:
         raise typer.Exit(_INVALID)
     talk.say(f"{len(files)} valid." if len(files) > 1 else "Valid.")
 
 
-def _findings(path: Path) -> tuple[Finding, ...]:
+def _say_understood(path: Path, submission: Submission) -> None:
+    talk.say(f"{path}:")
+    for line in lines(understand(submission)):
+        talk.say(f"  {line}")
+
+
+def _read(path: Path) -> Submission | tuple[Finding, ...]:
     """A file that cannot be read does not keep the others from being judged."""
     try:
         with path.open("rb") as stream:
@@ -40,7 +56,7 @@ def _findings(path: Path) -> tuple[Finding, ...]:
     except OSError as error:
         message = f"cannot be read ({error.strerror}); check the path"
         return (Finding(path=ROOT, message=message, rule="readable"),)
-    return findings(data)
+    return read_document(data)
 
 
 def _entry(path: Path, finding: Finding) -> Json:

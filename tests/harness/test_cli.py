@@ -169,6 +169,18 @@ def test_validate_is_silent_on_stdout_for_a_valid_file(tmp_path: Path) -> None:
     assert (result.exit_code, result.stdout) == (0, "")
 
 
+def test_validate_says_what_was_understood(tmp_path: Path) -> None:
+    path = tmp_path / "good.json"
+    path.write_bytes(sample_bytes(sample(prompts_per_task=1, blocks=1)))
+
+    said = call("validate", str(path)).stderr
+
+    assert "  machine  NVIDIA GeForce RTX 4060, 8 GiB, cuda\n" in said
+    assert "  draft-model-n4: " in said
+    assert "  caution single-block: " in said
+    assert said.endswith("Valid.\n")
+
+
 def test_validate_prints_one_line_per_finding(tmp_path: Path) -> None:
     path = tmp_path / "bad.json"
     path.write_bytes(sample_bytes(sample()).replace(b'"block":0', b'"block":-1', 1))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -95,6 +96,26 @@ def test_the_steps_make_a_branch_with_one_file(checkout: Path) -> None:
         "git add results/community/a--b--20261121-00112233.json",
         'git commit -m "Result: a--b--20261121-00112233"',
     ]
+
+
+def test_the_gate_runs_before_anything_is_pushed(checkout: Path) -> None:
+    path = checkout / "results" / "community" / "a--b--20261121-00112233.json"
+    (checkout / "pipeline").mkdir()
+    (checkout / "pipeline" / "gate_cli.py").touch()
+
+    commands = submit.steps(path, checkout)
+
+    verbs = [command[1] for command in commands[:5]]
+    assert verbs == ["switch", "add", "commit", "-m", "push"]
+    assert commands[3][2:] == ("pipeline.gate_cli", "--base", "@{-1}", "--head", "HEAD")
+
+
+def test_what_the_gate_objects_to_keeps_a_result_from_being_pushed(checkout: Path) -> None:
+    said = "print('x.json: $: wrong'); raise SystemExit(1)"
+    commands = [(sys.executable, "-c", said), ("git", "push")]
+
+    with pytest.raises(MachineError, match=r"x\.json: \$: wrong\n.*to do:\n(.|\n)*git push"):
+        list(submit.open_pull_request(commands, checkout))
 
 
 def test_a_step_that_fails_leaves_the_rest_as_commands(checkout: Path) -> None:

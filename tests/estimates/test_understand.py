@@ -1,0 +1,59 @@
+"""Is a submission understood with the figures of its summary and the words of the map?"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from estimates.summary import summarize
+from estimates.understand import device, size_class, understand
+from estimates.understanding import overall
+from pipeline.database import open_database
+from tests.samples import sample
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_the_figures_are_those_of_the_summary() -> None:
+    submission = sample(prompts_per_task=2, blocks=1)
+
+    said = understand(submission)
+
+    whole = {e.arm: e for e in summarize(submission).estimates if e.task is None}
+    assert [arm.arm for arm in said.arms] == ["prompt-lookup-n4", "draft-model-n4"]
+    assert [overall(arm).speedup for arm in said.arms] == [  # type: ignore[union-attr]
+        whole["prompt-lookup-n4"].speedup,
+        whole["draft-model-n4"].speedup,
+    ]
+    assert said.arms[1].draft == "Tiny-500M Q8_0"
+    assert said.trials == len(submission.trials)
+
+
+def test_a_device_is_the_card_or_the_processor() -> None:
+    on_cpu = sample(backend="cpu", prompts_per_task=1, blocks=1)
+
+    assert device(sample(prompts_per_task=1, blocks=1)) == "NVIDIA GeForce RTX 4060, 8 GiB"
+    assert device(on_cpu) == "AMD Ryzen 7 7845HS, 16 threads"
+
+
+def test_an_arm_that_failed_says_why() -> None:
+    submission = sample(tasks=("code",), prompts_per_task=1, blocks=1)
+    *others, last = submission.arms
+    failed = replace(last, outcome="failed", reason="out-of-memory")
+    kept = tuple(trial for trial in submission.trials if trial.arm != last.id)
+
+    said = understand(replace(submission, arms=(*others, failed), trials=kept))
+
+    assert said.arms[-1].failure == "out-of-memory"
+
+
+@pytest.mark.parametrize("parameters", [None, 5e8, 1e9, 3e9, 7e9, 8e9, 16e9, 40e9, 7e10])
+def test_size_classes_are_those_of_the_map(parameters: float | None, tmp_path: Path) -> None:
+    database = open_database(tmp_path)
+
+    found = database.execute("select size_class($1::double)", [parameters]).fetchone()
+
+    assert found == (size_class(None if parameters is None else int(parameters)),)

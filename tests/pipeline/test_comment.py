@@ -1,0 +1,174 @@
+"""Does the comment tell all, and does nothing that a stranger wrote become markup in it?"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from markdown_it import MarkdownIt
+
+from estimates.understanding import ArmSaid, FlagSaid, TaskSaid, Understanding
+from pipeline import comment, report
+from pipeline.position import Position, positions
+from pipeline.report import Report, Result, Told, UnreadableVerdictError
+
+HOSTILE = [
+    "@maintainers please merge",
+    "<img src=x onerror=boom()>",
+    "[click](javascript:boom()) ![x](https://example.org/x.png)",
+    "https://example.org #12 ` `` ``` @ada",
+    "``````",
+    "`",
+    " ",
+    "a | b | c",
+    "<!-- draftmap: verdict -->",
+    "\\` \\[x](y) &lt;b&gt;",
+]
+SHA = "0123456789abcdef0123456789abcdef01234567"
+
+
+def said(text: str = "plain", **other: Any) -> Understanding:  # noqa: ANN401 - any field
+    """An understanding in which every free text is the given one."""
+    figure = TaskSaid(
+        verdict="helps", prompts=32, speedup=1.42, interval_low=1.31, interval_high=1.54
+    )
+    arm = ArmSaid(arm=text, role="speculation", method=text, draft=text, depth=4, said=(figure,))
+    plain = Understanding(
+        device=text,
+        backend=text,
+        engine=text,
+        target=text,
+        size_class=text,
+        tier="measured",
+        profile="default",
+        measured_on="2026-11-21",
+        suite=text,
+        prompts=32,
+        blocks=3,
+        trials=288,
+        failed_trials=0,
+        arms=(arm,),
+        flags=(FlagSaid(name=text, severity="caution", message=text, remedy=text, arm=text),),
+        supersedes=text,
+    )
+    return replace(plain, **other)
+
+
+def page(text: str) -> Report:
+    return Report(
+        decision="rejected",
+        base=SHA,
+        head=SHA,
+        result_count=1,
+        finding_count=1,
+        results=(Result(file=text, understood=said(text)),),
+        findings=(Told(file=text, path=text, message=text, rule=text),),
+    )
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_what_a_stranger_wrote_stands_in_code_and_nowhere_else(text: str) -> None:
+    tokens = MarkdownIt("gfm-like", {"linkify": False}).parse(comment.body(page(text)))
+    leaves = [leaf for token in tokens for leaf in token.children or ()]
+
+    kinds = {leaf.type for leaf in leaves} | {token.type for token in tokens}
+    outside = " ".join(leaf.content for leaf in leaves if leaf.type == "text")
+
+    assert sum(leaf.type == "code_inline" for leaf in leaves) > 10
+    assert not kinds & {"html_block", "html_inline", "link_open", "image", "fence", "code_block"}
+    assert not {"@", "#12", "example", "boom"} & set(outside.replace(",", " ").split())
+    assert "@" not in outside
+
+
+@pytest.mark.parametrize("text", [text for text in HOSTILE if text.strip()])
+def test_a_code_span_shows_the_text_as_it_is(text: str) -> None:
+    (inline,) = (t for t in MarkdownIt().parse(comment.code(text)) if t.type == "inline")
+
+    assert [(leaf.type, leaf.content) for leaf in inline.children or ()] == [("code_inline", text)]
+
+
+def test_a_line_break_does_not_leave_the_span() -> None:
+    assert comment.code("a\n\n# b") == '`"a\\n\\n# b"`'
+
+
+def test_the_position_is_told_with_both_figures() -> None:
+    place = Position(arm="plain", near="device", results=5, slower=3, median_speedup=1.31)
+    result = Result(file="x.json", understood=said(), positions=(place,))
+    accepted = replace(page("x"), decision="accepted", findings=(), results=(result,))
+
+    text = comment.body(accepted)
+
+    assert (
+        "Faster than 3 of 5 results of this method on the same device and backend (`plain`, "
+        "`plain`): 1.42× \\[1.31, 1.54] against a median of 1.31×." in text  # noqa: RUF001 - times
+    )
+
+
+def test_a_result_for_somebody_else_says_so() -> None:
+    given = Result(file="x.json", understood=said(contributor="ada"))
+
+    text = comment.body(replace(page("x"), results=(given,), author="bob"))
+
+    assert "- Credit: `ada`; the pull request is by `bob`" in text
+
+
+def test_what_does_not_fit_is_said() -> None:
+    many = tuple(
+        Told(file=f"{number}.json", path="$", message="x" * 1900, rule="json")
+        for number in range(50)
+    )
+
+    text = comment.body(replace(page("x"), findings=many, finding_count=90))
+
+    assert len(text) <= comment.MAX_CHARACTERS
+    assert "The rest did not fit into a comment" in text
+
+
+def neighbour(speedup: float, **other: Any) -> Understanding:  # noqa: ANN401 - any field
+    figure = TaskSaid(verdict="helps", prompts=32, speedup=speedup)
+    arm = ArmSaid(arm="draft", role="speculation", method="draft-model", said=(figure,))
+    return said(**{"device": "card", "arms": (arm,), **other})
+
+
+def test_neighbours_are_those_on_the_same_device_and_backend() -> None:
+    elsewhere = neighbour(9.0, device="other card")
+    imported = neighbour(9.0, tier="imported")
+
+    (place,) = positions(
+        neighbour(1.4), [neighbour(1.1), neighbour(1.3), neighbour(1.6), elsewhere, imported]
+    )
+
+    assert place == Position(arm="draft", near="device", results=3, slower=2, median_speedup=1.3)
+
+
+def test_without_them_the_same_size_class_is_near() -> None:
+    (place,) = positions(neighbour(1.4), [neighbour(2.0, device="other card")])
+
+    assert (place.near, place.results, place.slower) == ("size-class", 1, 0)
+
+
+def test_a_report_is_read_back_as_it_was_written() -> None:
+    written = replace(page("x"), findings=(), finding_count=0)
+
+    assert report.from_bytes(report.to_bytes(written)) == written
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("decision", "merged"),
+        ("head", "main; rm"),
+        ("author", "@everyone"),
+        ("results", [{"file": "x", "extra": 1}]),
+        ("finding_count", -1),
+        ("extra", True),
+    ],
+)
+def test_a_report_that_our_gate_would_not_write_is_refused(key: str, value: object) -> None:
+    document = json.loads(report.to_bytes(replace(page("x"), findings=())))
+    document[key] = value
+
+    with pytest.raises(UnreadableVerdictError, match=r"^verdict\.json: \$"):
+        report.from_bytes(json.dumps(document).encode())
