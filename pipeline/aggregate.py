@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from estimates.model import Interval
+from pipeline.advice.reach import hand_over_reach
 from pipeline.cells import Vote, pool_intervals
 from pipeline.errors import CheckFailedError
 
@@ -109,5 +110,6 @@ def _hand_over_intervals(connection: duckdb.DuckDBPyConnection) -> None:
 
 
 BEFORE: Mapping[str, Callable[[duckdb.DuckDBPyConnection], None]] = {
-    "pool_interval": _hand_over_intervals
+    "pool_interval": _hand_over_intervals,
+    "advice_prediction": hand_over_reach,
 }

@@ -38,6 +38,8 @@ EXPORTS = {
     "prompt-estimates": "prompt_estimate",
     "flags": "flag",
     "cells": "cell",
+    "predictions": "advice_prediction",
+    "engine-builds": "build_step",
     "published": "published_view",
 }
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")

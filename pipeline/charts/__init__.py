@@ -9,6 +9,8 @@
     backends            task, tier          backends of one device side by side
     submission_tasks    submission          speedup with interval by task and arm of one submission
     published_bars      source              published speedups ('all': every source)
+    predictions                             measured against predicted speedups
+    builds              least               speedup over engine builds on one machine
 
 Parameters are words, bound into the query of the same name (`charts/name.sql`); `tier` defaults to
 'measured', `task`, `device` and `source` to 'all'. Unknown names raise `KeyError`.

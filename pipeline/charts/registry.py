@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING
 
 from pipeline.charts.backends import BACKENDS
 from pipeline.charts.break_even import BREAK_EVEN
+from pipeline.charts.builds import BUILDS
 from pipeline.charts.device_map import DEVICE_MAP
 from pipeline.charts.map import MAP
 from pipeline.charts.methods import METHODS
+from pipeline.charts.predictions import PREDICTIONS
 from pipeline.charts.published_bars import PUBLISHED_BARS
 from pipeline.charts.submission_tasks import SUBMISSION_TASKS
 from pipeline.charts.tasks import TASKS
@@ -27,4 +29,6 @@ CHARTS: dict[str, Definition] = {
     "backends": BACKENDS,
     "submission_tasks": SUBMISSION_TASKS,
     "published_bars": PUBLISHED_BARS,
+    "predictions": PREDICTIONS,
+    "builds": BUILDS,
 }

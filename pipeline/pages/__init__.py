@@ -4,16 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pipeline.pages.advisor import advisor
+from pipeline.pages.builds import engine_builds
+from pipeline.pages.coverage import coverage
 from pipeline.pages.data import data_page
 from pipeline.pages.environment import render
 from pipeline.pages.explore import explore
+from pipeline.pages.feeds import feeds
 from pipeline.pages.format_reference import format_reference
 from pipeline.pages.home import home
 from pipeline.pages.model import Asset, Page, Site
 from pipeline.pages.overviews import break_even, tasks
 from pipeline.pages.places import device_pages, target_pages
+from pipeline.pages.predictions import predictions
 from pipeline.pages.published import published
 from pipeline.pages.submissions import submission_pages
+from pipeline.pages.what_if import what_if
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,6 +42,12 @@ def pages(
     yield from device_pages(connection, site)
     yield from target_pages(connection, site)
     yield from submission_pages(connection, site)
+    yield from advisor(connection, site)
+    yield predictions(connection, site)
+    yield coverage(connection, site)
+    yield engine_builds(connection, site)
+    yield from feeds(connection, site)
+    yield what_if(site)
     yield published(connection, site)
     yield data_page(connection, site, files)
     yield render("contribute.md.jinja", path="contribute.md", site=site)

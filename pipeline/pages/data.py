@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from pipeline.export import EXPORTS
 from pipeline.metrics import metrics, views
-from pipeline.pages.environment import render
+from pipeline.pages.environment import day, render
 from pipeline.pages.rows import grouped
+from pipeline.pages.structured_data import dataset
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -46,13 +47,23 @@ def data_page(
     connection: duckdb.DuckDBPyConnection, site: Site, files: tuple[ExportedFile, ...]
 ) -> Page:
     """The page of everything that can be downloaded."""
+    first, last = _days(connection)
     return render(
         "data.md.jinja",
         path="data.md",
         site=site,
         datasets=tuple(datasets(connection, files)),
         others=tuple(file for file in files if file.table is None),
+        structured=dataset(files, site, first=first, last=last),
+        last=last,
     )
+
+
+def _days(connection: duckdb.DuckDBPyConnection) -> tuple[str | None, str | None]:
+    """The days of the first and the last measurement."""
+    found = connection.table("submission").aggregate("min(measured_from), max(measured_until)")
+    first, last = found.fetchall()[0]
+    return (day(first), day(last)) if first and last else (None, None)
 
 
 def datasets(

@@ -106,3 +106,12 @@ create macro interval_label(interval_kind) as
     when 't' then 'over submissions (t)'
     when 'bca' then 'over submissions (bootstrap)'
   end;
+
+-- A method that drafts in every round costs the same on every task; one that drafts only where the
+-- text repeats itself does not.
+create macro drafts_always(method) as
+  method in ('draft-model', 'mtp', 'eagle3', 'dflash', 'dspark');
+
+-- A name as one word of a command line: nothing in it means anything to a shell.
+create macro command_word(words) as
+  coalesce(nullif(trim(regexp_replace(words, '[^A-Za-z0-9._]+', '-', 'g'), '-'), ''), 'MODEL');

@@ -252,4 +252,8 @@ def _parameters(full: duckdb.DuckDBPyConnection) -> dict[str, dict[str, str]]:
     submission, device = one(
         full, "select submission, device from submission_overview where contributor = 'bob'"
     )
-    return {"submission_tasks": {"submission": submission}, "device_map": {"device": device}}
+    return {
+        "submission_tasks": {"submission": submission},
+        "device_map": {"device": device},
+        "builds": {"least": "1"},
+    }

@@ -1,0 +1,29 @@
+-- One row is one setting under one engine build, of the settings that have at least $least builds;
+-- at most 24 settings, those with a detected step first.
+with ranked as (
+  select
+    *,
+    dense_rank() over (order by stepped desc, builds desc, series) as place
+  from (
+    select *, bool_or(step is not null) over (partition by series) as stepped
+    from build_step
+  )
+  where builds >= $least::bigint
+)
+select
+  concat_ws(' · ', device_label, backend, target_label || ' ' || quantisation, method_label
+    || coalesce(' n' || depth, '')) as setting_label,
+  backend,
+  engine_build,
+  build_order,
+  strftime(measured_from, '%Y-%m-%d') as measured_on,
+  speedup,
+  interval_low,
+  interval_high,
+  baseline_tps,
+  speedup_change,
+  baseline_change,
+  coalesce(step, 'none') as step_label
+from ranked
+where place <= 24
+order by place, build_order;

@@ -1,0 +1,41 @@
+-- One row is one observation that the advisor learns from: what one voter measured with one setting
+-- on one task. Only measured evidence; over several submissions of the voter the geometric mean.
+create table advice_observation as
+with measured as (
+  select pool as cell, pool_member.*
+  from pool_member
+  where pool_kind = 'cell' and tier = 'measured' and task <> 'all' and concurrency = 1
+    and speedup > 0 and tokens_per_round > 0 and round_cost > 0
+)
+select
+  cell || '@' || voter as observation,
+  cell,
+  voter,
+  any_value(device) as device,
+  any_value(device_label order by submission) as device_label,
+  any_value(vram_gib) as vram_gib,
+  any_value(backend) as backend,
+  any_value(target) as target,
+  any_value(target_label order by submission) as target_label,
+  any_value(quantisation order by submission) as quantisation,
+  any_value(size_class order by submission) as size_class,
+  any_value(size_order order by submission) as size_order,
+  any_value(method order by submission) as method,
+  any_value(method_label order by submission) as method_label,
+  any_value(depth) as depth,
+  any_value(draft_label order by submission) as draft_label,
+  coalesce(slug(any_value(draft_label order by submission)), 'no-draft') as draft_slug,
+  slug(any_value(quantisation order by submission)) as quantisation_slug,
+  command_word(any_value(target_label || '-' || quantisation order by submission)) as target_word,
+  if(any_value(draft_label) is null, null,
+    command_word(any_value(draft_label order by submission))) as draft_word,
+  drafts_always(any_value(method order by submission)) as drafts_always,
+  any_value(task) as task,
+  exp(avg(ln(speedup))) as speedup,
+  exp(avg(ln(tokens_per_round))) as tokens_per_round,
+  exp(avg(ln(round_cost))) as round_cost,
+  exp(avg(ln(predicted_speedup)) filter (predicted_speedup > 0)) as predicted_speedup,
+  list(submission order by measured_from desc, submission) as submission_list
+from measured
+group by cell, voter
+order by observation;

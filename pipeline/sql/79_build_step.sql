@@ -1,0 +1,48 @@
+-- One row is one setting over all tasks under one engine build, beside the build before on the same
+-- machine of the same contributor. `step` is a detected change of the speedup: both intervals are
+-- disjoint and the ratio is at least 5 % either way. The baseline's rate stands beside it, because a
+-- speedup also falls where plain decoding got faster.
+create table build_step as
+with built as (
+  select
+    slug(concat_ws(' ', voter, device, backend, runner, target_label, quantisation, method_label,
+      'n' || depth, draft_label, 'c' || concurrency)) as series,
+    voter, device, device_label, backend, runner, engine_name, engine_build,
+    target, target_label, quantisation, method, method_label, depth, draft_label,
+    speedup, interval_low, interval_high, verdict, baseline_tps, tps, submission, measured_from
+  from evidence
+  where counted and task = 'all' and role = 'speculation' and tier = 'measured'
+    and speedup is not null
+),
+newest as (
+  select *
+  from built
+  qualify row_number() over (
+    partition by series, engine_build order by measured_from desc, submission
+  ) = 1
+),
+compared as (
+  select
+    *,
+    count(*) over (partition by series) as builds,
+    row_number() over in_time as build_order,
+    lag(engine_build) over in_time as engine_build_before,
+    speedup / lag(speedup) over in_time as speedup_change,
+    baseline_tps / lag(baseline_tps) over in_time as baseline_change,
+    lag(interval_low) over in_time as low_before,
+    lag(interval_high) over in_time as high_before
+  from newest
+  window in_time as (partition by series order by measured_from, engine_build)
+)
+select
+  * exclude (low_before, high_before),
+  case
+    when interval_low > high_before and speedup_change >= 1.05::double then 'faster'
+    when interval_high < low_before and speedup_change <= 1 / 1.05::double then 'slower'
+  end as step
+from compared
+order by series, build_order;
+comment on column build_step.builds is '{"label": "Builds of this setting", "unit": "builds", "direction": "higher"}';
+comment on column build_step.build_order is '{"label": "Position among the builds", "unit": "rank", "direction": "none"}';
+comment on column build_step.speedup_change is '{"label": "Speedup against the build before", "unit": "×", "direction": "higher"}';
+comment on column build_step.baseline_change is '{"label": "Baseline against the build before", "unit": "×", "direction": "higher"}';

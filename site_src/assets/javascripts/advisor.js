@@ -1,0 +1,255 @@
+// What speedup is to be expected? The arithmetic of pipeline/advice/answer.py, on the page.
+// log speedup = log tokens per round − log round cost, each from the nearest pool with a vote.
+"use strict";
+
+(() => {
+  const NEAREST = 3;
+  const FIELDS = ["device", "backend", "model", "task", "method"];
+  const key = (...words) => words.filter((word) => word !== null && word !== undefined).join("|");
+  const depthWord = (choice) => (choice.depth === null ? null : `n${choice.depth}`);
+
+  // ---- arithmetic -----------------------------------------------------------------------------
+  const costKeys = (question, choice) => {
+    const { device, backend, model, memory, size } = question;
+    const how = [choice.method, depthWord(choice), choice.scope === "all" ? "all" : question.task];
+    const keys = [];
+    if (model && choice.draft) {
+      const pair = key(backend, model.target, model.quantisation, choice.draft, ...how);
+      if (device) keys.push(["cost-pair", key(device, pair)]);
+      if (choice.draft_label) keys.push(["cost-draft", pair]);
+    }
+    if (device) keys.push(["cost-device", key(device, backend, size, ...how)]);
+    if (memory) keys.push(["cost-memory", key(memory, backend, size, ...how)]);
+    keys.push(["cost-backend", key(backend, size, ...how)]);
+    return keys;
+  };
+
+  const yieldKeys = (question, choice) => {
+    const how = [choice.method, depthWord(choice), question.task];
+    const keys = question.model && choice.draft ? [["yield-pair", key(question.model.target, choice.draft, ...how)]] : [];
+    return [...keys, ["yield-method", key(...how)]];
+  };
+
+  const first = (known, keys) => {
+    const found = keys.find(([level, rest]) => Object.hasOwn(known.pools, `${level}|${rest}`));
+    return found && { level: found[0], pool: known.pools[`${found[0]}|${found[1]}`] };
+  };
+
+  const halfWidth = (known, choice, parts) => {
+    const spreads = parts.map((part) => known.spreads[`${part.level}|${choice.method}`]);
+    if (spreads.some((spread) => !spread)) return null;
+    const variance = parts.reduce((sum, part, at) => sum + spreads[at].variance * (1 + 1 / part.pool.votes), 0);
+    return known.reaches[Math.min(...spreads.map((spread) => spread.freedom))] * Math.sqrt(variance);
+  };
+
+  const measuredKey = ({ device, backend, model, task }, choice) =>
+    device && model && choice.draft ? key(device, backend, model.target, model.quantisation, choice.draft, choice.method, depthWord(choice), task) : "";
+
+  const answer = (known, question, choice) => {
+    const cost = first(known, costKeys(question, choice));
+    const gain = first(known, yieldKeys(question, choice));
+    if (!cost || !gain) return null;
+    const middle = gain.pool.mean - cost.pool.mean;
+    const half = halfWidth(known, choice, [cost, gain]);
+    return {
+      choice,
+      speedup: Math.exp(middle),
+      low: half === null ? null : Math.exp(middle - half),
+      high: half === null ? null : Math.exp(middle + half),
+      roundCost: Math.exp(cost.pool.mean),
+      tokensPerRound: Math.exp(gain.pool.mean),
+      cost,
+      gain,
+      nearest: [...new Set([...cost.pool.nearest, ...gain.pool.nearest])].slice(0, NEAREST),
+      error: known.errors[`${cost.level}|${gain.level}`] ?? null,
+      anyError: known.errors[""] ?? null,
+      measured: known.measured[measuredKey(question, choice)] ?? null,
+    };
+  };
+
+  const answers = (known, question) => {
+    const pairs = known.choices.filter((choice) => question.model && choice.targets.includes(question.model.target));
+    const covered = new Set(pairs.map((choice) => key(choice.method, choice.depth)));
+    const others = known.choices.filter((choice) => choice.draft === null && !covered.has(key(choice.method, choice.depth)));
+    return [...pairs, ...others]
+      .filter((choice) => question.method === "any" || choice.method === question.method)
+      .map((choice) => answer(known, question, choice))
+      .filter(Boolean)
+      .sort((a, b) => b.speedup - a.speedup);
+  };
+
+  // ---- words ----------------------------------------------------------------------------------
+  const times = (value) => `${value.toFixed(2)}×`;
+  const percent = (value) => `${(value * 100).toFixed(value < 0.1 ? 1 : 0)} %`;
+  const range = (low, high) => (low === null ? "" : ` [${low.toFixed(2)}, ${high.toFixed(2)}]`);
+  const machines = (count) => `${count} ${count === 1 ? "machine" : "machines"}`;
+  const method = (choice) => [choice.label, choice.depth === null ? null : `depth ${choice.depth}`, choice.draft_label].filter(Boolean).join(" · ");
+  const verdict = ({ low, high }) => {
+    if (low === null) return ["too-few-prompts", "○ one machine, no interval"];
+    if (low > 1.02) return ["helps", "▲ should help"];
+    if (high < 0.98) return ["hurts", "▼ should hurt"];
+    return ["no-clear-difference", "● could go either way"];
+  };
+
+  const why = (known, question, found, levels) => {
+    const { device, backend, model } = question;
+    const width = found.choice.depth + 1;
+    const step = device && model ? known.steps[key(device, backend, model.target, model.quantisation, width)] : undefined;
+    const verification = step === undefined ? "" : `Verification of ${width} tokens costs ${step.toFixed(2)} single steps on this device. `;
+    const task = known.tasks.find(([name]) => name === question.task)[1];
+    return (
+      `${verification}A round costs ${found.roundCost.toFixed(2)} plain tokens (${machines(found.cost.pool.votes)}: ${levels[found.cost.level]}); ` +
+      `${task.toLowerCase()} yields ${found.tokensPerRound.toFixed(2)} tokens a round (${machines(found.gain.pool.votes)}: ${levels[found.gain.level]}). ` +
+      `${found.tokensPerRound.toFixed(2)} ÷ ${found.roundCost.toFixed(2)} = ${times(found.speedup)}.`
+    );
+  };
+
+  const past = ({ error: own, anyError }) => {
+    const error = own ?? anyError;
+    if (!error) return "How far predictions are off is not known yet: no two machines have measured the same size of model through the same backend.";
+    const kind = own ? "Predictions of this kind" : "This kind could not be tested yet; predictions of all other kinds";
+    const held = error.held === null ? "" : ` The 95 % interval held in ${percent(error.held)} of ${error.with_interval}.`;
+    return `${kind} were off by ${percent(error.median_error)} in the median, nine of ten by less than ${percent(error.high_error)} (${error.predictions} predictions, each of ${machines(error.voters)} from the others).${held}`;
+  };
+
+  const command = (question, choice) => {
+    const model = question.model ? question.model.word : "TARGET";
+    const draft = choice.method === "draft-model" ? ` --draft ${choice.draft_word ?? "DRAFT"}.gguf` : "";
+    const known = ["draft-model", "prompt-lookup"].includes(choice.method);
+    const depth = choice.depth === null ? "" : `:n_max=${choice.depth}`;
+    return known ? `python -m harness run --target ${model}.gguf${draft} --method ${choice.method}${depth} --tasks ${question.task}` : null;
+  };
+
+  // ---- page -----------------------------------------------------------------------------------
+  const el = (tag, name, ...children) => {
+    const node = document.createElement(tag);
+    if (name) node.className = name;
+    node.append(...children);
+    return node;
+  };
+
+  const pill = (found) => {
+    const [name, words] = verdict(found);
+    return el("span", `dm-verdict dm-verdict--${name}`, words);
+  };
+
+  const links = (known, found, root) => {
+    const list = el("ul", "dm-advice__links");
+    for (const number of found.nearest) {
+      const [address, label] = known.submissions[number];
+      const link = el("a", "", label);
+      link.href = root + address;
+      list.append(el("li", "", link));
+    }
+    return list;
+  };
+
+  const headline = (known, question, found, page) => {
+    const card = el("div", "dm-advice");
+    const figure = (words, [speedup, low, high], ...rest) => el("p", "dm-advice__figure", `${words} `, el("strong", "", times(speedup)), el("span", "dm-interval", range(low, high)), " ", ...rest);
+    if (found.measured) card.append(figure("Measured here:", found.measured));
+    card.append(
+      figure("Predicted for one more machine:", [found.speedup, found.low, found.high], pill(found)),
+      el("p", "dm-advice__method", `with ${method(found.choice)}`),
+      el("p", "", why(known, question, found, page.levels)),
+      el("p", "dm-soft dm-small", past(found)),
+    );
+    const line = command(question, found.choice);
+    if (line) card.append(el("p", "dm-small", "Measure it yourself:"), el("pre", "", el("code", "", line)));
+    card.append(el("p", "dm-small", "Nearest evidence:"), links(known, found, page.root));
+    return card;
+  };
+
+  const table = (found) => {
+    const head = el("tr", "", ...["Method", "Predicted speedup", "Expectation", "Tokens per round", "R", "Median error", "Measured here"].map((words) => el("th", "", words)));
+    for (const cell of head.cells) cell.scope = "col";
+    const rows = found.map((each) => {
+      const name = el("th", "", method(each.choice));
+      name.scope = "row";
+      return el(
+        "tr",
+        "",
+        name,
+        el("td", "dm-num", times(each.speedup), el("span", "dm-interval", range(each.low, each.high))),
+        el("td", "", pill(each)),
+        el("td", "dm-num", each.tokensPerRound.toFixed(2)),
+        el("td", "dm-num", each.roundCost.toFixed(2)),
+        el("td", "dm-num", each.error ? percent(each.error.median_error) : "–"),
+        el("td", "dm-num", each.measured ? `${times(each.measured[0])}${range(each.measured[1], each.measured[2])}` : "–"),
+      );
+    });
+    const box = el("div", "dm-scroll", el("table", "dm-table", el("thead", "", head), el("tbody", "", ...rows)));
+    box.tabIndex = 0;
+    box.setAttribute("role", "region");
+    box.setAttribute("aria-label", "All choices");
+    return box;
+  };
+
+  const show = (known, question, page) => {
+    const found = answers(known, question);
+    if (!found.length) {
+      page.out.replaceChildren(el("p", "dm-advice__none", el("strong", "", "Not measured. "), "Nobody has measured this size of model through this backend together with this task and method. Nothing near enough to predict from."));
+      return;
+    }
+    page.out.replaceChildren(headline(known, question, found[0], page), ...(found.length > 1 ? [table(found)] : []));
+  };
+
+  const read = (known, form) => {
+    const [kind, device] = form.elements.device.value.split(":");
+    const model = known.models.find((each) => each.id === form.elements.model.value) ?? null;
+    const chosen = kind === "device" ? known.devices.find((each) => each.id === device) : null;
+    return {
+      device: chosen?.id ?? null,
+      memory: chosen ? chosen.memory : Number(device) || null,
+      backend: form.elements.backend.value,
+      model,
+      size: model ? model.size : Number(form.elements.model.value),
+      task: form.elements.task.value,
+      method: form.elements.method.value,
+    };
+  };
+
+  const offerBackends = (known, form) => {
+    const [kind, device] = form.elements.device.value.split(":");
+    const near = known.devices.filter((each) => (kind === "device" ? each.id === device : true));
+    const before = form.elements.backend.value;
+    const offered = [...new Set(near.flatMap((each) => each.backends))].sort();
+    form.elements.backend.replaceChildren(...offered.map((each) => new Option(each, each)));
+    if (offered.includes(before)) form.elements.backend.value = before;
+  };
+
+  const choose = (form, name, value) => {
+    const field = form.elements[name];
+    if ([...field.options].some((option) => option.value === value)) field.value = value; // only what is offered
+  };
+
+  const wake = async (place) => {
+    const form = place.querySelector("form");
+    const reply = await fetch(place.dataset.knowledge);
+    if (!reply.ok) return; // the answer that is in the page stays
+    const known = await reply.json();
+    const page = { out: place.querySelector("[data-part='answer']"), root: place.dataset.root, levels: JSON.parse(place.dataset.levels) };
+    const query = new URLSearchParams(location.search);
+    choose(form, "device", query.get("device"));
+    offerBackends(known, form);
+    for (const name of FIELDS.slice(1)) choose(form, name, query.get(name));
+    const update = () => show(known, read(known, form), page);
+    form.hidden = false;
+    form.addEventListener("submit", (event) => event.preventDefault());
+    form.addEventListener("change", (event) => {
+      if (event.target.name === "device") offerBackends(known, form);
+      const chosen = new URLSearchParams(FIELDS.map((name) => [name, form.elements[name].value]));
+      history.replaceState(history.state, "", `?${chosen}${location.hash}`);
+      update();
+    });
+    update();
+    place.dataset.state = "ready";
+  };
+
+  document$.subscribe(() => {
+    const place = document.querySelector(".dm-advisor:not([data-state])");
+    if (!place) return;
+    place.dataset.state = "waking";
+    wake(place);
+  });
+})();

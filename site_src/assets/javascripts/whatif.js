@@ -1,0 +1,56 @@
+// When does speculation pay? The drawing of pipeline/pages/what_if.py, for other settings.
+"use strict";
+
+(() => {
+  const WIDTH = 600;
+  const HEIGHT = 260;
+
+  const tokensPerRound = (acceptance, depth) => (acceptance >= 1 ? depth + 1 : (1 - acceptance ** (depth + 1)) / (1 - acceptance));
+  const roundCost = (settings, depth) => depth * settings.draft_cost + 1 + settings.verify_cost * depth;
+  const speedup = (settings, depth) => tokensPerRound(settings.acceptance, depth) / roundCost(settings, depth);
+  const ceiling = (settings, depth) => (depth + 1) / roundCost(settings, depth);
+
+  const draw = (figure, settings) => {
+    const { top, deepest } = figure.dataset;
+    const x = (depth) => (depth / deepest) * WIDTH;
+    const y = (value) => HEIGHT - (Math.min(value, top) / top) * HEIGHT;
+    const depths = [...Array(Number(deepest) + 1).keys()];
+    const path = (height) => `M${depths.map((depth) => `${x(depth)},${y(height(settings, depth))}`).join("L")}`;
+    figure.querySelector(".dm-whatif__curve").setAttribute("d", path(speedup));
+    figure.querySelector(".dm-whatif__ceiling").setAttribute("d", path(ceiling));
+    const dot = figure.querySelector(".dm-whatif__dot");
+    dot.setAttribute("cx", x(settings.depth));
+    dot.setAttribute("cy", y(speedup(settings, settings.depth)));
+    // R > depth + 1 at one depth means so at every depth: both grow in a straight line from 1.
+    const hopeless = ceiling(settings, 1) < 1;
+    figure.querySelector(".dm-whatif__hopeless").setAttribute("width", hopeless ? WIDTH : 0);
+    return hopeless;
+  };
+
+  const say = (settings, hopeless, deepest) => {
+    const depth = settings.depth;
+    const depths = [...Array(deepest).keys()].map((each) => each + 1);
+    const best = depths.reduce((a, b) => (speedup(settings, b) > speedup(settings, a) ? b : a));
+    const now = `A round of ${depth} drafted ${depth === 1 ? "token" : "tokens"} yields ${tokensPerRound(settings.acceptance, depth).toFixed(2)} tokens and costs ${roundCost(settings, depth).toFixed(2)}: ${speedup(settings, depth).toFixed(2)}×.`;
+    if (hopeless) return `${now} A round costs more than even a perfect draft returns: no acceptance can win, at any depth.`;
+    const most = speedup(settings, best);
+    return most > 1 ? `${now} The best depth is ${best} with ${most.toFixed(2)}×.` : `${now} No depth wins at this acceptance; a better draft could.`;
+  };
+
+  document$.subscribe(() => {
+    const figure = document.querySelector(".dm-whatif-figure");
+    const form = figure?.querySelector("form");
+    if (!form || !form.hidden) return;
+    form.hidden = false;
+    form.addEventListener("submit", (event) => event.preventDefault());
+    form.addEventListener("input", () => {
+      const settings = {};
+      for (const field of form.querySelectorAll("input")) {
+        settings[field.name] = Number(field.value);
+        field.parentElement.querySelector("output").textContent = field.value;
+      }
+      const hopeless = draw(figure, settings);
+      figure.querySelector("figcaption").textContent = say(settings, hopeless, Number(figure.dataset.deepest));
+    });
+  });
+})();
