@@ -42,7 +42,14 @@ EXPORTS = {
     "engine-builds": "build_step",
     "published": "published_view",
 }
-FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+# As OWASP lists them (CSV injection), with the full-width twins that some spreadsheets read too.
+FORMULA_STARTS = (
+    *("=", "+", "-", "@"),
+    "\N{FULLWIDTH EQUALS SIGN}",
+    "\N{FULLWIDTH PLUS SIGN}",
+    "\N{FULLWIDTH HYPHEN-MINUS}",
+    "\N{FULLWIDTH COMMERCIAL AT}",
+)
 PACKAGE, SUMS = "datapackage.json", "SHA256SUMS"
 
 
@@ -85,7 +92,8 @@ def export(connection: duckdb.DuckDBPyConnection, folder: Path) -> tuple[Exporte
 
 def guarded(text: str) -> str:
     """The text as a spreadsheet may open it without running anything."""
-    return f"'{text}" if text.startswith(FORMULA_STARTS) else text
+    runs = text[:1] in {"\t", "\r"} or text.lstrip().startswith(FORMULA_STARTS)
+    return f"'{text}" if runs else text
 
 
 def _csv(table: pa.Table) -> bytes:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import threading
+from contextlib import contextmanager
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING
@@ -49,7 +50,13 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def base(site: Path) -> Iterator[str]:
-    """The address of the site, below a folder as on a project page."""
+    with serve(site) as address:
+        yield address
+
+
+@contextmanager
+def serve(site: Path) -> Iterator[str]:
+    """The address of a site while it is served, below a folder as on a project page."""
     handler = partial(Quiet, directory=str(site.parent))
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         thread = threading.Thread(target=server.serve_forever)

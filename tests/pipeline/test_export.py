@@ -88,9 +88,16 @@ def test_figures_and_times_are_written_plainly(tmp_path: Path) -> None:
     assert cell["last_measured"] == "2026-11-21T09:00:00Z"
 
 
-@pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1"])
+@pytest.mark.parametrize(
+    "text", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", " =1", "\N{FULLWIDTH EQUALS SIGN}1"]
+)
 def test_a_cell_that_a_spreadsheet_would_run_is_guarded(text: str) -> None:
     assert guarded(text) == f"'{text}"
+
+
+@pytest.mark.parametrize("text", ["RTX 4060", "1-2", "a=b", "", " x", "'=1"])
+def test_a_cell_that_no_spreadsheet_would_run_stays_as_it_is(text: str) -> None:
+    assert guarded(text) == text
 
 
 def test_a_formula_in_a_contributors_note_is_guarded_in_csv_only(tmp_path: Path) -> None:

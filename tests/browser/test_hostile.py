@@ -1,0 +1,132 @@
+"""Does text that wants to be code, a link or a wide page stay text, in a real browser?"""
+
+from __future__ import annotations
+
+import csv
+import json
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+import nh3
+import pytest
+
+from tests.browser.conftest import serve
+from tests.browser.test_site import NARROW, px_too_wide
+from tests.hostile import TRICKS, file_stem, hostile_site
+from tests.sites import addresses
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from playwright.sync_api import Browser, Page
+
+pytestmark = pytest.mark.browser
+FORMULAS = "=+-@\t\r"
+# Whatever would run, ask or break the policy leaves a word in this list.
+WATCH = """
+window.caught = [];
+window.boom = () => { window.caught.push('boom'); };
+document.addEventListener('securitypolicyviolation',
+  (event) => window.caught.push(`policy: ${event.violatedDirective} ${event.blockedURI}`));
+"""
+# The innermost elements that hold a text: what is in them, and whether it lies inside a link.
+HOLDERS = """(text) => [...document.querySelectorAll('article *')]
+  .filter((each) => each.textContent.includes(text)
+    && ![...each.children].some((child) => child.textContent.includes(text)))
+  .filter((each) => !each.closest('svg, script, style'))
+  .map((each) => each.innerHTML)"""
+LINKS = """() => [...document.querySelectorAll('a, area')]
+  .filter((each) => each.hasAttribute('href'))
+  .map((each) => new URL(each.getAttribute('href'), document.baseURI).href)"""
+FORCE = """() => { for (const each of document.querySelectorAll('article *'))
+  for (const kind of ['mouseover', 'focus', 'error', 'click'])
+    if (kind !== 'click' || !each.closest('a, button, summary, label, input, select, form'))
+      each.dispatchEvent(new Event(kind)); }"""
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return hostile_site(tmp_path_factory.getbasetemp())
+
+
+@pytest.fixture(scope="module")
+def base(site: Path) -> Iterator[str]:
+    with serve(site) as address:
+        yield address
+
+
+@pytest.fixture
+def complaints() -> list[str]:
+    return []
+
+
+@pytest.fixture
+def page(browser: Browser, base: str, complaints: list[str]) -> Iterator[Page]:
+    """A narrow page that writes down dialogs, errors and requests to other hosts."""
+    with browser.new_context(viewport=NARROW) as context:  # type: ignore[arg-type]
+        opened = context.new_page()
+        opened.add_init_script(WATCH)
+        opened.on("dialog", lambda dialog: complaints.append(f"dialog {dialog.message}"))
+        opened.on("pageerror", lambda error: complaints.append(f"error {error}"))
+        opened.on(
+            "console",
+            lambda said: said.type == "error" and complaints.append(f"console {said.text}"),
+        )
+        opened.on(
+            "request",
+            lambda asked: (
+                asked.url.startswith((base, "data:", "blob:"))
+                or complaints.append(f"asked for {asked.url}")
+            ),
+        )
+        yield opened
+
+
+def kinds(site: Path) -> list[str]:
+    """The pages that hold contributors' text, but for the submissions' own."""
+    places = [each for each in addresses(site) if each.startswith(("devices/", "models/"))]
+    return ["", "tasks/", "break-even/", "submissions/", "data/", *places]
+
+
+def test_no_page_runs_asks_or_spreads(
+    page: Page, base: str, site: Path, complaints: list[str]
+) -> None:
+    for address in (*kinds(site), *(f"submissions/{file_stem(name)}/" for name in TRICKS)):
+        page.goto(base + address, wait_until="load")
+        page.evaluate(FORCE)
+        complaints += [f"{address} {word}" for word in page.evaluate("window.caught")]
+        if excess := px_too_wide(page):
+            complaints.append(f"{address} is {excess} px too wide")
+        links = {urlsplit(link) for link in page.evaluate(LINKS)}
+        complaints += [
+            f"{address} links to {link.geturl()}"
+            for link in links
+            if "example.invalid" in link.netloc or link.scheme not in {"http", "https"}
+        ]
+
+    assert not complaints, "\n".join(complaints)
+
+
+@pytest.mark.parametrize("name", TRICKS)
+def test_the_text_is_shown_as_it_was_written(page: Page, base: str, name: str) -> None:
+    page.goto(f"{base}submissions/{file_stem(name)}/")
+    held = page.evaluate(HOLDERS, TRICKS[name])
+
+    # Target, note, processor, card, engine, system, arguments and origin, at the least six.
+    assert len(held) >= 6
+    for html in held:
+        assert nh3.clean(html, tags=set()) == html
+
+
+def test_no_cell_of_a_table_is_a_formula(site: Path) -> None:
+    cells = [
+        cell
+        for path in sorted((site / "data").glob("*.csv"))
+        for row in csv.reader(path.read_text("utf-8").splitlines())
+        for cell in row
+    ]
+    numbers = [cell for cell in cells if cell.startswith(tuple(FORMULAS))]
+
+    assert any(cell.startswith("'=cmd") for cell in cells)
+    assert all(isinstance(json.loads(cell), int | float) for cell in numbers)

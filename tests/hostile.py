@@ -1,0 +1,129 @@
+"""Which accepted submissions try hardest to become code, links or layout?
+
+One submission per trick, and the trick stands in every text field whose pattern admits it: the
+fields are read from the schema, so a new one is filled without a word here.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import replace
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from pipeline.build import build
+from schemas import contract
+from schemas.canonical import canonical_bytes
+from schemas.codec import encode
+from schemas.submission import Device, Origin, Submission, Variable
+from tests.samples import Costs, sample
+from tests.schema_tree import resolved
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+TRICKS = {
+    "handlers": '" onmouseover="boom()" \' onerror=\'boom()\' autofocus onfocus=boom() x="',
+    "entities": "&lt;script&gt;boom()&lt;/script&gt; &#60;img src=x onerror=boom()&#62; &amp;lt;",
+    "markdown": "[x](javascript:boom()) ![y](//example.invalid/y.png) **b** `c` | d | [^1] # e",
+    "addresses": "javascript:boom() https://example.invalid/ www.example.invalid a@example.invalid",
+    "templates": "{{ boom() }} {% raw %} {# x #} ${boom()} {: onclick='boom()' } :smile: --8--",
+    "formula": "=cmd|' /C calc'!A0",
+    "front-matter": '--- title: x --- \\u003cscript\\u003e \\"; boom(); // $\\(x\\)$ ~~~ !!! note',
+    "long": "W" * 120,
+    "right-to-left": "שלום עולם مرحبا +1 @SUM(1)",
+}
+
+
+@cache
+def submissions() -> dict[str, Submission]:
+    """The submission of each trick; every one is valid."""
+    return {
+        name: _filled(number, text) for number, (name, text) in enumerate(TRICKS.items(), start=1)
+    }
+
+
+@cache
+def hostile_site(temporary: Path) -> Path:
+    """The site of these submissions below pytest's base folder, built once per session."""
+    folder = temporary / "hostile"
+    (folder / "results" / "community").mkdir(parents=True)
+    for name in TRICKS:
+        path = folder / "results" / "community" / f"{file_stem(name)}.json"
+        path.write_bytes(canonical_bytes(encode(submissions()[name])))
+    return build(results=folder / "results", output=folder / "site")
+
+
+def file_stem(name: str) -> str:
+    """The name of a trick's file, which is also the address of its page."""
+    submission = submissions()[name]
+    digest = hashlib.sha256(canonical_bytes(encode(submission))).hexdigest()[:8]
+    day = submission.measured_from[:10].replace("-", "")
+    return f"rig--{name}--{day}-{digest}"
+
+
+def text_fields(document: Any, node: dict[str, Any]) -> Iterator[tuple[Any, Any, dict[str, Any]]]:  # noqa: ANN401 - any JSON value
+    """Every text of a document: its holder, its key there, and what the schema says of it."""
+    root = contract.schema(contract.SUBMISSION_SCHEMA)
+    entries = document.items() if isinstance(document, dict) else enumerate(document)
+    for key, value in entries:
+        part = node["properties"].get(key) if isinstance(document, dict) else node["items"]
+        if part is None:
+            continue
+        inner = resolved(part, root)
+        if isinstance(value, dict | list):
+            if "properties" in inner or "items" in inner:
+                yield from text_fields(value, inner)
+        elif isinstance(value, str) and "pattern" in inner:
+            yield document, key, inner
+
+
+def _filled(number: int, text: str) -> Submission:
+    """A campaign with every optional text, and the trick in every text that admits it."""
+    document: Any = encode(_complete(number))
+    places = list(text_fields(document, contract.schema(contract.SUBMISSION_SCHEMA)))
+    for holder, key, node in places:
+        written = text[: node["maxLength"]].rstrip()
+        if re.search(node["pattern"], written):
+            holder[key] = written
+    read = contract.read(canonical_bytes(document))
+    assert isinstance(read, Submission), read
+    return read
+
+
+def _complete(number: int) -> Submission:
+    """A small valid campaign in which every optional text is given; every third is an import."""
+    backend = ("cuda", "vulkan", "cpu")[number % 3]
+    costs = Costs(step_ms=10.0 + number, draft_token_ms=1.0 + number)
+    bare = sample(
+        seed=number, backend=backend, prompts_per_task=1, blocks=1, costs=costs,
+        contributor=f"c{number}",
+    )  # fmt: skip
+    gpu = replace(bare.machine.gpus[0], driver="1", api="1")
+    arms = tuple(replace(arm, argv=("--model", "m")) for arm in bare.arms)
+    complete = replace(
+        bare,
+        notes="n",
+        machine=replace(bare.machine, gpus=(gpu,), ram_type="DDR5"),
+        engine=replace(
+            bare.engine,
+            devices=(Device(name="CPU", kind="cpu", description="d"),),
+            system_info="s",
+            variables=(Variable(name="GGML_X", value="1"),),
+        ),
+        target=replace(bare.target, derivation="d", repository="a/b", architecture="llama"),
+        drafts=tuple(replace(draft, family="f", derivation="d") for draft in bare.drafts),
+        settings=replace(bare.settings, kv_type_k="f16", kv_type_v="f16"),
+        arms=arms,
+    )
+    if number % 3:
+        return complete
+    origin = Origin(format="mtp-bench", sha256="0" * 64, source="s", licence="l")
+    return replace(
+        complete,
+        tier="imported",
+        origin=origin,
+        engine=replace(complete.engine, runner="imported"),
+    )
