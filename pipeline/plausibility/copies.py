@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from estimates.model import Flag
+from pipeline.plausibility.corpus import surprising
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -19,10 +19,8 @@ if TYPE_CHECKING:
 
 # Marks in common, and their share in the smaller submission's: far above chance, below any copy.
 FEWEST_SHARED, SHARE_SHARED = 8, 0.2
-# Chance that honest noise is called a copy, over the whole corpus that one file is compared with.
-FALSE_ALARM = 1e-4
+# Habits of machines that no mean takes out may go together a little.
 LEAST_CORRELATION = 0.4
-_FEWEST_FREE = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,11 +52,7 @@ def copied_times(question: Question) -> Flag | None:
 
 
 def copied_noise(question: Question) -> Flag | None:
-    """The noise of the times, what no design explains, goes with that of another submission.
-
-    Pearson's correlation with Fisher's transformation; the limit is that of a single comparison
-    divided by the number of comparisons (Bonferroni).
-    """
+    """The noise of the times, what no design explains, goes with that of another submission."""
     if shared_marks(question) is not None:
         return None
     best: tuple[float, int, int] | None = None
@@ -66,8 +60,8 @@ def copied_noise(question: Question) -> Flag | None:
         compared = correlation(question.trace, question.corpus.traces[position])
         if compared is None or not question.is_apart(position):
             continue
-        value, trials, chance = compared
-        if value >= LEAST_CORRELATION and chance * len(question.corpus.traces) < FALSE_ALARM:
+        value, trials, free = compared
+        if value > max(LEAST_CORRELATION, surprising(free, len(question.corpus.traces))):
             best = max(best or (0.0, 0, 0), (value, trials, position))
     if best is None:
         return None
@@ -103,16 +97,12 @@ def shared_marks(question: Question) -> Shared | None:
 
 
 def correlation(own: Trace, other: Trace) -> tuple[float, int, float] | None:
-    """Correlation of two noises over common trials, their number, and its chance if independent."""
+    """Correlation of two noises over common trials, their number, and how many of it are free."""
     _, here, there = np.intersect1d(own.keys, other.keys, return_indices=True)
     trials = len(here)
     free = trials * (1 - max(own.fitted, other.fitted))
-    if free < _FEWEST_FREE:
-        return None
     a, b = own.noise[here], other.noise[there]
     lengths = float(np.linalg.norm(a) * np.linalg.norm(b))
     if lengths == 0:
         return None
-    value = min(1 - 1e-9, float(a @ b) / lengths)
-    chance = 0.5 * math.erfc(math.atanh(value) * math.sqrt(free - 3) / math.sqrt(2))
-    return value, trials, chance
+    return float(a @ b) / lengths, trials, free

@@ -8,8 +8,10 @@ inner products (feature hashing: Weinberger et al. 2009). What a sketch proposes
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
+from statistics import NormalDist
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -28,8 +30,12 @@ if TYPE_CHECKING:
     from schemas.submission import Submission
 
 SKETCH_LENGTH = 512
-# Of independent vectors a product of sketches has a standard deviation of 0.044.
-_PROPOSED = 0.25
+FEWEST_FREE = 10
+# Chance that honest noise is called a copy, over the whole corpus that one file is compared with.
+FALSE_ALARM = 1e-4
+# Of independent vectors a product of sketches has a standard deviation of 0.044. A copied part has
+# a smaller product than correlation.
+_PROPOSED, _PART = 0.25, 0.6
 _AT_ONCE = 256
 # A mark that many share is followed to so many of them: enough to find each one a partner.
 _FOLLOWED = 20
@@ -82,9 +88,11 @@ class Corpus:
     def alike(self, traces: Sequence[Trace]) -> Iterator[tuple[int, ...]]:
         """For each trace the submissions whose noise may be the same, by their position."""
         for start in range(0, len(traces), _AT_ONCE):
-            rows = np.stack([sketch(each) for each in traces[start : start + _AT_ONCE]])
-            for row in rows @ self.sketches.T:
-                yield tuple(int(position) for position in np.nonzero(row >= _PROPOSED)[0])
+            some = traces[start : start + _AT_ONCE]
+            products = np.stack([sketch(each) for each in some]) @ self.sketches.T
+            for each, row in zip(some, products, strict=True):
+                limit = max(_PROPOSED, _PART * surprising(each.free, len(self.submissions)))
+                yield tuple(int(position) for position in np.nonzero(row >= limit)[0])
 
 
 @dataclass(frozen=True)
@@ -114,6 +122,18 @@ class Marks:
             return {}
         owners, counts = np.unique(np.concatenate(found), return_counts=True)
         return dict(zip(owners.tolist(), counts.tolist(), strict=True))
+
+
+def surprising(free: float, comparisons: int) -> float:
+    """The correlation of so many free values that no chance brings about in so many comparisons.
+
+    Fisher's transformation of Pearson's correlation; one comparison's share of the false alarms
+    (Bonferroni).
+    """
+    if free < FEWEST_FREE:
+        return 1.0
+    score = NormalDist().inv_cdf(1 - FALSE_ALARM / max(1, comparisons))
+    return math.tanh(score / math.sqrt(free - 3))
 
 
 def sketch(of: Trace) -> NDArray[np.float32]:

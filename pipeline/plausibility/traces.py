@@ -47,6 +47,11 @@ class Trace:
     noise: NDArray[np.float32]
     fitted: float
 
+    @property
+    def free(self) -> float:
+        """How many independent values the noise has."""
+        return len(self.keys) * (1 - self.fitted)
+
 
 def trace(submission: Submission) -> Trace:
     """The trace of a submission; the same trials leave the same trace."""
