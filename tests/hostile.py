@@ -29,7 +29,7 @@ TRICKS = {
     "entities": '--- &lt;script&gt;boom()&lt;/script&gt; \\u003cscript\\u003e \\"; boom(); //',
     "markdown": "[x](javascript:boom()) ![y](//example.invalid/y.png) **b** `c` | d | [^1] # e ~~~",
     "formula": "=cmd|' /C calc'!A0 javascript:boom() https://example.invalid/ www.example.invalid",
-    "templates": "{{ boom() }} {% raw %} {# x #} ${boom()} {: onclick='boom()' } :smile: --8-- $\\(x\\)$",
+    "templates": "{{ boom() }} {% raw %} {# x #} ${boom()} {: onclick='boom()' } :smile: --8-- $x$",
     "long": "W" * 100 + " שלום مرحبا",
 }
 

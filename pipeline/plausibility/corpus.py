@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 SKETCH_LENGTH = 512
 FEWEST_FREE = 10
 # Chance that honest noise is called a copy, over the whole corpus that one file is compared with.
-FALSE_ALARM = 1e-4
+FALSE_ALARM = 1e-5
 # Of independent vectors a product of sketches has a standard deviation of 0.044. A copied part has
 # a smaller product than correlation.
 _PROPOSED, _PART = 0.25, 0.6
