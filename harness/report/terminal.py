@@ -35,6 +35,7 @@ def show(submission: Submission, summary: Summary, console: Console) -> None:
         if any(e.speedup is not None for e in estimates):
             _print_wrapped(words.over_alternative(overall(estimates)), console)
             console.print(arms.table(estimates))
+            _print_energy(overall(estimates), submission, console)
     console.print()
     _print_wrapped(arms.LEGEND, console, style="dim")
     _print_curve(submission, console)
@@ -78,6 +79,12 @@ def _field(name: str, value: str) -> Text:
 
 def _reason(estimates: Sequence[Estimate], submission: Submission) -> str:
     return reason(overall(estimates), submission) if estimates else ""
+
+
+def _print_energy(estimate: Estimate, submission: Submission, console: Console) -> None:
+    said = words.energy(estimate, submission.settings.energy_method)
+    if said is not None:
+        _print_wrapped(said, console)
 
 
 def _print_curve(submission: Submission, console: Console) -> None:

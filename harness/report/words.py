@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from estimates.wording import interval_text
 
 if TYPE_CHECKING:
+    from typing import Literal
+
     from estimates.model import Estimate, ExactnessCounts, Severity, Verdict
     from schemas.submission import Model
 
@@ -72,6 +74,17 @@ def exactness(counts: ExactnessCounts | None) -> str:
     near = f"~{counts.diverged_near_tie}" if counts.diverged_near_tie else ""
     far = f"!{counts.diverged}" if counts.diverged else ""
     return f"{counts.identical}{near}{far}"
+
+
+def energy(estimate: Estimate, method: Literal["nvml", "rapl"] | None) -> str | None:
+    """`energy: 0.41 J per token on the GPU, 0.85 times the baseline's`; `None` if unknown."""
+    if estimate.energy_per_token_j is None or method is None:
+        return None
+    device = "GPU" if method == "nvml" else "processor"
+    said = f"energy: {estimate.energy_per_token_j:.3g} J per token on the {device}"
+    if estimate.energy_ratio is None:
+        return said
+    return f"{said}, {estimate.energy_ratio:.2f} times the baseline's"
 
 
 def counted(number_of: int, thing: str) -> str:

@@ -75,6 +75,7 @@ class Survivor:
 
 def torment(subject: Subject, kills: int, rng: random.Random, modes: Sequence[Mode]) -> Survivor:
     """Kill a run at so many random moments, unless it is done before, then let it finish."""
+    subject.journal.unlink(missing_ok=True)  # of a bench that was itself stopped
     done: list[Kill] = []
     kept: dict[int, bytes] = {}
     problems: list[str] = []
