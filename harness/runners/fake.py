@@ -48,6 +48,7 @@ class FakeRig:
     `order`, `slowdown_at(clock_ms)` those of a round that begins at that time, `disturbance(rng)`
     those of a single round. `layers_slowdown` multiplies the steps of arms that ask for so many
     layers of the target on the GPU. `noise` is the standard deviation of each round's log duration.
+    With `power_w` the rig has an energy counter and draws that power all the time.
     """
 
     step_ms: float = 20.0
@@ -56,6 +57,7 @@ class FakeRig:
     acceptance: dict[str, float] = field(default_factory=dict)
     default_acceptance: float = 0.6
     noise: float = 0.01
+    power_w: float | None = None
     slowdown: Callable[[int], float] | None = None
     slowdown_at: Callable[[float], float] | None = None
     disturbance: Callable[[random.Random], float] | None = None
@@ -104,6 +106,7 @@ class FakeSession:
                 max_output_tokens=self._campaign.settings.max_output_tokens,
                 context_tokens=self._campaign.settings.context_tokens,
                 teacher_forced=self._campaign.settings.teacher_forced or None,
+                energy_method=None if self._rig.power_w is None else "rapl",
             ),
         )
 
@@ -163,6 +166,7 @@ class FakeSession:
             produced += accepted + 1
         decode_ms = sum(item.round_ms for item in rounds)
         tokens = _text(prompt, limit)
+        power_w = self._rig.power_w
         return Generation(
             tokens=tokens,
             margins=(5.0,) * limit if arm.role == "baseline" else None,
@@ -172,6 +176,7 @@ class FakeSession:
             wall_ms=decode_ms + prompt_ms,
             rounds=tuple(rounds),
             finish="length",
+            energy_j=None if power_w is None else power_w * decode_ms / 1000,
         )
 
     def _acceptance(self, prompt: str) -> float:

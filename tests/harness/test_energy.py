@@ -9,10 +9,13 @@ from pathlib import Path
 import pynvml
 import pytest
 
+from estimates.summary import summarize
 from harness.detect.energy import Meter, availability, meter
 from harness.detect.energy_nvml import NvmlCounter, open_nvml
 from harness.detect.energy_rapl import RaplCounter
+from harness.runners.fake import FakeRig
 from schemas.submission import Gpu
+from tests.harness.campaigns import BASELINE, DRAFT, campaign, run
 
 TREES = Path(__file__).parents[1] / "data" / "powercap"
 
@@ -145,6 +148,21 @@ def test_without_a_driver_there_is_no_counter() -> None:
 
 def test_a_driver_loaded_anew_leaves_no_figure() -> None:
     assert NvmlCounter(FakeNvml(1)).joules((5000,), (20,)) is None
+
+
+def test_counted_joules_travel_from_the_engine_to_the_estimate(tmp_path: Path) -> None:
+    plan = campaign(arms=(BASELINE, DRAFT), prompts=2, max_output_tokens=11)
+    rig = FakeRig(noise=0.0, power_w=50.0, step_ms=20.0, default_acceptance=0.0)
+
+    submission = run(plan, tmp_path / "run.jsonl", rig=rig)
+    estimate = summarize(submission).estimates[0]
+
+    # A round with four drafted tokens takes 20 + 4 * 2 + 4 * 2 = 36 ms and yields one token; the
+    # last rounds have less room and draft 3, 2, 1 and 0: 6 * 36 + 32 + 28 + 24 + 20 = 320 ms.
+    assert submission.settings.energy_method == "rapl"
+    assert submission.trials[0].energy_j == pytest.approx(50.0 * 10 * 0.020)
+    assert estimate.energy_per_token_j == pytest.approx(50.0 * 0.320 / 10)
+    assert estimate.energy_ratio == pytest.approx(320 / 200)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the machine's own counters")

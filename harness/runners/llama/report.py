@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -27,7 +28,9 @@ _HARMLESS_VALUE = re.compile(r"[A-Za-z0-9.,:=_-]{0,64}")
 _FLASH_ATTENTION: dict[int, Literal["auto", "on", "off"]] = {-1: "auto", 0: "off", 1: "on"}
 
 
-def engine_report(target: Context, campaign: Campaign) -> EngineReport:
+def engine_report(
+    target: Context, campaign: Campaign, *, energy_method: Literal["nvml", "rapl"] | None
+) -> EngineReport:
     """Engine and settings as the loaded target shows them."""
     found = devices()
     return EngineReport(
@@ -43,7 +46,7 @@ def engine_report(target: Context, campaign: Campaign) -> EngineReport:
             system_info=llama_cpp.llama_print_system_info().decode().strip()[:1000],
             variables=_variables(dict(os.environ)),
         ),
-        settings=_settings(target, campaign),
+        settings=replace(_settings(target, campaign), energy_method=energy_method),
     )
 
 

@@ -10,10 +10,13 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
+from harness.detect import energy
 from harness.errors import BadInputError, HarnessError
 from harness.model import layers_of
+from harness.runners.backends import backend_named
 from harness.runners.base import EngineReport, Failure, Generation, PreparedArm, Request
 from harness.runners.forced import ForcedTarget
+from harness.runners.ggml_devices import devices
 from harness.runners.llama import log, memory, probe
 from harness.runners.llama.context import DecodeError, RollbackError
 from harness.runners.llama.drafters import NoDrafter
@@ -47,10 +50,15 @@ class LlamaSession:
         self._loaded: Loaded | None = Loaded(campaign, self._states, gpu_layers=layers)
         self._prompts = {p.id: self._loaded.weights.render(p.text) for p in campaign.suite.prompts}
         _check_context(self._prompts, campaign)
+        self._energy = energy.meter(backend_named(devices(), gpu_layers=layers))
 
     def report(self) -> EngineReport:
         """What was loaded and how it is set up."""
-        return engine_report(self._at(self._campaign.settings.gpu_layers).target, self._campaign)
+        return engine_report(
+            self._at(self._campaign.settings.gpu_layers).target,
+            self._campaign,
+            energy_method=self._energy.method,
+        )
 
     def prepare(self, arm: str) -> PreparedArm | Failure:
         """Load what the arm needs beyond what is there, and discard one generation with it."""
@@ -167,6 +175,7 @@ class LlamaSession:
         drafter = loaded.drafting.drafter(arm, prompt, truth or ())
         prompted = self._states.bring(target, prompt)
         forced = ForcedTarget(target, truth, held=len(prompt)) if self._forces(arm) else None
+        self._energy.start()
         decoded = decode(
             target=forced or target,
             drafter=drafter,
@@ -176,6 +185,7 @@ class LlamaSession:
             max_output_tokens=request.max_output_tokens,
         )
         wall_ms = (time.perf_counter() - began) * 1000
+        energy_j = self._energy.stop()
         if arm.role == "baseline":
             key = (request.prompt, request.max_output_tokens)
             self._references.setdefault(key, (*prompt, *decoded.tokens))
@@ -188,6 +198,7 @@ class LlamaSession:
             wall_ms=wall_ms,
             rounds=decoded.rounds,
             finish="stop" if target.is_end(decoded.tokens[-1]) else "length",
+            energy_j=energy_j,
             own_choices=(prompted.first, *forced.own) if forced else None,
         )
 
