@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 import nh3
 import pytest
 
+from pipeline.build import PROSE
 from tests.browser.conftest import serve
 from tests.browser.test_site import NARROW, px_too_wide
 from tests.hostile import TRICKS, file_stem, hostile_site
@@ -84,16 +85,20 @@ def page(browser: Browser, base: str, complaints: list[str]) -> Iterator[Page]:
 
 
 def kinds(site: Path) -> list[str]:
-    """The pages that hold contributors' text, but for the submissions' own."""
-    places = [each for each in addresses(site) if each.startswith(("devices/", "models/"))]
-    return ["", "tasks/", "break-even/", "submissions/", "data/", *places]
+    """The pages that the pipeline fills from results, but for the submissions' own."""
+    prose = {f"{path.stem}/" for path in PROSE.glob("*.md")} | {"published/", "format/"}
+    return [
+        each
+        for each in addresses(site)
+        if each not in prose and not each.startswith(("design/", "submissions/rig-"))
+    ]
 
 
 def test_no_page_runs_asks_or_spreads(
     page: Page, base: str, site: Path, complaints: list[str]
 ) -> None:
     for address in (*kinds(site), *(f"submissions/{file_stem(name)}/" for name in TRICKS)):
-        page.goto(base + address, wait_until="load")
+        page.goto(base + address, wait_until="networkidle")
         page.evaluate(FORCE)
         complaints += [f"{address} {word}" for word in page.evaluate("window.caught")]
         if excess := px_too_wide(page):
