@@ -120,6 +120,10 @@ class LlamaSession:
         self._states.forget(loaded.target)
         return Probes(verification=verification, drafting=drafting or None)
 
+    def tokens_of(self, prompt: str) -> tuple[int, ...]:
+        """The token ids of a rendered prompt."""
+        return tuple(self._prompts[prompt])
+
     def close(self) -> None:
         """Free everything."""
         if self._loaded is not None:
