@@ -91,4 +91,4 @@ def x(depth: float) -> float:
 
 
 def y(value: float) -> float:
-    return round(HEIGHT - min(value, TOP) / TOP * HEIGHT, 2)
+    return round(HEIGHT - value / TOP * HEIGHT, 2)

@@ -5,19 +5,22 @@ from __future__ import annotations
 import csv
 import hashlib
 import json
+import re
+from html import unescape
 from typing import TYPE_CHECKING
 
+import duckdb
 import pyarrow.parquet as pq
 import pytest
 
 from pipeline.database import open_database
 from pipeline.export import EXPORTS, PACKAGE, SUMS, export, guarded
+from pipeline.pages.data import data_page
+from pipeline.pages.model import Site
 from tests.pipeline.tables import campaign, database
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    import duckdb
 
 
 @pytest.fixture(scope="module")
@@ -111,6 +114,33 @@ def test_a_formula_in_a_contributors_note_is_guarded_in_csv_only(tmp_path: Path)
         (row,) = csv.DictReader(stream)
     assert row["notes"] == f"'{note}"
     assert json.loads((tmp_path / "submissions.json").read_bytes())[0]["notes"] == note
+
+
+def test_the_question_on_the_data_page_has_an_answer(
+    full: duckdb.DuckDBPyConnection, tmp_path: Path
+) -> None:
+    page = data_page(full, Site(bundle=""), export(full, tmp_path))
+    (query,) = re.findall(r'duckdb -c "([^"]*)"', unescape(page.text))
+
+    found = duckdb.sql(query.replace("'cells.parquet'", f"'{tmp_path}/cells.parquet'")).fetchall()
+
+    expected = full.sql("select count(*) from cell where task = 'code'").fetchall()[0][0]
+    assert len(found) == expected > 0
+
+
+def test_the_data_page_describes_every_file_for_search_engines(
+    full: duckdb.DuckDBPyConnection, tmp_path: Path
+) -> None:
+    page = data_page(full, Site(bundle=""), export(full, tmp_path))
+    (block,) = re.findall(r'<script type="application/ld\+json">(.*?)</script>', page.text)
+
+    named = {each["name"]: each["sha256"] for each in json.loads(block)["distribution"]}
+
+    assert named == {
+        path.name: hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in tmp_path.iterdir()
+        if path.name not in {PACKAGE, SUMS}
+    }
 
 
 def test_an_empty_corpus_exports_headings_only(

@@ -13,14 +13,14 @@
   const draw = (figure, settings) => {
     const { top, deepest } = figure.dataset;
     const x = (depth) => (depth / deepest) * WIDTH;
-    const y = (value) => HEIGHT - (Math.min(value, top) / top) * HEIGHT;
+    const y = (value) => HEIGHT - (value / top) * HEIGHT;
     const depths = [...Array(Number(deepest) + 1).keys()];
     const path = (height) => `M${depths.map((depth) => `${x(depth)},${y(height(settings, depth))}`).join("L")}`;
     figure.querySelector(".dm-whatif__curve").setAttribute("d", path(speedup));
     figure.querySelector(".dm-whatif__ceiling").setAttribute("d", path(ceiling));
     const dot = figure.querySelector(".dm-whatif__dot");
     dot.setAttribute("cx", x(settings.depth));
-    dot.setAttribute("cy", y(speedup(settings, settings.depth)));
+    dot.setAttribute("cy", Math.max(0, y(speedup(settings, settings.depth)))); // at the rim where above
     // R > depth + 1 at one depth means so at every depth: both grow in a straight line from 1.
     const hopeless = ceiling(settings, 1) < 1;
     figure.querySelector(".dm-whatif__hopeless").setAttribute("width", hopeless ? WIDTH : 0);
@@ -47,7 +47,7 @@
       const settings = {};
       for (const field of form.querySelectorAll("input")) {
         settings[field.name] = Number(field.value);
-        field.parentElement.querySelector("output").textContent = field.value;
+        field.parentElement.querySelector(".dm-whatif__value").textContent = field.value;
       }
       const hopeless = draw(figure, settings);
       figure.querySelector("figcaption").textContent = say(settings, hopeless, Number(figure.dataset.deepest));
