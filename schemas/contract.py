@@ -15,6 +15,7 @@ from schemas import compiled, strict
 from schemas.codec import decode
 from schemas.finding import bounded
 from schemas.messages import findings_of
+from schemas.migrations import migrated
 from schemas.rules import RULES
 from schemas.submission import Submission
 
@@ -40,7 +41,8 @@ def findings(data: bytes) -> tuple[Finding, ...]:
 
 def read(data: bytes) -> Submission | tuple[Finding, ...]:
     """The submission in these bytes, or the findings that keep it from being one. Never raises."""
-    document = strict.load(data)
+    loaded = strict.load(data)
+    document = loaded if isinstance(loaded, tuple) else migrated(loaded)
     if isinstance(document, tuple):
         return document
     found = schema_findings(document, SUBMISSION_SCHEMA)

@@ -167,6 +167,17 @@ def test_community_results_have_no_owner() -> None:
     assert rules[-1].split() == ["/results/community/"]
 
 
+def test_a_form_uses_labels_that_are_listed() -> None:
+    labels = {label["name"]: label for label in read(GITHUB / "labels.yml")}
+    forms = [path for path in (GITHUB / "ISSUE_TEMPLATE").glob("*.yml") if path.stem != "config"]
+    used = {label for path in forms for label in read(path)["labels"]}
+
+    assert used == {"bug", "result", "correction"}
+    assert used <= labels.keys()
+    assert all(re.fullmatch(r"[0-9a-f]{6}", label["color"]) for label in labels.values())
+    assert all(len(label["description"]) <= 100 for label in labels.values())
+
+
 def test_a_new_version_of_an_action_waits_a_week() -> None:
     (update,) = read(GITHUB / "dependabot.yml")["updates"]
 
