@@ -16,7 +16,7 @@ import typer
 from pipeline import host
 from pipeline.comment import SHORT_ID, body
 from pipeline.errors import PipelineError
-from pipeline.gate_paths import FOLDER
+from pipeline.gate_paths import is_result_path
 from pipeline.report import UnreadableVerdictError, from_file
 
 MARKER = "<!-- draftmap: verdict -->"
@@ -67,7 +67,7 @@ def comment(verdict: Path, repository: str, head: host.Head) -> str:
 
 def _text(verdict: Path, paths: frozenset[str] | None, head: str) -> str | None:
     """What to say; `None` about a pull request that touches no result."""
-    if paths is not None and not any(path.casefold().startswith(FOLDER) for path in paths):
+    if paths is not None and not any(is_result_path(path) for path in paths):
         return None
     if paths is None or any(path.casefold().startswith(CHECKS) for path in paths):
         return f"## Not judged\n\n{_OWN_CHECKS}\n"

@@ -26,8 +26,13 @@ _DIGEST = re.compile(r"-[0-9a-f]{8}\.json")
 
 def is_result(change: Change) -> bool:
     """Whether a change lies in the folder of results, or in one that some systems take for it."""
-    path = change.path.casefold()
-    return path == FOLDER or path.startswith(f"{FOLDER}/")
+    return is_result_path(change.path)
+
+
+def is_result_path(path: str) -> bool:
+    """The same of a path alone."""
+    folded = path.casefold()
+    return folded == FOLDER or folded.startswith(f"{FOLDER}/")
 
 
 def too_many(results: Sequence[Change]) -> Finding | None:
@@ -55,7 +60,7 @@ def result_findings(results: Sequence[Change], taken: Iterable[str]) -> dict[str
     there = {path.casefold(): path for path in taken}
     digests = {match[0] for path in there.values() if (match := _DIGEST.search(path))}
     found: dict[str, Finding] = {}
-    for change in results:
+    for change in sorted(results, key=_is_elsewhere):
         finding = _finding_of(change, there, digests)
         if finding is not None:
             found[change.path] = finding
@@ -71,9 +76,17 @@ def size_finding(size: int) -> Finding | None:
     return _finding("path-size", f"{size} bytes, at most {MAX_BYTES} are accepted")
 
 
+def _is_elsewhere(change: Change) -> bool:
+    """Whether only some systems take a change's folder for the one of the results."""
+    return change.path != FOLDER and not change.path.startswith(f"{FOLDER}/")
+
+
 def _finding_of(change: Change, there: dict[str, str], digests: set[str]) -> Finding | None:
     name = change.path.removeprefix(f"{FOLDER}/")
     twin = there.get(change.path.casefold(), change.path)
+    if _is_elsewhere(change):
+        message = f"the folder is {FOLDER}/, in small letters; some systems tell no difference"
+        return _finding("path-outside", message)
     if change.status != "A":
         return _finding("path-not-added", _edited(_DEEDS.get(change.status, "touches")))
     if change.mode != _REGULAR_FILE:

@@ -29,7 +29,7 @@ def test_a_folder_that_differs_in_case_is_not_ignored(repository: Repository) ->
     judgement = repository.judge()
 
     assert judgement.decision == "rejected"
-    assert [found[0].rule for found in judgement.findings.values()] == ["path-name"]
+    assert [found[0].rule for found in judgement.findings.values()] == ["path-outside"]
 
 
 def test_a_case_twin_of_a_result_that_is_there_is_named(repository: Repository) -> None:
