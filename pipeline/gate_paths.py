@@ -60,8 +60,9 @@ def result_findings(results: Sequence[Change], taken: Iterable[str]) -> dict[str
     there = {path.casefold(): path for path in taken}
     digests = {match[0] for path in there.values() if (match := _DIGEST.search(path))}
     found: dict[str, Finding] = {}
-    for change in sorted(results, key=_is_elsewhere):
-        finding = _finding_of(change, there, digests)
+    # Of twins, the one in small letters is the right one.
+    for change in sorted(results, key=lambda change: change.path != change.path.casefold()):
+        finding = _elsewhere(change) or _finding_of(change, there, digests)
         if finding is not None:
             found[change.path] = finding
         if change.status != "D":
@@ -76,17 +77,17 @@ def size_finding(size: int) -> Finding | None:
     return _finding("path-size", f"{size} bytes, at most {MAX_BYTES} are accepted")
 
 
-def _is_elsewhere(change: Change) -> bool:
-    """Whether only some systems take a change's folder for the one of the results."""
-    return change.path != FOLDER and not change.path.startswith(f"{FOLDER}/")
+def _elsewhere(change: Change) -> Finding | None:
+    """A folder that only some systems take for the one of the results."""
+    if change.path == FOLDER or change.path.startswith(f"{FOLDER}/"):
+        return None
+    message = f"the folder is {FOLDER}/, in small letters; some systems tell no difference"
+    return _finding("path-outside", message)
 
 
 def _finding_of(change: Change, there: dict[str, str], digests: set[str]) -> Finding | None:
     name = change.path.removeprefix(f"{FOLDER}/")
     twin = there.get(change.path.casefold(), change.path)
-    if _is_elsewhere(change):
-        message = f"the folder is {FOLDER}/, in small letters; some systems tell no difference"
-        return _finding("path-outside", message)
     if change.status != "A":
         return _finding("path-not-added", _edited(_DEEDS.get(change.status, "touches")))
     if change.mode != _REGULAR_FILE:

@@ -101,10 +101,12 @@ PULL_REQUESTS: dict[str, PullRequest] = {
         adds={THERE.replace("rtx", "gtx"): (REGULAR, _OTHER_DATA)},
         expected={THERE.replace("rtx", "gtx"): "path-duplicate"},
     ),
-    "a case twin of what is there": _named(_in(name_of(OTHER).upper())),
+    "a case twin of what is there": _named(
+        f"{_in(name_of(OTHER)[:-5].upper())}.json", "path-case-twin"
+    ),
     "a case twin within the pull request": PullRequest(
         adds={GOOD: (REGULAR, _DATA), _in(name_of(SMALL).upper()): (REGULAR, _DATA)},
-        expected={_in(name_of(SMALL).upper()): "path-name"},
+        expected={_in(name_of(SMALL).upper()): "path-case-twin"},
     ),
     "the same result twice": PullRequest(
         adds={GOOD: (REGULAR, _DATA), GOOD.replace("rtx", "gtx"): (REGULAR, _DATA)},
@@ -154,6 +156,6 @@ PULL_REQUESTS: dict[str, PullRequest] = {
     ),
     "three hundred files": PullRequest(
         adds={_in(f"flood-{number:03}.json"): (REGULAR, b"{}") for number in range(300)},
-        expected={_in("flood-100.json"): "path-count"},
+        expected={FOLDER: "path-count"},
     ),
 }

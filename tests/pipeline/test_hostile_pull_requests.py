@@ -97,7 +97,7 @@ def test_a_history_without_a_common_ancestor_is_told_in_one_line(repository: Rep
     tree = repository.git("rev-parse", "main^{tree}")
     orphan = repository.git("commit-tree", tree, "-m", "Unrelated")
 
-    assert "no merge base" in outcome(repository.path, "main", orphan)
+    assert "shares no history" in outcome(repository.path, "main", orphan)
 
 
 def test_a_branch_that_is_behind_brings_nothing(repository: Repository) -> None:
@@ -123,7 +123,7 @@ def test_a_shallow_clone_is_told_in_one_line(repository: Repository, tmp_path: P
     clone = ["git", "clone", "--quiet", "--depth=1", "--no-single-branch", "--bare", address]
     subprocess.run([*clone, str(tmp_path / "c")], check=True, env=ENVIRONMENT, capture_output=True)
 
-    assert "full clone" in outcome(tmp_path / "c", "main", head)
+    assert "git fetch --unshallow" in outcome(tmp_path / "c", "main", head)
 
 
 @pytest.mark.parametrize("name", ["..", ".", ".git", "a/b", ""])
