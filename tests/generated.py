@@ -1,0 +1,145 @@
+"""Which valid submissions are there? Any number of them, made from a seed and from the schema.
+
+Counters follow from a sample that is consistent by construction. Around them every optional field
+comes and goes, every method, role, outcome and tier turns up, and values are drawn from the
+schema's own bounds, lists and examples.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from typing import TYPE_CHECKING, Any
+
+from schemas.canonical import canonical_bytes
+from schemas.contract import SUBMISSION_SCHEMA, schema
+from tests.samples import DEPTH, TASKS, sample, sample_bytes
+from tests.schema_tree import resolved
+
+if TYPE_CHECKING:
+    from schemas.columns import Schema
+
+    Document = dict[str, Any]
+
+_SCHEMA = schema(SUBMISSION_SCHEMA)
+# The definition that says what a method of each type may hold.
+_METHODS: dict[str, str] = {
+    kind: branch["then"]["$ref"].removeprefix("#/$defs/")
+    for branch in _SCHEMA["$defs"]["method"]["allOf"]
+    for asked in [branch["if"]["properties"]["type"]]
+    for kind in asked.get("enum", [asked.get("const")])
+}
+_FAILED = ("arm", "prompt", "block", "order")
+# In these places the schema alone decides; everywhere else ids and counters hang together.
+_FREE = ("tool", "machine", "engine", "environment")
+_OPTIONAL_IN_TRIAL = (
+    "prompt_ms", "draft_ms", "verify_ms", "wall_ms", "full_rounds", "round_ms_median",
+    "round_cpu_ms_median", "finish", "output_sha256", "accepted_histogram",
+)  # fmt: skip
+
+
+def submission_bytes(seed: int) -> bytes:
+    """The canonical bytes of a valid submission that depends on the seed only."""
+    rng = random.Random(seed)  # noqa: S311 - made-up data
+    tasks = tuple(rng.sample(TASKS, rng.randint(1, 3)))
+    made = sample(
+        seed=seed, tasks=tasks, prompts_per_task=rng.randint(1, 2), blocks=rng.randint(1, 3)
+    )
+    document: Document = json.loads(sample_bytes(made))
+    _around(rng, document)
+    for arm in document["arms"]:
+        _arm(rng, arm, document)
+    failed = {arm["id"] for arm in document["arms"] if arm["outcome"] == "failed"}
+    document["trials"] = [_trial(rng, trial, failed) for trial in document["trials"]]
+    return canonical_bytes(document)
+
+
+def _around(rng: random.Random, document: Document) -> None:
+    for name in _FREE:
+        document[name] = drawn(rng, _SCHEMA["properties"][name])
+    document["target"] = _model(rng, document["target"]["id"])
+    document["drafts"] = [_model(rng, model["id"]) for model in document["drafts"]]
+    kept = {"max_output_tokens": rng.randint(41, 4096), "context_tokens": rng.randint(141, 10**6)}
+    document["settings"] = drawn(rng, _SCHEMA["$defs"]["settings"]) | kept
+    for name in ("contributor", "notes", "profile", "licence"):
+        document[name] = drawn(rng, _SCHEMA["properties"][name])
+    if rng.random() < 0.3:
+        document |= {"tier": "imported", "origin": drawn(rng, _SCHEMA["$defs"]["origin"])}
+    for name in ("contributor", "notes", "warmups", "probes", "environment"):
+        if rng.random() < 0.3:
+            document.pop(name, None)
+
+
+def _model(rng: random.Random, name: str) -> Document:
+    model = drawn(rng, _SCHEMA["$defs"]["model"]) | {"id": name}
+    if "active_parameters" in model and "parameters" in model:
+        model["active_parameters"] = rng.randint(1000, model["parameters"])
+    return model
+
+
+def _arm(rng: random.Random, arm: Document, document: Document) -> None:
+    """A speculative arm may use any method that can have drafted what its trials counted."""
+    if arm["role"] == "speculation" and rng.random() < 0.7:
+        kind = rng.choice(sorted(_METHODS.keys() - {"none", "empty-draft"}))
+        arm["method"] = drawn(rng, _SCHEMA["$defs"][_METHODS[kind]]) | {"type": kind}
+        arm["method"] |= {"n_max": rng.randint(DEPTH, 256)} if "n_max" in arm["method"] else {}
+        if "draft" in arm["method"]:
+            arm["method"]["draft"] = document["drafts"][0]["id"]
+        if "ngram_min" in arm["method"]:
+            arm["method"]["ngram_min"] = rng.randint(1, arm["method"]["ngram_max"])
+    for name in ("concurrency", "placement", "argv", "load_s", "peak_memory"):
+        arm.pop(name, None)
+        if rng.random() < 0.5:
+            arm[name] = drawn(rng, _SCHEMA["$defs"]["arm"]["properties"][name])
+    if arm["role"] == "speculation" and rng.random() < 0.15:
+        reason = drawn(rng, _SCHEMA["$defs"]["failure_reason"])
+        arm |= {"outcome": "failed", "reason": reason}
+
+
+def _trial(rng: random.Random, trial: Document, failed: set[str]) -> Document:
+    if trial["arm"] in failed or rng.random() < 0.05:
+        reason = drawn(rng, _SCHEMA["$defs"]["failure_reason"])
+        return {name: trial[name] for name in _FAILED} | {"outcome": "failed", "reason": reason}
+    gone = {name for name in _OPTIONAL_IN_TRIAL if rng.random() < 0.15}
+    kept = {name: value for name, value in trial.items() if name not in gone}
+    if rng.random() < 0.2:
+        kept |= {"ttft_ms": rng.uniform(0, 1e8), "energy_j": rng.uniform(0, 1e9)}
+    if rng.random() < 0.2:
+        kept |= {"first_divergence": rng.randint(0, 40), "divergence_margin": rng.uniform(0, 1000)}
+    return kept
+
+
+def drawn(rng: random.Random, reference: Schema) -> Any:  # noqa: ANN401 - any JSON value
+    """A value that fits a subschema: optional fields at even odds, bounds included."""
+    node = resolved(reference, _SCHEMA)
+    match node.get("type"):
+        case "object":
+            wanted = {n: e for n, e in node["properties"].items() if _is_there(rng, n, node)}
+            return {name: drawn(rng, entry) for name, entry in wanted.items()}
+        case "array" if resolved(node["items"], _SCHEMA).get("type") == "string":
+            return rng.choice(node["examples"])
+        case "array":
+            count = rng.randint(node.get("minItems", 0), min(4, node["maxItems"]))
+            return [drawn(rng, node["items"]) for _ in range(count)]
+        case "integer" | "number" if "const" not in node:
+            return _number(rng, node)
+        case "boolean":
+            return rng.random() < 0.5
+    return rng.choice(_choices(node))
+
+
+def _is_there(rng: random.Random, name: str, node: Schema) -> bool:
+    return name in node.get("required", ()) or rng.random() < 0.5
+
+
+def _number(rng: random.Random, node: Schema) -> float:
+    least, greatest = node["minimum"], node["maximum"]
+    if rng.random() < 0.2:
+        return rng.choice((least, greatest))
+    return (
+        rng.uniform(least, greatest) if node["type"] == "number" else rng.randint(least, greatest)
+    )
+
+
+def _choices(node: Schema) -> list[Any]:
+    return [node["const"]] if "const" in node else node.get("enum") or node["examples"]

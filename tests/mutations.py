@@ -1,0 +1,151 @@
+"""How can a valid document be changed at one leaf, and which changes may the gate accept?"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from schemas.canonical import canonical_bytes
+from schemas.compiled import inlined
+from schemas.contract import SUBMISSION_SCHEMA, schema
+from tests.leaves import general, leaves, with_value, without
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from schemas.columns import Schema
+    from tests.leaves import Path
+
+    Document = dict[str, Any]
+
+SAYS_LESS = "the field is optional: the file says less, and what it says stays true"
+# Without these the file says less, and is still true. Every other removal is found.
+MAY_BE_MISSING = {
+    "arms[].load_s",
+    "arms[].argv[]",
+    "arms[].placement.target_gpu_layers_requested",
+    "contributor",
+    "notes",
+    "design.resumed",
+    "design.seed",
+    *(f"drafts[].{name}" for name in ("layers", "parameters")),
+    *(f"engine.{name}" for name in ("commit", "package_version")),
+    *(f"machine.gpus[].{name}" for name in ("vendor", "vram_mib")),
+    *("machine.cpu.physical_cores", "machine.os.version"),
+    *("origin.licence", "origin.source"),
+    *("settings.context_tokens", "settings.threads"),
+    "suite.prompts[].tokens",
+    *(f"target.{name}" for name in ("family", "layers", "parameters")),
+    *(f"trials[].{name}_ms" for name in ("draft", "prompt", "verify", "wall")),
+    *(f"trials[].{name}" for name in ("compared_tokens", "finish", "full_rounds", "output_sha256")),
+}
+_ROOT: Schema = inlined(schema(SUBMISSION_SCHEMA))
+_MARKER = "twice"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mutation:
+    """A changed document; `place` is the path with its indices blotted out."""
+
+    kind: str
+    place: str
+    data: bytes
+
+
+def mutations(document: Document) -> Iterator[Mutation]:
+    """Every kind of change at the first leaf of every field of a document."""
+    for path, value in first_leaves(document):
+        place = general(path)
+        for kind, data in _changes(document, path, value):
+            yield Mutation(kind=kind, place=place, data=data)
+
+
+def first_leaves(document: Document) -> list[tuple[Path, Any]]:
+    """The first leaf of every field: a hundred trials have the same fields."""
+    first = {general(path): (path, value) for path, value in reversed([*leaves(document)])}
+    return list(reversed(first.values()))
+
+
+def _changes(document: Document, path: Path, value: Any) -> Iterator[tuple[str, bytes]]:  # noqa: ANN401 - any JSON value
+    yield "null", canonical_bytes(with_value(document, path, None))
+    yield "removal", canonical_bytes(without(document, path))
+    for other in other_types(value):
+        yield "type", canonical_bytes(with_value(document, path, other))
+    if isinstance(value, int | float) and not isinstance(value, bool) and value > 0:
+        yield "sign", canonical_bytes(with_value(document, path, -value))
+    for wrong in out_of_range(subschema(path, document)):
+        yield "range", canonical_bytes(with_value(document, path, wrong))
+    if isinstance(path[-1], str):
+        yield "extra key", canonical_bytes(with_value(document, (*path[:-1], "extra"), value))
+        yield "duplication", twice(document, path, value)
+
+
+def twice(document: Document, path: Path, value: object) -> bytes:
+    """The text of the document with this key standing twice, both times with the same value."""
+    data = canonical_bytes(with_value(document, (*path[:-1], _MARKER), value))
+    return data.replace(f'"{_MARKER}":'.encode(), json.dumps(path[-1]).encode() + b":", 1)
+
+
+def other_types(value: object) -> list[object]:
+    """Values of every other JSON type; a whole number in a field for fractions is no mistake."""
+    others: list[object] = ["x", {}, [value], str(value), True, 0.5, 7]
+    if isinstance(value, bool):
+        return [other for other in others if not isinstance(other, bool)]
+    if isinstance(value, str):
+        return [other for other in others if not isinstance(other, str)]
+    numbers = (float,) if isinstance(value, int) else ()
+    kept = [o for o in others if isinstance(o, bool) or not isinstance(o, int | float)]
+    return [*kept, *(o for o in others if isinstance(o, numbers))]
+
+
+def out_of_range(node: Schema) -> Iterator[object]:
+    """Values of the right type that the schema's bounds, lengths, forms or lists leave out."""
+    if "minimum" in node:
+        yield node["minimum"] - 1
+    if "maximum" in node:
+        yield node["maximum"] + 1
+    if "maxLength" in node:
+        yield "x" * (node["maxLength"] + 1)
+    if "pattern" in node:
+        yield "<\u00e9>"
+    if "enum" in node:
+        yield "no-such-value"
+    if "const" in node:
+        yield f"{node['const']}x" if isinstance(node["const"], str) else node["const"] + 1
+
+
+def subschema(path: Path, document: Document) -> Schema:
+    """What the schema says of a place of this document."""
+    node, value = _ROOT, document
+    for step in path:
+        node = _branch(node, value)["items" if isinstance(step, int) else "properties"]
+        node = node if isinstance(step, int) else node[step]
+        value = value[step]  # type: ignore[index]  # a step of a path that exists
+    return {key: bound for part in (*node.get("allOf", ()), node) for key, bound in part.items()}
+
+
+def is_optional(place: str) -> bool:
+    """Whether the schema lets every object at such a place go without this field or entry."""
+    node: Schema = _ROOT
+    *steps, last = place.replace("[]", ".[]").split(".")
+    for step in steps:
+        branches = [part["then"] for part in node.get("allOf", ()) if "then" in part]
+        known = {
+            name: entry
+            for part in (*branches, node)
+            for name, entry in part.get("properties", {}).items()
+        }
+        node = node["items"] if step == "[]" else known[step]
+    return last == "[]" or last not in node.get("required", ())
+
+
+def _branch(node: Schema, value: Any) -> Schema:  # noqa: ANN401 - any JSON value
+    """The part of a tagged union that this value belongs to, else the node itself."""
+    for part in node.get("allOf", ()):
+        if "if" in part and "properties" in part["then"]:
+            wanted = part["if"]["properties"]["type"]
+            if value["type"] in wanted.get("enum", [wanted.get("const")]):
+                branch: Schema = part["then"]
+                return branch
+    return node
