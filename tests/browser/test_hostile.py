@@ -13,7 +13,7 @@ import pytest
 from pipeline.build import PROSE
 from tests.browser.conftest import serve
 from tests.browser.test_site import NARROW, px_too_wide
-from tests.hostile import TRICKS, file_stem, hostile_site
+from tests.hostile_site import TRICKS, file_stem, hostile_site
 from tests.sites import addresses
 
 if TYPE_CHECKING:
