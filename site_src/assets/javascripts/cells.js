@@ -6,6 +6,7 @@ const VERSION = 1;
 // Where a word of the search may stand.
 const SEARCHED = ["device", "vendor", "vram", "backend", "target", "size", "quant", "method", "draft", "task", "verdict"];
 const ALL_TASKS = "all";
+const MISSING = 2 ** 33; // above every figure; times the rows it still fits a double
 
 export const load = async (url) => {
   const answer = await fetch(url);
@@ -41,16 +42,16 @@ export const printed = (cells, name, row) => {
   return Number.isNaN(values[row]) ? null : (Math.round(values[row] / 10 ** spare) / 10 ** digits).toFixed(digits);
 };
 
-// All rows sorted by a column; missing figures come last either way. Sorted once, then kept.
+// All rows sorted by a column, equal ones in the file's order; missing figures come last either
+// way. Value and row make one number, because sorting numbers without a comparison is fast.
 export const order = (cells, column, falling) => {
   const name = `${column} ${falling}`;
   if (!cells.orders.has(name)) {
     const values = cells.facets[column]?.index ?? cells.figures[column].values;
-    const missing = falling ? -Infinity : Infinity;
-    const keys = Float64Array.from(values, (value) => (Number.isNaN(value) ? missing : value));
-    const rows = Uint32Array.from(keys, (_, row) => row);
-    rows.sort(falling ? (a, b) => keys[b] - keys[a] || a - b : (a, b) => keys[a] - keys[b] || a - b);
-    cells.orders.set(name, rows);
+    const sign = falling ? -1 : 1;
+    const keys = Float64Array.from(values, (value, row) => (Number.isNaN(value) ? MISSING : sign * value) * cells.rows + row);
+    keys.sort();
+    cells.orders.set(name, Uint32Array.from(keys, (each) => ((each % cells.rows) + cells.rows) % cells.rows));
   }
   return cells.orders.get(name);
 };
@@ -65,6 +66,7 @@ const allowed = (cells, name, chosen) => {
   return null;
 };
 
+// For each word the facets in which it occurs, and in which of their values.
 const wordMasks = (cells, words) =>
   words.map((word) =>
     SEARCHED.map((name) => ({
@@ -72,6 +74,21 @@ const wordMasks = (cells, words) =>
       mask: Uint8Array.from(cells.facets[name].words, (text) => text.includes(word)),
     })).filter(({ mask }) => mask.includes(1)),
   );
+
+const fits = (places, row) => {
+  for (const { index, mask } of places) if (mask[index[row]]) return true;
+  return false;
+};
+
+// The rows in which every word occurs; null where nothing is searched for.
+const searched = (cells, words) => {
+  if (!words.length) return null;
+  const found = new Uint8Array(cells.rows).fill(1);
+  for (const places of wordMasks(cells, words)) {
+    for (let row = 0; row < cells.rows; row++) if (found[row] && !fits(places, row)) found[row] = 0;
+  }
+  return found;
+};
 
 // The rows that fit, in the order asked for, and per facet how many rows each of its values has
 // under all other filters. One pass over the rows.
@@ -82,11 +99,11 @@ export const select = (cells, { choices, words, counted, column, falling }) => {
   const active = names
     .map((name, number) => ({ number, index: indexes[number], mask: allowed(cells, name, choices[name]) }))
     .filter(({ mask }) => mask);
-  const masks = wordMasks(cells, words);
+  const matching = searched(cells, words);
   const rows = new Uint32Array(cells.rows);
   let length = 0;
   for (const row of order(cells, column, falling)) {
-    if (!masks.every((places) => places.some(({ index, mask }) => mask[index[row]]))) continue;
+    if (matching && !matching[row]) continue;
     let misses = 0;
     let missed = null;
     for (const facet of active) {

@@ -29,7 +29,7 @@ class Explore {
     this.pages = document.querySelector(".dm-explore__pages");
     this.selects = [...form.querySelectorAll("select[name]")];
     this.names = this.selects.map((each) => each.name);
-    this.total = select(cells, { choices: {}, words: [], counted: [], ...DEFAULT }).rows.length;
+    this.total = select(cells, { choices: {}, words: [], counted: this.names, ...DEFAULT }).rows.length;
     this.fill();
     this.listen();
     this.restore();

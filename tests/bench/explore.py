@@ -1,0 +1,209 @@
+"""How fast is Explore with 50,000 cells, and how heavy? `python -m tests.bench.explore` says so.
+
+Builds a small site, puts a made-up file of 50,000 cells in place of its own, and works the filters
+in headless Chromium. A filter's time runs from the event to the finished layout.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import random
+import re
+import shutil
+import statistics
+import sys
+import threading
+from functools import partial
+from http.server import ThreadingHTTPServer
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+from playwright.sync_api import sync_playwright
+
+from estimates.scopes import FIXED_TASKS
+from pipeline.pages.explore import VENDORS, ExploreRow, cells_file
+from tests.bench.synthetic_rigs import models
+from tests.bench.synthetic_truth import world
+from tests.browser.conftest import FLAGS, NAMES, Quiet
+from tests.sites import built_site
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from playwright.sync_api import Page
+
+COMMAND = "python -m tests.bench.explore"
+CELLS, SEED, ROUNDS = 50_000, 1, 5
+DEVICES, TASKS = 150, ("all", *FIXED_TASKS)
+METHODS = (("draft-model", "Draft model"), ("prompt-lookup", "Prompt lookup"), ("mtp", "MTP"))
+VERDICTS = ("helps", "hurts", "no-clear-difference")
+FILTER_LIMIT_MS, WEIGHT_LIMIT_KIB = 100.0, 1024.0
+CELLS_PATH = re.compile(r'data-cells="[^"]*"')
+OUTPUT = Path(__file__).parents[2] / "site_src" / "design" / "data" / "explore.json"
+
+# Each step sets one field as a reader would and waits for the layout, then for a frame.
+WORK = """async (rounds) => {
+  const form = document.getElementById("dm-explore");
+  const timed = async (times, field, kind, value) => {
+    const began = performance.now();
+    field.value = value;
+    field.dispatchEvent(new Event(kind, { bubbles: true }));
+    document.body.getBoundingClientRect();
+    times.push(performance.now() - began);
+    await new Promise(requestAnimationFrame);
+  };
+  const [filters, searches, orders] = [[], [], []];
+  const order = form.querySelector('[data-part="order"]');
+  for (const { value } of [...order.options]) await timed(orders, order, "change", value);
+  for (let round = 0; round < rounds; round++) {
+    for (const select of form.querySelectorAll("select[name]")) {
+      const values = [...select.options].slice(1).map((each) => each.value);
+      await timed(filters, select, "change", values[round % values.length]);
+      if (round % 2) await timed(filters, select, "change", "");
+    }
+    for (const select of form.querySelectorAll("select[name]"))
+      await timed(filters, select, "change", "");
+    const words = "4060 code draft";
+    for (let end = 0; end <= words.length; end++)
+      await timed(searches, form.elements.q, "input", words.slice(0, end));
+  }
+  return { filters, searches, orders };
+}"""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure, print, and write the figures where that is asked for. 1 if a budget is broken."""
+    parser = argparse.ArgumentParser(prog=COMMAND, description=__doc__)
+    parser.add_argument("--cells", type=int, default=CELLS)
+    parser.add_argument("--date", help="the day of the run, for the JSON")
+    parser.add_argument(
+        "--output", type=Path, help=f"where to write the figures, e.g. {OUTPUT.name}"
+    )
+    chosen = parser.parse_args(arguments)
+    with TemporaryDirectory() as folder:
+        figures = measure(Path(folder), chosen.cells)
+    for name, value in figures.items():
+        sys.stdout.write(f"{name:24} {value:10.1f}\n")
+    if chosen.output:
+        about = {"command": COMMAND, "date": chosen.date}
+        chosen.output.write_text(json.dumps({**about, **figures}, indent=2) + "\n", "utf-8")
+    within = figures["filter_p95_ms"] < FILTER_LIMIT_MS
+    return 0 if within and figures["page_gzip_kib"] <= WEIGHT_LIMIT_KIB else 1
+
+
+def measure(folder: Path, cells: int) -> dict[str, float]:
+    """Times in milliseconds and gzip weights in KiB."""
+    site = built_site(folder)
+    data = cells_file(tuple(made_up_rows(cells, SEED))).data
+    (site / "assets" / "explore" / "bench.json").write_bytes(data)
+    page = site / "explore" / "index.html"
+    text = CELLS_PATH.sub('data-cells="../assets/explore/bench.json"', page.read_text("utf-8"))
+    page.write_text(text, "utf-8")
+    weights = dict(_weights(site, text))
+    return {"cells": cells, **_times(site), **weights}
+
+
+def made_up_rows(count: int, seed: int) -> Iterator[ExploreRow]:
+    """Rows like those of the view `explore`: settings of many devices, each on every task."""
+    rng = random.Random(seed)  # noqa: S311 - made-up data
+    targets = [model for model in models() if model.parameters >= 3e9]
+    for number in range(count):
+        setting = random.Random(f"{seed} {number // len(TASKS)}")  # noqa: S311 - made-up data
+        target = setting.choice(targets)
+        method, method_label = setting.choice(METHODS)
+        device = setting.randrange(DEVICES)
+        gpu = world()["gpu"][device % len(world()["gpu"])]
+        speedup = setting.lognormvariate(0.2, 0.3) * rng.lognormvariate(0, 0.15)
+        tokens = rng.uniform(1.2, 4.5)
+        draft = f"{target.family}-{setting.choice((0.5, 1, 1.5))}B Q8_0"
+        yield ExploreRow(
+            cell=f"cell-{number}",
+            tier="measured",
+            task=TASKS[number % len(TASKS)],
+            device=f"device-{device}",
+            device_label=f"{gpu['name']} no. {device}",
+            backend=setting.choice(gpu["backends"]),
+            target=target.name.lower(),
+            target_label=target.name,
+            quantisation=target.quantisation,
+            method=method,
+            method_label=method_label,
+            depth=setting.choice((2, 4, 6, 8)),
+            draft_label=draft if method == "draft-model" else None,
+            verdict=rng.choice(VERDICTS),
+            speedup=speedup,
+            interval_low=speedup * rng.uniform(0.7, 0.95),
+            interval_high=speedup * rng.uniform(1.05, 1.4),
+            interval_kind="within",
+            baseline_tps=setting.uniform(5, 120) * rng.lognormvariate(0, 0.01),
+            tps=None,
+            tokens_per_round=tokens,
+            round_cost=tokens / speedup,
+            acceptance_rate=rng.random(),
+            submissions=setting.choice((1, 1, 1, 2, 3)),
+            rigs=1,
+            prompts=3,
+            setup=f"{setting.randrange(16**10):010x}",
+            submission=f"machine-{device}--model--20260301-{setting.randrange(400):08x}",
+            vendor=gpu["vendor"] if gpu["vendor"] in VENDORS else "other",
+            vram_gib=round(gpu["vram_mib"] / 1024),
+            size_class="3-8B" if target.parameters < 8e9 else "8-16B",
+            size_order=2 if target.parameters < 8e9 else 3,
+            concurrency=None,
+        )
+
+
+def _times(site: Path) -> dict[str, float]:
+    handler = partial(Quiet, directory=str(site))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server, sync_playwright() as playwright:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        program = next(filter(None, map(shutil.which, NAMES)))
+        browser = playwright.chromium.launch(executable_path=program, args=list(FLAGS))
+        found = _work(browser.new_page(), f"http://127.0.0.1:{server.server_port}/explore/")
+        browser.close()
+        server.shutdown()
+    return found
+
+
+def _work(page: Page, address: str) -> dict[str, float]:
+    page.goto(address)
+    page.wait_for_selector('#dm-explore[data-state="ready"]', timeout=60_000)
+    ready_ms = page.evaluate("performance.now()")
+    times = page.evaluate(WORK, ROUNDS)
+    filters = times["filters"] + times["searches"]
+    return {
+        "first_render_ms": round(ready_ms, 1),
+        "filters_timed": len(filters),
+        "filter_p50_ms": round(statistics.median(filters), 1),
+        "filter_p95_ms": round(statistics.quantiles(filters, n=20)[-1], 1),
+        "search_p95_ms": round(statistics.quantiles(times["searches"], n=20)[-1], 1),
+        "first_sort_max_ms": round(max(times["orders"]), 1),
+    }
+
+
+def _weights(site: Path, page: str) -> Iterator[tuple[str, float]]:
+    """What travels for this page, as a server with gzip sends it."""
+    linked = re.findall(r'(?:src|href)="\.\./(assets/[^"?#]+\.(?:js|css|svg))"', page)
+    script = re.findall(r'from "\./([a-z-]+\.js)"', "".join(_scripts(site)))
+    paths = {site / each for each in linked}
+    paths |= {site / "assets" / "javascripts" / each for each in script}
+    data_kib = _kib((site / "assets" / "explore" / "bench.json").read_bytes())
+    rest_kib = _kib(page.encode()) + sum(_kib(path.read_bytes()) for path in sorted(paths))
+    yield "cells_gzip_kib", round(data_kib, 1)
+    yield "page_gzip_kib", round(data_kib + rest_kib, 1)
+
+
+def _scripts(site: Path) -> Iterator[str]:
+    for name in ("explore.js", "cells-text.js"):
+        yield (site / "assets" / "javascripts" / name).read_text("utf-8")
+
+
+def _kib(data: bytes) -> float:
+    return len(gzip.compress(data, mtime=0)) / 1024
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,178 @@
+"""Do Explore and Compare work in a browser: filters, address, order, copies, phones, no script?"""
+
+from __future__ import annotations
+
+import csv
+import io
+from typing import TYPE_CHECKING
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from playwright.sync_api import Browser, Page
+
+pytestmark = pytest.mark.browser
+WIDE = {"width": 1280, "height": 900}
+NARROW = {"width": 390, "height": 844}
+ROWS = "#dm-cells tbody tr"
+READY = '#dm-explore[data-state="ready"]'
+COMPARED = '#dm-compare[data-state="ready"]'
+
+
+@pytest.fixture
+def page(browser: Browser) -> Iterator[Page]:
+    with browser.new_context(viewport=WIDE, color_scheme="light") as context:
+        context.grant_permissions(["clipboard-read", "clipboard-write"])
+        yield context.new_page()
+
+
+def opened(page: Page, address: str) -> Page:
+    page.goto(address)
+    page.wait_for_selector(READY)
+    return page
+
+
+def tasks(page: Page) -> set[str]:
+    return set(page.locator(f"{ROWS} td:nth-child(5)").all_text_contents())
+
+
+def test_filters_change_rows_and_address_and_back_undoes_them(page: Page, base: str) -> None:
+    opened(page, base + "explore/")
+    everything = page.locator('[data-part="count"]').text_content()
+    page.get_by_label("Task", exact=True).select_option("code")
+    page.get_by_label("Backend").select_option("vulkan")
+
+    assert tasks(page) == {"Code"}
+    assert page.url.endswith("?task=code&backend=vulkan")
+    assert page.locator('[data-part="count"]').text_content() != everything
+
+    page.go_back()
+    assert page.url.endswith("?task=code")
+    assert page.get_by_label("Backend").input_value() == ""
+    page.go_back()
+    assert page.locator('[data-part="count"]').text_content() == everything
+
+
+def test_a_shared_address_restores_everything_and_believes_nothing_else(
+    page: Page, base: str
+) -> None:
+    opened(page, base + "explore/?q=4060&task=math&backend=%3Cb%3E&sort=-cost&page=9&size=x")
+
+    assert tasks(page) == {"Math"}
+    assert page.get_by_label("Search", exact=True).last.input_value() == "4060"
+    assert page.locator('[data-sort="cost"]').get_attribute("aria-sort") == "descending"
+    assert page.get_by_label("Backend").input_value() == ""
+
+
+def test_the_keyboard_sorts_and_the_heading_says_so(page: Page, base: str) -> None:
+    opened(page, base + "explore/")
+    heading = page.locator('th[data-sort="speedup"]')
+    heading.get_by_role("button").focus()
+    page.keyboard.press("Enter")
+
+    shown = page.locator(f"{ROWS} td:nth-child(6) .dm-value").all_text_contents()
+    speedups = [float(text.rstrip("×")) for text in shown if text != "–"]  # noqa: RUF001 - as printed
+    assert heading.get_attribute("aria-sort") == "ascending"
+    assert speedups == sorted(speedups)
+    assert page.url.endswith("?sort=speedup")
+
+
+def test_the_copied_csv_holds_the_rows_that_are_shown(page: Page, base: str) -> None:
+    opened(page, base + "explore/?task=code&backend=vulkan&method=draft-model")
+    page.get_by_role("button", name="Copy as CSV").click()
+    page.wait_for_function("document.querySelector('[data-part=copied]').textContent")
+    copied = list(csv.DictReader(io.StringIO(page.evaluate("navigator.clipboard.readText()"))))
+
+    assert page.locator(ROWS).count() == len(copied) == 1
+    assert copied[0]["device"] == "RTX 4060 8 GB"
+    assert copied[0]["task"] == "code"
+    assert f"{copied[0]['speedup']}×" in page.locator(ROWS).text_content()  # noqa: RUF001 - as printed
+    assert copied[0]["evidence"].startswith(base + "submissions/")
+
+
+def test_what_a_spreadsheet_would_run_gets_an_apostrophe(page: Page, base: str) -> None:
+    opened(page, base + "explore/")
+    guarded = page.evaluate(
+        "async () => { const { csvCell } = await import('../assets/javascripts/cells-text.js');"
+        " return ['=1+1', '+a', 'a,b', '1.5'].map(csvCell); }"
+    )
+
+    assert guarded == ["'=1+1", "'+a", '"a,b"', "1.5"]
+
+
+def test_a_row_leads_to_its_evidence_and_gives_its_command(page: Page, base: str) -> None:
+    opened(page, base + "explore/?task=code&backend=cuda&method=draft-model&q=4060")
+    row = page.locator(ROWS).first
+    command = row.get_by_role("button", name="command").get_attribute("title")
+    row.get_by_role("link", name="submission").click()
+
+    assert command == (
+        "python -m harness run --target Sample-7B-Q4_K_M.gguf --draft Tiny-500M-Q8_0.gguf"
+        " --method draft-model:n_max=4 --tasks code"
+    )
+    assert "/submissions/" in page.url
+
+
+def test_explore_is_usable_on_a_phone(browser: Browser, base: str) -> None:
+    with browser.new_context(viewport=NARROW) as context:
+        page = opened(context.new_page(), base + "explore/")
+        filters = page.locator(".dm-explore__filters")
+
+        assert filters.get_attribute("open") is None
+        filters.locator("summary").click()
+        page.get_by_label("Task", exact=True).select_option("json")
+        assert tasks(page) == {"Structured JSON"}
+        assert page.evaluate("document.documentElement.scrollWidth") <= NARROW["width"]
+
+
+def test_without_javascript_the_first_rows_and_the_pairs_are_there(
+    browser: Browser, base: str
+) -> None:
+    with browser.new_context(java_script_enabled=False, viewport=WIDE) as context:
+        page = context.new_page()
+        page.goto(base + "explore/")
+
+        assert page.locator(ROWS).count() == 40
+        assert not page.locator("#dm-explore").is_visible()
+        assert page.get_by_role("link", name="CSV", exact=True).is_visible()
+        page.goto(base + "compare/")
+        assert page.locator("#dm-pairs tbody tr").count() > 0
+
+
+def test_two_backends_of_one_card_are_compared_task_by_task(page: Page, base: str) -> None:
+    opened(page, base + "explore/?task=code&backend=cuda&method=draft-model&q=4060")
+    page.locator(ROWS).first.get_by_role("link", name="compare").click()
+    page.wait_for_selector(COMPARED)
+
+    heads = page.locator("#dm-compared thead tr").first.text_content()
+    assert "First: RTX 4060 8 GB · cuda" in heads
+    assert "Second: RTX 4060 8 GB · vulkan" in heads
+    assert page.locator("#dm-compared tbody tr").count() == 9
+    page.get_by_role("button", name="Swap sides").click()
+    assert "First: RTX 4060 8 GB · vulkan" in (
+        page.locator("#dm-compared thead tr").first.text_content()
+    )
+    page.go_back()
+    assert "First: RTX 4060 8 GB · cuda" in (
+        page.locator("#dm-compared thead tr").first.text_content()
+    )
+
+
+@pytest.mark.parametrize(("address", "ready"), [("explore/", READY), ("compare/", COMPARED)])
+def test_axe_finds_nothing_serious_in_either_theme(
+    browser: Browser, base: str, address: str, ready: str
+) -> None:
+    with browser.new_context(viewport=WIDE, bypass_csp=True) as context:
+        page = context.new_page()
+        page.goto(base + address)
+        page.wait_for_selector(ready)
+        found = Axe().run(page).response["violations"]
+        page.locator('label[title="Switch to dark mode"]').click()
+        contrast = {"runOnly": ["color-contrast"]}
+        found += Axe().run(page, options=contrast).response["violations"]
+
+    serious = [each for each in found if each["impact"] in ("serious", "critical")]
+    assert [f"{each['id']}: {each['nodes'][0]['html'][:120]}" for each in serious] == []

@@ -1,0 +1,160 @@
+"""What Explore filters is what SQL says: the view, the columnar file, the closest pairs."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pipeline.pages import Asset, Site, pages
+from pipeline.pages.columnar import Facet, Measure, encode, scaled
+from pipeline.pages.explore import FACETS, FILTERS, MEASURES, ExploreRow, cells_file
+from pipeline.pages.rows import read
+from tests.pipeline.tables import campaign, database, one, rows
+
+if TYPE_CHECKING:
+    import duckdb
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    fruit: str
+    weight: float | None
+
+
+FRUIT = Facet(
+    name="fruit",
+    key=lambda row: row.fruit,
+    label=lambda row: row.fruit.upper(),
+    order=lambda row: row.fruit,
+)
+WEIGHT = Measure(name="weight", value=lambda row: row.weight, digits=1)
+
+
+def test_words_stand_once_and_figures_are_whole_numbers() -> None:
+    listed = (
+        Row(fruit="pear", weight=1.26),
+        Row(fruit="apple", weight=None),
+        Row(fruit="pear", weight=0.5),
+    )
+
+    found = json.loads(encode(listed, (FRUIT,), (WEIGHT,)))
+
+    assert found == {
+        "format": "draftmap-explore",
+        "version": 1,
+        "rows": 3,
+        "facets": {
+            "fruit": {"keys": ["apple", "pear"], "labels": ["APPLE", "PEAR"], "index": [1, 0, 1]}
+        },
+        "figures": {"weight": {"digits": 1, "spare": 0, "values": [13, None, 5]}},
+    }
+
+
+@pytest.mark.parametrize(
+    ("value", "kept"),
+    [
+        (1.234, 1234),
+        (1.0449, 1044),  # to three digits 1.045, which would be printed as 1.05
+        (1.0451, 1045),
+        (0.996, 996),
+        (0.0, 0),
+    ],
+)
+def test_a_spare_digit_never_changes_what_is_printed(value: float, kept: int) -> None:
+    assert scaled(value, digits=2, spare=1) == kept
+
+
+def test_the_file_says_of_every_cell_what_sql_says(full: duckdb.DuckDBPyConnection) -> None:
+    file = json.loads(cells_file(read(full, ExploreRow, "explore")).data)
+    facets, figures = file["facets"], file["figures"]
+
+    shown = [
+        (
+            *(facets[name]["keys"][facets[name]["index"][row]] for name in ("device", "task")),
+            *(_printed(figures[name], row) for name in ("speedup", "low", "cost", "baseline")),
+        )
+        for row in range(file["rows"])
+    ]
+
+    assert shown == [
+        (device, task, _text(speedup), _text(low), _text(cost), _text(baseline, 1))
+        for device, task, speedup, low, cost, baseline in rows(
+            full,
+            "select device, task, speedup, interval_low, round_cost, baseline_tps from explore",
+        )
+    ]
+    assert file["rows"] == one(full, "select count(*) from cell")[0]
+
+
+def test_every_filter_of_the_page_is_a_facet_of_the_file() -> None:
+    names = {facet.name for facet in FACETS}
+
+    assert {filter_.name for filter_ in FILTERS} <= names
+    assert len(MEASURES) == len({measure.name for measure in MEASURES})
+
+
+def test_a_cell_is_led_to_its_newest_submission_and_keeps_its_setup_over_tasks() -> None:
+    connection = database(
+        campaign(1.2, task="code", day="2026-11-01", contributor="ada"),
+        campaign(1.4, task="code", day="2026-11-20", contributor="bob"),
+        campaign(1.1, task="math", day="2026-11-02", contributor="eve"),
+    )
+
+    found = rows(
+        connection, "select task, submissions, submission, setup from explore order by task"
+    )
+    setups = {setup for *_, setup in found}
+
+    assert [(task, count) for task, count, *_ in found] == [("code", 2), ("math", 1)]
+    assert "--20261120-" in found[0][2]
+    assert len(setups) == 1
+
+
+@pytest.mark.parametrize(
+    ("machine", "vendor"),
+    [
+        ({"gpu": "AMD Radeon RX 7900 XTX"}, "nvidia"),  # what the driver says counts
+        ({"gpu": None, "backend": "cpu"}, "amd"),  # the processor is a Ryzen
+    ],
+)
+def test_the_vendor_is_that_of_the_device(machine: dict[str, Any], vendor: str) -> None:
+    assert one(database(campaign(1.0, **machine)), "select vendor from explore") == (vendor,)
+
+
+def test_one_card_through_two_backends_is_a_pair() -> None:
+    connection = database(
+        campaign(1.5, backend="cuda"),
+        campaign(1.2, backend="vulkan"),
+        campaign(0.9, backend="vulkan", depth=8),
+    )
+
+    assert rows(
+        connection,
+        "select first_backend, second_backend, depth, round(speedup_ratio, 4) from backend_pair",
+    ) == [("cuda", "vulkan", 4, 1.25)]
+
+
+def test_without_results_the_pages_invite_and_no_file_is_written(
+    empty: duckdb.DuckDBPyConnection,
+) -> None:
+    written = {part.path: part for part in pages(empty, Site(bundle="x.js"), ())}
+
+    assert "Contribute the first result" in written["explore.md"].text  # type: ignore[union-attr]
+    assert not [
+        path for path, part in written.items() if isinstance(part, Asset) and "explore/" in path
+    ]
+
+
+def _printed(figure: dict[str, Any], row: int) -> str | None:
+    value = figure["values"][row]
+    digits = figure["digits"]
+    return (
+        None if value is None else f"{round(value / 10 ** figure['spare']) / 10**digits:.{digits}f}"
+    )
+
+
+def _text(value: float | None, digits: int = 2) -> str | None:
+    return None if value is None else f"{value:.{digits}f}"
