@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pipeline.pages import Asset, Site, pages
+from pipeline.pages import Site
 from pipeline.pages.columnar import Facet, Measure, encode, scaled
-from pipeline.pages.explore import FACETS, FILTERS, MEASURES, ExploreRow, cells_file
+from pipeline.pages.explore import FACETS, FILTERS, MEASURES, ExploreRow, cells_file, explore
 from pipeline.pages.rows import read
 from tests.pipeline.tables import campaign, database, one, rows
 
@@ -140,20 +141,18 @@ def test_one_card_through_two_backends_is_a_pair() -> None:
 def test_without_results_the_pages_invite_and_no_file_is_written(
     empty: duckdb.DuckDBPyConnection,
 ) -> None:
-    written = {part.path: part for part in pages(empty, Site(bundle="x.js"), ())}
+    written = list(explore(empty, Site(bundle="x.js")))
 
-    assert "Contribute the first result" in written["explore.md"].text  # type: ignore[union-attr]
-    assert not [
-        path for path, part in written.items() if isinstance(part, Asset) and "explore/" in path
-    ]
+    assert [part.path for part in written] == ["explore.md", "compare.md"]
+    assert all("Contribute the first result" in part.text for part in written)  # type: ignore[union-attr]
 
 
 def _printed(figure: dict[str, Any], row: int) -> str | None:
-    value = figure["values"][row]
-    digits = figure["digits"]
-    return (
-        None if value is None else f"{round(value / 10 ** figure['spare']) / 10**digits:.{digits}f}"
-    )
+    """What the page prints: rounded half up, as JavaScript's `Math.round` does."""
+    value, digits = figure["values"][row], figure["digits"]
+    if value is None:
+        return None
+    return f"{math.floor(value / 10 ** figure['spare'] + 0.5) / 10**digits:.{digits}f}"
 
 
 def _text(value: float | None, digits: int = 2) -> str | None:
