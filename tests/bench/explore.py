@@ -190,8 +190,8 @@ def _steps(page: Page) -> Iterator[tuple[str, tuple[str, str, str]]]:
         for selector in filters:
             yield "filter", (selector, "change", "")
         for end in range(1, len(WORDS) + 1):
-            yield "search", ("#dm-explore-q", "input", WORDS[:end])
-        yield "search", ("#dm-explore-q", "input", "")
+            yield "search", ("#dm-explore-words", "input", WORDS[:end])
+        yield "search", ("#dm-explore-words", "input", "")
 
 
 def _busy_ms(session: CDPSession) -> float:

@@ -59,7 +59,7 @@ def test_filters_change_rows_and_address_and_back_undoes_them(page: Page, base: 
 def test_a_shared_address_restores_everything_and_believes_nothing_else(
     page: Page, base: str
 ) -> None:
-    opened(page, base + "explore/?q=4060&task=math&backend=%3Cb%3E&sort=-cost&page=9&size=x")
+    opened(page, base + "explore/?words=4060&task=math&backend=%3Cb%3E&sort=-cost&page=9&size=x")
 
     assert tasks(page) == {"Math"}
     assert page.get_by_label("Search", exact=True).last.input_value() == "4060"
@@ -104,7 +104,7 @@ def test_what_a_spreadsheet_would_run_gets_an_apostrophe(page: Page, base: str) 
 
 
 def test_a_row_leads_to_its_evidence_and_gives_its_command(page: Page, base: str) -> None:
-    opened(page, base + "explore/?task=code&backend=cuda&method=draft-model&q=4060")
+    opened(page, base + "explore/?task=code&backend=cuda&method=draft-model&words=4060")
     row = page.locator(ROWS).first
     command = row.get_by_role("button", name="command").get_attribute("title")
     row.get_by_role("link", name="submission").click()
@@ -143,7 +143,7 @@ def test_without_javascript_the_first_rows_and_the_pairs_are_there(
 
 
 def test_two_backends_of_one_card_are_compared_task_by_task(page: Page, base: str) -> None:
-    opened(page, base + "explore/?task=code&backend=cuda&method=draft-model&q=4060")
+    opened(page, base + "explore/?task=code&backend=cuda&method=draft-model&words=4060")
     page.locator(ROWS).first.get_by_role("link", name="compare").click()
     page.wait_for_selector(COMPARED)
 

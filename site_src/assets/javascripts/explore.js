@@ -1,5 +1,6 @@
 // Which cells does the reader want to see? The page Explore: filters, order, address, copies.
-// Text nodes only; a value from the address counts only if the data has it.
+// Text nodes only; a value from the address counts only if the data has it. The words are not
+// called `q` there: that name opens the search of the theme.
 "use strict";
 
 import { key, label, load, page, printed, select } from "./cells.js";
@@ -64,10 +65,10 @@ class Explore {
   listen() {
     const { form } = this;
     form.addEventListener("submit", (event) => event.preventDefault());
-    form.addEventListener("input", (event) => event.target.name === "q" && this.changed("replace"));
+    form.addEventListener("input", (event) => event.target.name === "words" && this.changed("replace"));
     form.addEventListener("change", (event) => {
       if (event.target === this.part("order")) this.sort(...this.parsed(event.target.value));
-      else if (event.target.name !== "q") this.changed("push");
+      else if (event.target.name !== "words") this.changed("push");
     });
     form.addEventListener("reset", () => setTimeout(() => this.clear()));
     for (const each of form.querySelectorAll("[data-copy]")) each.addEventListener("click", () => this.copy(this[each.dataset.copy](), each.textContent));
@@ -77,7 +78,7 @@ class Explore {
   // From the address: nothing that the data does not have.
   restore() {
     const query = new URLSearchParams(location.search);
-    this.form.elements.q.value = (query.get("q") ?? "").slice(0, LONGEST_SEARCH);
+    this.form.elements.words.value = (query.get("words") ?? "").slice(0, LONGEST_SEARCH);
     this.choices = {};
     for (const name of [...this.names, ...HIDDEN]) {
       const value = query.get(name);
@@ -98,8 +99,8 @@ class Explore {
 
   query() {
     const query = new URLSearchParams();
-    const words = this.form.elements.q.value.trim();
-    if (words) query.set("q", words);
+    const words = this.form.elements.words.value.trim();
+    if (words) query.set("words", words);
     for (const [name, value] of Object.entries(this.choices)) query.set(name, value);
     const { column, falling } = this.sorted;
     if (column !== DEFAULT.column || falling !== DEFAULT.falling) query.set("sort", `${falling ? "-" : ""}${column}`);
@@ -150,7 +151,7 @@ class Explore {
   }
 
   show() {
-    const words = this.form.elements.q.value.toLowerCase().split(/\s+/).filter(Boolean);
+    const words = this.form.elements.words.value.toLowerCase().split(/\s+/).filter(Boolean);
     this.found = select(this.cells, { choices: this.choices, words, counted: this.names, ...this.sorted });
     const last = Math.max(1, Math.ceil(this.found.rows.length / ROWS_PER_PAGE));
     this.number = Math.min(this.number, last);
