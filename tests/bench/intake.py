@@ -21,7 +21,7 @@ from pipeline.discover import discover
 from schemas import certified, contract
 from schemas.canonical import canonical_bytes, content_digest
 from tests.bench.speed import best_ms
-from tests.hostile.json_cases import POLICY, REFUSED
+from tests.cases.json_cases import POLICY, REFUSED
 from tests.schemas.test_hostile_documents import CASES, changed
 
 ROOT = Path(__file__).parents[2]

@@ -13,7 +13,7 @@ import pytest
 from pipeline import gate, gate_report
 from pipeline.git import GitError
 from schemas.finding import Finding
-from tests.hostile.git_cases import LINK, MODULE, PULL_REQUESTS, THERE, PullRequest
+from tests.cases.git_cases import LINK, MODULE, PULL_REQUESTS, THERE, PullRequest
 from tests.pipeline.repositories import ENVIRONMENT, FOLDER, SMALL, Repository, name_of
 from tests.samples import sample_bytes
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from schemas import certified, contract
+from tests.cases.document_cases import CROSS_FIELD, MARKUP, REMOVED, SCHEMA
 from tests.data.make_invalid import small
-from tests.hostile.document_cases import CROSS_FIELD, MARKUP, REMOVED, SCHEMA
 
 SMALL = small()
 CASES = (*SCHEMA, *CROSS_FIELD, *MARKUP)

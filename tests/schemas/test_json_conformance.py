@@ -7,7 +7,7 @@ import json
 import pytest
 
 from schemas import contract, strict
-from tests.hostile.json_cases import ACCEPTED, POLICY, REFUSED
+from tests.cases.json_cases import ACCEPTED, POLICY, REFUSED
 
 
 @pytest.mark.parametrize("data", ACCEPTED.values(), ids=ACCEPTED)
