@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -55,6 +56,14 @@ def find_checkout(start: Path) -> Path:
         "or name it with --repository DIR"
     )
     raise BadInputError(message)
+
+
+def replacing(submission: Submission, name: str, checkout: Path) -> Submission:
+    """The submission as one that replaces an earlier result. Raises `BadInputError` if none is."""
+    if Path(name).name != name or not (checkout / COMMUNITY / name).is_file():
+        message = f"{COMMUNITY.as_posix()} holds no {name}; name a file that is there (git pull?)"
+        raise BadInputError(message)
+    return replace(submission, supersedes=name)
 
 
 def place(submission: Submission, checkout: Path) -> Path:

@@ -19,6 +19,9 @@ def submit(
     repository: Annotated[
         Path | None, typer.Option(help="Your checkout of the project. Default: found from here.")
     ] = None,
+    supersedes: Annotated[
+        str | None, typer.Option(help="File name of an earlier result of yours to replace.")
+    ] = None,
     yes: Annotated[
         bool, typer.Option("--yes", "-y", help="Open the pull request without asking.")
     ] = False,
@@ -29,6 +32,8 @@ def submit(
     """
     accepted = submission.accepted(file)
     checkout = submission.find_checkout((repository or Path()).resolve())
+    if supersedes is not None:
+        accepted = submission.replacing(accepted, supersedes, checkout)
     path = submission.place(accepted, checkout)
     typer.echo(path.relative_to(checkout).as_posix())
     if submission.was_submitted(path, checkout):

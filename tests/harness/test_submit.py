@@ -48,6 +48,16 @@ def test_a_cpu_run_is_named_after_the_processor() -> None:
     assert name.startswith("amd-ryzen-7-7845hs--")
 
 
+def test_a_result_replaces_one_that_is_there_and_no_other(checkout: Path) -> None:
+    old = submit.place(sample(), checkout)
+
+    new = submit.replacing(sample(seed=1), old.name, checkout)
+
+    assert new == replace(sample(seed=1), supersedes=old.name)
+    with pytest.raises(BadInputError, match=r"holds no gone\.json"):
+        submit.replacing(sample(), "gone.json", checkout)
+
+
 def test_placing_twice_changes_nothing(result: Path, checkout: Path) -> None:
     first = submit.place(submit.accepted(result), checkout)
     again = submit.place(submit.accepted(result), checkout)
