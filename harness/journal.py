@@ -130,6 +130,9 @@ class Journal:
     def add(self, fact: Fact) -> None:
         """Append a fact; it is on the disk when this returns. Raises `MachineError`."""
         line = orjson.dumps(encode(_Line(fact=fact))) + b"\n"
+        # First in memory: Ctrl-C may come when the line is on the disk, and the file that is then
+        # written from memory must not lack it.
+        self.facts.append(fact)
         try:
             while line:  # a disk that is nearly full takes a part of it
                 line = line[self._file.write(line) :]
@@ -140,7 +143,6 @@ class Journal:
                 "kept: free some space, then give the same command with --resume"
             )
             raise MachineError(message) from error
-        self.facts.append(fact)
 
     def __enter__(self) -> Self:
         return self

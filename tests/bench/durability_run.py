@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 CAMPAIGN = campaign(prompts=8, blocks=8)
 TRIALS = 8 * 8 * 3
 _TRIAL_S = 0.002
+# Long enough for a test on a busy machine to see the first trial before the last one is over.
+_TERMINABLE_TRIAL_S = 0.05
 
 
 class UnhurriedSession(FakeSession):
@@ -30,7 +32,7 @@ class UnhurriedSession(FakeSession):
 
     def generate(self, request: Request) -> Generation | Failure:
         """The made-up answer, after a moment."""
-        time.sleep(_TRIAL_S)
+        time.sleep(_TERMINABLE_TRIAL_S if _terminable() else _TRIAL_S)
         return super().generate(request)
 
 
@@ -40,6 +42,10 @@ class UnhurriedRunner:
     def open(self, plan: Campaign) -> Session:
         """A session; nothing is loaded."""
         return UnhurriedSession(FakeRig(), plan)
+
+
+def _terminable() -> bool:
+    return "--terminable" in sys.argv
 
 
 def work_file(folder: Path) -> Path:
@@ -61,6 +67,6 @@ def main(folder: Path, *, resume: bool) -> None:
 
 
 if __name__ == "__main__":
-    if "--terminable" in sys.argv:
+    if _terminable():
         treat_termination_as_ctrl_c()
     main(Path(sys.argv[1]), resume="--resume" in sys.argv)
