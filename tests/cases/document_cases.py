@@ -53,7 +53,7 @@ SCHEMA: tuple[tuple[str, Any, str, str], ...] = (
     ("machine.os", "linux", "schema-type", "$.machine.os"),
     ("engine.backend", "CUDA", "schema-enum", "$.engine.backend"),
     ("engine.commit", "main", "schema-pattern", "$.engine.commit"),
-    ("engine.variables", [{"name": "PATH", "value": "/home/ada"}], "schema-pattern", "$.engine.variables[0].value"),
+    ("engine.variables", [{"name": "PATH", "value": "/usr/bin:/bin"}], "schema-pattern", "$.engine.variables[0].value"),
     ("target.id", "../../etc/passwd", "schema-pattern", "$.target.id"),
     ("target.id", "Target", "schema-pattern", "$.target.id"),
     ("target.parameters", 7e9, "schema-type", "$.target.parameters"),

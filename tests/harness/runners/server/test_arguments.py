@@ -122,6 +122,6 @@ def test_what_a_build_cannot_do_is_a_failure_that_names_it(
 
 
 def test_places_and_addresses_are_left_out_of_the_record() -> None:
-    line = ("-m", "/home/me/target.gguf", "--port", "8123", "-c", "2048", "-md", "/x/d.gguf", "-fa")
+    line = ("-m", "/models/target.gguf", "--port", "8123", "-c", "2048", "-md", "/x/d.gguf", "-fa")
 
     assert without_places(line) == ("-c", "2048", "-fa")
