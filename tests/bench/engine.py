@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 DATA = Path("site_src/design/data/engine.json")
 THREADS = 1
 N_MAX = 4
+TASK = "math"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,8 +58,8 @@ class Ratio:
 
 
 def main(
-    prompts: Annotated[int, typer.Option(help="Prompts: the shortest of the suite.")] = 6,
-    blocks: Annotated[int, typer.Option(help="Passes over the prompts.")] = 4,
+    prompts: Annotated[int, typer.Option(min=2, max=4, help="Prompts, the shortest first.")] = 4,
+    blocks: Annotated[int, typer.Option(min=1, help="Passes over the prompts.")] = 6,
     tokens: Annotated[int, typer.Option(help="Longest output.")] = 48,
 ) -> None:
     """Measure, print, and write the figures that the pages quote."""
@@ -101,7 +102,9 @@ def _say(text: str) -> None:
 
 
 def _shortest(count: int) -> tuple[str, ...]:
-    by_length = sorted(suite.load("core").prompts, key=lambda prompt: len(prompt.text))
+    """The shortest prompts of one task: an interval needs several of the same one."""
+    fitting = (prompt for prompt in suite.load("core").prompts if prompt.task == TASK)
+    by_length = sorted(fitting, key=lambda prompt: len(prompt.text))
     return tuple(prompt.id for prompt in by_length[:count])
 
 
