@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 DATA = Path("site_src/design/data/engine.json")
 THREADS = 1
 N_MAX = 4
-TASK = "math"
+TASK = "creative"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
