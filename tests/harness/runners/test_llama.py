@@ -13,8 +13,8 @@ from harness.models.resolve import resolve
 from harness.runners.base import Failure, Generation, PreparedArm, Request
 from harness.runners.isolated import Isolated
 from harness.runners.llama.runner import LlamaCppPython
-from schemas.submission import DraftModel, Ngram, NoSpeculation, Oracle, Placement
-from tests.harness.campaigns import BASELINE, DRAFT, LOOKUP, campaign, run
+from schemas.submission import DraftModel, Ngram, Oracle
+from tests.harness.campaigns import BASELINE, DRAFT, LOOKUP, campaign
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,13 +36,6 @@ DEEP = ArmPlan(
     role="speculation",
     method=DraftModel(draft="draft", n_max=7),
     baseline="baseline",
-)
-ALONE = ArmPlan(
-    id="baseline-gpu-layers-7",
-    role="alternative",
-    method=NoSpeculation(),
-    baseline="baseline",
-    gpu_layers=7,
 )
 ORACLES = tuple(
     ArmPlan(
@@ -140,63 +133,6 @@ def test_an_oracle_that_is_always_wrong_is_never_accepted_and_changes_nothing(
 
     assert generation.tokens == generate(session, "baseline").tokens
     assert sum(item.accepted for item in generation.rounds) == 0
-
-
-def test_a_forced_arm_writes_the_baselines_text_and_tells_what_it_would_have_chosen(
-    plan: Campaign,
-) -> None:
-    settings = dataclasses.replace(plan.settings, teacher_forced=True)
-    opened = LlamaCppPython().open(dataclasses.replace(plan, settings=settings))
-    for arm in ("baseline", "draft-model-n4"):
-        assert isinstance(opened.prepare(arm), PreparedArm)
-
-    baseline, forced = generate(opened, "baseline"), generate(opened, "draft-model-n4")
-    said = opened.report().settings
-    opened.close()
-
-    assert forced.tokens == baseline.tokens
-    assert baseline.own_choices is None
-    assert forced.own_choices == baseline.tokens  # one engine, one thread: nothing parts them
-    assert said.teacher_forced is True
-
-
-def test_an_arm_with_its_own_placement_runs_alone_and_the_drafts_come_back(
-    plan: Campaign,
-) -> None:
-    settings = dataclasses.replace(plan.settings, gpu_layers=0)
-    arms = (BASELINE, DRAFT, ALONE)
-    opened = LlamaCppPython().open(dataclasses.replace(plan, arms=arms, settings=settings))
-
-    prepared = {arm.id: opened.prepare(arm.id) for arm in arms}
-    alone = generate(opened, ALONE.id)
-    drafted = generate(opened, DRAFT.id)
-    again = generate(opened, ALONE.id)
-    opened.close()
-
-    placed = prepared[ALONE.id]
-    assert isinstance(placed, PreparedArm)
-    assert placed.placement == Placement(
-        target_gpu_layers_requested=7, target_gpu_layers_resident=0
-    )
-    assert alone.tokens == drafted.tokens == again.tokens
-    assert sum(item.drafted for item in drafted.rounds) > 0
-    assert again.prompt_ms is None  # the state outlives the placement's turns
-
-
-def test_the_oracles_speedup_is_what_the_probes_predict(plan: Campaign, tmp_path: Path) -> None:
-    from estimates.summary import summarize  # noqa: PLC0415
-
-    arms = (BASELINE, *ORACLES[:1])
-    settings = dataclasses.replace(plan.settings, max_output_tokens=16)
-    few = dataclasses.replace(plan, arms=arms, settings=settings)
-
-    estimate = summarize(run(few, tmp_path / "work.jsonl", runner=LlamaCppPython())).estimates[0]
-
-    assert estimate.unexplained is not None
-    # A few seconds on a shared machine; the bench has enough of them for an interval.
-    assert 0.5 < 1 + estimate.unexplained < 2
-    assert estimate.acceptance_rate is not None
-    assert estimate.acceptance_rate > 0.9
 
 
 def test_the_same_request_gives_the_same_tokens_again(session: Session) -> None:
