@@ -29,10 +29,11 @@ export CMAKE_BUILD_PARALLEL_LEVEL ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/nu
 # The package indexes of a machine are its own business; a message about a newer pip is noise.
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help setup demo test check site picture serve bench lock gate comment chromium clean
+.PHONY: help setup demo test check site picture serve bench bench-aa bench-durability bench-engine \
+  synthetic lock gate comment chromium clean
 
 help: ## Show the verbs
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: $(INSTALLED) ## Create .venv with the pinned dependencies (first time: compiles the engine)
 	@:
@@ -73,6 +74,19 @@ serve: ## Serve the built site on this machine only
 bench: setup ## Measure the project's own speed, and its method against known truth
 	$(RUN) -m tests.bench.speed
 	$(RUN) -m tests.bench.simulation
+	$(RUN) -m tests.bench.explore
+
+bench-aa: setup ## Measure the same arm against itself, in quiet and beside a busy program
+	$(RUN) -m tests.bench.aa
+
+bench-durability: setup ## Kill campaigns at random moments and resume them
+	$(RUN) -m tests.bench.durability
+
+bench-engine: setup ## Compare the in-process engine with llama.cpp's server
+	$(RUN) -m tests.bench.engine
+
+synthetic: setup ## Write a made-up corpus below build/ to develop the site with
+	$(RUN) -m tests.bench.synthetic --rigs 100 --seed 1 --output build/synthetic
 
 gate: $(VENV)/.installed-gate ## Judge a pull request: make gate BASE=main HEAD=branch
 	@$(RUN) -m pipeline.gate_cli --base "$$BASE" --head "$$HEAD" --output build/gate $(GATE_ARGS)
