@@ -71,6 +71,8 @@ class Estimate:
     both known only where counters were read. `predicted_speedup` follows from the probes, and
     `unexplained` is speedup / predicted_speedup - 1. `over_alternative` is the speedup over
     `alternative`, the target alone with another use of the draft's memory, where one was measured.
+    `repeatability` is the interval over blocks: it speaks of the very prompts that were run,
+    `interval` of others like them.
     """
 
     arm: str
@@ -83,6 +85,7 @@ class Estimate:
     speedup: float | None = None
     interval: Interval | None = None
     bootstrap: Interval | None = None
+    repeatability: Interval | None = None
     baseline_tps: float | None = None
     tps: float | None = None
     energy_per_token_j: float | None = None
@@ -98,6 +101,34 @@ class Estimate:
     alternative: str | None = None
     over_alternative: float | None = None
     over_alternative_interval: Interval | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Repeatability:
+    """How far an arm's figure over all measured prompts may be off, as a share of the ratio.
+
+    0.012 means ±1.2 % at 95 %, from the differences between `blocks` full blocks; `None` with fewer
+    than three. `minutes_to_halve` is the measuring time that would halve it.
+    """
+
+    arm: str
+    blocks: int
+    half_width: float | None = None
+    minutes_to_halve: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Control:
+    """An arm whose true answer is known, over all prompts that it shares with the baseline.
+
+    `kind` says which one: the baseline again, whose ratio is 1, or the loop that drafts nothing.
+    """
+
+    arm: str
+    kind: Literal["baseline-again", "empty-draft"]
+    prompts: int
+    ratio: float
+    interval: Interval | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,3 +153,5 @@ class Summary:
     estimates: tuple[Estimate, ...]
     prompts: tuple[PromptEstimate, ...]
     flags: tuple[Flag, ...]
+    repeatability: tuple[Repeatability, ...] = ()
+    controls: tuple[Control, ...] = ()

@@ -12,8 +12,9 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from estimates import decomposition as parts
-from estimates import energy
+from estimates import energy, repeatability
 from estimates.alternatives import against_alternative
+from estimates.controls import controls
 from estimates.exactness import count, worst
 from estimates.flags import raised
 from estimates.flags.evidence import Evidence, repeats
@@ -56,6 +57,8 @@ def summarize(submission: Submission) -> Summary:
         estimates=estimates,
         prompts=tuple(_prompt_estimate(each) for each in every_pair),
         flags=raised(evidence),
+        repeatability=repeatability.headline(submission),
+        controls=tuple(controls(submission, every_pair)),
     )
 
 
@@ -79,6 +82,7 @@ def _estimate(scope: Scope) -> Estimate:
         speedup=speedup,
         interval=interval,
         bootstrap=bootstrap_interval(scope.groups),
+        repeatability=repeatability.around(speedup, scope.groups, scope.submission),
         predicted_speedup=predicted,
         unexplained=None if predicted is None else speedup / predicted - 1,
     )

@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING
 
 from harness.errors import BadInputError
 from harness.methods import DraftModelRequest, label
-from harness.model import ALL_LAYERS, ArmPlan, Campaign, ModelFile, Profile, RunSettings
+from harness.model import (
+    ALL_LAYERS,
+    ArmPlan,
+    Campaign,
+    ModelFile,
+    Profile,
+    RunSettings,
+    Stopping,
+)
 from schemas.submission import DraftModel, EmptyDraft, NoSpeculation, Oracle, PromptLookup
 
 if TYPE_CHECKING:
@@ -22,8 +30,13 @@ DEFAULT_METHODS: tuple[MethodRequest, ...] = (
     PromptLookup(n_max=8, ngram_min=2, ngram_max=4),
     DraftModelRequest(n_max=4),
 )
-DEFAULT_BLOCKS = 3
+CONTROLS: tuple[MethodRequest, ...] = (NoSpeculation(), EmptyDraft())
+# Three blocks are the fewest that show how blocks differ. After six, a seventh narrows the interval
+# by a tenth: what is still too wide then needs a quieter machine and not more patience.
+LEAST_BLOCKS = 3
+MOST_BLOCKS = 6
 QUICK_BLOCKS = 1
+DEFAULT_PRECISION = 0.03
 DEFAULT_SUITE = "core"
 DEFAULT_CONTEXT_TOKENS = 2048
 # Bounds of the format: entries of $.trials and of $.arms, and the length of an id.
@@ -44,6 +57,9 @@ class Options:
     prompts: tuple[str, ...] = ()
     max_tokens: int | None = None
     blocks: int | None = None
+    precision: float | None = None
+    budget_min: float | None = None
+    control: bool = False
     context: int | None = None
     threads: int | None = None
     gpu_layers: int | None = None
@@ -64,15 +80,17 @@ def build(
 ) -> Campaign:
     """The campaign. Raises `BadInputError` when it cannot be run or does not fit the format."""
     drafts = _with_own_ids(drafts)
+    arms = (*_arms(_with_controls(methods, options), drafts), *_alternatives(options))
     campaign = Campaign(
         profile=profile(options),
         target=target,
         drafts=drafts,
-        arms=(*_arms(methods, drafts), *_alternatives(options)),
+        arms=arms,
         suite=suite,
         settings=_settings(options, suite),
-        blocks=options.blocks or (QUICK_BLOCKS if options.quick else DEFAULT_BLOCKS),
+        blocks=_blocks(options, trials_per_block=len(arms) * len(suite.prompts)),
         seed=options.seed,
+        stopping=_stopping(options),
     )
     _check(campaign)
     return campaign
@@ -82,7 +100,8 @@ def profile(options: Options) -> Profile:
     """`default` or `quick` as long as prompts, lengths, methods and repetitions are theirs.
 
     Another model, placement or number of threads is another rig under the same campaign: the
-    result file records it, and it stays comparable.
+    result file records it, and it stays comparable. So does one that is measured for longer or
+    shorter, or with controls beside it.
     """
     usual = Options(
         target=options.target,
@@ -92,10 +111,44 @@ def profile(options: Options) -> Profile:
         draft_gpu_layers=options.draft_gpu_layers,
         quick=options.quick,
         seed=options.seed,
+        precision=options.precision,
+        budget_min=options.budget_min,
+        control=options.control,
     )
     if options != usual:
         return "custom"
     return "quick" if options.quick else "default"
+
+
+def _blocks(options: Options, *, trials_per_block: int) -> int:
+    """How many blocks are planned: at most as many as a result file holds, but never too few."""
+    if options.blocks is not None:
+        return options.blocks
+    if options.quick:
+        return QUICK_BLOCKS
+    return max(LEAST_BLOCKS, min(MOST_BLOCKS, _MOST_TRIALS // trials_per_block))
+
+
+def _stopping(options: Options) -> Stopping:
+    """A number of blocks that was asked for is run; else precision decides, and time always."""
+    fixed = options.blocks is not None or options.quick
+    if fixed and options.precision is not None:
+        given = "--quick runs one block" if options.blocks is None else "--blocks fixes them"
+        message = f"{given}, --precision lets the measurement decide; leave one of them out"
+        raise BadInputError(message)
+    return Stopping(
+        least_blocks=LEAST_BLOCKS,
+        precision=None if fixed else options.precision or DEFAULT_PRECISION,
+        budget_s=None if options.budget_min is None else 60 * options.budget_min,
+    )
+
+
+def _with_controls(
+    methods: tuple[MethodRequest, ...], options: Options
+) -> tuple[MethodRequest, ...]:
+    """The methods, and with --control the two controls; one that was named is not run twice."""
+    missing = tuple(each for each in CONTROLS if each not in methods)
+    return methods + missing if options.control else methods
 
 
 def _settings(options: Options, suite: Suite) -> RunSettings:

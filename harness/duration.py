@@ -28,9 +28,13 @@ _CALIBRATION_REPEATS = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Expected:
-    """The expected duration in seconds, and in one sentence what it was computed from."""
+    """The expected duration in seconds, and in one sentence what it was computed from.
+
+    `seconds` holds for all planned blocks, `least_seconds` for as few as there may be.
+    """
 
     seconds: float
+    least_seconds: float
     basis: str
 
 
@@ -52,15 +56,21 @@ def expected(campaign: Campaign, *, bytes_per_s: float) -> Expected:
     Arms count like the baseline: what speculation saves or costs is what is to be found out.
     """
     token_s = _active_bytes(campaign.target) / bytes_per_s
-    trials = len(plan(campaign))
+    trials = len(plan(campaign)) / campaign.blocks
     output_s = trials * campaign.settings.max_output_tokens * token_s
     prompt_tokens = sum(len(p.text) for p in campaign.suite.prompts) / _CHARACTERS_PER_TOKEN
-    prompt_s = prompt_tokens * campaign.blocks * _PROMPT_TOKEN_COST * token_s
+    block_s = output_s + prompt_tokens * _PROMPT_TOKEN_COST * token_s
     warm_up_s = len(campaign.arms) * _WARM_UP_TOKENS * token_s
     files = (campaign.target, *campaign.drafts)
     load_s = sum(file.model.file_bytes or 0 for file in files) / _READ_BYTES_PER_S
+    once_s = warm_up_s + load_s + _FIXED_S
+    longest_s = once_s + block_s * campaign.blocks
+    budget_s = campaign.stopping.budget_s
+    if budget_s is not None:
+        longest_s = min(longest_s, max(once_s + block_s, budget_s))
     return Expected(
-        seconds=output_s + prompt_s + warm_up_s + load_s + _FIXED_S,
+        seconds=longest_s,
+        least_seconds=min(longest_s, once_s + block_s * campaign.least_blocks),
         basis=(
             f"a rough estimate: {_active_bytes(campaign.target) / 1e6:.0f} MB of weights per token "
             f"at {bytes_per_s / 1e9:.1f} GB/s, the main memory's bandwidth as just measured "

@@ -14,10 +14,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Planned:
-    """The plan is fixed: `total` trials, of which `done` are already in the work file."""
+    """The plan is fixed: at least `total` trials; `done` of them are in the work file already."""
 
     total: int
     done: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Extended:
+    """The interval is still too wide: another block follows, and `total` trials are planned now.
+
+    `half_width` is the interval's so far, as a share of the ratio; `None` if it is not known yet.
+    """
+
+    total: int
+    half_width: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +71,7 @@ class Finished:
     """Everything that could be measured has been measured."""
 
 
-Event = Planned | Loading | WarmingUp | TrialStarted | TrialEnded | Probing | Finished
+Event = Planned | Extended | Loading | WarmingUp | TrialStarted | TrialEnded | Probing | Finished
 
 if TYPE_CHECKING:
     Observer = Callable[[Event], None]

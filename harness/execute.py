@@ -6,11 +6,13 @@ Ctrl-C ends the campaign with what there is.
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Literal
 
+from estimates.repeatability import deciding
 from harness import events
 from harness.errors import MachineError
 from harness.journal import (
@@ -25,6 +27,7 @@ from harness.journal import (
 from harness.plan import plan
 from harness.record import assemble, trial_of
 from harness.runners.base import Failure, Request
+from harness.stopping import decide
 from schemas.submission import Arm, Prompt, Trial, Warmup
 
 if TYPE_CHECKING:
@@ -34,9 +37,10 @@ if TYPE_CHECKING:
     from harness.events import Observer
     from harness.model import ArmPlan, Campaign, PlannedTrial
     from harness.runners.base import Generation, PreparedArm, Runner, Session
+    from harness.stopping import Early, Ended
     from schemas.submission import Machine, Snapshot, Submission
 
-    TakeSnapshot = Callable[[Literal["before", "after"]], Snapshot]
+    TakeSnapshot = Callable[[Literal["before", "during", "after"]], Snapshot]
 
 # An arm that fails so often in a row will not recover; the time is better spent on the others.
 _FAILURES_TO_GIVE_UP = 3
@@ -49,12 +53,16 @@ def utc_now() -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Surroundings:
-    """What the campaign is told about where it runs: machine, commit of this tool, clock."""
+    """What the campaign is told about where it runs: machine, commit of this tool, clocks.
+
+    `clock` are seconds from any beginning; the time budget is counted by it.
+    """
 
     machine: Machine
     snapshot: TakeSnapshot
     commit: str | None = None
     now: Callable[[], str] = utc_now
+    clock: Callable[[], float] = time.monotonic
 
 
 def measure(  # noqa: PLR0913 - the collaborators of a run, all of them named
@@ -73,10 +81,9 @@ def measure(  # noqa: PLR0913 - the collaborators of a run, all of them named
     began = surroundings.now()
     opened = Journal.reopen if resume else Journal.create
     with opened(work_file, campaign, measured_from=began) as journal:
-        run = _Run(campaign, journal, observe)
-        ended: Literal["completed", "interrupted"] = "completed"
+        run = _Run(campaign, journal, observe, surroundings)
         try:
-            run.everything(runner, surroundings.snapshot)
+            ended: Ended = run.everything(runner) or "completed"
         except KeyboardInterrupt:
             ended = "interrupted"
         observe(events.Finished())
@@ -93,35 +100,100 @@ def measure(  # noqa: PLR0913 - the collaborators of a run, all of them named
 class _Run:
     """One run of a campaign: the plan, and the journal that it is written to."""
 
-    def __init__(self, campaign: Campaign, journal: Journal, observe: Observer) -> None:
+    def __init__(
+        self, campaign: Campaign, journal: Journal, observe: Observer, surroundings: Surroundings
+    ) -> None:
         self._campaign = campaign
         self._journal = journal
         self._observe = observe
+        self._surroundings = surroundings
+        self._began_s = surroundings.clock()
+        self._earlier_s = _seconds_of_trials(journal)
         self._failed_arms: set[str] = set()
         self._failures_in_a_row: Counter[str] = Counter()
 
-    def everything(self, runner: Runner, snapshot: TakeSnapshot) -> None:
-        """All that the journal does not hold yet."""
+    def everything(self, runner: Runner) -> Early | None:
+        """All that the journal does not hold yet; why it ended before all blocks, if it did."""
+        left = self._left()
+        first = min(left, default=self._campaign.blocks)
+        self._announce(left)
+        early = self._early(first, left)
+        if early or not left:
+            return early
+        self._observe(events.Loading(what=self._campaign.target.model.name))
+        session = runner.open(self._campaign)
+        try:
+            self._snapshot("before")
+            self._prepare(session)
+            early = self._blocks(session, left)
+            self._snapshot("after")
+        finally:
+            session.close()
+        return early
+
+    def _left(self) -> dict[int, list[PlannedTrial]]:
+        """The trials of the plan that the journal does not hold, by block, in their order."""
         done = {
             (fact.trial.arm, fact.trial.prompt, fact.trial.block)
             for fact in self._journal.facts
             if isinstance(fact, TrialFact)
         }
-        trials = plan(self._campaign)
-        left = [item for item in trials if (item.arm, item.prompt, item.block) not in done]
-        self._observe(events.Planned(total=len(trials), done=len(trials) - len(left)))
-        if not left:
-            return
-        self._observe(events.Loading(what=self._campaign.target.model.name))
-        session = runner.open(self._campaign)
-        try:
-            self._journal.add(SnapshotFact(snapshot=snapshot("before")))
-            self._prepare(session)
-            for item in left:
+        left: dict[int, list[PlannedTrial]] = {}
+        for item in plan(self._campaign):
+            if (item.arm, item.prompt, item.block) not in done:
+                left.setdefault(item.block, []).append(item)
+        return left
+
+    def _announce(self, left: dict[int, list[PlannedTrial]]) -> None:
+        """How many trials are certain, and how many of them are done."""
+        undone = sum(len(items) for items in left.values())
+        done = self._per_block * self._campaign.blocks - undone
+        certain = self._per_block * self._campaign.least_blocks
+        self._observe(events.Planned(total=max(certain, done), done=done))
+
+    def _blocks(self, session: Session, left: dict[int, list[PlannedTrial]]) -> Early | None:
+        for number, (block, items) in enumerate(left.items()):
+            if number:
+                early = self._early(block, left)
+                if early:
+                    return early
+                self._snapshot("during")
+            for item in items:
                 self._trial(session, item)
-            self._journal.add(SnapshotFact(snapshot=snapshot("after")))
-        finally:
-            session.close()
+        return None
+
+    def _early(self, block: int, left: dict[int, list[PlannedTrial]]) -> Early | None:
+        """Why the campaign ends before this block. A block that was begun is finished."""
+        if block == self._campaign.blocks or len(left[block]) < self._per_block:
+            return None
+        half_width = self._half_width() if block >= self._campaign.least_blocks else None
+        spent_s = self._earlier_s + self._surroundings.clock() - self._began_s
+        early = decide(
+            self._campaign.stopping, blocks=block, half_width=half_width, spent_s=spent_s
+        )
+        if early is None and block >= self._campaign.least_blocks:
+            total = self._per_block * (block + 1)
+            self._observe(events.Extended(total=total, half_width=half_width))
+        return early
+
+    def _half_width(self) -> float | None:
+        """That of the widest interval over the blocks so far, as the report would show it."""
+        return deciding(
+            assemble(
+                self._campaign,
+                self._journal.facts,
+                machine=self._surroundings.machine,
+                measured_until=self._surroundings.now(),
+                ended="completed",
+            )
+        )
+
+    @property
+    def _per_block(self) -> int:
+        return len(self._campaign.arms) * len(self._campaign.suite.prompts)
+
+    def _snapshot(self, moment: Literal["before", "during", "after"]) -> None:
+        self._journal.add(SnapshotFact(snapshot=self._surroundings.snapshot(moment)))
 
     def _prepare(self, session: Session) -> None:
         report = session.report()
@@ -196,6 +268,12 @@ class _Run:
             tokens=result.prompt_tokens if result else None,
             rendered_sha256=result.prompt_sha256 if result else None,
         )
+
+
+def _seconds_of_trials(journal: Journal) -> float:
+    """What an earlier part of a resumed campaign took, without loading."""
+    walls = [fact.trial.wall_ms or 0.0 for fact in journal.facts if isinstance(fact, TrialFact)]
+    return sum(walls) / 1000
 
 
 def _arm(arm: ArmPlan, prepared: PreparedArm | Failure) -> Arm:

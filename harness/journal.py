@@ -205,7 +205,10 @@ def set_aside(path: Path) -> tuple[Path, int] | None:
 
 
 def fingerprint(campaign: Campaign) -> str:
-    """SHA-256 over everything that decides what is run, but no path."""
+    """SHA-256 over everything that decides what is run, but no path.
+
+    When to stop is left out: a campaign may be resumed with more time or a finer precision.
+    """
     parts = {
         "target": encode(campaign.target.model),
         "drafts": [encode(draft.model) for draft in campaign.drafts],

@@ -73,8 +73,24 @@ class RunSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Stopping:
+    """When a campaign ends before all planned blocks ran. `None` switches a reason off.
+
+    `precision` is the half-width of the interval over blocks that is narrow enough, as a share of
+    the ratio; it is looked at from `least_blocks` on.
+    """
+
+    least_blocks: int = 3
+    precision: float | None = None
+    budget_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Campaign:
-    """Everything that decides what is run. Two equal campaigns have the same plan."""
+    """Everything that decides what is run. Two equal campaigns have the same plan.
+
+    `blocks` are planned; `stopping` may end the campaign after fewer.
+    """
 
     profile: Profile
     target: ModelFile
@@ -84,6 +100,12 @@ class Campaign:
     settings: RunSettings
     blocks: int
     seed: int = 0
+    stopping: Stopping = Stopping()
+
+    @property
+    def least_blocks(self) -> int:
+        """How many blocks are run even if they agree perfectly."""
+        return self.blocks if self.stopping.precision is None else self.stopping.least_blocks
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,6 +13,7 @@ from rich.progress import (
 )
 
 from harness.events import (
+    Extended,
     Finished,
     Loading,
     Planned,
@@ -64,20 +65,34 @@ class ProgressDisplay:
         match event:
             case Planned():
                 update(self._task, total=event.total, completed=event.done)
-            case Loading():
-                update(self._task, description=f"Loading {event.what}")
-            case WarmingUp():
-                update(self._task, description=f"Warming up {event.arm}")
-            case Probing():
-                update(self._task, description="Measuring costs of single steps")
-            case TrialStarted():
-                update(self._task, description=f"{event.trial.arm} · {event.trial.prompt}")
+            case Extended():
+                update(self._task, total=event.total, description=_why_longer(event))
             case TrialEnded():
                 update(self._task, advance=1, rate=_rate(event))
-            case Finished():
-                update(self._task, description="Done")
             case _:
-                assert_never(event)
+                update(self._task, description=_what(event))
+
+
+def _what(event: Loading | WarmingUp | Probing | TrialStarted | Finished) -> str:
+    match event:
+        case Loading():
+            return f"Loading {event.what}"
+        case WarmingUp():
+            return f"Warming up {event.arm}"
+        case Probing():
+            return "Measuring costs of single steps"
+        case TrialStarted():
+            return f"{event.trial.arm} · {event.trial.prompt}"
+        case Finished():
+            return "Done"
+        case _:
+            assert_never(event)
+
+
+def _why_longer(event: Extended) -> str:
+    if event.half_width is None:
+        return "One more block"
+    return f"Still ±{event.half_width:.1%}, one more block"
 
 
 def _rate(event: TrialEnded) -> str:

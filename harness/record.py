@@ -26,11 +26,12 @@ from schemas.submission import Design, Submission, Suite, Tool, Trial
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-    from typing import Literal, TypeVar
+    from typing import TypeVar
 
     from harness.journal import Fact
     from harness.model import Campaign, PlannedTrial
     from harness.runners.base import Generation, Round
+    from harness.stopping import Ended
     from schemas.submission import Machine
 
     F = TypeVar("F", bound=Fact)
@@ -96,7 +97,7 @@ def assemble(  # noqa: PLR0913 - the parts of a document, all of them named
     machine: Machine,
     commit: str | None = None,
     measured_until: str,
-    ended: Literal["completed", "precise-enough", "budget-spent", "interrupted"],
+    ended: Ended,
 ) -> Submission:
     """The submission that the facts of a journal amount to.
 
@@ -159,7 +160,7 @@ def _compare(fact: TrialFact, reference: TrialFact | None) -> Trial:
 def _design(
     campaign: Campaign,
     facts: Sequence[Fact],
-    ended: Literal["completed", "precise-enough", "budget-spent", "interrupted"],
+    ended: Ended,
 ) -> Design:
     return Design(
         blocks=campaign.blocks,
@@ -168,6 +169,8 @@ def _design(
         ended=ended,
         seed=campaign.seed,
         resumed=len(_of(facts, Resumed)),
+        precision=campaign.stopping.precision,
+        budget_s=campaign.stopping.budget_s,
     )
 
 

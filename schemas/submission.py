@@ -139,6 +139,8 @@ class Design:
     ended: Literal["completed", "precise-enough", "budget-spent", "interrupted"]
     seed: int | None = None
     resumed: int | None = None
+    precision: float | None = None
+    budget_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,8 +6,8 @@ import math
 from statistics import fmean, median
 from typing import TYPE_CHECKING
 
+from estimates.controls import controls
 from estimates.flags.evidence import listed, only, percent
-from estimates.intervals import t_interval
 from estimates.model import Flag
 from estimates.trials import cpu_ms_per_token
 from estimates.verdicts import judge
@@ -30,7 +30,11 @@ def control_excludes_one(evidence: Evidence) -> Flag | None:
     By its nature one interval in twenty does that on a perfect instrument. It is serious only
     where the whole interval is so far off that a verdict would follow from it.
     """
-    off = [each for each in _controls(evidence, "none") if not each[1].low <= 1 <= each[1].high]
+    off = [
+        each
+        for each in _controls(evidence, "baseline-again")
+        if not each[1].low <= 1 <= each[1].high
+    ]
     if not off:
         return None
     arm, interval = max(off, key=lambda each: abs(math.log(each[1].low * each[1].high)))
@@ -86,11 +90,9 @@ def processor_time_disagrees(evidence: Evidence) -> Flag | None:
 
 def _controls(evidence: Evidence, kind: str) -> Iterator[tuple[str, Interval]]:
     """Control arms of a kind with the interval of their ratio over all prompts."""
-    for arm in evidence.submission.arms:
-        if arm.role == "control" and arm.method.type == kind:
-            interval = t_interval([p.log_ratio for p in evidence.pairs if p.arm.id == arm.id])
-            if interval is not None:
-                yield arm.id, interval
+    for control in controls(evidence.submission, evidence.pairs):
+        if control.kind == kind and control.interval is not None:
+            yield control.arm, control.interval
 
 
 def _clock_gap(pairs: PromptPairs) -> float | None:

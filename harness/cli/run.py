@@ -85,11 +85,42 @@ def run(  # noqa: PLR0913 - each argument is an option of the command
             metavar="N",
             min=1,
             max=1000,
-            help="How often everything is repeated. Default: 3, with --quick 1. "
-            "More blocks make narrower intervals on a noisy machine.",
+            help="How often everything is repeated. Default: 3 to 6, until --precision is reached; "
+            "with --quick 1.",
             rich_help_panel=_WHAT,
         ),
     ] = None,
+    precision: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SHARE",
+            min=0.001,
+            max=0.5,
+            help="Stop once measuring the same prompts for ever would change no speedup by more: "
+            "0.03 is ±3 %, the default.",
+            rich_help_panel=_WHAT,
+        ),
+    ] = None,
+    budget: Annotated[
+        float | None,
+        typer.Option(
+            metavar="MINUTES",
+            min=0.1,
+            max=100_000,
+            help="Begin no block that would end later than so many minutes after the start. "
+            "The first is always run. Default: no limit.",
+            rich_help_panel=_WHAT,
+        ),
+    ] = None,
+    control: Annotated[
+        bool,
+        typer.Option(
+            "--control",
+            help="Also measure the baseline against itself and a loop that drafts nothing: do the "
+            "figures of this machine deserve trust?",
+            rich_help_panel=_WHAT,
+        ),
+    ] = False,
     quick: Annotated[
         bool,
         typer.Option(
@@ -225,6 +256,9 @@ def run(  # noqa: PLR0913 - each argument is an option of the command
         prompts=_split(prompts),
         max_tokens=max_tokens,
         blocks=blocks,
+        precision=precision,
+        budget_min=budget,
+        control=control,
         context=context,
         threads=threads,
         gpu_layers=gpu_layers,

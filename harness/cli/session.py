@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -25,6 +24,7 @@ from harness.nearest import suggestion
 from harness.plan import plan
 from harness.progress import ProgressDisplay
 from harness.report import words
+from harness.report.plan import lines as plan_lines
 from harness.report.terminal import show
 from schemas.codec import encode
 
@@ -143,10 +143,13 @@ def _run(campaign: Campaign, runner: Runner, work_file: Path, *, resume: bool) -
 
 def _keep(submission: Submission, destination: Path | None, work_file: Path) -> Path:
     path = results.write(submission, destination)
-    if submission.design.ended == "completed":
-        work_file.unlink(missing_ok=True)
-    else:
-        talk.say("The run was interrupted; the same command with --resume goes on with it.")
+    match submission.design.ended:
+        case "completed" | "precise-enough":
+            work_file.unlink(missing_ok=True)
+        case "budget-spent":
+            talk.say("The time is spent; the same command with --resume and more --budget goes on.")
+        case "interrupted":
+            talk.say("The run was interrupted; the same command with --resume goes on with it.")
     return path
 
 
@@ -161,7 +164,10 @@ def _plan(campaign: Campaign) -> Json:
         "prompts": [prompt.id for prompt in campaign.suite.prompts],
         "settings": encode(campaign.settings),
         "blocks": campaign.blocks,
+        "least_blocks": campaign.least_blocks,
+        "stopping": encode(campaign.stopping),
         "expected_s": round(estimate.seconds, 1),
+        "expected_least_s": round(estimate.least_seconds, 1),
         "expected_from": estimate.basis,
         "trials": [encode(trial) for trial in plan(campaign)],
     }
@@ -169,23 +175,6 @@ def _plan(campaign: Campaign) -> Json:
 
 def _print_plan(campaign: Campaign) -> None:
     estimate = expected(campaign, bytes_per_s=memory_bandwidth())
-    tasks = Counter(prompt.task for prompt in campaign.suite.prompts)
-    counted = ", ".join(f"{count} {task}" for task, count in tasks.items())
-    arms, prompts, blocks = len(campaign.arms), len(campaign.suite.prompts), campaign.blocks
     console = talk.result_console()
-    console.print(f"target    {words.model(campaign.target.model)}")
-    for draft in campaign.drafts:
-        console.print(f"draft     {words.model(draft.model)}")
-    console.print(f"arms      {', '.join(arm.id for arm in campaign.arms)}")
-    console.print(f"prompts   {counted}")
-    console.print(f"profile   {campaign.profile}, suite {campaign.suite.id}")
-    factors = (
-        words.counted(blocks, "block"),
-        words.counted(prompts, "prompt"),
-        words.counted(arms, "arm"),
-    )
-    console.print(
-        f"trials    {' x '.join(factors)} = {blocks * prompts * arms}, "
-        f"up to {campaign.settings.max_output_tokens} tokens each"
-    )
-    console.print(f"expected  about {words.seconds(estimate.seconds)}; {estimate.basis}")
+    for line in plan_lines(campaign, estimate):
+        console.print(line)

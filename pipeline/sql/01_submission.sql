@@ -65,6 +65,9 @@ select
   document.settings.thinking,
   document.settings.teacher_forced,
   document.design.blocks,
+  1 + list_max(list_transform(document.trials, lambda trial: trial.block)) as blocks_done,
+  document.design.precision,
+  document.design.budget_s,
   document.design.order as design_order,
   document.design.planned_trials,
   document.design.ended,
@@ -91,6 +94,9 @@ comment on column submission.micro_batch_tokens is '{"label": "Micro-batch", "un
 comment on column submission.threads is '{"label": "Threads", "unit": "threads", "direction": "none"}';
 comment on column submission.threads_batch is '{"label": "Threads for batches", "unit": "threads", "direction": "none"}';
 comment on column submission.max_output_tokens is '{"label": "Longest output", "unit": "tokens", "direction": "none"}';
-comment on column submission.blocks is '{"label": "Blocks", "unit": "blocks", "direction": "higher"}';
+comment on column submission.blocks is '{"label": "Planned blocks", "unit": "blocks", "direction": "higher"}';
+comment on column submission.blocks_done is '{"label": "Blocks", "unit": "blocks", "direction": "higher"}';
+comment on column submission.precision is '{"label": "Precision that ends the campaign", "unit": "fraction", "direction": "none"}';
+comment on column submission.budget_s is '{"label": "Time budget", "unit": "s", "direction": "none"}';
 comment on column submission.planned_trials is '{"label": "Planned trials", "unit": "trials", "direction": "none"}';
 comment on column submission.resumed is '{"label": "Times resumed", "unit": "times", "direction": "lower"}';

@@ -6,13 +6,17 @@ with listed as (
 )
 select
   submission,
-  estimate.* exclude ("interval", bootstrap, exactness, over_alternative_interval),
+  estimate.* exclude (
+    "interval", bootstrap, repeatability, exactness, over_alternative_interval
+  ),
   estimate."interval".low as interval_low,
   estimate."interval".high as interval_high,
   estimate.bootstrap.low as bootstrap_low,
   estimate.bootstrap.high as bootstrap_high,
   estimate.over_alternative_interval.low as over_alternative_low,
   estimate.over_alternative_interval.high as over_alternative_high,
+  estimate.repeatability.low as repeatability_low,
+  estimate.repeatability.high as repeatability_high,
   estimate.exactness.identical,
   estimate.exactness.diverged_near_tie,
   estimate.exactness.diverged,
@@ -30,6 +34,8 @@ comment on column estimate.bootstrap_high is '{"label": "Speedup, upper bound (b
 comment on column estimate.over_alternative is '{"label": "Speedup over the target alone", "unit": "×", "direction": "higher"}';
 comment on column estimate.over_alternative_low is '{"label": "Speedup over the target alone, lower bound", "unit": "×", "direction": "higher"}';
 comment on column estimate.over_alternative_high is '{"label": "Speedup over the target alone, upper bound", "unit": "×", "direction": "higher"}';
+comment on column estimate.repeatability_low is '{"label": "Speedup on these prompts, lower bound", "unit": "×", "direction": "higher"}';
+comment on column estimate.repeatability_high is '{"label": "Speedup on these prompts, upper bound", "unit": "×", "direction": "higher"}';
 comment on column estimate.baseline_tps is '{"label": "Baseline rate", "unit": "tokens/s", "direction": "higher"}';
 comment on column estimate.tps is '{"label": "Rate", "unit": "tokens/s", "direction": "higher"}';
 comment on column estimate.energy_per_token_j is '{"label": "Energy per token", "unit": "J", "direction": "lower"}';

@@ -47,7 +47,7 @@ select
   setup.*,
   submission.file,
   submission.ended,
-  submission.blocks,
+  submission.blocks_done as blocks,
   submission.suite,
   submission.suite_version,
   submission.notes,

@@ -34,12 +34,13 @@ def campaign(options: Options | None = None, drafts: int = 1) -> Campaign:
     )
 
 
-def test_the_default_campaign_has_three_arms_three_blocks_and_the_whole_suite() -> None:
+def test_the_default_campaign_has_three_arms_three_to_six_blocks_and_the_whole_suite() -> None:
     built = campaign()
 
     assert [arm.id for arm in built.arms] == ["baseline", "prompt-lookup-n8", "draft-model-n4"]
     assert [arm.baseline for arm in built.arms] == [None, "baseline", "baseline"]
-    assert (built.blocks, len(built.suite.prompts), built.profile) == (3, 32, "default")
+    assert (built.least_blocks, built.blocks, built.stopping.precision) == (3, 6, 0.03)
+    assert (len(built.suite.prompts), built.profile) == (32, "default")
     assert built.settings.max_output_tokens == 96
     assert built.arms[2].method == DraftModel(draft="draft", n_max=4)
 

@@ -27,7 +27,11 @@ def test_what_the_harness_writes_the_contract_accepts(tmp_path: Path) -> None:
     assert len(submission.trials) == 3 * 3 * 2
     assert submission.design.ended == "completed"
     assert submission.probes is not None
-    assert [snapshot.moment for snapshot in submission.environment or ()] == ["before", "after"]
+    assert [snapshot.moment for snapshot in submission.environment or ()] == [
+        "before",
+        "during",
+        "after",
+    ]
 
 
 def test_an_arm_that_cannot_be_prepared_stays_in_the_file_with_its_reason(tmp_path: Path) -> None:

@@ -1,0 +1,51 @@
+"""What would run, and for how long? The lines of a dry run."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from harness.report import words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from harness.duration import Expected
+    from harness.model import Campaign
+
+
+def lines(campaign: Campaign, estimate: Expected) -> Iterator[str]:
+    """Models, arms, prompts, trials, when it ends, and the expected duration."""
+    tasks = Counter(prompt.task for prompt in campaign.suite.prompts)
+    yield f"target    {words.model(campaign.target.model)}"
+    for draft in campaign.drafts:
+        yield f"draft     {words.model(draft.model)}"
+    yield f"arms      {', '.join(arm.id for arm in campaign.arms)}"
+    yield f"prompts   {', '.join(f'{count} {task}' for task, count in tasks.items())}"
+    yield f"profile   {campaign.profile}, suite {campaign.suite.id}"
+    yield f"trials    {_trials(campaign)}, up to {campaign.settings.max_output_tokens} tokens each"
+    yield from _ends(campaign)
+    shortest, longest = words.seconds(estimate.least_seconds), words.seconds(estimate.seconds)
+    duration = longest if shortest == longest else f"{shortest} to {longest}"
+    yield f"expected  about {duration}; {estimate.basis}"
+
+
+def _trials(campaign: Campaign) -> str:
+    least, most = campaign.least_blocks, campaign.blocks
+    prompts, arms = len(campaign.suite.prompts), len(campaign.arms)
+    blocks = words.counted(most, "block") if least == most else f"{least} to {most} blocks"
+    each = prompts * arms
+    total = f"{most * each}" if least == most else f"{least * each} to {most * each}"
+    counts = f"{words.counted(prompts, 'prompt')} x {words.counted(arms, 'arm')}"
+    return f"{blocks} x {counts} = {total}"
+
+
+def _ends(campaign: Campaign) -> Iterator[str]:
+    rule = campaign.stopping
+    if rule.precision is not None:
+        yield (
+            f"ends      once every speedup is repeatable within \N{PLUS-MINUS SIGN}"
+            f"{rule.precision:.1%}, or after {words.counted(campaign.blocks, 'block')}"
+        )
+    if rule.budget_s is not None:
+        yield f"budget    {words.seconds(rule.budget_s)}; no block begins that would end later"
