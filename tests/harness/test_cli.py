@@ -74,7 +74,13 @@ def test_json_on_stdout_is_the_summary_and_nothing_else(tmp_path: Path, models: 
     result = call("run", *models, *SMALL, "--output", str(tmp_path), "--json")
 
     assert result.exit_code == 0, result.stderr
-    assert set(json.loads(result.stdout)) == {"estimates", "prompts", "flags"}
+    assert set(json.loads(result.stdout)) == {
+        "estimates",
+        "prompts",
+        "flags",
+        "repeatability",
+        "controls",
+    }
 
 
 def test_a_dry_run_prints_the_plan_and_its_duration(models: list[str]) -> None:
