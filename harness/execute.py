@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Literal
 
-from estimates.repeatability import deciding
 from harness import events
 from harness.errors import MachineError
 from harness.journal import (
@@ -24,10 +23,9 @@ from harness.journal import (
     TrialFact,
     WarmupFact,
 )
-from harness.plan import plan
+from harness.length import Length
 from harness.record import assemble, trial_of
 from harness.runners.base import Failure, Request
-from harness.stopping import decide
 from schemas.submission import Arm, Prompt, Trial, Warmup
 
 if TYPE_CHECKING:
@@ -35,6 +33,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from harness.events import Observer
+    from harness.length import Blocks
     from harness.model import ArmPlan, Campaign, PlannedTrial
     from harness.runners.base import Generation, PreparedArm, Runner, Session
     from harness.stopping import Early, Ended
@@ -107,17 +106,17 @@ class _Run:
         self._journal = journal
         self._observe = observe
         self._surroundings = surroundings
-        self._began_s = surroundings.clock()
-        self._earlier_s = _seconds_of_trials(journal)
+        self._length = Length(
+            campaign, journal, clock=surroundings.clock, observe=observe, so_far=self._so_far
+        )
         self._failed_arms: set[str] = set()
         self._failures_in_a_row: Counter[str] = Counter()
 
     def everything(self, runner: Runner) -> Early | None:
         """All that the journal does not hold yet; why it ended before all blocks, if it did."""
-        left = self._left()
-        first = min(left, default=self._campaign.blocks)
-        self._announce(left)
-        early = self._early(first, left)
+        left = self._length.left()
+        self._length.announce(left)
+        early = self._length.early(min(left, default=self._campaign.blocks), left)
         if early or not left:
             return early
         self._observe(events.Loading(what=self._campaign.target.model.name))
@@ -131,30 +130,10 @@ class _Run:
             session.close()
         return early
 
-    def _left(self) -> dict[int, list[PlannedTrial]]:
-        """The trials of the plan that the journal does not hold, by block, in their order."""
-        done = {
-            (fact.trial.arm, fact.trial.prompt, fact.trial.block)
-            for fact in self._journal.facts
-            if isinstance(fact, TrialFact)
-        }
-        left: dict[int, list[PlannedTrial]] = {}
-        for item in plan(self._campaign):
-            if (item.arm, item.prompt, item.block) not in done:
-                left.setdefault(item.block, []).append(item)
-        return left
-
-    def _announce(self, left: dict[int, list[PlannedTrial]]) -> None:
-        """How many trials are certain, and how many of them are done."""
-        undone = sum(len(items) for items in left.values())
-        done = self._per_block * self._campaign.blocks - undone
-        certain = self._per_block * self._campaign.least_blocks
-        self._observe(events.Planned(total=max(certain, done), done=done))
-
-    def _blocks(self, session: Session, left: dict[int, list[PlannedTrial]]) -> Early | None:
+    def _blocks(self, session: Session, left: Blocks) -> Early | None:
         for number, (block, items) in enumerate(left.items()):
             if number:
-                early = self._early(block, left)
+                early = self._length.early(block, left)
                 if early:
                     return early
                 self._snapshot("during")
@@ -162,35 +141,14 @@ class _Run:
                 self._trial(session, item)
         return None
 
-    def _early(self, block: int, left: dict[int, list[PlannedTrial]]) -> Early | None:
-        """Why the campaign ends before this block. A block that was begun is finished."""
-        if block == self._campaign.blocks or len(left[block]) < self._per_block:
-            return None
-        half_width = self._half_width() if block >= self._campaign.least_blocks else None
-        spent_s = self._earlier_s + self._surroundings.clock() - self._began_s
-        early = decide(
-            self._campaign.stopping, blocks=block, half_width=half_width, spent_s=spent_s
+    def _so_far(self) -> Submission:
+        return assemble(
+            self._campaign,
+            self._journal.facts,
+            machine=self._surroundings.machine,
+            measured_until=self._surroundings.now(),
+            ended="completed",
         )
-        if early is None and block >= self._campaign.least_blocks:
-            total = self._per_block * (block + 1)
-            self._observe(events.Extended(total=total, half_width=half_width))
-        return early
-
-    def _half_width(self) -> float | None:
-        """That of the widest interval over the blocks so far, as the report would show it."""
-        return deciding(
-            assemble(
-                self._campaign,
-                self._journal.facts,
-                machine=self._surroundings.machine,
-                measured_until=self._surroundings.now(),
-                ended="completed",
-            )
-        )
-
-    @property
-    def _per_block(self) -> int:
-        return len(self._campaign.arms) * len(self._campaign.suite.prompts)
 
     def _snapshot(self, moment: Literal["before", "during", "after"]) -> None:
         self._journal.add(SnapshotFact(snapshot=self._surroundings.snapshot(moment)))
@@ -268,12 +226,6 @@ class _Run:
             tokens=result.prompt_tokens if result else None,
             rendered_sha256=result.prompt_sha256 if result else None,
         )
-
-
-def _seconds_of_trials(journal: Journal) -> float:
-    """What an earlier part of a resumed campaign took, without loading."""
-    walls = [fact.trial.wall_ms or 0.0 for fact in journal.facts if isinstance(fact, TrialFact)]
-    return sum(walls) / 1000
 
 
 def _arm(arm: ArmPlan, prepared: PreparedArm | Failure) -> Arm:

@@ -35,9 +35,12 @@ if TYPE_CHECKING:
     from schemas.submission import Machine
 
     F = TypeVar("F", bound=Fact)
+    T = TypeVar("T")
 
 MS_DECIMALS = 3
 _J_DECIMALS = 3
+# Bound of the format on $.warmups and $.environment, which grow with every resumption.
+_MOST_ENTRIES = 64
 
 
 def trial_of(generation: Generation, planned: PlannedTrial, *, order: int) -> Trial:
@@ -124,9 +127,9 @@ def assemble(  # noqa: PLR0913 - the parts of a document, all of them named
         suite=_suite(campaign, trials),
         arms=tuple({fact.arm.id: fact.arm for fact in _of(facts, ArmFact)}.values()),
         trials=compared(campaign, trials),
-        warmups=tuple(fact.warmup for fact in _of(facts, WarmupFact)) or None,
+        warmups=_thinned([fact.warmup for fact in _of(facts, WarmupFact)]) or None,
         probes=probes[-1].probes if probes else None,
-        environment=tuple(fact.snapshot for fact in _of(facts, SnapshotFact)) or None,
+        environment=_thinned([fact.snapshot for fact in _of(facts, SnapshotFact)]) or None,
     )
 
 
@@ -184,6 +187,14 @@ def _suite(campaign: Campaign, trials: Sequence[TrialFact]) -> Suite:
         sha256=campaign.suite.sha256,
         prompts=tuple(prompt for prompt in prompts if prompt is not None),
     )
+
+
+def _thinned(items: Sequence[T]) -> tuple[T, ...]:
+    """At most as many as the format holds: the first, the last, and evenly spaced ones between."""
+    last = len(items) - 1
+    if last < _MOST_ENTRIES:
+        return tuple(items)
+    return tuple(items[i * last // (_MOST_ENTRIES - 1)] for i in range(_MOST_ENTRIES))
 
 
 def _of(facts: Sequence[Fact], kind: type[F]) -> list[F]:

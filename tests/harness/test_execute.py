@@ -122,6 +122,24 @@ def test_a_killed_run_goes_on_where_it_stopped(tmp_path: Path, after: int) -> No
     assert findings(canonical_bytes(encode(submission))) == ()
 
 
+def test_a_run_that_is_interrupted_again_and_again_still_fits_the_format(tmp_path: Path) -> None:
+    def interrupt(event: Event) -> None:
+        if isinstance(event, TrialEnded):
+            raise KeyboardInterrupt
+
+    plan = campaign(prompts=11, blocks=2)
+    parts = [
+        run(plan, tmp_path / "run.jsonl", resume=part > 0, observe=interrupt) for part in range(66)
+    ]
+
+    # Each part warms up three arms and looks at the machine: 198 warm-ups and at least 66 looks.
+    last = parts[-1]
+    assert len(last.trials) == 66
+    assert len(last.warmups or ()) == len(last.environment or ()) == 64
+    assert (last.environment or ())[0] == (parts[0].environment or ())[0]
+    assert findings(canonical_bytes(encode(last))) == ()
+
+
 def test_resuming_a_finished_run_measures_nothing_again(tmp_path: Path) -> None:
     work_file = tmp_path / "run.jsonl"
     first = run(campaign(), work_file)

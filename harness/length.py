@@ -1,0 +1,93 @@
+"""Which trials are left, and is another block worth its time? What a run asks between blocks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from estimates.repeatability import deciding
+from harness import events
+from harness.journal import TrialFact
+from harness.plan import plan
+from harness.stopping import decide
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from harness.events import Observer
+    from harness.journal import Journal
+    from harness.model import Campaign, PlannedTrial
+    from harness.stopping import Early
+    from schemas.submission import Submission
+
+    Blocks = dict[int, list[PlannedTrial]]
+
+
+class Length:
+    """How far a campaign is, by its journal.
+
+    The budget counts `clock` from now on, and what the trials of earlier parts of a resumed
+    campaign took. `so_far` is the submission that was measured up to now.
+    """
+
+    def __init__(
+        self,
+        campaign: Campaign,
+        journal: Journal,
+        *,
+        clock: Callable[[], float],
+        observe: Observer,
+        so_far: Callable[[], Submission],
+    ) -> None:
+        self._campaign = campaign
+        self._journal = journal
+        self._clock = clock
+        self._observe = observe
+        self._so_far = so_far
+        self._began_s = clock() - _seconds_of_trials(journal)
+
+    def left(self) -> Blocks:
+        """The trials of the plan that the journal does not hold, by block, in their order."""
+        done = {
+            (fact.trial.arm, fact.trial.prompt, fact.trial.block)
+            for fact in self._journal.facts
+            if isinstance(fact, TrialFact)
+        }
+        left: Blocks = {}
+        for item in plan(self._campaign):
+            if (item.arm, item.prompt, item.block) not in done:
+                left.setdefault(item.block, []).append(item)
+        return left
+
+    def announce(self, left: Blocks) -> None:
+        """Say how many trials are certain, and how many of them are done."""
+        undone = sum(len(items) for items in left.values())
+        done = self._per_block * self._campaign.blocks - undone
+        certain = self._per_block * self._campaign.least_blocks
+        self._observe(events.Planned(total=max(certain, done), done=done))
+
+    def early(self, block: int, left: Blocks) -> Early | None:
+        """Why the campaign ends before this block. A block that was begun is finished."""
+        if block == self._campaign.blocks or len(left[block]) < self._per_block:
+            return None
+        optional = block >= self._campaign.least_blocks
+        half_width = deciding(self._so_far()) if optional else None
+        early = decide(
+            self._campaign.stopping,
+            blocks=block,
+            half_width=half_width,
+            spent_s=self._clock() - self._began_s,
+        )
+        if early is None and optional:
+            total = self._per_block * (block + 1)
+            self._observe(events.Extended(total=total, half_width=half_width))
+        return early
+
+    @property
+    def _per_block(self) -> int:
+        return len(self._campaign.arms) * len(self._campaign.suite.prompts)
+
+
+def _seconds_of_trials(journal: Journal) -> float:
+    """What the trials took that are there already, without loading."""
+    walls = [fact.trial.wall_ms or 0.0 for fact in journal.facts if isinstance(fact, TrialFact)]
+    return sum(walls) / 1000
