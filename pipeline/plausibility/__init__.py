@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from estimates.flags import in_order
 from pipeline.plausibility import copies, peers, windows
 from pipeline.plausibility.corpus import Corpus
+from pipeline.plausibility.peers import pace
 from pipeline.plausibility.question import Question
 from pipeline.plausibility.traces import trace
 
@@ -39,7 +40,9 @@ def corpus_flags(new: Submission, corpus: Sequence[Submission] | Corpus) -> tupl
     known = corpus if isinstance(corpus, Corpus) else Corpus(tuple(corpus))
     own = trace(new)
     (alike,) = known.alike([own])
-    return _raised(Question(submission=new, trace=own, corpus=known, alike=alike, itself=None))
+    return _raised(
+        Question(submission=new, trace=own, pace=pace(new), corpus=known, alike=alike, itself=None)
+    )
 
 
 def flags_within(submissions: Sequence[Submission]) -> Iterator[tuple[Flag, ...]]:
@@ -50,6 +53,7 @@ def flags_within(submissions: Sequence[Submission]) -> Iterator[tuple[Flag, ...]
             Question(
                 submission=corpus.submissions[position],
                 trace=corpus.traces[position],
+                pace=corpus.paces[position],
                 corpus=corpus,
                 alike=alike,
                 itself=position,

@@ -16,17 +16,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pipeline.plausibility.peers import pace
+from pipeline.plausibility.peers import EMPTY, fields, pace
+from pipeline.plausibility.replaced import Lines
 from pipeline.plausibility.traces import trace
-from pipeline.plausibility.windows import owner
+from pipeline.plausibility.windows import Windows, owner, window
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
-    from pipeline.plausibility.peers import Pace
+    from pipeline.plausibility.peers import Field, Pace, Place
     from pipeline.plausibility.traces import Trace
+    from pipeline.plausibility.windows import Window
     from schemas.submission import Submission
 
 SKETCH_LENGTH = 512
@@ -66,24 +68,28 @@ class Corpus:
         return np.stack(rows) if rows else np.empty((0, SKETCH_LENGTH), np.float32)
 
     @cached_property
-    def by_owner(self) -> dict[tuple[str | None, ...], list[int]]:
-        """Contributor and machine to the positions of their submissions."""
-        found: dict[tuple[str | None, ...], list[int]] = {}
+    def windows(self) -> dict[tuple[str | None, ...], Windows]:
+        """Contributor and machine to when it measured which submission."""
+        found: dict[tuple[str | None, ...], list[Window]] = {}
         for position, each in enumerate(self.submissions):
-            found.setdefault(owner(each), []).append(position)
-        return found
-
-    def paces(self, device: tuple[str, str]) -> list[Pace]:
-        """The paces of all submissions on a device with a backend."""
-        return self._by_device.get(device, [])
+            found.setdefault(owner(each), []).append(window(each, position))
+        return {known: Windows.of(each) for known, each in found.items()}
 
     @cached_property
-    def _by_device(self) -> dict[tuple[str, str], list[Pace]]:
-        found: dict[tuple[str, str], list[Pace]] = {}
-        for each in map(pace, self.submissions):
-            if each is not None:
-                found.setdefault(each.device, []).append(each)
-        return found
+    def paces(self) -> tuple[Pace | None, ...]:
+        return tuple(pace(each) for each in self.submissions)
+
+    def field(self, place: Place) -> Field:
+        """What was measured on a device with a target, or with any."""
+        return self._fields.get(place, EMPTY)
+
+    @cached_property
+    def _fields(self) -> dict[Place, Field]:
+        return fields(self.paces)
+
+    @cached_property
+    def lines(self) -> Lines:
+        return Lines.of(self.submissions)
 
     def alike(self, traces: Sequence[Trace]) -> Iterator[tuple[int, ...]]:
         """For each trace the submissions whose noise may be the same, by their position."""

@@ -15,14 +15,18 @@ from typing import TYPE_CHECKING
 from estimates.model import Flag
 from estimates.roofline import bytes_per_token
 from estimates.trials import ms_per_token
+from pipeline.plausibility.ordered import middle, middle_distance, without
 from pipeline.plausibility.question import device_name
 from pipeline.plausibility.windows import owner
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping, Sequence
 
     from pipeline.plausibility.question import Question
     from schemas.submission import Submission
+
+    # A device with its backend, and a target or any.
+    Place = tuple[str, str, tuple[str, str] | None]
 
 FEWEST_PEERS = 4
 # Iglewicz and Hoaglin (1993), How to detect and handle outliers: 0.6745 (x - median) / MAD
@@ -61,26 +65,62 @@ def pace(submission: Submission) -> Pace | None:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class Field:
+    """What each voter measured: the logarithm of the median of theirs, and all of them in order."""
+
+    by_voter: Mapping[tuple[str | None, ...], float]
+    ordered: Sequence[float]
+
+    @classmethod
+    def of(cls, values: Mapping[tuple[str | None, ...], Sequence[float]]) -> Field:
+        """The field of all values of each voter."""
+        by_voter = {voter: math.log(median(own)) for voter, own in values.items()}
+        return cls(by_voter, sorted(by_voter.values()))
+
+    def others(self, voter: tuple[str | None, ...]) -> Sequence[float]:
+        """What all but this one measured, in order."""
+        own = self.by_voter.get(voter)
+        return self.ordered if own is None else without(self.ordered, own)
+
+
+EMPTY = Field({}, ())
+
+
+def fields(paces: Iterable[Pace | None]) -> dict[Place, Field]:
+    """The fields of all devices: with each target in tokens/s, with any target in bytes/s."""
+    found: dict[Place, dict[tuple[str | None, ...], list[float]]] = {}
+    for each in paces:
+        if each is None:
+            continue
+        place = found.setdefault((*each.device, each.target), {})
+        place.setdefault(each.voter, []).append(each.tps)
+        if each.bytes_per_s is not None:
+            anywhere = found.setdefault((*each.device, None), {})
+            anywhere.setdefault(each.voter, []).append(each.bytes_per_s)
+    return {place: Field.of(values) for place, values in found.items()}
+
+
 def far_from_peers(question: Question) -> Flag | None:
     """The baseline is far from what others measured on the same device."""
-    own = pace(question.submission)
+    own = question.pace
     if own is None:
         return None
-    near = [each for each in question.corpus.paces(own.device) if each.voter != own.voter]
-    same = _one_each((each.voter, each.tps) for each in near if each.target == own.target)
+    same = question.corpus.field((*own.device, own.target)).others(own.voter)
     if len(same) >= FEWEST_PEERS:
         return _flag(own.tps, same, f"{own.tps:.1f} tokens/s", "with this target")
     if own.bytes_per_s is None:
         return None
-    read = _one_each((each.voter, each.bytes_per_s) for each in near)
+    read = question.corpus.field((*own.device, None)).others(own.voter)
     if len(read) < FEWEST_PEERS:
         return None
     return _flag(own.bytes_per_s, read, f"{own.bytes_per_s / 1e9:.0f} GB/s", "with any target")
 
 
-def _flag(value: float, peers: list[float], told: str, scope: str) -> Flag | None:
-    center = median(math.log(peer) for peer in peers)
-    spread = _MAD_TO_SIGMA * median(abs(math.log(peer) - center) for peer in peers)
+def _flag(value: float, peers: Sequence[float], told: str, scope: str) -> Flag | None:
+    """`peers` are logarithms, in order."""
+    center = middle(peers)
+    spread = _MAD_TO_SIGMA * middle_distance(peers, center)
     distance = math.log(value) - center
     score = distance / max(spread, _LEAST_SPREAD)
     if abs(score) <= FAR_SCORE or abs(distance) <= math.log(FAR_FACTOR):
@@ -95,15 +135,6 @@ def _flag(value: float, peers: list[float], told: str, scope: str) -> Flag | Non
         ),
         remedy="Check device, backend, offloaded layers and power limit; a note may explain it.",
     )
-
-
-def _one_each(values: Iterable[tuple[tuple[str | None, ...], float | None]]) -> list[float]:
-    """One value per voter, the median of theirs."""
-    by_voter: dict[tuple[str | None, ...], list[float]] = {}
-    for voter, value in values:
-        if value is not None:
-            by_voter.setdefault(voter, []).append(value)
-    return [median(own) for own in by_voter.values()]
 
 
 def _plain(name: str) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pipeline.plausibility.corpus import Corpus
+    from pipeline.plausibility.peers import Pace
     from pipeline.plausibility.traces import Trace
     from schemas.submission import Submission
 
@@ -20,16 +21,19 @@ class Question:
 
     submission: Submission
     trace: Trace
+    pace: Pace | None
     corpus: Corpus
     alike: tuple[int, ...]
     itself: int | None
 
     def is_apart(self, position: int) -> bool:
         """Whether it is neither this submission nor one that this one corrects, or the reverse."""
-        own, other = self.submission, self.corpus.submissions[position]
-        corrects = own.supersedes is not None or other.supersedes is not None
-        same = own.contributor is not None and own.contributor == other.contributor
-        return position != self.itself and not (corrects and same)
+        if position == self.itself:
+            return False
+        lines = self.corpus.lines
+        if position in lines.replaced_by(self.submission):
+            return False
+        return self.itself not in lines.replaced_by(self.corpus.submissions[position])
 
     def name_of(self, position: int) -> str:
         """How a message names another submission: where and when it was measured, and by whom."""

@@ -9,7 +9,10 @@ import pytest
 
 from pipeline.plausibility import CORPUS_FLAGS, corpus_flags, flags_within
 from pipeline.plausibility.corpus import Corpus
+from pipeline.plausibility.ordered import middle_distance, without
+from pipeline.plausibility.peers import Pace, fields
 from schemas import contract
+from schemas.canonical import content_digest
 from schemas.submission import Submission
 from tests.pipeline.corpus_examples import (
     HONEST,
@@ -20,7 +23,7 @@ from tests.pipeline.corpus_examples import (
     jittered,
     scaled,
 )
-from tests.samples import sample
+from tests.samples import sample, sample_bytes
 from tests.sites import PUBLISHED
 
 CORPUS = Corpus(HONEST)
@@ -115,9 +118,82 @@ def test_strangers_may_measure_the_same_machine_at_the_same_time() -> None:
     assert "windows-overlap" not in names(anonymous, before)
 
 
+def replacing(old: Submission, **changes: object) -> Submission:
+    """What its contributor would send instead of a submission."""
+    digest = content_digest(sample_bytes(old))
+    name = f"rtx-4060--sample-7b-q4-k-m--20261121-{digest}.json"
+    return replace(old, supersedes=name, **changes)  # type: ignore[arg-type]
+
+
 def test_a_correction_is_no_copy_of_what_it_replaces() -> None:
-    name = "rtx-4060--sample-7b-q4-k-m--20260101-0011aabb.json"
-    correction = replace(VICTIM, notes="The right driver", supersedes=name)
+    correction = replacing(VICTIM, notes="The right driver")
 
     assert names(correction) == set()
     assert "copied-times" in names(replace(correction, contributor="eve"))
+
+
+def test_a_correction_of_a_correction_is_no_copy_of_either() -> None:
+    once = replacing(VICTIM, notes="The right driver")
+    twice = replacing(once, notes="The right driver, and the right power limit")
+    told = list(flags_within((*HONEST, once, twice)))
+
+    assert set(told) == {()}
+
+
+def test_who_replaces_one_file_may_not_repeat_another() -> None:
+    own = replace(HONEST[0], contributor=VICTIM.contributor)
+    again = replacing(own, trials=VICTIM.trials, notes="Names one file and repeats another")
+    found = names(again, Corpus((own, VICTIM)))
+
+    assert {"copied-times", "windows-overlap"} <= found
+
+
+def test_a_name_that_nobody_has_excuses_nothing() -> None:
+    name = "rtx-4060--sample-7b-q4-k-m--20260101-0011aabb.json"
+    again = replace(VICTIM, notes="again", supersedes=name)
+
+    assert {"copied-times", "windows-overlap"} <= names(again)
+
+
+def test_a_short_campaign_inside_a_long_one_is_seen() -> None:
+    long, late = sample(seed=1), sample(seed=2, day="2026-11-22")
+    own = replace(
+        sample(seed=3),
+        measured_from="2026-11-21T09:20:00Z",
+        measured_until="2026-11-21T09:30:00Z",
+    )
+    between = replace(
+        sample(seed=4),
+        measured_from="2026-11-21T09:05:00Z",
+        measured_until="2026-11-21T09:06:00Z",
+    )
+    (flag,) = corpus_flags(own, (late, between, long))
+
+    assert flag.name == "windows-overlap"
+    assert flag.message.startswith("For 10.0 minutes")
+
+
+def test_many_rigs_of_one_device_cost_no_more_each() -> None:
+    made = [
+        Pace(
+            device=("card", "cuda"), target=("m", "q4"), voter=(f"c{number}",),
+            tps=100 + number % 7, bytes_per_s=None,
+        )
+        for number in range(20_000)
+    ]  # fmt: skip
+    field = fields(made)["card", "cuda", ("m", "q4")]
+    read = Counted(field.ordered)
+    middle_distance(without(read, field.by_voter["c5",]), 4.6)
+
+    # Three searches of 20,000 values, each in 15 steps of at most two values.
+    assert read.asked < 200
+
+
+class Counted(list[float]):
+    """A list that counts how often it is asked for a value."""
+
+    asked = 0
+
+    def __getitem__(self, index: object) -> float:  # type: ignore[override]
+        self.asked += 1
+        return super().__getitem__(index)  # type: ignore[index, no-any-return]
