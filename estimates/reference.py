@@ -17,11 +17,15 @@ if TYPE_CHECKING:
 _NOISE = re.compile(
     r"\([^)]*\)|[®™]|\b(nvidia|geforce|amd|radeon|intel|graphics|gpu|corporation)\b"
 )
+_BITS_PER_BYTE = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Devices:
-    """Memory bandwidth in GB/s by normalised name, what none exceeds, and what a cache may keep."""
+    """Memory bandwidth in GB/s by normalised name, what none exceeds, and what a cache may keep.
+
+    A bandwidth is computed from the width of the memory bus and its data rate.
+    """
 
     bandwidth_gb_per_s: Mapping[str, float]
     unknown_device_gb_per_s: float
@@ -33,7 +37,10 @@ def devices() -> Devices:
     """The table of `schemas/devices.json`."""
     table = _read("devices.json")
     return Devices(
-        bandwidth_gb_per_s=table["bandwidth_gb_per_s"],
+        bandwidth_gb_per_s={
+            name: device["bus_bits"] / _BITS_PER_BYTE * device["data_rate_gtps"]
+            for name, device in table["devices"].items()
+        },
         unknown_device_gb_per_s=table["unknown_device_gb_per_s"],
         cache_mib=table["cache_mib"],
     )

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import random
 from dataclasses import replace
+from importlib import resources
 from pathlib import Path
 
 import pytest
@@ -19,6 +21,7 @@ from tests.estimates.flag_examples import times
 from tests.samples import sample
 
 COMMUNITY = sorted((Path(__file__).resolve().parents[2] / "results" / "community").glob("*.json"))
+TABLE = json.loads(resources.files("schemas").joinpath("devices.json").read_text("utf-8"))
 IMPLAUSIBLE = {
     "above-roofline",
     "above-bound",
@@ -64,7 +67,33 @@ def test_the_names_of_the_table_are_normalised_and_their_figures_in_reach() -> N
     table = devices().bandwidth_gb_per_s
 
     assert all(normalised(name) == name for name in table)
-    assert all(50 <= figure <= 8000 for figure in table.values())
+    assert all(50 <= figure <= devices().unknown_device_gb_per_s / 2 for figure in table.values())
+
+
+@pytest.mark.parametrize("name", TABLE["devices"])
+def test_bus_width_and_data_rate_give_the_bandwidth_that_others_quote(name: str) -> None:
+    device = TABLE["devices"][name]
+    quoted = device["quoted_gb_per_s"]
+
+    assert device["bus_bits"] % 32 == 0
+    assert 1 <= device["data_rate_gtps"] <= 32
+    assert device["bus_bits"] * device["data_rate_gtps"] / 8 == pytest.approx(quoted, rel=0.025)
+
+
+@pytest.mark.parametrize(
+    ("name", "by_hand"),
+    [("rtx 4090", 384 * 21 / 8), ("rtx 2080 ti", 352 * 14 / 8), ("apple m4", 128 * 7.5 / 8)],
+)
+def test_a_bandwidth_is_computed_from_the_bus(name: str, by_hand: float) -> None:
+    assert devices().bandwidth_gb_per_s[name] == pytest.approx(by_hand)
+
+
+def test_every_device_says_in_words_where_its_figures_are_from() -> None:
+    sources = {name: device["source"] for name, device in TABLE["devices"].items()}
+
+    assert all(said.startswith(("looked up: ", "computed: ")) for said in sources.values())
+    assert not any("://" in said for said in sources.values())
+    assert all(len(said) > len("looked up: x") for said in sources.values())
 
 
 def test_a_card_cannot_read_faster_than_its_memory() -> None:
@@ -82,7 +111,7 @@ def test_two_cards_may_share_the_reading() -> None:
 
 
 def test_an_unknown_card_is_only_held_to_what_none_can() -> None:
-    # 10 GB over 20 000 GB/s are 0.5 ms.
+    # 10 GB over 25 000 GB/s are 0.4 ms.
     assert "above-roofline" not in names(on_cards("Voodoo 3 3500", "RTX 4090", ms=1.0))
     assert "above-roofline" in names(on_cards("Voodoo 3 3500", ms=0.1))
 
