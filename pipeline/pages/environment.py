@@ -126,8 +126,13 @@ def plain(text: str) -> str:
 
 
 def compact_json(value: object) -> Markup:
-    """JSON that is inert inside HTML: `<`, `>`, `&` and line separators are escaped."""
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
+    """JSON that is inert inside HTML: `<`, `>`, `&` and line separators are escaped.
+
+    Raises `ValueError` for NaN and infinity, which no reader of JSON accepts.
+    """
+    text = json.dumps(
+        value, allow_nan=False, ensure_ascii=False, separators=(",", ":"), sort_keys=True
+    )
     for sign in "<>&\u2028\u2029":
         text = text.replace(sign, f"\\u{ord(sign):04x}")
     return Markup(text)  # noqa: S704 - inert by the replacements above

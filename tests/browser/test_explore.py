@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
+from pipeline.export import guarded
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -93,14 +95,58 @@ def test_the_copied_csv_holds_the_rows_that_are_shown(page: Page, base: str) -> 
     assert copied[0]["evidence"].startswith(base + "submissions/")
 
 
-def test_what_a_spreadsheet_would_run_gets_an_apostrophe(page: Page, base: str) -> None:
-    opened(page, base + "explore/")
-    guarded = page.evaluate(
-        "async () => { const { csvCell } = await import('../assets/javascripts/cells-text.js');"
-        " return ['=1+1', '+a', 'a,b', '1.5'].map(csvCell); }"
-    )
+CELLS = """async ([name, texts]) => {
+  const all = await import('../assets/javascripts/cells-text.js');
+  return texts.map(all[name]);
+}"""
+SHEET = {
+    "=1+1": "'=1+1",
+    "+a": "'+a",
+    "-2+3": "'-2+3",
+    "@SUM(1)": "'@SUM(1)",
+    "\t=1": "'\t=1",
+    "  =1": "'  =1",
+    "\N{NO-BREAK SPACE}=1": "'\N{NO-BREAK SPACE}=1",
+    "\N{FULLWIDTH EQUALS SIGN}1": "'\N{FULLWIDTH EQUALS SIGN}1",
+    "1.5": "1.5",
+    "RTX 4060": "RTX 4060",
+}
+QUOTED = {"a,b": '"a,b"', 'a"b': '"a""b"', "=1,2": '"\'=1,2"', "=a\nb": '"\'=a\nb"'}
+MARKDOWN = {
+    "RTX 4060 8 GB": "RTX 4060 8 GB",
+    "": "–",  # noqa: RUF001 - as printed
+    "a|b": "a\\|b",
+    "a\\|b": "a\\\\\\|b",
+    "a\n| b |": "a \\| b \\|",
+    "<b onload=x>": "\\<b onload=x\\>",
+    "&lt;script&gt;": "\\&lt;script\\&gt;",
+    "[x](javascript:y)": "\\[x\\](javascript:y)",
+    "![x][y]": "!\\[x\\]\\[y\\]",
+    "~~x~~ $y$": "\\~\\~x\\~\\~ \\$y\\$",
+    "https://example.invalid": "https\\://example.invalid",
+    "www.example.invalid": "www\\.example.invalid",
+    ":smile:": "\\:smile:",
+    "@ada": "@\N{ZERO WIDTH SPACE}ada",
+    "Xeon @ 2.4 GHz": "Xeon @ 2.4 GHz",
+}
 
-    assert guarded == ["'=1+1", "'+a", '"a,b"', "1.5"]
+
+def test_what_a_spreadsheet_would_run_gets_an_apostrophe_as_in_the_files(
+    page: Page, base: str
+) -> None:
+    opened(page, base + "explore/")
+    cells = SHEET | QUOTED
+
+    assert page.evaluate(CELLS, ["csvCell", list(cells)]) == list(cells.values())
+    assert [guarded(text) for text in SHEET] == list(SHEET.values())
+    lines = ",".join(cells.values())
+    assert next(csv.reader(io.StringIO(lines, newline=""))) == [guarded(text) for text in cells]
+
+
+def test_text_stays_text_in_a_copied_markdown_table(page: Page, base: str) -> None:
+    opened(page, base + "explore/")
+
+    assert page.evaluate(CELLS, ["markdownCell", list(MARKDOWN)]) == list(MARKDOWN.values())
 
 
 def test_a_row_leads_to_its_evidence_and_gives_its_command(page: Page, base: str) -> None:

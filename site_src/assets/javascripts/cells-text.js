@@ -4,7 +4,8 @@
 import { key, label, page, printed } from "./cells.js";
 
 const MARKDOWN_ROWS = 200;
-const FORMULA = /^[=+\-@\t\r]/;
+// The same as in the CSV files: also behind spaces, and in full width.
+const FORMULA = /^[\t\r]|^\s*[=+\-@\uff1d\uff0b\uff0d\uff20]/;
 const NOT_A_WORD = /[^A-Za-z0-9._]+/g;
 const NONE = "–";
 
@@ -56,7 +57,13 @@ export const csv = (cells, rows, root) => {
   return `${lines.join("\n")}\n`;
 };
 
-const markdownCell = (value) => String(value || NONE).replace(/[\\|`*_[\]<>#]/g, "\\$&");
+// Text stays text in a Markdown table: one line, no markup, no entity, no link, nobody is called.
+export const markdownCell = (value) =>
+  (String(value).replace(/\s+/g, " ").trim() || NONE)
+    .replace(/[\\|`*_~[\]<>#&$]/g, "\\$&")
+    .replace(/:(?=\/\/|[a-z0-9_+-]+:)/gi, "\\:")
+    .replace(/\b(www|xmpp|mailto)(?=[.:])/gi, "$1\\")
+    .replace(/@(?=[a-z0-9])/gi, "@\u200b");
 
 export const speedup = (cells, row) => {
   const middle = printed(cells, "speedup", row);
