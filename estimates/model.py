@@ -72,7 +72,8 @@ class Estimate:
     `unexplained` is speedup / predicted_speedup - 1. `over_alternative` is the speedup over
     `alternative`, the target alone with another use of the draft's memory, where one was measured.
     `repeatability` is the interval over blocks: it speaks of the very prompts that were run,
-    `interval` of others like them.
+    `interval` of others like them. `cpu_speedup` is the ratio of processor times, known where the
+    target ran on the CPU.
     """
 
     arm: str
@@ -86,6 +87,8 @@ class Estimate:
     interval: Interval | None = None
     bootstrap: Interval | None = None
     repeatability: Interval | None = None
+    cpu_speedup: float | None = None
+    cpu_interval: Interval | None = None
     baseline_tps: float | None = None
     tps: float | None = None
     energy_per_token_j: float | None = None

@@ -27,6 +27,7 @@ from estimates.intervals import (
 from estimates.model import Estimate, PromptEstimate, Summary
 from estimates.pairing import pair
 from estimates.prediction import predicted_speedup
+from estimates.processor_time import cpu_speedup
 from estimates.scopes import scopes
 from estimates.verdicts import verdict
 
@@ -77,12 +78,15 @@ def _estimate(scope: Scope) -> Estimate:
         return estimate
     speedup = math.exp(equal_weight_mean(scope.log_ratios))
     predicted = scope.mean_over_prompts(_predict(scope.submission))
+    by_processor = cpu_speedup(scope)
     return replace(
         _with_alternative(_with_decomposition(estimate, scope), scope),
         speedup=speedup,
         interval=interval,
         bootstrap=bootstrap_interval(scope.groups),
         repeatability=repeatability.around(speedup, scope.groups, scope.submission),
+        cpu_speedup=by_processor[0] if by_processor else None,
+        cpu_interval=by_processor[1] if by_processor else None,
         predicted_speedup=predicted,
         unexplained=None if predicted is None else speedup / predicted - 1,
     )

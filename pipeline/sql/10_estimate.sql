@@ -7,7 +7,7 @@ with listed as (
 select
   submission,
   estimate.* exclude (
-    "interval", bootstrap, repeatability, exactness, over_alternative_interval
+    "interval", bootstrap, repeatability, cpu_interval, exactness, over_alternative_interval
   ),
   estimate."interval".low as interval_low,
   estimate."interval".high as interval_high,
@@ -17,6 +17,8 @@ select
   estimate.over_alternative_interval.high as over_alternative_high,
   estimate.repeatability.low as repeatability_low,
   estimate.repeatability.high as repeatability_high,
+  estimate.cpu_interval.low as cpu_interval_low,
+  estimate.cpu_interval.high as cpu_interval_high,
   estimate.exactness.identical,
   estimate.exactness.diverged_near_tie,
   estimate.exactness.diverged,
@@ -36,6 +38,9 @@ comment on column estimate.over_alternative_low is '{"label": "Speedup over the 
 comment on column estimate.over_alternative_high is '{"label": "Speedup over the target alone, upper bound", "unit": "×", "direction": "higher"}';
 comment on column estimate.repeatability_low is '{"label": "Speedup on these prompts, lower bound", "unit": "×", "direction": "higher"}';
 comment on column estimate.repeatability_high is '{"label": "Speedup on these prompts, upper bound", "unit": "×", "direction": "higher"}';
+comment on column estimate.cpu_speedup is '{"label": "Speedup by processor time", "unit": "×", "direction": "higher"}';
+comment on column estimate.cpu_interval_low is '{"label": "Speedup by processor time, lower bound", "unit": "×", "direction": "higher"}';
+comment on column estimate.cpu_interval_high is '{"label": "Speedup by processor time, upper bound", "unit": "×", "direction": "higher"}';
 comment on column estimate.baseline_tps is '{"label": "Baseline rate", "unit": "tokens/s", "direction": "higher"}';
 comment on column estimate.tps is '{"label": "Rate", "unit": "tokens/s", "direction": "higher"}';
 comment on column estimate.energy_per_token_j is '{"label": "Energy per token", "unit": "J", "direction": "lower"}';
