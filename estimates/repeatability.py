@@ -65,6 +65,11 @@ def deciding(submission: Submission) -> float | None:
     return max(known) if known and len(known) == len(reaches) else None
 
 
+def blocks_run(submission: Submission) -> int:
+    """How many blocks were begun, which may be fewer than were planned."""
+    return 1 + max(trial.block for trial in submission.trials)
+
+
 def around(
     speedup: float, groups: Sequence[Sequence[PromptPairs]], submission: Submission
 ) -> Interval | None:

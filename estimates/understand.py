@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from estimates.repeatability import blocks_run
 from estimates.summary import summarize
 from estimates.understanding import ArmSaid, FlagSaid, TaskSaid, Understanding
 
@@ -42,7 +43,7 @@ def understand(submission: Submission, summary: Summary | None = None) -> Unders
         measured_on=submission.measured_from[:10],
         suite=f"{suite.id} {suite.version}",
         prompts=len(suite.prompts),
-        blocks=submission.design.blocks,
+        blocks=blocks_run(submission),
         trials=len(submission.trials),
         failed_trials=sum(1 for trial in submission.trials if trial.outcome == "failed"),
         arms=tuple(

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from estimates.reasons import reason
-from harness.report import arms, curve, words
+from estimates.repeatability import blocks_run
+from harness.report import arms, curve, trust, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from estimates.model import Estimate, Flag, Summary
-    from schemas.submission import Submission
+    from schemas.submission import Arm, Submission
 
 _INDENT = "  "
 
@@ -25,21 +26,38 @@ def show(submission: Submission, summary: Summary, console: Console) -> None:
     """Print the report of a submission."""
     for line in _header(submission):
         console.print(line)
+    instruments = {control.arm for control in summary.controls}
     for arm in submission.arms:
-        if arm.role == "baseline":
-            continue
-        estimates = [e for e in summary.estimates if e.arm == arm.id]
-        console.print()
-        console.print(arms.title(arm, submission))
-        _print_wrapped(_reason(estimates, submission), console)
-        if any(e.speedup is not None for e in estimates):
-            _print_wrapped(words.over_alternative(overall(estimates)), console)
-            console.print(arms.table(estimates))
-            _print_energy(overall(estimates), submission, console)
+        if arm.role != "baseline" and arm.id not in instruments:
+            console.print()
+            _print_arm(arm, submission, summary, console)
+    _print_controls(summary, console)
     console.print()
     _print_wrapped(arms.LEGEND, console, style="dim")
+    _print_wrapped(trust.unknown_repeatability(summary), console, style="dim")
     _print_curve(submission, console)
     _print_flags(summary.flags, console)
+
+
+def _print_arm(arm: Arm, submission: Submission, summary: Summary, console: Console) -> None:
+    estimates = [e for e in summary.estimates if e.arm == arm.id]
+    console.print(arms.title(arm, submission))
+    _print_wrapped(_reason(estimates, submission), console)
+    if any(e.speedup is not None for e in estimates):
+        _print_wrapped(words.over_alternative(overall(estimates)), console)
+        console.print(arms.table(estimates))
+        found = next((each for each in summary.repeatability if each.arm == arm.id), None)
+        _print_wrapped(trust.repeatability(found), console)
+        _print_wrapped(trust.predicted(estimates), console)
+        _print_energy(overall(estimates), submission, console)
+
+
+def _print_controls(summary: Summary, console: Console) -> None:
+    for number, line in enumerate(trust.controls(summary)):
+        if number == 0:
+            console.print()
+            console.print(Text("Controls, whose answers are known:", style="bold"))
+        _print_wrapped(line, console, first=_INDENT, rest=2 * _INDENT)
 
 
 def overall(estimates: Sequence[Estimate]) -> Estimate:
@@ -60,7 +78,7 @@ def _header(submission: Submission) -> Iterator[Text]:
     place = f"{card.name}{memory}" if card else machine.cpu.name
     package = f" ({engine.runner} {engine.package_version})" if engine.package_version else ""
     prompts = words.counted(len(suite.prompts), "prompt")
-    prompts += f" in {words.counted(submission.design.blocks, 'block')}"
+    prompts += f" in {words.counted(blocks_run(submission), 'block')}"
     limit = submission.settings.max_output_tokens
     yield _field("machine", f"{place}, {engine.backend}")
     yield _field("engine", f"{engine.name} {engine.version}{package}")
@@ -69,8 +87,7 @@ def _header(submission: Submission) -> Iterator[Text]:
         yield _field("tier", f"{submission.tier}; never averaged with measured results")
     yield _field("campaign", f"{submission.profile}, {submission.measured_from[:10]}")
     yield _field("suite", f"{suite.id} {suite.version}, {prompts}, {limit} tokens each")
-    if submission.design.ended != "completed":
-        yield _field("ended", submission.design.ended)
+    yield _field("ended", trust.ended(submission))
 
 
 def _field(name: str, value: str) -> Text:

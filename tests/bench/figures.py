@@ -4,27 +4,37 @@ from __future__ import annotations
 
 import math
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import TYPE_CHECKING, Literal
 
 from estimates.intervals import equal_weight_mean, stratified_interval, t_interval
 from estimates.pairing import pair
+from estimates.repeatability import around
 from estimates.scopes import FIXED_TASKS
 from estimates.summary import summarize
-from tests.bench.designs import interleaved, one_after_another
-from tests.bench.population import CONTROL
+from tests.bench.designs import both_lengths, one_after_another
+from tests.bench.population import BLOCKS, CONTROL
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from estimates.model import Interval
+    from estimates.pairing import PromptPairs
     from harness.model import SuitePrompt
     from schemas.submission import Submission
     from tests.bench.population import Population
     from tests.bench.rigs import Trouble
 
-Method = Literal["paired", "bootstrap", "medians-apart", "one-after-another"]
+Method = Literal[
+    "paired",
+    "bootstrap",
+    "over-blocks",
+    "adaptive",
+    "adaptive-over-blocks",
+    "medians-apart",
+    "one-after-another",
+]
 Arm = Literal["draft", "control"]
 Level = Literal["all-tasks", "one-task"]
 
@@ -33,7 +43,9 @@ Level = Literal["all-tasks", "one-task"]
 class Found:
     """One figure of one campaign beside its truths.
 
-    `truth` is that of the prompts that were run, `population_truth` that of all prompts.
+    `truth` is that of the prompts that were run, `population_truth` that of all prompts. The
+    intervals of `over-blocks` speak of the former, the others of the latter. `blocks` is how many
+    blocks were run.
     """
 
     method: Method
@@ -44,6 +56,7 @@ class Found:
     population_truth: float
     low: float | None = None
     high: float | None = None
+    blocks: int = BLOCKS
 
 
 @dataclass(frozen=True)
@@ -60,9 +73,10 @@ def figures(known: Population, trouble: Trouble, seed: int) -> Iterator[Found]:
     """All figures of one campaign, by every method."""
     prompts = known.draw(random.Random(seed))  # noqa: S311 - a simulation
     it = Campaign(known, trouble, seed, prompts)
-    submission = interleaved(known.rig, trouble, prompts, seed)
-    yield from _published(it, submission)
-    yield from _medians_apart(it, submission)
+    fixed, adaptive = both_lengths(known.rig, trouble, prompts, seed)
+    yield from _published(it, fixed)
+    yield from _adaptive(it, adaptive)
+    yield from _medians_apart(it, fixed)
     yield _one_after_another(it)
 
 
@@ -73,6 +87,30 @@ def _published(it: Campaign, submission: Submission) -> Iterator[Found]:
             value = math.log(each.speedup)
             yield _found(it, "paired", each.arm, each.task, value, each.interval)
             yield _found(it, "bootstrap", each.arm, each.task, value, each.bootstrap)
+            yield _found(it, "over-blocks", each.arm, each.task, value, each.repeatability)
+
+
+def _adaptive(it: Campaign, submission: Submission) -> Iterator[Found]:
+    """What `summarize` would say of the campaign that ended by its rule, without the bootstrap."""
+    blocks = 1 + max(trial.block for trial in submission.trials)
+    for arm in submission.arms[1:]:
+        pairs = pair(submission, arm)
+        by_task = {task: [p for p in pairs if p.prompt.task == task] for task in FIXED_TASKS}
+        scopes: dict[str | None, list[list[PromptPairs]]] = {
+            None: list(by_task.values()),
+            **{task: [group] for task, group in by_task.items()},
+        }
+        for task, groups in scopes.items():
+            logs = [[each.log_ratio for each in group] for group in groups]
+            value = equal_weight_mean(logs)
+            over_prompts = stratified_interval(logs)
+            over_blocks = around(math.exp(value), groups, submission)
+            for method, interval in (
+                ("adaptive", over_prompts),
+                ("adaptive-over-blocks", over_blocks),
+            ):
+                found = _found(it, method, arm.id, task, value, interval)
+                yield replace(found, blocks=blocks)
 
 
 def _medians_apart(it: Campaign, submission: Submission) -> Iterator[Found]:

@@ -37,7 +37,8 @@ class Row:
     `bias` is the geometric mean of found over true for the prompts that were run, minus 1;
     `error_95` the relative error within which 95 % of the figures lie. `coverage` is the share of
     intervals that contain the truth of the population, `coverage_of_prompts` of those that contain
-    the truth of the prompts that were run. `half_width` is the median over the campaigns.
+    the truth of the prompts that were run. `half_width` is the median over the campaigns, `blocks`
+    the mean.
     """
 
     scenario: str
@@ -50,6 +51,7 @@ class Row:
     coverage: float | None = None
     coverage_of_prompts: float | None = None
     half_width: float | None = None
+    blocks: float | None = None
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -88,12 +90,13 @@ def simulate(scenario: str, campaigns: int) -> list[Row]:
 
 def table(rows: Sequence[Row]) -> Iterator[str]:
     """The lines of one scenario."""
-    heads = ("bias", "error 95", "covered", "prompts", "half-width")
-    yield f"{rows[0].scenario:38}" + "".join(f"{head:>11}" for head in heads)
+    heads = ("bias", "error 95", "covered", "prompts", "half-width", "blocks")
+    yield f"{rows[0].scenario:44}" + "".join(f"{head:>11}" for head in heads)
     for row in rows:
         values = (row.error_95, row.coverage, row.coverage_of_prompts, row.half_width)
         shown = "".join(f"{'' if each is None else f'{each:.1%}':>11}" for each in values)
-        yield f"  {row.arm:9}{row.level:11}{row.method:16}{row.bias:>+11.2%}{shown}"
+        blocks = "" if row.blocks is None else f"{row.blocks:>11.1f}"
+        yield f"  {row.arm:9}{row.level:11}{row.method:22}{row.bias:>+11.2%}{shown}{blocks}"
 
 
 def _row(scenario: str, group: Sequence[Found]) -> Row:
@@ -115,6 +118,7 @@ def _row(scenario: str, group: Sequence[Found]) -> Row:
             **asdict(row),
             "coverage": _covered(group, lambda each: each.population_truth),
             "coverage_of_prompts": _covered(group, lambda each: each.truth),
+            "blocks": float(np.mean([each.blocks for each in group])),
             "half_width": math.expm1(float(np.median([_half_width(each) for each in group]))),
         }
     )

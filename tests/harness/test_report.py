@@ -5,14 +5,28 @@ from __future__ import annotations
 import io
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Literal
 
+import pytest
 from rich.console import Console
 
-from estimates.model import Estimate, ExactnessCounts, Flag, Interval, Summary
-from harness.report import words
+from estimates.model import (
+    Control,
+    Estimate,
+    ExactnessCounts,
+    Flag,
+    Interval,
+    Repeatability,
+    Summary,
+)
+from estimates.summary import summarize
+from harness.report import trust, words
 from harness.report.terminal import show
-from schemas.submission import Arm, DraftModel, Submission
+from schemas.submission import Arm, DraftModel, EmptyDraft, NoSpeculation
 from tests.samples import sample
+
+if TYPE_CHECKING:
+    from schemas.submission import Submission
 
 GOLDEN = Path(__file__).parent / "golden" / "report.txt"
 
@@ -35,6 +49,15 @@ def estimate(arm: str, task: str | None, **fields: object) -> Estimate:
     return Estimate(arm=arm, baseline="baseline", task=task, **{**known, **fields})  # type: ignore[arg-type]
 
 
+def control(
+    arm: str,
+    kind: Literal["baseline-again", "empty-draft"],
+    ratio: float,
+    interval: Interval | None = None,
+) -> Control:
+    return Control(arm=arm, kind=kind, prompts=12, ratio=ratio, interval=interval)
+
+
 def report_of(submission: Submission, summary: Summary) -> str:
     out = io.StringIO()
     show(submission, summary, Console(file=out, width=80, no_color=True, highlight=False))
@@ -42,7 +65,8 @@ def report_of(submission: Submission, summary: Summary) -> str:
 
 
 def three_arms() -> tuple[Submission, Summary]:
-    submission = sample(prompts_per_task=3)
+    submission = sample(prompts_per_task=3, blocks=4)
+    design = replace(submission.design, blocks=6, ended="precise-enough", precision=0.03)
     failed = Arm(
         id="draft-model-n9",
         role="speculation",
@@ -68,11 +92,14 @@ def three_arms() -> tuple[Submission, Summary]:
         "sequence_acceptance": None,
         "exactness": None,
     }
+    same = ExactnessCounts(identical=11, diverged_near_tie=0, diverged=1, not_compared=0)
+    predicted = {"predicted_speedup": 1.546, "unexplained": -0.03}
     summary = Summary(
         estimates=(
-            estimate("prompt-lookup-n4", "code"),
+            estimate("prompt-lookup-n4", "code", **predicted),
             estimate("prompt-lookup-n4", "summarization", verdict="no-clear-difference"),
             estimate("prompt-lookup-n4", None),
+            *(estimate("baseline-2", task, exactness=same) for task in ("code", "json")),
             estimate("draft-model-n4", "code", **hurts),
             estimate("draft-model-n4", None, **hurts),
             estimate("draft-model-n9", "code", **nothing),
@@ -88,8 +115,23 @@ def three_arms() -> tuple[Submission, Summary]:
                 arm="draft-model-n4",
             ),
         ),
+        repeatability=(
+            Repeatability(
+                arm="prompt-lookup-n4", blocks=4, half_width=0.0214, minutes_to_halve=6.2
+            ),
+            Repeatability(arm="draft-model-n4", blocks=2),
+        ),
+        controls=(
+            control("baseline-2", "baseline-again", 0.996, Interval(low=0.981, high=1.011)),
+            control("empty-draft", "empty-draft", 0.98, Interval(low=0.97, high=0.99)),
+        ),
     )
-    return replace(submission, arms=(*submission.arms, failed)), summary
+    instruments = (
+        Arm(id="baseline-2", role="control", method=NoSpeculation(), baseline="baseline"),
+        Arm(id="empty-draft", role="control", method=EmptyDraft(), baseline="baseline"),
+    )
+    arms = (*submission.arms, failed, *instruments)
+    return replace(submission, arms=arms, design=design), summary
 
 
 def test_the_report_looks_as_it_did() -> None:
@@ -102,6 +144,57 @@ def test_every_line_fits_into_eighty_columns() -> None:
     text = report_of(*three_arms())
 
     assert max(len(line) for line in text.splitlines()) <= 80
+
+
+# The sample's blocks agree within 0.3 %: noise of 1 % over 24 prompts.
+@pytest.mark.parametrize(
+    ("design", "expected"),
+    [
+        ({"blocks": 4}, "after all 4 blocks, as planned"),
+        ({"blocks": 4, "precision": 0.001}, "after all 4 blocks, still ±0.4% (wanted ±0.1%)"),
+        (
+            {"blocks": 6, "precision": 0.03, "ended": "precise-enough"},
+            "after 4 of at most 6 blocks: precise enough, ±0.4% (wanted ±3.0%)",
+        ),
+        (
+            {"blocks": 6, "budget_s": 600.0, "ended": "budget-spent"},
+            "after 4 of 6 blocks: the time of 10 min was spent, ±0.3%",
+        ),
+        (
+            {"blocks": 6, "ended": "interrupted"},
+            "interrupted in block 4 of 6; --resume goes on",
+        ),
+    ],
+)
+def test_the_header_says_why_the_campaign_ended(design: dict[str, object], expected: str) -> None:
+    submission = sample(prompts_per_task=3, blocks=4)
+    ended = replace(submission.design, **design)  # type: ignore[arg-type]
+
+    assert trust.ended(replace(submission, design=ended)) == expected
+
+
+def test_a_control_says_whether_its_interval_contains_one() -> None:
+    def said(each: Control) -> str:
+        summary = Summary(estimates=(), prompts=(), flags=(), controls=(each,))
+        return next(trust.controls(summary))
+
+    good = control("a", "baseline-again", 1.0, Interval(low=0.99, high=1.01))
+    bad = control("a", "baseline-again", 1.03, Interval(low=1.01, high=1.05))
+    slow = control("e", "empty-draft", 0.8, Interval(low=0.79, high=0.81))
+
+    assert said(good) == "a 1.000 [0.99, 1.01]: the baseline again, contains 1 as it must"
+    assert said(bad) == "a 1.030 [1.01, 1.05]: the baseline again, MUST CONTAIN 1"
+    # One step at 0.8 of the speed takes 1 / 0.8 = 1.25 of the time.
+    assert said(slow) == "e 0.800 [0.79, 0.81]: a loop that drafts nothing costs 25.0% of a step"
+
+
+def test_two_blocks_are_too_few_to_say_how_repeatable_they_are() -> None:
+    submission = sample(prompts_per_task=3, blocks=2)
+
+    text = report_of(submission, summarize(submission))
+
+    assert "How repeatable the figures are shows from 3 full blocks on." in text
+    assert "Repeatable within" not in text
 
 
 def test_an_unknown_figure_is_a_dash_and_not_a_zero() -> None:

@@ -1,0 +1,107 @@
+"""How far do the figures carry? Why the campaign ended, and what it says of itself.
+
+Every figure is one of `summarize`; here they become lines.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from estimates.repeatability import LEAST_BLOCKS, blocks_run, deciding
+from estimates.wording import interval_text
+from harness.report import words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from estimates.model import Control, Estimate, Repeatability, Summary
+    from schemas.submission import Submission
+
+_PLUS_MINUS = "\N{PLUS-MINUS SIGN}"
+
+
+def ended(submission: Submission) -> str:
+    """`after 4 of at most 6 blocks, within ±2.1 % (wanted: ±3.0 %)`: why no more was measured."""
+    design, done = submission.design, blocks_run(submission)
+    reach = deciding(submission)
+    found = "unknown" if reach is None else f"{_PLUS_MINUS}{_percent(reach)}"
+    wanted = (
+        "" if design.precision is None else f" (wanted {_PLUS_MINUS}{_percent(design.precision)})"
+    )
+    match design.ended:
+        case "precise-enough":
+            return (
+                f"after {done} of at most {design.blocks} blocks: precise enough, {found}{wanted}"
+            )
+        case "budget-spent":
+            budget = "" if design.budget_s is None else f" of {words.seconds(design.budget_s)}"
+            left = f"after {done} of {words.counted(design.blocks, 'block')}"
+            return f"{left}: the time{budget} was spent, {found}{wanted}"
+        case "interrupted":
+            return f"interrupted in block {done} of {design.blocks}; --resume goes on"
+        case "completed":
+            if design.precision is None:
+                return f"after all {words.counted(done, 'block')}, as planned"
+            return f"after all {design.blocks} blocks, still {found}{wanted}"
+
+
+def repeatability(found: Repeatability | None) -> str:
+    """What the same prompts would give if they were measured for ever, and what more time buys."""
+    if found is None or found.half_width is None:
+        return ""
+    said = (
+        f"Repeatable within {_PLUS_MINUS}{_percent(found.half_width)} on these prompts "
+        f"({words.counted(found.blocks, 'block')})"
+    )
+    if found.minutes_to_halve is None:
+        return f"{said}."
+    return f"{said}; {words.seconds(60 * found.minutes_to_halve)} more would halve that."
+
+
+def unknown_repeatability(summary: Summary) -> str:
+    """Why no arm has such a line; empty where one does."""
+    if any(each.half_width is not None for each in summary.repeatability):
+        return ""
+    return f"How repeatable the figures are shows from {LEAST_BLOCKS} full blocks on."
+
+
+def predicted(estimates: Sequence[Estimate]) -> str:
+    """`... code 1.52 (-3%), json 1.90 (+1%).`: predictions, and what they leave unexplained."""
+    parts = [
+        f"{each.task or 'all tasks'} {each.predicted_speedup:.2f} ({each.unexplained:+.0%})"
+        for each in estimates
+        if each.predicted_speedup is not None and each.unexplained is not None
+    ]
+    return f"Predicted from the probed costs (unexplained): {', '.join(parts)}." if parts else ""
+
+
+def controls(summary: Summary) -> Iterator[str]:
+    """One line per control arm: what it gave, and whether it had to."""
+    for each in summary.controls:
+        bounds = interval_text(each.interval.low, each.interval.high) if each.interval else ""
+        yield f"{each.arm} {each.ratio:.3f} {bounds}: {_judged(each)}{_same(each, summary)}"
+
+
+def _judged(control: Control) -> str:
+    if control.kind == "empty-draft":
+        return f"a loop that drafts nothing costs {_percent(1 / control.ratio - 1)} of a step"
+    if control.interval is None:
+        return "the baseline again, on too few prompts to judge"
+    holds = control.interval.low <= 1 <= control.interval.high
+    return f"the baseline again, {'contains 1 as it must' if holds else 'MUST CONTAIN 1'}"
+
+
+def _same(control: Control, summary: Summary) -> str:
+    counts = [
+        each.exactness
+        for each in summary.estimates
+        if each.arm == control.arm and each.task is not None and each.exactness is not None
+    ]
+    compared = sum(each.identical + each.diverged_near_tie + each.diverged for each in counts)
+    if not compared:
+        return ""
+    return f"; {sum(each.identical for each in counts)} of {compared} outputs the same"
+
+
+def _percent(share: float) -> str:
+    return f"{share:.1%}"
