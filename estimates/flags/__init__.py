@@ -68,8 +68,11 @@ FLAGS: dict[str, Check] = {
     "unknown-suite": figures.unknown_suite,
     "stolen-time": machine.stolen_time,
     "busy-machine": machine.busy_machine,
+    "load-appeared": machine.load_appeared,
     "on-battery": machine.on_battery,
+    "clock-drop": machine.clock_drop,
     "gpu-throttled": machine.gpu_throttled,
+    "gpu-hot": machine.gpu_hot,
     "power-limited": machine.power_limited,
 }
 

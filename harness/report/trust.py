@@ -84,7 +84,7 @@ def controls(summary: Summary) -> Iterator[str]:
 
 def _judged(control: Control) -> str:
     if control.kind == "empty-draft":
-        return f"a loop that drafts nothing costs {_percent(1 / control.ratio - 1)} of a step"
+        return f"a step of the loop without drafts takes {1 / control.ratio:.2f} plain steps"
     if control.interval is None:
         return "the baseline again, on too few prompts to judge"
     holds = control.interval.low <= 1 <= control.interval.high

@@ -36,6 +36,12 @@ def _environment(moment: str = "before", **fields: object) -> Submission:
     return replace(CLEAN, environment=(Snapshot(moment=moment, **fields),))  # type: ignore[arg-type]
 
 
+def _gpu_clocks(*readings_mhz: float) -> Submission:
+    """Readings between blocks."""
+    snapshots = tuple(Snapshot(moment="during", gpu_clock_mhz=mhz) for mhz in readings_mhz)
+    return replace(CLEAN, environment=snapshots)
+
+
 def _times(baseline: tuple[float, ...], spec: tuple[float, ...]) -> Submission:
     """One prompt; entry b is the decode time in block b."""
     return campaign(
@@ -226,8 +232,13 @@ RAISING: dict[str, Submission] = {
     "unknown-suite": _suite("f" * 64),
     "stolen-time": _environment("after", steal_fraction=0.4),
     "busy-machine": _environment(load_1min=9.0),
+    # 16 cores, eight threads of its own: ten others.
+    "load-appeared": _environment("after", load_1min=18.0),
     "on-battery": _environment("after", on_battery=True),
+    # The least of the first half is 2500, the most of the second 2200: 12 % below.
+    "clock-drop": _gpu_clocks(2600.0, 2500.0, 2200.0, 2100.0),
     "gpu-throttled": _environment("during", gpu_throttled=True),
+    "gpu-hot": _environment("during", gpu_temperature_c=86.0),
     "power-limited": _gpu(90.0),
 }
 
@@ -276,7 +287,12 @@ QUIET: dict[str, Submission] = {
     "unknown-suite": _suite(RELEASED),
     "stolen-time": _environment("after", steal_fraction=0.04),
     "busy-machine": _environment("after", load_1min=16.0),
+    # Seven others on 16 cores.
+    "load-appeared": _environment("after", load_1min=15.0),
     "on-battery": _environment("before", on_battery=False),
+    # A single slow reading is no trend, and what the clock does before the campaign is idling.
+    "clock-drop": _gpu_clocks(2600.0, 1800.0, 2500.0, 2600.0),
     "gpu-throttled": _environment("during", gpu_throttled=False),
+    "gpu-hot": _environment("during", gpu_temperature_c=80.0),
     "power-limited": _gpu(115.0),
 }

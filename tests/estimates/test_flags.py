@@ -8,6 +8,7 @@ import pytest
 
 from estimates.flags import FLAGS
 from estimates.summary import summarize
+from schemas.submission import Snapshot
 from tests.estimates.campaigns import BASELINE, SPEC, campaign, failed, trial
 from tests.estimates.flag_examples import CLEAN, PROMPTS, QUIET, RAISING, by_position, memory
 
@@ -86,6 +87,34 @@ def test_only_the_weights_that_a_token_uses_count_for_the_roofline() -> None:
 
 def test_unknown_memory_makes_no_roofline() -> None:
     assert "above-roofline" not in {flag.name for flag in summarize(memory(None)).flags}
+
+
+def test_a_machine_that_was_busy_from_the_start_is_said_once() -> None:
+    looks = (Snapshot(moment="before", load_1min=9.0), Snapshot(moment="after", load_1min=30.0))
+
+    names = [f.name for f in summarize(replace(CLEAN, environment=looks)).flags]
+
+    assert names == ["busy-machine"]
+
+
+def test_a_plug_that_was_pulled_during_the_campaign_is_told_from_one_that_never_was_in() -> None:
+    looks = [
+        (Snapshot(moment="before", on_battery=first), Snapshot(moment="after", on_battery=True))
+        for first in (False, True)
+    ]
+
+    said = [summarize(replace(CLEAN, environment=each)).flags[0].message for each in looks]
+
+    assert said == [
+        "The machine was plugged in or unplugged during the campaign.",
+        "The machine ran on battery, which limits its power.",
+    ]
+
+
+def test_a_clock_drop_names_the_part_and_the_readings() -> None:
+    (flag,) = summarize(RAISING["clock-drop"]).flags
+
+    assert flag.message == "During the campaign the GPU clock fell from 2500 to 2200 MHz."
 
 
 def test_failures_raise_flags_and_break_nothing() -> None:

@@ -185,7 +185,10 @@ def test_a_control_says_whether_its_interval_contains_one() -> None:
     assert said(good) == "a 1.000 [0.99, 1.01]: the baseline again, contains 1 as it must"
     assert said(bad) == "a 1.030 [1.01, 1.05]: the baseline again, MUST CONTAIN 1"
     # One step at 0.8 of the speed takes 1 / 0.8 = 1.25 of the time.
-    assert said(slow) == "e 0.800 [0.79, 0.81]: a loop that drafts nothing costs 25.0% of a step"
+    assert (
+        said(slow)
+        == "e 0.800 [0.79, 0.81]: a step of the loop without drafts takes 1.25 plain steps"
+    )
 
 
 def test_two_blocks_are_too_few_to_say_how_repeatable_they_are() -> None:
