@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from harness.model import Campaign, PlannedTrial
     from harness.runners.base import Generation, Round
     from harness.stopping import Ended
-    from schemas.submission import Machine
+    from schemas.submission import Machine, Prompt
 
     F = TypeVar("F", bound=Fact)
     T = TypeVar("T")
@@ -179,7 +179,10 @@ def _design(
 
 def _suite(campaign: Campaign, trials: Sequence[TrialFact]) -> Suite:
     """The suite with the prompts that were answered, in the suite's order."""
-    known = {fact.prompt.id: fact.prompt for fact in trials}
+    known: dict[str, Prompt] = {}
+    for fact in trials:  # a failed trial does not know how its prompt was rendered
+        if fact.prompt.id not in known or fact.prompt.tokens is not None:
+            known[fact.prompt.id] = fact.prompt
     prompts = (known.get(prompt.id) for prompt in campaign.suite.prompts)
     return Suite(
         id=campaign.suite.id,

@@ -48,10 +48,7 @@ def validate_command(
     ] = None,
 ) -> None:
     """Say what is wrong with result files. Exit code 0: nothing; 1: something."""
-    try:
-        sources = named(paths or [RESULTS])
-    except PipelineError as error:
-        raise _stopped(error) from error
+    sources = named(paths or [RESULTS])
     findings = corpus_findings(sources, certificates=certificates)
     typer.echo(_findings_json(findings) if as_json else _findings_text(findings), nl=False)
     if not findings:

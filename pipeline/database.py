@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import duckdb
 
     from estimates.model import Flag
-    from pipeline.validate import Accepted
+    from pipeline.validate import Accepted, Verdict
 
 
 def open_database(results: Path, extra: tuple[Path, ...] = ()) -> duckdb.DuckDBPyConnection:
@@ -34,7 +34,7 @@ def open_database(results: Path, extra: tuple[Path, ...] = ()) -> duckdb.DuckDBP
     found = verdict.findings or collection_findings(verdict)
     if found:
         raise RejectedError(found)
-    beside = flags_within([accepted.submission for accepted in verdict.submissions])
+    beside = _flags_beside(verdict)
     connection = load(
         (_entry(*each) for each in zip(verdict.submissions, beside, strict=True)),
         (
@@ -48,6 +48,28 @@ def open_database(results: Path, extra: tuple[Path, ...] = ()) -> duckdb.DuckDBP
     )
     aggregate(connection)
     return connection
+
+
+def _flags_beside(verdict: Verdict) -> list[tuple[Flag, ...]]:
+    """What each submission looks like beside the others that count.
+
+    A correction has the trials of what it replaces: neither of the two is a copy.
+    """
+    members = verdict.submissions
+    ended = {entry.source.path.name for entry in verdict.lifecycle}
+    ended |= {
+        each.submission.supersedes
+        for each in members
+        if each.source.place == "corpus" and each.submission.supersedes
+    }
+    counting = [
+        each
+        for each in members
+        if each.source.place == "preview" or each.source.path.name not in ended
+    ]
+    flags = flags_within([each.submission for each in counting])
+    told = {each.source.path: raised for each, raised in zip(counting, flags, strict=True)}
+    return [told.get(each.source.path, ()) for each in members]
 
 
 def _entry(accepted: Accepted, beside: tuple[Flag, ...]) -> Entry:

@@ -49,10 +49,14 @@ def discover(results: Path, extra: Iterable[Path] = ()) -> tuple[Source, ...]:
 def named(paths: Iterable[Path]) -> tuple[Source, ...]:
     """The files that were asked for; of a folder, every JSON file below it.
 
-    A file in a folder of `FOLDERS` is held to the rules of the corpus. Raises
-    `MissingFileError` for a path that does not exist.
+    A file in a folder of `FOLDERS` is held to the rules of the corpus. A path that does not exist
+    is one of the files: the validator says so and judges the others.
     """
-    return tuple(_source(path) for given in paths for path in _files_of(given))
+    return tuple(
+        _source(path)
+        for given in paths
+        for path in (_files_of(given) if given.exists() else (given,))
+    )
 
 
 def _source(path: Path) -> Source:

@@ -123,6 +123,9 @@ def judge_quickly(source: Source) -> tuple[Finding, ...] | None:
 
 def read_bytes(source: Source) -> bytes | Finding:
     """The bytes of a file, at most one more than allowed: the loader says so."""
+    if not (source.path.is_symlink() or source.path.exists()):
+        message = "there is no such file; give a result file or a folder that holds some"
+        return Finding(path=ROOT, message=message, rule="file-exists")
     if source.path.is_symlink() or not source.path.is_file():
         message = "this is no regular file; put the result itself in its place"
         return Finding(path=ROOT, message=message, rule="regular-file")

@@ -5,9 +5,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import random
 from dataclasses import dataclass, replace
 
+from estimates.reference import suites
 from schemas.canonical import canonical_bytes
 from schemas.codec import encode
 from schemas.submission import (
@@ -24,10 +26,12 @@ from schemas.submission import (
     Model,
     NoSpeculation,
     OperatingSystem,
+    Placement,
     Probes,
     Prompt,
     PromptLookup,
     Settings,
+    Snapshot,
     Submission,
     Suite,
     Tool,
@@ -69,21 +73,44 @@ def sample(  # noqa: PLR0913 - a builder: each argument is one thing a test may 
     """A valid submission with a baseline, a prompt-lookup arm and a draft-model arm."""
     costs = costs or Costs()
     prompts = tuple(
-        Prompt(id=f"{task}-{number}", task=task, tokens=100)  # type: ignore[arg-type]
+        Prompt(
+            id=f"{task}-{number}",
+            task=task,  # type: ignore[arg-type]
+            tokens=100,
+            rendered_sha256="8899aabbccddeeff",
+        )
         for task in tasks
         for number in range(1, prompts_per_task + 1)
     )
     draft = Model(
-        id="tiny-q8-0", name="Tiny-500M", quantisation="Q8_0", parameters=500_000_000, layers=24
+        id="tiny-q8-0",
+        name="Tiny-500M",
+        family="Sample",
+        quantisation="Q8_0",
+        parameters=500_000_000,
+        architecture="llama",
+        file_bytes=531_000_000,
+        sha256="d1" * 32,
+        layers=24,
+        vocabulary_size=32_000,
+        tokenizer_sha256="a0" * 32,
     )
     size = f"{parameters / 1e9:g}B"
     arms = (
-        Arm(id="baseline", role="baseline", method=NoSpeculation()),
+        Arm(
+            id="baseline",
+            role="baseline",
+            method=NoSpeculation(),
+            load_s=0.5,
+            placement=Placement(target_gpu_layers_requested=-1),
+        ),
         Arm(
             id="prompt-lookup-n4",
             role="speculation",
             method=PromptLookup(n_max=DEPTH, ngram_min=2, ngram_max=4),
             baseline="baseline",
+            load_s=0.0,
+            placement=Placement(target_gpu_layers_requested=-1),
         ),
         Arm(
             id="draft-model-n4",
@@ -91,6 +118,7 @@ def sample(  # noqa: PLR0913 - a builder: each argument is one thing a test may 
             method=DraftModel(draft=draft.id, n_max=DEPTH),
             baseline="baseline",
             load_s=1.5,
+            placement=Placement(target_gpu_layers_requested=-1, draft_gpu_layers_requested=-1),
             peak_memory=(DeviceMemory(device="CPU", peak_mib=700),),
         ),
     )
@@ -119,7 +147,8 @@ def sample(  # noqa: PLR0913 - a builder: each argument is one thing a test may 
             commit="0c1e57098",
             package_version="0.3.36",
             backend=backend,  # type: ignore[arg-type]
-            devices=(Device(name="CPU", kind="cpu"),),
+            devices=(Device(name="CPU", kind="cpu", memory_total_mib=32768),),
+            system_info="CPU : AVX2 = 1",
         ),
         target=Model(
             id=f"sample-{size.lower()}-{quantisation.lower().replace('_', '-')}",
@@ -127,21 +156,38 @@ def sample(  # noqa: PLR0913 - a builder: each argument is one thing a test may 
             family="Sample",
             quantisation=quantisation,
             parameters=parameters,
+            architecture="llama",
+            file_bytes=parameters // 2,
+            sha256=hashlib.sha256(f"{size} {quantisation}".encode()).hexdigest(),
             layers=32,
+            vocabulary_size=32_000,
+            tokenizer_sha256="a0" * 32,
         ),
         drafts=(draft,),
-        settings=Settings(max_output_tokens=OUTPUT_TOKENS, context_tokens=2048, threads=8),
+        settings=Settings(
+            max_output_tokens=OUTPUT_TOKENS,
+            context_tokens=2048,
+            kv_type_k="f16",
+            kv_type_v="f16",
+            flash_attention="auto",
+            batch_tokens=512,
+            micro_batch_tokens=512,
+            threads=8,
+            threads_batch=8,
+        ),
         design=Design(
             blocks=blocks,
             order="latin-square",
             planned_trials=len(prompts) * blocks * len(arms),
             ended="completed",
             seed=seed,
+            resumed=0,
         ),
-        suite=Suite(id="core", version="1.0.0", prompts=prompts),
+        suite=Suite(id="core", version="1.0.0", sha256=suites()["core"]["1.0.0"], prompts=prompts),
         arms=arms,
         trials=_trials(random.Random(seed), costs, prompts, arms, blocks),  # noqa: S311 - made-up data
-        warmups=(Warmup(arm="draft-model-n4", output_tokens=32, decode_ms=700.0),),
+        warmups=tuple(Warmup(arm=arm.id, output_tokens=32, decode_ms=700.0) for arm in arms),
+        environment=(Snapshot(moment="before", load_1min=0.5, available_ram_mib=24_000),),
         probes=Probes(
             verification=VerificationProbe(
                 context_tokens=256,
@@ -175,6 +221,8 @@ def _trials(
         for number, prompt in enumerate(prompts):
             for arm in arms:
                 trial = _trial(rng, costs, arm, number)
+                if arm.role == "baseline" and block == 0:  # the others are compared with this one
+                    trial = replace(trial, compared_tokens=None)
                 trials.append(replace(trial, prompt=prompt.id, block=block, order=len(trials)))
     return tuple(trials)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from schemas.rules import counters, design, references, times
+from schemas.rules import completeness, counters, design, references, times
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -53,4 +53,7 @@ RULES: dict[str, Rule] = {
     "trials-within-window": times.trials_within_window,
     "decode-takes-time": times.decode_takes_time,
     "probe-widths-ascend": times.probe_widths_ascend,
+    "run-facts-stated": completeness.run_facts_stated,
+    "arm-facts-stated": completeness.arm_facts_stated,
+    "trial-facts-stated": completeness.trial_facts_stated,
 }

@@ -250,7 +250,7 @@ def _machine(rig: Rig) -> Machine:
 
 def _engine(rig: Rig) -> Engine:
     return Engine(
-        runner="llama-server",
+        runner="openai",
         name="llama.cpp",
         version=f"b{rig.build_number}",
         build_number=rig.build_number,

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from schemas import contract
 from schemas.canonical import canonical_bytes
 from schemas.codec import encode
-from schemas.submission import Origin
+from schemas.submission import Engine, Model, Origin, Settings
 from tests.samples import sample, sample_bytes
 
 if TYPE_CHECKING:
@@ -55,15 +55,23 @@ def small() -> Document:
 
 def valid_files() -> dict[str, bytes]:
     """Three valid files that differ in what they leave out."""
+    known = sample(tasks=("chat", "json"), prompts_per_task=1, blocks=1, contributor="grace")
     imported = replace(
-        sample(tasks=("chat", "json"), prompts_per_task=1, blocks=1, contributor="grace"),
+        known,
         tier="imported",
+        engine=Engine(runner="imported", name="llama.cpp", version="b6000", backend="cuda"),
+        target=_named_only(known.target),
+        drafts=tuple(_named_only(draft) for draft in known.drafts),
+        settings=Settings(max_output_tokens=known.settings.max_output_tokens, threads=8),
+        suite=replace(known.suite, id="mtp-bench", sha256=None),
+        arms=tuple(replace(arm, load_s=None, placement=None) for arm in known.arms),
         profile="custom",
         origin=Origin(
             format="mtp-bench", sha256="b1" * 32, source="Community thread", licence="MIT"
         ),
         probes=None,
         warmups=None,
+        environment=None,
     )
     return {
         "default": sample_bytes(sample(tasks=("code", "math", "creative"), prompts_per_task=1)),
@@ -72,11 +80,19 @@ def valid_files() -> dict[str, bytes]:
     }
 
 
+def _named_only(model: Model) -> Model:
+    """What a table in a thread tells of a model."""
+    return Model(id=model.id, name=model.name, quantisation=model.quantisation)
+
+
 def _with_failures() -> Document:
     """No GPU; the draft-model arm could not load, and one trial of another arm timed out."""
     cpu_only = sample(gpu=None, backend="cpu", tasks=("code", "math"), prompts_per_task=1, blocks=1)
     document: Document = encode(cpu_only)  # type: ignore[assignment]  # a submission is an object
-    document["arms"][DRAFTED].update(outcome="failed", reason="out-of-memory")
+    unloaded = document["arms"][DRAFTED]
+    unloaded.update(outcome="failed", reason="out-of-memory")
+    for name in ("load_s", "placement", "peak_memory"):
+        del unloaded[name]
     kept = ("arm", "prompt", "block", "order")
     for index, trial in enumerate(document["trials"]):
         if trial["arm"] == "draft-model-n4" or trial["order"] == LOOKUP:
@@ -131,10 +147,11 @@ def _place(document: Document, path: str) -> tuple[Any, str | int]:
     return place, last
 
 
-def _no_medians(trial: int) -> Change:
-    """Medians need the drafted histogram that the change takes away."""
-    fields = ("round_ms_median", "round_cpu_ms_median")
-    return _all(*(_remove(f"trials.{trial}.{field}") for field in fields))
+def _only_sums(trial: int) -> Change:
+    """A trial of a runner that tells sums only: without drafted histogram there are no medians."""
+    fields = ("drafted_histogram", "round_ms_median", "round_cpu_ms_median")
+    gone = (_remove(f"trials.{trial}.{field}") for field in fields)
+    return _all(_set("engine.runner", "openai"), *gone)
 
 
 def _no_baseline(document: Document) -> None:
@@ -143,7 +160,8 @@ def _no_baseline(document: Document) -> None:
 
 
 def _trial_twice(document: Document) -> None:
-    document["trials"].append({**document["trials"][BASELINE], "order": 3})
+    again = {**document["trials"][BASELINE], "order": 3, "compared_tokens": 41}
+    document["trials"].append(again)
 
 
 # The two speculative trials of the small sample have 20 rounds, 80 drafted and 20 accepted tokens,
@@ -160,7 +178,7 @@ CHANGES: dict[str, Change] = {
     "prompt-ids-unique": _repeat("suite.prompts"),
     "draft-ids-unique": _repeat("drafts"),
     "probe-draft-known": _set("probes.drafting.0.draft", "another-model"),
-    "warmup-arm-known": _set("warmups.0.arm", "another-arm"),
+    "warmup-arm-known": _all(_repeat("warmups"), _set("warmups.3.arm", "another-arm")),
     "trial-arm-known": _set("trials.1.arm", "another-arm"),
     "trial-prompt-known": _set("trials.1.prompt", "another-prompt"),
     "trial-block-planned": _set("trials.1.block", 1),
@@ -168,27 +186,24 @@ CHANGES: dict[str, Change] = {
     "trial-order": _set("trials.2.order", 7),
     "trial-reason": _set("trials.1.reason", "crashed"),
     "origin-of-import": _set("tier", "imported"),
-    "accepted-within-drafted": _all(
-        _set("trials.2.drafted", 19), _remove("trials.2.drafted_histogram"), _no_medians(2)
-    ),
+    "accepted-within-drafted": _all(_set("trials.2.drafted", 19), _only_sums(2)),
     "full-rounds-within-rounds": _set("trials.2.full_rounds", 21),
-    "drafted-within-depth": _all(
-        _set("trials.2.drafted", 81), _remove("trials.2.drafted_histogram"), _no_medians(2)
-    ),
+    "drafted-within-depth": _all(_set("trials.2.drafted", 81), _only_sums(2)),
     "output-tokens-counted": _set("trials.1.output_tokens", 40),
     "output-within-limit": _set("settings.max_output_tokens", 40),
     "context-large-enough": _set("settings.context_tokens", 140),
     "histograms-agree": _set("trials.1.accepted_histogram", [1, 19]),
     "medians-agree": _set("trials.1.round_ms_median", [28.1, 28.2]),
-    "no-speculation-drafts-nothing": _all(
-        _set("trials.0.drafted", 1), _remove("trials.0.drafted_histogram"), _no_medians(0)
-    ),
+    "no-speculation-drafts-nothing": _all(_set("trials.0.drafted", 1), _only_sums(0)),
     "divergence-within-compared": _set("trials.1.first_divergence", 41),
     "parts-within-decode": _set("trials.1.verify_ms", 600),
     "decode-within-wall": _set("trials.1.wall_ms", 600),
     "trials-within-window": _set("measured_until", "2026-11-21T08:59:59Z"),
     "decode-takes-time": _all(_set("trials.0.decode_ms", 0), _set("trials.0.verify_ms", 0)),
     "probe-widths-ascend": _set("probes.verification.widths", [1, 2, 2, 4, 5]),
+    "run-facts-stated": _remove("settings.threads"),
+    "arm-facts-stated": _remove("arms.2.load_s"),
+    "trial-facts-stated": _remove("trials.1.wall_ms"),
 }
 
 

@@ -64,7 +64,9 @@ def test_json_of_nothing_wrong_is_an_empty_list(tmp_path: Path) -> None:
     assert json.loads(pipeline("validate", "--json", path).stdout) == []
 
 
-@pytest.mark.parametrize("arguments", [["validate", "nowhere.json"], ["validate", "--colour"]])
+@pytest.mark.parametrize(
+    "arguments", [["build", "--extra", "nowhere.json"], ["validate", "--colour"]]
+)
 def test_what_cannot_be_meant_is_a_usage_error(arguments: list[str]) -> None:
     done = pipeline(*arguments)
 

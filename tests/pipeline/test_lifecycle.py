@@ -58,6 +58,18 @@ def test_a_superseded_result_stays_and_counts_no_longer(tmp_path: Path) -> None:
     assert one(database, "select submissions from headline where tier = 'measured'") == (1,)
 
 
+def test_a_result_casts_no_doubt_on_others_once_it_counts_no_longer(tmp_path: Path) -> None:
+    honest = sample(tasks=("code", "math"), blocks=2)
+    put(tmp_path, honest)
+    stolen = put(tmp_path, replace(honest, contributor="eve"))
+    flagged = "select count(*) from flag where flag = 'copied-times'"
+    assert one(open_database(tmp_path), flagged) == (2,)
+
+    decide(tmp_path, stolen.name, "quarantined")
+
+    assert one(open_database(tmp_path), flagged) == (0,)
+
+
 def test_a_result_in_quarantine_leaves_every_aggregate(tmp_path: Path) -> None:
     doubted, sound = put(tmp_path, OLD), put(tmp_path, OTHER)
     decide(tmp_path, doubted.name, "quarantined")

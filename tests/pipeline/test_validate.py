@@ -11,7 +11,7 @@ import pytest
 
 from pipeline.database import open_database
 from pipeline.discover import discover, named
-from pipeline.errors import MissingFileError, RejectedError
+from pipeline.errors import RejectedError
 from pipeline.validate import validate
 from tests.pipeline.tables import canonical_name, one, put, rows
 from tests.samples import sample, sample_bytes
@@ -144,9 +144,15 @@ def test_a_file_anywhere_else_may_have_any_name(tmp_path: Path) -> None:
     assert validate(named([path])).findings == {}
 
 
-def test_a_path_that_is_not_there_is_said(tmp_path: Path) -> None:
-    with pytest.raises(MissingFileError, match=r"nowhere\.json does not exist"):
-        named([tmp_path / "nowhere.json"])
+def test_a_path_that_is_not_there_is_a_finding_and_the_others_are_judged(tmp_path: Path) -> None:
+    nowhere, broken = tmp_path / "nowhere.json", tmp_path / "broken.json"
+    broken.write_text("{}")
+
+    found = validate(named([nowhere, broken])).findings
+
+    (finding,) = found[str(nowhere)]
+    assert (finding.rule, finding.path) == ("file-exists", "$")
+    assert found[str(broken)]
 
 
 def test_one_rejected_file_stops_everything_and_tells_all(tmp_path: Path) -> None:

@@ -67,10 +67,16 @@ def test_the_contract_accepts_what_is_encoded(method: Method) -> None:
     submission = sample(tasks=("code",), prompts_per_task=1, blocks=1)
     baseline, *_ = submission.arms
     role: Role = "control" if method.type in ("none", "empty-draft") else "speculation"
-    judged = Arm(id="judged", role=role, method=method, baseline="baseline")
+    layers = Placement(target_gpu_layers_requested=-1, draft_gpu_layers_requested=-1)
+    judged = Arm(
+        id="judged", role=role, method=method, baseline="baseline", load_s=1.5, placement=layers
+    )
 
     changed = replace(
-        submission, arms=(baseline, judged), trials=submission.trials[:1], warmups=None
+        submission,
+        arms=(baseline, judged),
+        trials=submission.trials[:1],
+        warmups=submission.warmups[:1] if submission.warmups else None,
     )
 
     assert contract.findings(sample_bytes(changed)) == ()

@@ -1,0 +1,155 @@
+"""Does a measured file state what the harness always knows when it writes one?
+
+Many fields are optional because an import or another runner does not know them. The harness does:
+a file of one of its runners that lacks such a field was changed after it was written.
+"""
+
+from __future__ import annotations
+
+from operator import attrgetter
+from typing import TYPE_CHECKING
+
+from schemas.finding import Finding
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from schemas.submission import Arm, Submission, Trial
+
+# In-process, the harness sees every round and the context itself; a server tells only sums.
+_IN_PROCESS = "llama-cpp-python"
+_SERVER = "llama-server"
+_MODEL = (
+    "family", "parameters", "architecture", "file_bytes", "sha256", "layers", "vocabulary_size",
+    "tokenizer_sha256",
+)  # fmt: skip
+_SETTINGS = (
+    "context_tokens", "kv_type_k", "kv_type_v", "batch_tokens", "micro_batch_tokens", "threads",
+    "threads_batch",
+)  # fmt: skip
+_DESIGN = ("seed", "resumed")
+_ENGINE = {
+    _IN_PROCESS: ("package_version", "devices", "system_info"),
+    _SERVER: ("binary_sha256",),
+}
+_SETTINGS_BESIDE = {_IN_PROCESS: ("flash_attention",), _SERVER: ()}
+_SUMS = ("wall_ms", "rounds", "drafted", "accepted", "finish", "output_sha256")
+_TRIAL = {
+    _IN_PROCESS: (
+        *_SUMS, "draft_ms", "verify_ms", "full_rounds", "accepted_histogram", "drafted_histogram",
+        "round_ms_median", "round_cpu_ms_median",
+    ),
+    _SERVER: _SUMS,
+}  # fmt: skip
+
+
+def run_facts_stated(submission: Submission) -> Iterator[Finding]:
+    """Engine, settings, design, models and the machine's state are known before the first trial."""
+    runner = _runner(submission)
+    if runner is None:
+        return
+    yield from _lacking(submission.engine, _ENGINE[runner], "$.engine", runner)
+    settings = (*_SETTINGS, *_SETTINGS_BESIDE[runner])
+    yield from _lacking(submission.settings, settings, "$.settings", runner)
+    yield from _lacking(submission.design, _DESIGN, "$.design", runner)
+    yield from _lacking(submission.suite, ("sha256",), "$.suite", runner)
+    yield from _lacking(submission, ("warmups", "environment"), "$", runner)
+    for index, device in enumerate(submission.engine.devices or ()):
+        yield from _lacking(device, ("memory_total_mib",), f"$.engine.devices[{index}]", runner)
+    yield from _lacking(submission.target, _MODEL, "$.target", runner)
+    for index, draft in enumerate(submission.drafts):
+        yield from _lacking(draft, _MODEL, f"$.drafts[{index}]", runner)
+    # Windows has no load average.
+    load = () if submission.machine.os.family == "windows" else ("load_1min",)
+    for index, snapshot in enumerate(submission.environment or ()):
+        state = ("available_ram_mib", *load)
+        yield from _lacking(snapshot, state, f"$.environment[{index}]", runner)
+
+
+def arm_facts_stated(submission: Submission) -> Iterator[Finding]:
+    """An arm that was loaded has a loading time, a placement and an answer to warm up."""
+    runner = _runner(submission)
+    if runner is None:
+        return
+    ran = {trial.arm for trial in submission.trials if trial.outcome == "ok"}
+    warm = {warmup.arm for warmup in submission.warmups or ()}
+    for index, arm in enumerate(submission.arms):
+        if arm.outcome == "failed":
+            continue
+        path = f"$.arms[{index}]"
+        yield from _lacking(arm, ("load_s", "placement"), path, runner)
+        if arm.placement is not None:
+            layers = _layers_asked(arm)
+            yield from _lacking(arm.placement, layers, f"{path}.placement", runner)
+        if submission.warmups is not None and arm.id in ran - warm:
+            message = f"nothing of the arm {arm.id}; {_word(runner)}"
+            yield Finding(path="$.warmups", message=message, rule="arm-facts-stated")
+
+
+def _layers_asked(arm: Arm) -> tuple[str, ...]:
+    drafts = arm.method.type == "draft-model"
+    asked = "target_gpu_layers_requested"
+    return (asked, "draft_gpu_layers_requested") if drafts else (asked,)
+
+
+def trial_facts_stated(submission: Submission) -> Iterator[Finding]:
+    """A trial that finished was timed, counted and compared; its prompt was rendered."""
+    runner = _runner(submission)
+    if runner is None:
+        return
+    names = _TRIAL[runner]
+    values = attrgetter("outcome", *names)
+    first = _first_baselines(submission)
+    answered: set[str] = set()
+    for index, trial in enumerate(submission.trials):
+        found = values(trial)
+        if found[0] != "ok":
+            continue
+        answered.add(trial.prompt)
+        if None in found:
+            yield from _lacking(trial, names, f"$.trials[{index}]", runner)
+        if trial.compared_tokens is None and first.get(trial.prompt, trial) is not trial:
+            yield from _lacking(trial, ("compared_tokens",), f"$.trials[{index}]", runner)
+    for index, prompt in enumerate(submission.suite.prompts):
+        if prompt.id in answered:
+            path = f"$.suite.prompts[{index}]"
+            yield from _lacking(prompt, ("tokens", "rendered_sha256"), path, runner)
+
+
+def _first_baselines(submission: Submission) -> dict[str, Trial]:
+    """The output of each prompt that the others are compared with: a baseline's first."""
+    baselines = {arm.id for arm in submission.arms if arm.role == "baseline"}
+    first: dict[str, Trial] = {}
+    for trial in submission.trials:
+        if trial.arm in baselines and trial.outcome == "ok":
+            known = first.get(trial.prompt)
+            if known is None or trial.order < known.order:
+                first[trial.prompt] = trial
+    return first
+
+
+def _runner(submission: Submission) -> str | None:
+    """The runner of the harness that wrote the file, if one did."""
+    runner = submission.engine.runner
+    return runner if submission.tier == "measured" and runner in _TRIAL else None
+
+
+def _lacking(value: object, names: tuple[str, ...], path: str, runner: str) -> Iterator[Finding]:
+    rule = next(rule for place, rule in _RULES.items() if path.startswith(place))
+    for name in names:
+        if getattr(value, name) is None:
+            message = f"the field is missing; {_word(runner)}"
+            yield Finding(path=f"{path}.{name}", message=message, rule=rule)
+
+
+def _word(runner: str) -> str:
+    return f"every run with {runner} knows it, so take the file as the harness wrote it"
+
+
+# The longest places first: `$` stands for all others.
+_RULES = {
+    "$.arms": "arm-facts-stated",
+    "$.trials": "trial-facts-stated",
+    "$.suite.prompts": "trial-facts-stated",
+    "$": "run-facts-stated",
+}
