@@ -67,12 +67,10 @@ def run_facts_stated(submission: Submission) -> Iterator[Finding]:
 
 
 def arm_facts_stated(submission: Submission) -> Iterator[Finding]:
-    """An arm that was loaded has a loading time, a placement and an answer to warm up."""
+    """An arm that was loaded has a loading time and a placement."""
     runner = _runner(submission)
     if runner is None:
         return
-    ran = {trial.arm for trial in submission.trials if trial.outcome == "ok"}
-    warm = {warmup.arm for warmup in submission.warmups or ()}
     for index, arm in enumerate(submission.arms):
         if arm.outcome == "failed":
             continue
@@ -81,9 +79,6 @@ def arm_facts_stated(submission: Submission) -> Iterator[Finding]:
         if arm.placement is not None:
             layers = _layers_asked(arm)
             yield from _lacking(arm.placement, layers, f"{path}.placement", runner)
-        if submission.warmups is not None and arm.id in ran - warm:
-            message = f"nothing of the arm {arm.id}; {_word(runner)}"
-            yield Finding(path="$.warmups", message=message, rule="arm-facts-stated")
 
 
 def _layers_asked(arm: Arm) -> tuple[str, ...]:
