@@ -12,7 +12,6 @@ from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from pipeline.build import build
 from schemas import contract
 from schemas.canonical import canonical_bytes
 from schemas.codec import encode
@@ -22,7 +21,6 @@ from tests.schema_tree import resolved
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 TRICKS = {
     "handlers": '" onmouseover="boom()" \' onerror=\'boom()\' autofocus onfocus=boom() x="',
@@ -40,17 +38,6 @@ def submissions() -> dict[str, Submission]:
     return {
         name: _filled(number, text) for number, (name, text) in enumerate(TRICKS.items(), start=1)
     }
-
-
-@cache
-def hostile_site(temporary: Path) -> Path:
-    """The site of these submissions below pytest's base folder, built once per session."""
-    folder = temporary / "hostile"
-    (folder / "results" / "community").mkdir(parents=True)
-    for name in TRICKS:
-        path = folder / "results" / "community" / f"{file_stem(name)}.json"
-        path.write_bytes(canonical_bytes(encode(submissions()[name])))
-    return build(results=folder / "results", output=folder / "site")
 
 
 def file_stem(name: str) -> str:

@@ -1,11 +1,13 @@
 """Which site do the tests look at? One built from a small corpus, once per session.
 
-One of its submissions carries text that tries to become code, as far as the format lets it.
+One of its submissions carries text that tries to become code, as far as the format lets it. Beside
+the corpus lie the submissions of `tests.hostile_site`: one site serves all tests.
 """
 
 from __future__ import annotations
 
 import hashlib
+import re
 import shutil
 from dataclasses import replace
 from functools import cache
@@ -13,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pipeline.build import build
+from tests.hostile_site import TRICKS, file_stem, submissions
 from tests.samples import Costs, sample, sample_bytes
 
 if TYPE_CHECKING:
@@ -23,6 +26,7 @@ HOSTILE_NOTE = (
     '"onmouseover="boom()" {{ 7 * 7 }} {% raw %} [x](javascript:boom()) '
     "&lt;script&gt;boom()&lt;/script&gt;"
 )
+SUBMISSION = re.compile(r'href="[^"]*submissions/([^"/#]+)/')
 HOSTILE_NAME = "&lt;/title&gt;&lt;script&gt;boom()&lt;/script&gt;' onload='boom()"
 
 
@@ -39,11 +43,14 @@ def corpus() -> tuple[Submission, ...]:
 
 
 def write_corpus(folder: Path) -> Path:
-    """A results folder with `corpus()` and the published figures of the repository."""
+    """A results folder with `corpus()`, the hostile ones and the published figures."""
     shutil.copytree(PUBLISHED, folder / "published")
     (folder / "community").mkdir()
     for number, submission in enumerate(corpus()):
         path = folder / "community" / f"{submission_name(number)}.json"
+        path.write_bytes(sample_bytes(submission))
+    for name, submission in submissions().items():
+        path = folder / "community" / f"{file_stem(name)}.json"
         path.write_bytes(sample_bytes(submission))
     return folder
 
@@ -63,6 +70,27 @@ def built_site(temporary: Path) -> Path:
 
 
 def addresses(site: Path) -> list[str]:
-    """The addresses of all pages of a built site, sorted."""
+    """The addresses of all pages of a built site, sorted, but those only about hostile rigs."""
+    hostile = set(hostile_addresses(site))
     found = (path.parent.relative_to(site).as_posix() for path in site.rglob("index.html"))
-    return sorted("" if name == "." else f"{name}/" for name in found)
+    names = ("" if name == "." else f"{name}/" for name in found)
+    return sorted(name for name in names if name not in hostile)
+
+
+@cache
+def hostile_addresses(site: Path) -> tuple[str, ...]:
+    """The pages of the hostile submissions, and of the devices and models that only they have."""
+    own = {file_stem(name) for name in TRICKS}
+    places = (page for kind in ("devices", "models") for page in site.glob(f"{kind}/*/index.html"))
+    about = (page for page in places if _led_to(page) and _led_to(page) <= own)
+    return tuple(
+        sorted(
+            {f"submissions/{stem}/" for stem in own}
+            | {f"{page.parent.relative_to(site).as_posix()}/" for page in about}
+        )
+    )
+
+
+def _led_to(page: Path) -> set[str]:
+    """The submissions that a page links to."""
+    return set(SUBMISSION.findall(page.read_text("utf-8")))

@@ -83,7 +83,7 @@ def test_the_keyboard_sorts_and_the_heading_says_so(page: Page, base: str) -> No
 
 
 def test_the_copied_csv_holds_the_rows_that_are_shown(page: Page, base: str) -> None:
-    opened(page, base + "explore/?task=code&backend=vulkan&method=draft-model")
+    opened(page, base + "explore/?task=code&backend=vulkan&method=draft-model&words=4060")
     page.get_by_role("button", name="Copy as CSV").click()
     page.wait_for_function("document.querySelector('[data-part=copied]').textContent")
     copied = list(csv.DictReader(io.StringIO(page.evaluate("navigator.clipboard.readText()"))))

@@ -10,11 +10,9 @@ from urllib.parse import urlsplit
 import nh3
 import pytest
 
-from pipeline.build import PROSE
-from tests.browser.conftest import serve
 from tests.browser.test_site import NARROW, px_too_wide
-from tests.hostile_site import TRICKS, file_stem, hostile_site
-from tests.sites import addresses
+from tests.hostile_site import TRICKS, file_stem
+from tests.sites import hostile_addresses
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,6 +22,23 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.browser
 FORMULAS = "=+-@\t\r"
+PLACES = ("devices", "models")
+# The pages that the pipeline fills from all results, each of its own template.
+OVERVIEWS = (
+    "",
+    "advisor/",
+    "break-even/",
+    "builds/",
+    "compare/",
+    "coverage/",
+    "data/",
+    "devices/",
+    "explore/",
+    "models/",
+    "predictions/",
+    "submissions/",
+    "tasks/",
+)
 # Whatever would run, ask or break the policy leaves a word in this list.
 WATCH = """
 window.caught = [];
@@ -44,17 +59,6 @@ FORCE = """() => { for (const each of document.querySelectorAll('article *'))
   for (const kind of ['mouseover', 'focus', 'error', 'click'])
     if (kind !== 'click' || !each.closest('a, button, summary, label, input, select, form'))
       each.dispatchEvent(new Event(kind)); }"""
-
-
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return hostile_site(tmp_path_factory.getbasetemp())
-
-
-@pytest.fixture(scope="module")
-def base(site: Path) -> Iterator[str]:
-    with serve(site) as address:
-        yield address
 
 
 @pytest.fixture
@@ -85,19 +89,16 @@ def page(browser: Browser, base: str, complaints: list[str]) -> Iterator[Page]:
 
 
 def kinds(site: Path) -> list[str]:
-    """The pages that the pipeline fills from results, but for the submissions' own."""
-    prose = {f"{path.stem}/" for path in PROSE.glob("*.md")} | {"published/", "format/"}
-    return [
-        each
-        for each in addresses(site)
-        if each not in prose and not each.startswith(("design/", "submissions/rig-"))
-    ]
+    """The pages that show hostile text: the overviews, each trick, one device and one model."""
+    own = hostile_addresses(site)
+    places = [next(each for each in own if each.startswith(f"{kind}/")) for kind in PLACES]
+    return [*OVERVIEWS, *(f"submissions/{file_stem(name)}/" for name in TRICKS), *places]
 
 
 def test_no_page_runs_asks_or_spreads(
     page: Page, base: str, site: Path, complaints: list[str]
 ) -> None:
-    for address in (*kinds(site), *(f"submissions/{file_stem(name)}/" for name in TRICKS)):
+    for address in kinds(site):
         page.goto(base + address, wait_until="networkidle")
         page.evaluate(FORCE)
         complaints += [f"{address} {word}" for word in page.evaluate("window.caught")]
