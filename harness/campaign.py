@@ -32,7 +32,7 @@ DEFAULT_METHODS: tuple[MethodRequest, ...] = (
 )
 CONTROLS: tuple[MethodRequest, ...] = (NoSpeculation(), EmptyDraft())
 # Three blocks are the fewest that show how blocks differ. After six, a seventh narrows the interval
-# by a tenth: what is still too wide then needs a quieter machine and not more patience.
+# by an eighth: what is still too wide then needs a quieter machine and not more patience.
 LEAST_BLOCKS = 3
 MOST_BLOCKS = 6
 QUICK_BLOCKS = 1

@@ -1,6 +1,6 @@
 """How do the figures of the simulation look on a page? `python -m tests.bench.simulation_table`.
 
-Prints the two tables of the design note from the recorded figures; a test compares both.
+Prints the tables of the design notes from the recorded figures; a test compares them.
 """
 
 from __future__ import annotations
@@ -21,13 +21,18 @@ DESIGNS = {
     "medians-apart": "medians apart",
     "one-after-another": "one arm after the other",
 }
+LENGTHS = (
+    ("paired", "over-blocks", "three blocks"),
+    ("adaptive", "adaptive-over-blocks", "three to six, ±3 %"),
+)
 MINUS = "\N{MINUS SIGN}"
 
 
 def main() -> None:
     """Print the tables."""
     document = json.loads(DATA.read_text("utf-8"))
-    sys.stdout.write(speedups(document["rows"]) + "\n" + intervals(document["rows"]))
+    tables = (speedups, intervals, lengths)
+    sys.stdout.write("\n".join(each(document["rows"]) for each in tables))
 
 
 def speedups(rows: Sequence[Row]) -> str:
@@ -72,6 +77,34 @@ def intervals(rows: Sequence[Row]) -> str:
             found["draft", "one-task", "bootstrap"],
         )
         lines.append(_line((_name(scenario), *shown)))
+    return "\n".join(lines) + "\n"
+
+
+def lengths(rows: Sequence[Row]) -> str:
+    """The campaign of three blocks beside the one that ends by its rule, and the naive design."""
+    heads = ("scenario", "design", "blocks", "bias", "95 % of errors are below")
+    more = ("over prompts covers", "over blocks covers", "its median half-width")
+    lines = [_line((*heads, *more)), "|---|---|---:|---:|---:|---:|---:|---:|"]
+    for scenario in dict.fromkeys(str(row["scenario"]) for row in rows):
+        found = {
+            str(row["method"]): row
+            for row in _of(rows, scenario=scenario, arm="draft", level="all-tasks")
+        }
+        name = _name(scenario)
+        for method, over_blocks, design in LENGTHS:
+            row, repeatable = found[method], found[over_blocks]
+            figures = (
+                f"{float(row['blocks']):.1f}",
+                _bias(row),
+                _percent(row["error_95"]),
+                _percent(row["coverage"]),
+                _percent(repeatable["coverage_of_prompts"]),
+                _percent(repeatable["half_width"]),
+            )
+            lines.append(_line((name, design, *figures)))
+        naive = found["one-after-another"]
+        figures = ("", _bias(naive), _percent(naive["error_95"]), "", "", "")
+        lines.append(_line((name, DESIGNS["one-after-another"], *figures)))
     return "\n".join(lines) + "\n"
 
 

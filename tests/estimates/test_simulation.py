@@ -5,15 +5,18 @@ from __future__ import annotations
 import json
 import math
 import random
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
+from estimates.repeatability import CONFIDENCE_WHEN_STOPPED_EARLY
+from harness.campaign import LEAST_BLOCKS, MOST_BLOCKS
 from harness.execute import Surroundings, measure
 from harness.runners.fake import FakeRig, FakeRunner
 from schemas.submission import Snapshot
-from tests.bench import simulation, simulation_table
-from tests.bench.designs import MACHINE, THEN, interleaved
+from tests.bench import length, simulation, simulation_table
+from tests.bench.designs import MACHINE, RULE, THEN, both_lengths, interleaved
 from tests.bench.population import campaign, population
 from tests.bench.rigs import SCENARIOS, bursts, drift
 
@@ -115,19 +118,60 @@ def test_the_command_prints_a_table_and_writes_the_figures(
     assert {row["method"] for row in document["rows"]} == {
         "paired",
         "bootstrap",
+        "over-blocks",
+        "adaptive",
+        "adaptive-over-blocks",
         "medians-apart",
         "one-after-another",
     }
 
 
-def test_the_design_note_shows_the_recorded_figures() -> None:
-    rows = json.loads(simulation_table.DATA.read_text("utf-8"))["rows"]
-    note = (simulation_table.DATA.parents[1] / "0004-paired-ratios-within-blocks.md").read_text(
-        "utf-8"
+def test_the_campaign_that_ends_by_its_rule_is_what_the_harness_measures(tmp_path: Path) -> None:
+    # Trials that take up to 1.9 times as long: three blocks do not agree well enough.
+    rig = replace(KNOWN.rig, slowdown=lambda order: 1 + 0.9 * (order * 7919 % 13) / 12)
+    prompts = KNOWN.draw(random.Random(1))  # noqa: S311 - a simulation
+    plan = replace(campaign(prompts, seed=1), blocks=6, stopping=RULE)
+    surroundings = Surroundings(
+        machine=MACHINE, snapshot=lambda moment: Snapshot(moment=moment), now=lambda: THEN
     )
 
-    assert simulation_table.speedups(rows) in note
-    assert simulation_table.intervals(rows) in note
+    measured = measure(
+        plan,
+        runner=FakeRunner(rig),
+        surroundings=surroundings,
+        work_file=tmp_path / "run.jsonl",
+        resume=False,
+        observe=lambda _event: None,
+    )
+
+    fixed, simulated = both_lengths(rig, lambda same, _rng, _ms: same, prompts, 1)
+    assert simulated.trials == measured.trials
+    assert simulated.design == measured.design
+    assert fixed.trials == measured.trials[: len(fixed.trials)]
+    assert len(fixed.trials) < len(measured.trials)
+
+
+def test_the_design_notes_show_the_recorded_figures() -> None:
+    rows = json.loads(simulation_table.DATA.read_text("utf-8"))["rows"]
+    levels = json.loads((simulation_table.DATA.parent / "length.json").read_text("utf-8"))["rows"]
+    notes = simulation_table.DATA.parents[1]
+    pairs, length_of_campaign = (
+        (notes / name).read_text("utf-8")
+        for name in ("0004-paired-ratios-within-blocks.md", "0007-length-of-a-campaign.md")
+    )
+
+    assert simulation_table.speedups(rows) in pairs
+    assert simulation_table.intervals(rows) in pairs
+    assert simulation_table.lengths(rows) in length_of_campaign
+    assert length.table(levels) in length_of_campaign
+
+
+def test_a_campaign_that_looks_at_its_interval_needs_a_higher_level_than_it_promises() -> None:
+    rows = {row.level: row for row in length.worst(20_000)}
+
+    assert rows[0.95].coverage < 0.935
+    assert rows[CONFIDENCE_WHEN_STOPPED_EARLY].coverage >= 0.95
+    assert all(LEAST_BLOCKS <= row.blocks <= MOST_BLOCKS for row in rows.values())
 
 
 def test_the_recorded_figures_keep_the_promise() -> None:
@@ -135,10 +179,14 @@ def test_the_recorded_figures_keep_the_promise() -> None:
     promised = [
         row
         for row in rows
-        if row["method"] == "paired"
+        if row["method"] in {"paired", "adaptive", "adaptive-over-blocks"}
         and row["scenario"] in {"quiet", "drift", "bursts", "heavy-tails"}
     ]
 
-    assert len(promised) == 4 * 4
-    assert min(row["coverage"] for row in promised) >= 0.93
+    def covered(row: dict[str, float]) -> float:
+        of_prompts = row["method"] == "adaptive-over-blocks"
+        return row["coverage_of_prompts" if of_prompts else "coverage"]
+
+    assert len(promised) == 4 * 4 * 3
+    assert min(covered(row) for row in promised) >= 0.93
     assert max(abs(row["bias"]) for row in promised) <= 0.005
