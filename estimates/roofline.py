@@ -60,6 +60,8 @@ def _main_memory(machine: Machine) -> tuple[float, str] | None:
     if machine.ram_mts is not None and machine.ram_channels is not None:
         gb_per_s = machine.ram_mts * machine.ram_channels * _BYTES_PER_TRANSFER / 1000
         return gb_per_s, f"main memory at {gb_per_s:.0f} GB/s"
+    if machine.cpu.name is None:
+        return None
     gb_per_s_of_chip = bandwidth_gb_per_s(machine.cpu.name)
     if gb_per_s_of_chip is None:
         return None

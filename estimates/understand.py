@@ -35,7 +35,7 @@ def understand(submission: Submission, summary: Summary | None = None) -> Unders
     return Understanding(
         device=device(submission),
         backend=engine.backend,
-        engine=f"{engine.name} {engine.version}",
+        engine=f"{engine.name} {engine.version or build_name(engine.build_number)}",
         target=f"{target.name} {target.quantisation}",
         size_class=size_class(target.parameters),
         tier=submission.tier,
@@ -70,10 +70,16 @@ def device(submission: Submission) -> str:
     """`NVIDIA GeForce RTX 4060, 8 GiB`, or the processor with its threads for a CPU backend."""
     machine = submission.machine
     if submission.engine.backend == "cpu" or not machine.gpus:
-        return f"{machine.cpu.name}, {machine.cpu.logical_cores} threads"
+        threads = f", {machine.cpu.logical_cores} threads" if machine.cpu.logical_cores else ""
+        return f"{machine.cpu.name or 'unknown processor'}{threads}"
     card = machine.gpus[0]
     memory = f", {card.vram_mib / _MIB_PER_GIB:.0f} GiB" if card.vram_mib else ""
     return f"{card.name}{memory}"
+
+
+def build_name(number: int | None) -> str:
+    """`b9789`, for an engine that says its build and no version."""
+    return f"b{number}" if number is not None else "(version unknown)"
 
 
 def size_class(parameters: int | None) -> str:

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 def canonical_name(submission: Submission, data: bytes) -> str:
     """The name that a submission has in the results: machine, target, day and content."""
     on_cpu = submission.engine.backend == "cpu" or not submission.machine.gpus
-    machine = submission.machine.cpu.name if on_cpu else submission.machine.gpus[0].name
+    processor = submission.machine.cpu.name or "unknown"
+    machine = processor if on_cpu else submission.machine.gpus[0].name
     return file_name(
         machine=machine,
         target=submission.target.id,

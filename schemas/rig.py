@@ -14,9 +14,9 @@ class OperatingSystem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cpu:
-    name: str
-    architecture: Literal["x86_64", "aarch64", "riscv64", "ppc64le", "other"]
-    logical_cores: int
+    name: str | None = None
+    architecture: Literal["x86_64", "aarch64", "riscv64", "ppc64le", "other"] | None = None
+    logical_cores: int | None = None
     physical_cores: int | None = None
 
 
@@ -35,10 +35,10 @@ class Gpu:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Machine:
-    os: OperatingSystem
     cpu: Cpu
-    ram_mib: int
     gpus: tuple[Gpu, ...] = ()
+    os: OperatingSystem | None = None
+    ram_mib: int | None = None
     ram_type: str | None = None
     ram_mts: int | None = None
     ram_channels: int | None = None
@@ -65,10 +65,10 @@ class Variable:
 class Engine:
     runner: Literal["llama-cpp-python", "llama-server", "openai", "fake", "imported"]
     name: str
-    version: str
     backend: Literal[
         "cpu", "cuda", "vulkan", "metal", "rocm", "sycl", "opencl", "cann", "musa", "other"
     ]
+    version: str | None = None
     package_version: str | None = None
     commit: str | None = None
     build_number: int | None = None

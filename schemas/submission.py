@@ -115,8 +115,8 @@ class Model:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    max_output_tokens: int
     sampling: Literal["greedy", "other"] = "greedy"
+    max_output_tokens: int | None = None
     context_tokens: int | None = None
     kv_type_k: str | None = None
     kv_type_v: str | None = None

@@ -116,9 +116,26 @@ def _around(rng: random.Random, document: Document) -> None:
         document[name] = drawn(rng, _SCHEMA["properties"][name])
     if rng.random() < 0.3:
         document |= {"tier": "imported", "origin": drawn(rng, _SCHEMA["$defs"]["origin"])}
+    else:
+        _add_what_is_measured(rng, document)
     for name in ("contributor", "notes", "warmups", "probes", "environment"):
         if rng.random() < 0.3:
             document.pop(name, None)
+
+
+def _add_what_is_measured(rng: random.Random, document: Document) -> None:
+    """Fields that a measured campaign has and an imported one may lack."""
+    defs = _SCHEMA["$defs"]
+    machine = defs["machine"]["properties"]
+    wanted = _SCHEMA["allOf"][0]["then"]["properties"]
+    for name in wanted["machine"]["required"]:
+        document["machine"].setdefault(name, drawn(rng, machine[name]))
+    for name in wanted["machine"]["properties"]["cpu"]["required"]:
+        processor = document["machine"]["cpu"]
+        processor.setdefault(name, drawn(rng, machine["cpu"]["properties"][name]))
+    for part in ("engine", "settings"):
+        for name in wanted[part]["required"]:
+            document[part].setdefault(name, drawn(rng, defs[part]["properties"][name]))
 
 
 def _model(rng: random.Random, name: str) -> Document:

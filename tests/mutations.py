@@ -39,6 +39,9 @@ MAY_BE_MISSING = {
     *(f"engine.{name}" for name in ("commit", "package_version")),
     *(f"machine.gpus[].{name}" for name in ("vendor", "vram_mib")),
     *("machine.cpu.physical_cores", "machine.os.version"),
+    # Of an imported campaign only; one of the documents is such.
+    *(f"machine.cpu.{name}" for name in ("name", "architecture", "logical_cores")),
+    *("machine.ram_mib", "engine.version", "settings.max_output_tokens"),
     *("origin.licence", "origin.source"),
     *("settings.context_tokens", "settings.threads"),
     *("suite.prompts[].tokens", "suite.prompts[].rendered_sha256"),
@@ -149,7 +152,8 @@ def is_optional(place: str) -> bool:
 def _branch(node: Schema, value: Any) -> Schema:  # noqa: ANN401 - any JSON value
     """The part of a tagged union that this value belongs to, else the node itself."""
     for part in node.get("allOf", ()):
-        if "if" in part and "properties" in part["then"]:
+        tagged = "type" in part.get("if", {}).get("properties", {})
+        if tagged and "properties" in part["then"]:
             wanted = part["if"]["properties"]["type"]
             if value["type"] in wanted.get("enum", [wanted.get("const")]):
                 branch: Schema = part["then"]

@@ -39,7 +39,7 @@ def stolen_time(evidence: Evidence) -> Flag | None:
 
 def busy_machine(evidence: Evidence) -> Flag | None:
     """Other programs used the processor when the campaign began."""
-    cores = evidence.submission.machine.cpu.logical_cores
+    cores = evidence.submission.machine.cpu.logical_cores or 1
     before = [each for each in evidence.submission.environment or () if each.moment == "before"]
     load = max((each.load_1min or 0.0 for each in before), default=0.0) / cores
     pressure = max((each.cpu_pressure or 0.0 for each in before), default=0.0)

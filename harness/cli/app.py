@@ -6,6 +6,7 @@ import typer
 
 from harness import __version__
 from harness.cli.doctor import doctor
+from harness.cli.import_ import import_
 from harness.cli.models import models
 from harness.cli.run import run
 from harness.cli.show import show
@@ -30,6 +31,7 @@ app.command()(doctor)
 app.command()(validate)
 app.command()(show)
 app.command()(submit)
+app.command("import")(import_)
 app.command()(models)
 
 

@@ -45,7 +45,7 @@ def examine(*, model: str | None, say: Callable[[str], None]) -> Iterator[Check]
     yield _disk()
     yield hardware.power(on_battery=machine.on_battery)
     yield hardware.energy(*energy.availability(machine.gpus))
-    yield hardware.load(state, machine.cpu.logical_cores)
+    yield hardware.load(state, machine.cpu.logical_cores or 1)
     yield hardware.clock(time.perf_counter)
     yield _decode(model, say)
 

@@ -9,6 +9,7 @@ from rich.text import Text
 
 from estimates.reasons import reason
 from estimates.repeatability import blocks_run
+from estimates.understand import build_name
 from harness.report import arms, curve, trust, words
 
 if TYPE_CHECKING:
@@ -75,18 +76,20 @@ def _header(submission: Submission) -> Iterator[Text]:
     engine, machine, suite = submission.engine, submission.machine, submission.suite
     card = machine.gpus[0] if machine.gpus and engine.backend != "cpu" else None
     memory = f" {card.vram_mib / 1024:.0f} GiB" if card and card.vram_mib else ""
-    place = f"{card.name}{memory}" if card else machine.cpu.name
+    place = f"{card.name}{memory}" if card else machine.cpu.name or words.UNKNOWN
     package = f" ({engine.runner} {engine.package_version})" if engine.package_version else ""
     prompts = words.counted(len(suite.prompts), "prompt")
     prompts += f" in {words.counted(blocks_run(submission), 'block')}"
-    limit = submission.settings.max_output_tokens
+    longest = submission.settings.max_output_tokens
+    limit = f", {longest} tokens each" if longest else ""
     yield _field("machine", f"{place}, {engine.backend}")
-    yield _field("engine", f"{engine.name} {engine.version}{package}")
+    version = engine.version or build_name(engine.build_number)
+    yield _field("engine", f"{engine.name} {version}{package}")
     yield _field("target", words.model(submission.target))
     if submission.tier != "measured":
         yield _field("tier", f"{submission.tier}; never averaged with measured results")
     yield _field("campaign", f"{submission.profile}, {submission.measured_from[:10]}")
-    yield _field("suite", f"{suite.id} {suite.version}, {prompts}, {limit} tokens each")
+    yield _field("suite", f"{suite.id} {suite.version}, {prompts}{limit}")
     yield _field("ended", trust.ended(submission))
 
 

@@ -19,18 +19,18 @@ class Submission:
     notes: str | None
     origin_format: str | None
     origin_source: str | None
-    os_family: str
+    os_family: str | None
     os_version: str | None
-    cpu_name: str
-    cpu_logical_cores: int
-    ram_mib: int
+    cpu_name: str | None
+    cpu_logical_cores: int | None
+    ram_mib: int | None
     ram_type: str | None
     virtual_machine: bool | None
     on_battery: bool | None
     desktop_on_gpu: bool | None
     runner: str
     engine_name: str
-    engine_version: str
+    engine_version: str | None
     engine_commit: str | None
     package_version: str | None
     backend: str
@@ -38,7 +38,7 @@ class Submission:
     quantisation: str
     target_sha256: str | None
     context_tokens: int | None
-    max_output_tokens: int
+    max_output_tokens: int | None
     blocks: int
     design_order: str
     ended: str

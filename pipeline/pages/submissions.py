@@ -178,9 +178,9 @@ def _curve(points: tuple[ProbePoint, ...]) -> Curve | None:
 def machine_facts(it: Evidence) -> Iterator[tuple[str, str]]:
     """What is known about the machine, as label and words."""
     row = it.submission
-    yield "Processor", f"{row.cpu_name} ({row.cpu_logical_cores} logical cores)"
-    memory = gib(row.ram_mib)
-    yield "Main memory", " ".join(filter(None, (memory, row.ram_type)))
+    cores = f"({row.cpu_logical_cores} logical cores)" if row.cpu_logical_cores else None
+    yield "Processor", _words(row.cpu_name, cores)
+    yield "Main memory", _words(gib(row.ram_mib) if row.ram_mib else None, row.ram_type)
     for gpu in it.gpus:
         parts = (
             gpu.name,
@@ -191,7 +191,7 @@ def machine_facts(it: Evidence) -> Iterator[tuple[str, str]]:
             f"limited to {gpu.power_limit_w:g} W" if gpu.power_limit_w else None,
         )
         yield "Graphics", ", ".join(filter(None, parts))
-    yield "System", " ".join(filter(None, (row.os_family, row.os_version)))
+    yield "System", _words(row.os_family, row.os_version)
     for label, state in (
         ("Virtual machine", row.virtual_machine),
         ("On battery", row.on_battery),
@@ -211,7 +211,13 @@ def engine_facts(row: Submission) -> Iterator[tuple[str, str]]:
         yield "SHA-256 of the weights", row.target_sha256
     context = f"{row.context_tokens} tokens" if row.context_tokens else NO_VALUE
     yield "Context", context
-    yield "Longest output", f"{row.max_output_tokens} tokens"
+    longest = f"{row.max_output_tokens} tokens" if row.max_output_tokens else NO_VALUE
+    yield "Longest output", longest
     yield "Suite", f"{row.suite} {row.suite_version}"
     yield "Design", f"{row.blocks} blocks, {row.design_order}, {row.ended}"
     yield "Measured with", " ".join(filter(None, (row.tool_name, row.tool_version)))
+
+
+def _words(*known: str | None) -> str:
+    """What is known, or the sign for nothing."""
+    return " ".join(filter(None, known)) or NO_VALUE

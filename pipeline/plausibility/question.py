@@ -48,4 +48,4 @@ def device_name(submission: Submission) -> str:
     """The first GPU on a GPU backend, else the processor: what `setup` calls the device."""
     machine = submission.machine
     on_gpu = submission.engine.backend != "cpu" and machine.gpus
-    return machine.gpus[0].name if on_gpu else machine.cpu.name
+    return machine.gpus[0].name if on_gpu else machine.cpu.name or "unknown processor"

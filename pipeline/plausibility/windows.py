@@ -87,7 +87,8 @@ def owner(submission: Submission) -> tuple[str | None, ...]:
     """A contributor with a machine, as far as a submission tells machines apart."""
     machine = submission.machine
     cards = [f"{gpu.name} {gpu.vram_mib}" for gpu in machine.gpus]
-    parts = (machine.os.family, machine.cpu.name, machine.cpu.logical_cores, machine.ram_mib)
+    family = machine.os.family if machine.os else None
+    parts = (family, machine.cpu.name, machine.cpu.logical_cores, machine.ram_mib)
     return (submission.contributor, *map(str, parts), *cards)
 
 

@@ -18,8 +18,11 @@ named as (
   select
     *,
     if(on_gpu, 'gpu', 'cpu') as device_kind,
-    coalesce(nullif(short_name(if(on_gpu, gpu_name, cpu_name)), ''), if(on_gpu, gpu_name, cpu_name))
-      as device_name,
+    coalesce(
+      nullif(short_name(if(on_gpu, gpu_name, cpu_name)), ''),
+      if(on_gpu, gpu_name, cpu_name),
+      'unknown processor'
+    ) as device_name,
     if(on_gpu, round(vram_mib / 1024)::bigint, null) as vram_gib,
     concat_ws(' ', engine_name, coalesce('b' || build_number, engine_version)) as engine_build,
     md5(concat_ws('|', os_family, cpu_name, cpu_logical_cores, ram_mib, gpu_name, vram_mib))[:8]
@@ -31,7 +34,7 @@ labelled as (
     *,
     case
       when vram_gib is not null then device_name || ' ' || vram_gib || ' GB'
-      when on_gpu then device_name
+      when on_gpu or cpu_logical_cores is null then device_name
       else device_name || ' ' || cpu_logical_cores || ' threads'
     end as device_label
   from named

@@ -74,7 +74,7 @@ def output_within_limit(submission: Submission) -> Iterator[Finding]:
     """No output is longer than the setting allows."""
     limit = submission.settings.max_output_tokens
     for index, trial in enumerate(submission.trials):
-        if trial.output_tokens is not None and trial.output_tokens > limit:
+        if limit is not None and trial.output_tokens is not None and trial.output_tokens > limit:
             message = (
                 f"{trial.output_tokens} tokens, but settings.max_output_tokens is {limit}; "
                 "give the limit that the run had"

@@ -55,7 +55,8 @@ def schema_2() -> dict[str, Any]:
     machine = made["$defs"]["machine"]
     machine["properties"]["ram_kib"] = {"type": "integer", "minimum": 0, "maximum": 2**40}
     del machine["properties"]["ram_mib"]
-    machine["required"] = ["ram_kib" if name == "ram_mib" else name for name in machine["required"]]
+    measured = made["allOf"][0]["then"]["properties"]["machine"]
+    measured["required"] = ["os", "ram_kib"]
     return made
 
 

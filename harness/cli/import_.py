@@ -1,0 +1,138 @@
+"""`draftmap import`: what do the records of another tool say, as results of this project?"""
+
+import re
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from estimates.report import to_json
+from estimates.summary import summarize
+from harness import output as results
+from harness.cli import talk
+from harness.errors import BadInputError
+from harness.importers import IMPORTERS
+from harness.importers.assemble import About, Imported, assemble
+from harness.importers.facts import told
+from harness.importers.source import Given, arm_and_path, digest, given
+from harness.nearest import suggestion
+from harness.report.terminal import show as show_report
+from schemas.submission import Submission
+
+_NAME = re.compile(r"[^\x00-\x1f<>]{1,120}")
+_HANDLE = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,37}[A-Za-z0-9])?")
+
+
+@talk.reports_errors
+def import_(  # noqa: PLR0913 - typer makes an option of every argument
+    *,
+    files: Annotated[
+        list[str],
+        typer.Argument(
+            help="Files of the other tool. Where each arm has a file of its own, the first is the "
+            "baseline; ARM=FILE names the arm, and files of the same arm repeat it."
+        ),
+    ],
+    source_format: Annotated[
+        str, typer.Option("--from", metavar="FORMAT", help=f"One of {', '.join(IMPORTERS)}.")
+    ],
+    facts: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--map",
+            metavar="KEY=VALUE",
+            help="A fact that the files do not have; or a TOML file of such. What is missing is "
+            "said, all at once. task.NAME=TASK says what a category is, arm.NAME=METHOD what an "
+            "arm is, PART/KEY=VALUE holds for one part of the files. May be repeated.",
+        ),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="PATH",
+            help="A directory, or NAME.json for a single result. Default: here.",
+        ),
+    ] = None,
+    contributor: Annotated[
+        str | None, typer.Option(metavar="HANDLE", help="Your handle on the code host.")
+    ] = None,
+    source: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="Who published the records, and where.")
+    ] = None,
+    licence: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="Licence of the records.")
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print the result for machines.")] = False,
+) -> None:
+    """Turn the raw records of another tool into results of the tier `imported`.
+
+    They are never averaged with measured ones. What a file does not say stays unknown; what a
+    result cannot hold is listed.
+
+    - `--from inventivehq community.json --map date=2026-06-01`
+
+    - `--from speed-bench baseline.json spec.json --map facts.toml --map method=mtp:n_max=3`
+
+    - `--from mtp-bench off.json on.json --map method=mtp --map target=Qwen3.6-27B ...`
+
+    - `--from llama-bench bench.json`
+
+    - `--from vllm off.jsonl on.jsonl --map method=eagle3 --map backend=cuda ...`
+
+    - `--from spec-bench vanilla.jsonl medusa=m.jsonl --map arm.medusa=other:name=medusa ...`
+    """
+    importer = IMPORTERS.get(source_format)
+    if importer is None:
+        message = f"no such format: {source_format!r}.{suggestion(source_format, IMPORTERS)}"
+        raise typer.BadParameter(message, param_hint="--from")
+    given_files = [_given(name) for name in files]
+    about = About(
+        format=source_format,
+        sha256=digest(given_files),
+        source=_checked("--source", source, _NAME),
+        licence=_checked("--licence", licence, _NAME),
+        contributor=_checked("--contributor", contributor, _HANDLE),
+    )
+    done = assemble(importer(given_files), told(facts or ()), about)
+    _report(done, _written(done.submissions, output), as_json=json)
+
+
+def _given(argument: str) -> Given:
+    if Path(argument).exists():
+        return given(Path(argument))
+    arm, path = arm_and_path(argument)
+    return given(Path(path), arm)
+
+
+def _checked(option: str, value: str | None, form: re.Pattern[str]) -> str | None:
+    if value is not None and not form.fullmatch(value):
+        message = f"{option} {value!r} has the wrong form; one short line, without < and >"
+        raise BadInputError(message)
+    return value
+
+
+def _written(submissions: tuple[Submission, ...], output: Path | None) -> list[Path]:
+    is_file = output is not None and output.suffix == ".json" and not output.is_dir()
+    if is_file and len(submissions) > 1:
+        message = f"{len(submissions)} results do not fit into {output}; give a directory"
+        raise BadInputError(message)
+    results.require_writable(output)
+    return [results.write(each, output) for each in submissions]
+
+
+def _report(done: Imported, paths: list[Path], *, as_json: bool) -> None:
+    for line in done.left_out:
+        talk.say(f"left out: {line}")
+    summaries = [summarize(each) for each in done.submissions]
+    if as_json:
+        entries = [
+            {"file": str(path), "summary": to_json(summary)}
+            for path, summary in zip(paths, summaries, strict=True)
+        ]
+        talk.print_json({"results": [*entries], "left_out": [*done.left_out]})
+    for submission, summary, path in zip(done.submissions, summaries, paths, strict=True):
+        if not as_json:
+            show_report(submission, summary, talk.result_console())
+        talk.say(f"Result: {path}")

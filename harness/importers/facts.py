@@ -1,0 +1,173 @@
+"""What does `--map` say, and what is still missing? Facts that the files themselves do not have."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from harness.errors import BadInputError
+from harness.nearest import suggestion
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+KEYS: dict[str, str] = {
+    "target": 'name of the target, such as "Qwen3-8B"',
+    "quantisation": "quantisation of the target, such as Q4_K_M or BF16",
+    "parameters": "parameters of the target, such as 8.2B",
+    "active_parameters": "parameters per token, for a mixture of experts, such as 3B",
+    "draft": "name of the draft model",
+    "draft_quantisation": "quantisation of the draft model",
+    "draft_parameters": "parameters of the draft model, such as 0.6B",
+    "method": "how drafts are made: mtp, draft-model, ngram-simple, eagle3, other:name=medusa ...",
+    "n_max": "most tokens drafted in a round",
+    "backend": "cuda, vulkan, metal, rocm, sycl, cpu ...",
+    "gpu": 'name of the GPU, such as "NVIDIA GeForce RTX 3090"',
+    "vram_mib": "its memory in MiB, such as 24576",
+    "gpu_driver": "version of its driver",
+    "cpu": "name of the processor",
+    "cpu_architecture": "x86_64, aarch64 ...",
+    "cpu_cores": "logical cores of the processor",
+    "ram_mib": "main memory in MiB",
+    "os": "linux, windows, macos, freebsd, other",
+    "os_version": "version of the system",
+    "engine": "name of the engine, where the format does not fix it",
+    "engine_version": "version of the engine",
+    "engine_commit": "commit of the engine",
+    "build": "build number of the engine, such as 9789",
+    "date": "day of the measurement, or of its publication: 2026-05-17",
+    "context": "context in tokens",
+    "max_output_tokens": "length at which an answer was cut, in tokens",
+    "sampling": "greedy or other",
+    "thinking": "whether the model's thinking mode was on: true or false",
+    "concurrency": "requests in flight at once",
+    "rate_counts": "what a rate of this tool counts: all tokens, or steps (all but the first)",
+    "flash_attention": "auto, on or off",
+    "kv_type_k": "type of the key cache, such as f16",
+    "kv_type_v": "type of the value cache",
+    "threads": "threads for single tokens",
+    "batch": "logical batch in tokens",
+    "micro_batch": "physical batch in tokens",
+    "gpu_layers": "layers of the target asked onto the GPU, -1 for all",
+    "measured_from": "start of the measurement in UTC: 2026-05-17T09:00:00Z",
+    "measured_until": "end of the measurement in UTC",
+}
+_PREFIXES = ("arm", "task")
+_BILLION, _MILLION = 1e9, 1e6
+_SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?)([BM]?)", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facts:
+    """What is told and what the files say; the told wins. Remembers what was asked in vain."""
+
+    told: Mapping[str, str]
+    read: Mapping[str, str]
+    missing: dict[str, None] = field(default_factory=dict)
+
+    def text(self, key: str) -> str | None:
+        """A fact, or `None`."""
+        return self.told.get(key, self.read.get(key))
+
+    def need(self, key: str) -> str:
+        """A fact that a result cannot be without; an empty text when nobody says it."""
+        found = self.text(key)
+        if found is None:
+            self.missing[key] = None
+        return found or ""
+
+    def whole(self, key: str) -> int | None:
+        """A whole number; layers on the GPU may be -1."""
+        found = self.text(key)
+        if found is None:
+            return None
+        if not re.fullmatch(r"-?[0-9]{1,15}", found):
+            message = f"--map {key}={found!r}: expected a whole number ({KEYS[key]})"
+            raise BadInputError(message)
+        return int(found)
+
+    def size(self, key: str) -> int | None:
+        """A number of parameters: `8.2B`, `135M` or in full."""
+        found = self.text(key)
+        if found is None:
+            return None
+        match = _SIZE.fullmatch(found)
+        if match is None:
+            message = f"--map {key}={found!r}: expected {KEYS[key]}"
+            raise BadInputError(message)
+        unit = {"B": _BILLION, "M": _MILLION, "": 1.0}[match[2].upper()]
+        return round(float(match[1]) * unit)
+
+    def below(self, prefix: str) -> dict[str, str]:
+        """What is told as `prefix.NAME=value`, by name."""
+        start = f"{prefix}."
+        return {k.removeprefix(start): v for k, v in self.told.items() if k.startswith(start)}
+
+
+def told(options: Sequence[str]) -> dict[str, str]:
+    """The facts of all `--map` options: `key=value`, or a TOML file of such."""
+    found: dict[str, str] = {}
+    for option in options:
+        key, equals, value = option.partition("=")
+        if equals:
+            found[key.strip()] = value.strip()
+        elif option.endswith(".toml"):
+            found |= _of_toml(Path(option))
+        else:
+            message = f"--map {option!r}: expected key=value, or a file that ends in .toml"
+            raise BadInputError(message)
+    for key in found:
+        _check(key)
+    return found
+
+
+def for_part(facts: Mapping[str, str], part: str, parts: Iterable[str]) -> dict[str, str]:
+    """The facts for one part of the files: those for all, and `PART/key` for this one."""
+    known = set(parts)
+    for key in facts:
+        scope, slash, _ = key.partition("/")
+        if slash and scope not in known:
+            message = f"--map {key}: the files have no part {scope!r}.{suggestion(scope, known)}"
+            raise BadInputError(message)
+    common = {key: value for key, value in facts.items() if "/" not in key}
+    start = f"{part}/"
+    return common | {k.removeprefix(start): v for k, v in facts.items() if k.startswith(start)}
+
+
+def missing_message(part: str, missing: Iterable[str]) -> str:
+    """One line that names every fact that is missing, with what it is."""
+    wanted = ", ".join(f"{key}=… ({KEYS[key]})" for key in missing)
+    return f"{part}: the files do not say everything; give with --map: {wanted}"
+
+
+def _check(key: str) -> None:
+    plain = key.rpartition("/")[2]
+    if plain in KEYS or (plain.split(".")[0] in _PREFIXES and "." in plain):
+        return
+    message = f"--map has no key {plain!r}.{suggestion(plain, KEYS)}"
+    raise BadInputError(message)
+
+
+def _of_toml(path: Path) -> dict[str, str]:
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        message = f"--map {path} cannot be read: {error.strerror}"
+        raise BadInputError(message) from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        message = f"--map {path}: not TOML: {error}"
+        raise BadInputError(message) from error
+    return dict(_flat(table, ""))
+
+
+def _flat(table: Mapping[str, object], prefix: str) -> Iterable[tuple[str, str]]:
+    for key, value in table.items():
+        if isinstance(value, dict):
+            yield from _flat(value, f"{prefix}{key}.")
+        elif isinstance(value, bool):
+            yield f"{prefix}{key}", str(value).lower()
+        else:
+            yield f"{prefix}{key}", str(value)

@@ -1,0 +1,146 @@
+"""How does `llama-bench -o json` (or jsonl) read? Speeds without speculation: a baseline only.
+
+A test of generation feeds `n_gen` single tokens after a given first one, so that its time covers
+`n_gen` steps: n_gen + 1 tokens, the first included.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+from harness.importers.model import BASELINE, ArmRead, Part, Reading, Record
+from harness.importers.names import id_of, model_facts
+from harness.importers.source import Entry, lines
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from harness.importers.source import Given
+
+_NS_PER_MS = 1e6
+_BACKENDS = {"cuda": "cuda", "vulkan": "vulkan", "metal": "metal", "rocm": "rocm", "hip": "rocm",
+             "sycl": "sycl", "opencl": "opencl", "cann": "cann", "musa": "musa", "mtl": "metal",
+             "blas": "cpu", "": "cpu"}  # fmt: skip
+_FLASH = {"0": "off", "1": "on", "-1": "auto", "False": "off", "True": "on"}
+_COUNTS = {
+    "build_number": "build",
+    "n_batch": "batch",
+    "n_ubatch": "micro_batch",
+    "n_threads": "threads",
+    "model_n_params": "parameters",
+}
+_TEXTS = {"build_commit": "engine_commit", "type_k": "kv_type_k", "type_v": "kv_type_v"}
+
+
+def read(files: Sequence[Given]) -> Reading:
+    """One part for every model, build, device and setting."""
+    left_out: list[str] = []
+    groups: dict[tuple[tuple[str, str], ...], list[Entry]] = {}
+    for file in files:
+        for row in lines(file):
+            if row.count("n_gen") is None:
+                row.refuse("n_gen", "the number of generated tokens of a test")
+            if row.count("n_gen") == 0 or row.count("n_prompt"):
+                left_out.append(f"{row.place}: a test that processes a prompt; not generation only")
+                continue
+            groups.setdefault(tuple(sorted(_facts(row).items())), []).append(row)
+    parts = [_part(dict(facts), rows) for facts, rows in groups.items()]
+    return Reading(parts=tuple(_numbered(parts)), left_out=tuple(left_out))
+
+
+def _part(facts: dict[str, str], rows: list[Entry]) -> Part:
+    return Part(
+        name=id_of(f"{facts.get('target', 'model')}-{facts.get('backend', 'backend')}"),
+        suite="llama-bench",
+        facts=facts | _window(rows),
+        arms=(ArmRead(name=BASELINE, method="none"),),
+        records=tuple(record for row in rows for record in _records(row)),
+    )
+
+
+def _numbered(parts: list[Part]) -> Iterator[Part]:
+    """The same model with other settings gets another name."""
+    seen: dict[str, int] = {}
+    for part in parts:
+        seen[part.name] = seen.get(part.name, 0) + 1
+        number = f"-{seen[part.name]}" if seen[part.name] > 1 else ""
+        yield Part(
+            name=f"{part.name}{number}",
+            suite=part.suite,
+            facts=part.facts,
+            arms=part.arms,
+            records=part.records,
+        )
+
+
+def _records(row: Entry) -> Iterator[Record]:
+    tokens, depth = row.count("n_gen") or 0, row.count("n_depth") or 0
+    prompt = f"tg{tokens}" + (f"-d{depth}" if depth else "")
+    samples = row.numbers("samples_ns")
+    if samples is None:
+        row.refuse("samples_ns", "the times of the repetitions")
+    for nanoseconds in samples:
+        yield Record(
+            arm=BASELINE,
+            prompt=prompt,
+            place=row.place,
+            prompt_tokens=depth or None,
+            output_tokens=tokens + 1,
+            decode_ms=nanoseconds / _NS_PER_MS,
+        )
+
+
+def _facts(row: Entry) -> dict[str, str]:
+    facts = {"engine": "llama.cpp", "sampling": "other"}  # random tokens are fed
+    facts |= model_facts(row.text("model_filename") or "")
+    for key, fact in _COUNTS.items():
+        if (count := row.count(key)) is not None:
+            facts[fact] = str(count)
+    for key, fact in _TEXTS.items():
+        if (said := row.text(key)) is not None:
+            facts[fact] = said
+    return facts | _devices(row) | _placed(row)
+
+
+def _devices(row: Entry) -> dict[str, str]:
+    """Backend and the first device of each kind; BLAS beside a GPU's backend is the host's."""
+    facts: dict[str, str] = {}
+    named = [name.lower() for name in (row.text("backends") or "").split(",")]
+    known = [_BACKENDS[name] for name in named if name in _BACKENDS]
+    if known:
+        facts["backend"] = next((name for name in known if name != "cpu"), "cpu")
+    for key, fact in (("cpu_info", "cpu"), ("gpu_info", "gpu")):
+        if (devices := row.text(key)) is not None:
+            facts[fact] = devices.split(", ")[0]
+    return facts
+
+
+def _placed(row: Entry) -> dict[str, str]:
+    facts: dict[str, str] = {}
+    flash = _FLASH.get(str(row.value.get("flash_attn")))
+    if flash is not None:
+        facts["flash_attention"] = flash
+    layers = row.value.get("n_gpu_layers")
+    if isinstance(layers, int):
+        facts["gpu_layers"] = str(layers)
+    return facts
+
+
+def _window(rows: Sequence[Entry]) -> dict[str, str]:
+    """From the first test's time to the last one's with its repetitions."""
+    begun = [(row.text("test_time"), sum(row.numbers("samples_ns") or ())) for row in rows]
+    known = [(time, spent) for time, spent in begun if time is not None]
+    if len(known) < len(begun):
+        return {}
+    last, spent = max(known)
+    try:
+        end = datetime.fromisoformat(last).astimezone(UTC) + timedelta(microseconds=spent / 1000)
+        start = datetime.fromisoformat(min(known)[0]).astimezone(UTC)
+    except ValueError:
+        rows[0].refuse("test_time", "a time such as 2026-05-17T09:00:00Z")
+    form = "%Y-%m-%dT%H:%M:%SZ"
+    return {
+        "measured_from": start.strftime(form),
+        "measured_until": (end + timedelta(seconds=1)).strftime(form),
+    }

@@ -1,0 +1,129 @@
+"""On what was it measured? Machine, engine, target and settings from facts alone."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, cast, get_args, get_type_hints
+
+from harness.errors import BadInputError
+from harness.importers.names import id_of, vendor_of
+from harness.nearest import suggestion
+from schemas.submission import (
+    Cpu,
+    Engine,
+    Gpu,
+    Machine,
+    Model,
+    OperatingSystem,
+    Placement,
+    Settings,
+)
+
+if TYPE_CHECKING:
+    from harness.importers.facts import Facts
+    from harness.importers.timings import RateCounts
+
+
+def machine(facts: Facts) -> Machine:
+    """The machine as far as it is known; a GPU backend needs the GPU, a CPU the processor."""
+    on_cpu = facts.text("backend") == "cpu"
+    gpu = facts.text("gpu") if on_cpu else facts.need("gpu")
+    family = _choice(facts, "os", OperatingSystem, "family")
+    return Machine(
+        os=OperatingSystem(family=family, version=facts.text("os_version")) if family else None,
+        cpu=Cpu(
+            name=facts.need("cpu") if on_cpu else facts.text("cpu"),
+            architecture=_choice(facts, "cpu_architecture", Cpu, "architecture"),
+            logical_cores=facts.whole("cpu_cores"),
+        ),
+        ram_mib=facts.whole("ram_mib"),
+        gpus=(_gpu(gpu, facts),) if gpu else (),
+    )
+
+
+def engine(facts: Facts) -> Engine:
+    """The engine; it was reached by another tool."""
+    facts.need("backend")
+    return Engine(
+        runner="imported",
+        name=facts.need("engine"),
+        version=facts.text("engine_version"),
+        commit=facts.text("engine_commit"),
+        build_number=facts.whole("build"),
+        backend=_choice(facts, "backend", Engine, "backend") or "other",
+    )
+
+
+def target(facts: Facts) -> Model:
+    """The target model."""
+    name, quantisation = facts.need("target"), facts.need("quantisation")
+    return Model(
+        id=id_of(f"{name}-{quantisation}"),
+        name=name,
+        quantisation=quantisation,
+        parameters=facts.size("parameters"),
+        active_parameters=facts.size("active_parameters"),
+    )
+
+
+def settings(facts: Facts) -> Settings:
+    """The settings; how tokens were chosen must be known, the rest may be unknown."""
+    facts.need("sampling")
+    return Settings(
+        sampling=_choice(facts, "sampling", Settings, "sampling") or "other",
+        max_output_tokens=facts.whole("max_output_tokens"),
+        context_tokens=facts.whole("context"),
+        kv_type_k=facts.text("kv_type_k"),
+        kv_type_v=facts.text("kv_type_v"),
+        flash_attention=_choice(facts, "flash_attention", Settings, "flash_attention"),
+        batch_tokens=facts.whole("batch"),
+        micro_batch_tokens=facts.whole("micro_batch"),
+        threads=facts.whole("threads"),
+        thinking=_yes(facts, "thinking"),
+    )
+
+
+def rate_counts(facts: Facts) -> RateCounts:
+    """What the tool's rate counts; the older way, all tokens, where nobody says it."""
+    found = facts.text("rate_counts") or "tokens"
+    if found not in ("tokens", "steps"):
+        message = f"--map rate_counts={found!r}: expected tokens or steps"
+        raise BadInputError(message)
+    return "steps" if found == "steps" else "tokens"
+
+
+def placement(facts: Facts) -> Placement | None:
+    """How many layers of the target were asked onto the GPU, if that is known."""
+    layers = facts.whole("gpu_layers")
+    return None if layers is None else Placement(target_gpu_layers_requested=layers)
+
+
+def _gpu(name: str, facts: Facts) -> Gpu:
+    return Gpu(
+        name=name,
+        vendor=vendor_of(name),
+        vram_mib=facts.whole("vram_mib"),
+        driver=facts.text("gpu_driver"),
+    )
+
+
+def _choice(facts: Facts, key: str, cls: type, field: str) -> Any:  # noqa: ANN401 - the literal type of that field
+    found = facts.text(key)
+    if found is None:
+        return None
+    hint = get_type_hints(cls)[field]
+    allowed = [*get_args(hint)] if isinstance(get_args(hint)[0], str) else []
+    allowed = allowed or [choice for member in get_args(hint) for choice in get_args(member)]
+    if found not in allowed:
+        message = f"--map {key}={found!r}: not accepted.{suggestion(found, map(str, allowed))}"
+        raise BadInputError(message)
+    return found
+
+
+def _yes(facts: Facts, key: str) -> bool | None:
+    found = facts.text(key)
+    if found is None:
+        return None
+    if found not in ("true", "false"):
+        message = f"--map {key}={found!r}: expected true or false"
+        raise BadInputError(message)
+    return cast("Literal['true', 'false']", found) == "true"

@@ -1,0 +1,111 @@
+"""How do the answers of Spec-Bench read? One line per question, a list entry for every turn.
+
+It takes the time from the request to the last token, the prompt included; so does the result, and
+its note says so. A question of several turns is one generation; choices are repetitions.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from harness.importers.model import BASELINE, Part, Reading, Record
+from harness.importers.pairs import arms, named
+from harness.importers.source import lines
+from harness.importers.tasks import SPEC_BENCH
+from harness.importers.timings import MS_PER_S
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from harness.importers.source import Entry, Given
+
+NOTE = "Spec-Bench times the whole request: decode_ms includes processing the prompt"
+# What the script writes in place of an answer when a turn failed; its counters are stale then.
+_FAILED = "ERROR"
+_TYPES = {"bfloat16": "BF16", "float16": "F16", "float32": "F32"}
+_TEMPERATURE = re.compile(r"temp(?:erature)?-([0-9]+(?:\.[0-9]+)?)")
+
+
+def read(files: Sequence[Given]) -> Reading:
+    """One part; every file is an arm, the first one the baseline."""
+    pairs = named(files)
+    rows = [(arm, list(lines(file))) for arm, file in pairs]
+    records = tuple(record for arm, found in rows for row in found for record in _records(arm, row))
+    entries = [row for _, found in rows for row in found]
+    part = Part(
+        name="spec-bench",
+        suite="spec-bench",
+        facts={"engine": "Spec-Bench"} | _facts(entries) | _window(entries),
+        arms=arms(records, pairs, {}),
+        records=records,
+        tasks=SPEC_BENCH,
+        note=NOTE,
+    )
+    return Reading(parts=(part,))
+
+
+def _records(arm: str, row: Entry) -> Iterator[Record]:
+    question = row.value.get("question_id")
+    if question is None:
+        row.refuse("question_id", "the number of a question")
+    for choice in row.children("choices"):
+        tokens, seconds = choice.counts("new_tokens"), choice.numbers("wall_time")
+        if tokens is None or seconds is None or len(tokens) != len(seconds):
+            choice.refuse("wall_time", "as many times as new_tokens has counts")
+        failed = _FAILED in _answers(choice)
+        wall_ms = sum(seconds) * MS_PER_S
+        output = sum(tokens) - (len(tokens) - 1)
+        record = Record(
+            arm=arm,
+            prompt=f"question-{question}",
+            place=choice.place,
+            category=row.text("category"),
+            reason="other" if failed else None,
+            output_tokens=output if output > 0 else None,
+            decode_ms=wall_ms,
+            wall_ms=wall_ms,
+        )
+        yield record if arm == BASELINE or failed else _counted(record, choice)
+
+
+def _counted(record: Record, choice: Entry) -> Record:
+    """With the rounds: `accept_lengths` has an entry for each, the target's own token included."""
+    lengths = choice.counts("accept_lengths")
+    if not lengths or min(lengths) < 1 or record.output_tokens is None:
+        return record
+    accepted = sum(lengths) - len(lengths)
+    if record.output_tokens != 1 + accepted + len(lengths):
+        # The first round of a turn may hold its first token; then only the rounds are certain.
+        return replace(record, rounds=len(lengths))
+    counts = tuple(lengths.count(length) for length in range(1, max(lengths) + 1))
+    return replace(record, rounds=len(lengths), accepted=accepted, accepted_histogram=counts)
+
+
+def _answers(choice: Entry) -> list[object]:
+    turns = choice.value.get("turns")
+    return list(turns) if isinstance(turns, list) else []
+
+
+def _facts(rows: Sequence[Entry]) -> dict[str, str]:
+    """Weights and temperature, as far as the ids of the models name them, and all alike."""
+    names = {name for row in rows if (name := row.text("model_id"))}
+    kinds = {next((k for sign, k in _TYPES.items() if sign in name), None) for name in names}
+    heats = {float(m[1]) if (m := _TEMPERATURE.search(name)) else None for name in names}
+    facts: dict[str, str] = {}
+    if len(kinds) == 1 and None not in kinds:
+        facts["quantisation"] = str(kinds.pop())
+    if len(heats) == 1 and None not in heats:
+        facts["sampling"] = "greedy" if heats == {0.0} else "other"
+    return facts
+
+
+def _window(rows: Sequence[Entry]) -> dict[str, str]:
+    """The moment of the first answer; the time of a line is that of its end."""
+    moments = [moment for row in rows if (moment := row.number("tstamp"))]
+    if not moments:
+        return {}
+    begun = datetime.fromtimestamp(int(min(moments)), tz=UTC)
+    return {"measured_from": begun.strftime("%Y-%m-%dT%H:%M:%SZ")}

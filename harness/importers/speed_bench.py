@@ -1,0 +1,115 @@
+"""How does the output of llama.cpp's speed-bench read? One file per server, `results[]` of samples.
+
+A sample of several turns is one generation here: times and tokens are sums over the turns, and
+each turn has a first token of its own, which prompt processing yields.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from harness.importers.model import Part, Reading, Record
+from harness.importers.names import id_of
+from harness.importers.pairs import arms, named
+from harness.importers.reasons import reason_of
+from harness.importers.source import Entry, document
+from harness.importers.tasks import SPEED_BENCH
+from harness.importers.timings import MS_PER_S, rounds
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from harness.importers.source import Given
+
+
+def read(files: Sequence[Given]) -> Reading:
+    """One part; every file is an arm, the first one the baseline."""
+    pairs = named(files)
+    tops = [(arm, Entry.of(file, document(file))) for arm, file in pairs]
+    records = tuple(record for arm, top in tops for record in _records(arm, top))
+    concurrency = {arm: count for arm, top in tops if (count := _concurrency(top)) is not None}
+    benches = {bench for _, top in tops if (bench := _config(top).text("bench"))}
+    if len(benches) > 1:
+        tops[-1][1].refuse("config", f"the same bench in all files, not {sorted(benches)}")
+    part = Part(
+        name="speed-bench",
+        suite=id_of("-".join(("speed-bench", *benches))),
+        facts=_facts([top for _, top in tops]),
+        arms=arms(records, pairs, concurrency),
+        records=records,
+        tasks=SPEED_BENCH,
+    )
+    return Reading(parts=(part,))
+
+
+def _records(arm: str, top: Entry) -> Iterator[Record]:
+    for row in top.children("results"):
+        prompt = row.text("id")
+        if prompt is None:
+            row.refuse("id", "the name of a sample")
+        if row.value.get("ok") is not True:
+            reason = reason_of(row.text("error"))
+            category = row.text("category")
+            yield Record(arm=arm, prompt=prompt, place=row.place, category=category, reason=reason)
+        else:
+            yield _finished(arm, prompt, row)
+
+
+def _finished(arm: str, prompt: str, row: Entry) -> Record:
+    tokens, turns = row.count("completion_tokens"), row.count("turns") or 1
+    output = tokens - (turns - 1) if tokens is not None and tokens >= turns else None
+    decode = row.number("predicted_ms")
+    # The tool writes 0 drafts for a server that reports no timings at all.
+    told = decode is not None
+    accepted = row.count("draft_n_accepted") if told else None
+    latency = row.number("latency_s")
+    return Record(
+        arm=arm,
+        prompt=prompt,
+        place=row.place,
+        category=row.text("category"),
+        # Of several turns, the prompt grows with the answers.
+        prompt_tokens=row.count("prompt_tokens") if turns == 1 else None,
+        prompt_ms=row.number("prompt_ms"),
+        output_tokens=output,
+        decode_ms=decode,
+        wall_ms=None if latency is None else latency * MS_PER_S,
+        drafted=row.count("draft_n") if told else None,
+        accepted=accepted,
+        rounds=rounds(output, accepted),
+        finish=_finish(row.text("finish_reason")),
+    )
+
+
+def _finish(said: str | None) -> Literal["length", "stop"] | None:
+    match said:
+        case "length":
+            return "length"
+        case "stop":
+            return "stop"
+        case _:
+            return None
+
+
+def _config(top: Entry) -> Entry:
+    return top.child("config") or top.refuse("config", "the configuration of the run")
+
+
+def _concurrency(top: Entry) -> int | None:
+    return _config(top).count("concurrency")
+
+
+def _facts(tops: Sequence[Entry]) -> dict[str, str]:
+    """What the configurations say: the longest output and whether it was greedy."""
+    facts = {"engine": "llama.cpp"}
+    limits = {limit for top in tops if (limit := _config(top).count("osl")) is not None}
+    turns = max(
+        (row.count("turns") or 1 for top in tops for row in top.children("results")), default=1
+    )
+    if len(limits) == 1:
+        facts["max_output_tokens"] = str(limits.pop() * turns)
+    extra = [_config(top).child("extra_inputs") for top in tops]
+    temperatures = {each.number("temperature") for each in extra if each is not None}
+    if len(temperatures) == 1 and None not in temperatures and all(extra):
+        facts["sampling"] = "greedy" if temperatures == {0.0} else "other"
+    return facts

@@ -1,0 +1,153 @@
+"""How does a record become a trial? Only with counters that add up; what does not is told."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from harness.importers.timings import decode_ms
+from harness.record import MS_DECIMALS
+from schemas.submission import NoSpeculation, Trial
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from harness.importers.model import Record
+    from harness.importers.timings import RateCounts
+    from schemas.submission import Method
+
+_TOLERANCE, _SLACK_MS = 1.001, 1.0  # as the format's rules have them
+
+
+class LeftOut:
+    """What results cannot hold, counted by kind with the first place."""
+
+    def __init__(self, lines: Iterable[str] = ()) -> None:
+        self._lines = list(lines)
+        self._first: dict[str, str] = {}
+        self._times: Counter[str] = Counter()
+
+    def add(self, what: str, place: str) -> None:
+        """One more of a kind."""
+        self._first.setdefault(what, place)
+        self._times[what] += 1
+
+    def lines(self) -> tuple[str, ...]:
+        """One line for each kind."""
+        counted = (
+            f"{what} ({times} times, first at {self._first[what]})"
+            if times > 1
+            else f"{what} ({self._first[what]})"
+            for what, times in self._times.items()
+        )
+        return (*self._lines, *counted)
+
+
+def trials(
+    records: Iterable[Record],
+    *,
+    arms: Mapping[str, tuple[str, Method]],
+    prompts: Mapping[str, str],
+    counts: RateCounts,
+    left_out: LeftOut,
+) -> tuple[Trial, ...]:
+    """The trials in the order of the files; several records of an arm and prompt become blocks."""
+    seen: Counter[tuple[str, str]] = Counter()
+    made: list[Trial] = []
+    for read in records:
+        record = _with_time(read, counts)
+        if record.reason is None and not _is_timed(record):
+            left_out.add("a record without both tokens and time", record.place)
+            continue
+        arm, method = arms[record.arm]
+        prompt = prompts[record.prompt]
+        block = seen[arm, prompt]
+        seen[arm, prompt] += 1
+        trial = Trial(arm=arm, prompt=prompt, block=block, order=len(made), outcome="ok")
+        made.append(_failed(trial, record) or _finished(trial, record, method, left_out))
+    return tuple(made)
+
+
+def _with_time(record: Record, counts: RateCounts) -> Record:
+    if record.decode_ms is not None:
+        return record
+    return replace(record, decode_ms=decode_ms(record.output_tokens, record.per_second, counts))
+
+
+def _is_timed(record: Record) -> bool:
+    return bool(record.output_tokens) and record.decode_ms is not None
+
+
+def _failed(trial: Trial, record: Record) -> Trial | None:
+    return (
+        None
+        if record.reason is None
+        else replace(trial, outcome="failed", reason=record.reason, wall_ms=_ms(record.wall_ms))
+    )
+
+
+def _finished(trial: Trial, record: Record, method: Method, left_out: LeftOut) -> Trial:
+    trial = replace(
+        trial,
+        output_tokens=record.output_tokens,
+        decode_ms=_ms(record.decode_ms),
+        prompt_ms=_ms(record.prompt_ms),
+        wall_ms=_ms(record.wall_ms),
+        ttft_ms=_ms(record.ttft_ms),
+        finish=record.finish,
+    )
+    if _is_longer_than_wall(trial):
+        left_out.add("a wall time shorter than its parts", record.place)
+        trial = replace(trial, wall_ms=None)
+    return _with_counters(trial, record, method, left_out)
+
+
+def _with_counters(trial: Trial, record: Record, method: Method, left_out: LeftOut) -> Trial:
+    """Counters that contradict one another are left out, each group by itself."""
+    if isinstance(method, NoSpeculation):
+        return trial
+    drafted, accepted = record.drafted, record.accepted
+    if drafted is not None and accepted is not None and accepted > drafted:
+        left_out.add("counters that accept more than was drafted", record.place)
+        return trial
+    trial = replace(trial, drafted=drafted, accepted=accepted)
+    rounds = record.rounds
+    if rounds is None:
+        return trial
+    if accepted is not None and record.output_tokens != 1 + accepted + rounds:
+        left_out.add("rounds that do not add up with tokens and accepted tokens", record.place)
+        return trial
+    depth = getattr(method, "n_max", None)
+    if depth is not None and drafted is not None and drafted > rounds * depth:
+        left_out.add(f"rounds too few for drafts of at most {depth} tokens", record.place)
+        return trial
+    return replace(
+        trial,
+        rounds=rounds,
+        accepted_histogram=_fitting(record.accepted_histogram, rounds, accepted),
+        drafted_histogram=_fitting(record.drafted_histogram, rounds, drafted),
+    )
+
+
+def _fitting(
+    histogram: tuple[int, ...] | None, rounds: int, total: int | None
+) -> tuple[int, ...] | None:
+    """A histogram without trailing zeros, if it counts every round and token."""
+    if histogram is None or sum(histogram) != rounds:
+        return None
+    if sum(length * count for length, count in enumerate(histogram)) != total:
+        return None
+    longest = max((length for length, count in enumerate(histogram) if count), default=-1)
+    return histogram[: longest + 1]
+
+
+def _is_longer_than_wall(trial: Trial) -> bool:
+    if trial.wall_ms is None or trial.decode_ms is None:
+        return False
+    parts_ms = trial.decode_ms + (trial.prompt_ms or 0.0)
+    return parts_ms > trial.wall_ms * _TOLERANCE + _SLACK_MS
+
+
+def _ms(value: float | None) -> float | None:
+    return None if value is None else round(value, MS_DECIMALS)

@@ -1,0 +1,129 @@
+"""How do vLLM's answers with per-request metrics read? One answer a line, or the batch runner's.
+
+A server with `--enable-per-request-metrics` gives the times, one with
+`--per-request-spec-decode-metrics` the counters. Bare answers are paired by their position.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Literal
+
+from harness.errors import BadInputError
+from harness.importers.model import BASELINE, Part, Reading, Record
+from harness.importers.pairs import arms, named
+from harness.importers.reasons import reason_of
+from harness.importers.source import Entry, lines
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from harness.importers.source import Given
+    from schemas.submission import Reason
+
+_OK = 200
+
+
+def read(files: Sequence[Given]) -> Reading:
+    """One part; every file is an arm, the first one the baseline."""
+    pairs = named(files)
+    rows = [(arm, list(lines(file))) for arm, file in pairs]
+    records = tuple(record for arm, found in rows for record in _records(arm, found))
+    _require_same_prompts(records)
+    part = Part(
+        name="vllm",
+        suite="vllm",
+        facts={"engine": "vLLM"} | _window([row for _, found in rows for row in found]),
+        arms=arms(records, pairs, {}),
+        records=records,
+    )
+    return Reading(parts=(part,))
+
+
+def _records(arm: str, rows: Sequence[Entry]) -> Iterator[Record]:
+    for number, row in enumerate(rows, start=1):
+        prompt = row.text("custom_id") or row.text("prompt_id") or f"request-{number}"
+        body, reason = _answer(row)
+        if body is None:
+            category = row.text("category")
+            yield Record(arm=arm, prompt=prompt, place=row.place, category=category, reason=reason)
+        else:
+            yield _finished(arm, prompt, row.text("category"), body)
+
+
+def _answer(row: Entry) -> tuple[Entry | None, Reason]:
+    """The completion in a row, or why there is none."""
+    response = row.child("response") if "response" in row.value else row
+    error = row.value.get("error")
+    if error is not None or response is None:
+        return None, reason_of(str(error or ""))
+    if response is row:
+        return row, "other"
+    status, body = response.count("status_code"), response.child("body")
+    if status not in (None, _OK) or body is None:
+        return None, reason_of(str(body.value if body else "")) if status != _OK else "bad-answer"
+    return body, "other"
+
+
+def _finished(arm: str, prompt: str, category: str | None, body: Entry) -> Record:
+    usage, metrics = body.child("usage"), body.child("metrics")
+    if usage is None:
+        body.refuse("usage", "the server's count of tokens")
+    spec = metrics.child("speculative_decoding") if metrics else None
+    histogram = spec.counts("acceptance_histogram") if spec else None
+    return Record(
+        arm=arm,
+        prompt=prompt,
+        place=body.place,
+        category=category,
+        prompt_tokens=usage.count("prompt_tokens"),
+        output_tokens=usage.count("completion_tokens"),
+        ttft_ms=metrics.number("time_to_first_token_ms") if metrics else None,
+        decode_ms=metrics.number("generation_time_ms") if metrics else None,
+        rounds=spec.count("num_spec_steps") if spec else None,
+        drafted=spec.count("num_draft_tokens") if spec else None,
+        accepted=spec.count("num_accepted_draft_tokens") if spec else None,
+        accepted_histogram=tuple(histogram) if histogram is not None else None,
+        drafted_histogram=_histogram(spec.counts("per_step_drafted")) if spec else None,
+        finish=_finish(body),
+    )
+
+
+def _histogram(lengths: list[int] | None) -> tuple[int, ...] | None:
+    if not lengths:
+        return None
+    return tuple(lengths.count(length) for length in range(max(lengths) + 1))
+
+
+def _finish(body: Entry) -> Literal["length", "stop"] | None:
+    choices = body.children("choices") if body.value.get("choices") else []
+    said = choices[0].text("finish_reason") if choices else None
+    if said == "length":
+        return "length"
+    return "stop" if said == "stop" else None
+
+
+def _require_same_prompts(records: Sequence[Record]) -> None:
+    """Answers paired by position must be to prompts of the same length."""
+    lengths = {r.prompt: r for r in records if r.arm == BASELINE and r.prompt_tokens}
+    for record in records:
+        base = lengths.get(record.prompt)
+        if base is None or not record.prompt_tokens:
+            continue
+        if record.prompt_tokens != base.prompt_tokens:
+            message = (
+                f"{record.place}: a prompt of {record.prompt_tokens} tokens, the baseline's "
+                f"{record.prompt} has {base.prompt_tokens}; the files do not hold the same prompts "
+                "in the same order: give each row a custom_id"
+            )
+            raise BadInputError(message)
+
+
+def _window(rows: Sequence[Entry]) -> dict[str, str]:
+    """The second in which the first answer was made."""
+    bodies = [_answer(row)[0] for row in rows]
+    created = [made for body in bodies if body and (made := body.count("created"))]
+    if not created:
+        return {}
+    begun = datetime.fromtimestamp(min(created), tz=UTC)
+    return {"measured_from": begun.strftime("%Y-%m-%dT%H:%M:%SZ")}

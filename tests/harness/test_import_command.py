@@ -1,0 +1,160 @@
+"""Does `import` write what the gate accepts, say what is missing, and exit as promised?"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from estimates.summary import summarize
+from harness.cli.app import app
+from harness.importers import IMPORTERS
+from schemas.contract import read
+from schemas.submission import Submission
+from tests.harness.test_importers import ALL, SAMPLES, imported
+from tests.pipeline.repositories import FOLDER, Repository
+from tests.pipeline.tables import database, entry, rows
+from tests.samples import sample
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def call(form: str, *options: str, drop: str = "") -> Result:
+    files = [str(SAMPLES / name) for name in ALL[form].files]
+    facts = [f"--map={key}={value}" for key, value in ALL[form].facts.items() if key != drop]
+    return CliRunner().invoke(app, ["import", "--from", form, *files, *facts, *options])
+
+
+def test_what_every_format_becomes_passes_the_gate(tmp_path: Path) -> None:
+    repository = Repository(tmp_path)
+
+    done = [call(form, "--output", str(tmp_path / FOLDER)) for form in IMPORTERS]
+    repository.commit()
+    judgement = repository.judge()
+
+    assert [result.exit_code for result in done] == [0] * len(IMPORTERS)
+    assert judgement.findings == {}
+    assert judgement.decision == "accepted"
+    assert len(judgement.results) == 3 + 1 + 1 + 2 + 1 + 1
+    assert {each.tier for each in judgement.submissions.values()} == {"imported"}
+
+
+def test_the_same_files_give_the_same_bytes(tmp_path: Path) -> None:
+    for name in ("first", "second"):
+        call("inventivehq", "--output", str(tmp_path / name))
+
+    first, second = (
+        {path.name: path.read_bytes() for path in (tmp_path / name).iterdir()}
+        for name in ("first", "second")
+    )
+    assert first == second
+    assert len(first) == 3
+
+
+def test_the_report_goes_to_stdout_and_the_rest_to_stderr(tmp_path: Path) -> None:
+    result = call("mtp-bench", "--output", str(tmp_path / "out.json"), "--contributor", "ada")
+
+    submission = read((tmp_path / "out.json").read_bytes())
+    assert isinstance(submission, Submission)
+    assert submission.contributor == "ada"
+    assert "imported; never averaged with measured results" in result.stdout
+    assert "left out: mtp-bench-off.json: the aggregate" in result.stderr
+    assert f"Result: {tmp_path / 'out.json'}" in result.stderr
+
+
+def test_json_has_the_summaries_and_what_was_left_out(tmp_path: Path) -> None:
+    result = call("speed-bench", "--output", str(tmp_path), "--json")
+
+    said = json.loads(result.stdout)
+    assert said.keys() == {"results", "left_out"}
+    assert [each["file"] for each in said["results"]] == [str(*tmp_path.iterdir())]
+    assert len(said["left_out"]) == 1
+
+
+def test_facts_may_stand_in_a_file(tmp_path: Path) -> None:
+    table = tmp_path / "facts.toml"
+    table.write_text('ram_mib = 65536\n\n[task]\nstem = "math"\n', encoding="utf-8")
+
+    result = call("speed-bench", f"--map={table}", "--output", str(tmp_path / "out.json"))
+
+    assert result.exit_code == 0, result.stderr
+    submission = read((tmp_path / "out.json").read_bytes())
+    assert isinstance(submission, Submission)
+    assert submission.machine.ram_mib == 65536
+    assert submission.suite.prompts[3].task == "math"
+
+
+def test_a_fact_may_hold_for_one_part_only(tmp_path: Path) -> None:
+    result = call("inventivehq", "--map=cpu-cpu/ram_mib=32768", "--output", str(tmp_path))
+
+    assert result.exit_code == 0, result.stderr
+    found = [read(path.read_bytes()) for path in tmp_path.iterdir()]
+    memory = {s.engine.backend: s.machine.ram_mib for s in found if isinstance(s, Submission)}
+    assert memory == {"cuda": None, "vulkan": None, "cpu": 32768}
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "said"),
+    [
+        (["--map", "target"], 1, "expected key=value, or a file that ends in .toml"),
+        (["--map", "taget=x"], 1, "no key 'taget'. Did you mean 'target'?"),
+        (["--map", "backend=cude"], 1, "not accepted. Did you mean 'cuda'?"),
+        (["--map", "method=mpt"], 1, "no such method. Did you mean 'mtp'?"),
+        (["--map", "parameters=big"], 1, "expected parameters of the target, such as 8.2B"),
+        (["--map", "ram_mib=1.5"], 1, "expected a whole number"),
+        (["--map", "date=May"], 1, "expected a day such as 2026-05-17"),
+        (["--map", "task.code_python=coding"], 1, "no such task. Did you mean 'code'?"),
+        (["--map", "task.code_pyton=code"], 1, "Did you mean 'code_python'?"),
+        (["--map", "other/gpu=x"], 1, "have no part 'other'"),
+        (["--map", "missing.toml"], 1, "missing.toml cannot be read"),
+        (["--contributor", "a b"], 1, "--contributor 'a b' has the wrong form"),
+        (["--from", "speedbench"], 2, "Did you mean 'speed-bench'?"),
+        (["--output", "/proc/none"], 3, "cannot be written"),
+    ],
+)
+def test_a_mistake_ends_in_one_line_and_its_code(
+    options: list[str], code: int, said: str, tmp_path: Path
+) -> None:
+    where = [] if "--output" in options else ["--output", str(tmp_path)]
+
+    result = call("mtp-bench", *where, *options)
+
+    # The frame around a usage message breaks its lines.
+    words = " ".join(result.stderr.replace("│", " ").split())
+    assert (result.exit_code, said in words) == (code, True), result.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_missing_fact_writes_nothing(tmp_path: Path) -> None:
+    result = call("mtp-bench", "--output", str(tmp_path), drop="gpu")
+
+    assert result.exit_code == 1
+    assert "give with --map: gpu=…" in result.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+    result = CliRunner().invoke(app, ["import", "--from", "vllm", str(tmp_path / "no.jsonl")])
+
+    assert result.exit_code == 1
+    assert "no.jsonl cannot be read: No such file or directory" in result.stderr
+
+
+def test_imported_results_keep_to_their_own_tier_in_all_tables() -> None:
+    measured = sample(tasks=("code",), prompts_per_task=2, gpu="NVIDIA GeForce RTX 3090")
+    foreign = [each for form in IMPORTERS for each in imported(form).submissions]
+    connection = database(*(entry(each, summarize(each)) for each in (measured, *foreign)))
+
+    pools = rows(connection, "select distinct tier, runner = 'imported' from evidence order by 1")
+    mixed = rows(
+        connection,
+        "select pool from pool_member group by pool having count(distinct tier) > 1",
+    )
+
+    assert pools == [("imported", True), ("measured", False)]
+    assert mixed == []
+    # Of a processor or a machine that nobody named there is a device none the less.
+    assert rows(connection, "select count(*) from setup where device is null") == [(0,)]
