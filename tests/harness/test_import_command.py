@@ -13,7 +13,7 @@ from harness.cli.app import app
 from harness.importers import IMPORTERS
 from schemas.contract import read
 from schemas.submission import Submission
-from tests.harness.test_importers import ALL, SAMPLES, imported
+from tests.harness.imports import ALL, SAMPLES, imported
 from tests.pipeline.repositories import FOLDER, Repository
 from tests.pipeline.tables import database, entry, rows
 from tests.samples import sample

@@ -1,0 +1,113 @@
+"""Which files of other tools do the tests read, and which speedups must come out of them?"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from harness.importers import IMPORTERS
+from harness.importers.assemble import About, assemble
+from harness.importers.source import Given, digest, given
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from harness.importers.assemble import Imported
+    from schemas.submission import Submission
+
+SAMPLES = Path(__file__).parents[1] / "captures" / "imports"
+FACTS = {
+    "target": "Sample-27B",
+    "quantisation": "Q4_K_M",
+    "backend": "cuda",
+    "gpu": "NVIDIA GeForce RTX 3090",
+    "date": "2026-05-17",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sample:
+    """Files of one format, the facts that they need, and what must come out.
+
+    `speedups` are the geometric means of the paired prompts, by part, arm and task.
+    """
+
+    files: tuple[str, ...]
+    facts: Mapping[str, str]
+    speedups: Mapping[tuple[int, str, str], float | None]
+
+
+# The square root of 2 · 4 is 2.828427.
+ALL = {
+    "inventivehq": Sample(
+        files=("inventivehq.json",),
+        facts={"date": "2026-06-01"},
+        speedups={
+            # 2000/1000 and 2000/500; the third prompt timed out.
+            (0, "draft_0_5b", "code"): 8**0.5,
+            (0, "draft_0_5b", "chat"): None,
+            # 2000/2000 and 2000/1000.
+            (0, "ngram", "code"): 2**0.5,
+            (0, "ngram", "chat"): 0.8,
+            (1, "draft_0_5b", "code"): None,
+            (2, "ngram", "code"): 1.25,
+        },
+    ),
+    "speed-bench": Sample(
+        files=("speed-bench-baseline.json", "speed-bench-spec.json"),
+        facts=FACTS | {"method": "mtp:n_max=3"},
+        speedups={
+            (0, "speed-bench-spec", "code"): 8**0.5,
+            (0, "speed-bench-spec", "creative"): 0.8,
+            (0, "speed-bench-spec", "other"): None,
+        },
+    ),
+    "mtp-bench": Sample(
+        files=("mtp-bench-off.json", "mtp-bench-on.json"),
+        facts=FACTS | {"method": "mtp", "sampling": "other"},
+        speedups={
+            (0, "mtp-bench-on", "code"): 8**0.5,
+            (0, "mtp-bench-on", "translation"): 0.5,
+        },
+    ),
+    "llama-bench": Sample(files=("llama-bench.json",), facts={}, speedups={}),
+    "vllm": Sample(
+        files=("vllm-baseline.jsonl", "vllm-spec.jsonl"),
+        facts=FACTS | {"method": "eagle3", "sampling": "greedy"},
+        speedups={(0, "vllm-spec", "code"): 8**0.5, (0, "vllm-spec", "chat"): None},
+    ),
+    "spec-bench": Sample(
+        files=("spec-bench-vanilla.jsonl", "spec-bench-medusa.jsonl"),
+        facts=FACTS | {"arm.spec-bench-medusa": "other:name=medusa"},
+        speedups={
+            (0, "spec-bench-medusa", "creative"): 2.0,
+            # The repetitions have ratios of 2 and 4; a prompt counts with the median of their logs.
+            (0, "spec-bench-medusa", "math"): 8**0.5,
+            (0, "spec-bench-medusa", "other"): None,
+        },
+    ),
+}
+
+
+def run(form: str, files: Sequence[Given], facts: Mapping[str, str]) -> Imported:
+    about = About(format=form, sha256=digest(files), source="A thread", licence="MIT")
+    return assemble(IMPORTERS[form](files), facts, about)
+
+
+def imported(form: str) -> Imported:
+    sample = ALL[form]
+    return run(form, [given(SAMPLES / name) for name in sample.files], sample.facts)
+
+
+def one(form: str) -> Submission:
+    (only,) = imported(form).submissions
+    return only
+
+
+def changed(name: str, change: Any) -> Given:  # noqa: ANN401 - a function that edits JSON
+    """A sample after a change of its JSON, under the same name."""
+    value = json.loads((SAMPLES / name).read_bytes().removeprefix(b"\xef\xbb\xbf"))
+    change(value)
+    return Given(name=name, data=json.dumps(value).encode())

@@ -1,0 +1,161 @@
+"""What does each format mean? Its counters, times, rigs and failures, as its tool has them."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from harness.errors import BadInputError
+from harness.importers.source import Given, given
+from schemas.submission import DraftHead, DraftModel, Ngram, OtherMethod
+from tests.harness.imports import ALL, SAMPLES, imported, one, run
+
+
+def test_the_community_file_becomes_a_result_for_every_run_and_backend() -> None:
+    done = imported("inventivehq")
+    cuda, vulkan, cpu = done.submissions
+
+    assert [each.engine.backend for each in done.submissions] == ["cuda", "vulkan", "cpu"]
+    assert [gpu.name for gpu in cuda.machine.gpus] == ["NVIDIA GeForce RTX 5060 Ti"]
+    assert cuda.machine.gpus[0].vram_mib == 16311
+    assert cuda.machine.os is not None
+    assert cuda.machine.os.family == "windows"
+    assert cuda.engine.build_number == 9789
+    assert (cuda.target.name, cuda.target.quantisation) == ("Sample-Coder-7B-Instruct", "Q4_K_M")
+    assert [arm.method for arm in cuda.arms[1:]] == [
+        DraftModel(draft="sample-coder-0.5b-instruct-q8_0", n_max=5),
+        Ngram(type="ngram-cache"),
+    ]
+    assert (vulkan.arms[1].outcome, vulkan.arms[1].reason) == ("failed", "load-failed")
+    assert cpu.machine.gpus == ()
+    assert any("another experiment" in line for line in done.left_out)
+    assert any("GTX" not in line and "did not use" in line for line in done.left_out)
+
+
+def test_an_error_row_is_a_failed_trial_and_null_is_unknown() -> None:
+    cuda = imported("inventivehq").submissions[0]
+    failed = [trial for trial in cuda.trials if trial.outcome == "failed"]
+    ngram = {trial.prompt: trial for trial in cuda.trials if trial.arm == "ngram"}
+
+    assert [(t.arm, t.prompt, t.reason) for t in failed] == [("draft_0_5b", "chat_a", "timed-out")]
+    assert (ngram["code_a"].drafted, ngram["code_a"].accepted) == (None, None)
+    assert (ngram["code_b"].drafted, ngram["code_b"].accepted) == (8, 0)
+
+
+def test_no_folder_of_anybody_gets_into_a_result() -> None:
+    assert all("somebody" not in repr(each) for each in imported("inventivehq").submissions)
+
+
+@pytest.mark.parametrize(("counts", "decode_ms"), [("tokens", 7680.0), ("steps", 7640.0)])
+def test_a_rate_becomes_a_time_by_what_it_counts(counts: str, decode_ms: float) -> None:
+    files = [given(SAMPLES / name) for name in ALL["mtp-bench"].files]
+
+    done = run("mtp-bench", files, ALL["mtp-bench"].facts | {"rate_counts": counts})
+
+    # 192 tokens, or the 191 after the first, at 25 a second.
+    assert done.submissions[0].trials[0].decode_ms == decode_ms
+
+
+def test_the_printed_table_of_mtp_bench_reads_like_its_json() -> None:
+    off = given(SAMPLES / "mtp-bench-off.json")
+    table = given(SAMPLES / "mtp-bench-on.txt", arm="mtp-bench-on")
+    facts = ALL["mtp-bench"].facts
+
+    printed = run("mtp-bench", [off, table], facts).submissions[0]
+
+    assert [t.decode_ms for t in printed.trials] == [t.decode_ms for t in one("mtp-bench").trials]
+    assert [t.accepted for t in printed.trials] == [t.accepted for t in one("mtp-bench").trials]
+
+
+def test_a_sample_of_two_turns_has_a_first_token_in_each() -> None:
+    submission = one("speed-bench")
+    writing = [trial for trial in submission.trials if trial.prompt == "q3"]
+
+    # 202 tokens in two turns: 200 after a first one; 100 accepted leave 100 rounds.
+    assert [trial.output_tokens for trial in writing] == [201, 201]
+    assert (writing[1].accepted, writing[1].rounds) == (100, 100)
+    assert submission.settings.max_output_tokens == 256
+    assert submission.settings.sampling == "greedy"
+    assert submission.arms[1].method == DraftHead(type="mtp", n_max=3)
+    failed = [trial.reason for trial in submission.trials if trial.outcome == "failed"]
+    assert failed == ["context-too-small"]
+
+
+def test_counters_that_do_not_add_up_are_left_out_and_listed() -> None:
+    done = imported("speed-bench")
+    trial = next(t for t in done.submissions[0].trials if t.prompt == "q2" and t.drafted)
+
+    # 90 drafts do not fit into 25 rounds of at most three.
+    assert (trial.drafted, trial.accepted, trial.rounds) == (90, 75, None)
+    assert any("at most 3" in line and "$.results[2]" in line for line in done.left_out)
+
+
+def test_llama_bench_gives_a_baseline_with_a_block_for_each_repetition() -> None:
+    done = imported("llama-bench")
+    cuda, vulkan = done.submissions
+
+    assert [arm.id for arm in cuda.arms] == ["baseline"]
+    # 128 steps in 1280 ms: 10 ms a step, as its 100 tokens a second say.
+    assert [(t.prompt, t.block, t.output_tokens, t.decode_ms) for t in cuda.trials] == [
+        ("tg128", 0, 129, 1280.0),
+        ("tg128", 1, 129, 1408.0),
+        ("tg128-d512", 0, 129, 2560.0),
+    ]
+    assert (cuda.measured_from, vulkan.engine.backend) == ("2025-04-24T11:59:33Z", "vulkan")
+    assert cuda.settings.flash_attention == "auto"
+    assert "processes a prompt" in done.left_out[0]
+
+
+def test_llama_bench_reads_lists_and_lines_alike() -> None:
+    listed = imported("llama-bench").submissions
+
+    lined = run("llama-bench", [given(SAMPLES / "llama-bench.jsonl")], {}).submissions
+
+    assert [each.trials for each in lined] == [each.trials for each in listed]
+
+
+def test_vllm_counters_and_histograms_come_from_the_answer() -> None:
+    spec = [trial for trial in one("vllm").trials if trial.arm == "vllm-spec"]
+
+    # Histogram 4, 4, 4, 4: 16 rounds, 24 accepted, 41 tokens with the first.
+    assert (spec[0].rounds, spec[0].accepted, spec[0].drafted) == (16, 24, 48)
+    assert spec[0].accepted_histogram == (4, 4, 4, 4)
+    assert spec[0].drafted_histogram == (0, 0, 0, 16)
+    assert spec[0].ttft_ms == 50.0
+    # 11 rounds and 30 accepted make 42 tokens, the answer has 41: no rounds, no histogram.
+    assert (spec[1].accepted, spec[1].rounds, spec[1].accepted_histogram) == (30, None, None)
+    assert (spec[2].outcome, spec[2].reason) == ("failed", "context-too-small")
+
+
+def test_answers_without_ids_are_paired_by_position_if_the_prompts_are_as_long() -> None:
+    def bare(name: str) -> list[dict[str, Any]]:
+        rows = (SAMPLES / name).read_text(encoding="utf-8").splitlines()
+        return [json.loads(row)["response"]["body"] for row in rows][:2]
+
+    def lined(rows: list[dict[str, Any]]) -> Given:
+        return Given(name="x.jsonl", data="\n".join(map(json.dumps, rows)).encode())
+
+    base, spec = bare("vllm-baseline.jsonl"), bare("vllm-spec.jsonl")
+    facts = ALL["vllm"].facts
+    done = run("vllm", [lined(base), lined(spec)], facts).submissions[0]
+
+    assert [prompt.id for prompt in done.suite.prompts] == ["request-1", "request-2"]
+    with pytest.raises(BadInputError, match="not hold the same prompts"):
+        run("vllm", [lined(base), lined(spec[::-1])], facts)
+
+
+def test_spec_bench_says_that_its_time_includes_the_prompt() -> None:
+    submission = one("spec-bench")
+    medusa = [trial for trial in submission.trials if trial.arm == "spec-bench-medusa"]
+
+    assert submission.notes is not None
+    assert "includes processing the prompt" in submission.notes
+    assert submission.design.blocks == 2
+    # Two turns of 51 tokens, the first of each inside: 101 as one generation, 50 rounds of two.
+    assert (medusa[0].output_tokens, medusa[0].rounds, medusa[0].accepted) == (101, 50, 50)
+    assert medusa[0].accepted_histogram == (0, 50)
+    assert (medusa[-1].outcome, medusa[-1].reason) == ("failed", "other")
+    assert submission.arms[1].method == OtherMethod(name="medusa")
+    assert submission.settings.sampling == "greedy"
