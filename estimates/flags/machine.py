@@ -57,7 +57,7 @@ def load_appeared(evidence: Evidence) -> Flag | None:
     """Other programs used the processor later, on a machine that was quiet when it began."""
     if busy_machine(evidence) is not None:
         return None
-    cores = evidence.submission.machine.cpu.logical_cores
+    cores = evidence.submission.machine.cpu.logical_cores or 1
     # The campaign's own threads count as load too; unknown, it may have used every core.
     own = min(evidence.submission.settings.threads or cores, cores)
     load = max((each.load_1min or 0.0 for each in _later(evidence)), default=0.0)

@@ -60,7 +60,8 @@ def run_facts_stated(submission: Submission) -> Iterator[Finding]:
     for index, draft in enumerate(submission.drafts):
         yield from _lacking(draft, _MODEL, f"$.drafts[{index}]", runner)
     # Windows has no load average.
-    load = () if submission.machine.os.family == "windows" else ("load_1min",)
+    system = submission.machine.os
+    load = () if system is not None and system.family == "windows" else ("load_1min",)
     for index, snapshot in enumerate(submission.environment or ()):
         state = ("available_ram_mib", *load)
         yield from _lacking(snapshot, state, f"$.environment[{index}]", runner)
