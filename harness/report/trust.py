@@ -24,7 +24,7 @@ def ended(submission: Submission) -> str:
     """`after 4 of at most 6 blocks, within ±2.1 % (wanted: ±3.0 %)`: why no more was measured."""
     design, done = submission.design, blocks_run(submission)
     reach = deciding(submission)
-    found = "unknown" if reach is None else f"{_PLUS_MINUS}{_percent(reach)}"
+    found = "unknown precision" if reach is None else f"{_PLUS_MINUS}{_percent(reach)}"
     wanted = (
         "" if design.precision is None else f" (wanted {_PLUS_MINUS}{_percent(design.precision)})"
     )

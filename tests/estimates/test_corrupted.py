@@ -9,8 +9,11 @@ import random
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import pytest
+
 from estimates.summary import summarize
 from harness.runners.fake import FakeSession
+from schemas.submission import EmptyDraft
 from tests.bench.designs import interleaved
 from tests.bench.population import campaign, population
 from tests.bench.rigs import drift, heavy_tails, quiet
@@ -106,3 +109,26 @@ def test_arms_swapped_in_one_block_are_seen_too() -> None:
     )
 
     assert flagged(swapped).keys() >= {"block-spread", "prediction-missed"}
+
+
+def test_a_control_that_ran_otherwise_than_the_baseline_is_told_apart() -> None:
+    # The same arm again, 5 % slower throughout: 1 / 1.05 = 0.952.
+    slow = corrupted(lambda each: slower(each, 1.05) if each.arm == "control" else each)
+
+    (control,) = summarize(slow).controls
+    assert control.ratio == pytest.approx(1 / 1.05, abs=0.002)
+    assert control.interval is not None
+    assert control.interval.high < 1
+    assert flagged(slow).keys() == {"control-excludes-one"}
+
+
+def test_a_loop_that_costs_a_tenth_of_a_step_is_named() -> None:
+    arms = tuple(
+        replace(arm, method=EmptyDraft()) if arm.id == "control" else arm for arm in CLEAN.arms
+    )
+    slow = corrupted(lambda each: slower(each, 1.1) if each.arm == "control" else each)
+
+    flags = flagged(replace(slow, arms=arms))
+
+    assert "loop-overhead" in flags
+    assert "control-excludes-one" not in flags

@@ -12,7 +12,7 @@ from harness.duration import expected, memory_bandwidth
 from harness.errors import BadInputError
 from harness.gather import draft_names, gather, usable_methods
 from harness.methods import DraftModelRequest, parse
-from harness.model import Campaign, ModelFile
+from harness.model import Campaign, ModelFile, Stopping
 from schemas.submission import DraftModel, Model, PromptLookup
 from tests.harness.ggufs import TOKENS, write_gguf
 
@@ -86,15 +86,50 @@ def test_a_control_is_compared_with_the_baseline() -> None:
     assert (control.id, control.role, control.baseline) == ("baseline-again", "control", "baseline")
 
 
+def test_control_adds_both_instruments_once_and_changes_nothing_else() -> None:
+    plain, controlled = campaign(), campaign(Options(control=True))
+    named = campaign(Options(control=True, methods=(parse("none"), parse("prompt-lookup"))))
+
+    assert controlled.arms[: len(plain.arms)] == plain.arms
+    assert [arm.id for arm in controlled.arms[len(plain.arms) :]] == [
+        "baseline-again",
+        "empty-draft",
+    ]
+    assert [arm.role for arm in controlled.arms[len(plain.arms) :]] == ["control", "control"]
+    assert [arm.id for arm in named.arms].count("baseline-again") == 1
+    assert controlled.profile == "default"
+
+
+@pytest.mark.parametrize(
+    ("options", "blocks", "expected"),
+    [
+        (Options(precision=0.01), 6, Stopping(precision=0.01)),
+        (Options(budget_min=2.5), 6, Stopping(precision=0.03, budget_s=150.0)),
+        (Options(blocks=4, budget_min=1.0), 4, Stopping(budget_s=60.0)),
+        (Options(quick=True), 1, Stopping()),
+    ],
+)
+def test_precision_decides_unless_the_blocks_are_fixed_and_time_always_does(
+    options: Options, blocks: int, expected: Stopping
+) -> None:
+    built = campaign(options)
+
+    assert (built.blocks, built.stopping) == (blocks, expected)
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [
+        (Options(blocks=4, precision=0.01), "--blocks fixes them, --precision lets"),
+        (Options(quick=True, precision=0.01), "--quick runs one block, --precision lets"),
         (Options(methods=(parse("none"), parse("none"))), "baseline-again is asked for twice"),
         (Options(blocks=1000), "96000 trials; a result file holds 4096"),
         (Options(max_tokens=2048), "leaves no room for prompts"),
     ],
 )
-def test_a_campaign_that_cannot_be_recorded_is_refused(options: Options, said: str) -> None:
+def test_a_campaign_that_contradicts_itself_or_cannot_be_recorded_is_refused(
+    options: Options, said: str
+) -> None:
     with pytest.raises(BadInputError, match=said):
         campaign(options)
 

@@ -91,6 +91,30 @@ def test_a_dry_run_prints_the_plan_and_its_duration(models: list[str]) -> None:
     assert re.search(r"expected +about \d+ (s|min)", result.stdout)
 
 
+def test_a_dry_run_says_when_a_campaign_of_no_fixed_length_ends(models: list[str]) -> None:
+    result = call("run", *models, "--tasks", "code", "--budget", "10", "--dry-run")
+
+    # Four prompts of the task and three arms.
+    assert "3 to 6 blocks x 4 prompts x 3 arms = 36 to 72" in result.stdout
+    assert "ends      once every speedup is repeatable within ±3.0%, or after 6 blocks" in (
+        result.stdout
+    )
+    assert "budget    10 min; no block begins that would end later" in result.stdout
+
+
+def test_controls_are_measured_beside_the_rest_and_reported_with_what_they_must_say(
+    tmp_path: Path, models: list[str]
+) -> None:
+    result = call("run", *models, *SMALL, "--control", "--output", str(tmp_path), "--json")
+    report = call("show", str(next(tmp_path.glob("*.json"))))
+
+    found = {each["kind"]: each for each in json.loads(result.stdout)["controls"]}
+    assert set(found) == {"baseline-again", "empty-draft"}
+    assert found["baseline-again"]["ratio"] == pytest.approx(1.0, abs=0.05)
+    assert "Controls, whose answers are known:" in report.stdout
+    assert "  baseline-again " in report.stdout
+
+
 def test_a_dry_run_for_machines_holds_every_trial(models: list[str]) -> None:
     result = call("run", *models, "--quick", "--dry-run", "--json")
 
