@@ -13,7 +13,7 @@ from harness.cli import talk
 from harness.errors import BadInputError
 from harness.importers import IMPORTERS
 from harness.importers.assemble import About, Imported, assemble
-from harness.importers.facts import told
+from harness.importers.facts import KEYS, told
 from harness.importers.source import Given, arm_and_path, digest, given
 from harness.nearest import suggestion
 from harness.report.terminal import show as show_report
@@ -43,7 +43,8 @@ def import_(  # noqa: PLR0913 - typer makes an option of every argument
             metavar="KEY=VALUE",
             help="A fact that the files do not have; or a TOML file of such. What is missing is "
             "said, all at once. task.NAME=TASK says what a category is, arm.NAME=METHOD what an "
-            "arm is, PART/KEY=VALUE holds for one part of the files. May be repeated.",
+            "arm is, PART/KEY=VALUE holds for one part of the files. May be repeated. "
+            f"Keys: {', '.join(KEYS)}.",
         ),
     ] = None,
     output: Annotated[
@@ -108,7 +109,8 @@ def _given(argument: str) -> Given:
 
 def _checked(option: str, value: str | None, form: re.Pattern[str]) -> str | None:
     if value is not None and not form.fullmatch(value):
-        message = f"{option} {value!r} has the wrong form; one short line, without < and >"
+        wanted = "letters, digits and inner hyphens" if form is _HANDLE else "one line without < >"
+        message = f"{option} {value!r} has the wrong form; expected {wanted}"
         raise BadInputError(message)
     return value
 

@@ -135,7 +135,6 @@ def _facts(
         facts["backend"] = backend
     if (build := _BUILD.search(top.text("notes") or "")) is not None:
         facts["build"] = build[1]
-    hardware = top.child("hardware")
     label = None
     if meta is not None:
         facts |= model_facts(meta.text("target") or "")
@@ -144,7 +143,16 @@ def _facts(
             if (count := meta.count(key)) is not None:
                 facts[fact] = str(count)
         label = meta.text("gpu")
-    return facts | (_hardware(hardware, label, backend, left_out) if hardware else _named(label))
+    return facts | _machine(top, label, backend, left_out)
+
+
+def _machine(
+    top: Entry, label: str | None, backend: str | None, left_out: list[str]
+) -> dict[str, str]:
+    hardware = top.child("hardware")
+    if hardware is not None:
+        return _hardware(hardware, label, backend, left_out)
+    return {} if backend == "cpu" else _named(label)
 
 
 def _hardware(
@@ -164,7 +172,7 @@ def _hardware(
         facts |= _card(used)
     elif backend == "metal" and cpu is not None and cpu.startswith("Apple"):
         facts["gpu"] = cpu  # one chip
-    elif not cards:
+    elif not cards and backend != "cpu":
         facts |= _named(label)
     left_out.extend(
         f"{card.place}: a GPU that this run did not use" for card in cards if card is not used

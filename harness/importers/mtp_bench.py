@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from schemas.codec import Json
 
 _ROW = re.compile(
-    r"\s*(?P<name>\S+)\s+pred=\s*(?P<predicted_n>\d+)\s+draft=\s*(?P<draft_n>\d+)\s+"
+    r"[\s>]*(?P<name>[^\s>]\S*)\s+pred=\s*(?P<predicted_n>\d+)\s+draft=\s*(?P<draft_n>\d+)\s+"
     r"acc=\s*(?P<draft_n_accepted>\d+)\s+rate=\S+\s+tok/s=\s*(?P<predicted_per_second>[\d.]+)"
 )
 

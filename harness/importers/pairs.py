@@ -20,10 +20,10 @@ def named(files: Sequence[Given]) -> list[tuple[str, Given]]:
 
     Further files are named after their file; files that name the same arm repeat it.
     """
-    if len(files) > 1 and not any(file.arm == BASELINE for file in files) and files[0].arm:
-        message = f"no file is the baseline; write {BASELINE}={files[0].name} for the one that is"
-        raise BadInputError(message)
     has_baseline = any(file.arm == BASELINE for file in files)
+    if files[0].arm and not has_baseline:
+        message = f"{files[0].name}: no file is the baseline; write {BASELINE}=FILE for one"
+        raise BadInputError(message)
     return [
         (file.arm or (BASELINE if number == 0 and not has_baseline else id_of(file.stem)), file)
         for number, file in enumerate(files)

@@ -10,7 +10,7 @@ import pytest
 from harness.errors import BadInputError
 from harness.importers.source import Given, given
 from schemas.submission import DraftHead, DraftModel, Ngram, OtherMethod
-from tests.harness.imports import ALL, SAMPLES, imported, one, run
+from tests.harness.imports import ALL, SAMPLES, changed, imported, one, run
 
 
 def test_the_community_file_becomes_a_result_for_every_run_and_backend() -> None:
@@ -159,3 +159,33 @@ def test_spec_bench_says_that_its_time_includes_the_prompt() -> None:
     assert (medusa[-1].outcome, medusa[-1].reason) == ("failed", "other")
     assert submission.arms[1].method == OtherMethod(name="medusa")
     assert submission.settings.sampling == "greedy"
+
+
+def test_a_run_on_the_processor_of_a_machine_without_listed_cards_has_no_gpu() -> None:
+    def on_apple(value: dict[str, Any]) -> None:
+        value["hardware"] = {"platform": "macOS-26.5.1-arm64", "cpu": "Apple M3 Max", "gpus": []}
+        value["runs"]["cpu"]["meta"]["gpu"] = "Apple M3 Max (CPU, 14-core)"
+        value["runs"]["gpu0"]["meta"]["gpu"] = "Apple M3 Max (Metal, 30-core GPU)"
+        for run_of_method in value["runs"]["gpu0"]["runs"]:
+            run_of_method["backend"] = "metal"
+
+    done = run("inventivehq", [changed("inventivehq.json", on_apple)], {"date": "2026-06-01"})
+    metal, cpu = done.submissions
+
+    assert [gpu.name for gpu in metal.machine.gpus] == ["Apple M3 Max"]
+    assert (cpu.machine.gpus, cpu.machine.cpu.name) == ((), "Apple M3 Max")
+    # Two runs of the same method are two blocks.
+    assert metal.design.blocks == 2
+
+
+def test_an_old_file_without_hardware_and_times_reads_as_well() -> None:
+    def bare(value: dict[str, Any]) -> None:
+        inner = value["runs"]["cpu"]
+        value.clear()
+        value |= inner
+
+    file = changed("inventivehq.json", bare)
+    (only,) = run("inventivehq", [file], {"date": "2026-06-01", "cpu": "Some CPU"}).submissions
+
+    # 101 tokens at 10 a second, by the rate that counts all tokens.
+    assert [trial.decode_ms for trial in only.trials] == [10100.0, 8080.0]

@@ -218,3 +218,10 @@ def test_a_record_without_time_is_left_out_and_listed() -> None:
     assert (
         "a record without both tokens and time (mtp-bench-on.json: $.requests[0])" in done.left_out
     )
+
+
+def test_files_with_names_need_a_baseline_among_them() -> None:
+    only = given(SAMPLES / "mtp-bench-on.json", "mtp")
+
+    with pytest.raises(BadInputError, match="no file is the baseline; write baseline=FILE"):
+        run("mtp-bench", [only], ALL["mtp-bench"].facts)
