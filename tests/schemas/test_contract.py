@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from typing import TYPE_CHECKING, Any
 
@@ -240,4 +241,28 @@ def test_every_form_of_a_text_is_told_in_words() -> None:
             'x.json: $.target.sha256: "X" has the wrong form, expected a SHA-256: 64 hex digits in '
             "lower case [schema-pattern]"
         ),
+    ]
+
+
+@pytest.mark.parametrize(
+    "place",
+    [("machine", "os"), ("machine", "ram_mib"), ("machine", "cpu", "name"), ("engine", "version")],
+)
+def test_what_an_imported_campaign_may_lack_a_measured_one_must_have(
+    place: tuple[str, ...],
+) -> None:
+    document = copy.deepcopy(SMALL)
+    *parents, last = place
+    inner = document
+    for step in parents:
+        inner = inner[step]
+    del inner[last]
+    imported = {**document, "tier": "imported", "origin": {"format": "x", "sha256": "0" * 64}}
+    imported["engine"] = {**document["engine"], "runner": "imported"}
+
+    found = contract.findings(_bytes(document))
+
+    assert contract.findings(_bytes(imported)) == ()
+    assert [(each.path, each.rule) for each in found] == [
+        (".".join(("$", *place[:-1])), "schema-required")
     ]
