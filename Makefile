@@ -74,6 +74,7 @@ serve: ## Serve the built site on this machine only
 bench: setup ## Measure the project's own speed, and its method against known truth
 	$(RUN) -m tests.bench.speed
 	$(RUN) -m tests.bench.simulation
+	$(RUN) -m tests.bench.length
 	$(RUN) -m tests.bench.explore
 
 bench-aa: setup ## Measure the same arm against itself, in quiet and beside a busy program
