@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from estimates.scopes import FIXED_TASKS
 from pipeline.pages.environment import render
 from pipeline.pages.model import address_of, device_path
 from pipeline.pages.rows import read
@@ -59,10 +60,12 @@ class Wanted:
             return None
         depth = "" if self.depth is None else f":n_max={self.depth}"
         draft = f" --draft {self.draft_word}.gguf" if self.draft_word else ""
-        tasks = ",".join(sorted((*self.empty, *self.thin)))
+        missing = {*self.empty, *self.thin}
+        # Without a list all tasks run, and only then is there a figure over all of them.
+        tasks = "" if missing >= {*FIXED_TASKS} else f" --tasks {','.join(sorted(missing))}"
         return (
             f"python -m harness run --target {self.target_word}.gguf{draft}"
-            f" --method {self.method}{depth} --tasks {tasks}"
+            f" --method {self.method}{depth}{tasks}"
         )
 
 

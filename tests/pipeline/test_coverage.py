@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from estimates.scopes import FIXED_TASKS
 from pipeline.pages.coverage import Wanted
 from pipeline.pages.rows import read
 from tests.pipeline.tables import campaign, database
@@ -35,6 +38,15 @@ def test_the_command_names_models_method_depth_and_the_missing_tasks() -> None:
         "python -m harness run --target Sample-7B-Q4_K_M.gguf --draft Tiny-500M-Q8_0.gguf"
         " --method draft-model:n_max=4 --tasks code"
     )
+
+
+def test_where_every_task_is_missing_the_command_names_none() -> None:
+    (row, *_) = read(database(campaign(1.5, task="code")), Wanted, "wanted")
+
+    everything = replace(row, empty_tasks=list(FIXED_TASKS), thin_tasks=None)
+
+    assert everything.command is not None
+    assert everything.command.endswith("--method draft-model:n_max=4")
 
 
 def test_a_confirmed_campaign_is_not_wanted() -> None:
