@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import vl_convert
 
 from pipeline.addresses import repository_address, site_address
+from pipeline.card import card
 from pipeline.database import open_database
 from pipeline.discover import discover
 from pipeline.errors import PipelineError
@@ -22,6 +23,7 @@ from pipeline.export import export
 from pipeline.pages import Asset, Page, Site, pages
 from pipeline.pages.figures import chart_files
 from pipeline.pages.model import file_path
+from pipeline.pages.proofs import proofs_page
 from pipeline.policy import write_policy
 
 if TYPE_CHECKING:
@@ -65,6 +67,8 @@ def build(
     )
     files = export(connection, docs / "data")
     for part in (library, *_raw_files(results, extra), *pages(connection, site, files)):
+        _write(docs, part)
+    for part in (proofs_page(site, PROSE / "design" / "data"), card(connection)):
         _write(docs, part)
     _run_mkdocs(docs, output, site, newest_moment(connection))
     write_policy(output)

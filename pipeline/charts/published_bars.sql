@@ -12,7 +12,7 @@ select
     ),
     ''
   ) as configuration,
-  concat_ws(' / ', source, row_id) as bar_label,
+  concat_ws(' / ', row_id, source) as bar_label,
   device_label,
   target_name,
   draft_name,

@@ -8,6 +8,7 @@ from pipeline.pages.advisor import advisor
 from pipeline.pages.builds import engine_builds
 from pipeline.pages.coverage import coverage
 from pipeline.pages.data import data_page
+from pipeline.pages.dimensions import dimension_pages
 from pipeline.pages.environment import render
 from pipeline.pages.explore import explore
 from pipeline.pages.feeds import feeds
@@ -39,6 +40,7 @@ def pages(
     yield from explore(connection, site)
     yield tasks(connection, site)
     yield break_even(connection, site)
+    yield from dimension_pages(connection, site)
     yield from device_pages(connection, site)
     yield from target_pages(connection, site)
     yield from submission_pages(connection, site)

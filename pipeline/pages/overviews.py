@@ -35,7 +35,7 @@ def tasks(connection: duckdb.DuckDBPyConnection, site: Site) -> Page:
     """Speedup by task and method."""
     rows = [row for row in read(connection, TaskLine, "task_view") if row.tier == "measured"]
     lines = tuple(row for task in ("all", *TASKS) for row in rows if row.task == task)
-    figures = (figure(connection, "tasks"), figure(connection, "methods"))
+    figures = (figure(connection, "tasks"),)
     return render("tasks.md.jinja", path="tasks.md", site=site, figures=figures, lines=lines)
 
 
@@ -51,11 +51,7 @@ def break_even(connection: duckdb.DuckDBPyConnection, site: Site) -> Page:
         "break-even.md.jinja",
         path="break-even.md",
         site=site,
-        figures=(
-            figure(connection, "break_even"),
-            figure(connection, "verification_curve"),
-            figure(connection, "backends"),
-        ),
+        figures=(figure(connection, "break_even"),),
         total=len(cells),
         extremes=extremes(cells),
         hopeless=sum(plane[cell.cell].cannot_win for cell in cells),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pipeline.pages.cells import Cell, Device, FailureLine, Overview, Target
+from pipeline.pages.commands import command_of
 from pipeline.pages.environment import plain, render
 from pipeline.pages.figures import figure
 from pipeline.pages.model import device_path, target_path
@@ -42,6 +43,7 @@ def device_pages(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[
             ),
             device=device,
             title=plain(device.device_label),
+            command_of=command_of,
             best=best_settings(cells[device.device]),
             cells=cells[device.device],
             failures=failures[device.device],
@@ -69,6 +71,7 @@ def target_pages(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[
             site=site,
             target=target,
             title=plain(target.target_label),
+            command_of=command_of,
             best=best_settings(cells[target.target]),
             cells=cells[target.target],
             failures=failures[target.target],

@@ -4,6 +4,8 @@
 (() => {
   const MARGIN = "300px";
   const ERRORS_ONLY = 1;
+  const SHARE_OF_LABELS = 0.4; // on a phone the names of lines leave room for the lines
+  const LEGEND_ENTRY_PX = 150;
   const live = new Map(); // host element -> { spec, view }
   let library;
 
@@ -17,7 +19,7 @@
     }));
 
   // The colours of the page, as a Vega configuration: a chart follows the scheme like any text.
-  const theme = () => {
+  const theme = (width) => {
     const style = getComputedStyle(document.body);
     const colour = (name) => style.getPropertyValue(name).trim();
     const words = { labelColor: colour("--dm-ink-soft"), titleColor: colour("--dm-ink-soft") };
@@ -30,9 +32,9 @@
       rule: { color: colour("--dm-ink") },
       style: { reference: { stroke: colour("--dm-ink") } },
       title: { color: colour("--dm-ink") },
-      axis: { ...words, ...sizes, titleFontWeight: "normal", labelLimit: 320, gridOpacity: 0.6, gridColor: colour("--dm-line"), domainColor: colour("--dm-line"), tickColor: colour("--dm-line") },
+      axis: { ...words, ...sizes, titleFontWeight: "normal", labelLimit: Math.min(320, width * SHARE_OF_LABELS), gridOpacity: 0.6, gridColor: colour("--dm-line"), domainColor: colour("--dm-line"), tickColor: colour("--dm-line") },
       header: words,
-      legend: { ...words, ...sizes, orient: "top" },
+      legend: { ...words, ...sizes, orient: "top", columns: Math.max(1, Math.floor(width / LEGEND_ENTRY_PX)) },
     };
   };
 
@@ -49,8 +51,8 @@
     const host = figure.querySelector(".dm-chart__live");
     const known = live.get(host);
     const options = { ast: true, actions: false, renderer: "svg", logLevel: ERRORS_ONLY, tooltip: { theme: "custom" } };
-    const spec = { ...known.spec, config: merge(known.spec.config ?? {}, theme()) };
     host.hidden = false;
+    const spec = { ...known.spec, config: merge(known.spec.config ?? {}, theme(host.clientWidth)) };
     host.setAttribute("role", "img");
     host.setAttribute("aria-label", figure.querySelector(".dm-chart__image img").alt);
     const result = await known.embed(host, spec, options);
