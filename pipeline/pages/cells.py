@@ -85,6 +85,13 @@ class Square:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class MethodSquare(Square):
+    """One square of the map for one method."""
+
+    method: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Headline:
     """What all evidence of one tier says."""
 

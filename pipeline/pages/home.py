@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pipeline.pages.cells import Cell, Headline, Overview, Square
+from pipeline.pages.cells import Cell, Headline, MethodSquare, Overview, Square
 from pipeline.pages.environment import TASKS, count, environment, ratio, render
 from pipeline.pages.map import NARROW, WIDE, choices, draw, opening, sizes_of
 from pipeline.pages.model import Asset, relative
@@ -23,13 +23,14 @@ MEASURED = "measured"
 
 
 def home(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Page | Asset]:
-    """The home page and one file per choice of task and backend."""
+    """The home page and one file per choice of task and method."""
     headline = next(row for row in read(connection, Headline, "headline") if row.tier == MEASURED)
     if not headline.cells:
         yield render("home.md.jinja", path="index.md", site=site, headline=headline)
         return
     squares = [row for row in read(connection, Square, "map_cell") if row.tier == MEASURED]
-    listed = tuple(choices(squares))
+    single = [row for row in read(connection, MethodSquare, "map_method") if row.tier == MEASURED]
+    listed = tuple(choices(squares, single))
     sizes = sizes_of(squares)
     first = opening(listed)
     worst, best = extremes(read(connection, Cell, "cell"))
@@ -42,7 +43,7 @@ def home(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Page | A
         worst=worst,
         opening=first,
         tasks=tuple(dict.fromkeys(choice.task for choice in listed)),
-        backends=tuple(dict.fromkeys(choice.backend for choice in listed)),
+        methods=tuple(dict.fromkeys((choice.method, choice.label) for choice in listed)),
         drawings=_drawings(first, sizes),
         caption=caption(first),
         newest=read(connection, Overview, "newest")[:NEWEST],
@@ -73,7 +74,7 @@ def caption(choice: Choice) -> str:
     """One sentence about what a map shows."""
     measured = [square for square in choice.squares if square.speedup is not None]
     words = TASKS.get(choice.task, "All tasks")
-    place = "" if choice.backend == "all" else f" through {choice.backend}"
+    place = "" if choice.method == "all" else f" with {choice.label}"
     if not measured:
         return f"{words}{place}: nothing has been measured yet."
     helps = sum(square.verdict == "helps" for square in measured)

@@ -12,7 +12,7 @@ from pipeline.pages.environment import TASKS
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from pipeline.pages.cells import Square
+    from pipeline.pages.cells import MethodSquare, Square
 
 ALL = "all"
 REACH = 2.5  # colours are full at 2.5 times faster or slower
@@ -78,29 +78,32 @@ class Choice:
     """What can be chosen on the map, and what is in it."""
 
     task: str
-    backend: str
+    method: str
+    label: str  # what the method is called
     squares: tuple[Square, ...]
 
     @property
     def key(self) -> str:
-        return f"{self.task}--{self.backend}"
+        return f"{self.task}--{self.method}"
 
 
-def choices(squares: Iterable[Square]) -> Iterator[Choice]:
-    """Every task with every backend that has squares, and with all backends together."""
-    everything = tuple(squares)
-    found = {square.task for square in everything}
-    tasks = [task for task in (ALL, *TASKS) if task in found]
-    backends = [ALL, *sorted({square.backend for square in everything})]
-    for task in tasks:
-        for backend in backends:
-            kept = (s for s in everything if s.task == task and backend in (ALL, s.backend))
-            yield Choice(task=task, backend=backend, squares=tuple(kept))
+def choices(best: Iterable[Square], by_method: Iterable[MethodSquare]) -> Iterator[Choice]:
+    """Every task with the best of all methods, and with each method that was measured."""
+    overall = tuple(best)
+    single = tuple(by_method)
+    labels = {square.method: square.method_label or square.method for square in single}
+    found = {square.task for square in overall}
+    for task in (task for task in (ALL, *TASKS) if task in found):
+        kept = tuple(square for square in overall if square.task == task)
+        yield Choice(task=task, method=ALL, label="Best of all", squares=kept)
+        for method in sorted(labels):
+            own = (s for s in single if (s.task, s.method) == (task, method))
+            yield Choice(task=task, method=method, label=labels[method], squares=tuple(own))
 
 
 def opening(listed: tuple[Choice, ...]) -> Choice:
     """The choice that the page opens with: all tasks where they have figures, else the fullest."""
-    full = [choice for choice in listed if choice.backend == ALL]
+    full = [choice for choice in listed if choice.method == ALL]
     overall = next(choice for choice in full if choice.task == full[0].task)
     if overall.task == ALL and _measured(overall):
         return overall

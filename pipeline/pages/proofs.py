@@ -1,7 +1,7 @@
 """How do we know that the harness is right? Figures of the benches, each with its command.
 
-The benches write `site_src/design/data/*.json`; `proofs.toml` says what is shown of them. A file that
-is not there has no section: the page shows what was run, never what should be.
+The benches write `site_src/design/data/*.json`, and `proofs.toml` says what of it is shown. A file
+that is not there has no section: the page shows what was run, never what should be.
 """
 
 from __future__ import annotations
@@ -66,6 +66,7 @@ def proofs(folder: Path) -> Iterator[Proof]:
     """Every proof whose file is there and has rows, in the order of `proofs.toml`."""
     words = (resources.files("pipeline") / "pages" / "proofs.toml").read_text("utf-8")
     listed = tomllib.loads(words)
+    names = listed["words"]
     for entry in listed["proof"]:
         path = folder / entry["file"]
         if not path.exists():
@@ -73,9 +74,7 @@ def proofs(folder: Path) -> Iterator[Proof]:
         document = json.loads(path.read_text("utf-8"))
         columns = tuple(Column(key=k, heading=h, words=w) for k, h, w in entry["columns"])
         rows = tuple(
-            tuple(
-                _printed(row.get(column.key), column.words, listed["words"]) for column in columns
-            )
+            tuple(_printed(row.get(column.key), column.words, names) for column in columns)
             for row in _rows(document, entry.get("rows"), entry.get("only", {}))
         )
         if rows:

@@ -7,7 +7,7 @@
 
   const chosen = (form) => {
     const data = new FormData(form);
-    return { task: data.get("task"), backend: data.get("backend") ?? "all" };
+    return { task: data.get("task"), method: data.get("method") ?? "all" };
   };
 
   const choose = (form, name, value) => {
@@ -16,10 +16,10 @@
   };
 
   const show = async (figure, form) => {
-    const { task, backend } = chosen(form);
-    figure.dataset.wanted = `${task}--${backend}`;
+    const { task, method } = chosen(form);
+    figure.dataset.wanted = `${task}--${method}`;
     const answer = await fetch(`${figure.dataset.folder}${figure.dataset.wanted}.html`);
-    if (!answer.ok || figure.dataset.wanted !== `${task}--${backend}`) return;
+    if (!answer.ok || figure.dataset.wanted !== `${task}--${method}`) return;
     const piece = new DOMParser().parseFromString(await answer.text(), "text/html");
     for (const part of PARTS) {
       const target = figure.querySelector(`[data-part="${part}"]`);
@@ -45,8 +45,8 @@
       show(figure, form);
     });
     const query = new URLSearchParams(location.search);
-    for (const name of ["task", "backend"]) choose(form, name, query.get(name));
-    const { task, backend } = chosen(form);
-    if (`${task}--${backend}` !== figure.dataset.opening) show(figure, form);
+    for (const name of ["task", "method"]) choose(form, name, query.get(name));
+    const { task, method } = chosen(form);
+    if (`${task}--${method}` !== figure.dataset.opening) show(figure, form);
   });
 })();

@@ -1,0 +1,47 @@
+-- One row is one square of the map for one method: device × size class × backend × task × tier ×
+-- method, with the best cell of that method in it (highest speedup).
+create table map_method as
+with squares as (
+  select
+    device, size_class, backend, task, tier, method,
+    count(*) as cells,
+    count(*) filter (verdict = 'helps') as helping_cells,
+    count(*) filter (verdict = 'hurts') as losing_cells,
+    count(*) filter (speedup is null) as failed_cells
+  from cell
+  group by device, size_class, backend, task, tier, method
+),
+best as (
+  select *
+  from cell
+  qualify row_number() over (
+    partition by device, size_class, backend, task, tier, method
+    order by speedup desc nulls last, cell
+  ) = 1
+)
+select
+  best.device,
+  best.size_class,
+  best.backend,
+  best.task,
+  best.tier,
+  best.method,
+  best.device_label,
+  best.device_kind,
+  best.vram_gib,
+  best.size_order,
+  best.method_label,
+  squares.cells,
+  squares.helping_cells,
+  squares.losing_cells,
+  squares.failed_cells,
+  best.speedup,
+  best.interval_low,
+  best.interval_high,
+  if(best.speedup is null, null, best.verdict) as verdict,
+  best.depth,
+  best.target_label,
+  best.rigs
+from best
+join squares using (device, size_class, backend, task, tier, method)
+order by tier, task, device, backend, size_order, method;
