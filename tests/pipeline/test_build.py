@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
+import struct
 from html import unescape
 from html.parser import HTMLParser
 from typing import TYPE_CHECKING
@@ -63,6 +65,7 @@ def test_every_kind_of_page_is_there(site: Path) -> None:
 
     assert {"", "tasks/", "break-even/", "published/", "data/", "contribute/"} <= set(found)
     assert {"methodology/", "format/", "faq/", "glossary/", "design/"} <= set(found)
+    assert {"methods/", "backends/", "verification/", "proofs/"} <= set(found)
     assert {"devices/", "devices/rtx-4060-8-gb/", "models/", "models/sample-7b/"} <= set(found)
     assert f"submissions/{submission_name(0)}/" in found
 
@@ -116,6 +119,31 @@ def test_no_page_loads_anything_from_another_host(site: Path) -> None:
     texts = {p: p.read_text("utf-8") for kind in ("*.html", "*.css") for p in site.rglob(kind)}
 
     assert [path.name for path, text in texts.items() if ELSEWHERE.search(text)] == []
+
+
+def test_pages_are_light_before_and_after_their_charts_wake(site: Path) -> None:
+    """120 KB compressed before interaction, 450 KB with the chart library."""
+    library = next((site / "assets" / "javascripts").glob("vega.*.js"))
+    for address in ("", "tasks/", "methods/", "backends/", "proofs/"):
+        page = site / address / "index.html"
+        links = Reader(page.read_text("utf-8")).links
+        parts = {
+            (page.parent / link).resolve()
+            for link in links
+            if link.endswith((".css", ".js", ".svg")) and not link.startswith("http")
+        }
+        weight = sum(len(gzip.compress(part.read_bytes())) for part in {page, *parts})
+
+        assert weight <= 120_000, address
+        assert weight + len(gzip.compress(library.read_bytes())) <= 450_000, address
+
+
+def test_the_social_card_is_a_picture_of_the_size_that_is_promised(site: Path) -> None:
+    data = (site / "assets" / "images" / "card.png").read_bytes()
+
+    assert data.startswith(b"\x89PNG")
+    assert struct.unpack(">II", data[16:24]) == (1200, 630)
+    assert 'property="og:title"' in (site / "tasks" / "index.html").read_text("utf-8")
 
 
 def test_hostile_text_stays_text(site: Path) -> None:
