@@ -1,0 +1,95 @@
+"""How many clicks does a visitor need? Four errands, from the home page to the answer."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from playwright.sync_api import Browser, Page
+
+pytestmark = pytest.mark.browser
+READY = '#dm-explore[data-state="ready"]'
+
+
+class Visitor:
+    """Somebody who clicks links and chooses from lists, and is counted."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+        self.clicks = 0
+
+    def click(self, selector: str) -> None:
+        self.page.locator(selector).first.click()
+        self.clicks += 1
+
+    def choose(self, name: str, words: str) -> None:
+        self.page.get_by_label(name, exact=True).select_option(label=words)
+        self.clicks += 1
+
+
+@pytest.fixture
+def visitor(browser: Browser, base: str) -> Iterator[Visitor]:
+    with browser.new_context(viewport={"width": 1280, "height": 900}) as context:
+        context.grant_permissions(["clipboard-read", "clipboard-write"])
+        page = context.new_page()
+        page.goto(base)
+        yield Visitor(page)
+
+
+def test_the_verdict_for_a_card_a_size_and_a_task(visitor: Visitor) -> None:
+    visitor.click('.md-tabs a:text-is("Explore")')
+    visitor.page.wait_for_selector(READY)
+    visitor.choose("Video memory", "8 GB")
+    visitor.choose("Model size", "3–8B")  # noqa: RUF001 - as it is written on the page
+    visitor.page.get_by_label("Task", exact=True).select_option("code")
+    visitor.clicks += 1
+
+    first = visitor.page.locator("#dm-cells tbody tr").first.text_content()
+    assert "Code" in first
+    assert "×" in first  # noqa: RUF001
+    assert visitor.clicks == 4
+
+
+def test_two_backends_of_one_card(visitor: Visitor) -> None:
+    visitor.click('.md-tabs a:text-is("Why")')
+    visitor.click('.md-sidebar a:has-text("Backends")')
+    row = visitor.page.locator('article tr:has(a:text-is("compare"))').first.text_content()
+    assert "cuda" in row
+    assert "vulkan" in row
+    assert visitor.clicks == 2
+
+    visitor.click('article a:text-is("compare")')
+    visitor.page.wait_for_selector('#dm-compare[data-state="ready"]')
+    assert visitor.page.locator(".dm-compare-table tbody tr").count() > 1
+
+
+def test_the_raw_data_of_a_cell(visitor: Visitor) -> None:
+    visitor.click('.md-tabs a:text-is("Explore")')
+    visitor.page.wait_for_selector(READY)
+    visitor.click('#dm-cells tbody a[href*="submissions/"]')
+    visitor.page.wait_for_selector("#the-file")
+    with visitor.page.expect_download() as download:
+        visitor.click("article a[download]")
+
+    assert json.loads(download.value.path().read_bytes())["trials"]
+    assert visitor.clicks == 3
+
+
+def test_a_filtered_view_to_share(visitor: Visitor, base: str) -> None:
+    visitor.page.goto(base + "explore/")
+    visitor.page.wait_for_selector(READY)
+    visitor.page.get_by_label("Task", exact=True).select_option("code")
+    visitor.clicks += 1
+    visitor.click('[data-copy="link"]')
+    visitor.page.wait_for_function(
+        "document.querySelector('[data-part=copied]').textContent !== ''"
+    )
+
+    shared = visitor.page.evaluate("navigator.clipboard.readText()")
+    assert shared == f"{base}explore/?task=code"
+    assert visitor.clicks == 2
