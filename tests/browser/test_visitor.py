@@ -1,4 +1,4 @@
-"""How many clicks does a visitor need? Four errands, from the home page to the answer."""
+"""How many clicks does a visitor need? Three errands, from the home page to the answer."""
 
 from __future__ import annotations
 
@@ -27,10 +27,6 @@ class Visitor:
         self.page.locator(selector).first.click()
         self.clicks += 1
 
-    def choose(self, name: str, words: str) -> None:
-        self.page.get_by_label(name, exact=True).select_option(label=words)
-        self.clicks += 1
-
 
 @pytest.fixture
 def visitor(browser: Browser, base: str) -> Iterator[Visitor]:
@@ -39,20 +35,6 @@ def visitor(browser: Browser, base: str) -> Iterator[Visitor]:
         page = context.new_page()
         page.goto(base)
         yield Visitor(page)
-
-
-def test_the_verdict_for_a_card_a_size_and_a_task(visitor: Visitor) -> None:
-    visitor.click('.md-tabs a:text-is("Explore")')
-    visitor.page.wait_for_selector(READY)
-    visitor.choose("Video memory", "8 GB")
-    visitor.choose("Model size", "3–8B")  # noqa: RUF001 - as it is written on the page
-    visitor.page.get_by_label("Task", exact=True).select_option("code")
-    visitor.clicks += 1
-
-    first = visitor.page.locator("#dm-cells tbody tr").first.text_content()
-    assert "Code" in first
-    assert "×" in first  # noqa: RUF001
-    assert visitor.clicks == 4
 
 
 def test_two_backends_of_one_card(visitor: Visitor) -> None:
