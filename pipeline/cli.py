@@ -13,6 +13,7 @@ from pipeline.corpus import corpus_findings
 from pipeline.discover import named
 from pipeline.errors import PipelineError
 from pipeline.gate_cli import gate_command
+from pipeline.places import require_results, require_writable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -71,6 +72,8 @@ def build_command(
     from pipeline.build import build  # noqa: PLC0415 - validate must not wait for charts and pages
 
     try:
+        require_results(results)
+        require_writable(output)
         site = build(results=results, output=output, extra=tuple(extra or ()), site_url=site_url)
     except PipelineError as error:
         raise _stopped(error) from error
@@ -88,6 +91,8 @@ def picture_command(
     from pipeline.pictures import draw_pictures  # noqa: PLC0415 - validate must not wait for charts
 
     try:
+        require_results(results)
+        require_writable(output)
         written = draw_pictures(names, results=results, output=output)
     except PipelineError as error:
         raise _stopped(error) from error

@@ -42,6 +42,15 @@ class MissingFileError(PipelineError):
         super().__init__(f"{path} does not exist. Give a result file or a folder that holds some.")
 
 
+class UnwritableError(PipelineError):
+    """Nothing can be written where the output was wanted."""
+
+    exit_code = 3
+
+    def __init__(self, folder: object, reason: str | None) -> None:
+        super().__init__(f"{folder} cannot be written ({reason}). Choose another --output.")
+
+
 class UnknownChartError(PipelineError):
     """A chart was asked for that there is none of."""
 

@@ -12,7 +12,8 @@ import typer
 
 from pipeline import comment, gate, gate_neighbours, gate_report
 from pipeline import report as verdict
-from pipeline.git import GitError
+from pipeline.errors import PipelineError
+from pipeline.places import require_writable
 
 
 def gate_command(  # noqa: PLR0913 - each option of the command is an argument
@@ -35,9 +36,11 @@ def gate_command(  # noqa: PLR0913 - each option of the command is an argument
 ) -> None:
     """Judge the results that a pull request adds. Exit code 0: accepted, or none; 1: rejected."""
     try:
+        if output is not None:
+            require_writable(output)
         judgement = gate.judge(repository, base=base, head=head, author=author or None)
         report = gate_neighbours.report(repository, judgement)
-    except GitError as error:
+    except PipelineError as error:
         typer.echo(error, err=True)
         raise typer.Exit(error.exit_code) from error
     _print(judgement, report, as_json=as_json, annotate=annotate)
@@ -64,7 +67,7 @@ def _print(
 
 
 def _write(report: verdict.Report, output: Path) -> None:
-    output.mkdir(parents=True, exist_ok=True)
+    output.mkdir(exist_ok=True)
     (output / "verdict.json").write_bytes(verdict.to_bytes(report))
     (output / "summary.md").write_text(comment.body(report), encoding="utf-8")
 

@@ -23,6 +23,10 @@ class GitError(PipelineError):
 
     exit_code = 3
 
+    def __init__(self, message: str, said: str = "") -> None:
+        super().__init__(message)
+        self.said = said
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
@@ -37,7 +41,14 @@ class Change:
 def commit(repository: Path, revision: str) -> str:
     """The full id of the commit that a revision names. Raises `GitError` if there is none."""
     name = f"{revision}^{{commit}}"
-    return _text(repository, "rev-parse", "--verify", "--quiet", "--end-of-options", name).strip()
+    options = ("--verify", "--quiet", "--end-of-options")
+    try:
+        return _text(repository, "rev-parse", *options, name).strip()
+    except GitError as error:
+        if not error.said:
+            message = f"{revision} names no commit of this clone; fetch it, or check the spelling"
+            raise GitError(message) from error
+        raise
 
 
 def changes(repository: Path, base: str, head: str) -> tuple[Change, ...]:
@@ -112,9 +123,10 @@ def _run(repository: Path, *arguments: str) -> bytes:
     try:
         done = subprocess.run(command, capture_output=True, timeout=_TIMEOUT_S, check=True)  # noqa: S603 - a fixed program, and revisions are resolved before they are used
     except subprocess.CalledProcessError as error:
-        said = error.stderr.decode("utf-8", "replace").strip() or "it did not say why"
-        message = f"git {arguments[0]} failed: {said}\nIs it a full clone that has both revisions?"
-        raise GitError(message) from error
+        said = error.stderr.decode("utf-8", "replace").strip()
+        why = said or "it did not say why"
+        message = f"git {arguments[0]} failed: {why}. Is it a full clone that has both revisions?"
+        raise GitError(message, said) from error
     except (OSError, subprocess.TimeoutExpired) as error:
         message = f"git could not be run ({error}). Install git, or try again."
         raise GitError(message) from error

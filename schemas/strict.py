@@ -81,13 +81,17 @@ def is_plain(data: bytes) -> bool:
 
 def _before_parsing(data: bytes) -> Finding | None:
     if len(data) > MAX_BYTES:
-        return _finding("size", f"{len(data)} bytes, at most {MAX_BYTES} are accepted")
+        return _finding(
+            "size", f"more than {MAX_BYTES} bytes; measure fewer prompts, arms or blocks"
+        )
     if data.startswith(_BOM):
         return _finding("encoding", "starts with a byte-order mark; save it as UTF-8 without one")
     try:
         data.decode("utf-8")
     except UnicodeDecodeError as error:
-        return _finding("encoding", f"not UTF-8 at byte {error.start}; save it as UTF-8")
+        return _finding(
+            "encoding", f"no UTF-8 text at byte {error.start}; name the harness's own file"
+        )
     if _is_too_deep(data):
         return _finding("depth", f"nested deeper than {MAX_DEPTH} levels")
     return None

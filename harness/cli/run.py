@@ -268,10 +268,10 @@ def run(  # noqa: PLR0913 - each argument is an option of the command
         quick=quick,
         seed=seed,
     )
-    if plan_only:
-        dry_run(options, as_json=json)
-        return
     about = Contribution(contributor=contributor, notes=notes)
+    if plan_only:
+        dry_run(options, about, runner=runner, output=output, as_json=json)
+        return
     measure(options, about, runner=runner, output=output, resume=resume, as_json=json)
 
 

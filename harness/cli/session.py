@@ -87,8 +87,13 @@ def measure(  # noqa: PLR0913 - the options of the command that are not part of 
         raise typer.Exit(talk.INTERRUPTED)
 
 
-def dry_run(options: Options, *, as_json: bool) -> None:
-    """Print what would run, and for how long; nothing is fetched."""
+def dry_run(
+    options: Options, about: Contribution, *, runner: str, output: Path | None, as_json: bool
+) -> None:
+    """Print what would run, and for how long. It fetches nothing, and refuses what a run would."""
+    about.check()
+    results.require_writable(output)
+    _runner(runner)
     campaign = gather(options, say=talk.say, fetch=False)
     document = _plan(campaign)
     if as_json:

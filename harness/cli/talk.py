@@ -10,7 +10,7 @@ import orjson
 import typer
 from rich.console import Console
 
-from harness.errors import HarnessError
+from harness.errors import HarnessError, MachineError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -56,8 +56,18 @@ def reports_errors(command: Callable[P, T]) -> Callable[P, T]:
         except HarnessError as error:
             say(f"Error: {error}")
             raise typer.Exit(error.exit_code) from error
+        except BrokenPipeError:
+            raise  # who reads the output has seen enough; typer ends the program quietly
+        except OSError as error:
+            # What is not translated where it arose: the output itself, on a full disk.
+            say(f"Error: {_subject(error)}: {error.strerror}; make room for it")
+            raise typer.Exit(MachineError.exit_code) from error
         except KeyboardInterrupt:
             say("Interrupted.")
             raise typer.Exit(INTERRUPTED) from None
 
     return wrapped
+
+
+def _subject(error: OSError) -> str:
+    return str(error.filename) if error.filename else "the output cannot be written"

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING
+import subprocess
+import sys
+from pathlib import Path
+from subprocess import PIPE
 
 import pytest
 from typer.testing import CliRunner, Result
@@ -14,9 +17,6 @@ from schemas.contract import read
 from schemas.submission import Submission
 from tests.harness.ggufs import TOKENS, write_gguf
 from tests.samples import sample, sample_bytes
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 # The made-up engine computes durations instead of waiting; a short campaign fits into the second
 # that really passes.
@@ -126,6 +126,25 @@ def test_a_dry_run_for_machines_holds_every_trial(models: list[str]) -> None:
 
 
 @pytest.mark.usefixtures("cache_dir")
+@pytest.mark.parametrize(
+    ("option", "value", "exit_code", "message"),
+    [
+        ("--contributor", "a_b", 1, "--contributor 'a_b': letters"),
+        ("--notes", "a\nb", 1, "--notes takes one line"),
+        ("--runner", "fak", 1, "unknown runner 'fak'. Did you mean 'fake'?"),
+        ("--output", "/proc/here.json/none", 3, "cannot be written"),
+    ],
+)
+def test_a_dry_run_refuses_what_the_run_would(
+    models: list[str], option: str, value: str, exit_code: int, message: str
+) -> None:
+    result = call("run", *models, "--dry-run", option, value)
+
+    assert result.exit_code == exit_code
+    assert message in result.stderr
+    assert result.stdout == ""
+
+
 def test_a_dry_run_fetches_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "hub"))
 
@@ -242,6 +261,22 @@ def test_show_of_a_missing_or_invalid_file_is_bad_input(tmp_path: Path) -> None:
 
     assert call("show", str(tmp_path / "none.json")).exit_code == 1
     assert call("show", str(path)).exit_code == 1
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has a disk always full")
+@pytest.mark.parametrize("options", [[], ["--json"]])
+def test_a_report_that_cannot_be_written_is_one_line(tmp_path: Path, options: list[str]) -> None:
+    path = tmp_path / "good.json"
+    path.write_bytes(sample_bytes(sample()))
+    command = [sys.executable, "-m", "harness", "show", str(path), *options]
+
+    with Path("/dev/full").open("w", encoding="utf-8") as full:
+        done = subprocess.run(command, stdout=full, stderr=PIPE, text=True, check=False)
+
+    assert done.returncode == 3
+    assert done.stderr == (
+        "Error: the output cannot be written: No space left on device; make room for it\n"
+    )
 
 
 @pytest.mark.usefixtures("cache_dir")

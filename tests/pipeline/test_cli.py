@@ -100,3 +100,21 @@ def test_an_unknown_picture_is_a_usage_error_that_names_the_charts(tmp_path: Pat
 
     assert done.returncode == 2
     assert "There is no chart 'mona-lisa'. Name some of: backends, break_even" in done.stderr
+
+
+def test_a_results_folder_that_is_not_there_is_no_empty_site(tmp_path: Path) -> None:
+    done = pipeline("build", "--results", tmp_path / "resutls", "--output", tmp_path / "site")
+
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"{tmp_path / 'resutls'} does not exist. ")
+    assert not (tmp_path / "site").exists()
+
+
+def test_a_site_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
+    taken = tmp_path / "site"
+    taken.write_text("a file, not a folder")
+
+    done = pipeline("build", "--results", tmp_path, "--output", taken)
+
+    assert done.returncode == 3
+    assert done.stderr == f"{taken} cannot be written (File exists). Choose another --output.\n"

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from pipeline import comment, gate, gate_neighbours, gate_paths, gate_report
+from pipeline.git import GitError
 from tests.pipeline.repositories import FOLDER, SMALL, Repository, name_of
 from tests.samples import sample_bytes
 
@@ -134,3 +135,15 @@ def test_judging_loads_neither_engine_nor_database() -> None:
     heavy = {"duckdb", "llama_cpp", "polars", "altair", "pyarrow", "mkdocs", "jinja2"}
     assert "jsonschema" in done.stdout.split()
     assert heavy.isdisjoint(done.stdout.split())
+
+
+def test_a_revision_that_names_nothing_is_said_in_one_line(repository: Repository) -> None:
+    repository.write(b"{}", f"{FOLDER}/a.json")
+    repository.commit()
+
+    with pytest.raises(GitError) as caught:
+        gate.judge(repository.path, base="mian", head="HEAD")
+
+    assert str(caught.value) == (
+        "mian names no commit of this clone; fetch it, or check the spelling"
+    )
