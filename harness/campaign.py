@@ -17,10 +17,11 @@ from harness.model import (
     RunSettings,
     Stopping,
 )
+from harness.size import most_blocks
 from schemas.submission import DraftModel, EmptyDraft, NoSpeculation, Oracle, PromptLookup
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from harness.methods import MethodRequest
     from harness.model import Suite
@@ -39,8 +40,7 @@ QUICK_BLOCKS = 1
 DEFAULT_PRECISION = 0.03
 DEFAULT_SUITE = "core"
 DEFAULT_CONTEXT_TOKENS = 2048
-# Bounds of the format: entries of $.trials and of $.arms, and the length of an id.
-_MOST_TRIALS = 4096
+# Bounds of the format: entries of $.arms, and the length of an id.
 _MOST_ARMS = 32
 _ID_LENGTH = 64
 
@@ -81,14 +81,15 @@ def build(
     """The campaign. Raises `BadInputError` when it cannot be run or does not fit the format."""
     drafts = _with_own_ids(drafts)
     arms = (*_arms(_with_controls(methods, options), drafts), *_alternatives(options))
+    settings = _settings(options, suite)
     campaign = Campaign(
         profile=profile(options),
         target=target,
         drafts=drafts,
         arms=arms,
         suite=suite,
-        settings=_settings(options, suite),
-        blocks=_blocks(options, trials_per_block=len(arms) * len(suite.prompts)),
+        settings=settings,
+        blocks=_blocks(options, most=_most_blocks(arms, suite, settings)),
         seed=options.seed,
         stopping=_stopping(options),
     )
@@ -120,13 +121,17 @@ def profile(options: Options) -> Profile:
     return "quick" if options.quick else "default"
 
 
-def _blocks(options: Options, *, trials_per_block: int) -> int:
+def _most_blocks(arms: Sequence[ArmPlan], suite: Suite, settings: RunSettings) -> int:
+    return most_blocks(arms, [prompt.id for prompt in suite.prompts], settings.max_output_tokens)
+
+
+def _blocks(options: Options, *, most: int) -> int:
     """How many blocks are planned: at most as many as a result file holds, but never too few."""
     if options.blocks is not None:
         return options.blocks
     if options.quick:
         return QUICK_BLOCKS
-    return max(LEAST_BLOCKS, min(MOST_BLOCKS, _MOST_TRIALS // trials_per_block))
+    return max(LEAST_BLOCKS, min(MOST_BLOCKS, most))
 
 
 def _stopping(options: Options) -> Stopping:
@@ -229,15 +234,18 @@ def _id(name: str, draft: str) -> str:
 def _check(campaign: Campaign) -> None:
     ids = Counter(arm.id for arm in campaign.arms)
     twice = [arm for arm, times in ids.items() if times > 1]
-    trials = len(campaign.arms) * len(campaign.suite.prompts) * campaign.blocks
     settings = campaign.settings
+    most = _most_blocks(campaign.arms, campaign.suite, settings)
     message = None
     if twice:
         message = f"the arm {twice[0]} is asked for twice; give each --method and --draft once"
     elif len(campaign.arms) > _MOST_ARMS:
         message = f"{len(campaign.arms)} arms; a result file holds {_MOST_ARMS}: use fewer"
-    elif trials > _MOST_TRIALS:
-        message = f"{trials} trials; a result file holds {_MOST_TRIALS}: use fewer --blocks"
+    elif campaign.blocks > most:
+        message = (
+            f"{campaign.blocks} blocks of {len(campaign.arms)} arms are too long for a result "
+            f"file, which holds {most}: use fewer --blocks, --prompts, --method or --draft"
+        )
     elif settings.max_output_tokens >= settings.context_tokens:
         message = (
             f"a context of {settings.context_tokens} tokens leaves no room for prompts beside "

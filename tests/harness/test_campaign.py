@@ -123,7 +123,10 @@ def test_precision_decides_unless_the_blocks_are_fixed_and_time_always_does(
         (Options(blocks=4, precision=0.01), "--blocks fixes them, --precision lets"),
         (Options(quick=True, precision=0.01), "--quick runs one block, --precision lets"),
         (Options(methods=(parse("none"), parse("none"))), "baseline-again is asked for twice"),
-        (Options(blocks=1000), "96000 trials; a result file holds 4096"),
+        (
+            Options(blocks=1000),
+            "1000 blocks of 3 arms are too long for a result file",
+        ),
         (Options(max_tokens=2048), "leaves no room for prompts"),
     ],
 )
