@@ -25,7 +25,8 @@ FORMATS: dict[str, Callable[[float], str]] = {
     "number": number,
     "percent": percent,
     "percent1": lambda value: f"{value * 100:.1f} %",
-    "signed": lambda value: f"{value * 100:+.1f} %".replace("-", "\N{MINUS SIGN}"),
+    # `z` turns a rounded -0.0 into 0.0.
+    "signed": lambda value: f"{value * 100:+z.1f} %".replace("-", "\N{MINUS SIGN}"),
     "ratio": ratio,
     "yes": lambda value: "yes" if value else "no",
 }
@@ -90,7 +91,7 @@ def proofs(folder: Path) -> Iterator[Proof]:
 
 
 def _rows(
-    document: dict[str, object], name: str | None, only: dict[str, object]
+    document: dict[str, object], name: str | None, only: dict[str, list[object]]
 ) -> Iterator[dict[str, object]]:
     """The rows of a document: a list, a table by name, or the document itself."""
     found = document if name is None else document.get(name, [])
@@ -99,7 +100,7 @@ def _rows(
     elif isinstance(found, dict):
         yield from ({"name": key, **row} for key, row in sorted(found.items()))
     elif isinstance(found, list):
-        yield from (row for row in found if all(row.get(k) == v for k, v in only.items()))
+        yield from (row for row in found if all(row.get(key) in kept for key, kept in only.items()))
 
 
 def _printed(value: object, words: str, names: dict[str, str]) -> str:
