@@ -30,6 +30,7 @@ export CMAKE_BUILD_PARALLEL_LEVEL ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/nu
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .PHONY: help setup demo test check site picture serve bench bench-aa bench-durability bench-engine \
+  bench-intake fuzz \
   synthetic lock gate comment chromium clean
 
 help: ## Show the verbs
@@ -76,6 +77,16 @@ bench: setup ## Measure the project's own speed, and its method against known tr
 	$(RUN) -m tests.bench.simulation
 	$(RUN) -m tests.bench.length
 	$(RUN) -m tests.bench.explore
+
+bench-intake: setup ## Measure the gate: speed, changes found, valid files, copies, bombs
+	$(RUN) -m tests.bench.intake
+	$(RUN) -m tests.bench.mutations
+	$(RUN) -m tests.bench.generated
+	$(RUN) -m tests.bench.plausibility
+	$(RUN) -m tests.bench.bombs
+
+fuzz: setup ## Search for texts that break the gate, for ten minutes
+	$(RUN) -m tests.fuzz 600
 
 bench-aa: setup ## Measure the same arm against itself, in quiet and beside a busy program
 	$(RUN) -m tests.bench.aa

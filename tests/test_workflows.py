@@ -20,6 +20,7 @@ OUR_COMMANDS = re.compile(r"(make [a-z]|git |python -m (harness|pipeline)\b)")
 # Who may write, and what. Everything else reads the repository at most.
 RIGHTS = {
     ("ci", "test"): {"contents": "read"},
+    ("fuzz", "fuzz"): {"contents": "read"},
     ("submission", "gate"): {"contents": "read"},
     ("comment", "comment"): {"contents": "read", "actions": "read", "pull-requests": "write"},
     ("site", "build"): {"contents": "read"},
@@ -47,7 +48,7 @@ def run(tool: str, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_there_are_workflows() -> None:
-    assert NAMES == ["ci", "comment", "site", "submission"]
+    assert NAMES == ["ci", "comment", "fuzz", "site", "submission"]
 
 
 def test_zizmor_finds_nothing() -> None:
