@@ -108,7 +108,9 @@ def assemble(  # noqa: PLR0913 - the parts of a document, all of them named
     """
     trials = _of(facts, TrialFact)
     if not trials:
-        message = "nothing was measured: the run ended before its first trial did"
+        message = (
+            "nothing was measured: the run ended before its first trial was done; start it again"
+        )
         raise HarnessError(message)
     engine = _of(facts, EngineFact)[-1]
     probes = _of(facts, ProbesFact)

@@ -84,6 +84,8 @@ def _before_parsing(data: bytes) -> Finding | None:
         return _finding(
             "size", f"more than {MAX_BYTES} bytes; measure fewer prompts, arms or blocks"
         )
+    if not data.strip():
+        return _finding("json", "the file is empty; let the harness write it again")
     if data.startswith(_BOM):
         return _finding("encoding", "starts with a byte-order mark; save it as UTF-8 without one")
     try:

@@ -23,7 +23,7 @@ ALLOWED = {
         *("pipeline.charts", "pipeline.export", "pipeline.build"),
     ),
     "altair": ("pipeline.charts",),
-    "vl_convert": ("pipeline.charts", "pipeline.build"),
+    "vl_convert": ("pipeline.charts", "pipeline.build", "pipeline.card"),
     "polars": ("pipeline.charts",),
     "jinja2": ("pipeline.pages",),
     "subprocess": (

@@ -63,7 +63,12 @@ def run(  # noqa: PLR0913 - each argument is an option of the command
     ] = None,
     tasks: Annotated[
         list[str] | None,
-        typer.Option(metavar="TASKS", help="Only these tasks: `code,json`.", rich_help_panel=_WHAT),
+        typer.Option(
+            metavar="TASKS",
+            help="Only these tasks, such as `code,json`; of the suite core: code, math, reasoning, "
+            "summarization, chat, json, creative, translation.",
+            rich_help_panel=_WHAT,
+        ),
     ] = None,
     prompts: Annotated[
         list[str] | None,
@@ -155,7 +160,7 @@ def run(  # noqa: PLR0913 - each argument is an option of the command
         typer.Option(
             metavar="N",
             min=-1,
-            help="Layers of the target on the GPU. Default: all.",
+            help="Layers of the target on the GPU (-1: all). Default: all.",
             rich_help_panel=_HOW,
         ),
     ] = None,
@@ -164,7 +169,7 @@ def run(  # noqa: PLR0913 - each argument is an option of the command
         typer.Option(
             metavar="N",
             min=-1,
-            help="Layers of the draft on the GPU. Default: all.",
+            help="Layers of the draft on the GPU (-1: all). Default: all.",
             rich_help_panel=_HOW,
         ),
     ] = None,
@@ -179,7 +184,12 @@ def run(  # noqa: PLR0913 - each argument is an option of the command
         ),
     ] = None,
     runner: Annotated[
-        str, typer.Option(metavar="RUNNER", help="How the engine is reached.", rich_help_panel=_HOW)
+        str,
+        typer.Option(
+            metavar="RUNNER",
+            help="`llama-cpp-python` runs it in-process, `fake` makes figures up.",
+            rich_help_panel=_HOW,
+        ),
     ] = "llama-cpp-python",
     seed: Annotated[
         int,

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 LEGEND = (
     "[95%]: where other prompts of the kind would put the speedup. repeatable: how far measuring "
-    "the very same prompts for ever might move it (95 %). "
+    "the very same prompts for ever might move it (95 %; a wide bound after few blocks). "
     "got/needs: tokens per round, and the least that pays (R, the cost of a round in plain "
     "tokens). taken/whole: drafted tokens that were accepted, and rounds whose whole draft was. "
     "same: outputs equal to the baseline's (~ parted at a near-tie, ! parted for no such reason)."

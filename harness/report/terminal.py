@@ -49,6 +49,7 @@ def _print_arm(arm: Arm, submission: Submission, summary: Summary, console: Cons
         console.print(arms.table(estimates))
         found = next((each for each in summary.repeatability if each.arm == arm.id), None)
         _print_wrapped(trust.repeatability(found), console)
+        _print_wrapped(trust.by_processor(overall(estimates)), console)
         _print_wrapped(trust.predicted(estimates), console)
         _print_energy(overall(estimates), submission, console)
 

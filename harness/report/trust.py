@@ -72,7 +72,17 @@ def predicted(estimates: Sequence[Estimate]) -> str:
         for each in estimates
         if each.predicted_speedup is not None and each.unexplained is not None
     ]
-    return f"Predicted from the probed costs (unexplained): {', '.join(parts)}." if parts else ""
+    said = "Predicted from costs and acceptance (and what that leaves unexplained)"
+    return f"{said}: {', '.join(parts)}." if parts else ""
+
+
+def by_processor(estimate: Estimate | None) -> str:
+    """`By processor time: 0.77 [0.76, 0.79].`: the clock that other programs do not move."""
+    if estimate is None or estimate.cpu_speedup is None:
+        return ""
+    bounds = estimate.cpu_interval
+    told = f" {interval_text(bounds.low, bounds.high)}" if bounds else ""
+    return f"By processor time, which other programs do not move: {estimate.cpu_speedup:.2f}{told}."
 
 
 def controls(summary: Summary) -> Iterator[str]:

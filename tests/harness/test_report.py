@@ -246,3 +246,13 @@ def test_durations_and_sizes_in_words() -> None:
         "2 h 5 min",
     ]
     assert [words.parameters(n) for n in (134_515_008, 7_000_000_000)] == ["135 M", "7.0 B"]
+
+
+def test_the_processors_own_clock_is_told_where_it_is_known() -> None:
+    known = estimate("a", None, cpu_speedup=0.774, cpu_interval=Interval(low=0.76, high=0.788))
+
+    assert trust.by_processor(known) == (
+        "By processor time, which other programs do not move: 0.77 [0.76, 0.79]."
+    )
+    assert trust.by_processor(estimate("a", None)) == ""
+    assert trust.by_processor(None) == ""

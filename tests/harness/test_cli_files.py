@@ -1,0 +1,145 @@
+"""What do the commands about files, models and the machine say?"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from subprocess import PIPE
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from harness.cli.app import app
+from tests.harness.ggufs import write_gguf
+from tests.samples import sample, sample_bytes
+
+
+def call(*arguments: str) -> Result:
+    return CliRunner().invoke(app, list(arguments))
+
+
+def test_validate_is_silent_on_stdout_for_a_valid_file(tmp_path: Path) -> None:
+    path = tmp_path / "good.json"
+    path.write_bytes(sample_bytes(sample()))
+
+    result = call("validate", str(path))
+
+    assert (result.exit_code, result.stdout) == (0, "")
+
+
+def test_validate_says_what_was_understood(tmp_path: Path) -> None:
+    path = tmp_path / "good.json"
+    path.write_bytes(sample_bytes(sample(prompts_per_task=1, blocks=1)))
+
+    said = call("validate", str(path)).stderr
+
+    assert "  machine  NVIDIA GeForce RTX 4060, 8 GiB, cuda\n" in said
+    assert "  draft-model-n4: " in said
+    assert "  caution single-block: " in said
+    assert said.endswith("Valid.\n")
+
+
+def test_validate_prints_one_line_per_finding(tmp_path: Path) -> None:
+    path = tmp_path / "bad.json"
+    path.write_bytes(sample_bytes(sample()).replace(b'"block":0', b'"block":-1', 1))
+
+    result = call("validate", str(path))
+    for_machines = call("validate", str(path), "--json")
+
+    assert result.exit_code == 1
+    assert result.stdout.startswith(f"{path}: $.trials[0].block: -1 is too small")
+    assert json.loads(for_machines.stdout)[0]["path"] == "$.trials[0].block"
+
+
+def test_show_prints_the_report_of_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "good.json"
+    path.write_bytes(sample_bytes(sample()))
+
+    result = call("show", str(path))
+    for_machines = call("show", str(path), "--json")
+
+    assert result.exit_code == 0
+    assert "target   Sample-7B Q4_K_M, 7.0 B parameters" in result.stdout
+    assert "\x1b" not in result.stdout
+    assert len(json.loads(for_machines.stdout)["estimates"]) == 2 * 9
+
+
+def test_show_of_a_missing_or_invalid_file_is_bad_input(tmp_path: Path) -> None:
+    path = tmp_path / "bad.json"
+    path.write_bytes(b"[]")
+
+    assert call("show", str(tmp_path / "none.json")).exit_code == 1
+    assert call("show", str(path)).exit_code == 1
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has a disk always full")
+@pytest.mark.parametrize("options", [[], ["--json"]])
+def test_a_report_that_cannot_be_written_is_one_line(tmp_path: Path, options: list[str]) -> None:
+    path = tmp_path / "good.json"
+    path.write_bytes(sample_bytes(sample()))
+    command = [sys.executable, "-m", "harness", "show", str(path), *options]
+
+    with Path("/dev/full").open("w", encoding="utf-8") as full:
+        done = subprocess.run(command, stdout=full, stderr=PIPE, text=True, check=False)
+
+    assert done.returncode == 3
+    assert done.stderr == (
+        "Error: the output cannot be written: No space left on device; make room for it\n"
+    )
+
+
+@pytest.mark.usefixtures("cache_dir")
+def test_models_lists_what_can_be_named() -> None:
+    result = call("models", "--json")
+
+    listed = {entry["name"]: entry for entry in json.loads(result.stdout)}
+    assert listed["smollm2-135m:f16"]["draft"] == "smollm2-135m:q4_1"
+    assert listed["smollm2-135m:f16"]["on_disk"] is False
+    assert "qwen2.5-coder-7b" in call("models").stdout
+
+
+def test_submit_without_gh_prints_the_steps(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "schemas").mkdir()
+    (tmp_path / "schemas" / "submission.v1.schema.json").touch()
+    path = tmp_path / "result.json"
+    path.write_bytes(sample_bytes(sample()))
+    monkeypatch.setenv("PATH", str(tmp_path))
+
+    result = call("submit", str(path), "--repository", str(tmp_path))
+
+    assert result.exit_code == 0, result.stderr
+    assert result.stdout.startswith("results/community/nvidia-geforce-rtx-4060--")
+    assert "git switch -c result/" in result.stderr
+
+
+@pytest.mark.engine
+@pytest.mark.usefixtures("cache_dir")
+def test_doctor_reports_every_check_and_fails_for_a_model_that_does_not_load(
+    tmp_path: Path,
+) -> None:
+    model = write_gguf(tmp_path / "m.gguf")
+
+    result = call("doctor", "--model", str(model), "--json")
+
+    checks = {check["name"]: check["status"] for check in json.loads(result.stdout)}
+    assert result.exit_code == 3
+    assert checks["Decode"] == "fail"
+    assert checks["Binding"] == checks["Python"] == "ok"
+    assert len(checks) == 13
+
+
+def test_validate_judges_the_other_files_when_one_cannot_be_read(tmp_path: Path) -> None:
+    missing, broken = tmp_path / "missing.json", tmp_path / "broken.json"
+    broken.write_bytes(b"[]")
+
+    result = call("validate", str(missing), str(broken), "--json")
+
+    assert result.exit_code == 1
+    assert [(entry["file"], entry["rule"]) for entry in json.loads(result.stdout)] == [
+        (str(missing), "readable"),
+        (str(broken), "schema-type"),
+    ]
