@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pipeline.errors import PipelineError
+from schemas.finding import shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -46,7 +47,8 @@ def commit(repository: Path, revision: str) -> str:
         return _text(repository, "rev-parse", *options, name).strip()
     except GitError as error:
         if not error.said:
-            message = f"{revision} names no commit of this clone; fetch it, or check the spelling"
+            told = shown(revision)
+            message = f"{told} names no commit of this clone; fetch it, or check the spelling"
             raise GitError(message) from error
         raise
 

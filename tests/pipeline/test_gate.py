@@ -216,5 +216,5 @@ def test_a_flood_of_files_is_cut(repository: Repository) -> None:
 
 
 def test_an_unknown_revision_is_a_fault_of_the_environment(repository: Repository) -> None:
-    with pytest.raises(git.GitError, match="git rev-parse failed"):
+    with pytest.raises(git.GitError, match="names no commit of this clone"):
         gate.judge(repository.path, base="main", head="--upload-pack=evil")

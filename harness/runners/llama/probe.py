@@ -14,7 +14,11 @@ if TYPE_CHECKING:
     from harness.runners.llama.context import Context
     from harness.runners.llama.prompt_states import PromptStates
 
-VERIFICATION_REPEATS = 7
+# Enough that a program that comes and goes does not move the median, unless steps are so slow that
+# this takes too long.
+VERIFICATION_REPEATS = 21
+_LEAST_REPEATS = 5
+_LIMIT_S = 12.0
 DRAFTING_REPEATS = 24
 
 
@@ -30,20 +34,30 @@ def verification_curve(
     filler = [prompt[index % len(prompt)] for index in range(widest)]
     states.bring(context, prompt)
     times_ms: dict[int, list[float]] = {width: [] for width in range(1, widest + 1)}
-    for _ in range(VERIFICATION_REPEATS):
+    until = time.perf_counter() + _LIMIT_S
+    repeats = 0
+    while repeats < VERIFICATION_REPEATS and (
+        repeats < _LEAST_REPEATS or time.perf_counter() < until
+    ):
+        repeats += 1
         for width, samples_ms in times_ms.items():
-            for _discarded_then_kept in range(2):
-                began = time.perf_counter()
-                context.step(filler[:width])
-                spent_ms = (time.perf_counter() - began) * 1000
-                context.keep(len(prompt))
-            samples_ms.append(spent_ms)
+            _step_ms(context, filler[:width], held=len(prompt))
+            samples_ms.append(_step_ms(context, filler[:width], held=len(prompt)))
     return VerificationProbe(
         context_tokens=len(prompt),
-        repeats=VERIFICATION_REPEATS,
+        repeats=repeats,
         widths=tuple(times_ms),
         step_ms_median=tuple(statistics.median(samples) for samples in times_ms.values()),
     )
+
+
+def _step_ms(context: Context, tokens: Sequence[int], *, held: int) -> float:
+    """How long one step takes; afterwards the context holds what it held before."""
+    began = time.perf_counter()
+    context.step(tokens)
+    spent_ms = (time.perf_counter() - began) * 1000
+    context.keep(held)
+    return spent_ms
 
 
 def drafting_cost(
