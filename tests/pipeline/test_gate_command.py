@@ -145,5 +145,5 @@ def test_a_revision_that_names_nothing_is_said_in_one_line(repository: Repositor
         gate.judge(repository.path, base="mian", head="HEAD")
 
     assert str(caught.value) == (
-        "mian names no commit of this clone; fetch it, or check the spelling"
+        '"mian" names no commit of this clone; fetch it, or check the spelling'
     )
