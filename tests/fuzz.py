@@ -10,6 +10,7 @@ from __future__ import annotations
 import random
 import sys
 import time
+from contextlib import ExitStack
 from pathlib import Path
 
 from schemas import certified, contract
@@ -59,16 +60,20 @@ def _change_at_random(seconds: float) -> int:
     texts, ends, count = list(valid_files().values()), time.monotonic() + seconds, 0
     while time.monotonic() < ends:
         data = changed(rng, rng.choice(texts))
-        try:
+        with ExitStack() as failing:
+            failing.callback(_keep, data)
             judge(data)
-        except BaseException:
-            FAILED.parent.mkdir(exist_ok=True)
-            FAILED.write_bytes(data)
-            print(f"failed; the text is in {FAILED}", file=sys.stderr)  # noqa: T201 - said to a person
-            raise
+            failing.pop_all()
         count += 1
     print(f"{count} texts judged without atheris (no coverage); none failed")  # noqa: T201 - the result of this command
     return 0
+
+
+def _keep(data: bytes) -> None:
+    """Keep the text that was being judged when something was raised."""
+    FAILED.parent.mkdir(exist_ok=True)
+    FAILED.write_bytes(data)
+    print(f"failed; the text is in {FAILED}", file=sys.stderr)  # noqa: T201 - said to a person
 
 
 def changed(rng: random.Random, data: bytes) -> bytes:
