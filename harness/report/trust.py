@@ -41,7 +41,8 @@ def ended(submission: Submission) -> str:
             return f"interrupted in block {done} of {design.blocks}; --resume goes on"
         case "completed":
             if design.precision is None:
-                return f"after all {words.counted(done, 'block')}, as planned"
+                passes = "the only block" if done == 1 else f"all {words.counted(done, 'block')}"
+                return f"after {passes}, as planned"
             return f"after all {design.blocks} blocks, still {found}{wanted}"
 
 

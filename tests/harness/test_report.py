@@ -256,3 +256,7 @@ def test_the_processors_own_clock_is_told_where_it_is_known() -> None:
     )
     assert trust.by_processor(estimate("a", None)) == ""
     assert trust.by_processor(None) == ""
+
+
+def test_a_single_block_is_the_only_one() -> None:
+    assert trust.ended(sample(prompts_per_task=1, blocks=1)) == "after the only block, as planned"
