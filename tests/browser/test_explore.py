@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect
 
 from pipeline.export import guarded
 
@@ -85,7 +86,7 @@ def test_the_keyboard_sorts_and_the_heading_says_so(page: Page, base: str) -> No
 def test_the_copied_csv_holds_the_rows_that_are_shown(page: Page, base: str) -> None:
     opened(page, base + "explore/?task=code&backend=vulkan&method=draft-model&words=4060")
     page.get_by_role("button", name="Copy as CSV").click()
-    page.wait_for_function("document.querySelector('[data-part=copied]').textContent")
+    expect(page.locator("[data-part=copied]")).not_to_be_empty()
     copied = list(csv.DictReader(io.StringIO(page.evaluate("navigator.clipboard.readText()"))))
 
     assert page.locator(ROWS).count() == len(copied) == 1

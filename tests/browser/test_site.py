@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect
 
 from tests.sites import HOSTILE_NOTE, addresses, submission_name
 
@@ -140,10 +141,7 @@ def test_a_chart_follows_the_colour_scheme(page: Page, base: str) -> None:
     label.wait_for()
     light = label.get_attribute("fill")
     page.locator('label[title="Switch to dark mode"]').click()
-    page.wait_for_function(
-        "before => document.querySelector('.role-axis-label text').getAttribute('fill') !== before",
-        arg=light,
-    )
+    expect(page.locator(".role-axis-label text").first).not_to_have_attribute("fill", light)
 
     assert page.locator("body").get_attribute("data-md-color-scheme") == "slate"
 

@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
+from playwright.sync_api import expect
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -68,9 +69,7 @@ def test_a_filtered_view_to_share(visitor: Visitor, base: str) -> None:
     visitor.page.get_by_label("Task", exact=True).select_option("code")
     visitor.clicks += 1
     visitor.click('[data-copy="link"]')
-    visitor.page.wait_for_function(
-        "document.querySelector('[data-part=copied]').textContent !== ''"
-    )
+    expect(visitor.page.locator("[data-part=copied]")).not_to_be_empty()
 
     shared = visitor.page.evaluate("navigator.clipboard.readText()")
     assert shared == f"{base}explore/?task=code"
