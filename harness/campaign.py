@@ -6,8 +6,10 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from harness.arm_ids import label
+from harness.drafts import drafts_of, needs_draft
 from harness.errors import BadInputError
-from harness.methods import DraftModelRequest, label
+from harness.methods import DraftHeadRequest, DraftModelRequest, method_type
 from harness.model import (
     ALL_LAYERS,
     ArmPlan,
@@ -18,13 +20,22 @@ from harness.model import (
     Stopping,
 )
 from harness.size import most_blocks
-from schemas.submission import DraftModel, EmptyDraft, NoSpeculation, Oracle, PromptLookup
+from schemas.submission import (
+    DraftHead,
+    DraftModel,
+    EmptyDraft,
+    Ngram,
+    NoSpeculation,
+    Oracle,
+    PromptLookup,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
-    from harness.methods import MethodRequest
+    from harness.methods import MethodRequest, PlainRequest
     from harness.model import Suite
+    from schemas.submission import Method, Role
 
 BASELINE = "baseline"
 DEFAULT_METHODS: tuple[MethodRequest, ...] = (
@@ -183,30 +194,53 @@ def _with_own_ids(drafts: tuple[ModelFile, ...]) -> tuple[ModelFile, ...]:
     return tuple(named)
 
 
-def _arms(methods: Iterable[MethodRequest], drafts: tuple[ModelFile, ...]) -> tuple[ArmPlan, ...]:
+def _arms(methods: tuple[MethodRequest, ...], drafts: tuple[ModelFile, ...]) -> tuple[ArmPlan, ...]:
     arms = [ArmPlan(id=BASELINE, role="baseline", method=NoSpeculation())]
     for request in methods:
-        arms += _arms_of(request, drafts)
+        match request:
+            case PromptLookup() | Ngram():
+                arms.append(_arm(request, "speculation"))
+            case EmptyDraft() | NoSpeculation() | Oracle():
+                arms.append(_arm(request, "control"))
+            case DraftModelRequest() | DraftHeadRequest():
+                arms += _drafted(request, drafts_of(request, drafts, among=methods))
     return tuple(arms)
 
 
-def _arms_of(request: MethodRequest, drafts: tuple[ModelFile, ...]) -> list[ArmPlan]:
+def _arm(request: PlainRequest, role: Role) -> ArmPlan:
+    return ArmPlan(id=label(request), role=role, method=request, baseline=BASELINE)
+
+
+def _drafted(
+    request: DraftModelRequest | DraftHeadRequest, drafts: list[ModelFile]
+) -> Iterator[ArmPlan]:
+    """One arm for each draft that fits; a head of the target's own file has one without."""
     name = label(request)
-    match request:
-        case PromptLookup():
-            return [ArmPlan(id=name, role="speculation", method=request, baseline=BASELINE)]
-        case EmptyDraft() | NoSpeculation() | Oracle():
-            return [ArmPlan(id=name, role="control", method=request, baseline=BASELINE)]
-        case DraftModelRequest():
-            return [
-                ArmPlan(
-                    id=name if len(drafts) == 1 else _id(name, draft.model.id),
-                    role="speculation",
-                    method=DraftModel(draft=draft.model.id, n_max=request.n_max),
-                    baseline=BASELINE,
-                )
-                for draft in drafts
-            ]
+    if not drafts and needs_draft(request):
+        message = f"none of the drafts is for {method_type(request)}; name one more with --draft"
+        raise BadInputError(message)
+    ids: list[str | None] = [draft.model.id for draft in drafts]
+    for draft in ids or [None]:
+        yield ArmPlan(
+            id=name if draft is None or len(ids) == 1 else _id(name, draft),
+            role="speculation",
+            method=_method(request, draft),
+            baseline=BASELINE,
+        )
+
+
+def _method(request: DraftModelRequest | DraftHeadRequest, draft: str | None) -> Method:
+    if isinstance(request, DraftHeadRequest):
+        return DraftHead(
+            type=request.type,
+            draft=draft,
+            n_max=request.n_max,
+            n_min=request.n_min,
+            p_min=request.p_min,
+        )
+    return DraftModel(
+        draft=str(draft), n_max=request.n_max, n_min=request.n_min, p_min=request.p_min
+    )
 
 
 def _alternatives(options: Options) -> Iterator[ArmPlan]:

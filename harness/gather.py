@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING
 
 from harness import campaign as campaigns
 from harness import gguf_header, suite, vocabulary
+from harness.drafts import needs_draft, takes_draft
 from harness.errors import BadInputError
-from harness.methods import DraftModelRequest
+from harness.methods import DraftModelRequest, method_type
 from harness.models.describe import describe, look_up
 from harness.models.planned import planned
 from harness.models.presets import DEFAULT_TARGET, presets
 from harness.models.resolve import resolve
+from schemas.submission import DraftModel
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -42,10 +44,11 @@ def gather(options: Options, *, say: Callable[[str], None], fetch: bool = True) 
     if not names and not options.methods:
         say("No draft model is known for this target; give one with --draft to measure that too.")
     drafts = tuple(_model(name, say=say, fetch=fetch) for name in names)
-    for draft in drafts:
+    campaign = campaigns.build(options, target=target, drafts=drafts, methods=methods, suite=chosen)
+    for draft in draft_models(campaign):
         if target.path.is_file() and draft.path.is_file():
             check_vocabulary(target, draft, say=say)
-    return campaigns.build(options, target=target, drafts=drafts, methods=methods, suite=chosen)
+    return campaign
 
 
 def _model(name: str, *, say: Callable[[str], None], fetch: bool) -> ModelFile:
@@ -56,12 +59,10 @@ def _model(name: str, *, say: Callable[[str], None], fetch: bool) -> ModelFile:
 def draft_names(options: Options) -> tuple[str, ...]:
     """The drafts that were named; else the one that fits a target known by name; else none."""
     methods = options.methods or campaigns.DEFAULT_METHODS
-    if not any(isinstance(method, DraftModelRequest) for method in methods):
-        if options.drafts:
-            message = "--draft is given, but no --method uses it; add --method draft-model"
-            raise BadInputError(message)
-        return ()
-    if options.drafts:
+    if options.drafts and not any(takes_draft(method) for method in methods):
+        message = "--draft is given, but no --method uses it; add --method draft-model"
+        raise BadInputError(message)
+    if options.drafts or not any(isinstance(method, DraftModelRequest) for method in methods):
         return options.drafts
     preset = presets().get((options.target or DEFAULT_TARGET).lower())
     return (preset.draft,) if preset and preset.draft else ()
@@ -70,14 +71,21 @@ def draft_names(options: Options) -> tuple[str, ...]:
 def usable_methods(options: Options, drafts: Sequence[str]) -> tuple[MethodRequest, ...]:
     """The methods to run: without a draft the default ones do without their draft model."""
     if options.methods:
-        needs_draft = any(isinstance(method, DraftModelRequest) for method in options.methods)
-        if needs_draft and not drafts:
-            message = "draft-model needs a draft for this target; name one with --draft"
+        lacking = [method for method in options.methods if needs_draft(method)]
+        if lacking and not drafts:
+            name = method_type(lacking[0])
+            message = f"{name} needs a draft for this target; name one with --draft"
             raise BadInputError(message)
         return options.methods
     if drafts:
         return campaigns.DEFAULT_METHODS
     return tuple(m for m in campaigns.DEFAULT_METHODS if not isinstance(m, DraftModelRequest))
+
+
+def draft_models(campaign: Campaign) -> list[ModelFile]:
+    """The drafts that are models of their own; a head reads the target's state and tokens."""
+    used = {arm.method.draft for arm in campaign.arms if isinstance(arm.method, DraftModel)}
+    return [draft for draft in campaign.drafts if draft.model.id in used]
 
 
 def check_vocabulary(target: ModelFile, draft: ModelFile, *, say: Callable[[str], None]) -> None:

@@ -18,6 +18,13 @@ _OUT = "Result"
 _MODEL_HELP = (
     "a GGUF file, a preset (see `python -m harness models`) or `owner/repo:quant` on the hub"
 )
+_METHOD_HELP = (
+    "How drafts are made; repeat it to compare, with sizes if others are wanted: "
+    "`prompt-lookup:n_max=5`. In-process: prompt-lookup and draft-model, and as controls none, "
+    "empty-draft and oracle. With --runner llama-server: draft-model, ngram-simple, ngram-map-k, "
+    "ngram-map-k4v, ngram-mod, ngram-cache, mtp, eagle3, dflash, dspark and none. "
+    "Default: the runner's."
+)
 
 
 @talk.reports_errors
@@ -45,11 +52,7 @@ def run(  # noqa: PLR0913 - each argument is an option of the command
         list[str] | None,
         typer.Option(
             metavar="METHOD",
-            help="How drafts are made; repeat it to compare: `prompt-lookup`, "
-            "`prompt-lookup:n_max=8,ngram_min=3`, `draft-model:n_max=5`; "
-            "as controls `none` (the baseline again), `empty-draft` and "
-            "`oracle:acceptance=0.7,n_max=4` (the baseline's own answer, so spoiled). "
-            "Default: prompt-lookup:n_max=8 and draft-model:n_max=4.",
+            help=_METHOD_HELP,
             rich_help_panel=_WHAT,
         ),
     ] = None,

@@ -13,9 +13,9 @@ from estimates.intervals import t_interval
 from estimates.pairing import pair
 from estimates.summary import summarize
 from estimates.trials import cpu_ms_per_token, decode_ms_per_token
+from harness.arm_ids import label
 from harness.campaign import Options
 from harness.gather import gather
-from harness.methods import label
 from schemas.submission import NoSpeculation
 
 if TYPE_CHECKING:

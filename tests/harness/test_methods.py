@@ -4,9 +4,17 @@ from __future__ import annotations
 
 import pytest
 
+from harness.arm_ids import label
 from harness.errors import BadInputError
-from harness.methods import DraftModelRequest, MethodRequest, label, parse
-from schemas.submission import EmptyDraft, NoSpeculation, Oracle, PromptLookup
+from harness.methods import (
+    METHODS,
+    DraftHeadRequest,
+    DraftModelRequest,
+    MethodRequest,
+    parse,
+    signature,
+)
+from schemas.submission import EmptyDraft, Ngram, NoSpeculation, Oracle, PromptLookup
 
 
 @pytest.mark.parametrize(
@@ -27,6 +35,38 @@ from schemas.submission import EmptyDraft, NoSpeculation, Oracle, PromptLookup
         ("empty-draft", EmptyDraft(), "empty-draft"),
         ("none", NoSpeculation(), "baseline-again"),
         ("oracle", Oracle(n_max=4, acceptance=0.7), "oracle-a0.7-n4"),
+        (
+            "draft-model:n_max=6,n_min=0,p_min=0.75",
+            DraftModelRequest(n_max=6, n_min=0, p_min=0.75),
+            "draft-model-n6-m0-p0.75",
+        ),
+        ("mtp", DraftHeadRequest(type="mtp", n_max=3), "mtp-n3"),
+        (
+            "dflash:n_max=15,p_min=0.4",
+            DraftHeadRequest(type="dflash", n_max=15, p_min=0.4),
+            "dflash-n15-p0.4",
+        ),
+        (
+            "ngram-simple",
+            Ngram(type="ngram-simple", n_max=8, ngram_size=3, min_hits=1),
+            "ngram-simple-n8",
+        ),
+        (
+            "ngram-map-k:n_max=48,ngram_size=12,min_hits=2",
+            Ngram(type="ngram-map-k", n_max=48, ngram_size=12, min_hits=2),
+            "ngram-map-k-n48-g12-h2",
+        ),
+        (
+            "ngram-mod",
+            Ngram(type="ngram-mod", n_max=8, n_min=2, ngram_size=3),
+            "ngram-mod-n8",
+        ),
+        (
+            "ngram-mod:n_max=64,n_min=48,ngram_size=24",
+            Ngram(type="ngram-mod", n_max=64, n_min=48, ngram_size=24),
+            "ngram-mod-n64-g24-m48",
+        ),
+        ("ngram-cache", Ngram(type="ngram-cache"), "ngram-cache"),
         ("oracle:acceptance=1,n_max=2", Oracle(n_max=2, acceptance=1.0), "oracle-a1-n2"),
     ],
 )
@@ -46,9 +86,28 @@ def test_a_method_and_the_arm_it_becomes(text: str, expected: MethodRequest, nam
         ("prompt-lookup:ngram_min=5", "ngram_min=5 exceeds ngram_max=4"),
         ("oracle:acceptance=1.2", "a number from 0 to 1 like 0.7, not '1.2'"),
         ("oracle:acceptance=nan", "from 0 to 1 like 0.7, not 'nan'"),
+        ("eagle3:p_min=2", "p_min must be a number from 0 to 1 like 0.7, not '2'"),
+        ("eagle3:n_max=3,n_min=4", "n_min=4 exceeds n_max=3, so nothing would be drafted"),
+        ("ngram-mod:ngram_size=0", "ngram_size must be a whole number from 1 to 256"),
+        ("ngram-cache:n_max=3", r"ngram-cache has no option 'n_max'\. It has no options"),
         ("none:n_max=3", r"none has no option 'n_max'\. It has no options"),
     ],
 )
 def test_a_slip_is_answered_with_what_was_meant(text: str, said: str) -> None:
     with pytest.raises(BadInputError, match=said):
         parse(text)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_method_written_with_its_defaults_is_the_method_by_its_name(name: str) -> None:
+    assert parse(signature(name)) == parse(name)
+
+
+@pytest.mark.parametrize("name", ["ngram-simple", "ngram-map-k", "ngram-map-k4v", "ngram-mod"])
+def test_the_usual_sizes_of_an_n_gram_method_can_fire_in_a_short_text(name: str) -> None:
+    request = parse(name)
+
+    assert isinstance(request, Ngram)
+    # What the engine wants to have seen before it looks: two n-grams and a draft of map types,
+    # an n-gram and a draft of ngram-simple.
+    assert 2 * (request.ngram_size or 0) + (request.n_max or 0) <= 16

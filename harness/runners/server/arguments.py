@@ -172,8 +172,10 @@ def _ngram(words: _Words, method: Ngram) -> None:
                 "min-hits": method.min_hits,
             }
             for size, value in sizes.items():
-                own = f"--spec-{method.type}-{size}"
-                words.need(_said(value), own, _SHARED_NGRAM_FLAGS[size])
+                names = (f"--spec-{method.type}-{size}", _SHARED_NGRAM_FLAGS[size])
+                # Some types have no hits to count; one hit is what they all mean then.
+                say = words.offer if size == "min-hits" and value == 1 else words.need
+                say(_said(value), *names)
         case "ngram-cache" | "suffix":
             pass  # It has no sizes to set.
 

@@ -76,6 +76,13 @@ def test_the_sizes_of_an_n_gram_method_have_their_own_names_or_the_shared_ones()
     )
 
 
+def test_hits_that_a_build_does_not_count_are_left_out_unless_more_than_one_is_asked_for() -> None:
+    hitless = replace(NEW, flags=NEW.flags - {"--spec-ngram-simple-min-hits"})
+
+    assert said(SIMPLE, hitless).endswith("--spec-ngram-simple-size-m 8")
+    assert "no --spec-ngram-simple-min-hits" in refused(replace(SIMPLE, min_hits=2), hitless)
+
+
 def test_ngram_mod_has_a_least_and_a_greatest_draft() -> None:
     method = Ngram(type="ngram-mod", ngram_size=24, n_min=48, n_max=64)
 

@@ -1,0 +1,115 @@
+"""Does every method get the drafts that are meant for it?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from harness import suite
+from harness.campaign import Options, build
+from harness.drafts import drafts_of, needs_draft, takes_draft
+from harness.errors import BadInputError
+from harness.gather import draft_names, gather, usable_methods
+from harness.methods import DraftHeadRequest, DraftModelRequest, parse
+from harness.model import Campaign, ModelFile
+from schemas.submission import DraftHead, DraftModel, Model
+from tests.harness.ggufs import TOKENS, write_gguf
+
+
+def model(name: str, architecture: str = "llama") -> ModelFile:
+    described = Model(
+        id=name, name=name, quantisation="F16", file_bytes=10**9, architecture=architecture
+    )
+    return ModelFile(path=Path(name), model=described)
+
+
+SMALL = model("small")
+EAGLE = model("eagle", "eagle3")
+BLOCKS = model("blocks", "dflash-draft")
+
+
+def campaign(methods: str, *drafts: ModelFile) -> Campaign:
+    return build(
+        Options(),
+        target=model("target"),
+        drafts=drafts,
+        methods=tuple(parse(text) for text in methods.split()),
+        suite=suite.select(suite.load("core"), quick=True),
+    )
+
+
+def drafts_used(methods: str, *drafts: ModelFile) -> dict[str, str | None]:
+    return {
+        arm.id: arm.method.draft
+        for arm in campaign(methods, *drafts).arms
+        if isinstance(arm.method, DraftModel | DraftHead)
+    }
+
+
+def test_a_head_alone_gets_the_draft_whatever_its_architecture_says() -> None:
+    assert drafts_used("dflash", SMALL) == {"dflash-n7": "small"}
+
+
+def test_a_draft_model_and_a_head_get_the_file_that_is_theirs() -> None:
+    assert drafts_used("draft-model eagle3", SMALL, EAGLE) == {
+        "draft-model-n4": "small",
+        "eagle3-n3": "eagle",
+    }
+
+
+def test_a_file_of_a_block_drafter_serves_dspark_unless_dflash_is_asked_for() -> None:
+    assert drafts_used("draft-model dspark", SMALL, BLOCKS)["dspark-n7"] == "blocks"
+    with pytest.raises(BadInputError, match="none of the drafts is for dspark"):
+        campaign("dflash dspark", BLOCKS)
+
+
+def test_heads_inside_the_target_need_no_file() -> None:
+    assert drafts_used("mtp") == {"mtp-n3": None}
+    assert drafts_used("draft-model mtp", SMALL) == {"draft-model-n4": "small", "mtp-n3": None}
+
+
+def test_several_drafts_of_one_method_are_several_arms() -> None:
+    assert drafts_used("draft-model", SMALL, model("tiny")) == {
+        "draft-model-n4-small": "small",
+        "draft-model-n4-tiny": "tiny",
+    }
+
+
+def test_a_head_without_a_file_is_refused_unless_it_can_be_built_in() -> None:
+    with pytest.raises(BadInputError, match="eagle3 needs a draft for this target"):
+        usable_methods(Options(methods=(parse("eagle3"),)), ())
+    assert usable_methods(Options(methods=(parse("mtp"),)), ()) == (parse("mtp"),)
+
+
+def test_a_known_target_brings_its_draft_model_for_draft_models_only() -> None:
+    assert draft_names(Options(methods=(parse("mtp"),))) == ()
+    assert draft_names(Options(methods=(parse("draft-model"),))) != ()
+
+
+def test_which_methods_take_a_draft() -> None:
+    taking = {
+        name: needs_draft(parse(name))
+        for name in ("draft-model", "mtp", "eagle3", "ngram-mod", "none")
+        if takes_draft(parse(name))
+    }
+
+    assert taking == {"draft-model": True, "mtp": False, "eagle3": True}
+
+
+def test_one_method_type_gets_all_drafts() -> None:
+    deep, shallow = DraftModelRequest(n_max=8), DraftModelRequest(n_max=2)
+
+    assert drafts_of(deep, [SMALL, EAGLE], among=[deep, shallow]) == [SMALL, EAGLE]
+
+
+@pytest.mark.usefixtures("cache_dir")
+def test_the_vocabulary_of_a_head_is_left_to_the_engine(tmp_path: Path) -> None:
+    target = write_gguf(tmp_path / "target.gguf", name="Big 7B")
+    head = write_gguf(tmp_path / "head.gguf", name="Head 1B", tokens=TOKENS[::-1])
+    options = Options(target=str(target), drafts=(str(head),), methods=(parse("eagle3"),))
+
+    built = gather(options, say=print)
+
+    assert built.arms[1].method == DraftHead(type="eagle3", draft=built.drafts[0].model.id, n_max=3)
+    assert isinstance(parse("eagle3"), DraftHeadRequest)
