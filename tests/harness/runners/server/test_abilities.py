@@ -33,6 +33,21 @@ def test_a_flag_that_is_listed_as_removed_is_not_there() -> None:
     assert abilities.first("--draft-max", "--spec-draft-n-max") == "--spec-draft-n-max"
 
 
+def test_a_build_of_early_2026_has_types_for_n_grams_and_the_older_depths() -> None:
+    abilities = captured("llama-cpp-python-0.3.18")
+
+    assert abilities.spec_types == (
+        "none",
+        "ngram-cache",
+        "ngram-simple",
+        "ngram-map-k",
+        "ngram-map-k4v",
+        "ngram-mod",
+    )
+    assert {"--draft-max", "--draft-min", "--draft-p-min", "--spec-ngram-size-n"} <= abilities.flags
+    assert abilities.first("--spec-draft-n-max", "--draft-max") == "--draft-max"
+
+
 def test_flags_with_and_without_a_value_are_told_apart() -> None:
     abilities = captured("b10434")
 

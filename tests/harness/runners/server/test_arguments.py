@@ -21,13 +21,8 @@ OLD = Abilities(
     takes_value=frozenset(),
     spec_types=(),
 )
-# A build of early 2026: types, but one set of sizes for all of them.
-MIDDLE = replace(
-    OLD,
-    flags=OLD.flags
-    | {"--spec-type", "--spec-ngram-size-n", "--spec-ngram-size-m", "--spec-ngram-min-hits"},
-    spec_types=("none", "ngram-simple", "ngram-mod"),
-)
+# A build of early 2026: types of n-grams, and one set of sizes for all of them.
+MIDDLE = read_help((CAPTURES / "help-llama-cpp-python-0.3.18.txt").read_text("utf-8"))
 DRAFT = DraftModel(draft="draft", n_max=4)
 SIMPLE = Ngram(type="ngram-simple", ngram_size=3, n_max=8, min_hits=1)
 
@@ -91,6 +86,12 @@ def test_ngram_mod_has_a_least_and_a_greatest_draft() -> None:
     )
 
 
+def test_in_an_older_build_the_sizes_of_ngram_mod_are_those_of_all() -> None:
+    method = Ngram(type="ngram-mod", ngram_size=3, n_min=2, n_max=8)
+
+    assert said(method, MIDDLE).endswith("--spec-ngram-size-n 3 --draft-min 2 --draft-max 8")
+
+
 def test_a_head_of_the_target_needs_no_draft_file() -> None:
     line = said(DraftHead(type="mtp", n_max=3), NEW)
 
@@ -118,7 +119,7 @@ def test_a_switch_of_older_builds_gets_no_value() -> None:
     ("method", "abilities", "detail"),
     [
         (SIMPLE, OLD, "this llama-server has no method ngram-simple (it knows draft models only)"),
-        (DraftHead(type="mtp", n_max=3), MIDDLE, "no method mtp (it offers none, ngram-simple"),
+        (DraftHead(type="mtp", n_max=3), MIDDLE, "no method mtp (it offers none, ngram-cache"),
         (PromptLookup(n_max=8, ngram_min=2, ngram_max=4), NEW, "one of the in-process runner"),
     ],
 )

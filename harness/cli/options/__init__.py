@@ -1,0 +1,1 @@
+"""Which options has `run`? One file per group; this is their folder."""
