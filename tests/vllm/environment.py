@@ -1,0 +1,127 @@
+"""How is the real vLLM started? On this machine only, small, one server per mode of speculation."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import time
+from contextlib import closing, contextmanager
+from http.client import HTTPConnection, HTTPException
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+import orjson
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+ROOT = Path(__file__).parents[2]
+BUILD = ROOT / "build" / "vllm"
+MODEL = "SmolLM2-135M-Instruct"
+DRAFT = "SmolLM2-135M-Instruct-pruned-3"
+# The mode's name is the name of its folder of captures; its value is vLLM's own configuration.
+SPECULATION: dict[str, dict[str, object] | None] = {
+    "none": None,
+    "ngram": {
+        "method": "ngram",
+        "num_speculative_tokens": 5,
+        "prompt_lookup_max": 4,
+        "prompt_lookup_min": 2,
+    },
+    "draft_model": {"method": "draft_model", "model": DRAFT, "num_speculative_tokens": 3},
+}
+STARTUP_TIMEOUT_S = 240
+STOP_TIMEOUT_S = 30
+# Two gigabytes of cache and threads wherever they find room: small enough for any machine.
+ENVIRONMENT = {
+    "VLLM_CPU_KVCACHE_SPACE": "1",
+    "VLLM_CPU_OMP_THREADS_BIND": "nobind",
+    "HF_HUB_OFFLINE": "1",
+    "VLLM_NO_USAGE_STATS": "1",
+    "DO_NOT_TRACK": "1",
+}
+
+
+def command(mode: str, *, build: Path = BUILD) -> list[str]:
+    """The command line without a port, to be started in the folder of the models."""
+    speculation = SPECULATION[mode]
+    words = [str(build / "venv" / "bin" / "vllm"), "serve", MODEL, "--host", "127.0.0.1"]
+    words += ["--dtype", "bfloat16", "--max-model-len", "2048", "--max-num-seqs", "4"]
+    words += ["--enforce-eager", "--no-enable-prefix-caching", "--enable-per-request-metrics"]
+    if speculation is not None:
+        words += ["--speculative-config", json.dumps(speculation)]
+        words += ["--per-request-spec-decode-metrics", "detailed"]
+    return words
+
+
+@contextmanager
+def running(build: Path, mode: str) -> Iterator[str]:
+    """The base address of a server in that mode, which ends with the block."""
+    port = free_port()
+    log = build / f"{mode}.log"
+    with log.open("wb") as output:
+        server = subprocess.Popen(
+            [*command(mode, build=build), "--port", str(port)],
+            cwd=build / "models",
+            env={**os.environ, **ENVIRONMENT, "PATH": path(build)},
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+        try:
+            base_url = f"http://127.0.0.1:{port}"
+            wait_until_healthy(base_url, server, log)
+            yield base_url
+        finally:
+            stop(server)
+
+
+def path(build: Path) -> str:
+    """The environment's programs first: vLLM starts a compiler that lies there."""
+    return os.pathsep.join((str(build / "venv" / "bin"), os.environ.get("PATH", os.defpath)))
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return int(listener.getsockname()[1])
+
+
+def ask(base_url: str, request: Mapping[str, Any]) -> tuple[int, bytes]:
+    """The status and the body of one answer; a request with a body is a POST."""
+    body = orjson.dumps(request["body"]) if "body" in request else None
+    headers = {"Content-Type": "application/json"}
+    connection = HTTPConnection(urlsplit(base_url).netloc, timeout=300)
+    with closing(connection):
+        connection.request("POST" if body else "GET", request["path"], body, headers)
+        answer = connection.getresponse()
+        return answer.status, answer.read()
+
+
+def wait_until_healthy(base_url: str, server: subprocess.Popen[bytes], log: Path) -> None:
+    deadline = time.monotonic() + STARTUP_TIMEOUT_S
+    while time.monotonic() < deadline:
+        if server.poll() is not None:
+            message = f"vLLM ended with code {server.returncode} before it was ready; see {log}."
+            raise RuntimeError(message)
+        try:
+            ask(base_url, {"path": "/health"})
+        except (OSError, HTTPException):
+            time.sleep(1)
+        else:
+            return
+    message = f"vLLM was not ready after {STARTUP_TIMEOUT_S} s; see {log}."
+    raise RuntimeError(message)
+
+
+def stop(server: subprocess.Popen[bytes]) -> None:
+    """Ends the server and the workers that it started: they share its process group."""
+    os.killpg(server.pid, signal.SIGTERM)
+    try:
+        server.wait(STOP_TIMEOUT_S)
+    except subprocess.TimeoutExpired:
+        os.killpg(server.pid, signal.SIGKILL)
+        server.wait()
