@@ -78,6 +78,7 @@ class Options:
     baseline_gpu_layers: int | None = None
     teacher_forced: bool = False
     quick: bool = False
+    concurrency: tuple[int, ...] = ()
     seed: int = 0
 
 
@@ -91,7 +92,8 @@ def build(
 ) -> Campaign:
     """The campaign. Raises `BadInputError` when it cannot be run or does not fit the format."""
     drafts = _with_own_ids(drafts)
-    arms = (*_arms(_with_controls(methods, options), drafts), *_alternatives(options))
+    once = (*_arms(_with_controls(methods, options), drafts), *_alternatives(options))
+    arms = tuple(_crowded(arm, level) for level in _levels(options) for arm in once)
     settings = _settings(options, suite)
     campaign = Campaign(
         profile=profile(options),
@@ -261,6 +263,23 @@ def _alternatives(options: Options) -> Iterator[ArmPlan]:
     )
 
 
+def _levels(options: Options) -> tuple[int, ...]:
+    return tuple(sorted(set(options.concurrency))) or (1,)
+
+
+def _crowded(arm: ArmPlan, level: int) -> ArmPlan:
+    """The arm with so many requests in flight, compared with a baseline of as many."""
+    if level == 1:
+        return arm
+    tail = f"-c{level}"
+    return replace(
+        arm,
+        id=arm.id[: _ID_LENGTH - len(tail)] + tail,
+        baseline=None if arm.baseline is None else arm.baseline + tail,
+        concurrency=level,
+    )
+
+
 def _id(name: str, draft: str) -> str:
     return f"{name}-{draft}"[:_ID_LENGTH].rstrip("-._")
 
@@ -275,6 +294,11 @@ def _check(campaign: Campaign) -> None:
         message = f"the arm {twice[0]} is asked for twice; give each --method and --draft once"
     elif len(campaign.arms) > _MOST_ARMS:
         message = f"{len(campaign.arms)} arms; a result file holds {_MOST_ARMS}: use fewer"
+    elif (crowd := max(arm.concurrency for arm in campaign.arms)) > len(campaign.suite.prompts):
+        message = (
+            f"{crowd} requests at once need at least {crowd} prompts, and "
+            f"{len(campaign.suite.prompts)} are chosen: take more --prompts or less --concurrency"
+        )
     elif campaign.blocks > most:
         message = (
             f"{campaign.blocks} blocks of {len(campaign.arms)} arms are too long for a result "

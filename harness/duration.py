@@ -81,7 +81,7 @@ def expected(campaign: Campaign, *, bytes_per_s: float) -> Expected:
 
 def _active_bytes(file: ModelFile) -> float:
     model = file.model
-    size = float(model.file_bytes or file.path.stat().st_size)
+    size = float(model.file_bytes or file.on_disk.stat().st_size)
     if model.active_parameters and model.parameters:
         return size * model.active_parameters / model.parameters
     return size

@@ -24,8 +24,9 @@ from harness.journal import (
     WarmupFact,
 )
 from harness.length import Length
+from harness.passes import Passes
 from harness.record import assemble, trial_of
-from harness.runners.base import Failure, Request
+from harness.runners.base import Failure
 from schemas.submission import Arm, Prompt, Trial, Warmup
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from harness.events import Observer
     from harness.length import Blocks
     from harness.model import ArmPlan, Campaign, PlannedTrial
+    from harness.passes import Answered
     from harness.runners.base import Generation, PreparedArm, Runner, Session
     from harness.stopping import Early, Ended
     from schemas.submission import Machine, Snapshot, Submission
@@ -131,14 +133,17 @@ class _Run:
         return early
 
     def _blocks(self, session: Session, left: Blocks) -> Early | None:
+        passes = Passes(
+            self._campaign, session, skip=self._failed_arms.__contains__, observe=self._observe
+        )
         for number, (block, items) in enumerate(left.items()):
             if number:
                 early = self._length.early(block, left)
                 if early:
                     return early
                 self._snapshot("during")
-            for item in items:
-                self._trial(session, item)
+            for answered in passes.run(items):
+                self._record(answered)
         return None
 
     def _so_far(self) -> Submission:
@@ -175,24 +180,17 @@ class _Run:
         if not isinstance(prepared, Failure):
             self._journal.add(WarmupFact(warmup=_warmup(arm, prepared.warm_up)))
 
-    def _trial(self, session: Session, item: PlannedTrial) -> None:
-        if item.arm in self._failed_arms:
-            return
-        self._observe(events.TrialStarted(trial=item))
-        limit = self._campaign.settings.max_output_tokens
-        request = Request(
-            arm=item.arm, prompt=item.prompt, max_output_tokens=limit, block=item.block
-        )
-        result = session.generate(request)
+    def _record(self, answered: Answered) -> None:
+        item, result = answered.trial, answered.result
         order = sum(1 for fact in self._journal.facts if isinstance(fact, TrialFact))
         if isinstance(result, Failure):
             self._record_failure(item, result, order)
         else:
-            self._record_success(item, result, order)
+            trial = trial_of(result, item, order=order, started_ms=answered.started_ms)
+            self._record_success(item, result, trial)
 
-    def _record_success(self, item: PlannedTrial, result: Generation, order: int) -> None:
+    def _record_success(self, item: PlannedTrial, result: Generation, trial: Trial) -> None:
         self._failures_in_a_row[item.arm] = 0
-        trial = trial_of(result, item, order=order)
         prompt = self._prompt(item.prompt, result)
         fact = TrialFact(
             trial=trial,
@@ -235,6 +233,7 @@ def _arm(arm: ArmPlan, prepared: PreparedArm | Failure) -> Arm:
         role=arm.role,
         method=arm.method,
         baseline=arm.baseline,
+        concurrency=None if arm.concurrency == 1 else arm.concurrency,
         outcome="failed" if failed else "ok",
         reason=prepared.reason if isinstance(prepared, Failure) else None,
         load_s=None if isinstance(prepared, Failure) else round(prepared.load_s, 3),
@@ -246,7 +245,7 @@ def _arm(arm: ArmPlan, prepared: PreparedArm | Failure) -> Arm:
 
 def _warmup(arm: ArmPlan, generation: Generation) -> Warmup:
     decode_ms = round(generation.decode_ms, 3)
-    return Warmup(arm=arm.id, output_tokens=len(generation.tokens), decode_ms=decode_ms)
+    return Warmup(arm=arm.id, output_tokens=generation.output_tokens, decode_ms=decode_ms)
 
 
 def _tokens_per_second(trial: Trial) -> float | None:

@@ -46,7 +46,7 @@ def gather(options: Options, *, say: Callable[[str], None], fetch: bool = True) 
     drafts = tuple(_model(name, say=say, fetch=fetch) for name in names)
     campaign = campaigns.build(options, target=target, drafts=drafts, methods=methods, suite=chosen)
     for draft in draft_models(campaign):
-        if target.path.is_file() and draft.path.is_file():
+        if target.on_disk.is_file() and draft.on_disk.is_file():
             check_vocabulary(target, draft, say=say)
     return campaign
 
@@ -91,10 +91,10 @@ def draft_models(campaign: Campaign) -> list[ModelFile]:
 def check_vocabulary(target: ModelFile, draft: ModelFile, *, say: Callable[[str], None]) -> None:
     """Raise `BadInputError` when the draft's tokens do not mean the same to the target."""
     why = vocabulary.mismatch(
-        look_up(target.path, say=say).header.vocabulary,
-        look_up(draft.path, say=say).header.vocabulary,
-        target_tokens=lambda: gguf_header.tokens(target.path),
-        draft_tokens=lambda: gguf_header.tokens(draft.path),
+        look_up(target.on_disk, say=say).header.vocabulary,
+        look_up(draft.on_disk, say=say).header.vocabulary,
+        target_tokens=lambda: gguf_header.tokens(target.on_disk),
+        draft_tokens=lambda: gguf_header.tokens(draft.on_disk),
     )
     if why is not None:
         message = (

@@ -219,5 +219,7 @@ def fingerprint(campaign: Campaign) -> str:
         "blocks": campaign.blocks,
         "seed": campaign.seed,
         "profile": campaign.profile,
+        "interleaved": campaign.interleaved,
+        "engine": campaign.engine,
     }
     return hashlib.sha256(orjson.dumps(parts, option=orjson.OPT_SORT_KEYS)).hexdigest()

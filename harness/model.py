@@ -5,21 +5,32 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from harness.errors import BadInputError
+
 if TYPE_CHECKING:
     from pathlib import Path
 
     from schemas.submission import Method, Model, Role, Task
 
 Profile = Literal["default", "quick", "custom"]
+Interleaved = Literal["prompt", "block"]
 ALL_LAYERS = -1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelFile:
-    """Weights on this disk and what is known about them."""
+    """Weights and what is known about them. They have no `path` when a server keeps them."""
 
-    path: Path
+    path: Path | None
     model: Model
+
+    @property
+    def on_disk(self) -> Path:
+        """Where the file lies. Raises `BadInputError` when only a server has it."""
+        if self.path is None:
+            message = f"the weights of {self.model.name} are not on this disk; name a GGUF file"
+            raise BadInputError(message)
+        return self.path
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +60,8 @@ class ArmPlan:
     """One configuration to compare. `baseline` is the id of the arm that it is compared with.
 
     `gpu_layers` is where the target's layers go if not where the campaign's settings put them; such
-    an arm has the memory to itself, so that no draft is loaded beside it.
+    an arm has the memory to itself, so that no draft is loaded beside it. `concurrency` is how many
+    requests are in flight at once; the baseline has as many.
     """
 
     id: str
@@ -57,6 +69,7 @@ class ArmPlan:
     method: Method
     baseline: str | None = None
     gpu_layers: int | None = None
+    concurrency: int = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,7 +102,9 @@ class Stopping:
 class Campaign:
     """Everything that decides what is run. Two equal campaigns have the same plan.
 
-    `blocks` are planned; `stopping` may end the campaign after fewer.
+    `blocks` are planned; `stopping` may end the campaign after fewer. Within a block the arms take
+    turns prompt by prompt, or each arm answers all prompts in one pass where changing the arm is
+    dear. `engine` says which engine answers, as the harness reaches it.
     """
 
     profile: Profile
@@ -101,6 +116,8 @@ class Campaign:
     blocks: int
     seed: int = 0
     stopping: Stopping = Stopping()
+    interleaved: Interleaved = "prompt"
+    engine: str = ""
 
     @property
     def least_blocks(self) -> int:

@@ -1,8 +1,10 @@
 """In which order do the trials run? Decided before the first one, from the campaign alone.
 
-Paired and interleaved: within a block every prompt is run by every arm, one arm after the other, so
-that a machine that slows down slows all arms. The order of the arms alternates (ABBA for two arms,
-the rows of a balanced Latin square for more; Williams 1949), so that no arm always goes first.
+Paired and interleaved: within a block every prompt is run by every arm, so that a machine that
+slows down slows all arms. In-process the arms take turns after each prompt; where changing the arm
+means starting a server, each has one pass over all prompts of the block. The order of the arms
+alternates (ABBA for two arms, the rows of a balanced Latin square for more; Williams 1949), so that
+no arm always goes first.
 """
 
 from __future__ import annotations
@@ -28,15 +30,24 @@ def plan(campaign: Campaign) -> tuple[PlannedTrial, ...]:
     for block in range(campaign.blocks):
         prompts = [prompt.id for prompt in campaign.suite.prompts]
         shuffle.shuffle(prompts)
-        turns = [
-            (prompt, arm)
-            for position, prompt in enumerate(prompts)
-            for arm in orders[(position + block) % len(orders)]
-        ]
+        turns = _turns(campaign, block, prompts, orders)
         alone = [(prompt, arm.id) for arm in campaign.arms if _alone(arm) for prompt in prompts]
         for prompt, arm in (*alone, *turns) if block % 2 else (*turns, *alone):
             trials.append(PlannedTrial(order=len(trials), block=block, prompt=prompt, arm=arm))
     return tuple(trials)
+
+
+def _turns(
+    campaign: Campaign, block: int, prompts: Sequence[str], orders: Sequence[Sequence[str]]
+) -> list[tuple[str, str]]:
+    """Prompts and arms of a block in their order."""
+    if campaign.interleaved == "block":
+        return [(prompt, arm) for arm in orders[block % len(orders)] for prompt in prompts]
+    return [
+        (prompt, arm)
+        for position, prompt in enumerate(prompts)
+        for arm in orders[(position + block) % len(orders)]
+    ]
 
 
 def _alone(arm: ArmPlan) -> bool:

@@ -43,8 +43,13 @@ _J_DECIMALS = 3
 _MOST_ENTRIES = 64
 
 
-def trial_of(generation: Generation, planned: PlannedTrial, *, order: int) -> Trial:
-    """The trial that a generation was: counters, histograms and medians of its rounds."""
+def trial_of(
+    generation: Generation, planned: PlannedTrial, *, order: int, started_ms: float | None = None
+) -> Trial:
+    """The trial that a generation was: counters, histograms and medians of its rounds.
+
+    `started_ms` is there where it was one of several requests in flight.
+    """
     trial = Trial(
         arm=planned.arm,
         prompt=planned.prompt,
@@ -53,12 +58,13 @@ def trial_of(generation: Generation, planned: PlannedTrial, *, order: int) -> Tr
         outcome="ok",
         prompt_ms=_known_ms(generation.prompt_ms),
         ttft_ms=_known_ms(generation.ttft_ms),
-        output_tokens=len(generation.tokens),
+        output_tokens=generation.output_tokens,
         decode_ms=_ms(generation.decode_ms),
+        started_ms=_known_ms(started_ms),
         wall_ms=_ms(generation.wall_ms),
         energy_j=None if generation.energy_j is None else round(generation.energy_j, _J_DECIMALS),
         finish=generation.finish,
-        output_sha256=token_digest(generation.tokens),
+        output_sha256=None if generation.tokens is None else token_digest(generation.tokens),
     )
     if isinstance(generation.rounds, Totals):
         return _with_totals(trial, generation.rounds)
@@ -89,6 +95,8 @@ def _with_totals(trial: Trial, totals: Totals) -> Trial:
         full_rounds=totals.full_rounds,
         drafted=totals.drafted,
         accepted=totals.accepted,
+        metrics_drafted=totals.metrics_drafted,
+        metrics_accepted=totals.metrics_accepted,
         accepted_histogram=totals.accepted_histogram,
     )
 
@@ -174,6 +182,7 @@ def _design(
         ended=ended,
         seed=campaign.seed,
         resumed=len(_of(facts, Resumed)),
+        interleaved=None if campaign.interleaved == "prompt" else campaign.interleaved,
         precision=campaign.stopping.precision,
         budget_s=campaign.stopping.budget_s,
     )

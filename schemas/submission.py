@@ -139,6 +139,7 @@ class Design:
     ended: Literal["completed", "precise-enough", "budget-spent", "interrupted"]
     seed: int | None = None
     resumed: int | None = None
+    interleaved: Literal["prompt", "block"] | None = None
     precision: float | None = None
     budget_s: float | None = None
 

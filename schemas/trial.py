@@ -33,12 +33,15 @@ class Trial:
     decode_ms: float | None = None
     draft_ms: float | None = None
     verify_ms: float | None = None
+    started_ms: float | None = None
     wall_ms: float | None = None
     ttft_ms: float | None = None
     rounds: int | None = None
     full_rounds: int | None = None
     drafted: int | None = None
     accepted: int | None = None
+    metrics_drafted: int | None = None
+    metrics_accepted: int | None = None
     accepted_histogram: tuple[int, ...] | None = None
     drafted_histogram: tuple[int, ...] | None = None
     round_ms_median: tuple[float, ...] | None = None

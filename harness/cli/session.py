@@ -26,6 +26,7 @@ from harness.progress import ProgressDisplay
 from harness.report import words
 from harness.report.plan import lines as plan_lines
 from harness.report.terminal import show
+from harness.runners import RUNNERS, Reach
 from schemas.codec import encode
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
     from harness.campaign import Options
     from harness.model import Campaign
+    from harness.runners import RunnerKind
     from harness.runners.base import Runner
     from schemas.codec import Json
     from schemas.submission import Submission
@@ -71,10 +73,10 @@ def measure(  # noqa: PLR0913 - the options of the command that are not part of 
     """Measure, write the result, print the report."""
     about.check()
     results.require_writable(output)
-    engine = _runner(runner)
-    campaign = gather(options, say=talk.say)
+    kind = _kind(runner)
+    campaign = _reached(gather(options, say=talk.say), runner, kind)
     work_file = _work_file(campaign, resume=resume)
-    submission = _run(campaign, engine, work_file, resume=resume)
+    submission = _run(campaign, kind.build(Reach()), work_file, resume=resume)
     submission = replace(submission, contributor=about.contributor, notes=about.notes)
     path = _keep(submission, output, work_file)
     summary = summarize(submission)
@@ -93,8 +95,8 @@ def dry_run(
     """Print what would run, and for how long. It fetches nothing, and refuses what a run would."""
     about.check()
     results.require_writable(output)
-    _runner(runner)
-    campaign = gather(options, say=talk.say, fetch=False)
+    kind = _kind(runner)
+    campaign = _reached(gather(options, say=talk.say, fetch=False), runner, kind)
     document = _plan(campaign)
     if as_json:
         talk.print_json(document)
@@ -102,14 +104,16 @@ def dry_run(
         _print_plan(campaign)
 
 
-def _runner(name: str) -> Runner:
-    # Not at the top: it loads the engine, and the other commands must work without one.
-    from harness.runners import RUNNERS  # noqa: PLC0415
-
+def _kind(name: str) -> RunnerKind:
     if name not in RUNNERS:
         message = f"unknown runner {name!r}.{suggestion(name, RUNNERS)}"
         raise BadInputError(message)
-    return RUNNERS[name]()
+    return RUNNERS[name]
+
+
+def _reached(campaign: Campaign, runner: str, kind: RunnerKind) -> Campaign:
+    """The campaign as this runner can run it."""
+    return replace(campaign, interleaved=kind.interleaved, engine=runner)
 
 
 def _work_file(campaign: Campaign, *, resume: bool) -> Path:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from harness.model import Campaign
     from schemas.submission import DeviceMemory, Engine, Placement, Probes, Reason, Settings
 
@@ -42,7 +44,9 @@ class Round:
 class Totals:
     """What a server tells of a generation's rounds: sums, and only those that it tells.
 
-    `None` is unknown, never zero. `decode_ms` runs from the first token to the last.
+    `None` is unknown, never zero. `decode_ms` runs from the first token to the last. The two
+    `metrics_` counts are there where the server's metrics page counted something else than its
+    answer did: both are facts, and which of them is right is not ours to decide.
     """
 
     decode_ms: float
@@ -51,25 +55,29 @@ class Totals:
     drafted: int | None = None
     accepted: int | None = None
     accepted_histogram: tuple[int, ...] | None = None
+    metrics_drafted: int | None = None
+    metrics_accepted: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Generation:
     """What one finished generation was: its tokens and how long its rounds took.
 
+    `tokens` are `None` where a server tells only how many there were, as `counted_tokens`.
     `margins` has one entry per output token: the logit of the token minus the runner-up's. It is
     `None` where the runner did not look (only baselines need it). `rounds` are single rounds where
     the runner sees them, sums where a server tells no more. `prompt_ms` is `None` when the state of
     the same prompt was reused, `ttft_ms` where nobody waited for the first token. `energy_j`
-    counts from the first round to the last. `prompt_sha256` covers the rendered prompt's token ids.
+    counts from the first round to the last. `prompt_sha256` covers the rendered prompt's token ids,
+    where they are known.
     `own_choices` is there when `tokens` were given as truth: what the engine would have chosen for
     each of them, given those before it.
     """
 
-    tokens: tuple[int, ...]
+    tokens: tuple[int, ...] | None
     margins: tuple[float, ...] | None
     prompt_tokens: int
-    prompt_sha256: str
+    prompt_sha256: str | None
     prompt_ms: float | None
     wall_ms: float
     rounds: tuple[Round, ...] | Totals
@@ -77,6 +85,17 @@ class Generation:
     ttft_ms: float | None = None
     energy_j: float | None = None
     own_choices: tuple[int, ...] | None = None
+    counted_tokens: int | None = None
+
+    @property
+    def output_tokens(self) -> int:
+        """Tokens of the output. Raises `ValueError` when neither ids nor a count is there."""
+        if self.tokens is not None:
+            return len(self.tokens)
+        if self.counted_tokens is None:
+            message = "a generation without token ids must say how many tokens it has"
+            raise ValueError(message)
+        return self.counted_tokens
 
     @property
     def decode_ms(self) -> float:
@@ -137,6 +156,32 @@ class Session(Protocol):
 
     def close(self) -> None:
         """Free everything; the session must not be used afterwards."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finished:
+    """One of several requests that were in flight together.
+
+    `started_ms` counts from the beginning of the arm's pass over the prompts of the block.
+    """
+
+    request: Request
+    started_ms: float
+    result: Generation | Failure
+
+
+@runtime_checkable
+class ConcurrentSession(Session, Protocol):
+    """A session whose engine answers several requests at once."""
+
+    def generate_together(
+        self, requests: Sequence[Request], concurrency: int
+    ) -> Iterator[Finished]:
+        """Run generations of one arm in one block, each given back as soon as it ends.
+
+        Never more than `concurrency` are in flight; the next one starts when one ends.
+        """
         ...
 
 

@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from harness.model import layers_of
-from harness.runners.base import EngineReport, Failure, Generation, PreparedArm, Round
+from harness.runners.base import EngineReport, Failure, Finished, Generation, PreparedArm, Round
 from schemas.submission import (
     Device,
     DraftingProbe,
@@ -25,7 +25,7 @@ from schemas.submission import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator, Sequence
 
     from harness.model import ArmPlan, Campaign
     from harness.runners.base import Request, Session
@@ -48,7 +48,8 @@ class FakeRig:
     `order`, `slowdown_at(clock_ms)` those of a round that begins at that time, `disturbance(rng)`
     those of a single round. `layers_slowdown` multiplies the steps of arms that ask for so many
     layers of the target on the GPU. `noise` is the standard deviation of each round's log duration.
-    With `power_w` the rig has an energy counter and draws that power all the time.
+    A step that serves several streams is fed the tokens of all of them. With `power_w` the rig has
+    an energy counter and draws that power all the time.
     """
 
     step_ms: float = 20.0
@@ -116,20 +117,34 @@ class FakeSession:
         if reason is not None:
             return Failure(reason=reason, detail="the made-up rig says so")
         prompt = self._campaign.suite.prompts[0].id
-        warm_up = self._generation(self._arms[arm], prompt, _WARM_UP_OUTPUT_TOKENS, 1.0)
+        warm_up = self._generation(self._arms[arm], prompt, _WARM_UP_OUTPUT_TOKENS)
         layers = layers_of(self._arms[arm], self._campaign.settings)
         placement = Placement(target_gpu_layers_requested=layers)
         return PreparedArm(load_s=_LOAD_S, warm_up=warm_up, placement=placement)
 
     def generate(self, request: Request) -> Generation | Failure:
         """A generation whose rounds cost what the rig says."""
+        return self._answer(request, streams=1)
+
+    def generate_together(
+        self, requests: Sequence[Request], concurrency: int
+    ) -> Iterator[Finished]:
+        """Generations that share their steps: as many streams as slots, to the end of the pass."""
+        free_ms = [0.0] * min(concurrency, len(requests))
+        for request in requests:
+            slot = free_ms.index(min(free_ms))
+            result = self._answer(request, streams=len(free_ms))
+            yield Finished(request=request, started_ms=free_ms[slot], result=result)
+            free_ms[slot] += 0.0 if isinstance(result, Failure) else result.wall_ms
+
+    def _answer(self, request: Request, *, streams: int) -> Generation | Failure:
         number, self._answered = self._answered, self._answered + 1
         reason = self._rig.failing_trials.get(number)
         if reason is not None:
             return Failure(reason=reason, detail="the made-up rig says so")
         factor = self._rig.slowdown(number) if self._rig.slowdown else 1.0
         arm = self._arms[request.arm]
-        return self._generation(arm, request.prompt, request.max_output_tokens, factor)
+        return self._generation(arm, request.prompt, request.max_output_tokens, factor, streams)
 
     def probe(self) -> Probes:
         """The rig's true costs."""
@@ -152,7 +167,9 @@ class FakeSession:
     def close(self) -> None:
         """Nothing to free."""
 
-    def _generation(self, arm: ArmPlan, prompt: str, limit: int, factor: float) -> Generation:
+    def _generation(
+        self, arm: ArmPlan, prompt: str, limit: int, factor: float = 1.0, streams: int = 1
+    ) -> Generation:
         acceptance = self._acceptance(prompt)
         chance = random.Random(f"{arm.id} {prompt}")  # noqa: S311 - made-up data
         prompt_ms = _PROMPT_MS * self._factor(factor)
@@ -162,7 +179,7 @@ class FakeSession:
         while produced < limit:
             drafted = min(_depth(arm), limit - produced - 1)
             accepted = _accepted(chance, drafted, acceptance)
-            rounds.append(self._round(arm, drafted, accepted, factor))
+            rounds.append(self._round(arm, drafted, accepted, factor, streams))
             produced += accepted + 1
         decode_ms = sum(item.round_ms for item in rounds)
         tokens = _text(prompt, limit)
@@ -188,13 +205,15 @@ class FakeSession:
         slowdown_at = self._rig.slowdown_at
         return factor * slowdown_at(self.clock_ms) if slowdown_at else factor
 
-    def _round(self, arm: ArmPlan, drafted: int, accepted: int, factor: float) -> Round:
+    def _round(
+        self, arm: ArmPlan, drafted: int, accepted: int, factor: float, streams: int
+    ) -> Round:
         scale = self._factor(factor) * self._rng.lognormvariate(0.0, self._rig.noise)
         if self._rig.disturbance:
             scale *= self._rig.disturbance(self._rng)
         drafts = arm.method.type == "draft-model"
         draft_ms = drafted * self._rig.draft_token_ms * scale if drafts else 0.0
-        verify_ms = self._verify_ms(drafted) * scale * self._placement_factor(arm)
+        verify_ms = self._verify_ms(drafted, streams) * scale * self._placement_factor(arm)
         self.clock_ms += draft_ms + verify_ms
         return Round(
             drafted=drafted,
@@ -209,8 +228,8 @@ class FakeSession:
         layers = layers_of(arm, self._campaign.settings)
         return self._rig.layers_slowdown.get(layers, 1.0)
 
-    def _verify_ms(self, drafted: int) -> float:
-        return self._rig.step_ms + drafted * self._rig.extra_width_ms
+    def _verify_ms(self, drafted: int, streams: int = 1) -> float:
+        return self._rig.step_ms + (streams * (drafted + 1) - 1) * self._rig.extra_width_ms
 
 
 def _accepted(chance: random.Random, drafted: int, acceptance: float) -> int:

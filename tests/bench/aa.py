@@ -20,7 +20,7 @@ from harness.errors import HarnessError
 from harness.execute import Surroundings, measure
 from harness.journal import fingerprint
 from harness.output import write
-from harness.runners import RUNNERS
+from harness.runners import RUNNERS, Reach
 from schemas import contract
 from schemas.submission import Submission
 from tests.bench import bursts
@@ -93,7 +93,7 @@ def _result(part: Part, seed: int, kept: Path) -> Submission:
 def _measured(campaign: Campaign, work_file: Path) -> Submission:
     submission = measure(
         campaign,
-        runner=RUNNERS[RUNNER](),
+        runner=RUNNERS[RUNNER].build(Reach()),
         surroundings=Surroundings(machine=machine(), snapshot=Watch().snapshot),
         work_file=work_file,
         resume=False,

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from itertools import pairwise
+from dataclasses import replace
+from itertools import groupby, pairwise
 
 import pytest
 
@@ -69,3 +70,22 @@ def test_an_arm_that_needs_the_target_loaded_anew_has_one_end_of_each_block_in_t
     places = [[index for index in range(6) if trials[6 * b + index].arm == "alone"] for b in (0, 1)]
     assert places == [[4, 5], [0, 1]]
     assert {trial.block for trial in trials if trial.arm == "alone"} == {0, 1, 2}
+
+
+def test_where_changing_the_arm_is_dear_each_has_one_pass_over_a_block() -> None:
+    two = replace(campaign(prompts=3, blocks=2, arms=(BASELINE, DRAFT)), interleaved="block")
+
+    passes = [(block, arm) for (block, arm), _ in groupby(plan(two), lambda t: (t.block, t.arm))]
+    assert passes == [
+        (0, "baseline"),
+        (0, "draft-model-n4"),
+        (1, "draft-model-n4"),
+        (1, "baseline"),
+    ]
+
+
+def test_in_such_a_block_all_arms_answer_the_prompts_in_the_same_order() -> None:
+    two = replace(campaign(prompts=5, blocks=1, arms=(BASELINE, DRAFT)), interleaved="block")
+
+    prompts = [trial.prompt for trial in plan(two)]
+    assert prompts[:5] == prompts[5:]

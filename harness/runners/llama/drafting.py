@@ -39,7 +39,7 @@ class Drafting:
     """The draft models of a session, and a fresh drafter for every generation."""
 
     def __init__(self, campaign: Campaign, target: Weights, states: PromptStates) -> None:
-        self._drafts = {draft.model.id: draft.path for draft in campaign.drafts}
+        self._drafts = {draft.model.id: draft.on_disk for draft in campaign.drafts}
         self._settings = campaign.settings
         self._seed = campaign.seed
         self._target = target

@@ -20,7 +20,7 @@ class Loaded:
         """Load the target. Raises `HarnessError` when model or context cannot be had."""
         self.gpu_layers = gpu_layers
         self._states = states
-        self.weights = Weights(campaign.target.path, gpu_layers=gpu_layers)
+        self.weights = Weights(campaign.target.on_disk, gpu_layers=gpu_layers)
         try:
             self.target = open_context(
                 self.weights,

@@ -86,7 +86,7 @@ class _Words:
 
 def _common(words: _Words, arm: ArmPlan, campaign: Campaign, *, port: int, threads: int) -> None:
     settings = campaign.settings
-    words.argv += ["-m", str(campaign.target.path), "--host", HOST, "--port", str(port)]
+    words.argv += ["-m", str(campaign.target.on_disk), "--host", HOST, "--port", str(port)]
     words.argv += ["-c", str(settings.context_tokens), "-np", "1"]
     words.argv += ["-t", str(threads), "-tb", str(threads)]
     words.argv += ["-b", str(settings.batch_tokens), "-ub", str(settings.batch_tokens)]
@@ -132,7 +132,7 @@ def _with_draft(words: _Words, draft: str, campaign: Campaign) -> None:
 
 def draft_path(draft: str, campaign: Campaign) -> Path:
     """Where the weights of a draft of the campaign lie."""
-    return next(item.path for item in campaign.drafts if item.model.id == draft)
+    return next(item.on_disk for item in campaign.drafts if item.model.id == draft)
 
 
 def _type(words: _Words, method: str) -> None:

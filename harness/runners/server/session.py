@@ -181,7 +181,7 @@ class LlamaServerSession:
         Probabilities cost time on the server, so the timed answer goes without them. `None` when
         the second answer differs: then the baseline does not repeat itself.
         """
-        request = completion_request(prompt, len(known.tokens), probabilities=2)
+        request = completion_request(prompt, known.output_tokens, probabilities=2)
         answer = self._client().post("/completion", request)
         return margins_in(answer) if read_completion(answer).tokens == known.tokens else None
 
