@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from harness.campaign import DEFAULT_METHODS
-from harness.model import Interleaved
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from harness.methods import MethodRequest
+    from harness.model import Interleaved
     from harness.runners.base import Runner
 
 
