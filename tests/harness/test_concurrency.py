@@ -43,7 +43,7 @@ def test_a_pass_says_when_each_of_its_requests_began(tmp_path: Path) -> None:
     assert [trial.started_ms for trial in submission.trials] == [0.0, 0.0, 270.0, 270.0]
     assert [trial.decode_ms for trial in submission.trials] == [220.0] * 4
     assert submission.arms[0].concurrency == 2
-    assert findings(canonical_bytes(encode(submission))) == []
+    assert findings(canonical_bytes(encode(submission))) == ()
 
 
 def test_one_request_at_a_time_says_nothing_of_when_it_began(tmp_path: Path) -> None:
