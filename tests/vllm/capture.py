@@ -105,13 +105,16 @@ def plain_requests(chat: Mapping[str, Any], completion: Mapping[str, Any]) -> di
 def keep(target: Path, base_url: str, request: Mapping[str, Any]) -> None:
     status, answer = ask(base_url, request)
     target.parent.mkdir(parents=True, exist_ok=True)
-    if request["path"] == "/metrics":
-        answer = b"".join(filter(is_own_value, answer.splitlines(keepends=True)))
-    target.write_bytes(answer)
-    asked = {**request, "status": status}
-    if len(asked.get("body", {}).get("prompt", ())) > 1000:
-        asked["body"] = {**asked["body"], "prompt": "[504] * 3000"}
-    target.with_name(f"{target.name}.request.json").write_bytes(orjson.dumps(asked) + b"\n")
+    target.write_bytes(kept(request["path"], answer))
+    asked = orjson.dumps({**request, "status": status}) + b"\n"
+    target.with_name(f"{target.name}.request.json").write_bytes(asked)
+
+
+def kept(path: str, answer: bytes) -> bytes:
+    """What of an answer is worth keeping: all of it, but for the page of metrics."""
+    if path != "/metrics":
+        return answer
+    return b"".join(filter(is_own_value, answer.splitlines(keepends=True)))
 
 
 def warm_up(base_url: str) -> None:

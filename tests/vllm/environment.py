@@ -8,7 +8,7 @@ import signal
 import socket
 import subprocess
 import time
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -36,7 +36,7 @@ SPECULATION: dict[str, dict[str, object] | None] = {
 }
 STARTUP_TIMEOUT_S = 240
 STOP_TIMEOUT_S = 30
-# Two gigabytes of cache and threads wherever they find room: small enough for any machine.
+# One gigabyte of cache, and threads wherever they find room.
 ENVIRONMENT = {
     "VLLM_CPU_KVCACHE_SPACE": "1",
     "VLLM_CPU_OMP_THREADS_BIND": "nobind",
@@ -118,10 +118,12 @@ def wait_until_healthy(base_url: str, server: subprocess.Popen[bytes], log: Path
 
 
 def stop(server: subprocess.Popen[bytes]) -> None:
-    """Ends the server and the workers that it started: they share its process group."""
-    os.killpg(server.pid, signal.SIGTERM)
+    """Ends the server, which ends its workers; those that it leaves behind share its group."""
+    server.terminate()
     try:
         server.wait(STOP_TIMEOUT_S)
     except subprocess.TimeoutExpired:
-        os.killpg(server.pid, signal.SIGKILL)
+        server.kill()
         server.wait()
+    with suppress(ProcessLookupError):
+        os.killpg(server.pid, signal.SIGKILL)

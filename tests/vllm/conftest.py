@@ -1,0 +1,26 @@
+"""When do these tests run, and on which servers? With `make test-vllm`, never with `make test`.
+
+They need an environment of four gigabytes and ten minutes, which no other test should wait for.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import ExitStack
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.vllm.environment import BUILD, SPECULATION, running
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+collect_ignore_glob = [] if "DRAFTMAP_TEST_VLLM" in os.environ else ["test_*.py"]
+
+
+@pytest.fixture(scope="session")
+def servers() -> Iterator[dict[str, str]]:
+    """The base addresses of one server for each mode of speculation, all there at once."""
+    with ExitStack() as stack:
+        yield {mode: stack.enter_context(running(BUILD, mode)) for mode in SPECULATION}

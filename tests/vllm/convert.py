@@ -1,0 +1,45 @@
+"""How does vLLM get a target and a draft? Out of one GGUF file, in the format it reads.
+
+    build/vllm/venv/bin/python tests/vllm/convert.py FILE.gguf MODELS_DIRECTORY
+
+Runs in vLLM's own environment. The draft is the target without three layers in its middle: cheaper
+by a tenth, and of another opinion often enough that some drafts are accepted and some are not.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import torch
+from transformers import AutoModelForCausalLM, AutoTokenizer
+
+TARGET = "SmolLM2-135M-Instruct"
+DRAFT = "SmolLM2-135M-Instruct-pruned-3"
+PRUNED_LAYERS = {13, 14, 15}
+
+
+def main(gguf: Path, models: Path) -> None:
+    source, name = str(gguf.parent), gguf.name
+    model = AutoModelForCausalLM.from_pretrained(source, gguf_file=name, dtype=torch.bfloat16)
+    tokenizer = AutoTokenizer.from_pretrained(source, gguf_file=name)
+    # The file was read and unpacked: what is written is no longer quantised.
+    del model.hf_quantizer
+    del model.config.quantization_config
+    model.save_pretrained(models / TARGET)
+    tokenizer.save_pretrained(models / TARGET)
+    prune(model)
+    model.save_pretrained(models / DRAFT)
+    tokenizer.save_pretrained(models / DRAFT)
+
+
+def prune(model: torch.nn.Module) -> None:
+    layers = [
+        layer for number, layer in enumerate(model.model.layers) if number not in PRUNED_LAYERS
+    ]
+    model.model.layers = torch.nn.ModuleList(layers)
+    model.config.num_hidden_layers = len(layers)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), Path(sys.argv[2]))

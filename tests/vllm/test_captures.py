@@ -1,0 +1,77 @@
+"""Does a real vLLM still answer as it did when its answers became test data?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import orjson
+import pytest
+
+from harness.runners.server.counters import read_counters
+from tests.vllm.capture import CAPTURES, kept
+from tests.vllm.environment import SPECULATION, ask
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+REQUESTS = sorted(CAPTURES.glob("*/*.request.json"))
+DRAFTING = [mode for mode in SPECULATION if mode != "none"]
+
+
+def keys(value: object, place: str = "") -> Iterator[str]:
+    """Every place in an answer that has a name: `choices[].message.content`."""
+    if isinstance(value, dict):
+        for name, inner in value.items():
+            yield f"{place}.{name}"
+            yield from keys(inner, f"{place}.{name}")
+    if isinstance(value, list):
+        for inner in value:
+            yield from keys(inner, f"{place}[]")
+
+
+def shape(answer: bytes) -> set[str]:
+    """The names in an answer, in its events, or on a page of metrics."""
+    if answer.startswith(b"#"):
+        return {line.split(b"{")[0].decode() for line in answer.splitlines() if b"{" in line}
+    if not answer.startswith(b"data:"):
+        return set(keys(orjson.loads(answer)))
+    events = (line.removeprefix(b"data: ") for line in answer.splitlines() if line)
+    return {name for event in events if event != b"[DONE]" for name in keys(orjson.loads(event))}
+
+
+@pytest.mark.parametrize("path", REQUESTS, ids=lambda path: f"{path.parent.name}-{path.name}")
+def test_the_same_request_gets_an_answer_of_the_same_shape(
+    servers: dict[str, str], path: Path
+) -> None:
+    asked = orjson.loads(path.read_bytes())
+    captured = path.with_name(path.name.removesuffix(".request.json")).read_bytes()
+
+    status, answer = ask(servers[path.parent.name], asked)
+
+    assert status == asked["status"]
+    assert shape(kept(asked["path"], answer)) == shape(captured)
+
+
+def test_every_mode_has_captures() -> None:
+    assert {path.parent.name for path in REQUESTS} == set(SPECULATION)
+    assert len(REQUESTS) >= 30
+
+
+@pytest.mark.parametrize("mode", DRAFTING)
+def test_an_answer_and_the_page_of_metrics_count_the_same_drafts(
+    servers: dict[str, str], mode: str
+) -> None:
+    asked = orjson.loads((CAPTURES / mode / "completion.json.request.json").read_bytes())
+
+    before = read_counters(ask(servers[mode], {"path": "/metrics"})[1].decode())
+    told = orjson.loads(ask(servers[mode], asked)[1])["metrics"]["speculative_decoding"]
+    after = read_counters(ask(servers[mode], {"path": "/metrics"})[1].decode())
+
+    assert before is not None
+    assert after is not None
+    page = after.since(before)
+    assert page.drafted == told["num_draft_tokens"] > 0
+    assert page.accepted == told["num_accepted_draft_tokens"]
+    assert page.rounds == told["num_spec_steps"]
+    assert 0 < page.accepted < page.drafted
