@@ -3,41 +3,23 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from harness.arm_ids import label
-from harness.drafts import drafts_of, needs_draft
+from harness.arms import arms as all_arms
+from harness.arms import with_own_ids
 from harness.errors import BadInputError
-from harness.methods import DraftHeadRequest, DraftModelRequest, method_type
-from harness.model import (
-    ALL_LAYERS,
-    ArmPlan,
-    Campaign,
-    ModelFile,
-    Profile,
-    RunSettings,
-    Stopping,
-)
+from harness.methods import DraftModelRequest
+from harness.model import ALL_LAYERS, ArmPlan, Campaign, ModelFile, Profile, RunSettings, Stopping
 from harness.size import most_blocks
-from schemas.submission import (
-    DraftHead,
-    DraftModel,
-    EmptyDraft,
-    Ngram,
-    NoSpeculation,
-    Oracle,
-    PromptLookup,
-)
+from schemas.submission import EmptyDraft, NoSpeculation, PromptLookup
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
-    from harness.methods import MethodRequest, PlainRequest
+    from harness.methods import MethodRequest
     from harness.model import Suite
-    from schemas.submission import Method, Role
 
-BASELINE = "baseline"
 DEFAULT_METHODS: tuple[MethodRequest, ...] = (
     PromptLookup(n_max=8, ngram_min=2, ngram_max=4),
     DraftModelRequest(n_max=4),
@@ -51,9 +33,7 @@ QUICK_BLOCKS = 1
 DEFAULT_PRECISION = 0.03
 DEFAULT_SUITE = "core"
 DEFAULT_CONTEXT_TOKENS = 2048
-# Bounds of the format: entries of $.arms, and the length of an id.
-_MOST_ARMS = 32
-_ID_LENGTH = 64
+_MOST_ARMS = 32  # the format's bound of $.arms
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,18 +62,26 @@ class Options:
     seed: int = 0
 
 
-def build(
+def build(  # noqa: PLR0913 - the parts of a campaign, all of them named
     options: Options,
     *,
     target: ModelFile,
     drafts: tuple[ModelFile, ...],
     methods: tuple[MethodRequest, ...],
     suite: Suite,
+    controls: tuple[MethodRequest, ...] = CONTROLS,
 ) -> Campaign:
-    """The campaign. Raises `BadInputError` when it cannot be run or does not fit the format."""
-    drafts = _with_own_ids(drafts)
-    once = (*_arms(_with_controls(methods, options), drafts), *_alternatives(options))
-    arms = tuple(_crowded(arm, level) for level in _levels(options) for arm in once)
+    """The campaign, with `controls` where --control asks for them.
+
+    Raises `BadInputError` when it cannot be run or does not fit the format.
+    """
+    drafts = with_own_ids(drafts)
+    arms = all_arms(
+        _with_controls(methods, controls if options.control else ()),
+        drafts,
+        baseline_gpu_layers=options.baseline_gpu_layers,
+        concurrency=options.concurrency,
+    )
     settings = _settings(options, suite)
     campaign = Campaign(
         profile=profile(options),
@@ -162,11 +150,10 @@ def _stopping(options: Options) -> Stopping:
 
 
 def _with_controls(
-    methods: tuple[MethodRequest, ...], options: Options
+    methods: tuple[MethodRequest, ...], controls: tuple[MethodRequest, ...]
 ) -> tuple[MethodRequest, ...]:
-    """The methods, and with --control the two controls; one that was named is not run twice."""
-    missing = tuple(each for each in CONTROLS if each not in methods)
-    return methods + missing if options.control else methods
+    """The methods and the controls; one that was named is not run twice."""
+    return methods + tuple(each for each in controls if each not in methods)
 
 
 def _settings(options: Options, suite: Suite) -> RunSettings:
@@ -181,107 +168,6 @@ def _settings(options: Options, suite: Suite) -> RunSettings:
         ),
         teacher_forced=options.teacher_forced,
     )
-
-
-def _with_own_ids(drafts: tuple[ModelFile, ...]) -> tuple[ModelFile, ...]:
-    """Drafts whose ids differ even where two files are called the same."""
-    seen: Counter[str] = Counter()
-    named: list[ModelFile] = []
-    for draft in drafts:
-        seen[draft.model.id] += 1
-        count = seen[draft.model.id]
-        tail = f"-{count}" if count > 1 else ""
-        model_id = draft.model.id[: _ID_LENGTH - len(tail)] + tail
-        named.append(replace(draft, model=replace(draft.model, id=model_id)))
-    return tuple(named)
-
-
-def _arms(methods: tuple[MethodRequest, ...], drafts: tuple[ModelFile, ...]) -> tuple[ArmPlan, ...]:
-    arms = [ArmPlan(id=BASELINE, role="baseline", method=NoSpeculation())]
-    for request in methods:
-        match request:
-            case PromptLookup() | Ngram():
-                arms.append(_arm(request, "speculation"))
-            case EmptyDraft() | NoSpeculation() | Oracle():
-                arms.append(_arm(request, "control"))
-            case DraftModelRequest() | DraftHeadRequest():
-                arms += _drafted(request, drafts_of(request, drafts, among=methods))
-    return tuple(arms)
-
-
-def _arm(request: PlainRequest, role: Role) -> ArmPlan:
-    return ArmPlan(id=label(request), role=role, method=request, baseline=BASELINE)
-
-
-def _drafted(
-    request: DraftModelRequest | DraftHeadRequest, drafts: list[ModelFile]
-) -> Iterator[ArmPlan]:
-    """One arm for each draft that fits; a head of the target's own file has one without."""
-    name = label(request)
-    if not drafts and needs_draft(request):
-        message = f"none of the drafts is for {method_type(request)}; name one more with --draft"
-        raise BadInputError(message)
-    ids: list[str | None] = [draft.model.id for draft in drafts]
-    for draft in ids or [None]:
-        yield ArmPlan(
-            id=name if draft is None or len(ids) == 1 else _id(name, draft),
-            role="speculation",
-            method=_method(request, draft),
-            baseline=BASELINE,
-        )
-
-
-def _method(request: DraftModelRequest | DraftHeadRequest, draft: str | None) -> Method:
-    if isinstance(request, DraftHeadRequest):
-        return DraftHead(
-            type=request.type,
-            draft=draft,
-            n_max=request.n_max,
-            n_min=request.n_min,
-            p_min=request.p_min,
-        )
-    return DraftModel(
-        draft=str(draft), n_max=request.n_max, n_min=request.n_min, p_min=request.p_min
-    )
-
-
-def _alternatives(options: Options) -> Iterator[ArmPlan]:
-    """The baseline where a person would put it who does not speculate: all memory is the target's.
-
-    It comes last, so that what the other arms share is loaded once before it.
-    """
-    layers = options.baseline_gpu_layers
-    if layers is None:
-        return
-    name = "all" if layers == ALL_LAYERS else str(layers)
-    yield ArmPlan(
-        id=f"{BASELINE}-gpu-layers-{name}",
-        role="alternative",
-        method=NoSpeculation(),
-        baseline=BASELINE,
-        gpu_layers=layers,
-    )
-
-
-def _levels(options: Options) -> tuple[int, ...]:
-    return tuple(sorted(set(options.concurrency))) or (1,)
-
-
-def _crowded(arm: ArmPlan, level: int) -> ArmPlan:
-    """The arm with so many requests in flight, compared with a baseline of as many."""
-    if level == 1:
-        return arm
-    tail = f"-c{level}"
-    return replace(
-        arm,
-        id=arm.id[: _ID_LENGTH - len(tail)] + tail,
-        baseline=None if arm.baseline is None else arm.baseline + tail,
-        concurrency=level,
-    )
-
-
-def _id(name: str, draft: str) -> str:
-    return f"{name}-{draft}"[:_ID_LENGTH].rstrip("-._")
 
 
 def _check(campaign: Campaign) -> None:

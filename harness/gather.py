@@ -26,9 +26,17 @@ if TYPE_CHECKING:
     from harness.model import Campaign, ModelFile
 
 
-def gather(options: Options, *, say: Callable[[str], None], fetch: bool = True) -> Campaign:
+def gather(
+    options: Options,
+    *,
+    say: Callable[[str], None],
+    fetch: bool = True,
+    defaults: tuple[MethodRequest, ...] = campaigns.DEFAULT_METHODS,
+    controls: tuple[MethodRequest, ...] = campaigns.CONTROLS,
+) -> Campaign:
     """The campaign that the options describe, with its models on this disk.
 
+    `defaults` are the methods where none is named, `controls` what --control adds.
     Without `fetch`, presets that are not there yet are stood in for by what their table says.
     Raises `BadInputError` or `MachineError` when a part is missing or does not fit.
     """
@@ -38,13 +46,20 @@ def gather(options: Options, *, say: Callable[[str], None], fetch: bool = True) 
         prompts=options.prompts,
         quick=options.quick,
     )
-    names = draft_names(options)
-    methods = usable_methods(options, names)
+    names = draft_names(options, defaults)
+    methods = usable_methods(options, names, defaults)
     target = _model(options.target or DEFAULT_TARGET, say=say, fetch=fetch)
     if not names and not options.methods:
         say("No draft model is known for this target; give one with --draft to measure that too.")
     drafts = tuple(_model(name, say=say, fetch=fetch) for name in names)
-    campaign = campaigns.build(options, target=target, drafts=drafts, methods=methods, suite=chosen)
+    campaign = campaigns.build(
+        options,
+        target=target,
+        drafts=drafts,
+        methods=methods,
+        suite=chosen,
+        controls=controls,
+    )
     for draft in draft_models(campaign):
         if target.on_disk.is_file() and draft.on_disk.is_file():
             check_vocabulary(target, draft, say=say)
@@ -56,9 +71,11 @@ def _model(name: str, *, say: Callable[[str], None], fetch: bool) -> ModelFile:
     return absent or describe(resolve(name, say=say), say=say)
 
 
-def draft_names(options: Options) -> tuple[str, ...]:
+def draft_names(
+    options: Options, defaults: tuple[MethodRequest, ...] = campaigns.DEFAULT_METHODS
+) -> tuple[str, ...]:
     """The drafts that were named; else the one that fits a target known by name; else none."""
-    methods = options.methods or campaigns.DEFAULT_METHODS
+    methods = options.methods or defaults
     if options.drafts and not any(takes_draft(method) for method in methods):
         message = "--draft is given, but no --method uses it; add --method draft-model"
         raise BadInputError(message)
@@ -68,7 +85,11 @@ def draft_names(options: Options) -> tuple[str, ...]:
     return (preset.draft,) if preset and preset.draft else ()
 
 
-def usable_methods(options: Options, drafts: Sequence[str]) -> tuple[MethodRequest, ...]:
+def usable_methods(
+    options: Options,
+    drafts: Sequence[str],
+    defaults: tuple[MethodRequest, ...] = campaigns.DEFAULT_METHODS,
+) -> tuple[MethodRequest, ...]:
     """The methods to run: without a draft the default ones do without their draft model."""
     if options.methods:
         lacking = [method for method in options.methods if needs_draft(method)]
@@ -78,8 +99,8 @@ def usable_methods(options: Options, drafts: Sequence[str]) -> tuple[MethodReque
             raise BadInputError(message)
         return options.methods
     if drafts:
-        return campaigns.DEFAULT_METHODS
-    return tuple(m for m in campaigns.DEFAULT_METHODS if not isinstance(m, DraftModelRequest))
+        return defaults
+    return tuple(method for method in defaults if not needs_draft(method))
 
 
 def draft_models(campaign: Campaign) -> list[ModelFile]:

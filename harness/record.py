@@ -64,7 +64,7 @@ def trial_of(
         wall_ms=_ms(generation.wall_ms),
         energy_j=None if generation.energy_j is None else round(generation.energy_j, _J_DECIMALS),
         finish=generation.finish,
-        output_sha256=None if generation.tokens is None else token_digest(generation.tokens),
+        output_sha256=None if generation.whole is None else token_digest(generation.whole),
     )
     if isinstance(generation.rounds, Totals):
         return _with_totals(trial, generation.rounds)

@@ -63,7 +63,8 @@ class Totals:
 class Generation:
     """What one finished generation was: its tokens and how long its rounds took.
 
-    `tokens` are `None` where a server tells only how many there were, as `counted_tokens`.
+    `tokens` are `None` where a server tells only how many there were, as `counted_tokens`; where it
+    told both, the count holds, and `tokens` may lack the last ones.
     `margins` has one entry per output token: the logit of the token minus the runner-up's. It is
     `None` where the runner did not look (only baselines need it). `rounds` are single rounds where
     the runner sees them, sums where a server tells no more. `prompt_ms` is `None` when the state of
@@ -90,12 +91,18 @@ class Generation:
     @property
     def output_tokens(self) -> int:
         """Tokens of the output. Raises `ValueError` when neither ids nor a count is there."""
-        if self.tokens is not None:
-            return len(self.tokens)
-        if self.counted_tokens is None:
+        if self.counted_tokens is not None:
+            return self.counted_tokens
+        if self.tokens is None:
             message = "a generation without token ids must say how many tokens it has"
             raise ValueError(message)
-        return self.counted_tokens
+        return len(self.tokens)
+
+    @property
+    def whole(self) -> tuple[int, ...] | None:
+        """The ids of all output tokens, `None` where one of them is not known."""
+        known = self.tokens is not None and len(self.tokens) == self.output_tokens
+        return self.tokens if known else None
 
     @property
     def decode_ms(self) -> float:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import re
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -17,14 +16,13 @@ from harness.runners.backends import backend_named
 from harness.runners.base import EngineReport
 from harness.runners.ggml_devices import devices
 from harness.runners.llama.weights import template_sha256
-from schemas.submission import Engine, Placement, Settings, Variable
+from harness.runners.variables import variables
+from schemas.submission import Engine, Placement, Settings
 
 if TYPE_CHECKING:
     from harness.model import ArmPlan, Campaign
     from harness.runners.llama.context import Context
 
-_VARIABLE = re.compile(r"(?:GGML|LLAMA|CUDA|HIP|HSA|OMP|KMP|GOMP)_[A-Z0-9_]+")
-_HARMLESS_VALUE = re.compile(r"[A-Za-z0-9.,:=_-]{0,64}")
 _FLASH_ATTENTION: dict[int, Literal["auto", "on", "off"]] = {-1: "auto", 0: "off", 1: "on"}
 
 
@@ -44,7 +42,7 @@ def engine_report(
             backend=backend_named(found, gpu_layers=campaign.settings.gpu_layers),
             devices=found,
             system_info=llama_cpp.llama_print_system_info().decode().strip()[:1000],
-            variables=_variables(dict(os.environ)),
+            variables=variables(os.environ),
         ),
         settings=replace(_settings(target, campaign), energy_method=energy_method),
     )
@@ -89,12 +87,4 @@ def _settings(target: Context, campaign: Campaign) -> Settings:
         thinking=True if "enable_thinking" in template else None,
         teacher_forced=campaign.settings.teacher_forced or None,
         chat_template_sha256=template_sha256(target.weights),
-    )
-
-
-def _variables(environment: dict[str, str]) -> tuple[Variable, ...]:
-    return tuple(
-        Variable(name=name, value=value)
-        for name, value in sorted(environment.items())
-        if _VARIABLE.fullmatch(name) and _HARMLESS_VALUE.fullmatch(value)
     )

@@ -17,11 +17,13 @@ class BadAnswerError(Exception):
 class Completion:
     """One answer: token ids, and the engine's own counters and times.
 
-    `drafted` and `accepted` are `None` where the answer does not speak of drafts: nothing was
-    drafted, or the engine does not tell; its metrics decide which.
+    Builds of early 2026 leave the last tokens out of `tokens` when a round ends at the limit, but
+    count them and their time: `output_tokens` is how many there were. `drafted` and `accepted` are
+    `None` where the answer does not speak of drafts: nothing was drafted.
     """
 
     tokens: tuple[int, ...]
+    output_tokens: int
     prompt_tokens: int
     prompt_ms: float
     decode_ms: float
@@ -40,16 +42,15 @@ def read_completion(answer: Json) -> Completion:
         message = "the answer has no timings"
         raise BadAnswerError(message)
     tokens = _tokens(answer)
-    if (stated := _count(timings, "predicted_n")) != len(tokens):
-        message = f"the answer has {len(tokens)} tokens, but its timings speak of {stated}"
-        raise BadAnswerError(message)
+    accepted = _count(timings, "draft_n_accepted") if "draft_n_accepted" in timings else None
     return Completion(
         tokens=tokens,
+        output_tokens=_stated(timings, tokens, accepted or 0),
         prompt_tokens=_count(answer, "tokens_evaluated"),
         prompt_ms=_ms(timings, "prompt_ms"),
         decode_ms=_ms(timings, "predicted_ms"),
         drafted=_count(timings, "draft_n") if "draft_n" in timings else None,
-        accepted=_count(timings, "draft_n_accepted") if "draft_n_accepted" in timings else None,
+        accepted=accepted,
         finish="length" if _stopped_by_length(answer) else "stop",
     )
 
@@ -60,6 +61,15 @@ def _tokens(answer: dict[str, Json]) -> tuple[int, ...]:
         message = "the answer has no tokens; this server may not know return_tokens"
         raise BadAnswerError(message)
     return tuple(item for item in found if isinstance(item, int))
+
+
+def _stated(timings: dict[str, Json], tokens: tuple[int, ...], accepted: int) -> int:
+    """How many tokens there were: as many as are listed, or more by some that were accepted."""
+    stated = _count(timings, "predicted_n")
+    if not len(tokens) <= stated <= len(tokens) + accepted:
+        message = f"the answer has {len(tokens)} tokens, but its timings speak of {stated}"
+        raise BadAnswerError(message)
+    return stated
 
 
 def _stopped_by_length(answer: dict[str, Json]) -> bool:

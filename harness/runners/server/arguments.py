@@ -87,12 +87,15 @@ class _Words:
 def _common(words: _Words, arm: ArmPlan, campaign: Campaign, *, port: int, threads: int) -> None:
     settings = campaign.settings
     words.argv += ["-m", str(campaign.target.on_disk), "--host", HOST, "--port", str(port)]
-    words.argv += ["-c", str(settings.context_tokens), "-np", "1"]
+    slots = arm.concurrency
+    words.argv += ["-c", str(slots * settings.context_tokens), "-np", str(slots)]
     words.argv += ["-t", str(threads), "-tb", str(threads)]
     words.argv += ["-b", str(settings.batch_tokens), "-ub", str(settings.batch_tokens)]
     words.argv += ["-ngl", _layers(layers_of(arm, settings))]
     if "-fa" in words.abilities.takes_value:
         words.argv += ["-fa", "auto"]
+    words.offer("f16", "-ctk", "--cache-type-k")
+    words.offer("f16", "-ctv", "--cache-type-v")
     words.offer("off", "--fit")
     words.offer(0, "--cache-ram")
     words.offer(None, "--no-webui", "--no-ui")

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 import shutil
 import subprocess
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ from harness.runners.base import EngineReport
 from harness.runners.server.abilities import Abilities, read_help
 from harness.runners.server.process import environment
 from harness.runners.threads import default_threads
+from harness.runners.variables import variables
 from schemas.submission import Device, Engine, Settings
 
 if TYPE_CHECKING:
@@ -26,31 +28,40 @@ if TYPE_CHECKING:
 PROGRAM = "llama-server"
 _LIMIT_S = 60.0
 _VERSION = re.compile(r"version:\s*(\S+)\s*\(([0-9a-f]{7,40})\)")
-_DEVICE = re.compile(r"^\s*(?P<name>[A-Za-z]+[0-9]*): (?P<what>.+?) \((?P<total>\d+) MiB")
+_LIST_DEVICES = "--list-devices"
+_DEVICE = re.compile(
+    r"^\s*(?P<name>[A-Za-z]+[0-9]*): (?P<what>.+?) "
+    r"\((?P<total>\d+) MiB(?:, (?P<free>\d+) MiB free)?\)",
+    re.MULTILINE,
+)
 # The value of each of these is a place on somebody's disk, an address or a key.
-_PRIVATE = frozenset({"-m", "-md", "--model-draft", "--spec-draft-model", "--host", "--port"})
+_PRIVATE = frozenset({"-m", "-md", "--model-draft", "--spec-draft-model", "--host", "--port", "-a"})
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Binary:
     """A llama-server on this disk."""
 
     path: Path
     abilities: Abilities
-    shown_arguments: tuple[str, ...] = field(default=())
 
     def threads(self, campaign: Campaign) -> int:
         """The number of threads that a campaign runs with."""
         return campaign.settings.threads or default_threads()
 
-    def remember(self, argv: Sequence[str]) -> None:
-        """Keep the arguments for the record, without paths and addresses."""
-        self.shown_arguments = without_places(argv)
+    def digest(self) -> str:
+        """SHA-256 of the program's file: two builds of one version are told apart by it."""
+        with self.path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+
+    def free_mib(self) -> dict[str, int]:
+        """Free memory of each device now; the processor is not among them."""
+        return read_free(self._said(_LIST_DEVICES))
 
     def report(self, campaign: Campaign) -> EngineReport:
         """Engine and settings, as far as a binary tells before it runs."""
         version, commit = _version(self._said("--version"))
-        devices = read_devices(self._said("--list-devices"))
+        devices = read_devices(self._said(_LIST_DEVICES))
         return EngineReport(
             engine=Engine(
                 runner="llama-server",
@@ -60,7 +71,8 @@ class Binary:
                 build_number=int(version) if version.isdecimal() and int(version) > 1 else None,
                 backend=backend_named(devices, gpu_layers=campaign.settings.gpu_layers),
                 devices=devices or None,
-                binary_sha256=_sha256(self.path),
+                binary_sha256=self.digest(),
+                variables=variables(os.environ) or None,
             ),
             settings=self._settings(campaign),
         )
@@ -95,7 +107,7 @@ def find(path: str | None) -> Binary:
     if "--port" not in abilities.flags:
         message = f"{found} does not answer --help as a llama-server does"
         raise BadInputError(message)
-    return Binary(path=Path(found), abilities=abilities)
+    return Binary(path=Path(found).resolve(), abilities=abilities)
 
 
 def without_places(argv: Sequence[str]) -> tuple[str, ...]:
@@ -118,9 +130,13 @@ def read_devices(text: str) -> tuple[Device, ...]:
             description=match["what"].strip(),
             memory_total_mib=int(match["total"]),
         )
-        for line in text.splitlines()
-        if (match := _DEVICE.match(line))
+        for match in _DEVICE.finditer(text)
     )
+
+
+def read_free(text: str) -> dict[str, int]:
+    """Free memory by device in the output of `--list-devices`, where it is told."""
+    return {match["name"]: int(match["free"]) for match in _DEVICE.finditer(text) if match["free"]}
 
 
 def _version(text: str) -> tuple[str, str | None]:
@@ -141,8 +157,3 @@ def _output(program: Path, flag: str) -> str:
         message = f"{program} {flag} gave no answer: {error}"
         raise MachineError(message) from error
     return (done.stdout + done.stderr).decode("utf-8", "replace")
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -67,11 +67,11 @@ class Client:
         finally:
             connection.close()
         if response.status != _OK:
-            raise ServerRefusedError(response.status, _one_line(text))
+            raise ServerRefusedError(response.status, one_line(text))
         return text
 
 
-def _one_line(text: str) -> str:
+def one_line(text: str) -> str:
     """The server's message: `error.message` of its JSON, or the start of whatever it said."""
     try:
         said = json.loads(text)["error"]["message"]

@@ -32,7 +32,7 @@ _PHRASES: tuple[tuple[str, Reason], ...] = (
 )
 _OFFLOADED = re.compile(r"offloaded (\d+)/(\d+) layers to GPU")
 _BUFFER = re.compile(r"load_tensors:\s+(\S+) model buffer size")
-_LOADS = re.compile(r"load_tensors: offloaded ")
+_LOADS = re.compile(r"load_tensors: loading model tensors")
 _SIZE = re.compile(r"(\S+)\s+(?:model|KV|RS|compute|output) buffer size =\s*([0-9.]+) MiB")
 _BAD = re.compile(r"error|failed|abort|assert|mismatch|incompatible", re.IGNORECASE)
 
@@ -67,18 +67,22 @@ def resident_layers(text: str) -> Resident:
     """Layers that really lie on a GPU.
 
     The engine says "offloaded 31/31" also where there is no GPU at all; then every buffer is one
-    of the CPU, and the truth is 0.
+    of the CPU, and the truth is 0. A build without GPU backends says nothing of layers.
     """
-    counts: list[int] = []
-    for part in _loads(text):
-        match = _OFFLOADED.search(part)
-        buffers = _BUFFER.findall(part)
-        on_gpu = any(not name.startswith("CPU") for name in buffers)
-        counts.append(int(match[1]) if match and on_gpu else 0)
+    counts = [_layers(part) for part in _loads(text)]
     return Resident(
         target=counts[0] if counts else None,
         draft=counts[1] if len(counts) > 1 else None,
     )
+
+
+def _layers(text: str) -> int | None:
+    """Layers of one model on a GPU, from the log of its loading."""
+    buffers = _BUFFER.findall(text)
+    if buffers and all(name.startswith("CPU") for name in buffers):
+        return 0
+    match = _OFFLOADED.search(text)
+    return int(match[1]) if match else None
 
 
 def buffers_mib(text: str) -> dict[str, float]:
@@ -94,7 +98,7 @@ def buffers_mib(text: str) -> dict[str, float]:
 
 
 def _loads(text: str) -> list[str]:
-    """The log from each model's "offloaded" line to the next one's."""
+    """The log of each model's loading, up to the next one's."""
     starts = [match.start() for match in _LOADS.finditer(text)]
     ends = [*starts, len(text)][1:]
     return [text[start:end] for start, end in zip(starts, ends, strict=True)]

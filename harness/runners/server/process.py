@@ -1,8 +1,12 @@
-"""How is a server started, waited for and ended? One process, its log in a file, no remains."""
+"""How is a server started, waited for and ended? Its log in a file, no process left behind.
+
+A server may start processes of its own, so it gets a process group, and the group is ended.
+"""
 
 from __future__ import annotations
 
 import os
+import signal
 import socket
 import subprocess
 import time
@@ -10,17 +14,20 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from harness.runners.server import log
 from harness.runners.server.client import Client, ServerRefusedError, ServerSilentError
+from harness.runners.variables import ARGUMENTS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from harness.runners.base import Failure
 
 HOST = "127.0.0.1"
+# A key that the person's other servers want would lock us out of this one.
+_ARGUMENTS = (ARGUMENTS, "LLAMA_API_KEY")
 _POLL_S = 0.05
 _ASK_LIMIT_S = 5.0
 _END_LIMIT_S = 10.0
@@ -57,29 +64,44 @@ class ServerProcess:
         """Whether it has not ended."""
         return self._process.poll() is None
 
-    def wait_until_ready(self, limit_s: float) -> Failure | None:
-        """Wait until it is healthy; why it is not, if it ends or the limit passes first."""
+    def wait_until_ready(
+        self, limit_s: float, *, ask: Callable[[], object] | None = None
+    ) -> Failure | None:
+        """Wait until it is healthy; why it is not, if it ends or the limit passes first.
+
+        `ask` asks it and raises as a client does until it is; without it `/health` is asked.
+        """
         client = Client(host=HOST, port=self.port, limit_s=_ASK_LIMIT_S)
+        healthy = ask or (lambda: client.get("/health"))
         until = time.monotonic() + limit_s
         while time.monotonic() < until:
             if not self.running():
                 return log.failure(self.log(), otherwise="crashed", what=self._ended())
             with suppress(ServerSilentError, ServerRefusedError):
-                client.get("/health")
+                healthy()
                 return None
             time.sleep(_POLL_S)
         what = f"{self.program.name} was not ready within {limit_s:.0f} s; raise --startup-timeout"
         return log.failure(self.log(), otherwise="timed-out", what=what)
 
     def end(self) -> None:
-        """End it, kindly first."""
-        self._process.terminate()
-        try:
+        """End it and what it started, kindly first."""
+        self._signal("SIGTERM")
+        with suppress(subprocess.TimeoutExpired):
             self._process.wait(_END_LIMIT_S)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
+        self._signal("SIGKILL")
+        self._process.wait()
         self._folder.cleanup()
+
+    def _signal(self, name: Literal["SIGTERM", "SIGKILL"]) -> None:
+        """Send a signal to the whole group, whose leader may be gone already."""
+        if os.name == "posix":
+            with suppress(ProcessLookupError):
+                os.killpg(self.pid, getattr(signal, name))
+        elif name == "SIGTERM":
+            self._process.terminate()
+        else:
+            self._process.kill()
 
     def death(self) -> Failure | None:
         """Why it died, if it did."""
@@ -109,13 +131,18 @@ def start(program: Path, arguments: Sequence[str], *, port: int) -> ServerProces
             stdout=stream,
             stderr=subprocess.STDOUT,
             env=environment(program),
+            start_new_session=True,
         )
     return ServerProcess(program=program, port=port, _process=process, _folder=folder)
 
 
 def environment(program: Path) -> dict[str, str]:
-    """The environment as it is; release archives keep the libraries beside the program."""
+    """The environment without llama.cpp's arguments: what counts stands on the command line.
+
+    Release archives keep the libraries beside the program.
+    """
     beside = str(program.resolve().parent)
     known = os.environ.get("LD_LIBRARY_PATH")
     path = f"{beside}{os.pathsep}{known}" if known else beside
-    return {**os.environ, "LD_LIBRARY_PATH": path}
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(_ARGUMENTS)}
+    return {**kept, "LD_LIBRARY_PATH": path}

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from harness.errors import BadInputError
 from harness.runners.server.binary import find
+from harness.runners.server.launch import Launcher
 from harness.runners.server.session import LlamaServerSession
 
 if TYPE_CHECKING:
@@ -35,9 +36,6 @@ class LlamaServer:
         if campaign.settings.teacher_forced:
             message = "a server cannot be fed the baseline's text; leave out --teacher-forced"
             raise BadInputError(message)
-        return LlamaServerSession(
-            campaign,
-            find(self._binary),
-            startup_limit_s=self._startup_limit_s,
-            answer_limit_s=self._answer_limit_s,
-        )
+        binary = find(self._binary)
+        launcher = Launcher(campaign=campaign, binary=binary, startup_limit_s=self._startup_limit_s)
+        return LlamaServerSession(campaign, binary, launcher, answer_limit_s=self._answer_limit_s)

@@ -7,7 +7,7 @@ import pytest
 from harness.runners.server.answer import BadAnswerError, Completion, read_completion
 from harness.runners.server.counters import Counters
 from harness.runners.server.requests import margins_in
-from harness.runners.server.session import totals
+from harness.runners.server.totals import totals
 from schemas.codec import Json
 
 ANSWER: dict[str, Json] = {
@@ -36,6 +36,7 @@ def changed(**timings: Json) -> Json:
 def test_tokens_counts_and_times_are_read() -> None:
     assert read_completion(ANSWER) == Completion(
         tokens=(472, 585, 304, 1758),
+        output_tokens=4,
         prompt_tokens=5,
         prompt_ms=200.766,
         decode_ms=178.9,
@@ -73,12 +74,33 @@ def test_rounds_follow_from_tokens_and_accepted_drafts() -> None:
     assert found.accepted_histogram == (0, 0, 1)
 
 
-def test_metrics_that_disagree_with_the_answer_give_no_histogram() -> None:
+def test_metrics_that_disagree_with_the_answer_are_kept_beside_it_and_give_no_histogram() -> None:
     counted = Counters(rounds=1, drafted=3, accepted=1, accepted_at=(1,))
 
     found = totals(read_completion(ANSWER), speculates=True, counted=counted)
 
-    assert found.accepted_histogram is None
+    assert (found.drafted, found.accepted, found.accepted_histogram) == (3, 2, None)
+    assert (found.metrics_drafted, found.metrics_accepted) == (3, 1)
+
+
+def test_metrics_that_agree_are_not_said_again() -> None:
+    counted = Counters(rounds=1, drafted=3, accepted=2, accepted_at=(1, 1, 0))
+
+    found = totals(read_completion(ANSWER), speculates=True, counted=counted)
+
+    assert (found.metrics_drafted, found.metrics_accepted) == (None, None)
+
+
+def test_accepted_tokens_that_are_not_listed_are_still_counted() -> None:
+    # A build of early 2026 that accepted two tokens in the round that reached the limit.
+    listed = {**ANSWER, "tokens": [472, 585]}
+
+    found = read_completion(listed)
+
+    assert (len(found.tokens), found.output_tokens) == (2, 4)
+    assert totals(found, speculates=True, counted=None).rounds == 1
+    with pytest.raises(BadAnswerError, match="has 1 tokens, but its timings speak of 4"):
+        read_completion({**ANSWER, "tokens": [472]})
 
 
 def test_an_answer_that_does_not_speak_of_drafts_drafted_nothing() -> None:

@@ -108,7 +108,7 @@ def test_everything_shared_is_said_and_nothing_is_fitted_or_cached() -> None:
     line = said(NoSpeculation(), NEW)
 
     assert "--host 127.0.0.1 --port 8123 -c 2048 -np 1 -t 3 -tb 3 -b 512 -ub 512 -ngl 999" in line
-    assert "-fa auto --fit off --cache-ram 0 --no-webui --metrics -lv 4" in line
+    assert "-fa auto -ctk f16 -ctv f16 --fit off --cache-ram 0 --no-webui --metrics -lv 4" in line
 
 
 def test_a_switch_of_older_builds_gets_no_value() -> None:

@@ -5,6 +5,7 @@ import pytest
 from harness.runners.server import log
 
 NO_GPU = """\
+I load_tensors: loading model tensors, this can take a while... (mmap = true)
 I load_tensors: offloading 29 repeating layers to GPU
 I load_tensors: offloaded 31/31 layers to GPU
 I load_tensors:   CPU_Mapped model buffer size =   256.63 MiB
@@ -12,10 +13,12 @@ I llama_kv_cache:        CPU KV buffer size =    22.50 MiB
 I sched_reserve:        CPU compute buffer size =    14.51 MiB
 """
 TWO_ON_A_CARD = """\
+load_tensors: loading model tensors, this can take a while... (mmap = true)
 load_tensors: offloaded 20/33 layers to GPU
 load_tensors:        CUDA0 model buffer size =  3000.25 MiB
 load_tensors:   CPU_Mapped model buffer size =  1500.00 MiB
 llama_kv_cache:      CUDA0 KV buffer size =   200.00 MiB
+load_tensors: loading model tensors, this can take a while... (mmap = true)
 load_tensors: offloaded 25/25 layers to GPU
 load_tensors:        CUDA0 model buffer size =   400.00 MiB
 """
@@ -27,6 +30,13 @@ def test_layers_are_not_on_a_gpu_that_is_not_there() -> None:
 
 def test_target_and_draft_are_told_apart() -> None:
     assert log.resident_layers(TWO_ON_A_CARD) == log.Resident(target=20, draft=25)
+
+
+def test_a_build_without_gpus_says_nothing_of_layers_and_has_none_there() -> None:
+    loading = "load_tensors: loading model tensors\n"
+    text = f"{loading}load_tensors:   CPU_Mapped model buffer size = 9.0 MiB"
+
+    assert log.resident_layers(text) == log.Resident(target=0, draft=None)
 
 
 def test_a_silent_log_says_nothing_about_layers() -> None:
