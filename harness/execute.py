@@ -236,11 +236,15 @@ def _arm(arm: ArmPlan, prepared: PreparedArm | Failure) -> Arm:
         concurrency=None if arm.concurrency == 1 else arm.concurrency,
         outcome="failed" if failed else "ok",
         reason=prepared.reason if isinstance(prepared, Failure) else None,
-        load_s=None if isinstance(prepared, Failure) else round(prepared.load_s, 3),
+        load_s=None if isinstance(prepared, Failure) else _seconds(prepared.load_s),
         placement=None if isinstance(prepared, Failure) else prepared.placement,
         peak_memory=None if isinstance(prepared, Failure) else prepared.peak_memory,
         argv=None if isinstance(prepared, Failure) else prepared.argv,
     )
+
+
+def _seconds(value: float | None) -> float | None:
+    return None if value is None else round(value, 3)
 
 
 def _warmup(arm: ArmPlan, generation: Generation) -> Warmup:

@@ -30,6 +30,7 @@ class Reach:
     server_command: str | None = None
     spec_server_commands: tuple[str, ...] = ()
     model: str | None = None
+    backend: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -130,9 +130,12 @@ class EngineReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PreparedArm:
-    """An arm that is loaded and has answered one prompt that does not count."""
+    """An arm that is loaded and has answered one prompt that does not count.
 
-    load_s: float
+    `load_s` is `None` where it was loaded before the harness came.
+    """
+
+    load_s: float | None
     warm_up: Generation
     placement: Placement | None = None
     peak_memory: tuple[DeviceMemory, ...] | None = None

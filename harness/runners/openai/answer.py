@@ -1,0 +1,158 @@
+"""What did a streamed answer say, and when? Counts as the server tells them, times by our clock.
+
+Tokens are counted by the server's usage and never by chunks: one chunk may hold several. The
+client's decode time runs from the first chunk with content to the last one, the one that says why
+the answer ended included. It is exact when the first chunk holds one token, as the step after the
+prompt yields; where a server holds tokens back and sends several at first, it is too short.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+from harness.runners.server.answer import BadAnswerError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from schemas.codec import Json
+
+# Where a chunk or its delta may hold what the model wrote; reasoning has had two names.
+_CONTENT = ("content", "reasoning_content", "reasoning", "tool_calls", "text")
+# What servers add to an answer about its times and its drafts.
+_BESIDE = ("metrics", "timings", "stats", "meta_info", "sglext")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """One answer. Seconds are of the client's clock, from any beginning.
+
+    `tokens` and `prompt` are ids, `None` where the server tells none. `chunk_tokens` holds the
+    number of ids of each chunk that had any. `beside` is what the server added, by name; `usage`
+    is as it came.
+    """
+
+    began_s: float
+    first_s: float
+    last_s: float
+    prompt_tokens: int
+    output_tokens: int
+    finish: Literal["length", "stop"]
+    tokens: tuple[int, ...] | None = None
+    prompt: tuple[int, ...] | None = None
+    chunk_tokens: tuple[int, ...] = ()
+    beside: Mapping[str, Json] = field(default_factory=dict)
+    usage: Mapping[str, Json] = field(default_factory=dict)
+
+    @property
+    def cached_tokens(self) -> int | None:
+        """Prompt tokens that the server did not process anew; `None` if it does not say."""
+        details = self.usage.get("prompt_tokens_details")
+        return count(details, "cached_tokens") if isinstance(details, dict) else None
+
+
+def read(
+    chunks: Iterable[Mapping[str, Json]], *, began_s: float, clock: Callable[[], float]
+) -> Answer:
+    """The answer that the chunks of a stream make. Raises `BadAnswerError` for what is missing."""
+    reading = _Reading(began_s=began_s)
+    for chunk in chunks:
+        reading.take(chunk, clock())
+    return reading.done()
+
+
+def count(values: Mapping[str, Json], name: str) -> int | None:
+    """A count under a name, or `None` when there is none that could be one."""
+    value = values.get(name)
+    return None if isinstance(value, bool) or not isinstance(value, int) or value < 0 else value
+
+
+@dataclass(slots=True, kw_only=True)
+class _Reading:
+    began_s: float
+    first_s: float | None = None
+    last_s: float | None = None
+    finish: str | None = None
+    ids: list[int] = field(default_factory=list)
+    chunk_tokens: list[int] = field(default_factory=list)
+    prompt: tuple[int, ...] | None = None
+    usage: Mapping[str, Json] | None = None
+    beside: dict[str, Json] = field(default_factory=dict)
+
+    def take(self, chunk: Mapping[str, Json], at_s: float) -> None:
+        usage = chunk.get("usage")
+        if isinstance(usage, dict):
+            self.usage = usage
+        self.prompt = self.prompt or _ids(chunk.get("prompt_token_ids"))
+        choice = _choice(chunk)
+        for part in (chunk, choice):
+            self.beside |= {name: part[name] for name in _BESIDE if part.get(name)}
+        self._take_choice(choice, at_s)
+
+    def _take_choice(self, choice: Mapping[str, Json], at_s: float) -> None:
+        delta = choice.get("delta")
+        ids = _ids(choice.get("token_ids")) or ()
+        reason = choice.get("finish_reason")
+        if ids:
+            self.ids += ids
+            self.chunk_tokens.append(len(ids))
+        written = bool(ids) or _has_content(choice) or _has_content(delta)
+        if written and self.first_s is None:
+            self.first_s = at_s
+        if isinstance(reason, str):
+            self.finish = reason
+        if written or isinstance(reason, str):
+            self.last_s = at_s
+
+    def done(self) -> Answer:
+        if self.first_s is None or self.last_s is None:
+            message = "the server wrote nothing"
+            raise BadAnswerError(message)
+        if self.finish is None:
+            message = "the answer does not say why it ended (finish_reason)"
+            raise BadAnswerError(message)
+        prompt_tokens, output_tokens = _counted(self.usage)
+        return Answer(
+            began_s=self.began_s,
+            first_s=self.first_s,
+            last_s=self.last_s,
+            prompt_tokens=prompt_tokens,
+            output_tokens=output_tokens,
+            finish="length" if self.finish == "length" else "stop",
+            # Ids that are not as many as the server counted are not the output.
+            tokens=tuple(self.ids) if len(self.ids) == output_tokens else None,
+            prompt=self.prompt,
+            chunk_tokens=tuple(self.chunk_tokens),
+            beside=self.beside,
+            usage=self.usage or {},
+        )
+
+
+def _counted(usage: Mapping[str, Json] | None) -> tuple[int, int]:
+    prompt = count(usage, "prompt_tokens") if usage else None
+    output = count(usage, "completion_tokens") if usage else None
+    if prompt is None or not output:
+        message = (
+            "the answer has no usage: the server does not count its tokens "
+            "(stream_options.include_usage), and chunks are no tokens"
+        )
+        raise BadAnswerError(message)
+    return prompt, output
+
+
+def _choice(chunk: Mapping[str, Json]) -> Mapping[str, Json]:
+    choices = chunk.get("choices")
+    first = choices[0] if isinstance(choices, list) and choices else None
+    return first if isinstance(first, dict) else {}
+
+
+def _has_content(part: object) -> bool:
+    return isinstance(part, dict) and any(part.get(name) for name in _CONTENT)
+
+
+def _ids(value: Json) -> tuple[int, ...] | None:
+    if not isinstance(value, list) or not value:
+        return None
+    ids = tuple(item for item in value if isinstance(item, int))
+    return ids if len(ids) == len(value) else None

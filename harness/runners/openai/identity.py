@@ -1,0 +1,96 @@
+"""Which engine answers? Told by its list of models and by pages that only one engine has.
+
+What it does not say of itself stays out.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from harness.runners.openai.listing import Served, read_models
+from harness.runners.server.client import ServerRefusedError, ServerSilentError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from harness.runners.openai.client import Client
+    from schemas.codec import Json
+
+EngineName = Literal["vLLM", "SGLang", "llama.cpp", "LM Studio", "Ollama", "unknown server"]
+
+# Who owns the listed models is how an engine signs its list.
+_OWNERS: dict[str, EngineName] = {
+    "vllm": "vLLM",
+    "sglang": "SGLang",
+    "llamacpp": "llama.cpp",
+    "organization_owner": "LM Studio",
+    "library": "Ollama",
+}
+# The page that tells the version, and the field that has it.
+_VERSIONS: dict[EngineName, tuple[tuple[str, str], ...]] = {
+    "vLLM": (("/version", "version"),),
+    "SGLang": (("/server_info", "version"), ("/get_server_info", "version")),
+    "llama.cpp": (("/props", "build_info"),),
+    "Ollama": (("/api/version", "version"),),
+}
+_BUILD = re.compile(r"b(?P<number>\d+)-(?P<commit>[0-9a-f]{7,40})")
+_LONGEST = 120
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Identity:
+    """An engine behind an address, and the models that it offers."""
+
+    name: EngineName
+    models: tuple[Served, ...]
+    version: str | None = None
+
+    @property
+    def commit(self) -> str | None:
+        """The commit in a llama.cpp build's name."""
+        match = _BUILD.fullmatch(self.version or "")
+        return match["commit"] if match else None
+
+    @property
+    def build_number(self) -> int | None:
+        """The number in a llama.cpp build's name; a build from no checkout has number 1 or 0."""
+        match = _BUILD.fullmatch(self.version or "")
+        return int(match["number"]) if match and int(match["number"]) > 1 else None
+
+
+def identify(client: Client) -> Identity:
+    """Who answers. Raises `ServerSilentError` or `ServerRefusedError` without a list of models."""
+    models = read_models(client.get(f"{client.address.api}/models"))
+    name = _name(models)
+    if name == "LM Studio":
+        models = _lm_studio_models(client) or models
+    return Identity(name=name, models=models, version=_version(client, name))
+
+
+def _name(models: tuple[Served, ...]) -> EngineName:
+    owners = (model.owner for model in models)
+    return next((_OWNERS[owner] for owner in owners if owner in _OWNERS), "unknown server")
+
+
+def _lm_studio_models(client: Client) -> tuple[Served, ...]:
+    """LM Studio's own list, which has the quantisation."""
+    return read_models(dict(_said(client, "/api/v0/models")))
+
+
+def _version(client: Client, name: EngineName) -> str | None:
+    for page, key in _VERSIONS.get(name, ()):
+        said = _said(client, page)
+        version = said.get(key) if said else None
+        if isinstance(version, str) and version.isprintable():
+            return version[:_LONGEST]
+    return None
+
+
+def _said(client: Client, path: str) -> Mapping[str, Json]:
+    try:
+        answer = client.get(f"{client.address.root}{path}")
+    except (ServerSilentError, ServerRefusedError):
+        return {}
+    return answer if isinstance(answer, dict) else {}

@@ -1,0 +1,54 @@
+"""What goes into a result about the engine and its settings? What the server says, nothing else."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, get_args
+
+from harness.errors import BadInputError
+from harness.nearest import suggestion
+from harness.runners.backends import Backend
+from harness.runners.base import EngineReport
+from schemas.submission import Engine, Settings
+
+if TYPE_CHECKING:
+    from harness.model import Campaign
+    from harness.runners.openai.identity import Identity
+
+_BACKENDS: dict[str, Backend] = {name: name for name in get_args(Backend)}
+# How builds for one backend mark their version: `0.32.0+cpu`, `0.11.0+cu129`, `0.9.1+rocm631`.
+_MARKS: tuple[tuple[str, Backend], ...] = (("cpu", "cpu"), ("cu", "cuda"), ("rocm", "rocm"))
+
+
+def report_on(
+    identity: Identity, model: str, campaign: Campaign, backend: str | None
+) -> EngineReport:
+    """Engine and settings. A backend that nobody tells is `other`."""
+    served = next((each for each in identity.models if each.id == model), None)
+    return EngineReport(
+        engine=Engine(
+            runner="openai",
+            name=identity.name,
+            version=identity.version,
+            commit=identity.commit,
+            build_number=identity.build_number,
+            backend=_BACKENDS[backend] if backend else backend_of(identity),
+        ),
+        settings=Settings(
+            sampling="greedy",
+            max_output_tokens=campaign.settings.max_output_tokens,
+            context_tokens=served.context_tokens if served else None,
+        ),
+    )
+
+
+def backend_of(identity: Identity) -> Backend:
+    """The backend in the mark of a version."""
+    mark = (identity.version or "").partition("+")[2]
+    return next((backend for start, backend in _MARKS if mark.startswith(start)), "other")
+
+
+def check_backend(name: str | None) -> None:
+    """Raise `BadInputError` for a backend that the format does not know."""
+    if name is not None and name not in _BACKENDS:
+        message = f"--backend {name!r} is none.{suggestion(name, _BACKENDS)}"
+        raise BadInputError(message)

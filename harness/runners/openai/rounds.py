@@ -1,0 +1,82 @@
+"""How many rounds were there? From what an engine counted, put into the format's way of counting.
+
+The format counts `output_tokens = 1 + accepted + rounds`. Engines count the accepted tokens of the
+last round, too, that no longer fitted into the output (vLLM verifies a whole draft and then cuts at
+the limit); those are taken off here. Their number follows from two bounds: rounds cannot be fewer
+than those that drafted, nor than the chunks of token ids after the first, since no engine sends the
+tokens of one round in two chunks.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from harness.runners.base import Totals
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from harness.runners.openai.counters import Counted
+    from harness.runners.server.counters import Counters
+
+
+def totals(
+    *,
+    decode_ms: float,
+    output_tokens: int,
+    counted: Counted | None,
+    page: Counters | None = None,
+    chunk_tokens: Sequence[int] = (),
+) -> Totals:
+    """The sums of an answer. `page` is what the metrics page counted, if that was read, too."""
+    if counted is None:
+        return Totals(decode_ms=decode_ms)
+    cut = cut_off(counted, output_tokens, chunk_tokens)
+    accepted = counted.accepted - cut
+    rounds = output_tokens - 1 - accepted
+    differs = page is not None and (page.drafted, page.accepted) != (
+        counted.drafted,
+        counted.accepted,
+    )
+    return Totals(
+        decode_ms=decode_ms,
+        rounds=rounds,
+        drafted=counted.drafted,
+        accepted=accepted,
+        accepted_histogram=_histogram(counted, rounds, cut, chunk_tokens),
+        metrics_drafted=page.drafted if page and differs else None,
+        metrics_accepted=page.accepted if page and differs else None,
+    )
+
+
+def cut_off(counted: Counted, output_tokens: int, chunk_tokens: Sequence[int]) -> int:
+    """Accepted tokens of the last round that are not in the output."""
+    rounds = output_tokens - 1 - counted.accepted
+    fewest = max(counted.steps or 0, len(chunk_tokens) - 1, 0)
+    return min(max(0, fewest - rounds), counted.accepted)
+
+
+def _histogram(
+    counted: Counted, rounds: int, cut: int, chunk_tokens: Sequence[int]
+) -> tuple[int, ...] | None:
+    """Rounds by accepted length. `None` where it is not told, or the last round's is not known."""
+    if not counted.drafted:
+        return (rounds,)
+    if counted.histogram is None or counted.steps is None:
+        return None
+    counts = [*counted.histogram]
+    if cut:
+        last = (chunk_tokens[-1] if chunk_tokens else 0) - 1 + cut
+        if not cut <= last < len(counts) or not counts[last]:
+            return None
+        counts[last] -= 1
+        counts[last - cut] += 1
+    counts[0] += rounds - counted.steps
+    while len(counts) > 1 and counts[-1] == 0:
+        counts.pop()
+    return tuple(counts) if _adds_up(counts, rounds, counted.accepted - cut) else None
+
+
+def _adds_up(counts: Sequence[int], rounds: int, accepted: int) -> bool:
+    tokens = sum(length * number for length, number in enumerate(counts))
+    return min(counts) >= 0 and sum(counts) == rounds and tokens == accepted

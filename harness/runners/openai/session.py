@@ -1,0 +1,223 @@
+"""How does a server answer a campaign's requests? One connection for each way to a server.
+
+A server that runs already is asked as it is: what it remembers from block to block cannot be
+wiped. One that the harness starts is fresh for every arm in every block.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from harness.errors import MachineError
+from harness.runners.base import EngineReport, Failure, PreparedArm
+from harness.runners.openai import exchange
+from harness.runners.openai.address import Address
+from harness.runners.openai.connection import Connection, connect
+from harness.runners.openai.doors import door_of, speculation
+from harness.runners.openai.exchange import Question
+from harness.runners.openai.failures import failure_of
+from harness.runners.openai.key import without_key
+from harness.runners.openai.listing import shown
+from harness.runners.openai.report import report_on
+from harness.runners.openai.requests import DRAFTS_BY_REQUEST
+from harness.runners.server.answer import BadAnswerError
+from harness.runners.server.client import ServerRefusedError, ServerSilentError
+from harness.runners.server.session import WARM_UP_OUTPUT_TOKENS, WARM_UP_TEXT
+from harness.runners.together import together
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from harness.model import ArmPlan, Campaign
+    from harness.runners.base import Finished, Generation, Request
+    from harness.runners.openai.connection import Limits
+    from harness.runners.openai.doors import Doors
+    from harness.runners.openai.exchange import Exchanged
+    from schemas.submission import Probes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Access:
+    """What it takes to reach the servers, beside the campaign."""
+
+    doors: Doors
+    model: str | None
+    limits: Limits
+    key: str | None
+    backend: str | None
+
+
+class OpenAiSession:
+    """The server of the arm that has its turn. Everything that fails is a value."""
+
+    def __init__(self, campaign: Campaign, access: Access) -> None:
+        self._campaign = campaign
+        self._access = access
+        self._arms = {arm.id: arm for arm in campaign.arms}
+        self._texts = {prompt.id: prompt.text for prompt in campaign.suite.prompts}
+        self._methods = speculation(campaign)
+        self._running: dict[Address, Connection] = {}
+        self._connection: Connection | None = None
+        self._turn: tuple[str, int] | None = None
+        self._references: set[str] = set()
+        self._tells_times: dict[str, bool] = {}
+
+    def report(self) -> EngineReport:
+        """What the baseline's server says about itself. Raises `MachineError` if it is not there.
+
+        A server that the harness starts stays for the baseline's preparation.
+        """
+        baseline = next(arm for arm in self._campaign.arms if arm.role == "baseline")
+        found = self._enter(baseline, 0)
+        if isinstance(found, Failure):
+            message = f"the baseline's server: {found.detail} [{found.reason}]"
+            raise MachineError(message)
+        return report_on(found.identity, found.model, self._campaign, self._access.backend)
+
+    def prepare(self, arm: str) -> PreparedArm | Failure:
+        """Reach the arm's server, and discard one generation with speculation on."""
+        plan = self._arms[arm]
+        found = self._enter(plan, 0)
+        if isinstance(found, Connection):
+            found = self._unfit(found, plan) or found
+        if isinstance(found, Failure):
+            return found
+        done = self._warm_up(found, plan)
+        if isinstance(done, Failure):
+            return done
+        self._tells_times[arm] = done.tells_times
+        depth = getattr(plan.method, "n_max", None)
+        if done.depth is not None and depth is not None and done.depth != depth:
+            detail = (
+                f"the server drafts up to {done.depth} tokens, the method says n_max={depth}; "
+                "give --method the server's depth"
+            )
+            return Failure(reason="other", detail=detail)
+        return PreparedArm(load_s=found.load_s, warm_up=done.generation, argv=found.argv)
+
+    def generate(self, request: Request) -> Generation | Failure:
+        """Run one generation on the server of this arm and block."""
+        found = self._turn_of(request)
+        return found if isinstance(found, Failure) else self._answer(found, request, alone=True)
+
+    def generate_together(
+        self, requests: Sequence[Request], concurrency: int
+    ) -> Iterator[Finished]:
+        """Run generations of one arm in one block, never more than `concurrency` at once."""
+        found = self._turn_of(requests[0]) if requests else None
+
+        def answer(request: Request) -> Generation | Failure:
+            if found is None or isinstance(found, Failure):
+                return found or Failure(reason="other", detail="nothing was asked")
+            return self._answer(found, request, alone=concurrency == 1)
+
+        return together(requests, concurrency, answer)
+
+    def probe(self) -> Probes | None:
+        """A server does not time single steps."""
+        return None
+
+    def close(self) -> None:
+        """End the server that the harness started, if one runs."""
+        self._leave()
+
+    def _turn_of(self, request: Request) -> Connection | Failure:
+        """The server for a request; a fresh one is warmed up first."""
+        arm = self._arms[request.arm]
+        fresh = self._turn != (request.arm, request.block)
+        found = self._enter(arm, request.block)
+        if isinstance(found, Connection) and found.process is not None and fresh:
+            done = self._warm_up(found, arm)
+            if isinstance(done, Failure):
+                return done
+        return found
+
+    def _enter(self, arm: ArmPlan, block: int) -> Connection | Failure:
+        door = door_of(arm, self._access.doors, self._methods)
+        if isinstance(door, Address):
+            found = self._running.get(door) or self._connect(arm)
+            if isinstance(found, Connection):
+                self._running[door] = found
+            return found
+        if self._turn == (arm.id, block) and self._connection is not None:
+            return self._connection
+        self._leave()
+        found = self._connect(arm)
+        if isinstance(found, Connection):
+            self._connection, self._turn = found, (arm.id, block)
+        return found
+
+    def _connect(self, arm: ArmPlan) -> Connection | Failure:
+        access = self._access
+        door = door_of(arm, access.doors, self._methods)
+        return connect(door, model=access.model, limits=access.limits, key=access.key)
+
+    def _leave(self) -> None:
+        server = self._connection.process if self._connection else None
+        self._connection, self._turn = None, None
+        if server is not None:
+            server.end()
+
+    def _warm_up(self, found: Connection, arm: ArmPlan) -> Exchanged | Failure:
+        question = Question(
+            text=WARM_UP_TEXT,
+            limit=WARM_UP_OUTPUT_TOKENS,
+            speculates=arm.role == "speculation",
+            draft=self._draft(arm),
+        )
+        try:
+            return exchange.exchange(found, question)
+        except (ServerSilentError, ServerRefusedError, BadAnswerError) as error:
+            return self._failure(found, error)
+
+    def _answer(self, found: Connection, request: Request, *, alone: bool) -> Generation | Failure:
+        arm = self._arms[request.arm]
+        question = Question(
+            text=self._texts[request.prompt],
+            limit=request.max_output_tokens,
+            speculates=arm.role == "speculation",
+            draft=self._draft(arm),
+            alone=alone,
+            server_clock=all(self._tells_times.values()),
+        )
+        try:
+            generation = exchange.exchange(found, question).generation
+        except (ServerSilentError, ServerRefusedError, BadAnswerError) as error:
+            return self._failure(found, error)
+        if arm.role == "baseline" and alone and request.prompt not in self._references:
+            self._references.add(request.prompt)
+            known = exchange.margins(found, question, generation)
+            generation = replace(generation, margins=known)
+        return generation
+
+    def _unfit(self, found: Connection, arm: ArmPlan) -> Failure | None:
+        """Why a server cannot be the one of an arm that speculates."""
+        if arm.role != "speculation":
+            return None
+        if found.identity.name in DRAFTS_BY_REQUEST:
+            draft, offered = self._draft(arm), found.identity.models
+            if draft is None or any(model.id == draft for model in offered):
+                return None
+            detail = f"{found.client.address} offers no model {draft}; it has {shown(offered)}"
+            return Failure(reason="load-failed", detail=detail)
+        if door_of(arm, self._access.doors, self._methods) == self._access.doors.base:
+            detail = (
+                "this is the baseline's server; one that was started with speculation is needed"
+            )
+            return Failure(reason="other", detail=detail)
+        return None
+
+    def _draft(self, arm: ArmPlan) -> str | None:
+        """The name of the arm's draft model."""
+        draft = getattr(arm.method, "draft", None)
+        return next((d.model.name for d in self._campaign.drafts if d.model.id == draft), None)
+
+    def _failure(self, found: Connection, error: Exception) -> Failure:
+        """What an exchange that went wrong means; a server that died says it itself."""
+        failure = failure_of(error, found.client, models=found.identity.models)
+        if found.process is not None and isinstance(error, ServerSilentError) and not error.late:
+            failure = found.process.death_soon() or failure
+        if found.process is not None and not isinstance(error, ServerRefusedError):
+            self._turn = None  # whatever comes next gets a fresh one
+        return replace(failure, detail=without_key(failure.detail, self._access.key))

@@ -1,0 +1,65 @@
+"""How do the tests of the runner `openai` open a session? On loopback stand-ins."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, cast
+
+from harness.runners import Reach
+from harness.runners.base import Failure, Generation, Request, Totals
+from harness.runners.openai.runner import OpenAiServer
+from schemas.submission import DraftModel
+from tests.harness.campaigns import BASELINE, DRAFT, campaign
+from tests.harness.runners.openai.fake_server import serving
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from harness.model import ArmPlan, Campaign
+    from harness.runners.openai.session import OpenAiSession
+    from tests.harness.runners.openai.fake_server import Server
+
+LIMIT = 24
+METHOD = DraftModel(draft="draft", n_max=3)
+SPECULATION = replace(DRAFT, id="draft-model-n3", method=METHOD)
+
+
+def plan(*arms: ArmPlan, **options: Any) -> Campaign:  # noqa: ANN401 - options of `campaign`
+    """A campaign of a baseline and a draft model that drafts three tokens."""
+    made = campaign(arms=arms or (BASELINE, SPECULATION), max_output_tokens=LIMIT, **options)
+    return replace(made, interleaved="block", engine="openai")
+
+
+def open_session(made: Campaign, **reach: Any) -> OpenAiSession:  # noqa: ANN401 - fields of `Reach`
+    """A session on the servers that `reach` names."""
+    return cast("OpenAiSession", OpenAiServer(Reach(**reach)).open(made))
+
+
+@contextmanager
+def on_fakes(
+    spec: dict[str, Any] | None = None,
+    **behaviour: Any,  # noqa: ANN401 - fields of `Behaviour`
+) -> Iterator[tuple[OpenAiSession, Server, Server]]:
+    """A session with a plain and a drafting stand-in of one style, both prepared."""
+    drafting = {"depth": 3, **behaviour, **(spec or {})}
+    with serving(**behaviour) as base, serving(**drafting) as other:
+        session = open_session(plan(), base_url=base.url, spec_base_urls=(other.url,))
+        for arm in ("baseline", "draft-model-n3"):
+            prepared = session.prepare(arm)
+            assert not isinstance(prepared, Failure), prepared
+        yield session, base, other
+        session.close()
+
+
+def request(arm: str = "draft-model-n3", prompt: str = "code-1", block: int = 0) -> Request:
+    """One generation to run."""
+    return Request(arm=arm, prompt=prompt, max_output_tokens=LIMIT, block=block)
+
+
+def answered(session: OpenAiSession, arm: str = "draft-model-n3") -> tuple[Generation, Totals]:
+    """A generation that must succeed, and its sums."""
+    result = session.generate(request(arm))
+    assert isinstance(result, Generation), result
+    assert isinstance(result.rounds, Totals)
+    return result, result.rounds

@@ -1,0 +1,62 @@
+"""Only a server on this machine may be measured, and a URL never holds a secret."""
+
+import pytest
+
+from harness.errors import BadInputError
+from harness.runners.openai.address import Address, parse
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("http://127.0.0.1:8000", Address(host="127.0.0.1", port=8000)),
+        ("http://localhost:1234/v1/", Address(host="localhost", port=1234)),
+        ("http://[::1]:8000/v1", Address(host="::1", port=8000)),
+        ("https://127.0.0.2", Address(host="127.0.0.2", port=443, secure=True)),
+        (
+            "http://localhost:1234/api/v0",
+            Address(host="localhost", port=1234, root="/api", api="/api/v0"),
+        ),
+        (
+            "http://localhost:9/engine",
+            Address(host="localhost", port=9, root="/engine", api="/engine/v1"),
+        ),
+    ],
+)
+def test_a_url_is_read_with_or_without_its_version(text: str, expected: Address) -> None:
+    assert parse(text, option="--base-url") == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("ftp://127.0.0.1/x", "only http and https"),
+        ("127.0.0.1:8000", "only http and https"),
+        ("file:///etc/passwd", "only http and https"),
+        ("http://", "only http and https"),
+        ("http://127.0.0.1:port", "is no URL"),
+        ("http://127.0.0.1:8000/v1?key=1", "leave out what follows"),
+        ("http://192.168.0.7:8000", "the result file describes this one"),
+        ("http://gpu-box:8000", "gpu-box may be another machine"),
+        ("http://0.0.0.0:8000", "may be another machine"),
+        ("http://127.0.0.1.example.org", "may be another machine"),
+    ],
+)
+def test_what_is_no_server_of_this_machine_is_refused_in_one_line(text: str, why: str) -> None:
+    with pytest.raises(BadInputError, match=r"^--base-url") as raised:
+        parse(text, option="--base-url")
+
+    assert why in str(raised.value)
+    assert "\n" not in str(raised.value)
+
+
+def test_a_password_in_a_url_is_refused_and_not_repeated() -> None:
+    with pytest.raises(BadInputError) as raised:
+        parse("http://me:hunter2@127.0.0.1:8000", option="--base-url")
+
+    assert "DRAFTMAP_API_KEY" in str(raised.value)
+    assert "hunter2" not in str(raised.value)
+
+
+def test_an_address_is_shown_as_a_url() -> None:
+    assert str(parse("http://[::1]:8000/v1", option="--base-url")) == "http://[::1]:8000"

@@ -1,0 +1,92 @@
+"""What goes wrong is a value with a reason and what to do, never a traceback."""
+
+from __future__ import annotations
+
+import pytest
+
+from harness.runners.base import Failure
+from tests.harness.runners.openai.fake_server import serving
+from tests.harness.runners.openai.sessions import on_fakes, open_session, plan, request
+
+
+@pytest.mark.parametrize(
+    ("fault", "reason", "said"),
+    [
+        ("cut", "bad-answer", "the stream was cut off before its end"),
+        ("malformed", "bad-answer", "a line of the stream is not JSON: {oops"),
+        ("no-usage", "bad-answer", "the answer has no usage"),
+        ("in-one-piece", "bad-answer", "the server must stream"),
+        ("limited", "bad-answer", "HTTP 429: Rate limit reached; the server limits requests"),
+        ("broken", "out-of-memory", "HTTP 500: CUDA out of memory"),
+        ("told-off", "context-too-small", "maximum context length is 64 tokens"),
+    ],
+)
+def test_a_server_that_fails_gives_a_reason(fault: str, reason: str, said: str) -> None:
+    with serving(style="plain", fault=fault) as server:
+        session = open_session(plan(), base_url=server.url, spec_base_urls=("http://127.0.0.1:9",))
+
+        failure = session.prepare("baseline")
+
+    assert isinstance(failure, Failure)
+    assert failure.reason == reason
+    assert said in failure.detail
+    assert "\n" not in failure.detail
+
+
+def test_a_server_that_does_not_answer_in_time_is_late() -> None:
+    with serving(fault="silent") as server:
+        session = open_session(
+            plan(),
+            base_url=server.url,
+            spec_base_urls=("http://127.0.0.1:9",),
+            answer_limit_s=0.2,
+        )
+
+        failure = session.prepare("baseline")
+
+    assert isinstance(failure, Failure)
+    assert failure.reason == "timed-out"
+    assert "raise --answer-timeout" in failure.detail
+
+
+def test_a_server_that_goes_away_fails_its_trials() -> None:
+    with on_fakes() as (session, _, other):
+        other.shutdown()
+        other.server_close()
+
+        failure = session.generate(request())
+
+    assert isinstance(failure, Failure)
+    assert failure.reason == "crashed"
+    assert failure.detail.startswith("nothing listens at http://127.0.0.1:")
+
+
+@pytest.mark.parametrize(
+    ("models", "asked", "said"),
+    [
+        (("one", "two"), "onee", "does not offer 'onee'; it has one, two. Did you mean 'one'?"),
+        (("one", "two"), None, "offers 2 models (one, two); say which one is measured with"),
+        ((), None, "offers no model; say which one is measured with --served-model"),
+    ],
+)
+def test_a_model_that_is_not_served_is_told_apart_by_name(
+    models: tuple[str, ...], asked: str | None, said: str
+) -> None:
+    with serving(models=models) as server:
+        session = open_session(
+            plan(), base_url=server.url, spec_base_urls=("http://127.0.0.1:9",), model=asked
+        )
+
+        failure = session.prepare("baseline")
+
+    assert isinstance(failure, Failure)
+    assert said in failure.detail
+
+
+def test_ids_that_are_not_as_many_as_counted_are_not_compared() -> None:
+    with on_fakes(fault="miscounts") as (session, _, _):
+        result = session.generate(request())
+
+    assert not isinstance(result, Failure)
+    assert result.tokens is None
+    assert result.output_tokens == 25

@@ -1,0 +1,77 @@
+"""A key comes from the environment, goes to the server and nowhere else."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from harness.errors import BadInputError, MachineError
+from harness.runners import Reach
+from harness.runners.openai.key import api_key
+from harness.runners.openai.runner import OpenAiServer
+from schemas.codec import encode
+from tests.harness.campaigns import run
+from tests.harness.runners.openai.fake_server import serving
+from tests.harness.runners.openai.sessions import open_session, plan
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+KEY = "sk-5ecret-k3y"
+
+
+def test_our_variable_wins_over_the_usual_one() -> None:
+    both = {"DRAFTMAP_API_KEY": "ours", "OPENAI_API_KEY": "usual"}
+
+    assert api_key(both) == "ours"
+    assert api_key({"DRAFTMAP_API_KEY": " ", "OPENAI_API_KEY": "usual\n"}) == "usual"
+    assert api_key({}) is None
+
+
+def test_what_cannot_be_a_key_is_refused_without_being_shown() -> None:
+    with pytest.raises(BadInputError, match="OPENAI_API_KEY") as raised:
+        api_key({"OPENAI_API_KEY": "one\r\nHost: other"})
+
+    assert "Host" not in str(raised.value)
+
+
+def test_a_server_that_wants_a_key_is_told_apart_from_one_that_refuses_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    monkeypatch.delenv("DRAFTMAP_API_KEY", raising=False)
+    with serving(key=KEY) as server:
+        without = open_session(plan(), base_url=server.url, spec_base_urls=(server.url,))
+        with pytest.raises(MachineError, match="wants a key: set DRAFTMAP_API_KEY"):
+            without.report()
+        monkeypatch.setenv("DRAFTMAP_API_KEY", "another-k3y")
+        wrong = open_session(plan(), base_url=server.url, spec_base_urls=(server.url,))
+        with pytest.raises(MachineError, match="refused the key in DRAFTMAP_API_KEY") as raised:
+            wrong.report()
+
+    assert "another-k3y" not in str(raised.value)  # the server repeats it in its message
+
+
+def test_the_key_reaches_the_server_and_stands_in_no_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DRAFTMAP_API_KEY", KEY)
+    said: list[str] = []
+    work_file = tmp_path / "work.jsonl"
+    with serving(key=KEY) as base, serving(key=KEY, depth=3) as other:
+        reach = Reach(base_url=base.url, spec_base_urls=(other.url,))
+        runner = OpenAiServer(reach)
+        submission = run(
+            plan(blocks=1),
+            work_file,
+            runner=runner,
+            observe=lambda event: said.append(repr(event)),
+        )
+
+        assert base.state.headers[0]["Authorization"] == f"Bearer {KEY}"
+    assert {trial.outcome for trial in submission.trials} == {"ok"}
+    assert KEY not in work_file.read_text()
+    assert KEY not in repr(encode(submission))
+    assert KEY not in "".join(said)
+    assert KEY not in repr(reach)

@@ -1,0 +1,272 @@
+"""Each engine is measured by what it tells, and what it does not tell stays unknown."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from harness.errors import MachineError
+from harness.model import ModelFile
+from harness.runners.base import Failure, Generation, Totals
+from harness.runners.openai.rounds import totals
+from schemas.submission import Engine, Model
+from tests.harness.campaigns import BASELINE
+from tests.harness.runners.openai.fake_server import DRAFT, MODEL, PROMPT_TOKENS, answer, serving
+from tests.harness.runners.openai.sessions import (
+    LIMIT,
+    METHOD,
+    SPECULATION,
+    answered,
+    on_fakes,
+    open_session,
+    plan,
+    request,
+)
+
+TEXT = "Write a loop."
+MADE = answer(TEXT, LIMIT, 3)
+ROUNDS = len(MADE.accepted)
+ACCEPTED = LIMIT - 1 - ROUNDS
+
+
+def test_vllm_is_counted_by_its_answers_and_compared_by_ids() -> None:
+    with on_fakes() as (session, _, _):
+        generation, sums = answered(session)
+
+    assert generation.tokens == MADE.ids
+    assert generation.prompt_tokens == PROMPT_TOKENS
+    assert generation.prompt_sha256 is not None
+    assert (sums.rounds, sums.drafted, sums.accepted) == (ROUNDS, 3 * ROUNDS, ACCEPTED)
+    assert sums.accepted_histogram is not None
+    assert sum(sums.accepted_histogram) == ROUNDS
+    assert (sums.metrics_drafted, sums.metrics_accepted) == (None, None)
+    assert 0 < generation.decode_ms < generation.wall_ms
+    assert generation.ttft_ms is not None
+    assert generation.ttft_ms + generation.decode_ms == pytest.approx(generation.wall_ms)
+
+
+def test_a_page_that_disagrees_with_the_answers_is_kept_beside_them() -> None:
+    with on_fakes(miscount=2) as (session, _, _):
+        _, sums = answered(session)
+
+    assert (sums.drafted, sums.accepted) == (3 * ROUNDS, ACCEPTED)
+    assert sums.metrics_drafted == 3 * ROUNDS + 2
+    assert sums.metrics_accepted == sum(MADE.accepted)
+
+
+def test_without_per_request_metrics_the_page_counts() -> None:
+    with on_fakes(per_request=False) as (session, _, _):
+        _, sums = answered(session)
+
+    assert (sums.rounds, sums.drafted, sums.accepted) == (ROUNDS, 3 * ROUNDS, ACCEPTED)
+    assert sums.metrics_drafted is None
+
+
+def test_a_vllm_whose_page_has_no_counters_is_known_to_draft_nothing() -> None:
+    with on_fakes() as (session, _, _):
+        _, sums = answered(session, "baseline")
+
+    assert (sums.rounds, sums.drafted, sums.accepted) == (LIMIT - 1, 0, 0)
+
+
+@pytest.mark.parametrize("style", ["sglang", "old-sglang", "lm-studio", "llama-server"])
+def test_other_engines_are_counted_under_their_own_names(style: str) -> None:
+    drafts = (ModelFile(path=None, model=Model(id="draft", name=DRAFT, quantisation="Q4_0")),)
+    made = replace(plan(), drafts=drafts)
+    with serving(style=style) as base, serving(style=style, depth=3) as other:
+        session = open_session(made, base_url=base.url, spec_base_urls=(other.url,), model=MODEL)
+        prepared = [session.prepare(arm.id) for arm in made.arms]
+        generation, sums = answered(session)
+
+    assert not [each for each in prepared if isinstance(each, Failure)]
+    assert (sums.drafted, sums.accepted, sums.rounds) == (3 * ROUNDS, ACCEPTED, ROUNDS)
+    assert generation.tokens is None
+    assert generation.output_tokens == LIMIT
+
+
+@pytest.mark.parametrize("style", ["ollama", "plain"])
+def test_what_an_engine_does_not_tell_is_unknown_and_not_zero(style: str) -> None:
+    with on_fakes(style=style) as (session, _, _):
+        for arm in ("baseline", "draft-model-n3"):
+            generation, sums = answered(session, arm)
+
+            assert sums == Totals(decode_ms=generation.decode_ms)
+            assert generation.output_tokens == LIMIT
+            assert generation.tokens is None
+
+
+@pytest.mark.parametrize(
+    ("style", "name", "version"),
+    [
+        ("vllm", "vLLM", "0.32.0+cpu"),
+        ("sglang", "SGLang", "0.5.21"),
+        ("old-sglang", "SGLang", "0.5.9"),
+        ("ollama", "Ollama", "0.12.3"),
+        ("plain", "unknown server", None),
+    ],
+)
+def test_an_engine_is_called_what_it_calls_itself(
+    style: str, name: str, version: str | None
+) -> None:
+    with on_fakes(style=style) as (session, _, _):
+        report = session.report()
+
+    backend = "cpu" if style == "vllm" else "other"
+    assert report.engine == Engine(runner="openai", name=name, version=version, backend=backend)
+    assert report.settings.threads is None
+
+
+def test_lm_studio_does_not_tell_its_version() -> None:
+    with serving(style="lm-studio") as one:
+        session = open_session(plan(), base_url=one.url, spec_base_urls=(one.url,), model=MODEL)
+        report = session.report()
+
+    assert (report.engine.name, report.engine.version) == ("LM Studio", None)
+
+
+def test_a_llama_server_tells_its_build_and_its_context() -> None:
+    with on_fakes(style="llama-server") as (session, _, _):
+        report = session.report()
+
+    assert (report.engine.build_number, report.engine.commit) == (10434, "571d0d5")
+    assert report.settings.context_tokens == 4096
+
+
+def test_the_servers_clock_is_used_where_every_arm_has_it() -> None:
+    with on_fakes(style="llama-server") as (session, _, _):
+        generation, sums = answered(session)
+
+    assert sums.decode_ms == 0.5 * ROUNDS
+    assert generation.prompt_ms == 0.25
+    assert generation.wall_ms > sums.decode_ms
+
+
+def test_margins_of_the_baseline_come_from_a_second_answer() -> None:
+    with on_fakes() as (session, base, _):
+        first, _ = answered(session, "baseline")
+        again = session.generate(request("baseline", block=1))
+        untimed = [body for body in base.state.bodies if not body.get("stream")]
+
+    assert first.margins == (2.25,) * LIMIT
+    assert isinstance(again, Generation)
+    assert again.margins is None
+    assert len(untimed) == 1
+
+
+def test_every_request_is_greedy_and_kept_out_of_the_prompt_cache() -> None:
+    with on_fakes() as (session, _, other):
+        answered(session)
+        answered(session)
+        bodies = other.state.bodies
+
+    assert {body["temperature"] for body in bodies} == {0}
+    assert {body["max_tokens"] for body in bodies[1:]} == {LIMIT}
+    assert len({body["cache_salt"] for body in bodies}) == len(bodies) == 3
+
+
+def test_an_engine_gets_no_field_that_it_does_not_know() -> None:
+    with on_fakes(style="plain") as (session, _, other):
+        answered(session)
+
+    assert set(other.state.bodies[-1]) == {
+        "model", "messages", "temperature", "max_tokens", "stream", "stream_options"
+    }  # fmt: skip
+
+
+def test_lm_studio_is_told_which_draft_to_use_and_only_where_one_speculates() -> None:
+    drafts = (ModelFile(path=None, model=Model(id="draft", name=DRAFT, quantisation="Q4_0")),)
+    made = replace(plan(), drafts=drafts)
+    with serving(style="lm-studio") as one:
+        session = open_session(made, base_url=one.url, spec_base_urls=(one.url,), model=MODEL)
+        session.prepare("baseline")
+        session.prepare("draft-model-n3")
+
+    assert [body.get("draft_model") for body in one.state.bodies] == [None, DRAFT]
+
+
+def test_a_draft_that_lm_studio_does_not_have_is_named() -> None:
+    with serving(style="lm-studio") as one:
+        session = open_session(plan(), base_url=one.url, spec_base_urls=(one.url,), model=MODEL)
+
+        failure = session.prepare("draft-model-n3")
+
+    assert isinstance(failure, Failure)
+    assert f"offers no model D; it has {MODEL}, {DRAFT}" in failure.detail
+
+
+def test_the_baselines_own_server_is_none_that_speculates() -> None:
+    with serving() as one:
+        session = open_session(plan(), base_url=one.url, spec_base_urls=(one.url,))
+
+        failure = session.prepare("draft-model-n3")
+
+    assert isinstance(failure, Failure)
+    assert "this is the baseline's server" in failure.detail
+
+
+def test_a_baseline_that_drafts_is_refused() -> None:
+    with serving(depth=3) as base, serving(depth=3) as other:
+        session = open_session(plan(), base_url=base.url, spec_base_urls=(other.url,))
+
+        failure = session.prepare("baseline")
+
+    assert isinstance(failure, Failure)
+    assert "the baseline's server drafted" in failure.detail
+    assert "started without speculation" in failure.detail
+
+
+def test_a_depth_that_the_server_contradicts_is_refused() -> None:
+    with serving() as base, serving(depth=5) as other:
+        session = open_session(plan(), base_url=base.url, spec_base_urls=(other.url,))
+
+        failure = session.prepare("draft-model-n3")
+
+    assert isinstance(failure, Failure)
+    assert "drafts up to 5 tokens, the method says n_max=3" in failure.detail
+
+
+def test_several_requests_are_in_flight_but_never_more_than_asked() -> None:
+    four = replace(SPECULATION, id="four", method=METHOD, concurrency=2)
+    with serving(round_ms=3) as base, serving(round_ms=3, depth=3) as other:
+        made = plan(BASELINE, four, prompts=5)
+        session = open_session(made, base_url=base.url, spec_base_urls=(other.url,))
+        session.prepare("four")
+        asked = [request("four", f"code-{number}") for number in range(1, 6)]
+        done = list(session.generate_together(asked, 2))
+
+    assert other.state.most_in_flight == 2
+    assert sorted(each.request.prompt for each in done) == [each.prompt for each in asked]
+    results = [each.result for each in done if isinstance(each.result, Generation)]
+    assert len(results) == 5
+    # Each answer has its own counters; the metrics page counts all of them and is not asked.
+    for each in results:
+        assert isinstance(each.rounds, Totals)
+        assert (each.rounds.drafted, each.rounds.metrics_drafted) == (3 * ROUNDS, None)
+
+
+def test_two_clocks_are_never_compared() -> None:
+    with serving(style="vllm") as base, serving(style="llama-server", depth=3) as other:
+        session = open_session(plan(), base_url=base.url, spec_base_urls=(other.url,))
+        for arm in ("baseline", "draft-model-n3"):
+            session.prepare(arm)
+        generation, sums = answered(session)
+
+    assert generation.ttft_ms is not None
+    assert sums.decode_ms == pytest.approx(generation.wall_ms - generation.ttft_ms)
+
+
+def test_nobody_at_the_baselines_address_ends_the_run_in_one_line() -> None:
+    session = open_session(
+        plan(), base_url="http://127.0.0.1:9", spec_base_urls=("http://127.0.0.1:10",)
+    )
+
+    with pytest.raises(MachineError, match=r"nothing listens at http://127\.0\.0\.1:9; start"):
+        session.report()
+
+
+def test_the_made_up_answers_obey_the_formats_counting() -> None:
+    # What the stand-in counts is what this test counts: the first token, rounds, accepted.
+    assert LIMIT == 1 + ROUNDS + ACCEPTED
+    assert sum(MADE.accepted) >= ACCEPTED
+    assert totals(decode_ms=1.0, output_tokens=LIMIT, counted=None).rounds is None
