@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import orjson
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 
 from pipeline.advice.answer import answers
 from pipeline.advice.model import Question
@@ -95,16 +94,6 @@ def test_where_nothing_is_near_it_says_not_measured(page: Page, base: str) -> No
     page.get_by_label("Task").select_option("code")
     assert page.locator(".dm-advice__figure").is_visible()
     assert "task=code" in page.url
-
-
-def test_the_advisor_of_the_site_has_nothing_serious_for_axe(browser: Browser, base: str) -> None:
-    with browser.new_context(bypass_csp=True) as context:
-        page = context.new_page()
-        page.goto(base + "advisor/")
-        page.wait_for_selector('.dm-advisor[data-state="ready"]')
-        found = Axe().run(page).response["violations"]
-
-    assert [each["id"] for each in found if each["impact"] in ("serious", "critical")] == []
 
 
 def test_sliders_change_the_drawing_and_name_what_cannot_win(page: Page, base: str) -> None:

@@ -7,7 +7,6 @@ import io
 from typing import TYPE_CHECKING
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
 from pipeline.export import guarded
@@ -206,20 +205,3 @@ def test_two_backends_of_one_card_are_compared_task_by_task(page: Page, base: st
     assert "First: RTX 4060 8 GB · cuda" in (
         page.locator("#dm-compared thead tr").first.text_content()
     )
-
-
-@pytest.mark.parametrize(("address", "ready"), [("explore/", READY), ("compare/", COMPARED)])
-def test_axe_finds_nothing_serious_in_either_theme(
-    browser: Browser, base: str, address: str, ready: str
-) -> None:
-    with browser.new_context(viewport=WIDE, bypass_csp=True) as context:
-        page = context.new_page()
-        page.goto(base + address)
-        page.wait_for_selector(ready)
-        found = Axe().run(page).response["violations"]
-        page.locator('label[title="Switch to dark mode"]').click()
-        contrast = {"runOnly": ["color-contrast"]}
-        found += Axe().run(page, options=contrast).response["violations"]
-
-    serious = [each for each in found if each["impact"] in ("serious", "critical")]
-    assert [f"{each['id']}: {each['nodes'][0]['html'][:120]}" for each in serious] == []

@@ -10,9 +10,9 @@ from urllib.parse import urlsplit
 import nh3
 import pytest
 
-from tests.browser.test_site import NARROW, px_too_wide
+from tests.browser.pages import NARROW, one_of_each_kind, px_too_wide, wake_charts, watched
 from tests.hostile_site import TRICKS, file_stem
-from tests.sites import hostile_addresses
+from tests.sites import addresses, hostile_addresses
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,22 +23,6 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.browser
 FORMULAS = "=+-@\t\r"
 PLACES = ("devices", "models")
-# The pages that the pipeline fills from all results, each of its own template.
-OVERVIEWS = (
-    "",
-    "advisor/",
-    "break-even/",
-    "builds/",
-    "compare/",
-    "coverage/",
-    "data/",
-    "devices/",
-    "explore/",
-    "models/",
-    "predictions/",
-    "submissions/",
-    "tasks/",
-)
 # Whatever would run, ask or break the policy leaves a word in this list.
 WATCH = """
 window.caught = [];
@@ -68,39 +52,28 @@ def complaints() -> list[str]:
 
 @pytest.fixture
 def page(browser: Browser, base: str, complaints: list[str]) -> Iterator[Page]:
-    """A narrow page that writes down dialogs, errors and requests to other hosts."""
-    with browser.new_context(viewport=NARROW) as context:  # type: ignore[arg-type]
-        opened = context.new_page()
+    """A page on a phone in the dark, watched for dialogs, errors and foreign requests."""
+    with browser.new_context(viewport=NARROW, color_scheme="dark") as context:
+        opened = watched(context, base, complaints)
         opened.add_init_script(WATCH)
-        opened.on("dialog", lambda dialog: complaints.append(f"dialog {dialog.message}"))
-        opened.on("pageerror", lambda error: complaints.append(f"error {error}"))
-        opened.on(
-            "console",
-            lambda said: said.type == "error" and complaints.append(f"console {said.text}"),
-        )
-        opened.on(
-            "request",
-            lambda asked: (
-                asked.url.startswith((base, "data:", "blob:"))
-                or complaints.append(f"asked for {asked.url}")
-            ),
-        )
         yield opened
 
 
 def kinds(site: Path) -> list[str]:
-    """The pages that show hostile text: the overviews, each trick, one device and one model."""
+    """A page of each kind, each trick, and a device and a model that only tricks have."""
     own = hostile_addresses(site)
     places = [next(each for each in own if each.startswith(f"{kind}/")) for kind in PLACES]
-    return [*OVERVIEWS, *(f"submissions/{file_stem(name)}/" for name in TRICKS), *places]
+    usual = one_of_each_kind(addresses(site))
+    return [*usual, *(f"submissions/{file_stem(name)}/" for name in TRICKS), *places]
 
 
 def test_no_page_runs_asks_or_spreads(
     page: Page, base: str, site: Path, complaints: list[str]
 ) -> None:
     for address in kinds(site):
-        page.goto(base + address, wait_until="networkidle")
+        page.goto(base + address)
         page.evaluate(FORCE)
+        wake_charts(page)
         complaints += [f"{address} {word}" for word in page.evaluate("window.caught")]
         if excess := px_too_wide(page):
             complaints.append(f"{address} is {excess} px too wide")

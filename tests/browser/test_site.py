@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
+from tests.browser.pages import (
+    HOSTILE,
+    MIDDLE,
+    NARROW,
+    WIDE,
+    one_of_each_kind,
+    px_too_wide,
+    wake_charts,
+    watched,
+)
 from tests.sites import HOSTILE_NOTE, addresses, submission_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from playwright.sync_api import Browser, BrowserContext, Page
-
-    Scheme = Literal["light", "dark"]
+    from playwright.sync_api import Browser, Page
 
 pytestmark = pytest.mark.browser
-WIDE = {"width": 1280, "height": 900}
-NARROW = {"width": 390, "height": 844}
-HOSTILE = f"submissions/{submission_name(3)}/"
 # Every kind of page once.
 KINDS = (
     "",
@@ -41,10 +45,6 @@ KINDS = (
     "format/",
     "faq/",
 )
-# Pages that between them show every colour, and what is asked of them in dark mode.
-COLOURFUL = ("", "tasks/", f"submissions/{submission_name(0)}/", "contribute/")
-INSPECTED = (*COLOURFUL, "devices/rtx-4060-8-gb/", "published/", "faq/", "methods/", "backends/")
-CONTRAST = {"runOnly": ["color-contrast"]}
 
 
 @pytest.fixture
@@ -53,22 +53,19 @@ def page(browser: Browser) -> Iterator[Page]:
         yield context.new_page()
 
 
-@pytest.mark.parametrize(("first", "scheme"), [(WIDE, "light"), (NARROW, "dark")])
-def test_no_page_complains_or_asks_another_host(
-    browser: Browser, base: str, site: Path, first: dict[str, int], scheme: Scheme
-) -> None:
-    second = NARROW if first is WIDE else WIDE
+def test_no_page_complains_or_asks_another_host(browser: Browser, base: str, site: Path) -> None:
+    """On a wide screen, then on a tablet; `test_hostile.py` has a phone in the dark."""
     complaints: list[str] = []
-    with browser.new_context(viewport=first, color_scheme=scheme) as context:
+    with browser.new_context(viewport=WIDE, color_scheme="light") as context:
         page = watched(context, base, complaints)
         for address in one_of_each_kind(addresses(site)):
-            page.goto(base + address, wait_until="load")
-            for size in (first, second):
+            page.goto(base + address)
+            for size in (WIDE, MIDDLE):
                 page.set_viewport_size(size)
-                page.emulate_media(color_scheme=scheme)
                 if excess := px_too_wide(page):
                     complaints.append(f"{address} is {excess} px too wide at {size['width']} px")
-            scroll_through(page)
+            wake_charts(page)
+            page.set_viewport_size(WIDE)
 
     assert not complaints, "\n".join(complaints)
 
@@ -177,72 +174,3 @@ def test_text_that_wants_to_be_code_stays_text(page: Page, base: str) -> None:
     assert HOSTILE_NOTE in page.locator(".dm-lede").text_content()
     assert page.evaluate("window.exploded") is None
     assert page.locator("a[href^='javascript']").count() == 0
-
-
-def test_axe_finds_nothing_serious(browser: Browser, base: str) -> None:
-    found: list[str] = []
-    with browser.new_context(viewport=WIDE, bypass_csp=True) as context:
-        page = context.new_page()
-        for address in INSPECTED:
-            page.goto(base + address)
-            found += [f"{address} {line}" for line in serious(page, {})]
-            if address in COLOURFUL:
-                page.locator('label[title="Switch to dark mode"]').click()
-                found += [f"{address} dark {line}" for line in serious(page, CONTRAST)]
-                page.locator('label[title="Switch to light mode"]').click()
-
-    assert not found, "\n".join(found)
-
-
-def one_of_each_kind(found: list[str]) -> list[str]:
-    """Every page that has a template of its own, and one of those that share one."""
-    kinds: dict[tuple[str, bool], str] = {}
-    for address in found:
-        folder, _, rest = address.partition("/")
-        kinds.setdefault((folder, bool(rest)), address)
-    return [*kinds.values(), HOSTILE]
-
-
-def serious(page: Page, options: dict[str, object]) -> list[str]:
-    """What axe calls serious or critical, each with its first place."""
-    violations = Axe().run(page, options=options).response["violations"]
-    return [
-        f"{each['id']} ({len(each['nodes'])}): {each['nodes'][0]['html'][:160]}"
-        for each in violations
-        if each["impact"] in ("serious", "critical")
-    ]
-
-
-def watched(context: BrowserContext, base: str, complaints: list[str]) -> Page:
-    """A page that writes down errors, refusals of the policy and requests to other hosts."""
-    page = context.new_page()
-    page.on(
-        "console",
-        lambda message: message.type == "error" and complaints.append(f"{page.url} {message.text}"),
-    )
-    page.on("pageerror", lambda error: complaints.append(f"{page.url} {error}"))
-    page.on(
-        "request",
-        lambda request: (
-            request.url.startswith((base, "data:", "blob:"))
-            or complaints.append(f"{page.url} asked for {request.url}")
-        ),
-    )
-    return page
-
-
-def px_too_wide(page: Page) -> int:
-    """Pixels by which a page can be scrolled sideways, once its transitions have ended."""
-    width = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-    if page.evaluate(width):
-        page.wait_for_timeout(500)
-    return int(page.evaluate(width))
-
-
-def scroll_through(page: Page) -> None:
-    """Bring everything near the viewport once, so that every chart wakes."""
-    page.evaluate(
-        "async () => { for (let y = 0; y < document.body.scrollHeight; y += 700) {"
-        " scrollTo(0, y); await new Promise(requestAnimationFrame); } }"
-    )
-    page.wait_for_selector("figure[data-spec]:not([data-state])", state="detached")
