@@ -27,7 +27,8 @@ COLUMNS = {
     "speedup": "Measured",
     "off_by": "Off by",
 }
-KINDS = ["Other machines", "Its own probes"]
+LOOKS = {"Other machines": ("#0A7BBF", "circle"), "Its own probes": ("#C77F00", "square")}
+KINDS = list(LOOKS)
 
 
 def picture(rows: list[Row]) -> alt.TopLevelMixin:
@@ -37,6 +38,7 @@ def picture(rows: list[Row]) -> alt.TopLevelMixin:
     scale = alt.Scale(type="log", domain=ends, nice=False)
     x = alt.X("predicted:Q", title="Predicted speedup (log scale)", scale=scale)
     y = alt.Y("speedup:Q", title="Measured speedup (log scale)", scale=scale)
+    kinds = [kind for kind in KINDS if any(row["kind"] == kind for row in rows)]
     line = (
         alt.Chart(alt.InlineData(values=[{"predicted": end, "speedup": end} for end in ends]))
         .mark_line(strokeDash=[4, 3], color="#808A99")
@@ -51,12 +53,12 @@ def picture(rows: list[Row]) -> alt.TopLevelMixin:
             color=alt.Color(
                 "kind:N",
                 title="Predicted from",
-                scale=alt.Scale(domain=KINDS, range=["#0A7BBF", "#C77F00"]),
+                scale=alt.Scale(domain=kinds, range=[LOOKS[kind][0] for kind in kinds]),
             ),
             shape=alt.Shape(
                 "kind:N",
                 title="Predicted from",
-                scale=alt.Scale(domain=KINDS, range=["circle", "square"]),
+                scale=alt.Scale(domain=kinds, range=[LOOKS[kind][1] for kind in kinds]),
             ),
             tooltip=[alt.Tooltip(field=name, title=title) for name, title in COLUMNS.items()],
         )

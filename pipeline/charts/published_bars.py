@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pipeline.charts.model import Row
 
 FASTER, SLOWER = "#0A7BBF", "#C77F00"
-BAR_PX = 20
+BAR_PX, LINE_PX = 14, 14
 COLUMNS = {
     "source_title": "Source",
     "place": "Place in the source",
@@ -36,11 +36,13 @@ def picture(rows: list[Row]) -> alt.TopLevelMixin:
             "bar_label:N",
             title=None,
             sort=[row["bar_label"] for row in rows],
-            axis=alt.Axis(ticks=False),
+            axis=alt.Axis(
+                ticks=False, labelExpr="slice(split(datum.label, '|'), 1)", labelLineHeight=LINE_PX
+            ),
         ),
         tooltip=[alt.Tooltip(field=name, title=title) for name, title in COLUMNS.items()],
     )
-    bars = base.mark_bar(height={"band": 0.6}).encode(
+    bars = base.mark_bar(height=BAR_PX).encode(
         x=alt.X("one:Q", title="Published speedup (log scale)", scale=scale),
         x2="end:Q",
         color=alt.condition("datum.end < 1", alt.value(SLOWER), alt.value(FASTER)),
@@ -50,7 +52,11 @@ def picture(rows: list[Row]) -> alt.TopLevelMixin:
     )
     return alt.layer(
         unity(axis="x"), bars, text.transform_calculate(label_x="max(1, datum.end)")
-    ).properties(height=len(rows) * BAR_PX)
+    ).properties(height=len(rows) * (_most_lines(rows) * LINE_PX + BAR_PX))
+
+
+def _most_lines(rows: list[Row]) -> int:
+    return max(str(row["bar_label"]).count("|") for row in rows)
 
 
 def takeaway(rows: list[Row]) -> str:
@@ -59,8 +65,9 @@ def takeaway(rows: list[Row]) -> str:
     high = max(row["high"] or row["speedup"] for row in rows)
     slower = sum((row["high"] or row["speedup"]) < 1 for row in rows)
     return (
-        f"{counted(sources, 'source')} print {counted(len(rows), 'speedup')} from {times(low)} to"
-        f" {times(high)}; {slower} of them are below 1."
+        f"{counted(sources, 'source')} {'prints' if sources == 1 else 'print'}"
+        f" {counted(len(rows), 'speedup')} from {times(low)} to {times(high)};"
+        f" {slower or 'none'} of them {'is' if slower == 1 else 'are'} below 1."
     )
 
 

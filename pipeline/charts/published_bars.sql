@@ -12,7 +12,14 @@ select
     ),
     ''
   ) as configuration,
-  concat_ws(' / ', row_id, source) as bar_label,
+  -- What names the bar, then its lines of words: only the first has to be unique.
+  concat_ws(
+    '|',
+    concat_ws(' / ', source, row_id, figure_position),
+    coalesce(nullif(concat_ws(' ', device_label, backend), ''), split_part(place, ';', 1)),
+    coalesce(target_name, method_label(nullif(method, 'none'))),
+    if(task is null, 'with ' || draft_name, task_label(task))
+  ) as bar_label,
   device_label,
   target_name,
   draft_name,

@@ -43,9 +43,17 @@ METHOD_COLOURS = {
     "dspark": "#BE6FA0",
     "other": NEUTRAL,
 }
+STAR = "M0,-1L.3,-.4L1,-.3L.5,.1L.6,.8L0,.5L-.6,.8L-.5,.1L-1,-.3L-.3,-.4Z"
+HEXAGON = "M0.87,0.5L0,1L-0.87,0.5L-0.87,-0.5L0,-1L0.87,-0.5Z"
+SALTIRE = "M-1,-0.6L-0.6,-1L0,-0.4L0.6,-1L1,-0.6L0.4,0L1,0.6L0.6,1L0,0.4L-0.6,1L-1,0.6L-0.4,0Z"
 METHOD_SHAPES = {
     "draft-model": "circle",
     "prompt-lookup": "square",
+    "ngram-simple": "triangle-left",
+    "ngram-map-k": STAR,
+    "ngram-map-k4v": HEXAGON,
+    "ngram-mod": "wedge",
+    "ngram-cache": "arrow",
     "suffix": "diamond",
     "mtp": "triangle-up",
     "eagle3": "triangle-down",
@@ -113,7 +121,7 @@ def method_scales(rows: Iterable[Row]) -> tuple[Scale, Scale]:
     labels = {row["method"]: row["method_label"] for row in rows}
     methods, colours = method_colours(labels)
     domain = [labels[method] for method in methods]
-    return (domain, colours), (domain, [METHOD_SHAPES.get(each, "stroke") for each in methods])
+    return (domain, colours), (domain, [METHOD_SHAPES.get(each, SALTIRE) for each in methods])
 
 
 def method_colour(scale: Scale) -> alt.Color:

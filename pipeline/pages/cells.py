@@ -5,7 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime  # noqa: TC003 - the fields of a dataclass are read at run time
 
-from pipeline.pages.model import address_of, device_path, submission_path, target_path
+from pipeline.pages.model import (
+    address_of,
+    device_path,
+    file_path,
+    submission_path,
+    target_path,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,6 +83,7 @@ class Square:
     method_label: str | None
     depth: int | None
     target_label: str | None
+    submissions: int | None
     rigs: int | None
 
     @property
@@ -157,6 +164,7 @@ class Overview:
     """One submission in a list."""
 
     submission: str
+    file: str
     tier: str
     preview: bool
     contributor: str | None
@@ -177,6 +185,10 @@ class Overview:
     @property
     def address(self) -> str:
         return address_of(submission_path(self.submission))
+
+    @property
+    def file_address(self) -> str:
+        return file_path(self.file)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -78,6 +78,7 @@ def coverage(connection: duckdb.DuckDBPyConnection, site: Site) -> Page:
         site=site,
         rows=rows[:SHOWN],
         total=len(rows),
+        every=len(FIXED_TASKS),
         empty=sum(len(row.empty) for row in rows),
         thin=sum(len(row.thin) for row in rows),
     )

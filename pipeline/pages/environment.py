@@ -79,6 +79,7 @@ def environment() -> Environment:
         "plain": plain,
         "task": lambda name: TASKS.get(name, name) if name else "All tasks",
         "verdict": lambda name: VERDICTS[name],
+        "words": words,
         "compact_json": compact_json,
         "bound": bound_text,
     }
@@ -123,6 +124,11 @@ def gib(mib: float | None) -> str:
 def plain(text: str) -> str:
     """Text for a page's title, which the theme does not escape: letters, digits, a few signs."""
     return " ".join(re.sub(r"[^A-Za-z0-9 .,()+_-]+", " ", text).split()) or "Unnamed"
+
+
+def words(name: str) -> str:
+    """A name from a closed list as a heading: "out-of-memory" is "Out of memory"."""
+    return name.replace("-", " ").replace("_", " ").capitalize()
 
 
 def compact_json(value: object) -> Markup:

@@ -33,7 +33,9 @@ def home(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Page | A
     listed = tuple(choices(squares, single))
     sizes = sizes_of(squares)
     first = opening(listed)
-    worst, best = extremes(read(connection, Cell, "cell"))
+    newest = read(connection, Overview, "newest")
+    cells = read(connection, Cell, "cell")
+    worst, best = extremes(cells)
     yield render(
         "home.md.jinja",
         path="index.md",
@@ -41,12 +43,14 @@ def home(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Page | A
         headline=headline,
         best=best,
         worst=worst,
+        top=highest(cells),
         opening=first,
         tasks=tuple(dict.fromkeys(choice.task for choice in listed)),
         methods=tuple(dict.fromkeys((choice.method, choice.label) for choice in listed)),
         drawings=_drawings(first, sizes),
         caption=caption(first),
-        newest=read(connection, Overview, "newest")[:NEWEST],
+        newest=newest[:NEWEST],
+        example=newest[0].device_label,
     )
     for choice in listed:
         yield _choice_file(choice, sizes)
@@ -64,6 +68,12 @@ def extremes(cells: tuple[Cell, ...]) -> tuple[Cell | None, Cell | None]:
         min(losing, key=_rank, default=None),
         max(helping, key=_rank, default=None),
     )
+
+
+def highest(cells: tuple[Cell, ...]) -> Cell | None:
+    """The cell of a single task with the highest figure, whether its interval is clear or not."""
+    single = [cell for cell in cells if cell.tier == MEASURED and cell.task_name and cell.speedup]
+    return max(single, key=_rank, default=None)
 
 
 def _rank(cell: Cell) -> tuple[float, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pipeline.pages.cells import Cell, Device, FailureLine, Overview, Target
+from pipeline.pages.cells import Cell, Device, FailureLine, Overview, Square, Target
 from pipeline.pages.commands import command_of
 from pipeline.pages.environment import plain, render
 from pipeline.pages.figures import figure
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 def device_pages(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Page]:
     """The index of devices and one page per device."""
     devices = read(connection, Device, "device")
+    squares = grouped(read(connection, Square, "map_cell"), lambda row: row.device)
+    sizes = {name: {row.size_class for row in rows} for name, rows in squares.items()}
     cells = grouped(read(connection, Cell, "cell"), lambda row: row.device)
     failures = grouped(_failures(connection), lambda row: row.device)
     newest = grouped(read(connection, Overview, "newest"), lambda row: row.device)
@@ -44,6 +46,7 @@ def device_pages(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[
             device=device,
             title=plain(device.device_label),
             command_of=command_of,
+            sizes=len(sizes.get(device.device, ())),
             best=best_settings(cells[device.device]),
             cells=cells[device.device],
             failures=failures[device.device],

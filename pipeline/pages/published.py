@@ -6,17 +6,22 @@ from dataclasses import dataclass
 from datetime import date  # noqa: TC003 - the fields of a dataclass are read at run time
 from typing import TYPE_CHECKING
 
+from pipeline.pages.cells import Cell
 from pipeline.pages.environment import render
 from pipeline.pages.figures import figure
 from pipeline.pages.rows import grouped, read
 from schemas.contract import PUBLISHED_SCHEMA, schema
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     import duckdb
 
     from pipeline.pages.model import Page, Site
+
+
+UNITS = {"_tps": " tokens/s", "_gb_s": "", "_gb": "", "_mib": "", "_usd": "", "_c": ""}
+WORDS = {"vram": "GPU memory", "gpu": "GPU", "kv": "KV", "min": "least", "max": "most"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,6 +88,21 @@ class PrintedFigure:
     qualifier: str | None
     as_printed: str
 
+    @property
+    def words(self) -> str:
+        return spoken(self.quantity)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measured:
+    """What this collection has measured on the device of a row."""
+
+    address: str
+    device_label: str
+    lowest: float
+    highest: float
+    cells: int
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quantity:
@@ -92,21 +112,73 @@ class Quantity:
     unit: str
     description: str
 
+    @property
+    def words(self) -> str:
+        return spoken(self.name)
+
 
 def published(connection: duckdb.DuckDBPyConnection, site: Site) -> Page:
     """The page of published figures, source by source."""
     figures = read(connection, PrintedFigure, "published_figure")
     used = {each.quantity for each in figures}
+    sources = grouped(read(connection, Row, "published_row"), lambda row: row.source)
+    cells = [cell for cell in read(connection, Cell, "cell") if cell.tier == "measured"]
+    here = {
+        f"{row.source}/{row.row_id}": measured(row, cells)
+        for rows in sources.values()
+        for row in rows
+    }
     return render(
         "published.md.jinja",
         path="published.md",
         site=site,
-        figures=(figure(connection, "published_bars"),),
-        sources=grouped(read(connection, Row, "published_row"), lambda row: row.source),
+        figures=tuple(figure(connection, "published_bars", source=source) for source in sources),
+        sources=sources,
+        measured=here,
+        compared={key.partition("/")[0] for key, found in here.items() if found},
         printed=grouped(figures, lambda each: f"{each.source}/{each.row_id}"),
         count_printed=len(figures),
         quantities=tuple(each for each in quantities() if each.name in used),
     )
+
+
+def measured(row: Row, cells: Iterable[Cell]) -> Measured | None:
+    """The cells of the same device, backend and task, all models and methods; `None` without any.
+
+    An article names a card without its memory, so "RTX 5060 Ti" is also "RTX 5060 Ti 16 GB".
+    """
+    if row.device_label is None:
+        return None
+    names = f"{row.device_label} "
+    found = [
+        cell
+        for cell in cells
+        if f"{cell.device_label} ".startswith(names)
+        and row.backend in {None, cell.backend}
+        and cell.task == (row.task or "all")
+        and cell.speedup is not None
+    ]
+    speedups = [cell.speedup for cell in found if cell.speedup is not None]
+    if not found:
+        return None
+    return Measured(
+        address=found[0].device_address,
+        device_label=found[0].device_label,
+        lowest=min(speedups),
+        highest=max(speedups),
+        cells=len(found),
+    )
+
+
+def spoken(quantity: str) -> str:
+    """A quantity's name in words; its unit stands beside the figure as printed."""
+    if quantity == "n_max":
+        return "depth"
+    for suffix, unit in UNITS.items():
+        if quantity.endswith(suffix):
+            quantity = quantity.removesuffix(suffix) + unit
+            break
+    return " ".join(WORDS.get(word, word) for word in quantity.split("_"))
 
 
 def quantities() -> Iterator[Quantity]:

@@ -41,6 +41,7 @@ select
   if(best.speedup is null, null, best.verdict) as verdict,
   best.depth,
   best.target_label,
+  best.submissions,
   best.rigs
 from best
 join squares using (device, size_class, backend, task, tier, method)

@@ -1,4 +1,5 @@
-// How can a reader order and narrow a table? By its headings and by a filter field. Text only.
+// How can a reader order, narrow and, on a phone, read a table? By its headings and by a filter
+// field; a narrow screen shows lines as cards, so each figure gets its heading. Text only.
 "use strict";
 
 (() => {
@@ -29,7 +30,29 @@
     }
   };
 
+  // The style sheet makes cards of marked tables; a template names a figure with data-label.
+  const label = (table) => {
+    const headings = [...table.tHead.rows[0].cells].map((cell) => cell.textContent.trim());
+    for (const row of table.tBodies[0].rows) {
+      [...row.cells].forEach((cell, column) => (cell.dataset.label ??= headings[column]));
+    }
+    table.dataset.labelled = "";
+  };
+
+  // First all tables as tables, then all measures, then the marks: the page is laid out once.
+  const fit = () => {
+    const tables = [...document.querySelectorAll("table[data-labelled]")];
+    for (const table of tables) delete table.dataset.cards;
+    const wide = tables.filter(({ parentElement: place }) => place.scrollWidth > place.clientWidth + 1);
+    for (const table of wide) table.dataset.cards = "";
+  };
+
+  window.addEventListener("resize", fit);
+  document.addEventListener("toggle", fit, true); // what was folded away had no width
+
   document$.subscribe(() => {
+    for (const table of document.querySelectorAll(".dm-scroll > table.dm-table:not([data-labelled], .dm-explore-table, .dm-compare-table, .dm-published)")) label(table);
+    fit();
     for (const table of document.querySelectorAll("table.dm-sortable:not([data-ready])")) {
       table.dataset.ready = "";
       [...table.tHead.rows[0].cells].forEach((heading, column) => {
