@@ -64,9 +64,9 @@ def takeaway(rows: list[Row]) -> str:
     low = min(row["speedup"] for row in rows)
     high = max(row["high"] or row["speedup"] for row in rows)
     slower = sum((row["high"] or row["speedup"]) < 1 for row in rows)
+    where = "" if sources == 1 else f" in {counted(sources, 'source')}"
     return (
-        f"{counted(sources, 'source')} {'prints' if sources == 1 else 'print'}"
-        f" {counted(len(rows), 'speedup')} from {times(low)} to {times(high)};"
+        f"{counted(len(rows), 'printed speedup')}{where}, from {times(low)} to {times(high)};"
         f" {slower or 'none'} of them {'is' if slower == 1 else 'are'} below 1."
     )
 

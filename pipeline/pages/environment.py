@@ -128,7 +128,8 @@ def plain(text: str) -> str:
 
 def words(name: str) -> str:
     """A name from a closed list as a heading: "out-of-memory" is "Out of memory"."""
-    return name.replace("-", " ").replace("_", " ").capitalize()
+    text = name.replace("-", " ").replace("_", " ")
+    return text[:1].upper() + text[1:]
 
 
 def compact_json(value: object) -> Markup:
