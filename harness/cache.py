@@ -72,12 +72,17 @@ def written(path: Path) -> Iterator[Path]:
         part.unlink(missing_ok=True)
 
 
-def require_space(needed_bytes: int, what: str) -> None:
-    """Raise `MachineError` when the cache's disk cannot hold so many more bytes."""
-    free_bytes = shutil.disk_usage(directory()).free
+def require_space(
+    needed_bytes: int, what: str, folder: Path | None = None, variable: str = VARIABLE
+) -> None:
+    """Raise `MachineError` when the disk of a folder cannot hold so many more bytes.
+
+    The folder is the cache unless another is given; `variable` says where it is.
+    """
+    free_bytes = shutil.disk_usage(folder or directory()).free
     if free_bytes < needed_bytes + _RESERVE_BYTES:
         message = (
             f"no space on disk for {what}: {needed_bytes // _MIB} MiB needed, "
-            f"{free_bytes // _MIB} MiB free; free some or set {VARIABLE} to another disk"
+            f"{free_bytes // _MIB} MiB free; free some or set {variable} to another disk"
         )
         raise MachineError(message)

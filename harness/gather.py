@@ -111,15 +111,15 @@ def draft_models(campaign: Campaign) -> list[ModelFile]:
 
 def check_vocabulary(target: ModelFile, draft: ModelFile, *, say: Callable[[str], None]) -> None:
     """Raise `BadInputError` when the draft's tokens do not mean the same to the target."""
-    why = vocabulary.mismatch(
+    compared = vocabulary.compare(
         look_up(target.on_disk, say=say).header.vocabulary,
         look_up(draft.on_disk, say=say).header.vocabulary,
         target_tokens=lambda: gguf_header.tokens(target.on_disk),
         draft_tokens=lambda: gguf_header.tokens(draft.on_disk),
     )
-    if why is not None:
+    if not compared.fits:
         message = (
-            f"{draft.model.name} cannot draft for {target.model.name}: {why}. "
+            f"{draft.model.name} cannot draft for {target.model.name}: {compared.reason}. "
             "Choose a draft of the same family; `python -m harness models` lists pairs that fit"
         )
         raise BadInputError(message)

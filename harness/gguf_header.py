@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from gguf import GGUFReader, LlamaFileType
+from gguf import LlamaFileType
 
 from harness.errors import BadInputError
+from harness.gguf_file import number, opened, part_paths, refuse_lonely_part, text
+from harness.gguf_special import special_tokens
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-# A model in several files: the parts' common name, the part's number and the number of parts.
-_PART = re.compile(r"(?P<stem>.+)-(?P<number>\d{5})-of-(?P<count>\d{5})\.gguf")
-# What llama.cpp assumes when a file does not say whether BOS is added (src/llama-vocab.cpp).
-_BOS_BY_MODEL = {"llama": True, "bert": True}
-_BOS_BY_PRE = {"llama3", "llama-v3", "llama-bpe", "falcon3", "falcon-h1", "pixtral", "tekken"}
+    from gguf import GGUFReader
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,112 +53,70 @@ class Header:
 def read(path: Path) -> Header:
     """The header of a GGUF file, or of a model in several. Raises `BadInputError`."""
     parts = part_paths(path)
-    readers = [_open(part) for part in parts]
+    readers = [opened(part) for part in parts]
     first = readers[0]
-    architecture = _text(first, "general.architecture")
+    refuse_lonely_part(first, path)
+    architecture = text(first, "general.architecture")
     if architecture is None:
         message = f"{path.name} names no architecture; it is no language model in GGUF form"
         raise BadInputError(message)
+    if not any(reader.tensors for reader in readers):
+        message = f"{path.name} holds no weights; it is a vocabulary only, or cut off"
+        raise BadInputError(message)
     return Header(
         architecture=architecture,
-        quantisation=_quantisation(first),
+        quantisation=_quantisation(readers),
         parameters=sum(tensor.n_elements for reader in readers for tensor in reader.tensors),
         active_parameters=_active_parameters(readers, architecture),
         file_bytes=sum(part.stat().st_size for part in parts),
         vocabulary=_vocabulary(first, path),
-        layers=_number(first, f"{architecture}.block_count"),
-        general_name=_text(first, "general.name"),
-        base_name=_text(first, "general.basename"),
-        context_tokens=_number(first, f"{architecture}.context_length"),
+        layers=number(first, f"{architecture}.block_count"),
+        general_name=text(first, "general.name"),
+        base_name=text(first, "general.basename"),
+        context_tokens=number(first, f"{architecture}.context_length"),
         has_chat_template="tokenizer.chat_template" in first.fields,
     )
 
 
+def vocabulary(path: Path) -> Vocabulary:
+    """The vocabulary of a GGUF file, which need hold no weights. Raises `BadInputError`."""
+    first = opened(part_paths(path)[0])
+    refuse_lonely_part(first, path)
+    return _vocabulary(first, path)
+
+
 def tokens(path: Path) -> tuple[bytes, ...]:
     """The text of every token of the vocabulary, by id."""
-    return _tokens(_open(path), path)
-
-
-def part_paths(path: Path) -> tuple[Path, ...]:
-    """The files that make up the model: all parts when `path` is one of several."""
-    match = _PART.fullmatch(path.name)
-    if match is None:
-        return (path,)
-    stem, count = match["stem"], match["count"]
-    names = [f"{stem}-{number:05d}-of-{count}.gguf" for number in range(1, int(count) + 1)]
-    parts = tuple(path.with_name(name) for name in names)
-    for part in parts:
-        if not part.is_file():
-            message = f"{part.name} is missing; all {int(count)} parts must lie side by side"
-            raise BadInputError(message)
-    return parts
+    return _tokens(opened(part_paths(path)[0]), path)
 
 
 def tokenizer_sha256(texts: Sequence[bytes]) -> str:
     """SHA-256 over the token texts in order of id, each preceded by its length (uint32, little)."""
     digest = hashlib.sha256()
-    for text in texts:
-        digest.update(len(text).to_bytes(4, "little"))
-        digest.update(text)
+    for token in texts:
+        digest.update(len(token).to_bytes(4, "little"))
+        digest.update(token)
     return digest.hexdigest()
 
 
-def _open(path: Path) -> GGUFReader:
-    if not path.is_file():
-        message = f"{path} does not exist; give a GGUF file, a preset or owner/repo:quant"
-        raise BadInputError(message)
-    try:
-        reader = GGUFReader(path)
-        # Touching the last byte of the last tensor finds a file that was cut off.
-        complete = all(tensor.data.nbytes == tensor.n_bytes for tensor in reader.tensors)
-    except PermissionError as error:
-        message = f"{path.name} may not be read; check its permissions"
-        raise BadInputError(message) from error
-    except (ValueError, IndexError, KeyError, OSError, OverflowError, MemoryError) as error:
-        message = f"{path.name} is broken, cut off or no GGUF file ({error}); download it again"
-        raise BadInputError(message) from error
-    if not complete or not reader.tensors:
-        message = f"{path.name} is cut off or holds no weights; download it again"
-        raise BadInputError(message)
-    return reader
-
-
-def _text(reader: GGUFReader, key: str) -> str | None:
-    field = reader.get_field(key)
-    value = field.contents() if field else None
-    return value.strip() or None if isinstance(value, str) else None
-
-
-def _number(reader: GGUFReader, key: str) -> int | None:
-    field = reader.get_field(key)
-    value = field.contents() if field else None
-    if isinstance(value, list):  # some architectures state one number per layer
-        return max(value, default=None)
-    return int(value) if isinstance(value, int) else None
-
-
-def _flag(reader: GGUFReader, key: str, *, default: bool) -> bool:
-    field = reader.get_field(key)
-    return bool(field.contents()) if field else default
-
-
-def _quantisation(reader: GGUFReader) -> str:
+def _quantisation(readers: list[GGUFReader]) -> str:
     """The name of the file type (`Q4_K_M`), or the type that most weights have."""
-    file_type = _number(reader, "general.file_type")
+    file_type = number(readers[0], "general.file_type")
     names = {int(member): member.name for member in LlamaFileType}
     name = names.get(file_type, "GUESSED") if file_type is not None else "GUESSED"
     if name != "GUESSED":
         return name.removeprefix("MOSTLY_").removeprefix("ALL_")
     weights: Counter[str] = Counter()
-    for tensor in reader.tensors:
-        weights[tensor.tensor_type.name] += tensor.n_elements
+    for reader in readers:
+        for tensor in reader.tensors:
+            weights[tensor.tensor_type.name] += tensor.n_elements
     return weights.most_common(1)[0][0]
 
 
 def _active_parameters(readers: list[GGUFReader], architecture: str) -> int:
     """Parameters used per token: of a mixture of experts only the experts that are chosen."""
-    experts = _number(readers[0], f"{architecture}.expert_count") or 1
-    used = _number(readers[0], f"{architecture}.expert_used_count") or experts
+    experts = number(readers[0], f"{architecture}.expert_count") or 1
+    used = number(readers[0], f"{architecture}.expert_used_count") or experts
     return sum(
         tensor.n_elements * used // experts if "_exps." in tensor.name else tensor.n_elements
         for reader in readers
@@ -171,23 +126,22 @@ def _active_parameters(readers: list[GGUFReader], architecture: str) -> int:
 
 def _tokens(reader: GGUFReader, path: Path) -> tuple[bytes, ...]:
     field = reader.get_field("tokenizer.ggml.tokens")
-    if field is None:
-        message = f"{path.name} has no vocabulary; it is no language model in GGUF form"
+    if field is None or not field.data:
+        message = f"{path.name} has no tokenizer; a draft cannot be compared without its tokens"
         raise BadInputError(message)
     return tuple(field.parts[index].tobytes() for index in field.data)
 
 
 def _vocabulary(reader: GGUFReader, path: Path) -> Vocabulary:
     texts = _tokens(reader, path)
-    kind = _text(reader, "tokenizer.ggml.model") or "none"
-    pre = _text(reader, "tokenizer.ggml.pre")
-    assumed_bos = _BOS_BY_MODEL.get(kind, pre in _BOS_BY_PRE)
+    kind = text(reader, "tokenizer.ggml.model") or "none"
+    special = special_tokens(reader, kind, len(texts))
     return Vocabulary(
         kind=kind,
         size=len(texts),
         sha256=tokenizer_sha256(texts),
-        add_bos=_flag(reader, "tokenizer.ggml.add_bos_token", default=assumed_bos),
-        add_eos=_flag(reader, "tokenizer.ggml.add_eos_token", default=kind == "t5"),
-        bos=_number(reader, "tokenizer.ggml.bos_token_id"),
-        eos=_number(reader, "tokenizer.ggml.eos_token_id"),
+        add_bos=special.add_bos,
+        add_eos=special.add_eos,
+        bos=special.bos,
+        eos=special.eos,
     )

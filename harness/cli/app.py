@@ -7,7 +7,7 @@ import typer
 from harness import __version__
 from harness.cli.doctor import doctor
 from harness.cli.import_ import import_
-from harness.cli.models import models
+from harness.cli.models import app as models
 from harness.cli.run import run
 from harness.cli.show import show
 from harness.cli.submit import submit
@@ -32,7 +32,7 @@ app.command()(validate)
 app.command()(show)
 app.command()(submit)
 app.command("import")(import_)
-app.command()(models)
+app.add_typer(models, name="models")
 
 
 @app.callback(invoke_without_command=True)

@@ -1,44 +1,107 @@
-"""`draftmap models`: which models can be named, and which of them are on this disk?"""
+"""`draftmap models`: which models have a name, are here, fit this machine, or go together?"""
+
+from __future__ import annotations
 
 from typing import Annotated
 
 import typer
-from rich.table import Table
 
-from harness.cli import talk
-from harness.models.presets import Preset, presets
-from harness.models.resolve import on_disk
-from schemas.codec import Json
+from harness import vocabulary
+from harness.cli import models_table, talk
+from harness.errors import MachineError
+from harness.gguf_header import tokens
+from harness.gguf_header import vocabulary as read_vocabulary
+from harness.models.located import located
+from harness.models.overview import overview
+from harness.models.presets import presets
+from harness.models.resolve import resolve
+from schemas.codec import Json, encode
+
+_DOES_NOT_FIT = 1
+
+app = typer.Typer(invoke_without_command=True, rich_markup_mode="markdown")
 
 
+@app.callback()
 @talk.reports_errors
 def models(
+    context: typer.Context,
     *,
     json: Annotated[bool, typer.Option("--json", help="Print the list for machines.")] = False,
 ) -> None:
-    """List the presets for `--target` and `--draft`, and the draft that fits each target."""
-    entries = [(preset, on_disk(preset)) for preset in presets().values()]
-    if json:
-        talk.print_json([_entry(preset, here=here) for preset, here in entries])
+    """List the models that have a name and the pairs that people use; check or fetch models.
+
+    Says for each what is on this disk and whether it fits the memory of this machine.
+    """
+    if context.invoked_subcommand is not None:
         return
-    table = Table(box=None, padding=(0, 1), collapse_padding=True, pad_edge=False)
-    for heading in ("preset", "quantisation", "size", "on disk", "draft that fits"):
-        table.add_column(heading, no_wrap=True)
-    for preset, here in entries:
-        size = f"{preset.size_mb / 1000:.1f} GB"
-        row = (preset.name, preset.quantisation, size, "yes" if here else "", preset.draft or "")
-        table.add_row(*row)
-    talk.result_console().print(table)
+    found = overview()
+    if json:
+        talk.print_json(encode(found))
+        return
+    models_table.show(found, talk.result_console())
 
 
-def _entry(preset: Preset, *, here: bool) -> Json:
-    return {
-        "name": preset.name,
-        "model": preset.model,
-        "quantisation": preset.quantisation,
-        "size_mb": preset.size_mb,
-        "repository": preset.repository,
-        "vocabulary": preset.vocabulary,
-        "draft": preset.draft,
-        "on_disk": here,
-    }
+@app.command()
+@talk.reports_errors
+def check(
+    *,
+    target: Annotated[str, typer.Argument(help="A GGUF file, a preset or `owner/repo:quant`.")],
+    draft: Annotated[str, typer.Argument(help="The model that is to draft for it.")],
+    json: Annotated[bool, typer.Option("--json", help="Print the answer for machines.")] = False,
+) -> None:
+    """Can DRAFT propose tokens to TARGET? llama.cpp's rule, from the headers of two GGUF files.
+
+    Nothing is fetched and no weights are loaded. The exit code is 0 for yes and 1 for no. A file
+    that is broken is an error with code 1, one that is not here with code 3: without an answer.
+    """
+    paths = located(target), located(draft)
+    compared = vocabulary.compare(
+        read_vocabulary(paths[0]),
+        read_vocabulary(paths[1]),
+        target_tokens=lambda: tokens(paths[0]),
+        draft_tokens=lambda: tokens(paths[1]),
+    )
+    if json:
+        talk.print_json(_answer(target, draft, compared))
+    else:
+        models_table.show_comparison(target, draft, compared, talk.result_console())
+    if not compared.fits:
+        raise typer.Exit(_DOES_NOT_FIT)
+
+
+@app.command()
+@talk.reports_errors
+def get(
+    *,
+    name: Annotated[str, typer.Argument(metavar="MODEL", help="A preset or `owner/repo:quant`.")],
+    draft: Annotated[
+        bool,
+        typer.Option("--draft/--no-draft", help="Fetch the preset's draft too. Default: yes."),
+    ] = True,
+) -> None:
+    """Fetch a model, and the draft that goes with it, and print where they lie.
+
+    What is here already is not fetched again. A download that was interrupted goes on where it
+    stopped, and what arrives is compared with the hub's SHA-256 before it is used.
+    """
+    preset = presets().get(name.lower())
+    names = [name]
+    if draft and preset is not None and preset.draft is not None:
+        names.append(preset.draft)
+    for each in names:
+        typer.echo(str(_path(each)))
+
+
+def _path(name: str) -> str:
+    try:
+        path = located(name)
+    except MachineError:
+        return str(resolve(name, say=talk.say).path)
+    talk.say(f"{name} is on this disk already.")
+    return str(path)
+
+
+def _answer(target: str, draft: str, compared: vocabulary.Comparison) -> Json:
+    answer = encode(compared)
+    return {"target": target, "draft": draft, "fits": compared.fits, "comparison": answer}

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
     from harness.models.weights import Weights
 
+# To be raised when the same file would be described differently, so that old notes are not used.
+_NOTE_VERSION = 2
 _HASH_IS_SLOW_BYTES = 1_000_000_000
 _NAME_LENGTH = 120
 _SIZE_WORD = re.compile(r"[-_. ]?\d+(?:\.\d+)?[xX]?\d*[bBmM](?=[-_. ]|$)")
@@ -85,7 +87,7 @@ def _fingerprint(path: Path) -> str:
     if not path.is_file():
         return "missing"
     state = path.stat()
-    parts = f"{path.resolve()}|{state.st_size}|{state.st_mtime_ns}"
+    parts = f"{_NOTE_VERSION}|{path.resolve()}|{state.st_size}|{state.st_mtime_ns}"
     return hashlib.sha256(parts.encode()).hexdigest()[:32]
 
 

@@ -3,29 +3,22 @@
 from __future__ import annotations
 
 import re
-from contextlib import contextmanager
-from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
-from huggingface_hub import HfApi, hf_hub_download, scan_cache_dir
-from huggingface_hub import logging as hub_logging
-
-# HTTPError is of the HTTP library that the hub's client uses, whichever that is.
-from huggingface_hub.errors import (  # type: ignore[attr-defined]
-    CacheNotFound,
+from huggingface_hub.errors import (
     GatedRepoError,
     HfHubHTTPError,
     HFValidationError,
-    HTTPError,
     RepositoryNotFoundError,
 )
 
 from harness.errors import BadInputError, MachineError
+from harness.models.hub_client import Client, HubFile, HuggingFace, Listing
 from harness.models.weights import Weights
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
 
 REFERENCE = re.compile(r"(?P<repository>[\w.-]+/[\w.-]+):(?P<quantisation>[\w.-]+)")
 _PART = re.compile(r"-(\d{5})-of-(\d{5})\.gguf$", re.IGNORECASE)
@@ -37,55 +30,6 @@ _QUANTISATION = re.compile(
 _OTHER_KINDS = ("mmproj", "imatrix")
 
 
-class Client(Protocol):
-    """What the hub must offer. The real one is `HuggingFace`; tests use a local directory."""
-
-    def list(self, repository: str) -> tuple[str, ...]:
-        """Names of all files. Raises `OSError` when the hub cannot be reached."""
-        ...
-
-    def fetch(self, repository: str, name: str, *, kept: bool) -> Path:
-        """Where a file lies: in the hub's cache when it is `kept`, else after downloading it."""
-        ...
-
-    def kept(self, repository: str) -> tuple[str, ...]:
-        """Names of the files that are in the hub's cache already."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class HuggingFace:
-    """The Hugging Face hub through its own client: progress bar, resume, token, shared cache."""
-
-    def __post_init__(self) -> None:
-        # Its warnings about each of five retries would bury our one line.
-        hub_logging.set_verbosity_error()  # type: ignore[no-untyped-call]
-
-    def list(self, repository: str) -> tuple[str, ...]:
-        """Names of all files of a repository."""
-        with _unreachable_is_an_os_error():
-            return tuple(HfApi().list_repo_files(repository))
-
-    def fetch(self, repository: str, name: str, *, kept: bool) -> Path:
-        """Where a file lies in the hub's cache, after downloading what is missing of it."""
-        with _unreachable_is_an_os_error():
-            return Path(hf_hub_download(repository, name, local_files_only=kept))
-
-    def kept(self, repository: str) -> tuple[str, ...]:
-        """Names of the files of a repository that were downloaded earlier."""
-        try:
-            repositories = scan_cache_dir().repos
-        except CacheNotFound:
-            return ()
-        return tuple(
-            str(file.file_path.relative_to(revision.snapshot_path).as_posix())
-            for found in repositories
-            if found.repo_id == repository
-            for revision in found.revisions
-            for file in revision.files
-        )
-
-
 def fetch(reference: str, *, client: Client, say: Callable[[str], None]) -> Weights:
     """The weights behind `owner/repo:quant`. Raises `BadInputError` or `MachineError`."""
     match = REFERENCE.fullmatch(reference)
@@ -93,16 +37,23 @@ def fetch(reference: str, *, client: Client, say: Callable[[str], None]) -> Weig
         message = f"{reference!r} has the wrong form; write owner/repo:quant"
         raise BadInputError(message)
     repository, quantisation = match["repository"], match["quantisation"]
-    kept = complete(client.kept(repository), quantisation)
-    names = kept or choose(_listed(client, repository), repository, quantisation)
-    if not kept:
-        say(f"Fetching {names[0]} from {repository} …")
-    try:
-        paths = [client.fetch(repository, name, kept=bool(kept)) for name in names]
-    except OSError as error:
-        message = f"{names[0]} could not be fetched ({error}); run again to resume, or give a file"
-        raise MachineError(message) from error
-    return Weights(path=paths[0], repository=repository)
+    path = kept(repository, quantisation, client=client)
+    if path is None:
+        listing = _listed(client, repository)
+        files = {file.name: file for file in listing.files}
+        names = choose(list(files), repository, quantisation)
+        chosen = [files[name] for name in names]
+        say(f"Fetching {_described(chosen)} from {repository} …")
+        paths = [_fetched(client, repository, listing, file) for file in chosen]
+        path = paths[0]
+    return Weights(path=path, repository=repository)
+
+
+def kept(repository: str, quantisation: str, *, client: Client | None = None) -> Path | None:
+    """The file with this quantisation, or its first part, when all of it is on this disk."""
+    files = (client or HuggingFace()).kept(repository)
+    names = complete(list(files), quantisation)
+    return files[names[0]] if names else None
 
 
 def choose(names: Sequence[str], repository: str, quantisation: str) -> tuple[str, ...]:
@@ -122,17 +73,6 @@ def choose(names: Sequence[str], repository: str, quantisation: str) -> tuple[st
     raise BadInputError(message)
 
 
-@contextmanager
-def _unreachable_is_an_os_error() -> Iterator[None]:
-    """Answers of the hub are `HfHubHTTPError`, an `OSError`; failures to connect are made one."""
-    try:
-        yield
-    except HfHubHTTPError:
-        raise
-    except HTTPError as error:
-        raise ConnectionError(str(error)) from error
-
-
 def _quantisations(name: str) -> set[str]:
     found = {match.lower() for match in _QUANTISATION.findall(_PART.sub("", name))}
     found |= {match.lower() for match in _QUANTISATION.findall(name.removesuffix(".gguf"))}
@@ -149,12 +89,37 @@ def complete(kept: Sequence[str], quantisation: str) -> tuple[str, ...]:
     return names if part is None or int(part[2]) == len(names) else ()
 
 
-def _listed(client: Client, repository: str) -> tuple[str, ...]:
+def _described(files: Sequence[HubFile]) -> str:
+    known = [file.size_bytes for file in files if file.size_bytes is not None]
+    parts = f" and {len(files) - 1} more" if len(files) > 1 else ""
+    size = f" ({sum(known) / 1e9:.2f} GB)" if len(known) == len(files) else ""
+    return f"{files[0].name}{parts}{size}"
+
+
+def _fetched(client: Client, repository: str, listing: Listing, file: HubFile) -> Path:
+    try:
+        return client.fetch(repository, listing.commit, file)
+    except GatedRepoError as error:
+        raise _gated(repository) from error
+    except OSError as error:
+        reason = str(error).strip().partition("\n")[0] or type(error).__name__
+        message = (
+            f"{file.name} could not be fetched ({reason}); "
+            "run the same again: it goes on where it stopped"
+        )
+        raise MachineError(message) from error
+
+
+def _gated(repository: str) -> BadInputError:
+    message = f"{repository} asks for its terms to be accepted; do so, then `hf auth login`"
+    return BadInputError(message)
+
+
+def _listed(client: Client, repository: str) -> Listing:
     try:
         return client.list(repository)
     except GatedRepoError as error:
-        message = f"{repository} asks for its terms to be accepted; do so, then `hf auth login`"
-        raise BadInputError(message) from error
+        raise _gated(repository) from error
     except (RepositoryNotFoundError, HFValidationError) as error:
         message = f"there is no repository {repository} on the hub; check owner and name"
         raise BadInputError(message) from error

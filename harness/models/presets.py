@@ -1,4 +1,4 @@
-"""Which models have a name? The table in `harness/presets.toml`."""
+"""Which models have a name, and which pairs do people use? The tables in `harness/presets.toml`."""
 
 from __future__ import annotations
 
@@ -6,16 +6,19 @@ import tomllib
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
+from typing import Any, Literal
 
 DEFAULT_TARGET = "smollm2-135m:f16"
 DEFAULT_DRAFT = "smollm2-135m:q4_1"
+SizeFrom = Literal["made", "repository", "elsewhere", "computed"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preset:
     """A named model: from a hub repository, or derived from the embedded weights.
 
-    Two presets of one `vocabulary` can draft for each other. `draft` names the one to use.
+    Two presets of one `vocabulary` can draft for each other. `draft` names the one to use. What is
+    `None` could not be looked up.
     """
 
     name: str
@@ -23,19 +26,43 @@ class Preset:
     family: str
     vocabulary: str
     quantisation: str
-    size_mb: int
+    size_mb: int | None = None
+    size_from: SizeFrom | None = None
+    licence: str | None = None
+    layers: int | None = None
+    kv_heads: int | None = None
+    head_size: int | None = None
     repository: str | None = None
     draft: str | None = None
     pruned_layers: tuple[int, ...] = ()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pair:
+    """A target and a draft that people use together, each a preset or the name of a model."""
+
+    target: str
+    draft: str
+    fits: bool
+    note: str | None = None
+
+
 @cache
 def presets() -> dict[str, Preset]:
     """All presets by name, in the table's order."""
-    text = resources.files("harness").joinpath("presets.toml").read_text(encoding="utf-8")
-    entries = tomllib.loads(text)["presets"]
     listed = [
         Preset(**{**entry, "pruned_layers": tuple(entry.get("pruned_layers", ()))})
-        for entry in entries
+        for entry in _tables()["presets"]
     ]
     return {preset.name: preset for preset in listed}
+
+
+@cache
+def pairs() -> tuple[Pair, ...]:
+    """All pairs, in the table's order."""
+    return tuple(Pair(**entry) for entry in _tables()["pairs"])
+
+
+def _tables() -> dict[str, list[dict[str, Any]]]:
+    text = resources.files("harness").joinpath("presets.toml").read_text(encoding="utf-8")
+    return tomllib.loads(text)

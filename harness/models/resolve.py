@@ -9,6 +9,7 @@ from harness import cache
 from harness.errors import BadInputError
 from harness.models import embedded, hub
 from harness.models.derive import derive
+from harness.models.hub_client import HuggingFace
 from harness.models.presets import DEFAULT_DRAFT, presets
 from harness.models.weights import Weights
 from harness.nearest import suggestion
@@ -16,12 +17,13 @@ from harness.nearest import suggestion
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from harness.models.hub_client import Client
     from harness.models.presets import Preset
 
 _MB = 1_000_000
 
 
-def resolve(value: str, *, say: Callable[[str], None], client: hub.Client | None = None) -> Weights:
+def resolve(value: str, *, say: Callable[[str], None], client: Client | None = None) -> Weights:
     """The weights that `value` names, fetched or made if need be.
 
     Raises `BadInputError` for an unknown name and `MachineError` when they cannot be had.
@@ -36,22 +38,27 @@ def resolve(value: str, *, say: Callable[[str], None], client: hub.Client | None
     if preset is not None:
         return from_preset(preset, say=say, client=client)
     if hub.REFERENCE.fullmatch(value):
-        return hub.fetch(value, client=client or hub.HuggingFace(), say=say)
+        return hub.fetch(value, client=client or HuggingFace(), say=say)
+    raise refuse_unknown(value)
+
+
+def refuse_unknown(value: str) -> BadInputError:
+    """What to say about a value that stands for no model."""
     if value.lower().endswith(".gguf"):
         message = f"{value} does not exist; check the path, or name a preset or owner/repo:quant"
-        raise BadInputError(message)
+        return BadInputError(message)
     hint = suggestion(value, presets())
     message = f"{value!r} is no file, no preset and not of the form owner/repo:quant.{hint}"
-    raise BadInputError(message)
+    return BadInputError(message)
 
 
 def from_preset(
-    preset: Preset, *, say: Callable[[str], None], client: hub.Client | None = None
+    preset: Preset, *, say: Callable[[str], None], client: Client | None = None
 ) -> Weights:
     """The weights of a preset, with the name and family that the table gives them."""
     if preset.repository is not None:
         reference = f"{preset.repository}:{preset.quantisation}"
-        found = hub.fetch(reference, client=client or hub.HuggingFace(), say=say)
+        found = hub.fetch(reference, client=client or HuggingFace(), say=say)
         path = found.path
     else:
         path = _made(preset, say)
@@ -64,12 +71,12 @@ def from_preset(
     )
 
 
-def on_disk(preset: Preset, *, client: hub.Client | None = None) -> bool:
-    """Whether a preset can be used without fetching or making anything."""
-    if preset.repository is None:
-        return (cache.directory() / _file_name(preset)).is_file()
-    kept = (client or hub.HuggingFace()).kept(preset.repository)
-    return bool(hub.complete(kept, preset.quantisation))
+def made_path(preset: Preset) -> Path:
+    """Where a preset that is made here lies, once it was made."""
+    if preset.name == DEFAULT_DRAFT:
+        return cache.directory() / embedded.FILE_NAME
+    pruned = f"-pruned-{len(preset.pruned_layers)}" if preset.pruned_layers else ""
+    return cache.directory() / f"{preset.model}.{preset.quantisation}{pruned}.gguf"
 
 
 def _made(preset: Preset, say: Callable[[str], None]) -> Path:
@@ -78,19 +85,12 @@ def _made(preset: Preset, say: Callable[[str], None]) -> Path:
         return source
     return derive(
         source,
-        _file_name(preset),
+        made_path(preset).name,
         quantisation=preset.quantisation,
         pruned_layers=preset.pruned_layers,
-        expected_bytes=preset.size_mb * _MB,
+        expected_bytes=(preset.size_mb or 0) * _MB,
         say=say,
     )
-
-
-def _file_name(preset: Preset) -> str:
-    if preset.name == DEFAULT_DRAFT:
-        return embedded.FILE_NAME
-    pruned = f"-pruned-{len(preset.pruned_layers)}" if preset.pruned_layers else ""
-    return f"{preset.model}.{preset.quantisation}{pruned}.gguf"
 
 
 def _derivation(preset: Preset) -> str | None:

@@ -12,8 +12,10 @@ import pytest
 from harness.errors import BadInputError, MachineError
 from harness.models import embedded, hub
 from harness.models.describe import describe
-from harness.models.presets import DEFAULT_DRAFT, DEFAULT_TARGET, presets
-from harness.models.resolve import on_disk, resolve
+from harness.models.hub_client import HubFile, Listing
+from harness.models.located import preset_path
+from harness.models.presets import DEFAULT_DRAFT, DEFAULT_TARGET, pairs, presets
+from harness.models.resolve import resolve
 from harness.models.weights import Weights
 from tests.harness.ggufs import write_gguf
 
@@ -29,18 +31,18 @@ class LocalHub:
     reachable: bool = True
     cached: tuple[str, ...] = ()
 
-    def list(self, repository: str) -> tuple[str, ...]:
+    def list(self, repository: str) -> Listing:
         if not self.reachable:
             raise ConnectionError
-        return tuple(sorted(path.name for path in (self.root / repository).iterdir()))
+        names = sorted(path.name for path in (self.root / repository).iterdir())
+        return Listing(commit="c0ffee", files=tuple(HubFile(name=name) for name in names))
 
-    def fetch(self, repository: str, name: str, *, kept: bool) -> Path:
-        if not self.reachable and not kept:
-            raise ConnectionError
-        return self.root / repository / name
+    def fetch(self, repository: str, commit: str, file: HubFile) -> Path:
+        assert commit == "c0ffee"
+        return self.root / repository / file.name
 
-    def kept(self, repository: str) -> tuple[str, ...]:
-        return self.cached if (self.root / repository).is_dir() else ()
+    def kept(self, repository: str) -> dict[str, Path]:
+        return {name: self.root / repository / name for name in self.cached}
 
 
 @pytest.fixture
@@ -127,15 +129,32 @@ def test_an_unknown_name_is_refused_with_a_hint(value: str, said: str) -> None:
 def test_every_preset_draft_is_a_preset_of_the_same_vocabulary() -> None:
     table = presets()
 
-    pairs = [(preset, table[preset.draft]) for preset in table.values() if preset.draft]
-    assert len(pairs) >= 10
-    assert all(target.vocabulary == draft.vocabulary for target, draft in pairs)
+    drafts = [(preset, table[preset.draft]) for preset in table.values() if preset.draft]
+    assert len(drafts) >= 10
+    assert all(target.vocabulary == draft.vocabulary for target, draft in drafts)
     assert table[DEFAULT_TARGET].draft == DEFAULT_DRAFT
+
+
+def test_the_pairs_agree_with_the_presets_about_who_fits() -> None:
+    table = presets()
+
+    named = [pair for pair in pairs() if pair.target in table and pair.draft in table]
+    assert len(named) >= 10
+    for pair in named:
+        same = table[pair.target].vocabulary == table[pair.draft].vocabulary
+        assert pair.fits == same, pair
+    assert {pair.target for pair in pairs() if not pair.fits} == {"Mistral-Nemo-12B", "Qwen3.5-27B"}
+
+
+def test_a_size_in_the_table_says_where_it_is_from() -> None:
+    assert all(
+        (preset.size_mb is None) == (preset.size_from is None) for preset in presets().values()
+    )
 
 
 @pytest.mark.usefixtures("cache_dir")
 def test_nothing_is_on_disk_in_an_empty_cache(local_hub: LocalHub) -> None:
-    assert not any(on_disk(preset, client=local_hub) for preset in presets().values())
+    assert not any(preset_path(preset, client=local_hub) for preset in presets().values())
 
 
 def wheel_with(content: bytes) -> embedded.Download:

@@ -1,0 +1,68 @@
+"""Does a model fit the memory of this machine? Its weights and its KV cache against what there is.
+
+The KV cache holds, for each token of the context and each layer, the keys and the values of all KV
+heads, in 16-bit floats: `n_embd_k_gqa` and `n_embd_v_gqa` per cell in llama.cpp's
+src/llama-kv-cache.cpp, with the default types f16. Layers with a sliding window keep the whole
+context too, unless `swa_full` is switched off. The compute buffers, some hundred MiB, and what the
+system needs are not counted but left room for.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from harness.models.presets import Preset
+    from schemas.submission import Machine
+
+Answer = Literal["yes", "tight", "no"]
+
+_MIB = 1024 * 1024
+_MB = 1_000_000
+_KEY_AND_VALUE = 2
+_F16_BYTES = 2
+_COMFORTABLE_SHARE = 0.9
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Memory:
+    """The memory that models go to: what it is called, and how much there is."""
+
+    name: str
+    kind: Literal["gpu", "ram"]
+    total_mib: int
+
+
+def memory_of(machine: Machine) -> Memory:
+    """The memory of the GPUs, which llama.cpp uses together; without any, the main memory."""
+    known = [(gpu.name, gpu.vram_mib) for gpu in machine.gpus if gpu.vram_mib]
+    if known:
+        name = " + ".join(name for name, _ in known)
+        return Memory(name=name, kind="gpu", total_mib=sum(mib for _, mib in known))
+    return Memory(name="main memory", kind="ram", total_mib=machine.ram_mib or 0)
+
+
+def kv_bytes(preset: Preset, context_tokens: int) -> int | None:
+    """Bytes of the KV cache for a context; `None` when the model's shape is unknown."""
+    if preset.layers is None or preset.kv_heads is None or preset.head_size is None:
+        return None
+    per_token = preset.layers * preset.kv_heads * preset.head_size * _KEY_AND_VALUE * _F16_BYTES
+    return per_token * context_tokens
+
+
+def needed_bytes(preset: Preset, context_tokens: int, file_bytes: int | None) -> int | None:
+    """Bytes of weights and KV cache; the file's size where it is on disk, else the table's."""
+    weights = file_bytes or (preset.size_mb * _MB if preset.size_mb is not None else None)
+    cache = kv_bytes(preset, context_tokens)
+    return None if weights is None or cache is None else weights + cache
+
+
+def answer(needed: int | None, memory: Memory) -> Answer | None:
+    """Whether it fits with room to spare, just so, or not; `None` when unknown."""
+    if needed is None or not memory.total_mib:
+        return None
+    share = needed / (memory.total_mib * _MIB)
+    if share > 1:
+        return "no"
+    return "yes" if share <= _COMFORTABLE_SHARE else "tight"
