@@ -14,45 +14,28 @@ if TYPE_CHECKING:
     from harness.models.overview import ModelEntry, Overview
     from harness.vocabulary import Comparison
 
-_GIB = 1024**3
-_GB = 1_000_000_000
+_MB = 1_000_000
 _MB_PER_GB = 1000
+_TWO_DIGITS = 10
 _UNKNOWN = "?"
 _NAMES = {"kind": "kind", "bos": "BOS", "eos": "EOS", "size": "size", "texts": "texts"}
 
 
 def show(found: Overview, console: Console) -> None:
     """The presets, then the pairs, then what the columns mean."""
-    models = _table("model", "quant", "size", "here", "licence", "fits")
-    for entry in found.models:
-        preset = entry.preset
-        name = preset.name if preset.repository is None else f"{preset.name}\n  {preset.repository}"
-        models.add_row(
-            name,
-            preset.quantisation,
-            _size(entry),
-            "yes" if entry.on_disk else "",
-            preset.licence or _UNKNOWN,
-            entry.fits or _UNKNOWN,
-        )
-    console.print(models)
-    pairs = _table("target", "draft", "tokenizer", "needs", "fits")
-    for each in found.pairs:
-        pair = each.pair
-        needs = f"{each.needed_bytes / _GB:.1f} GB" if each.needed_bytes else _UNKNOWN
-        word = "ok" if pair.fits else "no"
-        pairs.add_row(pair.target, pair.draft, word, needs, each.fits or _UNKNOWN)
+    _print(_models(found), console)
     console.print()
-    console.print(pairs)
+    _print(_pairs(found), console)
     console.print()
     memory = found.memory
     console.print(
-        f"fits: weights and KV cache (f16) for {found.context_tokens} tokens, against the "
-        f"{memory.total_mib / 1024:.1f} GiB of {memory.name}; tight: more than 90 % of it.\n"
-        "~: not read from that repository itself. ?: unknown here.\n"
+        f"fits: weights and KV cache (f16) for {found.context_tokens} tokens in the "
+        f"{memory.total_mib / 1024:.1f} GiB of {memory.name};\n"
+        "tight: more than 90 % of it. ~: not from that repository itself. ?: unknown.\n"
         "`python -m harness models get MODEL` fetches a model and its draft;\n"
         "`python -m harness models check TARGET DRAFT` compares two files that are here.",
         markup=False,
+        soft_wrap=True,
     )
 
 
@@ -76,16 +59,51 @@ def show_comparison(target: str, draft: str, compared: Comparison, console: Cons
         console.print(text, markup=False, soft_wrap=True)
 
 
+def _models(found: Overview) -> Table:
+    table = _table("model", "quant", "size", "here", "licence", "fits")
+    for entry in found.models:
+        preset = entry.preset
+        name = preset.name if preset.repository is None else f"{preset.name}\n {preset.repository}"
+        table.add_row(
+            name,
+            preset.quantisation,
+            _size(entry),
+            "yes" if entry.on_disk else "",
+            preset.licence or _UNKNOWN,
+            entry.fits or _UNKNOWN,
+        )
+    return table
+
+
+def _pairs(found: Overview) -> Table:
+    table = _table("target", "draft", "tokenizer", "needs", "fits")
+    for each in found.pairs:
+        pair = each.pair
+        needs = _amount(each.needed_bytes / _MB) if each.needed_bytes else _UNKNOWN
+        word = "ok" if pair.fits else "no"
+        table.add_row(pair.target, pair.draft, word, needs, each.fits or _UNKNOWN)
+    return table
+
+
 def _table(*headings: str) -> Table:
     table = Table(box=None, padding=(0, 1), collapse_padding=True, pad_edge=False)
     for heading in headings:
-        table.add_column(heading, no_wrap=True, justify="right" if heading == "size" else "left")
+        numeric = heading in ("size", "needs")
+        table.add_column(heading, no_wrap=True, justify="right" if numeric else "left")
     return table
+
+
+def _print(table: Table, console: Console) -> None:
+    """The table without the blanks that fill its last column."""
+    with console.capture() as captured:
+        console.print(table)
+    for line in captured.get().splitlines():
+        console.out(line.rstrip(), highlight=False)
 
 
 def _size(entry: ModelEntry) -> str:
     if entry.file_bytes is not None:
-        return _amount(entry.file_bytes / 1_000_000)
+        return _amount(entry.file_bytes / _MB)
     if entry.preset.size_mb is None:
         return _UNKNOWN
     about = "~" if entry.preset.size_from in ("elsewhere", "computed") else ""
@@ -93,4 +111,8 @@ def _size(entry: ModelEntry) -> str:
 
 
 def _amount(size_mb: float) -> str:
-    return f"{size_mb / _MB_PER_GB:.2f} GB" if size_mb >= _MB_PER_GB else f"{size_mb:.0f} MB"
+    """Three digits: 88 MB, 4.92 GB, 19.9 GB."""
+    if size_mb < _MB_PER_GB:
+        return f"{size_mb:.0f} MB"
+    size_gb = size_mb / _MB_PER_GB
+    return f"{size_gb:.2f} GB" if size_gb < _TWO_DIGITS else f"{size_gb:.1f} GB"
