@@ -135,6 +135,25 @@ class Control:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Throughput:
+    """An arm with `concurrency` requests in flight: one stream's rate, and that of all together.
+
+    `total_tps` is the median over `passes` of output tokens per second of a whole pass.
+    `total_speedup` is the geometric mean over blocks of the ratio to the baseline's pass in the
+    same block, `interval` the t interval over blocks; `None` for the baseline itself.
+    """
+
+    arm: str
+    baseline: str | None
+    concurrency: int
+    passes: int
+    stream_tps: float
+    total_tps: float
+    total_speedup: float | None = None
+    interval: Interval | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Flag:
     """Something that a reader should know before trusting a figure. A flag never rejects.
 
@@ -158,3 +177,4 @@ class Summary:
     flags: tuple[Flag, ...]
     repeatability: tuple[Repeatability, ...] = ()
     controls: tuple[Control, ...] = ()
+    throughput: tuple[Throughput, ...] = ()

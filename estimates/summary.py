@@ -29,6 +29,7 @@ from estimates.pairing import pair
 from estimates.prediction import predicted_speedup
 from estimates.processor_time import cpu_speedup
 from estimates.scopes import scopes
+from estimates.throughput import throughput
 from estimates.verdicts import verdict
 
 if TYPE_CHECKING:
@@ -60,6 +61,7 @@ def summarize(submission: Submission) -> Summary:
         flags=raised(evidence),
         repeatability=repeatability.headline(submission),
         controls=tuple(controls(submission, every_pair)),
+        throughput=throughput(submission),
     )
 
 
@@ -137,7 +139,12 @@ def _with_decomposition(estimate: Estimate, scope: Scope) -> Estimate:
 
 
 def _predict(submission: Submission) -> Callable[[PromptPairs], float | None]:
-    return lambda pairs: predicted_speedup(pairs.arm.method, pairs.trials, submission.probes)
+    """Probes time a single stream; with several in flight they predict nothing."""
+    return lambda pairs: (
+        predicted_speedup(pairs.arm.method, pairs.trials, submission.probes)
+        if (pairs.arm.concurrency or 1) == 1
+        else None
+    )
 
 
 def _prompt_estimate(pairs: PromptPairs) -> PromptEstimate:

@@ -10,7 +10,7 @@ from rich.text import Text
 from estimates.reasons import reason
 from estimates.repeatability import blocks_run
 from estimates.understand import build_name
-from harness.report import arms, curve, trust, words
+from harness.report import arms, crowd, curve, trust, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -32,6 +32,7 @@ def show(submission: Submission, summary: Summary, console: Console) -> None:
         if arm.role != "baseline" and arm.id not in instruments:
             console.print()
             _print_arm(arm, submission, summary, console)
+    _print_crowd(summary, console)
     _print_controls(summary, console)
     console.print()
     _print_wrapped(arms.LEGEND, console, style="dim")
@@ -52,6 +53,14 @@ def _print_arm(arm: Arm, submission: Submission, summary: Summary, console: Cons
         _print_wrapped(trust.by_processor(overall(estimates)), console)
         _print_wrapped(trust.predicted(estimates), console)
         _print_energy(overall(estimates), submission, console)
+
+
+def _print_crowd(summary: Summary, console: Console) -> None:
+    if summary.throughput:
+        console.print()
+        _print_wrapped(crowd.TITLE, console, style="bold")
+        console.print(crowd.table(summary.throughput))
+        _print_wrapped(crowd.LEGEND, console, style="dim")
 
 
 def _print_controls(summary: Summary, console: Console) -> None:

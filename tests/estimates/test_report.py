@@ -18,7 +18,9 @@ def test_json_has_the_field_names_of_the_model() -> None:
     document = to_json(summarize(campaign(table(rows), prompts=tuple(rows))))
 
     assert isinstance(document, dict)
-    assert set(document) == {"estimates", "prompts", "flags", "repeatability", "controls"}
+    assert set(document) == {
+        "estimates", "prompts", "flags", "repeatability", "controls", "throughput",
+    }  # fmt: skip
     first = document["estimates"][0]  # type: ignore[index,call-overload]
     assert first["speedup"] == pytest.approx(4.0)  # type: ignore[index,call-overload]
     assert set(first["interval"]) == {"low", "high"}  # type: ignore[index,call-overload,arg-type]
