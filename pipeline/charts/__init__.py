@@ -11,6 +11,7 @@
     published_bars      source              published speedups ('all': every source)
     predictions                             measured against predicted speedups
     builds              least               speedup over engine builds on one machine
+    concurrency         task, tier          speedup by requests in flight at once
 
 Parameters are words, bound into the query of the same name (`charts/name.sql`); `tier` defaults to
 'measured', `task`, `device` and `source` to 'all'. Unknown names raise `KeyError`.

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from pipeline.charts.backends import BACKENDS
 from pipeline.charts.break_even import BREAK_EVEN
 from pipeline.charts.builds import BUILDS
+from pipeline.charts.concurrency import CONCURRENCY
 from pipeline.charts.device_map import DEVICE_MAP
 from pipeline.charts.map import MAP
 from pipeline.charts.methods import METHODS
@@ -31,4 +32,5 @@ CHARTS: dict[str, Definition] = {
     "published_bars": PUBLISHED_BARS,
     "predictions": PREDICTIONS,
     "builds": BUILDS,
+    "concurrency": CONCURRENCY,
 }

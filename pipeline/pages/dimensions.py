@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pipeline.pages.compare import BackendPair
+from pipeline.pages.concurrency import concurrency
 from pipeline.pages.environment import TASKS, render
 from pipeline.pages.figures import figure
 from pipeline.pages.model import address_of, device_path, submission_path, target_path
@@ -87,9 +88,10 @@ class StepCosts:
 
 
 def dimension_pages(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Page]:
-    """The pages Methods, Backends and Verification."""
+    """The pages Methods, Backends, Concurrency and Verification."""
     yield methods(connection, site)
     yield backends(connection, site)
+    yield concurrency(connection, site)
     yield verification(connection, site)
 
 

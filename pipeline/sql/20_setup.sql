@@ -61,6 +61,7 @@ select
   backend,
   runner,
   engine_name,
+  engine_label(runner, engine_name) as engine_label,
   engine_build,
   slug(target_name) as target,
   target_name as target_label,

@@ -1,5 +1,5 @@
 -- One row is one cell of the map: device × backend × target × quantisation × method × depth × draft
--- × concurrency × task ('all' too) × tier, as the median over votes.
+-- × concurrency × engine × task ('all' too) × tier, as the median over votes.
 create table cell as
 with described as (
   select
@@ -11,6 +11,7 @@ with described as (
     any_value(device_kind order by submission) as device_kind,
     any_value(vram_gib order by submission) as vram_gib,
     any_value(backend order by submission) as backend,
+    any_value(engine_label order by submission) as engine_label,
     any_value(target order by submission) as target,
     any_value(target_label order by submission) as target_label,
     max(parameters) as parameters,

@@ -1,7 +1,11 @@
 -- One row is one square of the map: device × size class × backend × task × tier, with the best
--- speculative cell in it (highest speedup) and the default one (draft model, most votes).
+-- speculative cell in it (highest speedup) and the default one (draft model, most votes), for one
+-- request at a time.
 create table map_cell as
-with ranked as (
+with single as (
+  select * from cell where concurrency = 1
+),
+ranked as (
   select
     *,
     row_number() over (
@@ -11,7 +15,7 @@ with ranked as (
       partition by device, size_class, backend, task, tier
       order by method = 'draft-model' desc, votes desc, prompts desc, depth, cell
     ) as default_rank
-  from cell
+  from single
   where speedup is not null
 ),
 squares as (
@@ -31,7 +35,7 @@ squares as (
     count(*) filter (speedup is null) as failed_cells,
     list(distinct target_label order by target_label) as targets,
     max(last_measured) as last_measured
-  from cell
+  from single
   group by device, size_class, backend, task, tier
 ),
 best as (

@@ -1,5 +1,5 @@
--- One row is what all evidence of one tier says: shares over the cells of single tasks. Both tiers
--- always have a row; shares are null where there is no cell.
+-- One row is what all evidence of one tier says: shares over the cells of single tasks, with one
+-- request at a time. Both tiers always have a row; shares are null where there is no cell.
 create table headline as
 with tiers as (
   select unnest(['measured', 'imported']) as tier
@@ -15,14 +15,14 @@ judged as (
     count(*) filter (speedup < 1) as slower_cells,
     count(*) filter (confirmed) as confirmed_cells
   from cell
-  where task <> 'all'
+  where task <> 'all' and concurrency = 1
   group by tier
 ),
 extremes as (
   select tier, max(speedup) as best_speedup, min(speedup) as worst_speedup,
     median(speedup) as median_speedup
   from cell
-  where task <> 'all'
+  where task <> 'all' and concurrency = 1
   group by tier
 ),
 counted as (

@@ -1,19 +1,22 @@
 -- One row is one square of the map for one method: device × size class × backend × task × tier ×
--- method, with the best cell of that method in it (highest speedup).
+-- method, with the best cell of that method in it (highest speedup), for one request at a time.
 create table map_method as
-with squares as (
+with single as (
+  select * from cell where concurrency = 1
+),
+squares as (
   select
     device, size_class, backend, task, tier, method,
     count(*) as cells,
     count(*) filter (verdict = 'helps') as helping_cells,
     count(*) filter (verdict = 'hurts') as losing_cells,
     count(*) filter (speedup is null) as failed_cells
-  from cell
+  from single
   group by device, size_class, backend, task, tier, method
 ),
 best as (
   select *
-  from cell
+  from single
   qualify row_number() over (
     partition by device, size_class, backend, task, tier, method
     order by speedup desc nulls last, cell

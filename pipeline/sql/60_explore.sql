@@ -22,7 +22,8 @@ newest as (
 select
   cell.*,
   md5(concat_ws('|', device, backend, target, quantisation, method, coalesce(depth, 0),
-    coalesce(draft_label, ''), coalesce(concurrency, 1), tier))[:10] as setup,
+    coalesce(draft_label, ''), coalesce(concurrency, 1), tier, other_engine(engine_label)))[:10]
+    as setup,
   newest.submission,
   newest.vendor
 from cell

@@ -34,6 +34,7 @@ join explore as other
   and one.target = other.target and one.quantisation = other.quantisation
   and one.method = other.method and one.depth is not distinct from other.depth
   and one.draft_label is not distinct from other.draft_label
+  and one.engine_label = other.engine_label
   and one.concurrency is not distinct from other.concurrency
   and one.task = other.task and one.tier = other.tier
 where one.speedup is not null and other.speedup is not null

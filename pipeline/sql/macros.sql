@@ -107,6 +107,17 @@ create macro interval_label(interval_kind) as
     when 'bca' then 'over submissions (bootstrap)'
   end;
 
+-- Two runners of one engine draft and count differently, so they are told apart by name.
+create macro engine_label(runner, engine_name) as
+  case runner
+    when 'llama-cpp-python' then 'llama.cpp in-process'
+    when 'llama-server' then 'llama.cpp server'
+    else engine_name
+  end;
+
+-- The engine's part of an address: most results come from one engine, whose addresses stay short.
+create macro other_engine(engine_label) as nullif(engine_label, 'llama.cpp in-process');
+
 -- A method that drafts in every round costs the same on every task; one that drafts only where the
 -- text repeats itself does not.
 create macro drafts_always(method) as

@@ -11,12 +11,14 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from estimates.summary import summarize
 from pipeline import charts
 from pipeline.charts import CHARTS, Chart, draw
 from pipeline.charts.draw import query
 from pipeline.charts.theme import BACKEND_COLOURS, METHOD_COLOURS, NEUTRAL, method_colours
 from pipeline.charts.words import plain, sign
 from pipeline.pages.environment import TASKS
+from tests.crowds import crowds
 from tests.pipeline.tables import campaign, database, entry, one
 
 if TYPE_CHECKING:
@@ -29,9 +31,18 @@ GROUNDS = {"light": "#ffffff", "dark": "#1e2129"}
 
 
 @pytest.fixture(scope="module")
-def drawn(full: duckdb.DuckDBPyConnection) -> dict[str, Chart]:
+def crowd() -> duckdb.DuckDBPyConnection:
+    submission = crowds(1, 4)
+    return database(entry(submission, summarize(submission)))
+
+
+@pytest.fixture(scope="module")
+def drawn(full: duckdb.DuckDBPyConnection, crowd: duckdb.DuckDBPyConnection) -> dict[str, Chart]:
     parameters = _parameters(full)
-    return {name: draw(full, name, **parameters.get(name, {})) for name in CHARTS}
+    return {
+        name: draw(crowd if name == "concurrency" else full, name, **parameters.get(name, {}))
+        for name in CHARTS
+    }
 
 
 @pytest.mark.parametrize("name", CHARTS)
@@ -70,9 +81,14 @@ def test_nothing_is_loaded_from_elsewhere(name: str, drawn: dict[str, Chart]) ->
 
 @pytest.mark.parametrize("name", CHARTS)
 def test_the_same_tables_give_the_same_picture(
-    name: str, drawn: dict[str, Chart], full: duckdb.DuckDBPyConnection
+    name: str,
+    drawn: dict[str, Chart],
+    full: duckdb.DuckDBPyConnection,
+    crowd: duckdb.DuckDBPyConnection,
 ) -> None:
-    again = draw(full, name, **_parameters(full).get(name, {}))
+    tables = crowd if name == "concurrency" else full
+
+    again = draw(tables, name, **_parameters(full).get(name, {}))
 
     assert again == drawn[name]
 

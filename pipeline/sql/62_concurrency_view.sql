@@ -1,0 +1,45 @@
+-- One row is one cell of a series that was measured with several numbers of requests in flight.
+-- `series` names the cell without its concurrency and its task; `total_speedup` is what the newest
+-- submission gained over whole passes, on all of its tasks together.
+create table concurrency_view as
+with listed as (
+  select
+    explore.*,
+    slug(concat_ws(' ', device_label, backend, other_engine(engine_label), target_label,
+      quantisation, method_label, 'n' || depth, draft_label, tier)) as series,
+    concat_ws(' · ', device_label, backend, engine_label, target_label || ' ' || quantisation)
+      as place_label,
+    concat_ws(' ', method_label, 'n' || depth, 'with ' || draft_label) as arm_label
+  from explore
+),
+told as (
+  select
+    throughput.submission,
+    arm.method,
+    arm.depth,
+    nullif(concat_ws(' ', arm.draft_name, arm.draft_quantisation), '') as draft_label,
+    throughput.concurrency,
+    any_value(throughput.stream_tps order by arm.position) as stream_tps,
+    any_value(throughput.total_tps order by arm.position) as total_tps,
+    any_value(throughput.total_speedup order by arm.position) as total_speedup,
+    any_value(throughput.total_low order by arm.position) as total_low,
+    any_value(throughput.total_high order by arm.position) as total_high
+  from throughput
+  join arm using (submission, arm)
+  group by all
+)
+select
+  listed.* exclude (tps, baseline_tps),
+  told.stream_tps,
+  told.total_tps,
+  told.total_speedup,
+  told.total_low,
+  told.total_high
+from listed
+left join told
+  on told.submission = listed.submission and told.method = listed.method
+  and told.depth is not distinct from listed.depth
+  and told.draft_label is not distinct from listed.draft_label
+  and told.concurrency = listed.concurrency
+qualify count(distinct listed.concurrency) over (partition by series, task) > 1
+order by series, task = 'all' desc, task, listed.concurrency;

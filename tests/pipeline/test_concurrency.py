@@ -1,0 +1,96 @@
+"""Does the site keep single requests and crowds apart, and say what a crowd leaves of a speedup?"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from estimates.summary import summarize
+from pipeline.charts import draw
+from schemas.contract import findings
+from tests.crowds import crowds
+from tests.pipeline.tables import database, entry, one, rows
+from tests.samples import sample, sample_bytes
+
+
+def test_a_campaign_at_several_levels_is_valid() -> None:
+    assert findings(sample_bytes(crowds(1, 4))) == ()
+
+
+def test_a_series_goes_from_one_request_to_many() -> None:
+    submission = crowds(1, 2, 4)
+    connection = database(entry(submission, summarize(submission)))
+
+    found = rows(
+        connection,
+        "select concurrency, speedup, round_cost from concurrency_view"
+        " where method = 'draft-model' and task = 'all' order by concurrency",
+    )
+
+    # R = (18 + 10 c + 4 * 2) / (18 + 2 c), the tokens per round stay.
+    assert [row[0] for row in found] == [1, 2, 4]
+    assert [row[2] for row in found] == pytest.approx([36 / 20, 46 / 22, 66 / 26], rel=0.01)
+    assert found[0][1] > found[1][1] > found[2][1]
+
+
+def test_the_total_of_the_newest_submission_stands_beside_it() -> None:
+    submission = crowds(1, 4)
+    summary = summarize(submission)
+    connection = database(entry(submission, summary))
+
+    (told,) = [each for each in summary.throughput if each.arm == "draft-model-n4-c4"]
+    shown = one(
+        connection,
+        "select total_speedup, total_tps from concurrency_view"
+        " where method = 'draft-model' and task = 'all' and concurrency = 4",
+    )
+
+    assert shown == (told.total_speedup, told.total_tps)
+
+
+def test_one_level_alone_makes_no_series() -> None:
+    submission = crowds(4)
+    connection = database(entry(submission, summarize(submission)))
+
+    assert one(connection, "select count(*) from concurrency_view") == (0,)
+
+
+def test_the_map_and_its_shares_speak_of_single_requests() -> None:
+    submission = crowds(1, 4)
+    both = database(entry(submission, summarize(submission)))
+    alone = database(entry(crowds(1), summarize(crowds(1))))
+
+    question = "select device, task, speedup, cells from map_cell order by all"
+    assert rows(both, question) == rows(alone, question)
+    shares = "select cells, losing_share, best_speedup from headline where tier = 'measured'"
+    assert one(both, shares) == one(alone, shares)
+    assert one(both, "select count(*) from cell") == (
+        2 * one(alone, "select count(*) from cell")[0],
+    )
+
+
+def test_another_engine_on_the_same_machine_is_another_cell() -> None:
+    inside = sample()
+    outside = replace(
+        inside, engine=replace(inside.engine, runner="openai", name="vLLM", package_version=None)
+    )
+    connection = database(entry(inside, summarize(inside)), entry(outside, summarize(outside)))
+
+    cells = rows(
+        connection,
+        "select engine_label, submissions, cell from cell"
+        " where task = 'code' and method = 'draft-model' order by all",
+    )
+    assert [row[:2] for row in cells] == [("llama.cpp in-process", 1), ("vLLM", 1)]
+    assert "-vllm-" in cells[1][2]
+    assert "llama" not in cells[0][2]
+    assert one(connection, "select count(distinct setup) from explore where task = 'code'") == (4,)
+
+
+def test_the_chart_says_where_a_gain_becomes_a_loss() -> None:
+    submission = crowds(1, 8)
+    chart = draw(database(entry(submission, summarize(submission))), "concurrency")
+
+    assert "a gain becomes a loss" in chart.takeaway
+    assert {row[2] for row in chart.table.rows} == {1, 8}
