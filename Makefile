@@ -21,6 +21,7 @@ INSTALLED = $(VENV)/.installed-$(LOCK)
 SETUP_LOG := build/setup.log
 DEMO := build/demo
 SITE := build/site
+VLLM := build/vllm
 
 # A native build takes the instructions of this machine. On processors with AMX, GCC 12 then makes
 # an engine that crashes; and a wheel from the cache may run on another machine than built it.
@@ -29,8 +30,8 @@ export CMAKE_BUILD_PARALLEL_LEVEL ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/nu
 # The package indexes of a machine are its own business; a message about a newer pip is noise.
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help setup demo test check site picture serve bench bench-aa bench-durability bench-engine \
-  bench-intake fuzz \
+.PHONY: help setup demo test test-vllm check site picture serve bench bench-aa bench-durability \
+  bench-engine bench-intake fuzz \
   synthetic lock gate comment chromium clean
 
 help: ## Show the verbs
@@ -51,6 +52,9 @@ demo: setup ## Measure on this machine, print the verdict, build the site with i
 
 test: setup chromium ## Run all tests
 	$(RUN) -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile $(PYTEST_ARGS)
+
+test-vllm: setup $(VLLM)/.installed ## Test the runner openai on a real vLLM (sets it up: 4 GB)
+	DRAFTMAP_TEST_VLLM=1 $(RUN) -m pytest --timeout 1200 -p no:randomly tests/vllm $(PYTEST_ARGS)
 
 check: setup ## Lint, types, import rules, workflows
 	$(BIN)/ruff check .
@@ -120,6 +124,10 @@ clean: ## Remove what was built, not .venv
 # the browser tests then say themselves that they were not run.
 chromium:
 	@tools/chromium
+
+$(VLLM)/.installed: tools/vllm_environment tests/vllm/requirements.lock tests/vllm/convert.py | setup
+	@PYTHON='$(PYTHON)' tools/vllm_environment $(VLLM) $(RUN)
+	@touch $@
 
 compile = $(UV) pip compile --quiet --upgrade --universal --python-version 3.11 \
   --generate-hashes --no-header --no-annotate
