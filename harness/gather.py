@@ -24,17 +24,19 @@ if TYPE_CHECKING:
     from harness.campaign import Options
     from harness.methods import MethodRequest
     from harness.model import Campaign, ModelFile
+    from harness.models.served import ServedModels
 
 
-def gather(
+def gather(  # noqa: PLR0913 - the options, and what a runner adds to them by name
     options: Options,
     *,
     say: Callable[[str], None],
     fetch: bool = True,
     defaults: tuple[MethodRequest, ...] = campaigns.DEFAULT_METHODS,
     controls: tuple[MethodRequest, ...] = campaigns.CONTROLS,
+    served: ServedModels | None = None,
 ) -> Campaign:
-    """The campaign that the options describe, with its models on this disk.
+    """The campaign that the options describe, with its models on this disk or behind `served`.
 
     `defaults` are the methods where none is named, `controls` what --control adds.
     Without `fetch`, presets that are not there yet are stood in for by what their table says.
@@ -48,10 +50,14 @@ def gather(
     )
     names = draft_names(options, defaults)
     methods = usable_methods(options, names, defaults)
-    target = _model(options.target or DEFAULT_TARGET, say=say, fetch=fetch)
+    there = served.target(options.target) if served else None
+    target = there or _model(options.target or DEFAULT_TARGET, say=say, fetch=fetch)
     if not names and not options.methods:
         say("No draft model is known for this target; give one with --draft to measure that too.")
-    drafts = tuple(_model(name, say=say, fetch=fetch) for name in names)
+    drafts = tuple(
+        (served.draft(name) if served else None) or _model(name, say=say, fetch=fetch)
+        for name in names
+    )
     campaign = campaigns.build(
         options,
         target=target,
@@ -61,9 +67,13 @@ def gather(
         controls=controls,
     )
     for draft in draft_models(campaign):
-        if target.on_disk.is_file() and draft.on_disk.is_file():
+        if _is_here(target) and _is_here(draft):
             check_vocabulary(target, draft, say=say)
     return campaign
+
+
+def _is_here(model: ModelFile) -> bool:
+    return model.path is not None and model.path.is_file()
 
 
 def _model(name: str, *, say: Callable[[str], None], fetch: bool) -> ModelFile:

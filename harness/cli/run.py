@@ -2,10 +2,14 @@
 
 from harness.campaign import Options
 from harness.cli import talk
-from harness.cli.options import measured, reached, result, running
+from harness.cli.engine import ChosenEngine
+from harness.cli.options import measured, reached, result, running, servers
 from harness.cli.session import Contribution, dry_run, measure
 from harness.errors import BadInputError
 from harness.methods import parse
+from harness.runners import Reach
+
+_MOST_IN_FLIGHT = 4096  # as the format has it
 
 
 @talk.reports_errors
@@ -30,6 +34,15 @@ def run(  # noqa: PLR0913 - each argument is an option of the command
     draft_gpu_layers: running.DraftGpuLayers = None,
     baseline_gpu_layers: running.BaselineGpuLayers = None,
     runner: reached.Runner = "llama-cpp-python",
+    base_url: servers.BaseUrl = None,
+    spec_base_url: servers.SpecBaseUrl = None,
+    server_command: servers.ServerCommand = None,
+    spec_server_command: servers.SpecServerCommand = None,
+    served_model: servers.ServedModel = None,
+    backend: servers.Backend = None,
+    concurrency: servers.Concurrency = None,
+    startup_timeout: servers.StartupTimeout = 300.0,
+    answer_timeout: servers.AnswerTimeout = 900.0,
     seed: running.Seed = 0,
     resume: running.Resume = False,
     plan_only: running.PlanOnly = False,
@@ -68,12 +81,26 @@ def run(  # noqa: PLR0913 - each argument is an option of the command
         teacher_forced=teacher_forced,
         quick=quick,
         seed=seed,
+        concurrency=_levels(concurrency),
+    )
+    engine = ChosenEngine(
+        name=runner,
+        reach=Reach(
+            base_url=base_url,
+            spec_base_urls=tuple(spec_base_url or ()),
+            server_command=server_command,
+            spec_server_commands=tuple(spec_server_command or ()),
+            model=served_model,
+            backend=backend,
+            startup_limit_s=startup_timeout,
+            answer_limit_s=answer_timeout,
+        ),
     )
     about = Contribution(contributor=contributor, notes=notes)
     if plan_only:
-        dry_run(options, about, runner=runner, output=output, as_json=json)
+        dry_run(options, about, engine=engine, output=output, as_json=json)
         return
-    measure(options, about, runner=runner, output=output, resume=resume, as_json=json)
+    measure(options, about, engine=engine, output=output, resume=resume, as_json=json)
 
 
 def _split(values: list[str] | None) -> tuple[str, ...]:
@@ -83,3 +110,11 @@ def _split(values: list[str] | None) -> tuple[str, ...]:
         message = "an empty list of tasks or prompts; leave the option out for all"
         raise BadInputError(message)
     return names
+
+
+def _levels(text: str | None) -> tuple[int, ...]:
+    parts = _split([text]) if text else ()
+    if not all(part.isdecimal() and 1 <= int(part) <= _MOST_IN_FLIGHT for part in parts):
+        message = f"--concurrency {text}: give whole numbers from 1 on, such as 1,2,4,8"
+        raise BadInputError(message)
+    return tuple(sorted({int(part) for part in parts}))

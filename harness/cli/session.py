@@ -18,23 +18,20 @@ from harness.detect.machine import machine
 from harness.detect.watch import Watch
 from harness.duration import expected, memory_bandwidth
 from harness.errors import BadInputError
-from harness.gather import gather
 from harness.journal import fingerprint, set_aside
-from harness.nearest import suggestion
 from harness.plan import plan
 from harness.progress import ProgressDisplay
 from harness.report import words
 from harness.report.plan import lines as plan_lines
 from harness.report.terminal import show
-from harness.runners import RUNNERS, Reach
 from schemas.codec import encode
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from harness.campaign import Options
+    from harness.cli.engine import ChosenEngine
     from harness.model import Campaign
-    from harness.runners import RunnerKind
     from harness.runners.base import Runner
     from schemas.codec import Json
     from schemas.submission import Submission
@@ -65,7 +62,7 @@ def measure(  # noqa: PLR0913 - the options of the command that are not part of 
     options: Options,
     about: Contribution,
     *,
-    runner: str,
+    engine: ChosenEngine,
     output: Path | None,
     resume: bool,
     as_json: bool,
@@ -73,10 +70,10 @@ def measure(  # noqa: PLR0913 - the options of the command that are not part of 
     """Measure, write the result, print the report."""
     about.check()
     results.require_writable(output)
-    kind = _kind(runner)
-    campaign = _reached(gather(options, say=talk.say), runner, kind)
+    runner = engine.runner(options)
+    campaign = engine.campaign(options, fetch=True)
     work_file = _work_file(campaign, resume=resume)
-    submission = _run(campaign, kind.build(Reach()), work_file, resume=resume)
+    submission = _run(campaign, runner, work_file, resume=resume)
     submission = replace(submission, contributor=about.contributor, notes=about.notes)
     path = _keep(submission, output, work_file)
     summary = summarize(submission)
@@ -90,30 +87,23 @@ def measure(  # noqa: PLR0913 - the options of the command that are not part of 
 
 
 def dry_run(
-    options: Options, about: Contribution, *, runner: str, output: Path | None, as_json: bool
+    options: Options,
+    about: Contribution,
+    *,
+    engine: ChosenEngine,
+    output: Path | None,
+    as_json: bool,
 ) -> None:
     """Print what would run, and for how long. It fetches nothing, and refuses what a run would."""
     about.check()
     results.require_writable(output)
-    kind = _kind(runner)
-    campaign = _reached(gather(options, say=talk.say, fetch=False), runner, kind)
+    engine.runner(options)
+    campaign = engine.campaign(options, fetch=False)
     document = _plan(campaign)
     if as_json:
         talk.print_json(document)
     else:
         _print_plan(campaign)
-
-
-def _kind(name: str) -> RunnerKind:
-    if name not in RUNNERS:
-        message = f"unknown runner {name!r}.{suggestion(name, RUNNERS)}"
-        raise BadInputError(message)
-    return RUNNERS[name]
-
-
-def _reached(campaign: Campaign, runner: str, kind: RunnerKind) -> Campaign:
-    """The campaign as this runner can run it."""
-    return replace(campaign, interleaved=kind.interleaved, engine=runner)
 
 
 def _work_file(campaign: Campaign, *, resume: bool) -> Path:

@@ -68,6 +68,11 @@ def describe(weights: Weights, *, say: Callable[[str], None]) -> ModelFile:
     return ModelFile(path=weights.path, model=model)
 
 
+def family_of(name: str) -> str:
+    """What stands before the size in a model's name: `Qwen3` of `Qwen3-8B`."""
+    return _SIZE_WORD.split(name)[0].strip("-_. ") or name
+
+
 def look_up(path: Path, *, say: Callable[[str], None]) -> Known:
     """Header and digest of a file, remembered or read."""
     note = cache.directory() / "known" / f"{_fingerprint(path)}.json"
@@ -109,4 +114,4 @@ def _family(header: Header, name: str) -> str:
     """The base name in the header; else what stands before the size in the name."""
     if header.base_name is not None:
         return re.sub(r"[\x00-\x1f<>]", "", header.base_name)[:_NAME_LENGTH] or "unnamed"
-    return _SIZE_WORD.split(name)[0].strip("-_. ") or name
+    return family_of(name)

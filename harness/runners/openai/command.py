@@ -52,9 +52,10 @@ def shown(command: Sequence[str]) -> tuple[str, ...]:
         flag, equals, value = word.partition("=")
         if equals and flag.startswith("-"):
             visible.append(f"{flag}={_HIDDEN if _is_secret(flag) else _shown(value)}")
+            previous = ""
         else:
             visible.append(_HIDDEN if _is_secret(previous) else _shown(word))
-        previous = word
+            previous = word
     return tuple(word[:_LONGEST] for word in visible[:_MOST])
 
 

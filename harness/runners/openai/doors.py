@@ -60,6 +60,12 @@ def doors(reach: Reach) -> Doors:
 def check(found: Doors, campaign: Campaign) -> None:
     """Raise `BadInputError` when the servers are not those that the arms of a campaign need."""
     methods = speculation(campaign)
+    if not methods:
+        message = (
+            "say with --method how the other server drafts, such as "
+            "--method draft-model:n_max=5 --draft NAME or --method prompt-lookup:n_max=5"
+        )
+        raise BadInputError(message)
     if len(methods) != len(found.spec):
         message = (
             f"{len(methods)} methods and {len(found.spec)} {found.option}: speculation is fixed "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, get_args
 
+from harness.detect.machine import machine
 from harness.errors import BadInputError
 from harness.nearest import suggestion
 from harness.runners.backends import Backend
@@ -13,6 +14,7 @@ from schemas.submission import Engine, Settings
 if TYPE_CHECKING:
     from harness.model import Campaign
     from harness.runners.openai.identity import Identity
+    from schemas.submission import Machine
 
 _BACKENDS: dict[str, Backend] = {name: name for name in get_args(Backend)}
 # How builds for one backend mark their version: `0.32.0+cpu`, `0.11.0+cu129`, `0.9.1+rocm631`.
@@ -22,7 +24,7 @@ _MARKS: tuple[tuple[str, Backend], ...] = (("cpu", "cpu"), ("cu", "cuda"), ("roc
 def report_on(
     identity: Identity, model: str, campaign: Campaign, backend: str | None
 ) -> EngineReport:
-    """Engine and settings. A backend that nobody tells is `other`."""
+    """Engine and settings. A backend that nobody tells is `other`, the processor where all is."""
     served = next((each for each in identity.models if each.id == model), None)
     return EngineReport(
         engine=Engine(
@@ -31,7 +33,7 @@ def report_on(
             version=identity.version,
             commit=identity.commit,
             build_number=identity.build_number,
-            backend=_BACKENDS[backend] if backend else backend_of(identity),
+            backend=_BACKENDS[backend] if backend else backend_of(identity, machine()),
         ),
         settings=Settings(
             sampling="greedy",
@@ -41,10 +43,11 @@ def report_on(
     )
 
 
-def backend_of(identity: Identity) -> Backend:
-    """The backend in the mark of a version."""
+def backend_of(identity: Identity, described: Machine) -> Backend:
+    """The backend in the mark of a version; without a GPU there is only the processor."""
     mark = (identity.version or "").partition("+")[2]
-    return next((backend for start, backend in _MARKS if mark.startswith(start)), "other")
+    unmarked: Backend = "other" if described.gpus else "cpu"
+    return next((backend for start, backend in _MARKS if mark.startswith(start)), unmarked)
 
 
 def check_backend(name: str | None) -> None:

@@ -1,0 +1,153 @@
+"""From the command line to a page: what a server does not tell is said to be unknown."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from harness.cli.app import app
+from pipeline.database import open_database
+from pipeline.pages.model import Page, Site
+from pipeline.pages.submissions import submission_pages
+from schemas.contract import read
+from schemas.submission import Submission
+from tests.harness.runners.openai.fake_server import MODEL, serving
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.harness.runners.openai.fake_server import Server
+
+METHOD = ("--method", "draft-model:n_max=3", "--draft", "Tiny-0.1B:Q4_0")
+SMALL = ("--tasks", "code,math", "--prompts", "1", "--max-tokens", "8", "--blocks", "1")
+
+
+def call(*arguments: str) -> Result:
+    return CliRunner().invoke(app, ["run", "--runner", "openai", *arguments])
+
+
+def at(base: Server, other: Server) -> tuple[str, ...]:
+    """The options that name two servers."""
+    return ("--base-url", base.url, "--spec-base-url", other.url)
+
+
+def measured(path: Path) -> Submission:
+    """The submission in a file that must be valid."""
+    found = read(path.read_bytes())
+    assert isinstance(found, Submission), found
+    return found
+
+
+def page_of(path: Path, folder: Path) -> str:
+    """The page that the site has about a result file."""
+    (folder / "community").mkdir(parents=True)
+    connection = open_database(folder, (path,))
+    site = Site(bundle="charts.js", repository=None, address=None)
+    pages = [page for page in submission_pages(connection, site) if isinstance(page, Page)]
+    (text,) = (page.text for page in pages if "## Verdict by task" in page.text)
+    return text
+
+
+@pytest.mark.usefixtures("cache_dir")
+def test_a_vllm_is_measured_by_its_address_alone(tmp_path: Path) -> None:
+    output = tmp_path / "out.json"
+    with serving() as base, serving(depth=3) as other:
+        done = call(*at(base, other), *METHOD, *SMALL, "-o", str(output))
+
+    assert done.exit_code == 0, done.stderr
+    submission = measured(output)
+    assert (submission.engine.runner, submission.engine.name) == ("openai", "vLLM")
+    assert submission.target.name == MODEL
+    assert submission.target.quantisation == "unknown"
+    assert (submission.drafts[0].name, submission.drafts[0].quantisation) == ("Tiny-0.1B", "Q4_0")
+    assert submission.settings.context_tokens == 2048
+    assert submission.design.interleaved == "block"
+    assert {trial.outcome for trial in submission.trials} == {"ok"}
+    speculating = [trial for trial in submission.trials if trial.arm == "draft-model-n3"]
+    assert len(speculating) == 2
+    assert all(trial.accepted is not None and trial.drafted for trial in speculating)
+    assert all(trial.compared_tokens == 8 for trial in speculating)
+    page = page_of(output, tmp_path / "results")
+    assert "Counters unknown" not in page
+
+
+@pytest.mark.usefixtures("cache_dir")
+def test_counters_that_nobody_tells_are_unknown_on_the_page(tmp_path: Path) -> None:
+    output = tmp_path / "out.json"
+    with serving(style="ollama") as base, serving(style="ollama", depth=3) as other:
+        done = call(*at(base, other), *METHOD, *SMALL, "-o", str(output))
+
+    assert done.exit_code == 0, done.stderr
+    submission = measured(output)
+    for trial in submission.trials:
+        assert (trial.rounds, trial.drafted, trial.accepted) == (None, None, None)
+        assert trial.output_tokens == 8
+        assert trial.decode_ms
+    page = page_of(output, tmp_path / "results")
+    assert "Counters unknown" in page
+    assert "never drafted" not in page
+
+
+@pytest.mark.usefixtures("cache_dir")
+def test_every_concurrency_has_a_baseline_of_its_own(tmp_path: Path) -> None:
+    output = tmp_path / "out.json"
+    options = (*METHOD, *SMALL, "--concurrency", "2,1", "-o", str(output))
+    with serving(round_ms=3) as base, serving(round_ms=3, depth=3) as other:
+        done = call(*at(base, other), *options)
+
+    assert done.exit_code == 0, done.stderr
+    submission = measured(output)
+    levels = {arm.id: (arm.concurrency, arm.baseline) for arm in submission.arms}
+    assert levels == {
+        "baseline": (None, None),
+        "draft-model-n3": (None, "baseline"),
+        "baseline-c2": (2, None),
+        "draft-model-n3-c2": (2, "baseline-c2"),
+    }
+    together = [trial for trial in submission.trials if trial.arm.endswith("-c2")]
+    assert len(together) == 4
+    assert all(trial.started_ms is not None for trial in together)
+    assert other.state.most_in_flight == 2
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ((), "this runner needs a server without speculation, --base-url"),
+        (("--base-url", "http://gpu-box:1"), "gpu-box may be another machine"),
+        (("--base-url", "http://127.0.0.1:9"), "nothing listens at http://127.0.0.1:9"),
+        (("--server-command", "vllm serve"), "write {port}"),
+        (
+            ("--server-command", "x {port}", "--spec-server-command", "y {port}"),
+            "name the model with --target",
+        ),
+        (("--base-url", "http://127.0.0.1:9", "--method", "oracle"), "has no method oracle"),
+        (("--base-url", "http://127.0.0.1:9", "--backend", "gpu"), "--backend 'gpu' is none"),
+        (("--base-url", "http://127.0.0.1:9", "--concurrency", "0"), "whole numbers from 1 on"),
+    ],
+)
+@pytest.mark.usefixtures("cache_dir")
+def test_what_cannot_be_measured_is_one_line(options: tuple[str, ...], said: str) -> None:
+    method = () if "oracle" in options else METHOD
+
+    done = call(*options, *method)
+
+    assert done.exit_code != 0
+    assert done.stdout == ""
+    assert said in done.stderr
+    assert done.stderr.count("Error:") == 1
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.usefixtures("cache_dir")
+def test_a_dry_run_refuses_what_the_run_would() -> None:
+    with serving() as base:
+        options = ("--base-url", base.url, "--spec-base-url", base.url, "--dry-run")
+        without = call(*options)
+        too_few = call(*options[:2], "--dry-run", *METHOD)
+
+    assert "say with --method how the other server drafts" in without.stderr
+    assert "1 methods and 0 --spec-base-url" in too_few.stderr
+    assert (without.exit_code, too_few.exit_code) == (1, 1)
