@@ -18,13 +18,19 @@ _PHRASES: tuple[tuple[str, Reason], ...] = (
     ("unable to allocate", "out-of-memory"),
     ("erroroutofdevicememory", "out-of-memory"),
     ("insufficient memory", "out-of-memory"),
+    ("kv cache allocation is less than requested", "out-of-memory"),
+    ("no available memory for the cache blocks", "out-of-memory"),
+    ("is less than desired gpu memory utilization", "out-of-memory"),
     ("vocabs are not compatible", "vocabulary-mismatch"),
     ("vocab type must match", "vocabulary-mismatch"),
     ("vocab special tokens must match", "vocabulary-mismatch"),
     ("vocab contents must match", "vocabulary-mismatch"),
     ("vocab size difference", "vocabulary-mismatch"),
     ("is not compatible with the target", "vocabulary-mismatch"),
+    ("should have the same vocabulary size", "vocabulary-mismatch"),
     ("couldn't bind", "load-failed"),
+    ("address already in use", "load-failed"),
+    ("invalid repository id or local directory", "load-failed"),
     ("failed to load model", "load-failed"),
     ("error loading model", "load-failed"),
     ("failed to load draft model", "load-failed"),
@@ -47,8 +53,8 @@ class Resident:
 
 def reason_in(text: str) -> Reason | None:
     """The reason of a failure that the log names, if it names one."""
-    lower = text.lower()
-    return next((reason for phrase, reason in _PHRASES if phrase in lower), None)
+    found = _decisive(text)
+    return found[1] if found else None
 
 
 def failure(text: str, *, otherwise: Reason, what: str) -> Failure:
@@ -57,10 +63,17 @@ def failure(text: str, *, otherwise: Reason, what: str) -> Failure:
 
 
 def last_words(text: str) -> str:
-    """The last line that speaks of an error, or the last one at all."""
+    """The last line with the reason, else one that speaks of an error, or the last one at all."""
     lines = [" ".join(line.split()) for line in text.splitlines() if line.strip()]
+    found = _decisive(text)
+    telling = [line for line in lines if found and found[0] in line.lower()]
     bad = [line for line in lines if _BAD.search(line)]
-    return (bad or lines or ["its log is empty"])[-1][:200]
+    return (telling or bad or lines or ["its log is empty"])[-1][:200]
+
+
+def _decisive(text: str) -> tuple[str, Reason] | None:
+    lower = text.lower()
+    return next((each for each in _PHRASES if each[0] in lower), None)
 
 
 def resident_layers(text: str) -> Resident:

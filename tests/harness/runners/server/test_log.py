@@ -71,3 +71,12 @@ def test_the_last_line_about_an_error_is_quoted() -> None:
 
 def test_an_empty_log_is_said_to_be_empty() -> None:
     assert log.last_words("") == "its log is empty"
+
+
+def test_the_line_that_decided_the_reason_is_quoted() -> None:
+    text = "cudaMalloc failed: out of memory\nerror loading model: x\nfailed to load model\n"
+
+    failure = log.failure(text, otherwise="crashed", what="it ended")
+
+    assert failure.reason == "out-of-memory"
+    assert failure.detail == "it ended: cudaMalloc failed: out of memory"
