@@ -30,7 +30,7 @@ def report_on(
         engine=Engine(
             runner="openai",
             name=identity.name,
-            version=identity.version,
+            version=identity.version or "unknown",  # a measured campaign must name one
             commit=identity.commit,
             build_number=identity.build_number,
             backend=_BACKENDS[backend] if backend else backend_of(identity, machine()),

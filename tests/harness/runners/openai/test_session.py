@@ -103,12 +103,10 @@ def test_what_an_engine_does_not_tell_is_unknown_and_not_zero(style: str) -> Non
         ("sglang", "SGLang", "0.5.21"),
         ("old-sglang", "SGLang", "0.5.9"),
         ("ollama", "Ollama", "0.12.3"),
-        ("plain", "unknown server", None),
+        ("plain", "unknown server", "unknown"),
     ],
 )
-def test_an_engine_is_called_what_it_calls_itself(
-    style: str, name: str, version: str | None
-) -> None:
+def test_an_engine_is_called_what_it_calls_itself(style: str, name: str, version: str) -> None:
     with on_fakes(style=style) as (session, _, _):
         report = session.report()
 
@@ -123,7 +121,7 @@ def test_lm_studio_does_not_tell_its_version() -> None:
         session = open_session(plan(), base_url=one.url, spec_base_urls=(one.url,), model=MODEL)
         report = session.report()
 
-    assert (report.engine.name, report.engine.version) == ("LM Studio", None)
+    assert (report.engine.name, report.engine.version) == ("LM Studio", "unknown")
 
 
 def test_a_llama_server_tells_its_build_and_its_context() -> None:
