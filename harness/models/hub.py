@@ -27,6 +27,8 @@ _QUANTISATION = re.compile(
     re.IGNORECASE,
 )
 # A projector for images lies beside the weights in many repositories and is no language model.
+_MB = 1_000_000
+_GB = 1_000_000_000
 _OTHER_KINDS = ("mmproj", "imatrix")
 
 
@@ -92,8 +94,14 @@ def complete(kept: Sequence[str], quantisation: str) -> tuple[str, ...]:
 def _described(files: Sequence[HubFile]) -> str:
     known = [file.size_bytes for file in files if file.size_bytes is not None]
     parts = f" and {len(files) - 1} more" if len(files) > 1 else ""
-    size = f" ({sum(known) / 1e9:.2f} GB)" if len(known) == len(files) else ""
+    size = f" ({_amount(sum(known))})" if len(known) == len(files) else ""
     return f"{files[0].name}{parts}{size}"
+
+
+def _amount(size_bytes: int) -> str:
+    if size_bytes < _MB:
+        return f"{size_bytes / 1000:.0f} kB"
+    return f"{size_bytes / _MB:.0f} MB" if size_bytes < _GB else f"{size_bytes / _GB:.2f} GB"
 
 
 def _fetched(client: Client, repository: str, listing: Listing, file: HubFile) -> Path:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from filelock import FileLock
 from huggingface_hub import HfApi, constants, hf_hub_download, hf_hub_url
 from huggingface_hub import logging as hub_logging
 
@@ -96,7 +97,8 @@ class HuggingFace:
         """Where a file lies in the hub's cache. Raises `MachineError` when it is damaged."""
         with _unreachable_is_an_os_error():
             if file.sha256 is not None and file.size_bytes is not None:
-                with cache.only_one(f"hub-{file.sha256[:16]}"):
+                # Not `cache.only_one`: what fails in here is the network, not the cache.
+                with FileLock(cache.directory() / f"hub-{file.sha256[:16]}.lock"):
                     self._fetch_blob(repository, commit, file, file.size_bytes, file.sha256)
             path = Path(
                 hf_hub_download(

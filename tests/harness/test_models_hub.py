@@ -1,0 +1,175 @@
+"""Does a model come from the hub whole, although connections break and bytes get lost?
+
+The real client of the hub speaks with a hub on a loopback port.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+from collections import namedtuple
+from typing import TYPE_CHECKING
+
+import pytest
+
+from harness.errors import BadInputError, MachineError
+from harness.models import hub
+from harness.models.hub_client import HuggingFace
+from tests.harness.fake_hub import COMMIT, FakeHub, serving, sha256
+from tests.harness.ggufs import write_gguf
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+REFERENCE = "Owner/Model-GGUF:Q8_0"
+NAME = "Model-Q8_0.gguf"
+CONTENT = bytes(range(256)) * 40
+
+Usage = namedtuple("Usage", ["total", "used", "free"])  # noqa: PYI024 - the shape of disk_usage
+
+pytestmark = pytest.mark.usefixtures("cache_dir")
+
+
+@pytest.fixture
+def fake_hub() -> Iterator[FakeHub]:
+    with serving(FakeHub("Owner/Model-GGUF", {NAME: CONTENT})) as running:
+        yield running
+
+
+@pytest.fixture
+def client(fake_hub: FakeHub, tmp_path: Path) -> HuggingFace:
+    return HuggingFace(fake_hub.endpoint, tmp_path / "hub")
+
+
+def fetch(client: HuggingFace) -> Path:
+    return hub.fetch(REFERENCE, client=client, say=lambda _: None).path
+
+
+def blobs(tmp_path: Path) -> dict[str, bytes]:
+    folder = tmp_path / "hub" / "models--Owner--Model-GGUF" / "blobs"
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def test_a_file_arrives_where_other_tools_of_the_hub_look_for_it(
+    client: HuggingFace, tmp_path: Path
+) -> None:
+    path = fetch(client)
+
+    assert path.read_bytes() == CONTENT
+    assert path.relative_to(tmp_path / "hub").as_posix() == (
+        f"models--Owner--Model-GGUF/snapshots/{COMMIT}/{NAME}"
+    )
+    assert blobs(tmp_path) == {sha256(CONTENT): CONTENT}
+
+
+def test_what_is_here_is_not_asked_for_again(client: HuggingFace, fake_hub: FakeHub) -> None:
+    first = fetch(client)
+    asked = len(fake_hub.asked)
+
+    assert fetch(client) == first
+    assert len(fake_hub.asked) == asked
+
+
+def test_it_says_what_is_fetched_and_how_large_it_is(client: HuggingFace) -> None:
+    said: list[str] = []
+
+    hub.fetch(REFERENCE, client=client, say=said.append)
+
+    assert said == ["Fetching Model-Q8_0.gguf (10 kB) from Owner/Model-GGUF …"]
+
+
+def test_a_download_that_was_interrupted_goes_on_where_it_stopped(
+    client: HuggingFace, fake_hub: FakeHub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # What the client writes at once; 10 MB, of which an interruption loses what is not complete.
+    monkeypatch.setattr("huggingface_hub.constants.DOWNLOAD_CHUNK_SIZE", 1000)
+    fake_hub.cut_after = 4500
+    with pytest.raises(MachineError, match=r"could not be fetched .* goes on where it stopped"):
+        fetch(client)
+    assert client.kept("Owner/Model-GGUF") == {}
+    fake_hub.failing = False
+
+    path = fetch(client)
+
+    assert path.read_bytes() == CONTENT
+    assert fake_hub.ranges == [None, "bytes=4000-", "bytes=4000-"]
+
+
+def test_a_file_with_another_digest_is_said_kept_aside_and_not_used(
+    client: HuggingFace, fake_hub: FakeHub, tmp_path: Path
+) -> None:
+    fake_hub.damaged = True
+    digests = sha256(CONTENT[:-1] + b"?")[:12], sha256(CONTENT)[:12]
+
+    said = rf"{NAME} has the SHA-256 {digests[0]}… instead of {digests[1]}….*\.damaged and never"
+    with pytest.raises(MachineError, match=said):
+        fetch(client)
+
+    assert list(blobs(tmp_path)) == [f"{sha256(CONTENT)}.damaged"]
+    assert client.kept("Owner/Model-GGUF") == {}
+    fake_hub.damaged = False
+    assert fetch(client).read_bytes() == CONTENT
+
+
+def test_a_full_disk_is_said_before_anything_is_fetched(
+    client: HuggingFace, fake_hub: FakeHub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    full = Usage(total=10**9, used=10**9, free=1024**2)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: full)
+
+    with pytest.raises(MachineError, match=rf"no space on disk for {NAME}: .* set HF_HOME"):
+        fetch(client)
+
+    assert fake_hub.ranges == []
+
+
+def test_all_parts_of_a_split_model_are_fetched(client: HuggingFace, fake_hub: FakeHub) -> None:
+    names = [f"Model-Q8_0-0000{number}-of-00002.gguf" for number in (1, 2)]
+    fake_hub.files = {names[0]: b"first", names[1]: b"second", "README.md": b"text"}
+
+    path = fetch(client)
+
+    assert path.name == names[0]
+    assert path.with_name(names[1]).read_bytes() == b"second"
+
+
+def test_a_repository_that_is_not_there_is_bad_input(client: HuggingFace) -> None:
+    with pytest.raises(BadInputError, match="there is no repository Owner/Other on the hub"):
+        hub.fetch("Owner/Other:Q8_0", client=client, say=lambda _: None)
+
+
+def test_terms_to_be_accepted_are_said(client: HuggingFace, fake_hub: FakeHub) -> None:
+    fake_hub.refused_with = "GatedRepo"
+
+    with pytest.raises(BadInputError, match="asks for its terms to be accepted; do so, then `hf"):
+        fetch(client)
+
+
+def test_without_a_network_the_hub_cannot_be_reached(tmp_path: Path) -> None:
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        nobody = HuggingFace(f"http://127.0.0.1:{unused.getsockname()[1]}", tmp_path / "hub")
+
+        with pytest.raises(MachineError, match="the hub cannot be reached and Owner/Model-GGUF"):
+            fetch(nobody)
+
+
+def test_the_command_fetches_and_prints_where_the_model_lies(
+    fake_hub: FakeHub, tmp_path: Path
+) -> None:
+    fake_hub.files[NAME] = write_gguf(tmp_path / "m.gguf").read_bytes()
+    here = {"HF_ENDPOINT": fake_hub.endpoint, "HF_HUB_CACHE": str(tmp_path / "hub")}
+    command = [sys.executable, "-m", "harness", "models", "get", REFERENCE]
+
+    done = subprocess.run(
+        command, capture_output=True, text=True, env={**os.environ, **here}, check=False
+    )
+
+    assert done.returncode == 0, done.stderr
+    path = tmp_path / "hub" / "models--Owner--Model-GGUF" / "snapshots" / COMMIT / NAME
+    assert done.stdout == f"{path}\n"
+    assert done.stderr.startswith(f"Fetching {NAME} (")
