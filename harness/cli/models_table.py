@@ -26,6 +26,8 @@ def show(found: Overview, console: Console) -> None:
     _print(_models(found), console)
     console.print()
     _print(_pairs(found), console)
+    for note in dict.fromkeys((p.pair.target, p.pair.note) for p in found.pairs if p.pair.note):
+        console.print(": ".join(note), markup=False, soft_wrap=True)
     console.print()
     memory = found.memory
     console.print(

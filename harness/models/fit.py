@@ -23,6 +23,8 @@ _MB = 1_000_000
 _KEY_AND_VALUE = 2
 _F16_BYTES = 2
 _COMFORTABLE_SHARE = 0.9
+# A graphics unit that lists less works in main memory and has a part of it set aside.
+_OWN_MEMORY_MIB = 2048
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,12 +37,16 @@ class Memory:
 
 
 def memory_of(machine: Machine) -> Memory:
-    """The memory of the GPUs, which llama.cpp uses together; without any, the main memory."""
-    known = [(gpu.name, gpu.vram_mib) for gpu in machine.gpus if gpu.vram_mib]
-    if known:
-        name = " + ".join(name for name, _ in known)
-        return Memory(name=name, kind="gpu", total_mib=sum(mib for _, mib in known))
-    return Memory(name="main memory", kind="ram", total_mib=machine.ram_mib or 0)
+    """The memory of the GPUs of one vendor, which an engine uses together; else the main memory."""
+    cards: dict[str, list[tuple[str, int]]] = {}
+    for gpu in machine.gpus:
+        if gpu.vram_mib is not None and gpu.vram_mib >= _OWN_MEMORY_MIB:
+            cards.setdefault(gpu.vendor or "other", []).append((gpu.name, gpu.vram_mib))
+    if not cards:
+        return Memory(name="main memory", kind="ram", total_mib=machine.ram_mib or 0)
+    best = max(cards.values(), key=lambda listed: sum(mib for _, mib in listed))
+    name = " + ".join(name for name, _ in best)
+    return Memory(name=name, kind="gpu", total_mib=sum(mib for _, mib in best))
 
 
 def kv_bytes(preset: Preset, context_tokens: int) -> int | None:

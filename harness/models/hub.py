@@ -134,6 +134,6 @@ def _listed(client: Client, repository: str) -> Listing:
     except (HfHubHTTPError, OSError) as error:
         message = (
             f"the hub cannot be reached and {repository} is not on this disk; check the network, "
-            "give a GGUF file, or leave --target out to use the embedded model"
+            "give a GGUF file, or take a smollm2 preset, which needs no hub"
         )
         raise MachineError(message) from error

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import pytest
 from typer.testing import CliRunner, Result
@@ -93,18 +94,21 @@ def test_what_is_unknown_gets_no_answer() -> None:
     assert answer(None, memory(24)) is None
 
 
-def test_gpus_count_together_and_without_any_the_main_memory() -> None:
-    here = machine()
-    gpus = (
-        Gpu(name="A", vendor="nvidia", vram_mib=8192),
-        Gpu(name="B", vendor="nvidia", vram_mib=4096),
-    )
+def memory_with(*gpus: tuple[str, Literal["nvidia", "amd"], int]) -> Memory:
+    listed = tuple(Gpu(name=name, vendor=vendor, vram_mib=mib) for name, vendor, mib in gpus)
+    return memory_of(dataclasses.replace(machine(), ram_mib=1000, gpus=listed))
 
-    both = memory_of(type(here)(os=here.os, cpu=here.cpu, ram_mib=1000, gpus=gpus))
-    none = memory_of(type(here)(os=here.os, cpu=here.cpu, ram_mib=1000, gpus=()))
 
-    assert (both.name, both.kind, both.total_mib) == ("A + B", "gpu", 12288)
-    assert (none.name, none.kind, none.total_mib) == ("main memory", "ram", 1000)
+def test_cards_of_one_vendor_count_together() -> None:
+    found = memory_with(("A", "nvidia", 8192), ("B", "nvidia", 4096), ("C", "amd", 8192))
+
+    assert (found.name, found.kind, found.total_mib) == ("A + B", "gpu", 12288)
+
+
+def test_without_a_card_that_has_memory_of_its_own_the_main_memory_counts() -> None:
+    found = memory_with(("part of the processor", "amd", 512))
+
+    assert (found.name, found.kind, found.total_mib) == ("main memory", "ram", 1000)
 
 
 def test_a_pair_that_fits_is_answered_with_yes_and_each_point(tmp_path: Path) -> None:
