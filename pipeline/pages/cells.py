@@ -16,7 +16,7 @@ from pipeline.pages.model import (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cell:
-    """One cell: device, backend, target, method, depth, draft and task, over all submissions."""
+    """One cell: device, backend, engine, target, method, depth, draft, crowd and task."""
 
     cell: str
     tier: str
@@ -24,6 +24,7 @@ class Cell:
     device: str
     device_label: str
     backend: str
+    engine_label: str
     target: str
     target_label: str
     quantisation: str
@@ -31,6 +32,7 @@ class Cell:
     method_label: str
     depth: int | None
     draft_label: str | None
+    concurrency: int
     verdict: str
     speedup: float | None
     interval_low: float | None

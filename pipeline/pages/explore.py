@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from pipeline.pages.model import Page, Site
 
+USUAL_ENGINE = "llama.cpp in-process"  # as `engine_label` in pipeline/sql/macros.sql says it
 TOP = 40  # rows that stand in the page itself, for readers without JavaScript
 VENDORS = {
     "nvidia": "NVIDIA",
@@ -41,7 +42,6 @@ class ExploreRow(Cell):
     vram_gib: int | None
     size_class: str
     size_order: int
-    concurrency: int | None
 
     @property
     def evidence_address(self) -> str:
@@ -86,6 +86,12 @@ FACETS = (
         order=lambda row: row.backend,
     ),
     Facet(
+        name="engine",
+        key=lambda row: row.engine_label.replace(" ", "-"),
+        label=lambda row: row.engine_label,
+        order=lambda row: (row.engine_label != USUAL_ENGINE, row.engine_label),
+    ),
+    Facet(
         name="target",
         key=lambda row: row.target,
         label=lambda row: row.target_label,
@@ -115,6 +121,12 @@ FACETS = (
         key=lambda row: _text(row.depth),
         label=lambda row: str(row.depth) if row.depth is not None else NO_VALUE,
         order=lambda row: row.depth or 0,
+    ),
+    Facet(
+        name="crowd",
+        key=lambda row: str(row.concurrency),
+        label=lambda row: "one request" if row.concurrency == 1 else f"{row.concurrency} at once",
+        order=lambda row: row.concurrency,
     ),
     Facet(
         name="draft",
@@ -170,12 +182,14 @@ FILTERS = (
     Filter(name="size", label="Model size"),
     Filter(name="method", label="Method"),
     Filter(name="backend", label="Backend"),
+    Filter(name="engine", label="Engine"),
     Filter(name="verdict", label="Verdict"),
     Filter(name="device", label="Device"),
     Filter(name="vendor", label="Vendor"),
     Filter(name="target", label="Target model"),
     Filter(name="quant", label="Quantisation"),
     Filter(name="depth", label="Depth"),
+    Filter(name="crowd", label="Requests at once"),
     Filter(name="tier", label="Evidence", every="measured"),
 )
 
@@ -193,6 +207,7 @@ def explore(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Page 
         site=site,
         data=data.path if data else None,
         filters=FILTERS,
+        usual_engine=USUAL_ENGINE,
         total=len(measured),
         top=measured[:TOP],
         losing=sum(row.verdict == "hurts" for row in measured),

@@ -23,11 +23,13 @@ const COLUMNS = {
   vendor: (cells, row) => key(cells, "vendor", row),
   vram_gib: numberOf("vram"),
   backend: (cells, row) => key(cells, "backend", row),
+  engine: (cells, row) => label(cells, "engine", row),
   target: (cells, row) => label(cells, "target", row),
   quantisation: (cells, row) => key(cells, "quant", row),
   method: (cells, row) => key(cells, "method", row),
   depth: numberOf("depth"),
   draft: (cells, row) => label(cells, "draft", row),
+  concurrency: (cells, row) => key(cells, "crowd", row),
   task: (cells, row) => key(cells, "task", row),
   tier: (cells, row) => key(cells, "tier", row),
   verdict: (cells, row) => key(cells, "verdict", row),
@@ -79,7 +81,8 @@ export const interval = (cells, row) => {
 
 export const method = (cells, row) => {
   const depth = key(cells, "depth", row);
-  return label(cells, "method", row) + (depth === "none" ? "" : ` · depth ${depth}`);
+  const crowd = key(cells, "crowd", row);
+  return label(cells, "method", row) + (depth === "none" ? "" : ` · depth ${depth}`) + (crowd === "1" ? "" : ` · ${crowd} at once`);
 };
 
 export const markdown = (cells, rows, address) => {
@@ -98,6 +101,10 @@ export const markdown = (cells, rows, address) => {
 // A name as one word of a command line: nothing in it means anything to a shell.
 const word = (text) => text.replace(NOT_A_WORD, "-").replace(/^-+|-+$/g, "") || "MODEL";
 
+// How the harness reaches the engine that a cell was measured with.
+const RUNNERS = { "llama.cpp-in-process": "", "llama.cpp-server": "--runner llama-server" };
+const SERVERS = "--runner openai --base-url URL --spec-base-url URL";
+
 export const command = (cells, row) => {
   const depth = key(cells, "depth", row);
   const task = key(cells, "task", row);
@@ -105,6 +112,10 @@ export const command = (cells, row) => {
   const parts = ["python -m harness run", `--target ${word(`${label(cells, "target", row)}-${key(cells, "quant", row)}`)}.gguf`];
   if (draft) parts.push(`--draft ${word(draft.replace(/ (?=[^ ]*$)/, "-"))}.gguf`);
   parts.push(`--method ${key(cells, "method", row)}${depth === "none" ? "" : `:n_max=${depth}`}`);
+  const runner = RUNNERS[key(cells, "engine", row)] ?? SERVERS;
+  if (runner) parts.push(runner);
+  const crowd = key(cells, "crowd", row);
+  if (crowd !== "1") parts.push(`--concurrency ${crowd}`);
   if (task !== "all") parts.push(`--tasks ${task}`);
   return parts.join(" ");
 };

@@ -4,9 +4,12 @@
 const FORMAT = "draftmap-explore";
 const VERSION = 1;
 // Where a word of the search may stand.
-const SEARCHED = ["device", "vendor", "vram", "backend", "target", "size", "quant", "method", "draft", "task", "verdict"];
+const SEARCHED = ["device", "vendor", "vram", "backend", "engine", "target", "size", "quant", "method", "draft", "task", "verdict"];
 const ALL_TASKS = "all";
 const MISSING = 2 ** 33; // above every figure; times the rows it still fits a double
+
+// Most results come from one engine; only another one is named.
+const USUAL_ENGINE = "llama.cpp-in-process";
 
 export const load = async (url) => {
   const answer = await fetch(url);
@@ -32,6 +35,7 @@ export const decode = (file) => {
 // The words and figures of one row.
 export const key = (cells, name, row) => cells.facets[name].keys[cells.facets[name].index[row]];
 export const label = (cells, name, row) => cells.facets[name].labels[cells.facets[name].index[row]];
+export const isUsual = (cells, row) => key(cells, "engine", row) === USUAL_ENGINE;
 export const page = (cells, name, row) => (cells.facets[name].pages ?? cells.facets[name].keys)[cells.facets[name].index[row]];
 export const figure = (cells, name, row) => {
   const { values, digits, spare } = cells.figures[name];

@@ -2,11 +2,11 @@
 // A side is `a` or `b` in the address: a setup, or a place when everything in common is compared.
 "use strict";
 
-import { figure, key, label, load, page, printed } from "./cells.js";
+import { figure, isUsual, key, label, load, page, printed } from "./cells.js";
 import { interval, method, speedup } from "./cells-text.js";
 
 const MOST_ROWS = 200;
-const SHAPE = ["target", "quant", "method", "depth", "draft", "tier"];
+const SHAPE = ["target", "quant", "method", "depth", "crowd", "draft", "tier"];
 const SIDES = ["a", "b"];
 const NAMES = { a: "First", b: "Second" };
 const HEADS = ["Speedup, 95 % interval", "Tokens per round", "R", "Baseline tokens/s"];
@@ -24,9 +24,10 @@ const index = (cells) => {
   for (let row = 0; row < cells.rows; row++) {
     const name = key(cells, "setup", row);
     if (!setups.has(name)) {
-      const place = `${key(cells, "device", row)}~${key(cells, "backend", row)}`;
+      const other = isUsual(cells, row) ? null : "engine";
+      const place = ["device", "backend", other].filter(Boolean).map((each) => key(cells, each, row)).join("~");
       const shape = JSON.stringify(SHAPE.map((each) => key(cells, each, row)));
-      if (!places.has(place)) places.set(place, { place, device: key(cells, "device", row), label: `${label(cells, "device", row)} · ${key(cells, "backend", row)}`, shapes: new Map() });
+      if (!places.has(place)) places.set(place, { place, device: key(cells, "device", row), label: ["device", "backend", other].filter(Boolean).map((each) => label(cells, each, row)).join(" · "), shapes: new Map() });
       setups.set(name, { setup: name, place, shape, row, tasks: new Map() });
       places.get(place).shapes.set(shape, name);
     }

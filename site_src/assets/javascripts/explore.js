@@ -3,7 +3,7 @@
 // called `q` there: that name opens the search of the theme.
 "use strict";
 
-import { key, label, load, page, printed, select } from "./cells.js";
+import { isUsual, key, label, load, page, printed, select } from "./cells.js";
 import { command, csv, interval, markdown, method, speedup } from "./cells-text.js";
 
 const ROWS_PER_PAGE = 50;
@@ -221,6 +221,8 @@ class Explore {
     head.scope = "row";
     const target = [link(root + page(cells, "target", row), label(cells, "target", row)), " ", element("span", "dm-soft", label(cells, "quant", row))];
     const draft = label(cells, "draft", row);
+    const engine = isUsual(cells, row) ? [] : [element("br"), element("span", "dm-soft", label(cells, "engine", row))];
+    const where = [key(cells, "backend", row), ...engine];
     const ways = [method(cells, row), ...(draft ? [element("br"), element("span", "dm-soft", draft)] : [])];
     const range = interval(cells, row);
     const figure = [element("span", "dm-value", speedup(cells, row)), ...(range ? [" ", element("span", "dm-interval", range)] : [])];
@@ -232,7 +234,7 @@ class Explore {
       return cell;
     };
     const made = element("tr", "", head);
-    made.append(element("td", "", ...target), element("td", "", key(cells, "backend", row)), element("td", "dm-method", ...ways));
+    made.append(element("td", "", ...target), element("td", "", ...where), element("td", "dm-method", ...ways));
     made.append(element("td", "", label(cells, "task", row)), element("td", "dm-num dm-pair", ...figure), element("td", "", verdict));
     made.append(number("baseline", "Baseline tokens/s"), number("tokens", "Tokens per round"), number("cost", "R"));
     made.append(number("accepted", "Accepted", " %"), number("rigs", "Rigs"), this.ways(row));
