@@ -8,6 +8,9 @@ import pytest
 
 from estimates.summary import summarize
 from pipeline.charts import draw
+from pipeline.pages.cells import Cell
+from pipeline.pages.commands import command_of
+from pipeline.pages.rows import read
 from schemas.contract import findings
 from tests.crowds import crowds
 from tests.pipeline.tables import database, entry, one, rows
@@ -94,3 +97,29 @@ def test_the_chart_says_where_a_gain_becomes_a_loss() -> None:
 
     assert "a gain becomes a loss" in chart.takeaway
     assert {row[2] for row in chart.table.rows} == {1, 8}
+
+
+@pytest.mark.parametrize(
+    ("runner", "name", "level", "tail"),
+    [
+        ("llama-cpp-python", "llama.cpp", 1, ""),
+        ("llama-server", "llama.cpp", 4, " --runner llama-server --concurrency 4"),
+        ("openai", "vLLM", 1, " --runner openai --base-url URL --spec-base-url URL"),
+    ],
+)
+def test_a_command_reaches_the_engine_of_its_cell(
+    runner: str, name: str, level: int, tail: str
+) -> None:
+    plain = crowds(level)
+    submission = replace(plain, engine=replace(plain.engine, runner=runner, name=name))  # type: ignore[arg-type]
+    connection = database(entry(submission, summarize(submission)))
+    (cell,) = [
+        each
+        for each in read(connection, Cell, "cell")
+        if (each.method, each.task) == ("draft-model", "code")
+    ]
+
+    assert command_of(cell) == (
+        "python -m harness run --target Sample-7B-Q4_K_M.gguf --draft Tiny-500M-Q8_0.gguf"
+        f" --method draft-model:n_max=4{tail} --tasks code"
+    )
