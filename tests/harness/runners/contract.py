@@ -1,0 +1,175 @@
+"""What must every runner do? Checks that take a session, whatever engine is behind it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import chain
+from typing import TYPE_CHECKING
+
+import psutil
+
+from harness.runners import RUNNERS
+from harness.runners.base import (
+    ConcurrentSession,
+    EngineReport,
+    Failure,
+    Generation,
+    PreparedArm,
+    Request,
+    Totals,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from harness.model import ArmPlan, Campaign
+    from harness.runners.base import Finished, Runner, Session
+
+# Clocks of threads are read a moment before and after what they time.
+_SLACK_MS = 0.5
+
+
+def check_report(report: EngineReport, campaign: Campaign) -> None:
+    """The engine has a name, a version and a backend, and answers as greedily as it was told."""
+    assert report.engine.runner in RUNNERS
+    assert report.engine.name
+    assert report.engine.version
+    assert report.engine.backend
+    assert report.settings.sampling == "greedy"
+    assert report.settings.max_output_tokens == campaign.settings.max_output_tokens
+
+
+def check_prepared(session: Session, campaign: Campaign) -> None:
+    """Every arm can be prepared, and has then answered once, with speculation on."""
+    for arm in campaign.arms:
+        prepared = session.prepare(arm.id)
+        assert isinstance(prepared, PreparedArm), prepared
+        assert prepared.load_s is None or prepared.load_s >= 0
+        assert prepared.warm_up.output_tokens > 1
+        check_generation(prepared.warm_up, arm)
+
+
+def check_generations(session: Session, campaign: Campaign) -> None:
+    """Every arm answers every prompt, within the limit, and says what the answer took."""
+    for arm in campaign.arms:
+        for request in requests(campaign, arm):
+            generation = session.generate(request)
+            assert isinstance(generation, Generation), generation
+            assert generation.output_tokens <= request.max_output_tokens
+            assert generation.prompt_tokens > 0
+            check_generation(generation, arm)
+
+
+def check_generation(generation: Generation, arm: ArmPlan) -> None:
+    """Times fit together, and output_tokens = 1 + accepted + rounds where they are known."""
+    assert 0 < generation.decode_ms <= generation.wall_ms + _SLACK_MS
+    if generation.ttft_ms is not None:
+        assert generation.ttft_ms <= generation.wall_ms + _SLACK_MS
+    sums = generation.rounds
+    if not isinstance(sums, Totals):
+        rounds: int | None = len(sums)
+        drafted: int | None = sum(each.drafted for each in sums)
+        accepted: int | None = sum(each.accepted for each in sums)
+    else:
+        rounds, drafted, accepted = sums.rounds, sums.drafted, sums.accepted
+        check_histogram(sums)
+    if rounds is not None and accepted is not None:
+        assert generation.output_tokens == 1 + accepted + rounds
+    if drafted is not None and accepted is not None:
+        assert accepted <= drafted
+    if arm.role == "baseline":
+        assert drafted in (0, None)
+
+
+def check_histogram(sums: Totals) -> None:
+    """A histogram counts every round once and adds up to the accepted tokens."""
+    if sums.accepted_histogram is not None:
+        assert sum(sums.accepted_histogram) == sums.rounds
+        counts = enumerate(sums.accepted_histogram)
+        assert sum(length * rounds for length, rounds in counts) == sums.accepted
+
+
+def check_repeats(session: Session, campaign: Campaign) -> None:
+    """The same prompt has the same answer in the next block, of each arm."""
+    for arm in campaign.arms:
+        request = requests(campaign, arm)[0]
+        first = session.generate(request)
+        second = session.generate(replace(request, block=1))
+        assert isinstance(first, Generation), first
+        assert isinstance(second, Generation), second
+        assert first.tokens == second.tokens
+        assert first.output_tokens == second.output_tokens
+        assert first.prompt_sha256 == second.prompt_sha256
+
+
+def check_together(session: Session, campaign: Campaign, concurrency: int) -> None:
+    """Each request is answered once, and never more are in flight than was asked."""
+    assert isinstance(session, ConcurrentSession)
+    for arm in campaign.arms:
+        asked = requests(campaign, arm)
+        done = list(session.generate_together(asked, concurrency))
+        assert sorted(each.request.prompt for each in done) == sorted(r.prompt for r in asked)
+        for each in done:
+            assert isinstance(each.result, Generation), each.result
+            check_generation(each.result, arm)
+        assert most_in_flight(done) <= concurrency
+
+
+def check_failure_and_end(runner: Runner, campaign: Campaign, break_it: Callable[[], None]) -> None:
+    """An engine that breaks gives a reason and a line, and no process is left after the end."""
+    before = children()
+    session = runner.open(campaign)
+    try:
+        session.report()
+        arm = campaign.arms[0]
+        assert isinstance(session.prepare(arm.id), PreparedArm)
+        request = requests(campaign, arm)[0]
+        assert isinstance(session.generate(request), Generation)
+        break_it()
+        failure = session.generate(request)
+        assert isinstance(failure, Failure), failure
+        assert failure.detail
+        assert "\n" not in failure.detail
+    finally:
+        session.close()
+    assert children() == before
+
+
+def requests(campaign: Campaign, arm: ArmPlan) -> list[Request]:
+    """All prompts of a campaign for one arm, in the first block."""
+    limit = campaign.settings.max_output_tokens
+    return [
+        Request(arm=arm.id, prompt=prompt.id, max_output_tokens=limit)
+        for prompt in campaign.suite.prompts
+    ]
+
+
+def most_in_flight(done: Iterable[Finished]) -> int:
+    """The most requests that were answered at one moment."""
+    moments = sorted(chain.from_iterable(_moments(each) for each in done))
+    running = most = 0
+    for _, change in moments:
+        running += change
+        most = max(most, running)
+    return most
+
+
+def children() -> set[int]:
+    """The processes below this one that live, but for the one that Python itself keeps."""
+    found = psutil.Process().children(recursive=True)
+    return {child.pid for child in found if _counts(child)}
+
+
+def _counts(child: psutil.Process) -> bool:
+    try:
+        dead = child.status() == psutil.STATUS_ZOMBIE
+        return not dead and not any("resource_tracker" in word for word in child.cmdline())
+    except psutil.NoSuchProcess:
+        return False
+
+
+def _moments(each: Finished) -> Iterator[tuple[float, int]]:
+    """When a request began and ended; at the same moment ends come first."""
+    assert isinstance(each.result, Generation)
+    yield each.started_ms, 1
+    yield max(each.started_ms, each.started_ms + each.result.wall_ms - _SLACK_MS), -1

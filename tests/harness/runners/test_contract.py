@@ -1,0 +1,162 @@
+"""Every runner keeps the contract: the same checks on made-up, in-process and served engines."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import psutil
+import pytest
+
+from harness.models.resolve import resolve
+from harness.runners import RUNNERS, Reach
+from harness.runners.base import ConcurrentSession
+from harness.runners.fake import FakeRig, FakeRunner
+from schemas.submission import DraftModel
+from tests.harness.campaigns import BASELINE, DRAFT, campaign
+from tests.harness.runners import contract
+from tests.harness.runners.openai.fake_server import serving
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
+
+    from harness.model import Campaign
+    from harness.runners.base import Runner, Session
+
+FAKE_SERVER = Path(__file__).parent / "openai" / "fake_server.py"
+MARKS = {"llama-cpp-python": pytest.mark.engine}
+TEXTS = ("Name three colours.", "Count from one to five.", "Say hello.")
+LIMIT = 8
+PLAN = campaign(
+    arms=(BASELINE, replace(DRAFT, method=DraftModel(draft="draft", n_max=3))),
+    texts=TEXTS,
+    max_output_tokens=LIMIT,
+)
+SERVED = replace(PLAN, interleaved="block")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Case:
+    """A runner, what it runs, and how its engine is broken."""
+
+    runner: Runner
+    plan: Campaign
+    break_it: Callable[[], None]
+
+
+@contextmanager
+def made_up() -> Iterator[Case]:
+    """The fake, whose rig can be told to fail."""
+    rig = FakeRig()
+
+    def break_it() -> None:
+        rig.failing_trials.update(dict.fromkeys(range(10_000), "crashed"))
+
+    yield Case(runner=FakeRunner(rig), plan=PLAN, break_it=break_it)
+
+
+@contextmanager
+def in_process() -> Iterator[Case]:
+    """The real engine with real weights; its process can be killed."""
+    target = resolve("smollm2-135m:q4_1", say=lambda _: None).path
+    plan = campaign(
+        arms=PLAN.arms,
+        texts=TEXTS[:1],
+        max_output_tokens=LIMIT,
+        target=target,
+        draft=target,
+        context_tokens=256,
+    )
+    runner = RUNNERS["llama-cpp-python"].build(Reach())
+    before = contract.children()
+    yield Case(runner=runner, plan=plan, break_it=lambda: kill_those_since(before))
+
+
+@contextmanager
+def on_addresses() -> Iterator[Case]:
+    """Two loopback stand-ins that run already."""
+    with serving(round_ms=2) as base, serving(round_ms=2, depth=3) as other:
+        reach = Reach(base_url=base.url, spec_base_urls=(other.url,))
+
+        def break_it() -> None:
+            base.shutdown()
+            base.server_close()
+
+        runner = RUNNERS["openai"].build(reach)
+        yield Case(runner=runner, plan=SERVED, break_it=break_it)
+
+
+@contextmanager
+def by_commands() -> Iterator[Case]:
+    """Loopback stand-ins that commands start, a fresh one for each arm and block."""
+    command = f"{sys.executable} {FAKE_SERVER} --port {{port}}"
+    reach = Reach(
+        server_command=command,
+        spec_server_commands=(f"{command} --depth 3",),
+        startup_limit_s=30.0,
+    )
+    before = contract.children()
+    runner = RUNNERS["openai"].build(reach)
+    yield Case(runner=runner, plan=SERVED, break_it=lambda: kill_those_since(before))
+
+
+def kill_those_since(before: set[int]) -> None:
+    """Kill the processes of this one that were not there before."""
+    for pid in contract.children() - before:
+        psutil.Process(pid).kill()
+
+
+CASES: dict[str, Callable[[], AbstractContextManager[Case]]] = {
+    "fake": made_up,
+    "llama-cpp-python": in_process,
+    "openai at addresses": on_addresses,
+    "openai by commands": by_commands,
+}
+NAMES = [pytest.param(name, marks=MARKS.get(name, ())) for name in CASES]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Opened:
+    """A session of a case, with every arm prepared."""
+
+    session: Session
+    plan: Campaign
+
+
+@pytest.fixture(scope="module", params=NAMES)
+def opened(request: pytest.FixtureRequest) -> Iterator[Opened]:
+    """A session of each runner; its arms are prepared here, and checked."""
+    with CASES[request.param]() as case:
+        session = case.runner.open(case.plan)
+        try:
+            contract.check_report(session.report(), case.plan)
+            contract.check_prepared(session, case.plan)
+            yield Opened(session=session, plan=case.plan)
+        finally:
+            session.close()
+
+
+def test_every_arm_answers_every_prompt_and_its_rounds_add_up(opened: Opened) -> None:
+    contract.check_generations(opened.session, opened.plan)
+
+
+def test_the_same_prompt_has_the_same_answer(opened: Opened) -> None:
+    contract.check_repeats(opened.session, opened.plan)
+
+
+def test_several_requests_are_answered_once_and_never_too_many_at_a_time(opened: Opened) -> None:
+    concurrent = RUNNERS[opened.session.report().engine.runner].concurrent
+
+    assert isinstance(opened.session, ConcurrentSession) == concurrent
+    if concurrent:
+        contract.check_together(opened.session, opened.plan, 2)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_engine_that_breaks_is_a_value_and_leaves_no_process(name: str) -> None:
+    with CASES[name]() as case:
+        contract.check_failure_and_end(case.runner, case.plan, case.break_it)
