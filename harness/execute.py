@@ -26,11 +26,11 @@ from harness.journal import (
 from harness.length import Length
 from harness.passes import Passes
 from harness.record import assemble, trial_of
-from harness.runners.base import Failure
+from harness.runners.base import Failure, Resting
 from schemas.submission import Arm, Prompt, Trial, Warmup
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Generator
     from pathlib import Path
 
     from harness.events import Observer
@@ -79,12 +79,41 @@ def measure(  # noqa: PLR0913 - the collaborators of a run, all of them named
 
     Raises `HarnessError` when target or baseline cannot run, or nothing was measured.
     """
+    running = by_blocks(
+        campaign,
+        runner=runner,
+        surroundings=surroundings,
+        work_file=work_file,
+        resume=resume,
+        observe=observe,
+    )
+    while True:
+        try:
+            next(running)
+        except StopIteration as end:
+            submission: Submission = end.value
+            return submission
+
+
+def by_blocks(  # noqa: PLR0913 - as above
+    campaign: Campaign,
+    *,
+    runner: Runner,
+    surroundings: Surroundings,
+    work_file: Path,
+    resume: bool,
+    observe: Observer,
+) -> Generator[None, None, Submission]:
+    """The same, but it pauses after every block, so that others can have the machine.
+
+    Ctrl-C that comes in a pause is to be thrown into it.
+    """
     began = surroundings.now()
     opened = Journal.reopen if resume else Journal.create
     with opened(work_file, campaign, measured_from=began) as journal:
         run = _Run(campaign, journal, observe, surroundings)
         try:
-            ended: Ended = run.everything(runner) or "completed"
+            ended: Ended = (yield from run.everything(runner)) or "completed"
         except KeyboardInterrupt:
             ended = "interrupted"
         observe(events.Finished())
@@ -114,8 +143,11 @@ class _Run:
         self._failed_arms: set[str] = set()
         self._failures_in_a_row: Counter[str] = Counter()
 
-    def everything(self, runner: Runner) -> Early | None:
-        """All that the journal does not hold yet; why it ended before all blocks, if it did."""
+    def everything(self, runner: Runner) -> Generator[None, None, Early | None]:
+        """All that the journal does not hold yet; why it ended before all blocks, if it did.
+
+        It pauses after every block.
+        """
         left = self._length.left()
         self._length.announce(left)
         early = self._length.early(min(left, default=self._campaign.blocks), left)
@@ -126,18 +158,21 @@ class _Run:
         try:
             self._snapshot("before")
             self._prepare(session)
-            early = self._blocks(session, left)
+            early = yield from self._blocks(session, left)
             self._snapshot("after")
         finally:
             session.close()
         return early
 
-    def _blocks(self, session: Session, left: Blocks) -> Early | None:
+    def _blocks(self, session: Session, left: Blocks) -> Generator[None, None, Early | None]:
         passes = Passes(
             self._campaign, session, skip=self._failed_arms.__contains__, observe=self._observe
         )
         for number, (block, items) in enumerate(left.items()):
             if number:
+                if isinstance(session, Resting):
+                    session.rest()
+                yield
                 early = self._length.early(block, left)
                 if early:
                     return early

@@ -7,7 +7,7 @@ from tempfile import TemporaryFile
 from typing import TYPE_CHECKING
 
 from harness import cache
-from harness.errors import HarnessError, MachineError
+from harness.errors import BadInputError, HarnessError, MachineError
 from schemas.canonical import canonical_bytes, file_name
 from schemas.codec import encode
 from schemas.contract import findings
@@ -56,6 +56,13 @@ def write(submission: Submission, output: Path | None) -> Path:
         )
         raise MachineError(message) from error
     return path
+
+
+def require_directory(output: Path | None) -> None:
+    """Raise `BadInputError` when a file is meant where several results are to go."""
+    if output is not None and _is_file_name(output):
+        message = f"several engines give several results; name a directory, not {output}"
+        raise BadInputError(message)
 
 
 def require_writable(output: Path | None) -> None:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from rich.console import Console
+    from rich.progress import TaskID
 
     from harness.events import Event
 
@@ -45,7 +46,7 @@ class ProgressDisplay:
             transient=True,
             disable=not console.is_terminal,
         )
-        self._task = self._progress.add_task("Starting", total=None, rate="")
+        self._tasks: dict[str, TaskID] = {}
 
     def __enter__(self) -> Self:
         self._progress.start()
@@ -59,18 +60,21 @@ class ProgressDisplay:
     ) -> None:
         self._progress.stop()
 
-    def __call__(self, event: Event) -> None:
-        """Show what happened."""
-        update = self._progress.update
+    def __call__(self, event: Event, *, name: str = "") -> None:
+        """Show what happened to the campaign `name`; each has a bar of its own."""
+        if name not in self._tasks:
+            self._tasks[name] = self._progress.add_task(f"{name} starting", total=None, rate="")
+        task, update = self._tasks[name], self._progress.update
+        said = f"{name}: " if name else ""
         match event:
             case Planned():
-                update(self._task, total=event.total, completed=event.done)
+                update(task, total=event.total, completed=event.done)
             case Extended():
-                update(self._task, total=event.total, description=_why_longer(event))
+                update(task, total=event.total, description=said + _why_longer(event))
             case TrialEnded():
-                update(self._task, advance=1, rate=_rate(event))
+                update(task, advance=1, rate=_rate(event))
             case _:
-                update(self._task, description=_what(event))
+                update(task, description=said + _what(event))
 
 
 def _what(event: Loading | WarmingUp | Probing | TrialStarted | Finished) -> str:

@@ -12,6 +12,7 @@ from harness.gather import gather
 from harness.methods import method_type
 from harness.nearest import suggestion
 from harness.runners import RUNNERS, Reach
+from harness.suitability import require_suited
 
 if TYPE_CHECKING:
     from harness.campaign import Options
@@ -36,24 +37,13 @@ class ChosenEngine:
             raise BadInputError(message)
         return RUNNERS[self.name]
 
-    def runner(self, options: Options) -> Runner:
-        """The runner. Raises `BadInputError` when it cannot run what the options ask for."""
-        kind = self.kind
-        wrong = next((m for m in options.methods if method_type(m) not in kind.methods), None)
-        if wrong is not None:
-            message = (
-                f"the runner {self.name} has no method {method_type(wrong)}; "
-                f"it has {', '.join(sorted(kind.methods))}"
-            )
-            raise BadInputError(message)
-        if max(options.concurrency, default=1) > 1 and not kind.concurrent:
-            several = ", ".join(name for name, each in RUNNERS.items() if each.concurrent)
-            message = (
-                f"{self.name} answers one request at a time; leave out --concurrency, "
-                f"or choose a --runner that answers several: {several}"
-            )
-            raise BadInputError(message)
-        return kind.build(self.reach)
+    def require_suited(self, options: Options) -> None:
+        """Raise `BadInputError` when this runner cannot run what the options ask for."""
+        require_suited(options, self.name, self.kind)
+
+    def runner(self) -> Runner:
+        """The runner. Raises `BadInputError` when it is not said how to reach its engine."""
+        return self.kind.build(self.reach)
 
     def campaign(self, options: Options, *, fetch: bool) -> Campaign:
         """The campaign as this runner can run it."""
@@ -68,7 +58,20 @@ class ChosenEngine:
         )
         if kind.check is not None:
             kind.check(self.reach, made)
-        return replace(made, interleaved=kind.interleaved, engine=self._shown())
+        return self.on(replace(made, interleaved=kind.interleaved))
+
+    def on(self, campaign: Campaign) -> Campaign:
+        """A campaign of this runner on this engine. Raises `BadInputError` if it cannot run it."""
+        self.commands(campaign)
+        return replace(campaign, engine=self._shown())
+
+    def commands(self, campaign: Campaign) -> tuple[str, ...]:
+        """The command lines that the engine would be started with; none where none would be.
+
+        Raises `BadInputError` when the engine cannot run an arm of the campaign.
+        """
+        preview = self.kind.preview
+        return preview(campaign, self.reach) if preview else ()
 
     def _served(self) -> ServedModels | None:
         if not self.kind.behind_servers:
@@ -78,7 +81,9 @@ class ChosenEngine:
         return ServedModels(reach=self.reach, say=talk.say)
 
     def _shown(self) -> str:
-        """The runner and its servers; a journal goes on with the same ones only."""
+        """The runner and its engine; a journal goes on with the same ones only."""
+        if self.kind.identify is not None:
+            return self.kind.identify(self.reach)
         reach = self.reach
         urls = (reach.base_url, *reach.spec_base_urls)
         commands = (reach.server_command, *reach.spec_server_commands)

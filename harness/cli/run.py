@@ -2,9 +2,12 @@
 
 from harness.campaign import Options
 from harness.cli import talk
+from harness.cli.dry import dry_run
 from harness.cli.engine import ChosenEngine
+from harness.cli.legs import legs
 from harness.cli.options import measured, reached, result, running, servers
-from harness.cli.session import Contribution, dry_run, measure
+from harness.cli.session import measure
+from harness.cli.wanted import Contribution, Wanted
 from harness.errors import BadInputError
 from harness.methods import parse
 from harness.runners import Reach
@@ -34,6 +37,7 @@ def run(  # noqa: PLR0913 - each argument is an option of the command
     draft_gpu_layers: running.DraftGpuLayers = None,
     baseline_gpu_layers: running.BaselineGpuLayers = None,
     runner: reached.Runner = "llama-cpp-python",
+    server_binary: reached.ServerBinary = None,
     base_url: servers.BaseUrl = None,
     spec_base_url: servers.SpecBaseUrl = None,
     server_command: servers.ServerCommand = None,
@@ -83,24 +87,27 @@ def run(  # noqa: PLR0913 - each argument is an option of the command
         seed=seed,
         concurrency=_levels(concurrency),
     )
-    engine = ChosenEngine(
-        name=runner,
-        reach=Reach(
-            base_url=base_url,
-            spec_base_urls=tuple(spec_base_url or ()),
-            server_command=server_command,
-            spec_server_commands=tuple(spec_server_command or ()),
-            model=served_model,
-            backend=backend,
-            startup_limit_s=startup_timeout,
-            answer_limit_s=answer_timeout,
-        ),
+    reach = Reach(
+        base_url=base_url,
+        spec_base_urls=tuple(spec_base_url or ()),
+        server_command=server_command,
+        spec_server_commands=tuple(spec_server_command or ()),
+        model=served_model,
+        backend=backend,
+        startup_limit_s=startup_timeout,
+        answer_limit_s=answer_timeout,
     )
-    about = Contribution(contributor=contributor, notes=notes)
+    wanted = Wanted(
+        options=options,
+        about=Contribution(contributor=contributor, notes=notes),
+        legs=legs(ChosenEngine(name=runner, reach=reach), server_binary or ()),
+        output=output,
+        as_json=json,
+    )
     if plan_only:
-        dry_run(options, about, engine=engine, output=output, as_json=json)
-        return
-    measure(options, about, engine=engine, output=output, resume=resume, as_json=json)
+        dry_run(wanted)
+    else:
+        measure(wanted, resume=resume)
 
 
 def _split(values: list[str] | None) -> tuple[str, ...]:

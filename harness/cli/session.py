@@ -1,9 +1,9 @@
-"""What happens in a run, from the options to the printed verdict? And in a dry one?"""
+"""What happens in a run, from the options to the printed verdict?"""
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import typer
@@ -16,94 +16,131 @@ from harness.cli import talk
 from harness.detect.checkout import commit
 from harness.detect.machine import machine
 from harness.detect.watch import Watch
-from harness.duration import expected, memory_bandwidth
-from harness.errors import BadInputError
+from harness.errors import HarnessError
 from harness.journal import fingerprint, set_aside
-from harness.plan import plan
 from harness.progress import ProgressDisplay
-from harness.report import words
-from harness.report.plan import lines as plan_lines
+from harness.report import engines, words
 from harness.report.terminal import show
-from schemas.codec import encode
+from harness.turns import NotBegunError, in_turn
 
 if TYPE_CHECKING:
+    from collections.abc import Generator, Mapping
     from pathlib import Path
 
-    from harness.campaign import Options
-    from harness.cli.engine import ChosenEngine
+    from estimates.model import Summary
+    from harness.cli.wanted import Wanted
     from harness.model import Campaign
     from harness.runners.base import Runner
-    from schemas.codec import Json
     from schemas.submission import Submission
-
-# The format's patterns of these two fields; checked before an hour of measuring, not after it.
-_CONTRIBUTOR = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,37}[A-Za-z0-9])?")
-_NOTES = re.compile(r"[^\x00-\x1f<>]{1,280}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Contribution:
-    """What the contributor says about themselves and the machine."""
+class _Kept:
+    """A measured leg, and where its file lies."""
 
-    contributor: str | None = None
-    notes: str | None = None
-
-    def check(self) -> None:
-        """Raise `BadInputError` when the format would not take it."""
-        if self.contributor is not None and not _CONTRIBUTOR.fullmatch(self.contributor):
-            message = f"--contributor {self.contributor!r}: letters, digits and inner hyphens only"
-            raise BadInputError(message)
-        if self.notes is not None and not _NOTES.fullmatch(self.notes):
-            message = "--notes takes one line of at most 280 characters, without < and >"
-            raise BadInputError(message)
+    submission: Submission
+    summary: Summary
+    path: Path
 
 
-def measure(  # noqa: PLR0913 - the options of the command that are not part of the campaign
-    options: Options,
-    about: Contribution,
-    *,
-    engine: ChosenEngine,
-    output: Path | None,
-    resume: bool,
-    as_json: bool,
-) -> None:
-    """Measure, write the result, print the report."""
-    about.check()
-    results.require_writable(output)
-    runner = engine.runner(options)
-    campaign = engine.campaign(options, fetch=True)
-    work_file = _work_file(campaign, resume=resume)
-    submission = _run(campaign, runner, work_file, resume=resume)
-    submission = replace(submission, contributor=about.contributor, notes=about.notes)
-    path = _keep(submission, output, work_file)
-    summary = summarize(submission)
-    if as_json:
-        talk.print_json(to_json(summary))
-    else:
-        show(submission, summary, talk.result_console())
-    talk.say(f"Result: {path}")
-    if submission.design.ended == "interrupted":
+def measure(wanted: Wanted, *, resume: bool) -> None:
+    """Measure, write a result for each engine, print the reports."""
+    wanted.check()
+    runs = _runs(wanted, resume=resume)
+    with ProgressDisplay(talk.talk_console()) as display:
+        ended = in_turn({name: run.by_blocks(display) for name, run in runs.items()})
+    kept: dict[str, _Kept] = {}
+    for name, outcome in ended.items():
+        if not isinstance(outcome, HarnessError):
+            kept[name] = runs[name].keep(outcome)
+        elif isinstance(outcome, NotBegunError) and len(ended) == 1:
+            raise KeyboardInterrupt
+        elif len(ended) == 1:
+            raise outcome
+        else:
+            talk.say(f"Error: {name}: {outcome}")
+    _tell(kept, as_json=wanted.as_json)
+    _end(kept, ended)
+
+
+def _runs(wanted: Wanted, *, resume: bool) -> dict[str, _Run]:
+    runners = {leg.name: leg.engine.runner() for leg in wanted.legs}
+    return {
+        name: _Run(wanted, name, campaign, runner=runners[name], resume=resume)
+        for name, campaign in wanted.campaigns(fetch=True).items()
+    }
+
+
+def _end(kept: Mapping[str, _Kept], ended: Mapping[str, object]) -> None:
+    if any(each.submission.design.ended == "interrupted" for each in kept.values()):
         raise typer.Exit(talk.INTERRUPTED)
+    codes = [each.exit_code for each in ended.values() if isinstance(each, HarnessError)]
+    if codes:
+        raise typer.Exit(codes[0])
 
 
-def dry_run(
-    options: Options,
-    about: Contribution,
-    *,
-    engine: ChosenEngine,
-    output: Path | None,
-    as_json: bool,
-) -> None:
-    """Print what would run, and for how long. It fetches nothing, and refuses what a run would."""
-    about.check()
-    results.require_writable(output)
-    engine.runner(options)
-    campaign = engine.campaign(options, fetch=False)
-    document = _plan(campaign)
+def _tell(kept: Mapping[str, _Kept], *, as_json: bool) -> None:
+    """The results for people, or for machines: one summary, or one for each engine."""
     if as_json:
-        talk.print_json(document)
+        summaries = {name: to_json(each.summary) for name, each in kept.items()}
+        talk.print_json(summaries.get("", {"engines": summaries}))
     else:
-        _print_plan(campaign)
+        console = talk.result_console()
+        for name, each in kept.items():
+            if name:
+                console.rule(name, align="left")
+            show(each.submission, each.summary, console)
+        if len(kept) > 1:
+            console.rule()
+            compared = {name: (each.submission, each.summary) for name, each in kept.items()}
+            for line in engines.lines(compared):
+                console.print(line, soft_wrap=True, markup=False)
+    for each in kept.values():
+        talk.say(f"Result: {each.path}")
+
+
+class _Run:
+    """The campaign on one engine, with a work file of its own."""
+
+    def __init__(
+        self, wanted: Wanted, name: str, campaign: Campaign, *, runner: Runner, resume: bool
+    ) -> None:
+        self._wanted = wanted
+        self._name = name
+        self._campaign = campaign
+        self._runner = runner
+        self._resume = resume
+        self._work_file = _work_file(campaign, resume=resume)
+
+    def by_blocks(self, display: ProgressDisplay) -> Generator[None, None, Submission]:
+        """Measure, with a pause after every block."""
+        watch = Watch()
+        return execute.by_blocks(
+            self._campaign,
+            runner=self._runner,
+            surroundings=execute.Surroundings(
+                machine=machine(), snapshot=watch.snapshot, commit=commit()
+            ),
+            work_file=self._work_file,
+            resume=self._resume,
+            observe=partial(display, name=self._name),
+        )
+
+    def keep(self, submission: Submission) -> _Kept:
+        """Write the result; the work file is needed only where the run can go on."""
+        about = self._wanted.about
+        submission = replace(submission, contributor=about.contributor, notes=about.notes)
+        path = results.write(submission, self._wanted.output)
+        match submission.design.ended:
+            case "completed" | "precise-enough":
+                self._work_file.unlink(missing_ok=True)
+            case "budget-spent":
+                talk.say(
+                    "The time is spent; the same command with --resume and more --budget goes on."
+                )
+            case "interrupted":
+                talk.say("The run was interrupted; the same command with --resume goes on with it.")
+        return _Kept(submission=submission, summary=summarize(submission), path=path)
 
 
 def _work_file(campaign: Campaign, *, resume: bool) -> Path:
@@ -124,56 +161,3 @@ def _begin_afresh(path: Path) -> None:
             f"An earlier run with these options stopped after {words.counted(trials, 'trial')}; "
             f"--resume would go on with it. This one starts afresh, the old one is kept as {aside}"
         )
-
-
-def _run(campaign: Campaign, runner: Runner, work_file: Path, *, resume: bool) -> Submission:
-    watch = Watch()
-    surroundings = execute.Surroundings(machine=machine(), snapshot=watch.snapshot, commit=commit())
-    with ProgressDisplay(talk.talk_console()) as display:
-        return execute.measure(
-            campaign,
-            runner=runner,
-            surroundings=surroundings,
-            work_file=work_file,
-            resume=resume,
-            observe=display,
-        )
-
-
-def _keep(submission: Submission, destination: Path | None, work_file: Path) -> Path:
-    path = results.write(submission, destination)
-    match submission.design.ended:
-        case "completed" | "precise-enough":
-            work_file.unlink(missing_ok=True)
-        case "budget-spent":
-            talk.say("The time is spent; the same command with --resume and more --budget goes on.")
-        case "interrupted":
-            talk.say("The run was interrupted; the same command with --resume goes on with it.")
-    return path
-
-
-def _plan(campaign: Campaign) -> Json:
-    estimate = expected(campaign, bytes_per_s=memory_bandwidth())
-    return {
-        "profile": campaign.profile,
-        "target": encode(campaign.target.model),
-        "drafts": [encode(draft.model) for draft in campaign.drafts],
-        "arms": [encode(arm) for arm in campaign.arms],
-        "suite": campaign.suite.id,
-        "prompts": [prompt.id for prompt in campaign.suite.prompts],
-        "settings": encode(campaign.settings),
-        "blocks": campaign.blocks,
-        "least_blocks": campaign.least_blocks,
-        "stopping": encode(campaign.stopping),
-        "expected_s": round(estimate.seconds, 1),
-        "expected_least_s": round(estimate.least_seconds, 1),
-        "expected_from": estimate.basis,
-        "trials": [encode(trial) for trial in plan(campaign)],
-    }
-
-
-def _print_plan(campaign: Campaign) -> None:
-    estimate = expected(campaign, bytes_per_s=memory_bandwidth())
-    console = talk.result_console()
-    for line in plan_lines(campaign, estimate):
-        console.print(line)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from harness.campaign import DEFAULT_METHODS
+from harness.methods import DraftModelRequest, parse
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,7 +41,10 @@ class RunnerKind:
     `interleaved` says when its arms take turns, `concurrent` whether it answers several requests
     at once, `behind_servers` whether its models may be on no disk of ours. `build` raises
     `BadInputError` when the options do not say how to reach the engine, `check` when what they
-    reach does not fit the campaign.
+    reach does not fit the campaign. `limits_drafts` says whether a draft can have a least length
+    and probability, `forces` whether the baseline's text can be fed to the model. `identify` names
+    the engine so that two are told apart. `preview` gives the command lines that would be started,
+    one for each arm; it raises `BadInputError` for an arm that the engine cannot run.
     """
 
     summary: str
@@ -50,7 +54,11 @@ class RunnerKind:
     default_methods: tuple[MethodRequest, ...]
     build: Callable[[Reach], Runner]
     behind_servers: bool = False
+    limits_drafts: bool = False
+    forces: bool = False
     check: Callable[[Reach, Campaign], None] | None = None
+    identify: Callable[[Reach], str] | None = None
+    preview: Callable[[Campaign, Reach], tuple[str, ...]] | None = None
 
 
 def _llama_cpp_python(reach: Reach) -> Runner:
@@ -58,6 +66,28 @@ def _llama_cpp_python(reach: Reach) -> Runner:
     from harness.runners.llama.runner import LlamaCppPython  # noqa: PLC0415 - loads the engine
 
     return Isolated(LlamaCppPython(), answer_limit_s=reach.answer_limit_s)
+
+
+def _llama_server(reach: Reach) -> Runner:
+    from harness.runners.server.runner import LlamaServer  # noqa: PLC0415 - only where asked for
+
+    return LlamaServer(
+        binary=reach.binary,
+        startup_limit_s=reach.startup_limit_s,
+        answer_limit_s=reach.answer_limit_s,
+    )
+
+
+def _llama_server_identity(reach: Reach) -> str:
+    from harness.runners.server.binary import find  # noqa: PLC0415 - only where asked for
+
+    return find(reach.binary).identity()
+
+
+def _llama_server_preview(campaign: Campaign, reach: Reach) -> tuple[str, ...]:
+    from harness.runners.server.preview import command_lines  # noqa: PLC0415 - as above
+
+    return command_lines(campaign, reach.binary)
 
 
 def _openai(reach: Reach) -> Runner:
@@ -78,6 +108,12 @@ def _fake(_reach: Reach) -> Runner:
     return FakeRunner()
 
 
+_SERVER_METHODS = frozenset(
+    {
+        "none", "draft-model", "ngram-simple", "ngram-map-k", "ngram-map-k4v", "ngram-mod",
+        "ngram-cache", "mtp", "eagle3", "dflash", "dspark",
+    }
+)  # fmt: skip
 _BY_SERVERS = frozenset(
     {
         "draft-model", "prompt-lookup", "ngram-simple", "ngram-map-k", "ngram-map-k4v",
@@ -94,6 +130,18 @@ RUNNERS: dict[str, RunnerKind] = {
         methods=frozenset({"draft-model", "prompt-lookup"}) | _CONTROLS,
         default_methods=DEFAULT_METHODS,
         build=_llama_cpp_python,
+        forces=True,
+    ),
+    "llama-server": RunnerKind(
+        summary="starts any llama-server binary (--server-binary), a fresh one per arm and block",
+        interleaved="block",
+        concurrent=True,
+        methods=_SERVER_METHODS,
+        default_methods=(DraftModelRequest(n_max=4), parse("ngram-simple")),
+        build=_llama_server,
+        limits_drafts=True,
+        identify=_llama_server_identity,
+        preview=_llama_server_preview,
     ),
     "openai": RunnerKind(
         summary="asks servers that speak OpenAI's protocol: vLLM, SGLang, LM Studio and others",
@@ -102,6 +150,7 @@ RUNNERS: dict[str, RunnerKind] = {
         methods=_BY_SERVERS | {"none"},
         default_methods=(),
         build=_openai,
+        limits_drafts=True,
         behind_servers=True,
         check=_check_servers,
     ),
@@ -112,5 +161,6 @@ RUNNERS: dict[str, RunnerKind] = {
         methods=frozenset({"draft-model", "prompt-lookup"}) | _CONTROLS,
         default_methods=DEFAULT_METHODS,
         build=_fake,
+        forces=True,
     ),
 }

@@ -195,6 +195,15 @@ class ConcurrentSession(Session, Protocol):
         ...
 
 
+@runtime_checkable
+class Resting(Protocol):
+    """A session that can free what it needs between two blocks only."""
+
+    def rest(self) -> None:
+        """Free it: somebody else may have the machine until the next request."""
+        ...
+
+
 class Runner(Protocol):
     """A way to reach an engine."""
 

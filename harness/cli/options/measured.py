@@ -4,18 +4,29 @@ from typing import Annotated
 
 import typer
 
+from harness.methods import METHODS, signature
+from harness.runners import RUNNERS
+
 _MODELS = "Models"
 _WHAT = "What is measured"
 _MODEL_HELP = (
     "a GGUF file, a preset (see `python -m harness models`) or `owner/repo:quant` on the hub"
 )
+
+
+def _methods_of(runner: str) -> str:
+    """The methods of a runner as they are written, with their usual sizes."""
+    return ", ".join(f"`{signature(name)}`" for name in METHODS if name in RUNNERS[runner].methods)
+
+
 _METHOD_HELP = (
-    "How drafts are made; repeat it to compare, with sizes if others are wanted: "
-    "`prompt-lookup:n_max=5`. In-process: prompt-lookup and draft-model, and as controls none, "
-    "empty-draft and oracle. With --runner llama-server: draft-model, ngram-simple, ngram-map-k, "
-    "ngram-map-k4v, ngram-mod, ngram-cache, mtp, eagle3, dflash, dspark and none. "
-    "Default: the runner's."
+    "How drafts are made; repeat it to compare, with other sizes if wanted: "
+    "`prompt-lookup:n_max=5`. In-process: "
+    f"{_methods_of('llama-cpp-python')}. With --runner llama-server: "
+    f"{_methods_of('llama-server')}; drafts of a model or head also take n_min and p_min. "
+    "`none`, `empty-draft` and `oracle` are controls. Default: two of the runner's."
 )
+
 
 Target = Annotated[
     str | None,

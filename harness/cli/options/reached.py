@@ -17,3 +17,12 @@ Runner = Annotated[
         rich_help_panel=_HOW,
     ),
 ]
+ServerBinary = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="PATH",
+        help="The llama-server to start, for --runner llama-server. Repeat it with names to "
+        "compare builds or backends: `cuda=PATH`, `vulkan=PATH`. Default: the one on PATH.",
+        rich_help_panel=_HOW,
+    ),
+]

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 PROGRAM = "llama-server"
 _LIMIT_S = 60.0
 _VERSION = re.compile(r"version:\s*(\S+)\s*\(([0-9a-f]{7,40})\)")
+_LIBRARY = re.compile(r"\.(?:so|dylib|dll)(?:\.|$)")
 _LIST_DEVICES = "--list-devices"
 _DEVICE = re.compile(
     r"^\s*(?P<name>[A-Za-z]+[0-9]*): (?P<what>.+?) "
@@ -53,6 +54,16 @@ class Binary:
         """SHA-256 of the program's file: two builds of one version are told apart by it."""
         with self.path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
+
+    def identity(self) -> str:
+        """What tells this engine from others, also where the program only loads its libraries."""
+        beside = sorted(
+            (file.name, file.stat().st_size)
+            for file in self.path.parent.iterdir()
+            if _LIBRARY.search(file.name) and file.is_file()
+        )
+        digest = hashlib.sha256(f"{self.digest()} {beside}".encode()).hexdigest()
+        return f"{PROGRAM} sha256:{digest}"
 
     def free_mib(self) -> dict[str, int]:
         """Free memory of each device now; the processor is not among them."""

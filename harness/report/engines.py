@@ -1,0 +1,49 @@
+"""How did several engines do on the same machine? One line each, after their own reports."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from estimates.engines import baseline_ratio
+from estimates.wording import interval_text
+from harness.report import words
+from harness.report.terminal import overall
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from estimates.model import Estimate, Summary
+    from schemas.submission import Submission
+
+    Measured = tuple[Submission, Summary]
+
+
+def lines(measured: Mapping[str, Measured]) -> Iterator[str]:
+    """Each engine's baseline over the first one's, and the speedup of every arm on it."""
+    first_name, (first, _) = next(iter(measured.items()))
+    yield "Engines compared:"
+    for name, (submission, summary) in measured.items():
+        engine = submission.engine
+        yield f"  {name}: {engine.name} {engine.version or words.UNKNOWN}, {engine.backend}"
+        if name != first_name:
+            yield f"    {_baselines(first_name, first, submission)}"
+        for arm in (arm for arm in submission.arms if arm.role == "speculation"):
+            estimates = [each for each in summary.estimates if each.arm == arm.id]
+            if estimates:
+                yield f"    {arm.id}: {_said(overall(estimates))}"
+
+
+def _baselines(first_name: str, first: Submission, other: Submission) -> str:
+    found = baseline_ratio(first, other)
+    if found is None:
+        return f"baseline: no prompt and block of both it and {first_name}"
+    bounds = f" {interval_text(found.interval.low, found.interval.high)}" if found.interval else ""
+    prompts = words.counted(found.prompts, "prompt")
+    return f"baseline: {found.ratio:.2f}{bounds} times the speed of {first_name}, over {prompts}"
+
+
+def _said(estimate: Estimate) -> str:
+    verdict, _ = words.VERDICTS[estimate.verdict]
+    if estimate.speedup is None:
+        return verdict
+    return f"{words.speedup(estimate)} times its own baseline ({verdict})"
