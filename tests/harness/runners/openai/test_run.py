@@ -123,7 +123,10 @@ def test_every_concurrency_has_a_baseline_of_its_own(tmp_path: Path) -> None:
             ("--server-command", "x {port}", "--spec-server-command", "y {port}"),
             "name the model with --target",
         ),
-        (("--base-url", "http://127.0.0.1:9", "--method", "oracle"), "has no method oracle"),
+        (
+            ("--base-url", "http://127.0.0.1:9", "--method", "oracle"),
+            "oracle runs in-process: use --runner llama-cpp-python",
+        ),
         (("--base-url", "http://127.0.0.1:9", "--backend", "gpu"), "--backend 'gpu' is none"),
         (("--base-url", "http://127.0.0.1:9", "--concurrency", "0"), "whole numbers from 1 on"),
     ],
