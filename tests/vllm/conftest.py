@@ -1,6 +1,6 @@
 """When do these tests run, and on which servers? With `make test-vllm`, never with `make test`.
 
-They need an environment of four gigabytes and ten minutes, which no other test should wait for.
+They need an environment of five gigabytes and ten minutes, which no other test should wait for.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ PRUNED_LAYERS = {13, 14, 15}
 
 def main(gguf: Path, models: Path) -> None:
     source, name = str(gguf.parent), gguf.name
-    model = AutoModelForCausalLM.from_pretrained(source, gguf_file=name, dtype=torch.bfloat16)
+    model = AutoModelForCausalLM.from_pretrained(source, gguf_file=name, dtype=torch.float32)
     tokenizer = AutoTokenizer.from_pretrained(source, gguf_file=name)
     # The file was read and unpacked: what is written is no longer quantised.
     del model.hf_quantizer
