@@ -68,7 +68,7 @@ def running(build: Path, mode: str) -> Iterator[str]:
         server = subprocess.Popen(
             [*command(mode, build=build), "--port", str(port)],
             cwd=build / "models",
-            env={**os.environ, **ENVIRONMENT, "PATH": path(build)},
+            env=variables(build),
             stdout=output,
             stderr=subprocess.STDOUT,
             start_new_session=True,
@@ -81,9 +81,10 @@ def running(build: Path, mode: str) -> Iterator[str]:
             stop(server)
 
 
-def path(build: Path) -> str:
-    """The environment's programs first: vLLM starts a compiler that lies there."""
-    return os.pathsep.join((str(build / "venv" / "bin"), os.environ.get("PATH", os.defpath)))
+def variables(build: Path) -> dict[str, str]:
+    """The environment with its programs first: vLLM starts a compiler that lies there."""
+    path = os.pathsep.join((str(build / "venv" / "bin"), os.environ.get("PATH", os.defpath)))
+    return {**os.environ, **ENVIRONMENT, "PATH": path}
 
 
 def free_port() -> int:
