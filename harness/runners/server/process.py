@@ -72,7 +72,13 @@ class ServerProcess:
         `ask` asks it and raises as a client does until it is; without it `/health` is asked.
         """
         client = Client(host=HOST, port=self.port, limit_s=_ASK_LIMIT_S)
-        healthy = ask or (lambda: client.get("/health"))
+        try:
+            return self._wait(limit_s, ask or (lambda: client.get("/health")))
+        except BaseException:  # Ctrl-C: nobody else knows of this server yet, who could end it
+            self.end()
+            raise
+
+    def _wait(self, limit_s: float, healthy: Callable[[], object]) -> Failure | None:
         until = time.monotonic() + limit_s
         while time.monotonic() < until:
             if not self.running():

@@ -1,0 +1,28 @@
+"""What becomes of a server when nobody waits for it any more?"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import psutil
+import pytest
+
+from harness.runners.server import process
+
+SLEEP = "import time; time.sleep(60)  # a server that takes long to load"
+
+
+def interrupted() -> None:
+    raise KeyboardInterrupt
+
+
+def test_a_server_that_is_interrupted_while_it_loads_is_ended() -> None:
+    server = process.start(Path(sys.executable), ["-c", SLEEP], port=process.free_port())
+    assert psutil.pid_exists(server.pid)
+
+    with pytest.raises(KeyboardInterrupt):
+        server.wait_until_ready(30, ask=interrupted)
+
+    assert not server.running()
+    assert not psutil.pid_exists(server.pid)
