@@ -80,9 +80,14 @@ def read(path: Path) -> Header:
 
 def vocabulary(path: Path) -> Vocabulary:
     """The vocabulary of a GGUF file, which need hold no weights. Raises `BadInputError`."""
+    return vocabulary_and_tokens(path)[0]
+
+
+def vocabulary_and_tokens(path: Path) -> tuple[Vocabulary, tuple[bytes, ...]]:
+    """The vocabulary and its texts by id; the file is read once, which can take ten seconds."""
     first = opened(part_paths(path)[0])
     refuse_lonely_part(first, path)
-    return _vocabulary(first, path)
+    return _vocabulary(first, path), _tokens(first, path)
 
 
 def tokens(path: Path) -> tuple[bytes, ...]:

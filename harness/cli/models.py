@@ -9,8 +9,7 @@ import typer
 from harness import vocabulary
 from harness.cli import models_table, talk
 from harness.errors import MachineError
-from harness.gguf_header import tokens
-from harness.gguf_header import vocabulary as read_vocabulary
+from harness.gguf_header import vocabulary_and_tokens
 from harness.models.located import located
 from harness.models.overview import overview
 from harness.models.presets import presets
@@ -56,11 +55,9 @@ def check(
     that is broken is an error with code 1, one that is not here with code 3: without an answer.
     """
     paths = located(target), located(draft)
+    ours, theirs = (vocabulary_and_tokens(path) for path in paths)
     compared = vocabulary.compare(
-        read_vocabulary(paths[0]),
-        read_vocabulary(paths[1]),
-        target_tokens=lambda: tokens(paths[0]),
-        draft_tokens=lambda: tokens(paths[1]),
+        ours[0], theirs[0], target_tokens=lambda: ours[1], draft_tokens=lambda: theirs[1]
     )
     if json:
         talk.print_json(_answer(target, draft, compared))
