@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from harness.errors import BadInputError, MachineError
 from harness.model import ModelFile
 from harness.models.describe import describe, family_of
+from harness.models.folder import describe_folder, is_model_folder, kept_folder
 from harness.models.weights import Weights
 from harness.runners.base import Failure
 from harness.runners.openai.address import Address
@@ -55,7 +56,7 @@ class ServedModels:
         served = self._served(needed=name is None)
         if served is not None and name is None and Path(served.id).is_file():
             return describe(Weights(path=Path(served.id)), say=self.say)
-        return ModelFile(path=None, model=model_of(name or (served.id if served else ""), served))
+        return ModelFile(path=None, model=model_of(_named(name, served), served))
 
     def draft(self, name: str) -> ModelFile | None:
         """A draft by its name; the server does not list what it drafts with."""
@@ -86,22 +87,46 @@ class ServedModels:
 
 
 def model_of(name: str, served: Served | None) -> Model:
-    """A model by name: `name`, `name:quantisation` or `owner/repository`, the latter of the hub."""
+    """A model by name: any, one of the hub or a folder, with or without `:quantisation`.
+
+    Files of it on this disk, in that folder or in the hub's cache, say the most.
+    """
     match = _TAIL.fullmatch(name)
     bare, quantisation = (match["name"], match["quantisation"]) if match else (name, None)
+    folder = _folder(bare)
+    if folder is not None:
+        return describe_folder(folder, quantisation=quantisation)
     quantisation = quantisation or (served.quantisation if served else None) or UNKNOWN
     of_hub = _HUB_NAME.fullmatch(bare) is not None and not Path(bare).exists()
     clean = _shown_name(bare)
     return Model(
         id=f"{slug(clean)}-{slug(quantisation)}",
         name=clean,
-        family=family_of(clean),
+        family=family_of(clean.replace(":", "-")),
         quantisation=quantisation,
         repository=bare if of_hub else None,
         parameters=served.parameters if served else None,
         file_bytes=served.file_bytes if served else None,
         vocabulary_size=served.vocabulary_size if served else None,
     )
+
+
+def _named(name: str | None, served: Served | None) -> str:
+    """What the person says; where that is the server's own word, what the server has it from."""
+    if served is None:
+        return name or ""
+    source = served.root or served.id
+    if name is None or name == served.id:
+        return source
+    rest = name.removeprefix(f"{served.id}:")
+    return name if rest == name else f"{source}:{rest}"
+
+
+def _folder(name: str) -> Path | None:
+    path = Path(name).expanduser()
+    if is_model_folder(path):
+        return path
+    return kept_folder(name) if _HUB_NAME.fullmatch(name) else None
 
 
 def _shown_name(name: str) -> str:

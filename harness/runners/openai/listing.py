@@ -19,9 +19,13 @@ _MOST_SHOWN = 5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Served:
-    """One model in a server's list. All but the id is `None` where the server does not say it."""
+    """One model in a server's list. All but the id is `None` where the server does not say it.
+
+    `root` is where vLLM and SGLang have the weights from: a repository of the hub or a folder.
+    """
 
     id: str
+    root: str | None = None
     owner: str | None = None
     context_tokens: int | None = None
     parameters: int | None = None
@@ -65,6 +69,7 @@ def _served(entry: Mapping[str, Json]) -> Served:
     said = meta if isinstance(meta, dict) else {}
     return Served(
         id=_id(entry) or "",
+        root=_text(entry, "root"),
         owner=_text(entry, "owned_by"),
         # vLLM and SGLang; llama.cpp
         context_tokens=count(entry, "max_model_len") or count(said, "n_ctx"),

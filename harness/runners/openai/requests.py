@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 DRAFTS_BY_REQUEST: frozenset[EngineName] = frozenset({"LM Studio"})
 # vLLM and SGLang put the salt into the keys of their prefix caches: no request finds another's.
 SALTED: frozenset[EngineName] = frozenset({"vLLM", "SGLang"})
+# SGLang refuses token ids and meta information in a stream, so it is asked for neither there.
 _BESIDE: dict[EngineName, dict[str, Json]] = {
     "vLLM": {"return_token_ids": True},
     "SGLang": {"return_spec_tokens_details": True},

@@ -71,6 +71,7 @@ class Behaviour:
     key: str | None = None
     fault: Fault | None = None
     models: tuple[str, ...] = (MODEL,)
+    root: str | None = None
 
 
 @dataclass(kw_only=True)
@@ -372,7 +373,7 @@ def _timings(made: Answer) -> Json:
 def _model(name: str, owner: str, behaviour: Behaviour) -> Json:
     entry: Json = {"id": name, "object": "model", "owned_by": owner}
     if behaviour.style == "vllm":
-        return {**entry, "max_model_len": 2048}
+        return {**entry, "root": behaviour.root or name, "max_model_len": 2048}
     if behaviour.style == "llama-server":
         meta = {"n_ctx": 4096, "n_params": 1_000_000_000, "size": 700_000_000, "ftype": "Q4_1"}
         return {**entry, "meta": {**meta, "n_vocab": 49_152}}

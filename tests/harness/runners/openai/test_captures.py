@@ -40,7 +40,8 @@ def stream(name: str) -> Answer:
 def test_the_models_of_a_vllm_are_read() -> None:
     listed = read_models(json.loads((VLLM / "none" / "models.json").read_text()))
 
-    assert listed == (Served(id="SmolLM2-135M-Instruct", owner="vllm", context_tokens=2048),)
+    name = "SmolLM2-135M-Instruct"
+    assert listed == (Served(id=name, root=name, owner="vllm", context_tokens=2048),)
 
 
 def test_a_plain_stream_has_ids_and_the_servers_times() -> None:

@@ -1,0 +1,135 @@
+"""What does a folder of safetensors say of its model? Its config, and the headers of its weights.
+
+This is the form in which the hub keeps what vLLM and SGLang serve. Weights are not read, only the
+table at the beginning of each file: eight bytes with its length, then JSON.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from math import prod
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import huggingface_hub
+import orjson
+
+from harness.models.describe import family_of
+from schemas.canonical import slug
+from schemas.submission import Model
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from schemas.codec import Json
+
+CONFIG = "config.json"
+_LENGTH_BYTES = 8
+_LONGEST_TABLE = 100 * 1024 * 1024
+# Types whose tensors hold one parameter for each element; others pack several into one.
+_PLAIN = {"F64": "F64", "F32": "F32", "F16": "F16", "BF16": "BF16", "F8_E4M3": "FP8",
+          "F8_E5M2": "FP8"}  # fmt: skip
+_KEPT = re.compile(r"models--(?P<owner>[\w.-]+?)--(?P<name>[\w.-]+)$")
+_ARCHITECTURE = re.compile(r"[a-z0-9](?:[a-z0-9._-]{0,62}[a-z0-9])?")
+_UNKNOWN = "unknown"
+
+
+def is_model_folder(path: Path) -> bool:
+    """Whether a path is a folder with a model's config."""
+    return (path / CONFIG).is_file()
+
+
+def kept_folder(repository: str) -> Path | None:
+    """Where the hub's cache keeps a repository's newest files, if it does."""
+    found = huggingface_hub.try_to_load_from_cache(repository, CONFIG)
+    return Path(found).parent if isinstance(found, str) else None
+
+
+def describe_folder(path: Path, *, quantisation: str | None = None) -> Model:
+    """The model in a folder, with what its files say; `quantisation` is what the person says."""
+    config = _config(path)
+    files = sorted(path.glob("*.safetensors"))
+    elements = _elements(_table(file) for file in files)
+    plain = bool(elements) and set(elements) <= set(_PLAIN)
+    repository = _repository(path)
+    name = (repository or path.resolve().name).rpartition("/")[2]
+    of_files = quantisation or _method(config) or _commonest(elements) or _UNKNOWN
+    return Model(
+        id=f"{slug(name)}-{slug(of_files)}",
+        name=name,
+        family=family_of(name),
+        architecture=_architecture(config),
+        quantisation=of_files,
+        parameters=sum(elements.values()) if plain else None,
+        file_bytes=sum(file.stat().st_size for file in files) or None,
+        repository=repository,
+        layers=_whole(config, "num_hidden_layers"),
+        vocabulary_size=_whole(config, "vocab_size"),
+    )
+
+
+def _config(path: Path) -> Mapping[str, Json]:
+    value = _json((path / CONFIG).read_bytes())
+    inner = value.get("text_config")  # of models that see, the part that writes
+    return {**value, **inner} if isinstance(inner, dict) else value
+
+
+def _table(file: Path) -> Mapping[str, Json]:
+    with file.open("rb") as stream:
+        length = int.from_bytes(stream.read(_LENGTH_BYTES), "little")
+        return _json(stream.read(length)) if length <= _LONGEST_TABLE else {}
+
+
+def _elements(tables: Iterable[Mapping[str, Json]]) -> Counter[str]:
+    """Elements of all tensors by type."""
+    found: Counter[str] = Counter()
+    for table in tables:
+        for dtype, shape in _tensors(table):
+            found[dtype] += prod(shape)
+    return found
+
+
+def _tensors(table: Mapping[str, Json]) -> Iterator[tuple[str, list[int]]]:
+    for entry in table.values():
+        dtype = entry.get("dtype") if isinstance(entry, dict) else None
+        shape = entry.get("shape") if isinstance(entry, dict) else None
+        if isinstance(dtype, str) and isinstance(shape, list):
+            yield dtype, [size for size in shape if isinstance(size, int)]
+
+
+def _method(config: Mapping[str, Json]) -> str | None:
+    """How the weights were quantised, as the config says it: `AWQ`, `GPTQ`, `FP8`."""
+    said = config.get("quantization_config")
+    method = said.get("quant_method") if isinstance(said, dict) else None
+    usable = isinstance(method, str) and re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,31}", method)
+    return method.upper() if usable and isinstance(method, str) else None
+
+
+def _commonest(elements: Counter[str]) -> str | None:
+    most = elements.most_common(1)
+    return _PLAIN.get(most[0][0]) if most else None
+
+
+def _architecture(config: Mapping[str, Json]) -> str | None:
+    said = config.get("model_type")
+    return said if isinstance(said, str) and _ARCHITECTURE.fullmatch(said) else None
+
+
+def _repository(path: Path) -> str | None:
+    """The repository whose files the hub's cache keeps at a path: `…/snapshots/REVISION`."""
+    match = _KEPT.fullmatch(path.parent.parent.name) if path.parent.name == "snapshots" else None
+    return f"{match['owner']}/{match['name']}" if match else None
+
+
+def _whole(config: Mapping[str, Json], name: str) -> int | None:
+    value = config.get(name)
+    return value if isinstance(value, int) and value > 0 else None
+
+
+def _json(data: bytes) -> Mapping[str, Json]:
+    try:
+        value: Json = orjson.loads(data)
+    except orjson.JSONDecodeError:
+        return {}
+    return value if isinstance(value, dict) else {}
