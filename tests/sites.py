@@ -31,7 +31,7 @@ HOSTILE_NAME = "&lt;/title&gt;&lt;script&gt;boom()&lt;/script&gt;' onload='boom(
 
 
 def corpus() -> tuple[Submission, ...]:
-    """Two cards, a processor and two model sizes; the last submission is hostile."""
+    """Three cards, a processor and three model sizes; number 3 is hostile, its tricks are many."""
     slow = Costs(step_ms=40.0, extra_width_ms=20.0, draft_token_ms=20.0)
     hostile = sample(seed=4, gpu="Evil' onload='boom()", vram_mib=12288, blocks=1)
     return (
@@ -39,6 +39,14 @@ def corpus() -> tuple[Submission, ...]:
         sample(seed=2, gpu="NVIDIA GeForce RTX 4060", backend="vulkan", costs=slow),
         sample(seed=3, gpu=None, backend="cpu", parameters=500_000_000, costs=slow, blocks=1),
         replace(hostile, notes=HOSTILE_NOTE, target=replace(hostile.target, name=HOSTILE_NAME)),
+        sample(
+            seed=5,
+            gpu="NVIDIA GeForce RTX 3060",
+            vram_mib=12288,
+            parameters=14_000_000_000,
+            tasks=("code", "math"),
+            blocks=1,
+        ),
     )
 
 

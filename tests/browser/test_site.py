@@ -75,8 +75,8 @@ def test_the_first_paint_of_home_holds_the_map_as_svg(browser: Browser, base: st
         page = context.new_page()
         page.goto(base)
 
-        # Four of the corpus, four hostile ones with a card.
-        assert page.locator("svg.dm-map--wide a.dm-map__square").count() == 8
+        # Five of the corpus, four hostile ones with a card.
+        assert page.locator("svg.dm-map--wide a.dm-map__square").count() == 9
         assert page.locator("svg.dm-map--wide").is_visible()
         assert not page.locator("form.dm-switch").is_visible()
 

@@ -56,6 +56,7 @@
     host.setAttribute("role", "img");
     host.setAttribute("aria-label", figure.querySelector(".dm-chart__image img").alt);
     const result = await known.embed(host, spec, options);
+    if (!host.isConnected) return void result.finalize(); // its page was left while it was drawn
     host.querySelector("svg").setAttribute("aria-hidden", "true"); // the table says it better
     known.view?.finalize();
     known.view = result;

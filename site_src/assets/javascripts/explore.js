@@ -244,11 +244,14 @@ class Explore {
   ways(row) {
     const { cells, root } = this;
     const others = Number(printed(cells, "submissions", row)) - 1;
-    const evidence = link(root + page(cells, "evidence", row), others ? `newest of ${others + 1} submissions` : "submission");
+    const address = page(cells, "evidence", row);
+    const evidence = link(root + address, others ? `newest of ${others + 1} submissions` : "submission");
+    const raw = link(`${root}data/${address.replace(/\/$/, "")}.json`, "raw data");
+    raw.download = "";
     const compare = link(`${root}compare/?a=${key(cells, "setup", row)}`, "compare");
     const copy = Object.assign(element("button", "dm-explore__command", "command"), { type: "button", title: command(cells, row) });
     copy.addEventListener("click", () => this.copy(command(cells, row), "Command line"));
-    return element("td", "dm-explore__ways", evidence, " · ", compare, " · ", copy);
+    return element("td", "dm-explore__ways", evidence, " · ", raw, " · ", compare, " · ", copy);
   }
 
   link() {

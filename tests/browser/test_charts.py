@@ -1,0 +1,124 @@
+"""Do charts come alive late, over and over, and leave nothing behind?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.pages import WIDE, watched
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from playwright.sync_api import Browser, Page, Route
+
+pytestmark = pytest.mark.browser
+ALIVE = "figure[data-spec] .dm-chart__live svg"
+WAYS = ("Tasks", "Methods", "Backends", "Break-even", "Verification curves")
+PAINT = """() => new Promise((done) => new PerformanceObserver((list) => {
+  for (const each of list.getEntriesByName('first-contentful-paint')) done(each.startTime);
+}).observe({ type: 'paint', buffered: true }))"""
+# Counts the charts that were drawn and those that were ended.
+COUNT = """window.charts = { drawn: 0, ended: 0 };
+let library;
+Object.defineProperty(window, 'vegaEmbed', { get: () => library, set: (embed) => {
+  library = async (...about) => {
+    const view = await embed(...about);
+    window.charts.drawn += 1;
+    const end = view.finalize;
+    view.finalize = () => { window.charts.ended += 1; end.call(view); };
+    return view;
+  };
+} });"""
+# A page change as the theme's instant navigation makes it: the address, the text, the signal.
+CHANGE = """async (address) => {
+  const text = await (await fetch(address)).text();
+  const next = new DOMParser().parseFromString(text, 'text/html');
+  history.pushState(null, '', address);
+  document.querySelector('article').replaceWith(next.querySelector('article'));
+  window.document$.next(document);
+}"""
+
+
+@pytest.fixture
+def complaints() -> list[str]:
+    return []
+
+
+@pytest.fixture
+def page(browser: Browser, base: str, complaints: list[str]) -> Iterator[Page]:
+    with browser.new_context(viewport=WIDE, color_scheme="light") as context:
+        yield watched(context, base, complaints)
+
+
+def test_home_paints_its_map_without_the_chart_library(page: Page, base: str) -> None:
+    asked: list[str] = []
+    page.route("**/vega.*.js", lambda route: asked.append(route.request.url))
+    page.goto(base)
+    figure = page.locator("svg.dm-map--wide")
+
+    assert page.evaluate(PAINT) > 0
+    expect(figure.locator("text", has_text="×").first).to_be_visible()  # noqa: RUF001 - as printed
+    assert figure.bounding_box()["y"] < WIDE["height"]  # type: ignore[index]
+    assert asked == []
+
+
+def test_the_picture_of_a_chart_is_painted_before_the_library_is_there(
+    page: Page, base: str
+) -> None:
+    held: list[Route] = []
+    page.route("**/vega.*.js", lambda route: held.append(route))  # noqa: PLW0108 - it is marked
+    page.goto(base + "tasks/")
+
+    assert page.evaluate(PAINT) > 0
+    expect(page.locator("figure img:visible")).to_have_count(1)
+    expect(page.locator("figure[data-state]")).to_have_count(0)
+    assert len(held) == 1
+    held[0].continue_()
+    expect(page.locator(ALIVE).first).to_be_visible()
+
+
+def test_charts_come_alive_after_ten_page_changes_and_after_going_back(
+    page: Page, base: str, complaints: list[str]
+) -> None:
+    page.goto(base + "tasks/")
+    for number in range(10):
+        way = WAYS[(number + 1) % len(WAYS)]
+        page.locator(".md-sidebar--primary").get_by_role("link", name=way, exact=True).click()
+        expect(page.locator("h1")).to_contain_text(way.split()[0])
+        expect(page.locator(ALIVE).first).to_be_visible()
+    page.go_back()
+    expect(page.locator("h1")).to_contain_text(WAYS[-1].split()[0])
+    expect(page.locator(ALIVE).first).to_be_visible()
+
+    assert complaints == []
+
+
+def test_a_chart_that_left_the_page_is_ended_even_while_it_was_being_drawn(
+    page: Page, base: str, complaints: list[str]
+) -> None:
+    held: list[Route] = []
+    page.add_init_script(COUNT)
+    page.route("**/backends.json", lambda route: held.append(route))  # noqa: PLW0108 - it is marked
+    page.goto(base + "tasks/")
+    expect(page.locator(ALIVE).first).to_be_visible()
+    page.evaluate(CHANGE, f"{base}methods/")
+    expect(page.locator(ALIVE).first).to_be_visible()
+    assert page.evaluate("window.charts") == {"drawn": 2, "ended": 1}
+
+    with page.expect_request("**/assets/charts/backends.json"):
+        page.evaluate(CHANGE, f"{base}backends/")
+    page.evaluate(CHANGE, f"{base}tasks/")
+    expect(page.locator(ALIVE).first).to_be_visible()
+    with page.expect_response("**/assets/charts/backends.json"):
+        held[0].continue_()
+    page.locator('label[title="Switch to dark mode"]').click()
+    expect(page.locator("body")).to_have_attribute("data-md-color-scheme", "slate")
+    page.evaluate(CHANGE, f"{base}faq/")
+
+    expect(page.locator(ALIVE)).to_have_count(0)
+    counted = page.evaluate("window.charts")
+    assert counted["drawn"] == counted["ended"]
+    assert complaints == []
