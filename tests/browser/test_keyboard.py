@@ -1,0 +1,138 @@
+"""Can everything be reached, seen and worked with the keyboard alone?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.pages import WIDE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from playwright.sync_api import Browser, Page
+
+pytestmark = pytest.mark.browser
+SLACK = 5
+EXPLORE = '#dm-explore[data-state="ready"]'
+COMPARE = '#dm-compare[data-state="ready"]'
+ADVISOR = '.dm-advisor[data-state="ready"]'
+# Every control that is there to be used; of a group of radio buttons the one that is chosen,
+# because the arrows lead to the others.
+CONTROLS = """() => {
+  const usable = 'a[href], button, input, select, textarea, summary, [tabindex="0"]';
+  const shown = (each) => each.checkVisibility({ visibilityProperty: true });
+  window.controls = [...document.querySelectorAll(usable)]
+    .filter((each) => !each.disabled && each.tabIndex >= 0 && shown(each))
+    .filter((each) => each.type !== 'radio' || each.checked);
+  window.seen = new Set();
+  window.unmarked = new Set();
+  const marked = (each) => {
+    const { outlineStyle, outlineWidth, boxShadow } = getComputedStyle(each);
+    return (outlineStyle !== 'none' && parseFloat(outlineWidth) > 0) || boxShadow !== 'none';
+  };
+  document.addEventListener('focusin', ({ target }) => {
+    window.seen.add(target);
+    const places = [target, ...(target.labels ?? [])];
+    if (!places.some(marked)) window.unmarked.add(target.outerHTML.slice(0, 160));
+  });
+  return window.controls.length;
+}"""
+# The button back to the top is withdrawn as long as the page is at its top.
+MISSED = """() => window.controls.filter((each) => each.tabIndex >= 0 && !window.seen.has(each))
+  .map((each) => each.outerHTML.slice(0, 160))"""
+
+
+@pytest.fixture
+def page(browser: Browser) -> Iterator[Page]:
+    with browser.new_context(viewport=WIDE, color_scheme="light") as context:
+        yield context.new_page()
+
+
+@pytest.mark.parametrize(
+    ("address", "ready"),
+    [
+        ("", ".dm-switch:not([hidden])"),
+        ("explore/?words=3060&task=code", EXPLORE),
+        ("advisor/", ADVISOR),
+        ("compare/", COMPARE),
+    ],
+)
+def test_tab_reaches_every_control_and_shows_where_it_is(
+    page: Page, base: str, address: str, ready: str
+) -> None:
+    page.goto(base + address)
+    page.locator(ready).wait_for()
+    controls = page.evaluate(CONTROLS)
+    for _ in range(controls + SLACK):
+        page.keyboard.press("Tab")
+
+    assert controls > 20
+    assert page.evaluate(MISSED) == []
+    assert page.evaluate("[...window.unmarked]") == []
+
+
+def test_arrows_switch_the_map_and_enter_opens_a_cell(page: Page, base: str) -> None:
+    page.goto(base)
+    page.get_by_role("radio", name="All tasks").focus()
+    page.keyboard.press("ArrowRight")
+    expect(page.locator(".dm-map-figure")).to_have_attribute("data-shown", "code--all")
+
+    page.locator("svg.dm-map--wide a", has_text="RTX 4060").or_(
+        page.locator("svg.dm-map--wide a")
+    ).first.focus()
+    page.keyboard.press("Enter")
+    expect(page).not_to_have_url(f"{base}?task=code&method=all")
+    expect(page.locator("h1")).to_be_visible()
+
+
+def test_the_filters_of_explore_work_without_a_mouse(page: Page, base: str) -> None:
+    page.goto(base + "explore/")
+    page.locator(EXPLORE).wait_for()
+    page.locator('select[name="task"]').focus()
+    page.keyboard.type("Code")
+    expect(page).to_have_url(f"{base}explore/?task=code")
+    page.locator('#dm-cells th[data-sort="device"] button').focus()
+    page.keyboard.press("Space")
+    expect(page).to_have_url(f"{base}explore/?task=code&sort=device")
+    page.get_by_role("button", name="Clear filters").focus()
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(f"{base}explore/")
+
+    page.locator("#dm-cells tbody a").first.focus()
+    page.keyboard.press("Enter")
+    expect(page).not_to_have_url(f"{base}explore/")
+
+
+def test_the_advisor_and_compare_answer_the_keyboard(page: Page, base: str) -> None:
+    page.goto(base + "advisor/")
+    page.locator(ADVISOR).wait_for()
+    page.locator('select[name="task"]').focus()
+    page.keyboard.press("ArrowDown")
+    assert "task=math" in page.url
+
+    page.goto(base + "compare/")
+    page.locator(COMPARE).wait_for()
+    before = page.locator("#dm-compared thead tr").first.inner_text()
+    page.get_by_role("button", name="Swap sides").focus()
+    page.keyboard.press("Enter")
+    expect(page.locator("#dm-compared thead tr").first).not_to_have_text(before)
+
+
+def test_the_search_finds_a_device_from_the_keyboard(page: Page, base: str) -> None:
+    page.goto(base + "faq/")
+    page.keyboard.press("/")
+    expect(page.get_by_role("textbox", name="Search")).to_be_focused()
+    page.keyboard.type("RTX 3060")
+    found = page.locator(".md-search-result__link", has_text="RTX 3060 12 GB")
+    expect(found.first).to_be_visible()
+    for _ in range(10):
+        page.keyboard.press("ArrowDown")
+        if "devices/rtx-3060-12-gb" in page.evaluate("document.activeElement.href ?? ''"):
+            break
+    page.keyboard.press("Enter")
+
+    expect(page.locator("h1")).to_contain_text("RTX 3060 12 GB")
+    assert "devices/rtx-3060-12-gb/" in page.url
