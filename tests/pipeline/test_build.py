@@ -7,14 +7,13 @@ import json
 import re
 import struct
 from html import unescape
-from html.parser import HTMLParser
 from typing import TYPE_CHECKING
-from urllib.parse import unquote, urlsplit
 
 import pytest
 
 from pipeline.build import build
 from pipeline.policy import UnexpectedScriptError, inline_scripts, write_policy
+from tests.pipeline.links import Reader
 from tests.sites import (
     HOSTILE_NOTE,
     PUBLISHED,
@@ -30,34 +29,9 @@ if TYPE_CHECKING:
 ELSEWHERE = re.compile(r"""(?:src|srcset|data)=["'](?:https?:)?//|url\(["']?(?:https?:)?//""")
 
 
-class Reader(HTMLParser):
-    """The tags of a page, its ids and everything it refers to."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.tags: list[str] = []
-        self.ids: set[str] = set()
-        self.links: list[str] = []
-        self.handlers: list[str] = []
-        self.feed(text)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append(tag)
-        self.handlers += [name for name, _ in attrs if name.startswith("on")]
-        values = dict(attrs)
-        self.ids |= {value for key in ("id", "name") if (value := values.get(key))}
-        self.links += [value for key in ("href", "src") if (value := values.get(key))]
-
-
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return built_site(tmp_path_factory.getbasetemp())
-
-
-@pytest.fixture(scope="module")
-def empty_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("nothing")
-    return build(results=folder / "results", output=folder / "site")
 
 
 def test_every_kind_of_page_is_there(site: Path) -> None:
@@ -68,14 +42,6 @@ def test_every_kind_of_page_is_there(site: Path) -> None:
     assert {"methods/", "backends/", "verification/", "proofs/"} <= set(found)
     assert {"devices/", "devices/rtx-4060-8-gb/", "models/", "models/sample-7b/"} <= set(found)
     assert f"submissions/{submission_name(0)}/" in found
-
-
-def test_a_site_without_any_result_says_so_and_how_to_contribute(empty_site: Path) -> None:
-    home = (empty_site / "index.html").read_text("utf-8")
-
-    assert "It has no measured result yet." in home
-    assert "python -m harness run" in home
-    assert 'href="contribute/"' in home
 
 
 def test_the_same_inputs_give_the_same_bytes(site: Path, tmp_path: Path) -> None:
@@ -98,21 +64,6 @@ def test_every_published_figure_stands_on_the_published_page_as_printed(site: Pa
         for figure in row["figures"]:
             assert f"<strong>{figure['as_printed']}</strong>" in shown
         assert row["place"] in shown
-
-
-@pytest.mark.parametrize("which", ["site", "empty_site"])
-def test_internal_links_lead_somewhere(which: str, request: pytest.FixtureRequest) -> None:
-    site: Path = request.getfixturevalue(which)
-    pages = {path: Reader(path.read_text("utf-8")) for path in site.rglob("index.html")}
-
-    broken = [
-        (path.relative_to(site).as_posix(), link)
-        for path, page in pages.items()
-        for link in page.links
-        if not _leads_somewhere(site, path, link, pages)
-    ]
-
-    assert broken == []
 
 
 def test_no_page_loads_anything_from_another_host(site: Path) -> None:
@@ -190,17 +141,3 @@ def test_an_inline_script_that_the_theme_did_not_write_stops_the_build(tmp_path:
 
 def _submission(site: Path, number: int) -> str:
     return (site / "submissions" / submission_name(number) / "index.html").read_text("utf-8")
-
-
-def _leads_somewhere(site: Path, page: Path, link: str, pages: dict[Path, Reader]) -> bool:
-    parts = urlsplit(link)
-    if parts.scheme or parts.netloc:
-        return parts.scheme == "https"
-    target = (page.parent / unquote(parts.path)).resolve() if parts.path else page
-    if not target.is_relative_to(site.resolve()):
-        return False
-    if target.is_dir():
-        target /= "index.html"
-    if not target.is_file():
-        return False
-    return not parts.fragment or target not in pages or parts.fragment in pages[target].ids

@@ -1,0 +1,117 @@
+"""Does everything that the site refers to exist, and at addresses that hold?"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from pipeline.build import build
+from tests.pipeline.links import broken_links, sitemap, unnamed
+from tests.sites import addresses, built_site
+
+ROOT = "https://example.org/draftmap/"
+STORED = Path(__file__).parents[1] / "data" / "addresses.txt"
+# Addresses made from what was measured. Those of whole pages about the site may grow in number.
+MADE = ("badges/", "data/", "devices/", "models/", "submissions/")
+DIGEST = re.compile(r"-[0-9a-f]{8}(?=[/.])")
+# A site with one feed entry, which leads nowhere.
+NOTHING = {
+    "feed.xml": "<feed/>",
+    "builds.xml": "<feed/>",
+    "feed.json": '{"items": [{"url": "submissions/gone/"}]}',
+    "search/search_index.json": '{"docs": []}',
+}
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return built_site(tmp_path_factory.getbasetemp())
+
+
+@pytest.fixture(scope="module")
+def empty_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A site without results that knows where on the web it will lie."""
+    folder = tmp_path_factory.mktemp("nothing")
+    return build(results=folder / "results", output=folder / "site", site_url=ROOT)
+
+
+def test_a_site_without_any_result_says_so_and_how_to_contribute(empty_site: Path) -> None:
+    home = (empty_site / "index.html").read_text("utf-8")
+
+    assert "It has no measured result yet." in home
+    assert "python -m harness run" in home
+    assert 'href="contribute/"' in home
+
+
+@pytest.mark.parametrize("which", ["site", "empty_site"])
+def test_links_anchors_feeds_and_what_scripts_load_lead_somewhere(
+    which: str, request: pytest.FixtureRequest
+) -> None:
+    site: Path = request.getfixturevalue(which)
+
+    assert broken_links(site) == []
+    assert unnamed(site) == []
+
+
+def test_what_leads_nowhere_is_found(tmp_path: Path) -> None:
+    for name, text in NOTHING.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    (tmp_path / "index.html").write_text(
+        '<a href="gone/">1</a><a href="#gone">2</a><a href="#here" id="here">3</a>'
+        '<a href="http://example.org/">4</a><label for="gone">5</label>'
+    )
+
+    assert broken_links(tmp_path) == [
+        ("index.html", "gone/"),
+        ("index.html", "#gone"),
+        ("index.html", "http://example.org/"),
+        ("feed.json", "submissions/gone/"),
+    ]
+    assert unnamed(tmp_path) == [("index.html", "gone")]
+
+
+def test_the_sitemap_has_every_page_and_no_other(empty_site: Path) -> None:
+    assert sorted(sitemap(empty_site)) == sorted(ROOT + each for each in addresses(empty_site))
+
+
+def test_every_file_of_the_data_package_is_there_with_its_digest(site: Path) -> None:
+    folder = site / "data"
+    resources = json.loads((folder / "datapackage.json").read_bytes())["resources"]
+    sums = (folder / "SHA256SUMS").read_text("utf-8").splitlines()
+
+    assert len(resources) > 20
+    for each in resources:
+        data = (folder / each["path"]).read_bytes()
+        digest = hashlib.sha256(data).hexdigest()
+        assert (each["hash"], each["bytes"]) == (f"sha256:{digest}", len(data))
+        assert f"{digest}  {each['path']}" in sums
+
+
+def test_addresses_never_change(site: Path) -> None:
+    """What people may have linked to stays where it is. A new address belongs into the list."""
+    stored = set(STORED.read_text("utf-8").split())
+    found = {DIGEST.sub("-DIGEST", each) for each in _addresses(site)}
+
+    assert stored - found == set(), "these addresses are gone"
+    assert {each for each in found - stored if each.startswith(MADE)} == set(), "add these to it"
+
+
+def _addresses(site: Path) -> list[str]:
+    """Pages and files that are there to be linked to; notes and assets are not."""
+    files = [
+        path.relative_to(site).as_posix()
+        for pattern in ("*.xml", "feed.json", "badges/**/*.json", "data/**/*")
+        for path in site.glob(pattern)
+        if path.is_file() and path.name != "index.html"
+    ]
+    hostile = re.compile("boom|onmouseover|example-invalid|wwww|rig--")
+    return [
+        each
+        for each in (*addresses(site), *files)
+        if each and not each.startswith("design/0") and not hostile.search(each)
+    ]
