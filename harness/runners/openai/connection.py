@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import time
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -77,10 +77,15 @@ def connect(
         return started
     server, client = started
     load_s = time.perf_counter() - began
-    found = _known(client, model)
-    if isinstance(found, Failure):
-        server.end()
-        return found
+    with ExitStack() as undo:
+        undo.callback(server.end)
+        found = _known(client, model)
+        if isinstance(found, Failure):
+            return found
+        death = server.death()
+        if death is not None:  # then it was another program that answered at the port
+            return death
+        undo.pop_all()
     return replace(found, process=server, load_s=load_s, argv=command.shown(door))
 
 
