@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from harness.runners.base import Runner, Session
 
 FAKE_SERVER = Path(__file__).parent / "openai" / "fake_server.py"
-MARKS = {"llama-cpp-python": pytest.mark.engine}
+MARKS = {"llama-cpp-python": pytest.mark.engine, "llama-server": pytest.mark.engine}
 TEXTS = ("Name three colours.", "Count from one to five.", "Say hello.")
 LIMIT = 8
 PLAN = campaign(
@@ -62,8 +63,24 @@ def made_up() -> Iterator[Case]:
 @contextmanager
 def in_process() -> Iterator[Case]:
     """The real engine with real weights; its process can be killed."""
+    runner = RUNNERS["llama-cpp-python"].build(Reach())
+    before = contract.children()
+    yield Case(runner=runner, plan=real(), break_it=lambda: kill_those_since(before))
+
+
+@contextmanager
+def by_binary() -> Iterator[Case]:
+    """A llama-server of this machine, a fresh one for each arm and block."""
+    runner = RUNNERS["llama-server"].build(Reach())
+    plan = replace(real(), interleaved="block")
+    before = contract.children()
+    yield Case(runner=runner, plan=plan, break_it=lambda: kill_those_since(before))
+
+
+def real() -> Campaign:
+    """One prompt for real weights, which draft for themselves."""
     target = resolve("smollm2-135m:q4_1", say=lambda _: None).path
-    plan = campaign(
+    return campaign(
         arms=PLAN.arms,
         texts=TEXTS[:1],
         max_output_tokens=LIMIT,
@@ -71,9 +88,6 @@ def in_process() -> Iterator[Case]:
         draft=target,
         context_tokens=256,
     )
-    runner = RUNNERS["llama-cpp-python"].build(Reach())
-    before = contract.children()
-    yield Case(runner=runner, plan=plan, break_it=lambda: kill_those_since(before))
 
 
 @contextmanager
@@ -116,6 +130,8 @@ CASES: dict[str, Callable[[], AbstractContextManager[Case]]] = {
     "openai at addresses": on_addresses,
     "openai by commands": by_commands,
 }
+if shutil.which("llama-server"):  # of somebody's own; the project installs none for its tests
+    CASES["llama-server"] = by_binary
 NAMES = [pytest.param(name, marks=MARKS.get(name, ())) for name in CASES]
 
 
