@@ -50,12 +50,16 @@ def memory_bandwidth(clock: Callable[[], float] = time.perf_counter) -> float:
     return 2 * _CALIBRATION_BYTES / best_s
 
 
-def expected(campaign: Campaign, *, bytes_per_s: float) -> Expected:
+def expected(campaign: Campaign, *, bytes_per_s: float) -> Expected | None:
     """The duration if every token reads all active weights once at this bandwidth.
 
     Arms count like the baseline: what speculation saves or costs is what is to be found out.
+    `None` where only a server knows how large the weights are.
     """
-    token_s = _active_bytes(campaign.target) / bytes_per_s
+    active_bytes = _active_bytes(campaign.target)
+    if active_bytes is None:
+        return None
+    token_s = active_bytes / bytes_per_s
     trials = len(plan(campaign)) / campaign.blocks
     output_s = trials * campaign.settings.max_output_tokens * token_s
     prompt_tokens = sum(len(p.text) for p in campaign.suite.prompts) / _CHARACTERS_PER_TOKEN
@@ -72,16 +76,19 @@ def expected(campaign: Campaign, *, bytes_per_s: float) -> Expected:
         seconds=longest_s,
         least_seconds=min(longest_s, once_s + block_s * campaign.least_blocks),
         basis=(
-            f"a rough estimate: {_active_bytes(campaign.target) / 1e6:.0f} MB of weights per token "
+            f"a rough estimate: {active_bytes / 1e6:.0f} MB of weights per token "
             f"at {bytes_per_s / 1e9:.1f} GB/s, the main memory's bandwidth as just measured "
             "with one thread; on a GPU it is faster"
         ),
     )
 
 
-def _active_bytes(file: ModelFile) -> float:
+def _active_bytes(file: ModelFile) -> float | None:
     model = file.model
-    size = float(model.file_bytes or file.on_disk.stat().st_size)
+    here = file.path.stat().st_size if file.path and file.path.is_file() else None
+    size = model.file_bytes or here
+    if size is None:
+        return None
     if model.active_parameters and model.parameters:
         return size * model.active_parameters / model.parameters
     return size

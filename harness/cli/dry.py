@@ -58,8 +58,8 @@ def _plan(campaign: Campaign) -> dict[str, Json]:
         "blocks": campaign.blocks,
         "least_blocks": campaign.least_blocks,
         "stopping": encode(campaign.stopping),
-        "expected_s": round(estimate.seconds, 1),
-        "expected_least_s": round(estimate.least_seconds, 1),
-        "expected_from": estimate.basis,
+        "expected_s": round(estimate.seconds, 1) if estimate else None,
+        "expected_least_s": round(estimate.least_seconds, 1) if estimate else None,
+        "expected_from": estimate.basis if estimate else None,
         "trials": [encode(trial) for trial in plan(campaign)],
     }

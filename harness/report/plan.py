@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from harness.model import Campaign
 
 
-def lines(campaign: Campaign, estimate: Expected) -> Iterator[str]:
+def lines(campaign: Campaign, estimate: Expected | None) -> Iterator[str]:
     """Models, arms, prompts, trials, when it ends, and the expected duration."""
     tasks = Counter(prompt.task for prompt in campaign.suite.prompts)
     yield f"target    {words.model(campaign.target.model)}"
@@ -25,9 +25,15 @@ def lines(campaign: Campaign, estimate: Expected) -> Iterator[str]:
     yield f"profile   {campaign.profile}, suite {campaign.suite.id}"
     yield f"trials    {_trials(campaign)}, up to {campaign.settings.max_output_tokens} tokens each"
     yield from _ends(campaign)
+    yield _duration(estimate)
+
+
+def _duration(estimate: Expected | None) -> str:
+    if estimate is None:
+        return "expected  unknown: nobody says how large the target's weights are"
     shortest, longest = words.seconds(estimate.least_seconds), words.seconds(estimate.seconds)
     duration = longest if shortest == longest else f"{shortest} to {longest}"
-    yield f"expected  about {duration}; {estimate.basis}"
+    return f"expected  about {duration}; {estimate.basis}"
 
 
 def _trials(campaign: Campaign) -> str:

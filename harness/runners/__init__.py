@@ -102,6 +102,12 @@ def _check_servers(reach: Reach, campaign: Campaign) -> None:
     check(doors(reach), campaign)
 
 
+def _openai_preview(campaign: Campaign, reach: Reach) -> tuple[str, ...]:
+    from harness.runners.openai.doors import command_lines, doors  # noqa: PLC0415 - as above
+
+    return command_lines(doors(reach), campaign)
+
+
 def _fake(_reach: Reach) -> Runner:
     from harness.runners.fake import FakeRunner  # noqa: PLC0415 - only where it is asked for
 
@@ -153,6 +159,7 @@ RUNNERS: dict[str, RunnerKind] = {
         limits_drafts=True,
         behind_servers=True,
         check=_check_servers,
+        preview=_openai_preview,
     ),
     "fake": RunnerKind(
         summary="makes figures up",

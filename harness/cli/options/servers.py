@@ -1,10 +1,11 @@
-"""Which options of `run` say how servers are reached that speak OpenAI's protocol?"""
+"""Which options of `run` are for servers? The ways to them, their time, and how many at once."""
 
 from typing import Annotated
 
 import typer
 
 _SERVERS = "Servers (--runner openai)"
+_HOW = "How it runs"
 
 BaseUrl = Annotated[
     str | None,
@@ -63,7 +64,7 @@ StartupTimeout = Annotated[
         metavar="SECONDS",
         min=0.1,
         help="How long a server may take to start.",
-        rich_help_panel=_SERVERS,
+        rich_help_panel=_HOW,
     ),
 ]
 AnswerTimeout = Annotated[
@@ -72,7 +73,7 @@ AnswerTimeout = Annotated[
         metavar="SECONDS",
         min=0.1,
         help="How long one answer may take.",
-        rich_help_panel=_SERVERS,
+        rich_help_panel=_HOW,
     ),
 ]
 Concurrency = Annotated[
@@ -81,6 +82,6 @@ Concurrency = Annotated[
         metavar="N,N",
         help="Requests in flight at once, such as `1,2,4,8`: where batching eats the gain. "
         "Every number has its own baseline. Default: 1.",
-        rich_help_panel=_SERVERS,
+        rich_help_panel=_HOW,
     ),
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -76,6 +77,13 @@ def check(found: Doors, campaign: Campaign) -> None:
         if arm.role != "speculation" and arm.method.type != "none":
             message = f"a server has no arm {arm.id}; leave out that --method"
             raise BadInputError(message)
+
+
+def command_lines(found: Doors, campaign: Campaign) -> tuple[str, ...]:
+    """The commands that start a campaign's servers, one line for each arm; none where they run."""
+    methods = speculation(campaign)
+    ways = (door_of(arm, found, methods) for arm in campaign.arms)
+    return tuple(shlex.join(way) for way in ways if not isinstance(way, Address))
 
 
 def door_of(arm: ArmPlan, found: Doors, methods: Sequence[Method]) -> Door:

@@ -154,3 +154,20 @@ def test_a_dry_run_refuses_what_the_run_would() -> None:
     assert "say with --method how the other server drafts" in without.stderr
     assert "1 methods and 0 --spec-base-url" in too_few.stderr
     assert (without.exit_code, too_few.exit_code) == (1, 1)
+
+
+@pytest.mark.usefixtures("cache_dir")
+def test_a_dry_run_shows_what_would_be_started() -> None:
+    options = (
+        "--target",
+        "tiny",
+        "--server-command",
+        "serve --port {port}",
+        "--spec-server-command",
+    )
+
+    done = call(*options, "serve --fast --port {port}", *METHOD, *SMALL, "--dry-run")
+
+    assert done.exit_code == 0, done.stderr
+    assert "  serve --port '{port}'\n  serve --fast --port '{port}'\n" in done.stdout
+    assert "expected  unknown: nobody says how large the target's weights are" in done.stdout
