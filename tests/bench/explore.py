@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING
 from playwright.sync_api import sync_playwright
 
 from estimates.scopes import FIXED_TASKS
-from pipeline.pages.explore import FILTERS, VENDORS, ExploreRow, cells_file
+from pipeline.pages.explore import FILTERS, USUAL_ENGINE, VENDORS, ExploreRow, cells_file
 from tests.bench.synthetic_rigs import models
 from tests.bench.synthetic_truth import world
 from tests.browser.conftest import FLAGS, NAMES, Quiet
@@ -112,6 +112,7 @@ def made_up_rows(count: int, seed: int) -> Iterator[ExploreRow]:
             device=f"device-{device}",
             device_label=f"{gpu['name']} no. {device}",
             backend=setting.choice(gpu["backends"]),
+            engine_label=USUAL_ENGINE,
             target=target.name.lower(),
             target_label=target.name,
             quantisation=target.quantisation,
