@@ -111,5 +111,5 @@ def _hand_over_intervals(connection: duckdb.DuckDBPyConnection) -> None:
 
 BEFORE: Mapping[str, Callable[[duckdb.DuckDBPyConnection], None]] = {
     "pool_interval": _hand_over_intervals,
-    "advice_prediction": hand_over_reach,
+    "advice_score": hand_over_reach,
 }

@@ -1,4 +1,4 @@
-"""What did the tables teach the advisor? Reads the views 70 to 77 into the one value it needs."""
+"""What did the tables teach the advisor? Reads the views 70 to 79 into the one value it needs."""
 
 from __future__ import annotations
 
@@ -72,6 +72,13 @@ class SpreadRow:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class WideningRow:
+    left_out: int | None
+    method: str
+    widening: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ErrorRow:
     cost_level: str | None
     yield_level: str | None
@@ -116,6 +123,11 @@ def knowledge(connection: duckdb.DuckDBPyConnection) -> Knowledge:
     pools = read(connection, PoolRow, "advice_pool")
     behind = {name: number for number, name in enumerate(_submissions(pools))}
     spreads = [row for row in read(connection, SpreadRow, "advice_spread") if row.left_out is None]
+    widenings = {
+        row.method: row.widening
+        for row in read(connection, WideningRow, "advice_widening")
+        if row.left_out is None
+    }
     setups = {row.submission: row for row in read(connection, SetupRow, "setup")}
     return Knowledge(
         devices=tuple(_devices(seen)),
@@ -133,7 +145,8 @@ def knowledge(connection: duckdb.DuckDBPyConnection) -> Knowledge:
         },
         spreads={
             f"{row.level}|{row.method}": Spread(
-                variance=float(f"{row.variance:.{DIGITS}g}"), freedom=row.freedom
+                variance=float(f"{row.variance * widenings.get(row.method, 1.0) ** 2:.{DIGITS}g}"),
+                freedom=row.freedom,
             )
             for row in spreads
         },

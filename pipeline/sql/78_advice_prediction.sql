@@ -1,32 +1,14 @@
 -- One row is one observation beside what the advisor says without its voter, and beside what the
 -- probes of its own campaign predict. Null where nobody else has measured anything near.
--- log speedup = log tokens per round - log round cost; both variances add up, each for a new voter
--- (its level's variance times 1 + 1/votes); t with the smaller of the two degrees of freedom.
 create table advice_prediction as
-with joined as (
+with predicted as (
   select
-    advice_observation.*,
-    cost.level as cost_level,
-    yielded.level as yield_level,
-    cost.votes as cost_votes,
-    yielded.votes as yield_votes,
-    exp(cost.mean_log) as advised_round_cost,
-    exp(yielded.mean_log) as advised_tokens_per_round,
-    yielded.mean_log - cost.mean_log as advised_log,
-    cost.variance * (1 + 1.0::double / cost.votes)
-      + yielded.variance * (1 + 1.0::double / yielded.votes) as variance,
-    if(cost.freedom is null or yielded.freedom is null, null,
-      least(cost.freedom, yielded.freedom)) as freedom
-  from advice_observation
-  left join advice_left_out as cost
-    on cost.observation = advice_observation.observation and cost.part = 'cost'
-  left join advice_left_out as yielded
-    on yielded.observation = advice_observation.observation and yielded.part = 'yield'
-),
-predicted as (
-  select joined.*, sqrt(variance) * incoming_reach.reach as half_width
-  from joined
-  left join incoming_reach using (freedom)
+    advice_score.*,
+    spread_half_width * coalesce(advice_widening.widening, 1) as half_width
+  from advice_score
+  left join advice_widening
+    on advice_widening.left_out = advice_score.fold
+    and advice_widening.method = advice_score.method
 )
 select
   observation, cell, voter, device, device_label, backend, target, target_label, quantisation,
