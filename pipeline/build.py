@@ -35,6 +35,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PROSE = ROOT / "site_src"
 CONFIG = ROOT / "mkdocs.yml"
 LAST_LINES = 20
+NO_MOMENT = datetime(1980, 1, 1, tzinfo=UTC)  # archives know no earlier one
 
 
 class SiteBuildError(PipelineError):
@@ -81,7 +82,7 @@ def newest_moment(connection: duckdb.DuckDBPyConnection) -> datetime:
     printed = connection.table("published_row").aggregate("max(transcribed_on)").fetchall()
     moments = [datetime.fromisoformat(str(row[0])) for row in (*found, *printed) if row[0]]
     return max(
-        (moment.replace(tzinfo=UTC) for moment in moments), default=datetime(1980, 1, 1, tzinfo=UTC)
+        (moment.replace(tzinfo=UTC) for moment in moments), default=NO_MOMENT
     )
 
 
@@ -114,7 +115,7 @@ def _run_mkdocs(docs: Path, output: Path, site: Site, moment: datetime) -> None:
         "DRAFTMAP_DOCS_DIR": str(docs.resolve()),
         "DRAFTMAP_SITE_DIR": str(output.resolve()),
         "DRAFTMAP_SITE_URL": site.address or "",
-        "DRAFTMAP_FOOTER": footer(site, moment),
+        "DRAFTMAP_FOOTER": footer(site, moment if moment > NO_MOMENT else None),
         "NO_MKDOCS_2_WARNING": "1",
         "SOURCE_DATE_EPOCH": str(int(moment.timestamp())),
     }
@@ -126,12 +127,13 @@ def _run_mkdocs(docs: Path, output: Path, site: Site, moment: datetime) -> None:
         raise SiteBuildError(done.stdout + done.stderr)
 
 
-def footer(site: Site, moment: datetime) -> str:
-    """The line at the foot of every page."""
+def footer(site: Site, moment: datetime | None) -> str:
+    """The line at the foot of every page; `None` says that there is no figure yet."""
     code = "Code under Apache-2.0"
     if site.repository:
         code = f'<a href="{escape(site.repository)}">{code}</a>'
-    return f"{code}, data under CC BY 4.0. Figures as of {moment:%Y-%m-%d}."
+    dated = f"Figures as of {moment:%Y-%m-%d}." if moment else "No figures yet."
+    return f"{code}, data under CC BY 4.0. {dated}"
 
 
 def _empty(folder: Path) -> None:

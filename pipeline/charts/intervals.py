@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 POINT_PX2 = 70
 SERIES_PX = 18
+LINE_PX = 14
+BETWEEN = " · "  # parts of a name; each gets a line of its own beside the chart
 
 
 def speedup_scale(rows: list[Row]) -> alt.Scale:
@@ -41,7 +43,7 @@ def interval_rows(  # noqa: PLR0913 - one argument per visual channel
     lines = list(dict.fromkeys(row[line] for row in rows))
     scale = speedup_scale(rows)
     base = alt.Chart(alt.InlineData(values=rows)).encode(
-        y=alt.Y(f"{line}:N", title=None, sort=lines, axis=alt.Axis(ticks=False)),
+        y=alt.Y(f"{line}:N", title=None, sort=lines, axis=lines_of_words()),
         yOffset=alt.YOffset(f"{series}:N", sort=colours[0]),
         color=alt.Color(
             f"{series}:N",
@@ -67,9 +69,20 @@ def interval_rows(  # noqa: PLR0913 - one argument per visual channel
     bars = bars.encode(x=alt.X("interval_low:Q", scale=scale), x2="interval_high:Q")
     layers = alt.LayerChart(layer=[unity(axis="x"), bars, points])
     picture: alt.LayerChart = layers.properties(
-        height=len(lines) * max(BAND_PX, SERIES_PX * len(colours[0]))
+        height=len(lines) * max(BAND_PX, SERIES_PX * len(colours[0]), _words_px(lines))
     )
     return picture
+
+
+def lines_of_words() -> alt.Axis:
+    """An axis whose names stand on several lines, so that a phone shows them whole."""
+    return alt.Axis(
+        ticks=False, labelExpr=f"split(datum.label, '{BETWEEN}')", labelLineHeight=LINE_PX
+    )
+
+
+def _words_px(names: list[str]) -> int:
+    return (max(name.count(BETWEEN) for name in names) + 1) * LINE_PX + LINE_PX
 
 
 def unity(*, axis: str) -> alt.Chart:

@@ -1,30 +1,103 @@
-"""Which command measures a cell again? Words that mean nothing to a shell, files by their names."""
+"""Which command measures a setting again, and which one uses it? Words that mean nothing to a shell.
+
+Files are stand-ins: a result names models, never paths.
+"""
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from pipeline.pages.cells import Cell
 
+# What llama.cpp's server calls a method that drafts with weights, and one that drafts from text.
+WITH_WEIGHTS = {
+    "draft-model": "draft-simple",
+    "eagle3": "draft-eagle3",
+    "dflash": "draft-dflash",
+    "dspark": "draft-dspark",
+    "mtp": "draft-mtp",
+}
+FROM_TEXT = {
+    "ngram-simple": "--spec-ngram-simple-size-m",
+    "ngram-map-k": "--spec-ngram-map-k-size-m",
+    "ngram-map-k4v": "--spec-ngram-map-k4v-size-m",
+    "ngram-mod": "--spec-ngram-mod-n-max",
+}
 
-# How the harness reaches the engine that a cell was measured with.
-_RUNNERS = {"llama.cpp in-process": "", "llama.cpp server": " --runner llama-server"}
-_SERVERS = " --runner openai --base-url URL --spec-base-url URL"
+# How the harness reaches the engine that was measured.
+RUNNERS = {"llama.cpp in-process": "", "llama.cpp server": " --runner llama-server"}
+SERVERS = " --runner openai --base-url URL --spec-base-url URL"
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """One target with one way of drafting; `task` is `None` for all tasks."""
+
+    target: str
+    draft: str | None
+    method: str
+    depth: int | None
+    engine: str
+    concurrency: int = 1
+    task: str | None = None
+
+
+def setting_of(cell: Cell) -> Setting:
+    """The setting that a cell stands for."""
+    return Setting(
+        target=f"{cell.target_label} {cell.quantisation}",
+        draft=cell.draft_label,
+        method=cell.method,
+        depth=cell.depth,
+        engine=cell.engine_label,
+        concurrency=cell.concurrency,
+        task=cell.task_name,
+    )
 
 
 def command_of(cell: Cell) -> str:
     """The line that measures a cell on the reader's machine, with stand-ins for its files."""
-    runner = _RUNNERS.get(cell.engine_label, _SERVERS)
-    crowd = "" if cell.concurrency == 1 else f" --concurrency {cell.concurrency}"
-    draft = f" --draft {_word(cell.draft_label)}.gguf" if cell.draft_label else ""
-    depth = "" if cell.depth is None else f":n_max={cell.depth}"
-    task = f" --tasks {cell.task_name}" if cell.task_name else ""
-    return (
-        f"python -m harness run --target {_word(f'{cell.target_label} {cell.quantisation}')}.gguf"
-        f"{draft} --method {_word(cell.method)}{depth}{runner}{crowd}{task}"
-    )
+    return measure([setting_of(cell)])
+
+
+def measure(settings: Sequence[Setting]) -> str:
+    """The line that measures settings of one target on the reader's machine."""
+    drafts = dict.fromkeys(f" --draft {_file(each.draft)}" for each in settings if each.draft)
+    methods = dict.fromkeys(f" --method {_method(each)}" for each in settings)
+    tasks = dict.fromkeys(f" --tasks {each.task}" for each in settings if each.task)
+    levels = sorted({each.concurrency for each in settings})
+    crowd = "" if levels == [1] else f" --concurrency {','.join(map(str, levels))}"
+    runner = RUNNERS.get(settings[0].engine, SERVERS)
+    words = "".join((*drafts, *methods, runner, crowd, *tasks))
+    return f"python -m harness run --target {_file(settings[0].target)}{words}"
+
+
+def use(setting: Setting) -> str | None:
+    """The line that serves the target like this with llama.cpp; `None` if that was not measured."""
+    if setting.engine not in RUNNERS:
+        return None
+    start = f"llama-server -m {_file(setting.target)}"
+    draft = f" -md {_file(setting.draft)}" if setting.draft else ""
+    if kind := WITH_WEIGHTS.get(setting.method):
+        depth = f" --spec-draft-n-max {setting.depth}" if setting.depth else ""
+        return f"{start}{draft} --spec-type {kind}{depth}"
+    if option := FROM_TEXT.get(setting.method):
+        depth = f" {option} {setting.depth}" if setting.depth else ""
+        return f"{start} --spec-type {setting.method}{depth}"
+    return None
+
+
+def _method(setting: Setting) -> str:
+    depth = "" if setting.depth is None else f":n_max={setting.depth}"
+    return f"{_word(setting.method)}{depth}"
+
+
+def _file(model: str) -> str:
+    return f"{_word(model)}.gguf"
 
 
 def _word(text: str) -> str:

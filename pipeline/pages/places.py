@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pipeline.pages.cells import Cell, Device, FailureLine, Overview, Square, Target
-from pipeline.pages.commands import command_of
+from pipeline.pages import commands
 from pipeline.pages.environment import plain, render
 from pipeline.pages.figures import figure
 from pipeline.pages.model import device_path, target_path
@@ -45,7 +45,7 @@ def device_pages(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[
             ),
             device=device,
             title=plain(device.device_label),
-            command_of=command_of,
+            commands=commands,
             sizes=len(sizes.get(device.device, ())),
             best=best_settings(cells[device.device]),
             cells=cells[device.device],
@@ -74,7 +74,7 @@ def target_pages(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[
             site=site,
             target=target,
             title=plain(target.target_label),
-            command_of=command_of,
+            commands=commands,
             best=best_settings(cells[target.target]),
             cells=cells[target.target],
             failures=failures[target.target],

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from pipeline.pages import commands
 from pipeline.pages.cells import Overview
 from pipeline.pages.drawing import curve, whisker
 from pipeline.pages.environment import NO_VALUE, TASKS, gib, plain, render
@@ -106,6 +107,8 @@ def submission_pages(connection: duckdb.DuckDBPyConnection, site: Site) -> Itera
                 figure(connection, "submission_tasks", submission=each.submission.submission),
             ),
             title=title_of(each),
+            commands=commands,
+            settings=tuple(settings(each)),
             address_of_submission=lambda name: address_of(submission_path(name)),
             whisker_of=whisker_of,
             plot=(PLOT_WIDTH, PLOT_HEIGHT),
@@ -154,6 +157,22 @@ def judge(arms: tuple[Arm, ...], estimates: tuple[Estimate, ...]) -> Iterator[Ju
                 arm=arm,
                 overall=next((row for row in own if row.task is None), None),
                 tasks=tuple(row for task in TASKS for row in own if row.task == task),
+            )
+
+
+def settings(it: Evidence) -> Iterator[tuple[Judged, commands.Setting]]:
+    """The arms that speculate, each with what it takes to run it again."""
+    row = it.submission
+    for judged in it.judged:
+        if judged.arm.role == "speculation":
+            yield (
+                judged,
+                commands.Setting(
+                    target=f"{row.target_name} {row.quantisation}",
+                    draft=judged.arm.draft_label,
+                    method=judged.arm.method,
+                    depth=judged.arm.depth,
+                ),
             )
 
 
