@@ -81,9 +81,7 @@ def newest_moment(connection: duckdb.DuckDBPyConnection) -> datetime:
     found = connection.table("submission").aggregate("max(measured_until)").fetchall()
     printed = connection.table("published_row").aggregate("max(transcribed_on)").fetchall()
     moments = [datetime.fromisoformat(str(row[0])) for row in (*found, *printed) if row[0]]
-    return max(
-        (moment.replace(tzinfo=UTC) for moment in moments), default=NO_MOMENT
-    )
+    return max((moment.replace(tzinfo=UTC) for moment in moments), default=NO_MOMENT)
 
 
 def _write(docs: Path, part: Page | Asset) -> None:

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from pipeline.pages.advisor import advisor
 from pipeline.pages.builds import engine_builds
+from pipeline.pages.contribute import contribute
 from pipeline.pages.coverage import coverage
 from pipeline.pages.data import data_page
 from pipeline.pages.dimensions import dimension_pages
-from pipeline.pages.environment import render
 from pipeline.pages.explore import explore
 from pipeline.pages.feeds import feeds
 from pipeline.pages.format_reference import format_reference
@@ -52,5 +52,5 @@ def pages(
     yield what_if(site)
     yield published(connection, site)
     yield data_page(connection, site, files)
-    yield render("contribute.md.jinja", path="contribute.md", site=site)
+    yield contribute(connection, site)
     yield format_reference(site)

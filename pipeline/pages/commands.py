@@ -1,4 +1,4 @@
-"""Which command measures a setting again, and which one uses it? Words that mean nothing to a shell.
+"""Which command measures a setting again, and which uses it? Words that mean nothing to a shell.
 
 Files are stand-ins: a result names models, never paths.
 """

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pipeline.pages.cells import Cell, Device, FailureLine, Overview, Square, Target
 from pipeline.pages import commands
+from pipeline.pages.cells import Cell, Device, FailureLine, Overview, Square, Target
 from pipeline.pages.environment import plain, render
 from pipeline.pages.figures import figure
 from pipeline.pages.model import device_path, target_path
