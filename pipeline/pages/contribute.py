@@ -26,8 +26,6 @@ class Example:
 
 
 MADE_UP = Example(device="DEVICE", target="MODEL", file="DEVICE--MODEL--DAY.json", address=None)
-    device="RTX 4060 8 GB", target="MODEL", file="DEVICE--MODEL--DAY.json", address=None
-)
 
 
 def contribute(connection: duckdb.DuckDBPyConnection, site: Site) -> Page:
