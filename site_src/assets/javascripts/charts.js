@@ -5,7 +5,7 @@
   const MARGIN = "300px";
   const ERRORS_ONLY = 1;
   const SHARE_OF_LABELS = 0.4; // on a phone the names of lines leave room for the lines
-  const LEGEND_ENTRY_PX = 150;
+  const LEGEND_ENTRY_PX = 180;
   const live = new Map(); // host element -> { spec, view }
   let library;
 
