@@ -40,11 +40,13 @@ def picture(rows: list[Row]) -> alt.TopLevelMixin:
     x = alt.X(
         "round_cost:Q",
         title="Round cost R (baseline tokens)",
+        axis=alt.Axis(tickCount=8),
         scale=alt.Scale(domain=[0, limit], nice=False),
     )
     y = alt.Y(
         "tokens_per_round:Q",
         title="Tokens per round",
+        axis=alt.Axis(tickCount=8),
         scale=alt.Scale(domain=[0, limit], nice=False),
     )
     points = (
@@ -66,8 +68,8 @@ def takeaway(rows: list[Row]) -> str:
     lost = sum(bool(row["cannot_win"]) for row in rows)
     subject = "a round costs" if lost == 1 else "rounds cost"
     return (
-        f"{won} of {counted(len(rows), 'cell')} yield more tokens a round than the round costs;"
-        f" in {lost} {subject} more than even a fully accepted draft returns."
+        f"{won or 'None'} of {counted(len(rows), 'cell')} {'yields' if won == 1 else 'yield'} more"
+        f" tokens a round than the round costs; in {lost or 'none'} {subject} more than even a fully accepted draft returns."
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 import altair as alt
@@ -14,7 +13,6 @@ if TYPE_CHECKING:
     from pipeline.charts.model import Row
 
 LEAST_DOMAIN = 2.0  # the colour scale reaches at least from half to double
-DARK_INK, LIGHT_INK = "#1B1F26", "#FFFFFF"
 TOOLTIP = {
     "line_label": "Row",
     "size_class": "Model size",
@@ -37,7 +35,7 @@ def heat(rows: list[Row], *, line_title: str | None) -> alt.LayerChart:
     """Squares of `line_label` against `size_class`, coloured by speedup on a log scale around 1."""
     reach = max([LEAST_DOMAIN, *(max(s, 1 / s) for s in _speedups(rows))])
     lines = list(dict.fromkeys(row["line_label"] for row in rows))
-    base = alt.Chart(alt.InlineData(values=[_with_label(row, reach) for row in rows])).encode(
+    base = alt.Chart(alt.InlineData(values=[_with_label(row) for row in rows])).encode(
         x=alt.X(
             "size_class:O",
             title="Target model (parameters)",
@@ -72,13 +70,7 @@ def _unmeasured(base: alt.Chart) -> alt.Chart:
 
 
 def _measured(base: alt.Chart, reach: float) -> alt.Chart:
-    scale = alt.Scale(
-        type="log",
-        scheme="blueorange",
-        reverse=True,
-        domain=[1 / reach, reach],
-        domainMid=1,
-    )
+    scale = alt.Scale(type="log", domain=[1 / reach, reach], domainMid=1)
     legend = alt.Legend(title="Speedup", format=".2~f", gradientLength=220)
     squares: alt.Chart = (
         base.transform_filter("datum.speedup !== null")
@@ -89,22 +81,19 @@ def _measured(base: alt.Chart, reach: float) -> alt.Chart:
 
 
 def _numbers(base: alt.Chart) -> alt.Chart:
-    """Ink by the darkness of the square, not by the page: the squares look the same on both."""
+    """In the ink of the page: no square is so strong that it could not be read on it."""
     numbers: alt.Chart = (
         base.transform_filter("datum.speedup !== null")
         .mark_text(fontSize=13)
-        .encode(text="label:N", color=alt.Color("ink:N", scale=None, legend=None))
+        .encode(text="label:N")
     )
     return numbers
 
 
-def _with_label(row: Row, reach: float) -> Row:
+def _with_label(row: Row) -> Row:
     speedup = row["speedup"]
-    if speedup is None:
-        return {**row, "label": "", "ink": DARK_INK}
-    strength = abs(math.log(speedup)) / math.log(reach)
-    ink = LIGHT_INK if strength > 0.82 else DARK_INK  # noqa: PLR2004 - where the scheme turns dark
-    return {**row, "label": f"{speedup:.2f} {sign(row['verdict'])}", "ink": ink}
+    label = "" if speedup is None else f"{speedup:.2f} {sign(row['verdict'])}"
+    return {**row, "label": label}
 
 
 def _speedups(rows: list[Row]) -> list[float]:

@@ -74,6 +74,11 @@ BACKEND_COLOURS = {
 }
 SIZE_CLASSES = ("<1B", "1–3B", "3–8B", "8–16B", "16–40B", ">40B", "unknown size")  # noqa: RUF001 - en dash
 
+# A loss, no change, a gain: the ends and the middle of the map's colours, as in map.css.
+DIVERGING: dict[Scheme, list[str]] = {
+    "light": ["#f0a35f", "#f0eee8", "#76aee8"],
+    "dark": ["#954f12", "#2a323c", "#23639f"],
+}
 _INK: dict[Scheme, tuple[str, str]] = {
     "light": ("#20242B", "#C9CED6"),
     "dark": ("#E4E7EC", "#4A505B"),
@@ -104,6 +109,7 @@ def config(scheme: Scheme) -> dict[str, Any]:
         "title": {"color": ink},
         "text": {"color": ink, "font": FONT},
         "rule": {"color": ink},
+        "range": {"diverging": DIVERGING[scheme]},
         "style": {"reference": {"stroke": ink}},
     }
 

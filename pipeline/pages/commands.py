@@ -33,6 +33,7 @@ FROM_TEXT = {
 RUNNERS = {"llama.cpp in-process": "", "llama.cpp server": " --runner llama-server"}
 SERVERS = " --runner openai --base-url URL --spec-base-url URL"
 
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setting:
     """One target with one way of drafting; `task` is `None` for all tasks."""
@@ -78,7 +79,7 @@ def measure(settings: Sequence[Setting]) -> str:
 
 def use(setting: Setting) -> str | None:
     """The line that serves the target like this with llama.cpp; `None` if that was not measured."""
-    if setting.engine not in RUNNERS:
+    if not setting.engine.startswith("llama.cpp"):
         return None
     start = f"llama-server -m {_file(setting.target)}"
     draft = f" -md {_file(setting.draft)}" if setting.draft else ""

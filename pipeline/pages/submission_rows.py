@@ -69,6 +69,7 @@ class Setup:
     device_kind: str
     backend: str
     engine_build: str
+    engine_label: str
     rig: str
     target: str
     target_label: str

@@ -172,6 +172,7 @@ def settings(it: Evidence) -> Iterator[tuple[Judged, commands.Setting]]:
                     draft=judged.arm.draft_label,
                     method=judged.arm.method,
                     depth=judged.arm.depth,
+                    engine=it.setup.engine_label,
                 ),
             )
 

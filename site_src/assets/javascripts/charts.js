@@ -33,6 +33,7 @@
       style: { reference: { stroke: colour("--dm-ink") } },
       title: { color: colour("--dm-ink") },
       axis: { ...words, ...sizes, titleFontWeight: "normal", labelLimit: Math.min(320, width * SHARE_OF_LABELS), gridOpacity: 0.6, gridColor: colour("--dm-line"), domainColor: colour("--dm-line"), tickColor: colour("--dm-line") },
+      range: { diverging: ["loss", "zero", "gain"].map((end) => colour(`--dm-map-${end}`)) },
       header: words,
       legend: { ...words, ...sizes, orient: "top", columns: Math.max(1, Math.floor(width / LEGEND_ENTRY_PX)) },
     };
