@@ -68,8 +68,8 @@ def takeaway(rows: list[Row]) -> str:
     lost = sum(bool(row["cannot_win"]) for row in rows)
     subject = "a round costs" if lost == 1 else "rounds cost"
     return (
-        f"{won or 'None'} of {counted(len(rows), 'cell')} {'yields' if won == 1 else 'yield'} more"
-        f" tokens a round than the round costs; in {lost or 'none'} {subject} more than even a fully accepted draft returns."
+        f"{won} of {counted(len(rows), 'cell')} yield more tokens a round than the round"
+        f" costs; in {lost or 'none'} {subject} more than even a fully accepted draft returns."
     )
 
 
