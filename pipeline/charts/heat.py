@@ -70,7 +70,7 @@ def _unmeasured(base: alt.Chart) -> alt.Chart:
 
 
 def _measured(base: alt.Chart, reach: float) -> alt.Chart:
-    scale = alt.Scale(type="log", domain=[1 / reach, reach], domainMid=1)
+    scale = alt.Scale(type="log", domain=[1 / reach, reach], domainMid=1, interpolate="rgb")
     legend = alt.Legend(title="Speedup", format=".2~f", gradientLength=220)
     squares: alt.Chart = (
         base.transform_filter("datum.speedup !== null")
