@@ -83,7 +83,7 @@ class ServedModels:
         if isinstance(found, Failure):
             message = f"the baseline's server: {found.detail} [{found.reason}]"
             raise MachineError(message)
-        return next((each for each in found.identity.models if each.id == found.model), None)
+        return found.served
 
 
 def model_of(name: str, served: Served | None) -> Model:

@@ -69,7 +69,7 @@ def _shown(word: str) -> str:
     except ValueError:
         value = word
     if isinstance(value, dict | list):
-        return json.dumps(_without_places(value))
+        return json.dumps(_without_places(value), ensure_ascii=False)
     return _plain(word)
 
 

@@ -24,6 +24,7 @@ from harness.runners.server.counters import Counters, read_counters
 
 if TYPE_CHECKING:
     from harness.runners.openai.doors import Command, Door
+    from harness.runners.openai.listing import Served
     from harness.runners.server.process import ServerProcess
 
 _ASK_LIMIT_S = 5.0
@@ -50,12 +51,17 @@ class Connection:
 
     client: Client
     identity: Identity
-    model: str
+    served: Served
     process: ServerProcess | None = None
     load_s: float | None = None
     argv: tuple[str, ...] | None = None
     has_counters: bool = False
     drafts_nothing: bool = False
+
+    @property
+    def model(self) -> str:
+        """What the server calls the target."""
+        return self.served.id
 
     def counters(self) -> Counters | None:
         """What its metrics page has counted so far; `None` where there is no such page."""
@@ -136,7 +142,7 @@ def _known(client: Client, model: str | None) -> Connection | Failure:
     return Connection(
         client=client,
         identity=identity,
-        model=served.id,
+        served=served,
         has_counters=has_counters,
         # vLLM shows its counters from its start on, if it was started with speculation.
         drafts_nothing="\nvllm:" in page and not has_counters,

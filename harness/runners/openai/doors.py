@@ -73,6 +73,9 @@ def check(found: Doors, campaign: Campaign) -> None:
             "when a server starts, so give one for each --method, in their order"
         )
         raise BadInputError(message)
+    if not isinstance(found.base, Address) and found.base in found.spec:
+        message = f"{found.option} is the baseline's command; give one that turns speculation on"
+        raise BadInputError(message)
     for arm in campaign.arms:
         if arm.role != "speculation" and arm.method.type != "none":
             message = f"a server has no arm {arm.id}; leave out that --method"

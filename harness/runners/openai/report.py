@@ -14,6 +14,7 @@ from schemas.submission import Engine, Settings
 if TYPE_CHECKING:
     from harness.model import Campaign
     from harness.runners.openai.identity import Identity
+    from harness.runners.openai.listing import Served
     from schemas.submission import Machine
 
 _BACKENDS: dict[str, Backend] = {name: name for name in get_args(Backend)}
@@ -22,10 +23,9 @@ _MARKS: tuple[tuple[str, Backend], ...] = (("cpu", "cpu"), ("cu", "cuda"), ("roc
 
 
 def report_on(
-    identity: Identity, model: str, campaign: Campaign, backend: str | None
+    identity: Identity, served: Served, campaign: Campaign, backend: str | None
 ) -> EngineReport:
     """Engine and settings. A backend that nobody tells is `other`, the processor where all is."""
-    served = next((each for each in identity.models if each.id == model), None)
     return EngineReport(
         engine=Engine(
             runner="openai",
@@ -38,7 +38,7 @@ def report_on(
         settings=Settings(
             sampling="greedy",
             max_output_tokens=campaign.settings.max_output_tokens,
-            context_tokens=served.context_tokens if served else None,
+            context_tokens=served.context_tokens,
         ),
     )
 

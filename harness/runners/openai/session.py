@@ -17,10 +17,9 @@ from harness.runners.openai.connection import Connection, connect
 from harness.runners.openai.doors import door_of, speculation
 from harness.runners.openai.exchange import Question
 from harness.runners.openai.failures import failure_of
+from harness.runners.openai.fitness import unfit, wrong_depth
 from harness.runners.openai.key import without_key
-from harness.runners.openai.listing import shown
 from harness.runners.openai.report import report_on
-from harness.runners.openai.requests import DRAFTS_BY_REQUEST
 from harness.runners.server.answer import BadAnswerError
 from harness.runners.server.client import ServerRefusedError, ServerSilentError
 from harness.runners.server.session import WARM_UP_OUTPUT_TOKENS, WARM_UP_TEXT
@@ -59,6 +58,7 @@ class OpenAiSession:
         self._methods = speculation(campaign)
         self._running: dict[Address, Connection] = {}
         self._connection: Connection | None = None
+        self._base: Connection | None = None
         self._turn: tuple[str, int] | None = None
         self._references: set[str] = set()
         self._tells_times: dict[str, bool] = {}
@@ -70,10 +70,12 @@ class OpenAiSession:
         """
         baseline = next(arm for arm in self._campaign.arms if arm.role == "baseline")
         found = self._enter(baseline, 0)
-        if isinstance(found, Failure):
+        if isinstance(found, Connection):
+            self._base = found
+        else:
             message = f"the baseline's server: {found.detail} [{found.reason}]"
             raise MachineError(message)
-        return report_on(found.identity, found.model, self._campaign, self._access.backend)
+        return report_on(found.identity, found.served, self._campaign, self._access.backend)
 
     def prepare(self, arm: str) -> PreparedArm | Failure:
         """Reach the arm's server, and discard one generation with speculation on."""
@@ -86,14 +88,10 @@ class OpenAiSession:
         done = self._warm_up(found, plan)
         if isinstance(done, Failure):
             return done
+        wrong = wrong_depth(done.depth, getattr(plan.method, "n_max", None))
+        if wrong is not None:
+            return wrong
         self._tells_times[arm] = done.tells_times
-        depth = getattr(plan.method, "n_max", None)
-        if done.depth is not None and depth is not None and done.depth != depth:
-            detail = (
-                f"the server drafts up to {done.depth} tokens, the method says n_max={depth}; "
-                "give --method the server's depth"
-            )
-            return Failure(reason="other", detail=detail)
         return PreparedArm(load_s=found.load_s, warm_up=done.generation, argv=found.argv)
 
     def generate(self, request: Request) -> Generation | Failure:
@@ -192,21 +190,12 @@ class OpenAiSession:
         return generation
 
     def _unfit(self, found: Connection, arm: ArmPlan) -> Failure | None:
-        """Why a server cannot be the one of an arm that speculates."""
-        if arm.role != "speculation":
+        """Why a server cannot be that of an arm; what the baselines have decides."""
+        if arm.role == "baseline":
+            self._base = self._base or found
+        if arm.role != "speculation" or self._base is None:
             return None
-        if found.identity.name in DRAFTS_BY_REQUEST:
-            draft, offered = self._draft(arm), found.identity.models
-            if draft is None or any(model.id == draft for model in offered):
-                return None
-            detail = f"{found.client.address} offers no model {draft}; it has {shown(offered)}"
-            return Failure(reason="load-failed", detail=detail)
-        if door_of(arm, self._access.doors, self._methods) == self._access.doors.base:
-            detail = (
-                "this is the baseline's server; one that was started with speculation is needed"
-            )
-            return Failure(reason="other", detail=detail)
-        return None
+        return unfit(found, self._base, draft=self._draft(arm))
 
     def _draft(self, arm: ArmPlan) -> str | None:
         """The name of the arm's draft model."""

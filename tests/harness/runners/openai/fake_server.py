@@ -67,6 +67,8 @@ class Behaviour:
     round_ms: float = 1.0
     per_request: bool = True
     metrics: bool = True
+    times: bool = False
+    version: str | None = None
     miscount: int = 0
     key: str | None = None
     fault: Fault | None = None
@@ -135,7 +137,8 @@ class Handler(BaseHTTPRequestHandler):
             )
             self._send(200, {"data": [_model(name, owner, behaviour) for name in names]})
         elif self.path in pages:
-            self._send(200, pages[self.path])
+            said = {"version": behaviour.version} if behaviour.version else pages[self.path]
+            self._send(200, said)
         elif self.path == "/metrics" and behaviour.metrics:
             self._send(200, page(self.server.state))
         else:
@@ -307,20 +310,22 @@ def beside(state: State, body: Json, made: Answer) -> Json:
     depth, style = depth_of(state, body), state.behaviour.style
     if style == "llama-server":
         return {"timings": _timings(made)}
+    times = {"generation_time_ms": 0.75 * len(made.drafted)} if state.behaviour.times else {}
     if not depth:
-        return {}
+        return {"metrics": times} if times else {}
     drafted, accepted, steps = sum(made.drafted), sum(made.accepted), len(made.drafted)
     histogram = [made.accepted.count(length) for length in range(depth + 1)]
     if style == "vllm" and state.behaviour.per_request:
         return {
             "metrics": {
+                **times,
                 "speculative_decoding": {
                     "num_draft_tokens": drafted,
                     "num_accepted_draft_tokens": accepted,
                     "num_spec_steps": steps,
                     "num_spec_tokens": depth,
                     "acceptance_histogram": histogram,
-                }
+                },
             }
         }
     if style == "sglang" and body.get("return_spec_tokens_details"):

@@ -51,8 +51,8 @@ def test_places_inside_of_json_are_left_out_too() -> None:
     (_, word) = shown(("vllm", "--speculative-config", config))
 
     assert word == (
-        '{"method": "draft_model", "model": "\\u2026", "num_speculative_tokens": 3, '
-        '"auth_token": "\\u2026", "list": ["\\u2026", "Qwen/Qwen3-0.6B"]}'
+        '{"method": "draft_model", "model": "…", "num_speculative_tokens": 3, '
+        '"auth_token": "…", "list": ["…", "Qwen/Qwen3-0.6B"]}'
     )
 
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from harness.errors import MachineError
 from harness.model import ModelFile
 from harness.runners.base import Failure, Generation, Totals
+from harness.runners.openai.fitness import is_same_model
+from harness.runners.openai.listing import Served
 from harness.runners.openai.rounds import totals
 from schemas.submission import Engine, Model
 from tests.harness.campaigns import BASELINE
@@ -188,6 +191,7 @@ def test_a_draft_that_lm_studio_does_not_have_is_named() -> None:
     with serving(style="lm-studio") as one:
         session = open_session(plan(), base_url=one.url, spec_base_urls=(one.url,), model=MODEL)
 
+        session.prepare("baseline")
         failure = session.prepare("draft-model-n3")
 
     assert isinstance(failure, Failure)
@@ -198,10 +202,39 @@ def test_the_baselines_own_server_is_none_that_speculates() -> None:
     with serving() as one:
         session = open_session(plan(), base_url=one.url, spec_base_urls=(one.url,))
 
+        session.prepare("baseline")
         failure = session.prepare("draft-model-n3")
 
     assert isinstance(failure, Failure)
     assert "this is the baseline's server" in failure.detail
+
+
+@pytest.mark.parametrize(
+    ("spec", "said"),
+    [
+        ({"version": "0.31.0"}, "this server is vLLM 0.31.0, the baseline's is vLLM 0.32.0+cpu"),
+        ({"style": "sglang"}, "this server is SGLang 0.5.21, the baseline's is vLLM"),
+        ({"models": ("Other",)}, f"this server offers Other, the baseline's {MODEL}; start both"),
+    ],
+)
+def test_what_is_compared_is_one_model_on_one_engine(spec: dict[str, Any], said: str) -> None:
+    with serving() as base, serving(depth=3, **spec) as other:
+        session = open_session(plan(), base_url=base.url, spec_base_urls=(other.url,))
+        session.prepare("baseline")
+
+        failure = session.prepare("draft-model-n3")
+
+    assert isinstance(failure, Failure)
+    assert failure.reason == "other"
+    assert said in failure.detail
+
+
+def test_two_names_for_one_source_are_one_model() -> None:
+    one = Served(id="a", root="/models/x")
+
+    assert is_same_model(one, Served(id="b", root="/models/x"))
+    assert is_same_model(Served(id="a", file_bytes=7), Served(id="b", file_bytes=7))
+    assert not is_same_model(one, Served(id="b"))
 
 
 def test_a_baseline_that_drafts_is_refused() -> None:
@@ -244,15 +277,14 @@ def test_several_requests_are_in_flight_but_never_more_than_asked() -> None:
         assert (each.rounds.drafted, each.rounds.metrics_drafted) == (3 * ROUNDS, None)
 
 
-def test_two_clocks_are_never_compared() -> None:
-    with serving(style="vllm") as base, serving(style="llama-server", depth=3) as other:
-        session = open_session(plan(), base_url=base.url, spec_base_urls=(other.url,))
-        for arm in ("baseline", "draft-model-n3"):
-            session.prepare(arm)
+@pytest.mark.parametrize("both", [True, False])
+def test_two_clocks_are_never_compared(*, both: bool) -> None:
+    with on_fakes(spec={"times": True}, times=both) as (session, _, _):
         generation, sums = answered(session)
 
     assert generation.ttft_ms is not None
-    assert sums.decode_ms == pytest.approx(generation.wall_ms - generation.ttft_ms)
+    by_client_ms = generation.wall_ms - generation.ttft_ms
+    assert sums.decode_ms == pytest.approx(0.75 * ROUNDS if both else by_client_ms)
 
 
 def test_nobody_at_the_baselines_address_ends_the_run_in_one_line() -> None:

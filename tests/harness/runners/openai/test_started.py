@@ -84,7 +84,7 @@ def test_a_program_that_is_not_there_is_named() -> None:
 def test_a_server_that_is_not_ready_in_time_is_ended() -> None:
     slow = f"{sys.executable} -c 'import time; time.sleep(60)' {{port}}"
     session = open_session(
-        plan(), server_command=slow, spec_server_commands=(slow,), startup_limit_s=0.3
+        plan(), server_command=slow, spec_server_commands=(command(),), startup_limit_s=0.3
     )
 
     failure = session.prepare("baseline")
@@ -104,6 +104,10 @@ def test_a_server_that_is_not_ready_in_time_is_ended() -> None:
         (
             {"server_command": "x {port}", "spec_server_commands": ("x {port}", "y {port}")},
             "1 methods and 2 --spec-server-command",
+        ),
+        (
+            {"server_command": "x {port}", "spec_server_commands": ("x {port}",)},
+            "is the baseline's command",
         ),
     ],
 )
