@@ -14,6 +14,7 @@ from harness.errors import BadInputError
 from harness.importers import IMPORTERS
 from harness.importers.assemble import About, Imported, assemble
 from harness.importers.facts import KEYS, told
+from harness.importers.reading import read
 from harness.importers.source import Given, arm_and_path, digest, given
 from harness.nearest import suggestion
 from harness.report.terminal import show as show_report
@@ -84,8 +85,7 @@ def import_(  # noqa: PLR0913 - typer makes an option of every argument
 
     - `--from spec-bench vanilla.jsonl medusa=m.jsonl --map arm.medusa=other:name=medusa ...`
     """
-    importer = IMPORTERS.get(source_format)
-    if importer is None:
+    if source_format not in IMPORTERS:
         message = f"no such format: {source_format!r}.{suggestion(source_format, IMPORTERS)}"
         raise typer.BadParameter(message, param_hint="--from")
     given_files = [_given(name) for name in files]
@@ -96,7 +96,7 @@ def import_(  # noqa: PLR0913 - typer makes an option of every argument
         licence=_checked("--licence", licence, _NAME),
         contributor=_checked("--contributor", contributor, _HANDLE),
     )
-    done = assemble(importer(given_files), told(facts or ()), about)
+    done = assemble(read(source_format, given_files), told(facts or ()), about)
     _report(done, _written(done.submissions, output), as_json=json)
 
 

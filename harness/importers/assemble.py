@@ -80,6 +80,8 @@ def assemble(reading: Reading, told: Mapping[str, str], about: About) -> Importe
 
 def _submission(part: Part, facts: Facts, about: About, left_out: LeftOut) -> Submission | None:
     """The submission of a part; `None` when it has no trial."""
+    for key in part.asks:
+        facts.need(key)
     methods = {arm.name: _method(arm, facts) for arm in part.arms}
     arm_ids, prompt_ids = ids_of(methods), ids_of(record.prompt for record in part.records)
     known = {name: (arm_ids[name], made) for name, (made, _) in methods.items()}
@@ -92,6 +94,7 @@ def _submission(part: Part, facts: Facts, about: About, left_out: LeftOut) -> Su
     )
     if not done and not facts.missing:
         return None
+    _require_baseline(part, done, left_out)
     began, ended = _window(part, facts, done)
     answered = {trial.prompt for trial in done}
     told = facts.below("task")
@@ -127,6 +130,13 @@ def _submission(part: Part, facts: Facts, about: About, left_out: LeftOut) -> Su
         arms=tuple(_arm(arm, arm_ids, methods[arm.name][0], facts) for arm in part.arms),
         trials=done,
     )
+
+
+def _require_baseline(part: Part, done: Sequence[Trial], left_out: LeftOut) -> None:
+    """Without one record of the baseline, even a failed one, nothing can be compared."""
+    if done and all(trial.arm != BASELINE for trial in done):
+        message = f"{part.name}: no record of the baseline has tokens and time: nothing to compare"
+        raise BadInputError("; ".join((message, *left_out.lines())))
 
 
 def _method(arm: ArmRead, facts: Facts) -> tuple[Method, Model | None]:

@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from harness.importers.entries import Entry, document
 from harness.importers.model import BASELINE, ArmRead, Part, Reading, Record
 from harness.importers.names import id_of, model_facts
 from harness.importers.reasons import reason_of
-from harness.importers.source import Entry, document
 from harness.importers.timings import rate_counts, rounds
 
 if TYPE_CHECKING:

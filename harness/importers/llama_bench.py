@@ -9,9 +9,9 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
+from harness.importers.entries import Entry, lines
 from harness.importers.model import BASELINE, ArmRead, Part, Reading, Record
 from harness.importers.names import id_of, model_facts
-from harness.importers.source import Entry, lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -80,7 +80,7 @@ def _records(row: Entry) -> Iterator[Record]:
     samples = row.numbers("samples_ns")
     if samples is None:
         row.refuse("samples_ns", "the times of the repetitions")
-    for nanoseconds in samples:
+    for nanoseconds in filter(None, samples):
         yield Record(
             arm=BASELINE,
             prompt=prompt,
@@ -106,7 +106,8 @@ def _facts(row: Entry) -> dict[str, str]:
 def _devices(row: Entry) -> dict[str, str]:
     """Backend and the first device of each kind; BLAS beside a GPU's backend is the host's."""
     facts: dict[str, str] = {}
-    named = [name.lower() for name in (row.text("backends") or "").split(",")]
+    # Tools around llama-bench add a word: "Vulkan RADV".
+    named = [name.lower().split(" ")[0] for name in (row.text("backends") or "").split(",")]
     known = [_BACKENDS[name] for name in named if name in _BACKENDS]
     if known:
         facts["backend"] = next((name for name in known if name != "cpu"), "cpu")
@@ -129,7 +130,9 @@ def _placed(row: Entry) -> dict[str, str]:
 
 def _window(rows: Sequence[Entry]) -> dict[str, str]:
     """From the first test's time to the last one's with its repetitions."""
-    begun = [(row.text("test_time"), sum(row.numbers("samples_ns") or ())) for row in rows]
+    begun = [
+        (row.text("test_time"), sum(filter(None, row.numbers("samples_ns") or ()))) for row in rows
+    ]
     known = [(time, spent) for time, spent in begun if time is not None]
     if len(known) < len(begun):
         return {}

@@ -35,7 +35,10 @@ def method(text: str, facts: Facts) -> tuple[Method, Model | None]:
     kind, _, rest = text.partition(":")
     cls = METHODS.get(kind)
     if cls is None:
-        message = f"--map method={text!r}: no such method.{suggestion(kind, METHODS)}"
+        message = (
+            f"--map method={text!r}: no such method.{suggestion(kind, METHODS)} "
+            f"A method of another name is other:name={id_of(kind)}"
+        )
         raise BadInputError(message)
     fields = {field.name: field for field in dataclasses.fields(cls) if field.name != "type"}
     values: dict[str, object] = {}

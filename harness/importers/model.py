@@ -56,7 +56,10 @@ class ArmRead:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """What belongs into one result: one rig, one target, one baseline."""
+    """What belongs into one result: one rig, one target, one baseline.
+
+    `asks` are facts that the files should say and do not; a person must.
+    """
 
     name: str
     suite: str
@@ -65,6 +68,7 @@ class Part:
     facts: Mapping[str, str]
     tasks: Mapping[str, str] = field(default_factory=dict)
     note: str | None = None
+    asks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,7 +1,7 @@
 """How does the output of mtp-bench read? The script that people paste in llama.cpp's threads.
 
 JSON with a list of requests (`results` or `requests`), or the table that it prints. Its rate is
-the server's; a time is worked out from it.
+the server's; a time is worked out from it. Runners around it add `gguf`, `spec_flags`, `timestamp`.
 """
 
 from __future__ import annotations
@@ -10,10 +10,13 @@ import re
 from typing import TYPE_CHECKING
 
 from harness.errors import BadInputError
-from harness.importers.model import Part, Reading, Record
+from harness.importers.entries import Entry, document
+from harness.importers.model import BASELINE, Part, Reading, Record
+from harness.importers.names import model_facts
 from harness.importers.pairs import arms, named
 from harness.importers.reasons import reason_of
-from harness.importers.source import Entry, document, text
+from harness.importers.source import text
+from harness.importers.spec_flags import method_of
 from harness.importers.tasks import MTP_BENCH
 from harness.importers.timings import MS_PER_S, rounds
 
@@ -24,36 +27,60 @@ if TYPE_CHECKING:
     from schemas.codec import Json
 
 _ROW = re.compile(
-    r"[\s>]*(?P<name>[^\s>]\S*)\s+pred=\s*(?P<predicted_n>\d+)\s+draft=\s*(?P<draft_n>\d+)\s+"
-    r"acc=\s*(?P<draft_n_accepted>\d+)\s+rate=\S+\s+tok/s=\s*(?P<predicted_per_second>[\d.]+)"
+    r"[\s>|]*(?P<name>[^\s>]\S{0,80})(?P<repeats>\s+x\d+)?\s+pred=\s*(?P<predicted_n>\d+)\s+"
+    r"draft=\s*(?P<draft_n>\d+)\s+acc=\s*(?P<draft_n_accepted>\d+)\s+rate=\S+\s+"
+    r"tok/s=\s*(?P<predicted_per_second>\d+(?:\.\d+)?)"
 )
+_COLUMN = "pred="
+_FAILED_ROW = re.compile(r"[\s>|]*(?P<name>[^\s>]\S{0,80})\s+ERROR: (?P<error>.*)")
+_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?![0-9])")
 
 
 def read(files: Sequence[Given]) -> Reading:
     """One part; every file is an arm, the first one the baseline."""
     pairs = named(files)
-    records = tuple(record for arm, file in pairs for record in _records(arm, file))
+    left_out: list[str] = []
+    rows = [(arm, file, _rows(file, left_out)) for arm, file in pairs]
+    records = tuple(record for arm, _, found in rows for record in _records(arm, found))
+    tops = [(arm, Entry.of(file, document(file))) for arm, file in pairs if not _is_table(file)]
     part = Part(
         name="mtp-bench",
         suite="mtp-bench",
-        facts={"engine": "llama.cpp", "rate_counts": "tokens"},
-        arms=arms(records, pairs, _concurrency(pairs)),
+        facts={"engine": "llama.cpp", "rate_counts": "tokens"} | _facts([top for _, top in tops]),
+        arms=arms(records, pairs, _concurrency(tops), _methods(tops)),
         records=records,
         tasks=MTP_BENCH,
     )
-    return Reading(parts=(part,), left_out=_aggregates(pairs))
+    return Reading(parts=(part,), left_out=(*left_out, *_aggregates(pairs)))
 
 
-def _rows(file: Given) -> list[Entry]:
+def _is_table(file: Given) -> bool:
     found = text(file)
-    if _ROW.search(found) and not found.lstrip().startswith("{"):
-        return [
-            Entry(file=file.name, path=f"line {number}", value=_numbers(match))
-            for number, line in enumerate(found.splitlines(), start=1)
-            if (match := _ROW.match(line))
-        ]
-    top = Entry.of(file, document(file))
-    return top.children("requests" if "requests" in top.value else "results")
+    return not found.lstrip().startswith(("{", "[")) and _COLUMN in found
+
+
+def _rows(file: Given, left_out: list[str]) -> list[Entry]:
+    if _is_table(file):
+        found = list(_printed(file, left_out))
+    else:
+        top = Entry.of(file, document(file))
+        found = top.children("requests" if "requests" in top.value else "results")
+    if not found:
+        message = f"{file.name}: no requests in it"
+        raise BadInputError("; ".join((message, *left_out)))
+    return found
+
+
+def _printed(file: Given, left_out: list[str]) -> Iterator[Entry]:
+    """The rows of the printed table; a row over several runs is a sum, no generation."""
+    for number, line in enumerate(text(file).splitlines(), start=1):
+        path = f"line {number}"
+        if (match := _ROW.match(line)) and match["repeats"]:
+            left_out.append(f"{file.name}: {path}: a sum over {match['repeats'].strip()[1:]} runs")
+        elif match:
+            yield Entry(file=file.name, path=path, value=_numbers(match))
+        elif failed := _FAILED_ROW.match(line):
+            yield Entry(file=file.name, path=path, value=dict(failed.groupdict()))
 
 
 def _numbers(match: re.Match[str]) -> dict[str, Json]:
@@ -66,14 +93,12 @@ def _numbers(match: re.Match[str]) -> dict[str, Json]:
     }
 
 
-def _records(arm: str, file: Given) -> Iterator[Record]:
-    rows = _rows(file)
-    if not rows:
-        message = f"{file.name}: no requests in it"
-        raise BadInputError(message)
+def _records(arm: str, rows: Sequence[Entry]) -> Iterator[Record]:
     for number, row in enumerate(rows, start=1):
         prompt = row.text("name") or row.text("id") or f"request-{number}"
         error, tokens = row.text("error"), row.count("predicted_n")
+        if error is None and "predicted_n" not in row.value:
+            row.refuse("predicted_n", "the number of generated tokens")
         accepted, wall = row.count("draft_n_accepted"), row.number("wall_s")
         yield Record(
             arm=arm,
@@ -91,13 +116,32 @@ def _records(arm: str, file: Given) -> Iterator[Record]:
         )
 
 
-def _concurrency(pairs: Sequence[tuple[str, Given]]) -> dict[str, int]:
+def _facts(tops: Sequence[Entry]) -> dict[str, str]:
+    """What a runner wrote around the output, where all files agree; the first day of several."""
+    facts: dict[str, str] = {}
+    weights = {name for top in tops if (name := top.text("gguf") or top.text("model"))}
+    if len(weights) == 1:
+        facts |= model_facts(weights.pop())
+    days = [day[0] for top in tops if (day := _DAY.match(top.text("timestamp") or "")) is not None]
+    if days:
+        facts["date"] = min(days)
+    return facts
+
+
+def _methods(tops: Sequence[tuple[str, Entry]]) -> dict[str, str]:
+    """The method of each arm whose flags of llama-server are told."""
+    told = ((arm, method_of(top.text("spec_flags") or "")) for arm, top in tops if arm != BASELINE)
+    return {arm: method for arm, method in told if method is not None}
+
+
+def _concurrency(tops: Sequence[tuple[str, Entry]]) -> dict[str, int]:
+    """Requests in flight: at the top, or in the aggregate, by the version of the script."""
     found: dict[str, int] = {}
-    for arm, file in pairs:
-        if text(file).lstrip().startswith("{"):
-            count = Entry.of(file, document(file)).count("concurrency")
-            if count:
-                found[arm] = count
+    for arm, top in tops:
+        aggregate = top.child("aggregate")
+        count = top.count("concurrency") or (aggregate.count("concurrency") if aggregate else None)
+        if count:
+            found[arm] = count
     return found
 
 

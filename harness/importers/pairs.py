@@ -31,7 +31,10 @@ def named(files: Sequence[Given]) -> list[tuple[str, Given]]:
 
 
 def arms(
-    records: Iterable[Record], files: Sequence[tuple[str, Given]], concurrency: Mapping[str, int]
+    records: Iterable[Record],
+    files: Sequence[tuple[str, Given]],
+    concurrency: Mapping[str, int],
+    methods: Mapping[str, str] | None = None,
 ) -> tuple[ArmRead, ...]:
     """The arms of the files, the baseline first. Raises `BadInputError` if the baseline drafted."""
     for record in records:
@@ -45,7 +48,7 @@ def arms(
     return tuple(
         ArmRead(
             name=name,
-            method="none" if name == BASELINE else None,
+            method="none" if name == BASELINE else (methods or {}).get(name),
             concurrency=concurrency.get(name),
         )
         for name in names

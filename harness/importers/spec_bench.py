@@ -11,21 +11,23 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from harness.importers.entries import lines
 from harness.importers.model import BASELINE, Part, Reading, Record
 from harness.importers.pairs import arms, named
-from harness.importers.source import lines
 from harness.importers.tasks import SPEC_BENCH
 from harness.importers.timings import MS_PER_S
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from harness.importers.source import Entry, Given
+    from harness.importers.entries import Entry
+    from harness.importers.source import Given
 
 NOTE = "Spec-Bench times the whole request: decode_ms includes processing the prompt"
 # What the script writes in place of an answer when a turn failed; its counters are stale then.
 _FAILED = "ERROR"
-_TYPES = {"bfloat16": "BF16", "float16": "F16", "float32": "F32"}
+_TYPES = {"bfloat16": "BF16", "bf16": "BF16", "float16": "F16", "fp16": "F16", "float32": "F32",
+          "fp32": "F32"}  # fmt: skip
 _TEMPERATURE = re.compile(r"temp(?:erature)?-([0-9]+(?:\.[0-9]+)?)")
 
 
@@ -56,7 +58,7 @@ def _records(arm: str, row: Entry) -> Iterator[Record]:
         if tokens is None or seconds is None or len(tokens) != len(seconds):
             choice.refuse("wall_time", "as many times as new_tokens has counts")
         failed = _FAILED in _answers(choice)
-        wall_ms = sum(seconds) * MS_PER_S
+        wall_ms = _total_ms(seconds)
         output = sum(tokens) - (len(tokens) - 1)
         record = Record(
             arm=arm,
@@ -82,6 +84,12 @@ def _counted(record: Record, choice: Entry) -> Record:
         return replace(record, rounds=len(lengths))
     counts = tuple(lengths.count(length) for length in range(1, max(lengths) + 1))
     return replace(record, rounds=len(lengths), accepted=accepted, accepted_histogram=counts)
+
+
+def _total_ms(seconds: Sequence[float | None]) -> float | None:
+    """The time of all turns; unknown if that of one is (the script writes NaN where it failed)."""
+    known = [each for each in seconds if each is not None]
+    return sum(known) * MS_PER_S if len(known) == len(seconds) else None
 
 
 def _answers(choice: Entry) -> list[object]:

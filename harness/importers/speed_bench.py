@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
+from harness.importers.entries import Entry, document
 from harness.importers.model import Part, Reading, Record
 from harness.importers.names import id_of
 from harness.importers.pairs import arms, named
 from harness.importers.reasons import reason_of
-from harness.importers.source import Entry, document
 from harness.importers.tasks import SPEED_BENCH
 from harness.importers.timings import MS_PER_S, rounds
 

@@ -1,7 +1,8 @@
 """How do vLLM's answers with per-request metrics read? One answer a line, or the batch runner's.
 
 A server with `--enable-per-request-metrics` gives the times, one with
-`--per-request-spec-decode-metrics` the counters. Bare answers are paired by their position.
+`--per-request-spec-decode-metrics` the counters. Bare answers are paired by their position. Results
+of `vllm bench serve` are read by `vllm_bench`.
 """
 
 from __future__ import annotations
@@ -10,10 +11,11 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Literal
 
 from harness.errors import BadInputError
+from harness.importers import vllm_bench
+from harness.importers.entries import Entry, lines
 from harness.importers.model import BASELINE, Part, Reading, Record
 from harness.importers.pairs import arms, named
 from harness.importers.reasons import reason_of
-from harness.importers.source import Entry, lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -30,18 +32,27 @@ def read(files: Sequence[Given]) -> Reading:
     rows = [(arm, list(lines(file))) for arm, file in pairs]
     records = tuple(record for arm, found in rows for record in _records(arm, found))
     _require_same_prompts(records)
+    benched = [(arm, row) for arm, found in rows for row in found if vllm_bench.is_result(row)]
+    in_flight = {arm: vllm_bench.concurrency(row) for arm, row in benched}
+    results = [row for _, row in benched]
     part = Part(
         name="vllm",
         suite="vllm",
-        facts={"engine": "vLLM"} | _window([row for _, found in rows for row in found]),
-        arms=arms(records, pairs, {}),
+        facts={"engine": "vLLM"}
+        | _window([row for _, found in rows for row in found])
+        | vllm_bench.facts(results),
+        arms=arms(records, pairs, {arm: count for arm, count in in_flight.items() if count}),
         records=records,
+        asks=("concurrency",) if None in in_flight.values() else (),
     )
-    return Reading(parts=(part,))
+    return Reading(parts=(part,), left_out=tuple(vllm_bench.left_out(results)))
 
 
 def _records(arm: str, rows: Sequence[Entry]) -> Iterator[Record]:
     for number, row in enumerate(rows, start=1):
+        if vllm_bench.is_result(row):
+            yield from vllm_bench.records(arm, row)
+            continue
         prompt = row.text("custom_id") or row.text("prompt_id") or f"request-{number}"
         body, reason = _answer(row)
         if body is None:

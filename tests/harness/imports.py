@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from harness.importers import IMPORTERS
 from harness.importers.assemble import About, assemble
+from harness.importers.reading import read
 from harness.importers.source import Given, digest, given
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ ALL = {
 
 def run(form: str, files: Sequence[Given], facts: Mapping[str, str]) -> Imported:
     about = About(format=form, sha256=digest(files), source="A thread", licence="MIT")
-    return assemble(IMPORTERS[form](files), facts, about)
+    return assemble(read(form, files), facts, about)
 
 
 def imported(form: str) -> Imported:

@@ -1,0 +1,180 @@
+"""Which JSON values does a file of another tool hold? A wrong one is told with its place."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeGuard
+
+import orjson
+
+from harness.errors import BadInputError
+from harness.importers.source import text
+from schemas.finding import ROOT, child_path, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import NoReturn
+
+    from harness.importers.source import Given
+    from schemas.codec import Json
+
+# Python's `json` writes these where a figure is missing, though JSON has no such values.
+_NO_NUMBER = re.compile(r'"(?:[^"\\]|\\.)*"|-?(?:NaN|Infinity)\b')
+
+
+def document(file: Given) -> Json:
+    """The JSON value of a file. NaN and Infinity are no figures: they become null, unknown."""
+    return _json(text(file), file.name)
+
+
+def lines(file: Given) -> Iterator[Entry]:
+    """The objects of a JSON Lines file, of one JSON list, or one object; no blank lines."""
+    whole = text(file)
+    try:
+        value = _json(whole, file.name)
+    except BadInputError:
+        if not _is_one_line(whole):
+            raise
+        yield from _by_line(file.name, whole)
+        return
+    if isinstance(value, list):
+        yield from Entry.of(file, {"": value}).children("")
+    else:
+        yield Entry.of(file, value)
+
+
+def _is_one_line(whole: str) -> bool:
+    """Whether the first line looks like a whole object, as in JSON Lines."""
+    first = next((line.strip() for line in whole.split("\n") if line.strip()), "")
+    return first.startswith("{") and first.endswith("}")
+
+
+def _by_line(name: str, whole: str) -> Iterator[Entry]:
+    for number, line in enumerate(whole.split("\n"), start=1):
+        if line.strip():
+            place = f"{name}: line {number}"
+            yield Entry(file=place, path=ROOT, value=_object(_json(line, place), place, ROOT))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """One JSON object with its place. A key that is missing or null is `None`, never 0."""
+
+    file: str
+    path: str
+    value: dict[str, Json]
+    is_list: bool = False
+
+    @classmethod
+    def of(cls, file: Given, value: Json) -> Entry:
+        """The outermost object of a file."""
+        return cls(file=file.name, path=ROOT, value=_object(value, file.name, ROOT))
+
+    @property
+    def place(self) -> str:
+        """Where this object stands, for people."""
+        return f"{self.file}: {self.path}"
+
+    def text(self, key: str) -> str | None:
+        """A text that is not blank."""
+        value = self.value.get(key)
+        if value is not None and not isinstance(value, str):
+            self.refuse(key, "a text")
+        return value.strip() or None if value else None
+
+    def number(self, key: str) -> float | None:
+        """A number from 0."""
+        value = self.value.get(key)
+        if value is None:
+            return None
+        if not _is_number(value) or not math.isfinite(value) or value < 0:
+            self.refuse(key, "a number from 0")
+        return float(value)
+
+    def count(self, key: str) -> int | None:
+        """A whole number from 0."""
+        value = self.value.get(key)
+        if value is None:
+            return None
+        if not _is_number(value) or value < 0 or value != int(value):
+            self.refuse(key, "a whole number from 0")
+        return int(value)
+
+    def counts(self, key: str) -> list[int] | None:
+        """A list of whole numbers from 0."""
+        if self.value.get(key) is None:
+            return None
+        inner = self.elements(key)
+        return [inner.count(position) or 0 for position in inner.value]
+
+    def numbers(self, key: str) -> list[float | None] | None:
+        """A list of numbers from 0; null among them is unknown."""
+        if self.value.get(key) is None:
+            return None
+        inner = self.elements(key)
+        return [inner.number(position) for position in inner.value]
+
+    def elements(self, key: str) -> Entry:
+        """A list as an object with its positions for keys; it must be there."""
+        found = self.value.get(key)
+        if not isinstance(found, list):
+            self.refuse(key, "a list")
+        inner = {str(number): each for number, each in enumerate(found)}
+        return Entry(file=self.file, path=self.path_of(key), value=inner, is_list=True)
+
+    def child(self, key: str) -> Entry | None:
+        """An object inside this one."""
+        value = self.value.get(key)
+        if value is None:
+            return None
+        path = self.path_of(key)
+        return Entry(file=self.file, path=path, value=_object(value, self.file, path))
+
+    def children(self, key: str) -> list[Entry]:
+        """A list of objects; it must be there."""
+        inner = self.elements(key)
+        places = [inner.path_of(position) for position in inner.value]
+        return [
+            Entry(file=self.file, path=path, value=_object(each, self.file, path))
+            for path, each in zip(places, inner.value.values(), strict=True)
+        ]
+
+    def refuse(self, key: str, expected: str) -> NoReturn:
+        """Raise the error that a value is not what the format has there."""
+        found = "is missing" if key not in self.value else f"is {shown(self.value[key])}"
+        message = f"{self.file}: {self.path_of(key)} {found}, expected {expected}"
+        raise BadInputError(message)
+
+    def path_of(self, key: str) -> str:
+        """Where a value of this object stands; an empty key is the object itself."""
+        if not key:
+            return self.path
+        return child_path(self.path, int(key) if self.is_list else key)
+
+
+def _json(found: str, place: str) -> Json:
+    try:
+        value: Json = orjson.loads(_without_no_number(found))
+    except orjson.JSONDecodeError as error:
+        message = f"{place}: not JSON: {error}; give the file as the tool wrote it"
+        raise BadInputError(message) from error
+    return value
+
+
+def _without_no_number(found: str) -> str:
+    if "NaN" not in found and "Infinity" not in found:
+        return found
+    return _NO_NUMBER.sub(lambda match: match[0] if match[0].startswith('"') else "null", found)
+
+
+def _object(value: Json, file: str, path: str) -> dict[str, Json]:
+    if not isinstance(value, dict):
+        message = f"{file}: {path} is {shown(value)}, expected an object"
+        raise BadInputError(message)
+    return value
+
+
+def _is_number(value: Json) -> TypeGuard[int | float]:
+    return isinstance(value, int | float) and not isinstance(value, bool)

@@ -1,0 +1,87 @@
+"""Does a file that is not of the given format get a word about what it is?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from typer.testing import CliRunner
+
+from harness.cli.app import app
+from harness.errors import BadInputError
+from harness.importers import IMPORTERS
+from harness.importers.signs import looks_like
+from harness.importers.source import MAX_BYTES, Given, given
+from schemas.canonical import canonical_bytes
+from schemas.codec import encode
+from tests.harness.imports import ALL, SAMPLES, one, run
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+JSON_SAMPLES = [(form, name) for form, sample in ALL.items() for name in sample.files]
+
+
+@pytest.mark.parametrize(("form", "name"), JSON_SAMPLES)
+def test_every_sample_looks_like_its_format(form: str, name: str) -> None:
+    assert looks_like(given(SAMPLES / name)) == form
+
+
+@pytest.mark.parametrize("form", IMPORTERS)
+@pytest.mark.parametrize(("other", "name"), [(form, ALL[form].files[0]) for form in ALL])
+def test_the_right_format_is_named_when_another_was_given(form: str, other: str, name: str) -> None:
+    if form == other:
+        return
+
+    with pytest.raises(BadInputError) as caught:
+        run(form, [given(SAMPLES / name)], {})
+
+    message = str(caught.value)
+    assert message.endswith(f"{name} looks like a file of {other}: --from {other}")
+    assert "\n" not in message
+
+
+@pytest.mark.parametrize(
+    ("start", "said"),
+    [
+        (b"build_commit,build_number\nabc,1\n", "CSV, which lacks the repetitions"),
+        (b"| model | size |\n| --- | --- |\n", "table, which lacks the repetitions"),
+        (b'data: {"id": "chatcmpl-1"}\n\n', "a stream of chunks"),
+    ],
+)
+def test_what_cannot_be_read_at_all_is_described(start: bytes, said: str) -> None:
+    with pytest.raises(BadInputError, match=said):
+        run("llama-bench", [Given(name="x", data=start)], {})
+
+
+def test_a_result_of_this_project_needs_no_import() -> None:
+    file = Given(name="own.json", data=canonical_bytes(encode(one("vllm"))))
+
+    with pytest.raises(BadInputError, match="a result of this project, which needs no import"):
+        run("inventivehq", [file], {})
+
+
+def test_the_same_records_twice_are_refused() -> None:
+    file = given(SAMPLES / "mtp-bench-on.json")
+
+    with pytest.raises(BadInputError, match="the same records as mtp-bench-on"):
+        run("mtp-bench", [file, file], ALL["mtp-bench"].facts)
+
+
+def call(path: Path) -> tuple[int, str]:
+    done = CliRunner().invoke(app, ["import", "--from", "vllm", str(path)])
+    return done.exit_code, done.stderr.strip()
+
+
+def test_an_empty_file_a_folder_and_a_huge_file_end_in_one_line_each(tmp_path: Path) -> None:
+    (tmp_path / "empty.json").write_bytes(b"\n\n")
+    with (tmp_path / "huge.json").open("wb") as huge:
+        huge.truncate(MAX_BYTES * 3)
+
+    said = [call(tmp_path / "empty.json"), call(tmp_path), call(tmp_path / "huge.json")]
+
+    assert said == [
+        (1, f"Error: {tmp_path / 'empty.json'}: is empty; the tool wrote nothing into it"),
+        (1, f"Error: {tmp_path} cannot be read: Is a directory"),
+        (1, f"Error: {tmp_path / 'huge.json'}: larger than 64 MiB; give the raw records only"),
+    ]

@@ -1,0 +1,246 @@
+"""Do the shapes that files have in the wild read? Each case is one that a public file had."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from estimates.summary import summarize
+from harness.errors import BadInputError
+from harness.importers.entries import document
+from harness.importers.source import MAX_BYTES, Given, given
+from schemas.submission import DraftHead
+from tests.harness.imports import ALL, FACTS, SAMPLES, changed, run
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+OFF = "mtp-bench-off.json"
+ON = "mtp-bench-on.json"
+
+
+def as_json(name: str, value: object) -> Given:
+    return Given(name=name, data=json.dumps(value).encode())
+
+
+def answer(question: int, *, tokens: list[int], seconds: list[float], text: str = "x") -> str:
+    """One line of Spec-Bench's answers, written as Python writes it: NaN and all."""
+    choice = {"turns": [text] * len(tokens), "new_tokens": tokens, "wall_time": seconds}
+    model = "some-7b-fp16-temperature-0.0"
+    return json.dumps({"question_id": question, "model_id": model, "choices": [choice]})
+
+
+def served(itls: list[list[float]], **more: Any) -> dict[str, Any]:  # noqa: ANN401 - JSON
+    """What `vllm bench serve --save-detailed` writes, with 11 tokens for each request."""
+    count = len(itls)
+    return {
+        "date": "20260517-093000",
+        "model_id": "some/Sample-8B",
+        "num_prompts": count,
+        "request_rate": "inf",
+        "max_concurrency": 1,
+        "request_throughput": 1.0,
+        "input_lens": [20 + number for number in range(count)],
+        "output_lens": [11] * count,
+        "ttfts": [0.05] * count,
+        "itls": itls,
+        "errors": [""] * count,
+    } | more
+
+
+def test_nan_in_a_failed_answer_is_unknown() -> None:
+    facts = FACTS | {"method": "eagle3"}
+    base = answer(1, tokens=[50, 52], seconds=[1.0, 1.0])
+    spec = answer(1, tokens=[0, 0], seconds=[float("nan"), float("nan")], text="ERROR")
+    assert "NaN" in spec
+
+    files = [Given(name="base", data=base.encode()), Given(name="e", data=spec.encode())]
+    submission = run("spec-bench", files, facts).submissions[0]
+
+    assert [(t.outcome, t.wall_ms) for t in submission.trials] == [("ok", 2000.0), ("failed", None)]
+    assert (submission.settings.sampling, submission.target.quantisation) == ("greedy", "Q4_K_M")
+
+
+def test_a_text_that_says_nan_keeps_it() -> None:
+    data = rb'{"a": "NaN \" Infinity", "b": [NaN, -Infinity, 1.5]}'
+
+    value = document(Given(name="a.json", data=data))
+
+    assert value == {"a": 'NaN " Infinity', "b": [None, None, 1.5]}
+
+
+def test_a_type_in_the_name_of_the_answers_is_the_quantisation() -> None:
+    facts = {key: value for key, value in FACTS.items() if key != "quantisation"}
+    file = Given(name="base", data=answer(1, tokens=[11], seconds=[1.0]).encode())
+
+    submission = run("spec-bench", [file], facts).submissions[0]
+
+    assert submission.target.quantisation == "F16"
+
+
+def test_a_baseline_without_tokens_is_refused_and_says_why() -> None:
+    files = [
+        Given(name="base", data=answer(1, tokens=[0, 0], seconds=[9.0, 9.0]).encode()),
+        Given(name="spec", data=answer(1, tokens=[30, 30], seconds=[2.0, 2.0]).encode()),
+    ]
+
+    with pytest.raises(BadInputError, match=r"nothing to compare; a record without both tokens"):
+        run("spec-bench", files, FACTS | {"method": "eagle3"})
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
+def test_what_a_shell_of_windows_wrote_reads(encoding: str) -> None:
+    data = (SAMPLES / "llama-bench.json").read_text(encoding="utf-8").encode(encoding)
+
+    done = run("llama-bench", [Given(name="bench.json", data=data)], {})
+
+    assert len(done.submissions) == 2
+
+
+def test_a_packed_file_reads_as_what_is_inside(tmp_path: Path) -> None:
+    inside = (SAMPLES / OFF).read_bytes()
+    (tmp_path / "off.json.gz").write_bytes(gzip.compress(inside))
+    (tmp_path / "cut.json.gz").write_bytes(gzip.compress(inside)[:-20])
+
+    packed = given(tmp_path / "off.json.gz")
+
+    assert (packed.data, packed.stem) == (inside, "off")
+    with pytest.raises(BadInputError, match="cannot be unpacked"):
+        given(tmp_path / "cut.json.gz")
+
+
+def test_a_packed_file_may_not_be_larger_inside(tmp_path: Path) -> None:
+    (tmp_path / "bomb.gz").write_bytes(gzip.compress(b" " * (MAX_BYTES + 1), compresslevel=1))
+
+    with pytest.raises(BadInputError, match="larger than 64 MiB"):
+        given(tmp_path / "bomb.gz")
+
+
+def test_an_answer_over_several_lines_is_one_answer() -> None:
+    rows = (SAMPLES / "vllm-baseline.jsonl").read_text(encoding="utf-8").splitlines()
+    body = json.loads(rows[0])["response"]["body"]
+    pretty = Given(name="one.json", data=json.dumps(body, indent=2).encode())
+
+    submission = run("vllm", [pretty], ALL["vllm"].facts).submissions[0]
+
+    assert [(t.prompt, t.output_tokens) for t in submission.trials] == [("request-1", 41)]
+
+
+def test_what_a_runner_wrote_around_mtp_bench_is_read() -> None:
+    around = {"gguf": "Some/Sample-27B-UD-Q4_K_XL.gguf", "timestamp": "2026-05-15T10:41:43.07"}
+    flags = "--spec-type draft-mtp --spec-draft-n-max 2 -np 1"
+    files = [
+        changed(OFF, lambda v: v.update(around | {"spec_flags": "(none)"})),
+        changed(ON, lambda v: v.update(around | {"spec_flags": flags})),
+    ]
+
+    facts = {"backend": "rocm", "gpu": "Some GPU", "sampling": "other"}
+    submission = run("mtp-bench", files, facts).submissions[0]
+
+    assert (submission.target.name, submission.target.quantisation) == ("Sample-27B", "UD-Q4_K_XL")
+    assert submission.measured_from == "2026-05-15T00:00:00Z"
+    assert submission.arms[1].method == DraftHead(type="mtp", n_max=2)
+
+
+def test_the_concurrency_of_mtp_bench_stands_in_the_aggregate() -> None:
+    files = [changed(name, lambda v: v["aggregate"].update(concurrency=4)) for name in (OFF, ON)]
+
+    submission = run("mtp-bench", files, ALL["mtp-bench"].facts).submissions[0]
+
+    assert [arm.concurrency for arm in submission.arms] == [4, 4]
+
+
+def test_an_error_in_the_table_of_mtp_bench_is_a_failed_trial_and_a_sum_is_listed() -> None:
+    table = (
+        "| code_python        pred= 192 draft= 180 acc= 130 rate=0.722 tok/s=50.0\n"
+        "  code_cpp           ERROR: HTTP Error 500: Internal Server Error\n"
+        "  translation x3     pred= 144 draft= 150 acc=  60 rate=0.400 tok/s=20.0\n"
+    )
+    files = [given(SAMPLES / OFF), Given(name="on.txt", data=table.encode(), arm="on")]
+
+    done = run("mtp-bench", files, ALL["mtp-bench"].facts)
+
+    on = [trial for trial in done.submissions[0].trials if trial.arm == "on"]
+    assert [(t.prompt, t.outcome, t.reason) for t in on] == [
+        ("code_python", "ok", None),
+        ("code_cpp", "failed", "bad-answer"),
+    ]
+    assert "on.txt: line 3: a sum over 3 runs" in done.left_out
+
+
+def test_a_word_after_the_name_of_the_backend_is_no_obstacle() -> None:
+    def radv(value: list[dict[str, Any]]) -> None:
+        for row in value:
+            row["backends"] = "Vulkan RADV"
+
+    done = run("llama-bench", [changed("llama-bench.json", radv)], {})
+
+    assert {each.engine.backend for each in done.submissions} == {"vulkan"}
+
+
+def test_requests_of_vllm_bench_serve_are_paired_by_their_place() -> None:
+    base = served([[0.1] * 10, [0.2] * 10, []], errors=["", "", "Traceback: timed out"])
+    # Fewer chunks, as drafts come in one: 0.5 s and 0.25 s in place of 1 s and 2 s.
+    spec = served([[0.25] * 2, [0.05] * 5, [0.1]], spec_decode_num_drafts=7)
+    facts = {key: FACTS[key] for key in ("quantisation", "backend", "gpu")}
+
+    files = [as_json("base.json", base), as_json("spec.json", spec)]
+    done = run("vllm", files, facts | {"method": "eagle3", "sampling": "greedy"})
+
+    (submission,) = done.submissions
+    estimates = {each.task: each.speedup for each in summarize(submission).estimates}
+    assert estimates["other"] == pytest.approx(4.0)  # the square root of 2 · 8
+    assert submission.target.name == "Sample-8B"
+    assert submission.measured_from == "2026-05-17T00:00:00Z"
+    assert [t.reason for t in submission.trials if t.outcome == "failed"] == ["timed-out"]
+    assert done.left_out == (
+        "spec.json: the counters of speculation, which the tool sums over all requests",
+    )
+
+
+def test_requests_at_a_rate_say_no_concurrency_and_it_is_asked_for() -> None:
+    files = [as_json("base.json", served([[0.1] * 10], request_rate=2.0, max_concurrency=None))]
+
+    with pytest.raises(BadInputError, match="concurrency=…"):
+        run("vllm", files, FACTS | {"sampling": "greedy"})
+
+    done = run("vllm", files, FACTS | {"sampling": "greedy", "concurrency": "3"})
+    assert done.submissions[0].arms[0].concurrency == 3
+
+
+def test_all_requests_at_once_are_that_many_in_flight() -> None:
+    files = [as_json("base.json", served([[0.1] * 10] * 2, max_concurrency=None))]
+
+    done = run("vllm", files, FACTS | {"sampling": "greedy"})
+
+    assert done.submissions[0].arms[0].concurrency == 2
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"itls": None}, "itls is null, expected a list"),
+        (
+            {"ttfts": []},
+            "ttfts is a list (entries: 0), expected a list of 1, an entry for each request",
+        ),
+        ({"itls": [["soon"]]}, '$.itls[0][0] is "soon", expected a number from 0'),
+    ],
+)
+def test_a_wrong_list_of_vllm_bench_serve_is_named(change: dict[str, Any], said: str) -> None:
+    with pytest.raises(BadInputError) as caught:
+        run("vllm", [as_json("base.json", served([[0.1]]) | change)], FACTS)
+
+    assert said in str(caught.value)
+
+
+def test_vllm_bench_serve_without_details_says_which_option_it_needs() -> None:
+    summary = served([[0.1]])
+    for key in ("input_lens", "output_lens", "ttfts", "itls", "errors"):
+        del summary[key]
+
+    with pytest.raises(BadInputError, match="run the tool with --save-detailed"):
+        run("vllm", [as_json("base.json", summary)], FACTS)
