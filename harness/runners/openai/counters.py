@@ -111,8 +111,8 @@ def _predicted(values: Mapping[str, Json]) -> Counted | None:
 
 def _named(values: Mapping[str, Json], drafted: str, accepted: str) -> Counted | None:
     n_drafted, n_accepted = count(values, drafted), count(values, accepted)
-    if n_drafted is None or n_accepted is None:
-        return None
+    if n_drafted is None or n_accepted is None or n_accepted > n_drafted:
+        return None  # more accepted than drafted: they count something else
     return Counted(drafted=n_drafted, accepted=n_accepted)
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from harness.runners.base import Generation
-from harness.runners.openai import requests
+from harness.runners.openai import plausible, requests
 from harness.runners.openai.answer import Answer, read
 from harness.runners.openai.counters import counted, told
 from harness.runners.openai.events import events
@@ -30,22 +30,25 @@ _PAGE_LAG_S = 0.1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """One prompt to be answered. `alone` says that nothing else is asked meanwhile."""
+    """One prompt to be answered. `alone` says that nothing else is asked meanwhile.
+
+    `draft` and `depth` are those of the arm's method, where it has them.
+    """
 
     text: str
     limit: int
     speculates: bool
     draft: str | None = None
+    depth: int | None = None
     alone: bool = True
     server_clock: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exchanged:
-    """An answer as the engine gave it, and as the campaign takes it."""
+    """A generation, and whether its server tells its own times."""
 
     generation: Generation
-    depth: int | None
     tells_times: bool
 
 
@@ -58,8 +61,9 @@ def exchange(connection: Connection, question: Question) -> Exchanged:
     if page is None and connection.drafts_nothing:
         page = connection.counters()
     found = counted(answer, page)
-    _refuse_drafting_baseline(question, found.drafted if found else 0)
     times = server_times(answer, salted=connection.identity.name in requests.SALTED)
+    plausible.check(answer, times, limit=question.limit)
+    plausible.check_drafts(found, speculates=question.speculates)
     by_server = times if question.server_clock else None
     generation = Generation(
         tokens=answer.tokens,
@@ -79,11 +83,9 @@ def exchange(connection: Connection, question: Question) -> Exchanged:
         ),
         finish=answer.finish,
     )
-    return Exchanged(
-        generation=generation,
-        depth=found.depth if found else None,
-        tells_times=times is not None,
-    )
+    told_depth = found.depth if found else None
+    plausible.check_depth(generation, told=told_depth, asked=question.depth)
+    return Exchanged(generation=generation, tells_times=times is not None)
 
 
 def margins(
@@ -168,12 +170,3 @@ def _client_ms(answer: Answer) -> float:
         )
         raise BadAnswerError(message)
     return decode_ms
-
-
-def _refuse_drafting_baseline(question: Question, drafted: int) -> None:
-    if not question.speculates and drafted:
-        message = (
-            f"the baseline's server drafted {drafted} tokens itself; "
-            "give one that was started without speculation"
-        )
-        raise BadAnswerError(message)

@@ -39,16 +39,6 @@ def unfit(found: Connection, base: Connection, *, draft: str | None) -> Failure 
     return None
 
 
-def wrong_depth(told: int | None, asked: int | None) -> Failure | None:
-    """Why the method is not what the server was started with, if the server tells its depth."""
-    if told is None or asked is None or told == asked:
-        return None
-    return _failure(
-        f"the server drafts up to {told} tokens, the method says n_max={asked}; "
-        "give --method the server's depth"
-    )
-
-
 def is_same_model(one: Served, other: Served) -> bool:
     """Whether two servers offer the same model: by name, by source, or by size to the byte."""
     return (

@@ -37,6 +37,7 @@ _VERSIONS: dict[EngineName, tuple[tuple[str, str], ...]] = {
 }
 _BUILD = re.compile(r"b(?P<number>\d+)-(?P<commit>[0-9a-f]{7,40})")
 _LONGEST = 120
+_SHOWABLE = re.compile(r"[^\x00-\x1f<>]+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +84,7 @@ def _version(client: Client, name: EngineName) -> str | None:
     for page, key in _VERSIONS.get(name, ()):
         said = _said(client, page)
         version = said.get(key) if said else None
-        if isinstance(version, str) and version.isprintable():
+        if isinstance(version, str) and _SHOWABLE.fullmatch(version):
             return version[:_LONGEST]
     return None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,10 @@ if TYPE_CHECKING:
     from schemas.codec import Json
 
 _MOST_SHOWN = 5
+_FEWEST = 1000
+_QUANTISATION = re.compile(
+    r"(?:all |mostly )?(?P<name>[A-Za-z0-9][A-Za-z0-9_.]{0,29})(?: - (?P<size>Small|Medium|Large))?"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,12 +78,26 @@ def _served(entry: Mapping[str, Json]) -> Served:
         owner=_text(entry, "owned_by"),
         # vLLM and SGLang; llama.cpp
         context_tokens=count(entry, "max_model_len") or count(said, "n_ctx"),
-        parameters=count(said, "n_params") or None,
-        file_bytes=count(said, "size") or None,
-        vocabulary_size=count(said, "n_vocab") or None,
+        parameters=_some(said, "n_params"),
+        file_bytes=_some(said, "size"),
+        vocabulary_size=_some(said, "n_vocab"),
         # LM Studio; llama.cpp
-        quantisation=_text(entry, "quantization") or _text(said, "ftype"),
+        quantisation=quantisation(_text(entry, "quantization") or _text(said, "ftype") or ""),
     )
+
+
+def quantisation(text: str) -> str | None:
+    """A quantisation under its short name: `Q4_K_M` for llama.cpp's `Q4_K - Medium`."""
+    match = _QUANTISATION.match(text)
+    if match is None:
+        return None
+    return match["name"] + (f"_{match['size'][0]}" if match["size"] else "")
+
+
+def _some(values: Mapping[str, Json], name: str) -> int | None:
+    """A count that is large enough to be one of a model."""
+    found = count(values, name)
+    return found if found is not None and found >= _FEWEST else None
 
 
 def _id(entry: Mapping[str, Json]) -> str | None:

@@ -17,7 +17,7 @@ from harness.runners.openai.connection import Connection, connect
 from harness.runners.openai.doors import door_of, speculation
 from harness.runners.openai.exchange import Question
 from harness.runners.openai.failures import failure_of
-from harness.runners.openai.fitness import unfit, wrong_depth
+from harness.runners.openai.fitness import unfit
 from harness.runners.openai.key import without_key
 from harness.runners.openai.report import report_on
 from harness.runners.server.answer import BadAnswerError
@@ -88,9 +88,6 @@ class OpenAiSession:
         done = self._warm_up(found, plan)
         if isinstance(done, Failure):
             return done
-        wrong = wrong_depth(done.depth, getattr(plan.method, "n_max", None))
-        if wrong is not None:
-            return wrong
         self._tells_times[arm] = done.tells_times
         return PreparedArm(load_s=found.load_s, warm_up=done.generation, argv=found.argv)
 
@@ -163,6 +160,7 @@ class OpenAiSession:
             limit=WARM_UP_OUTPUT_TOKENS,
             speculates=arm.role == "speculation",
             draft=self._draft(arm),
+            depth=_depth(arm),
         )
         try:
             return exchange.exchange(found, question)
@@ -176,6 +174,7 @@ class OpenAiSession:
             limit=request.max_output_tokens,
             speculates=arm.role == "speculation",
             draft=self._draft(arm),
+            depth=_depth(arm),
             alone=alone,
             server_clock=all(self._tells_times.values()),
         )
@@ -210,3 +209,8 @@ class OpenAiSession:
         if found.process is not None and not isinstance(error, ServerRefusedError):
             self._turn = None  # whatever comes next gets a fresh one
         return replace(failure, detail=without_key(failure.detail, self._access.key))
+
+
+def _depth(arm: ArmPlan) -> int | None:
+    depth: int | None = getattr(arm.method, "n_max", None)
+    return depth

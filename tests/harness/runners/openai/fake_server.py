@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 Style = Literal["vllm", "sglang", "old-sglang", "lm-studio", "ollama", "llama-server", "plain"]
 Fault = Literal[
     "cut", "malformed", "no-usage", "in-one-piece", "silent", "limited", "broken", "told-off",
-    "miscounts",
+    "miscounts", "overruns",
 ]  # fmt: skip
 Json = dict[str, Any]
 
@@ -301,7 +301,7 @@ def whole(state: State, body: Json, made: Answer) -> Json:
 
 def usage(state: State, made: Answer) -> Json:
     """Tokens as a server counts them."""
-    said = len(made.ids) + (1 if state.behaviour.fault == "miscounts" else 0)
+    said = len(made.ids) + {"miscounts": -1, "overruns": 1}.get(str(state.behaviour.fault), 0)
     return {"prompt_tokens": PROMPT_TOKENS, "completion_tokens": said}
 
 

@@ -16,6 +16,7 @@ from tests.harness.runners.openai.sessions import on_fakes, open_session, plan, 
         ("malformed", "bad-answer", "a line of the stream is not JSON: {oops"),
         ("no-usage", "bad-answer", "the answer has no usage"),
         ("in-one-piece", "bad-answer", "the server must stream"),
+        ("overruns", "bad-answer", "counted 25 tokens where 24 were asked for"),
         ("limited", "bad-answer", "HTTP 429: Rate limit reached; the server limits requests"),
         ("broken", "out-of-memory", "HTTP 500: CUDA out of memory"),
         ("told-off", "context-too-small", "maximum context length is 64 tokens"),
@@ -89,4 +90,4 @@ def test_ids_that_are_not_as_many_as_counted_are_not_compared() -> None:
 
     assert not isinstance(result, Failure)
     assert result.tokens is None
-    assert result.output_tokens == 25
+    assert result.output_tokens == 23
