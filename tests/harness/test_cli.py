@@ -79,6 +79,7 @@ def test_json_on_stdout_is_the_summary_and_nothing_else(tmp_path: Path, models: 
         "flags",
         "repeatability",
         "controls",
+        "throughput",
     }
 
 

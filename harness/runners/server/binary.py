@@ -71,7 +71,7 @@ class Binary:
 
     def report(self, campaign: Campaign) -> EngineReport:
         """Engine and settings, as far as a binary tells before it runs."""
-        version, commit = _version(self._said("--version"))
+        version, commit, number = read_version(self._said("--version"))
         devices = read_devices(self._said(_LIST_DEVICES))
         return EngineReport(
             engine=Engine(
@@ -79,7 +79,7 @@ class Binary:
                 name="llama.cpp",
                 version=version,
                 commit=commit,
-                build_number=int(version) if version.isdecimal() and int(version) > 1 else None,
+                build_number=number,
                 backend=backend_named(devices, gpu_layers=campaign.settings.gpu_layers),
                 devices=devices or None,
                 binary_sha256=self.digest(),
@@ -150,9 +150,18 @@ def read_free(text: str) -> dict[str, int]:
     return {match["name"]: int(match["free"]) for match in _DEVICE.finditer(text) if match["free"]}
 
 
-def _version(text: str) -> tuple[str, str | None]:
+def read_version(text: str) -> tuple[str, str | None, int | None]:
+    """Version, commit and build number in the output of `--version`.
+
+    A build outside llama.cpp's own repository calls itself number 1; its commit is its version.
+    """
     match = _VERSION.search(text)
-    return (match[1], match[2]) if match else ("unknown", None)
+    if match is None:
+        return "unknown", None, None
+    number = int(match[1]) if match[1].isdecimal() else None
+    if number == 1:
+        return match[2], match[2], None
+    return match[1], match[2], number
 
 
 def _output(program: Path, flag: str) -> str:

@@ -31,8 +31,8 @@ _PHRASES: tuple[tuple[str, Reason], ...] = (
     ("couldn't bind", "load-failed"),
     ("address already in use", "load-failed"),
     ("invalid repository id or local directory", "load-failed"),
-    ("failed to load model", "load-failed"),
     ("error loading model", "load-failed"),
+    ("failed to load model", "load-failed"),
     ("failed to load draft model", "load-failed"),
     ("model loading error", "load-failed"),
 )
@@ -41,6 +41,7 @@ _BUFFER = re.compile(r"load_tensors:\s+(\S+) model buffer size")
 _LOADS = re.compile(r"load_tensors: loading model tensors")
 _SIZE = re.compile(r"(\S+)\s+(?:model|KV|RS|compute|output) buffer size =\s*([0-9.]+) MiB")
 _BAD = re.compile(r"error|failed|abort|assert|mismatch|incompatible", re.IGNORECASE)
+_FRAME = re.compile(r"#\d+\s")  # of a backtrace, which comes after the reason
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +68,7 @@ def last_words(text: str) -> str:
     lines = [" ".join(line.split()) for line in text.splitlines() if line.strip()]
     found = _decisive(text)
     telling = [line for line in lines if found and found[0] in line.lower()]
-    bad = [line for line in lines if _BAD.search(line)]
+    bad = [line for line in lines if _BAD.search(line) and not _FRAME.match(line)]
     return (telling or bad or lines or ["its log is empty"])[-1][:200]
 
 

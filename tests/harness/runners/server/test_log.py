@@ -80,3 +80,9 @@ def test_the_line_that_decided_the_reason_is_quoted() -> None:
 
     assert failure.reason == "out-of-memory"
     assert failure.detail == "it ended: cudaMalloc failed: out of memory"
+
+
+def test_the_reason_of_an_abort_is_quoted_and_not_its_backtrace() -> None:
+    text = "ngram-map.cpp:237: idx > cur_len: assert failed\n#1  0x7f1 in ggml_abort ()\n"
+
+    assert log.last_words(text) == "ngram-map.cpp:237: idx > cur_len: assert failed"
