@@ -175,6 +175,12 @@ METHODS: dict[str, MethodKind] = {
         build=lambda _: Ngram(type="ngram-cache"),
         defaults={},
     ),
+    # vLLM's Arctic Inference method; its own depth is 24.
+    "suffix": MethodKind(
+        summary="what followed the longest suffix, from trees of earlier texts (vLLM)",
+        build=lambda options: Ngram(type="suffix", n_max=int(options["n_max"])),
+        defaults={"n_max": 24},
+    ),
     # Depths as llama.cpp's guide has them: a block drafter writes its tokens in one step.
     "mtp": _head("mtp", 3, "the target's own heads for several tokens, or a file of them"),
     "eagle3": _head("eagle3", 3, "an EAGLE-3 head (--draft)"),

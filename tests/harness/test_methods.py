@@ -67,6 +67,7 @@ from schemas.submission import EmptyDraft, Ngram, NoSpeculation, Oracle, PromptL
             "ngram-mod-n64-g24-m48",
         ),
         ("ngram-cache", Ngram(type="ngram-cache"), "ngram-cache"),
+        ("suffix", Ngram(type="suffix", n_max=24), "suffix-n24"),
         ("oracle:acceptance=1,n_max=2", Oracle(n_max=2, acceptance=1.0), "oracle-a1-n2"),
     ],
 )

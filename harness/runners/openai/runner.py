@@ -9,7 +9,8 @@ from harness.runners.openai.connection import Limits
 from harness.runners.openai.doors import check, doors
 from harness.runners.openai.key import api_key
 from harness.runners.openai.report import check_backend
-from harness.runners.openai.session import Access, OpenAiSession
+from harness.runners.openai.servers import Access
+from harness.runners.openai.session import OpenAiSession
 
 if TYPE_CHECKING:
     from harness.model import Campaign
@@ -28,8 +29,8 @@ class OpenAiServer:
             model=reach.model,
             limits=Limits(startup_s=reach.startup_limit_s, answer_s=reach.answer_limit_s),
             key=api_key(),
-            backend=reach.backend,
         )
+        self._backend = reach.backend
 
     def open(self, campaign: Campaign) -> Session:
         """A session; nothing is asked or started yet. Raises `BadInputError`."""
@@ -37,4 +38,4 @@ class OpenAiServer:
             message = "a server cannot be fed the baseline's text; leave out --teacher-forced"
             raise BadInputError(message)
         check(self._access.doors, campaign)
-        return OpenAiSession(campaign, self._access)
+        return OpenAiSession(campaign, self._access, backend=self._backend)

@@ -6,20 +6,19 @@ wiped. One that the harness starts is fresh for every arm in every block.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from harness.errors import MachineError
 from harness.runners.base import EngineReport, Failure, PreparedArm
 from harness.runners.openai import exchange
-from harness.runners.openai.address import Address
-from harness.runners.openai.connection import Connection, connect
-from harness.runners.openai.doors import door_of, speculation
+from harness.runners.openai.connection import Connection
 from harness.runners.openai.exchange import Question
 from harness.runners.openai.failures import failure_of
 from harness.runners.openai.fitness import unfit
 from harness.runners.openai.key import without_key
 from harness.runners.openai.report import report_on
+from harness.runners.openai.servers import Servers
 from harness.runners.server.answer import BadAnswerError
 from harness.runners.server.client import ServerRefusedError, ServerSilentError
 from harness.runners.server.session import WARM_UP_OUTPUT_TOKENS, WARM_UP_TEXT
@@ -30,36 +29,22 @@ if TYPE_CHECKING:
 
     from harness.model import ArmPlan, Campaign
     from harness.runners.base import Finished, Generation, Request
-    from harness.runners.openai.connection import Limits
-    from harness.runners.openai.doors import Doors
     from harness.runners.openai.exchange import Exchanged
+    from harness.runners.openai.servers import Access
     from schemas.submission import Probes
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Access:
-    """What it takes to reach the servers, beside the campaign."""
-
-    doors: Doors
-    model: str | None
-    limits: Limits
-    key: str | None
-    backend: str | None
 
 
 class OpenAiSession:
     """The server of the arm that has its turn. Everything that fails is a value."""
 
-    def __init__(self, campaign: Campaign, access: Access) -> None:
+    def __init__(self, campaign: Campaign, access: Access, *, backend: str | None = None) -> None:
         self._campaign = campaign
-        self._access = access
+        self._backend = backend
+        self._key = access.key
+        self._servers = Servers(campaign, access)
         self._arms = {arm.id: arm for arm in campaign.arms}
         self._texts = {prompt.id: prompt.text for prompt in campaign.suite.prompts}
-        self._methods = speculation(campaign)
-        self._running: dict[Address, Connection] = {}
-        self._connection: Connection | None = None
         self._base: Connection | None = None
-        self._turn: tuple[str, int] | None = None
         self._references: set[str] = set()
         self._tells_times: dict[str, bool] = {}
 
@@ -69,18 +54,18 @@ class OpenAiSession:
         A server that the harness starts stays for the baseline's preparation.
         """
         baseline = next(arm for arm in self._campaign.arms if arm.role == "baseline")
-        found = self._enter(baseline, 0)
+        found = self._servers.of(baseline, 0)
         if isinstance(found, Connection):
             self._base = found
         else:
             message = f"the baseline's server: {found.detail} [{found.reason}]"
             raise MachineError(message)
-        return report_on(found.identity, found.served, self._campaign, self._access.backend)
+        return report_on(found.identity, found.served, self._campaign, self._backend)
 
     def prepare(self, arm: str) -> PreparedArm | Failure:
         """Reach the arm's server, and discard one generation with speculation on."""
         plan = self._arms[arm]
-        found = self._enter(plan, 0)
+        found = self._servers.of(plan, 0)
         if isinstance(found, Connection):
             found = self._unfit(found, plan) or found
         if isinstance(found, Failure):
@@ -115,44 +100,18 @@ class OpenAiSession:
 
     def close(self) -> None:
         """End the server that the harness started, if one runs."""
-        self._leave()
+        self._servers.end()
 
     def _turn_of(self, request: Request) -> Connection | Failure:
         """The server for a request; a fresh one is warmed up first."""
         arm = self._arms[request.arm]
-        fresh = self._turn != (request.arm, request.block)
-        found = self._enter(arm, request.block)
-        if isinstance(found, Connection) and found.process is not None and fresh:
+        fresh = not self._servers.has_turn(arm, request.block)
+        found = self._servers.of(arm, request.block)
+        if isinstance(found, Connection) and fresh:
             done = self._warm_up(found, arm)
             if isinstance(done, Failure):
                 return done
         return found
-
-    def _enter(self, arm: ArmPlan, block: int) -> Connection | Failure:
-        door = door_of(arm, self._access.doors, self._methods)
-        if isinstance(door, Address):
-            found = self._running.get(door) or self._connect(arm)
-            if isinstance(found, Connection):
-                self._running[door] = found
-            return found
-        if self._turn == (arm.id, block) and self._connection is not None:
-            return self._connection
-        self._leave()
-        found = self._connect(arm)
-        if isinstance(found, Connection):
-            self._connection, self._turn = found, (arm.id, block)
-        return found
-
-    def _connect(self, arm: ArmPlan) -> Connection | Failure:
-        access = self._access
-        door = door_of(arm, access.doors, self._methods)
-        return connect(door, model=access.model, limits=access.limits, key=access.key)
-
-    def _leave(self) -> None:
-        server = self._connection.process if self._connection else None
-        self._connection, self._turn = None, None
-        if server is not None:
-            server.end()
 
     def _warm_up(self, found: Connection, arm: ArmPlan) -> Exchanged | Failure:
         question = Question(
@@ -207,8 +166,8 @@ class OpenAiSession:
         if found.process is not None and isinstance(error, ServerSilentError) and not error.late:
             failure = found.process.death_soon() or failure
         if found.process is not None and not isinstance(error, ServerRefusedError):
-            self._turn = None  # whatever comes next gets a fresh one
-        return replace(failure, detail=without_key(failure.detail, self._access.key))
+            self._servers.distrust()
+        return replace(failure, detail=without_key(failure.detail, self._key))
 
 
 def _depth(arm: ArmPlan) -> int | None:
