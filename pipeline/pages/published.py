@@ -72,7 +72,7 @@ class Row:
         """Target and draft, with method and depth, as lines of words."""
         target = " ".join(filter(None, (self.target_name, self.quantisation)))
         draft = " ".join(filter(None, (self.draft_name, self.draft_quantisation)))
-        method = self.method if self.method and self.method != "none" else ""
+        method = self.method.replace("-", " ") if self.method and self.method != "none" else ""
         depth = f"depth {self.depth}" if self.depth else ""
         how = ", ".join(filter(None, (method, depth)))
         return tuple(filter(None, (target, f"with {draft}" if draft else "", how)))
