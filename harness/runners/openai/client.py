@@ -41,6 +41,11 @@ class Client:
         with self._asked("GET", path, None) as response:
             return _whole(response)
 
+    def software(self, path: str) -> str | None:
+        """What the server calls itself in the header of an answer. Raises as `get` does."""
+        with self._asked("GET", path, None) as response:
+            return response.getheader("Server")
+
     def post(self, path: str, body: Json) -> Json:
         """The JSON answer to a JSON question. Raises as `get` does."""
         with self._asked("POST", path, body) as response:

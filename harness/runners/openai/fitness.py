@@ -18,10 +18,10 @@ def unfit(found: Connection, base: Connection, *, draft: str | None) -> Failure 
     LM Studio alone may be one server for both, as it drafts when a request names a draft model.
     """
     ours, theirs = found.identity, base.identity
-    if (ours.name, ours.version) != (theirs.name, theirs.version):
+    if (ours.shown_name, ours.version) != (theirs.shown_name, theirs.version):
         return _failure(
-            f"this server is {ours.name} {ours.version or ''}, the baseline's is "
-            f"{theirs.name} {theirs.version or ''}; a result is about one engine"
+            f"this server is {ours.shown_name} {ours.version or ''}, the baseline's is "
+            f"{theirs.shown_name} {theirs.version or ''}; a result is about one engine"
         )
     if not is_same_model(found.served, base.served):
         return _failure(

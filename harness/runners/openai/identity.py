@@ -20,6 +20,14 @@ if TYPE_CHECKING:
 
 EngineName = Literal["vLLM", "SGLang", "llama.cpp", "LM Studio", "Ollama", "unknown server"]
 
+UNKNOWN: Literal["unknown server"] = "unknown server"
+# Web servers and frameworks, which say nothing about the engine behind them.
+_FRAMEWORKS = frozenset(
+    {
+        "uvicorn", "hypercorn", "granian", "gunicorn", "werkzeug", "aiohttp", "python", "basehttp",
+        "simplehttp", "wsgiserver", "tornadoserver", "nginx", "caddy", "envoy", "apache", "daphne",
+    }
+)  # fmt: skip
 # Who owns the listed models is how an engine signs its list.
 _OWNERS: dict[str, EngineName] = {
     "vllm": "vLLM",
@@ -42,11 +50,20 @@ _SHOWABLE = re.compile(r"[^\x00-\x1f<>]+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Identity:
-    """An engine behind an address, and the models that it offers."""
+    """An engine behind an address, and the models that it offers.
+
+    `software` is there for an unknown engine that signs its answers.
+    """
 
     name: EngineName
     models: tuple[Served, ...]
     version: str | None = None
+    software: str | None = None
+
+    @property
+    def shown_name(self) -> str:
+        """The engine's name; of an unknown one, what its answers are signed with."""
+        return self.software if self.name == UNKNOWN and self.software else self.name
 
     @property
     def commit(self) -> str | None:
@@ -67,12 +84,20 @@ def identify(client: Client) -> Identity:
     name = _name(models)
     if name == "LM Studio":
         models = _lm_studio_models(client) or models
-    return Identity(name=name, models=models, version=_version(client, name))
+    software = _software(client) if name == UNKNOWN else None
+    return Identity(name=name, models=models, version=_version(client, name), software=software)
 
 
 def _name(models: tuple[Served, ...]) -> EngineName:
     owners = (model.owner for model in models)
-    return next((_OWNERS[owner] for owner in owners if owner in _OWNERS), "unknown server")
+    return next((_OWNERS[owner] for owner in owners if owner in _OWNERS), UNKNOWN)
+
+
+def _software(client: Client) -> str | None:
+    """The first word of the header `Server`, unless it names what many engines are built with."""
+    said = (client.software(f"{client.address.api}/models") or "").split("/")[0].split(" ")[0]
+    framework = said.lower() in _FRAMEWORKS
+    return said[:_LONGEST] if _SHOWABLE.fullmatch(said) and not framework else None
 
 
 def _lm_studio_models(client: Client) -> tuple[Served, ...]:

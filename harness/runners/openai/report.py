@@ -29,7 +29,7 @@ def report_on(
     return EngineReport(
         engine=Engine(
             runner="openai",
-            name=identity.name,
+            name=identity.shown_name,
             version=identity.version or "unknown",  # a measured campaign must name one
             commit=identity.commit,
             build_number=identity.build_number,

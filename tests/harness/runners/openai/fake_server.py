@@ -74,6 +74,7 @@ class Behaviour:
     fault: Fault | None = None
     models: tuple[str, ...] = (MODEL,)
     root: str | None = None
+    software: str | None = None
 
 
 @dataclass(kw_only=True)
@@ -212,6 +213,10 @@ class Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Length", str(len(data)))
         self.end_headers()
         self.wfile.write(data)
+
+    def version_string(self) -> str:
+        """What stands in the header `Server`."""
+        return self.server.state.behaviour.software or super().version_string()
 
     def log_message(self, *_: object) -> None:
         """Quiet."""

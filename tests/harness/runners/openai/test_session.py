@@ -127,6 +127,15 @@ def test_lm_studio_does_not_tell_its_version() -> None:
     assert (report.engine.name, report.engine.version) == ("LM Studio", "unknown")
 
 
+@pytest.mark.parametrize(
+    ("software", "name"),
+    [("SomeEngine/1.2 (x)", "SomeEngine"), ("uvicorn", "unknown server"), (None, "unknown server")],
+)
+def test_an_unknown_engine_has_the_name_that_it_signs_with(software: str | None, name: str) -> None:
+    with on_fakes(style="plain", software=software) as (session, _, _):
+        assert session.report().engine.name == name
+
+
 def test_a_llama_server_tells_its_build_and_its_context() -> None:
     with on_fakes(style="llama-server") as (session, _, _):
         report = session.report()
