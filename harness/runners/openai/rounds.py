@@ -45,7 +45,8 @@ def totals(
         accepted=accepted,
         accepted_histogram=_histogram(counted, rounds, cut, chunk_tokens),
         metrics_drafted=page.drafted if page and differs else None,
-        metrics_accepted=page.accepted if page and differs else None,
+        # In the format's way of counting, too, so that what differs is not only that.
+        metrics_accepted=max(page.accepted - cut, 0) if page and differs else None,
     )
 
 
