@@ -15,7 +15,8 @@ from harness.runners import Reach
 from harness.runners.openai.listing import Served
 from schemas.submission import Model
 from tests.harness.ggufs import write_gguf
-from tests.harness.runners.openai.fake_server import MODEL, serving
+from tests.harness.runners.openai.fake_answers import MODEL
+from tests.harness.runners.openai.fake_server import serving
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -47,7 +48,7 @@ def write_folder(folder: Path, **config: Any) -> Path:  # noqa: ANN401 - anythin
         ("SmolLM2-135M-Instruct:BF16", "SmolLM2-135M-Instruct", "BF16", None, "SmolLM2"),
         ("Nobody/Qwen3-8B:W4A16", "Qwen3-8B", "W4A16", "Nobody/Qwen3-8B", "Qwen3"),
         ("llama3.2:3b", "llama3.2:3b", "unknown", None, "llama3.2"),
-        ("/home/ann/models/tiny-1B.gguf", "tiny-1B", "unknown", None, "tiny"),
+        ("/srv/ann/models/tiny-1B.gguf", "tiny-1B", "unknown", None, "tiny"),
         ("a<b>\n", "ab", "unknown", None, "ab"),
     ],
 )

@@ -6,7 +6,6 @@ import shutil
 import sys
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import psutil
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     from harness.model import Campaign
     from harness.runners.base import Runner, Session
 
-FAKE_SERVER = Path(__file__).parent / "openai" / "fake_server.py"
+FAKE_SERVER = "tests.harness.runners.openai.fake_server"
 MARKS = {"llama-cpp-python": pytest.mark.engine, "llama-server": pytest.mark.engine}
 TEXTS = ("Name three colours.", "Count from one to five.", "Say hello.")
 LIMIT = 8
@@ -107,7 +106,7 @@ def on_addresses() -> Iterator[Case]:
 @contextmanager
 def by_commands() -> Iterator[Case]:
     """Loopback stand-ins that commands start, a fresh one for each arm and block."""
-    command = f"{sys.executable} {FAKE_SERVER} --port {{port}}"
+    command = f"{sys.executable} -m {FAKE_SERVER} --port {{port}}"
     reach = Reach(
         server_command=command,
         spec_server_commands=(f"{command} --depth 3",),

@@ -30,7 +30,7 @@ def test_a_command_without_a_place_for_the_port_is_refused(text: str, why: str) 
 
 def test_places_and_secrets_are_left_out_of_what_is_shown() -> None:
     command = (
-        "/home/ann/bin/vllm", "serve", "/home/ann/models/tiny", "Qwen/Qwen3-8B", "--port", "{port}",
+        "/srv/ann/bin/vllm", "serve", "/srv/ann/models/tiny", "Qwen/Qwen3-8B", "--port", "{port}",
         "--api-key", "hunter2", "--hf-token=hunter3", "--max-num-batched-tokens", "512",
         "--tokenizer", "~/tok", "--log=C:\\logs\\x", "--note", "a<b>\tc",
     )  # fmt: skip
@@ -44,7 +44,7 @@ def test_places_and_secrets_are_left_out_of_what_is_shown() -> None:
 
 def test_places_inside_of_json_are_left_out_too() -> None:
     config = (
-        '{"method": "draft_model", "model": "/home/ann/draft", "num_speculative_tokens": 3, '
+        '{"method": "draft_model", "model": "/srv/ann/draft", "num_speculative_tokens": 3, '
         '"auth_token": "hunter2", "list": ["a/b/c", "Qwen/Qwen3-0.6B"]}'
     )
 

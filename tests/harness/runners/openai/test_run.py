@@ -13,7 +13,8 @@ from pipeline.pages.model import Page, Site
 from pipeline.pages.submissions import submission_pages
 from schemas.contract import read
 from schemas.submission import Submission
-from tests.harness.runners.openai.fake_server import MODEL, serving
+from tests.harness.runners.openai.fake_answers import MODEL
+from tests.harness.runners.openai.fake_server import serving
 
 if TYPE_CHECKING:
     from pathlib import Path

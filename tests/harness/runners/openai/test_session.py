@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import pytest
 
 from harness.errors import MachineError
 from harness.model import ModelFile
 from harness.runners.base import Failure, Generation, Totals
-from harness.runners.openai.fitness import is_same_model
-from harness.runners.openai.listing import Served
 from harness.runners.openai.rounds import totals
-from schemas.submission import Engine, Model
+from schemas.submission import Model
 from tests.harness.campaigns import BASELINE
-from tests.harness.runners.openai.fake_server import DRAFT, MODEL, PROMPT_TOKENS, answer, serving
+from tests.harness.runners.openai.fake_answers import DRAFT, MODEL, PROMPT_TOKENS, answer
+from tests.harness.runners.openai.fake_server import serving
 from tests.harness.runners.openai.sessions import (
     LIMIT,
     METHOD,
@@ -99,51 +97,6 @@ def test_what_an_engine_does_not_tell_is_unknown_and_not_zero(style: str) -> Non
             assert generation.tokens is None
 
 
-@pytest.mark.parametrize(
-    ("style", "name", "version"),
-    [
-        ("vllm", "vLLM", "0.32.0+cpu"),
-        ("sglang", "SGLang", "0.5.21"),
-        ("old-sglang", "SGLang", "0.5.9"),
-        ("ollama", "Ollama", "0.12.3"),
-        ("plain", "unknown server", "unknown"),
-    ],
-)
-def test_an_engine_is_called_what_it_calls_itself(style: str, name: str, version: str) -> None:
-    with on_fakes(style=style) as (session, _, _):
-        report = session.report()
-
-    assert report.engine == Engine(
-        runner="openai", name=name, version=version, backend=report.engine.backend
-    )
-    assert report.settings.threads is None
-
-
-def test_lm_studio_does_not_tell_its_version() -> None:
-    with serving(style="lm-studio") as one:
-        session = open_session(plan(), base_url=one.url, spec_base_urls=(one.url,), model=MODEL)
-        report = session.report()
-
-    assert (report.engine.name, report.engine.version) == ("LM Studio", "unknown")
-
-
-@pytest.mark.parametrize(
-    ("software", "name"),
-    [("SomeEngine/1.2 (x)", "SomeEngine"), ("uvicorn", "unknown server"), (None, "unknown server")],
-)
-def test_an_unknown_engine_has_the_name_that_it_signs_with(software: str | None, name: str) -> None:
-    with on_fakes(style="plain", software=software) as (session, _, _):
-        assert session.report().engine.name == name
-
-
-def test_a_llama_server_tells_its_build_and_its_context() -> None:
-    with on_fakes(style="llama-server") as (session, _, _):
-        report = session.report()
-
-    assert (report.engine.build_number, report.engine.commit) == (10434, "571d0d5")
-    assert report.settings.context_tokens == 4096
-
-
 def test_the_servers_clock_is_used_where_every_arm_has_it() -> None:
     with on_fakes(style="llama-server") as (session, _, _):
         generation, sums = answered(session)
@@ -194,77 +147,6 @@ def test_lm_studio_is_told_which_draft_to_use_and_only_where_one_speculates() ->
         session.prepare("draft-model-n3")
 
     assert [body.get("draft_model") for body in one.state.bodies] == [None, DRAFT]
-
-
-def test_a_draft_that_lm_studio_does_not_have_is_named() -> None:
-    with serving(style="lm-studio") as one:
-        session = open_session(plan(), base_url=one.url, spec_base_urls=(one.url,), model=MODEL)
-
-        session.prepare("baseline")
-        failure = session.prepare("draft-model-n3")
-
-    assert isinstance(failure, Failure)
-    assert f"offers no model D; it has {MODEL}, {DRAFT}" in failure.detail
-
-
-def test_the_baselines_own_server_is_none_that_speculates() -> None:
-    with serving() as one:
-        session = open_session(plan(), base_url=one.url, spec_base_urls=(one.url,))
-
-        session.prepare("baseline")
-        failure = session.prepare("draft-model-n3")
-
-    assert isinstance(failure, Failure)
-    assert "this is the baseline's server" in failure.detail
-
-
-@pytest.mark.parametrize(
-    ("spec", "said"),
-    [
-        ({"version": "0.31.0"}, "this server is vLLM 0.31.0, the baseline's is vLLM 0.32.0+cpu"),
-        ({"style": "sglang"}, "this server is SGLang 0.5.21, the baseline's is vLLM"),
-        ({"models": ("Other",)}, f"this server offers Other, the baseline's {MODEL}; start both"),
-    ],
-)
-def test_what_is_compared_is_one_model_on_one_engine(spec: dict[str, Any], said: str) -> None:
-    with serving() as base, serving(depth=3, **spec) as other:
-        session = open_session(plan(), base_url=base.url, spec_base_urls=(other.url,))
-        session.prepare("baseline")
-
-        failure = session.prepare("draft-model-n3")
-
-    assert isinstance(failure, Failure)
-    assert failure.reason == "other"
-    assert said in failure.detail
-
-
-def test_two_names_for_one_source_are_one_model() -> None:
-    one = Served(id="a", root="/models/x")
-
-    assert is_same_model(one, Served(id="b", root="/models/x"))
-    assert is_same_model(Served(id="a", file_bytes=7), Served(id="b", file_bytes=7))
-    assert not is_same_model(one, Served(id="b"))
-
-
-def test_a_baseline_that_drafts_is_refused() -> None:
-    with serving(depth=3) as base, serving(depth=3) as other:
-        session = open_session(plan(), base_url=base.url, spec_base_urls=(other.url,))
-
-        failure = session.prepare("baseline")
-
-    assert isinstance(failure, Failure)
-    assert "the baseline's server drafted" in failure.detail
-    assert "started without speculation" in failure.detail
-
-
-def test_a_depth_that_the_server_contradicts_is_refused() -> None:
-    with serving() as base, serving(depth=5) as other:
-        session = open_session(plan(), base_url=base.url, spec_base_urls=(other.url,))
-
-        failure = session.prepare("draft-model-n3")
-
-    assert isinstance(failure, Failure)
-    assert "drafts up to 5 tokens, the method says n_max=3" in failure.detail
 
 
 def test_several_requests_are_in_flight_but_never_more_than_asked() -> None:

@@ -1,0 +1,252 @@
+"""What do engines behind OpenAI's protocol answer? Made-up generations in the shape of each.
+
+vLLM and llama-server are shaped after real answers (vLLM 0.32, llama.cpp b10434). SGLang, LM Studio
+and Ollama cannot be run here: theirs are written from their documentation and sources.
+"""
+
+from __future__ import annotations
+
+import random
+import threading
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+Style = Literal["vllm", "sglang", "old-sglang", "lm-studio", "ollama", "llama-server", "plain"]
+Fault = Literal[
+    "cut", "malformed", "no-usage", "in-one-piece", "silent", "limited", "broken", "told-off",
+    "miscounts", "overruns",
+]  # fmt: skip
+Json = dict[str, Any]
+
+MODEL = "Tiny-1B-Instruct"
+DRAFT = "tiny-draft"
+PROMPT_TOKENS = 11
+_OWNERS = {
+    "vllm": "vllm",
+    "sglang": "sglang",
+    "old-sglang": "sglang",
+    "lm-studio": "organization_owner",
+    "ollama": "library",
+    "llama-server": "llamacpp",
+    "plain": "somebody",
+}
+_PAGES = {
+    "vllm": {"/version": {"version": "0.32.0+cpu"}},
+    "sglang": {"/server_info": {"version": "0.5.21"}},
+    "old-sglang": {"/get_server_info": {"version": "0.5.9"}},
+    "ollama": {"/api/version": {"version": "0.12.3"}},
+    "llama-server": {"/props": {"build_info": "b10434-571d0d5"}},
+    "lm-studio": {
+        "/api/v0/models": {
+            "data": [
+                {"id": MODEL, "quantization": "Q4_K_M", "arch": "llama"},
+                {"id": DRAFT, "quantization": "Q4_0", "arch": "llama"},
+            ]
+        }
+    },
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Behaviour:
+    """How a stand-in behaves. With `depth` it speculates; `key` is the one that it wants."""
+
+    style: Style = "vllm"
+    depth: int = 0
+    round_ms: float = 1.0
+    per_request: bool = True
+    metrics: bool = True
+    times: bool = False
+    version: str | None = None
+    miscount: int = 0
+    key: str | None = None
+    fault: Fault | None = None
+    models: tuple[str, ...] = (MODEL,)
+    root: str | None = None
+    software: str | None = None
+
+
+@dataclass(kw_only=True)
+class State:
+    """What happened so far: requests as they came, and the counters of the metrics page."""
+
+    behaviour: Behaviour
+    bodies: list[Json] = field(default_factory=list)
+    headers: list[dict[str, str]] = field(default_factory=list)
+    in_flight: int = 0
+    most_in_flight: int = 0
+    steps: int = 0
+    drafted: int = 0
+    accepted: int = 0
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """A made-up generation: ids by round, and what was drafted. The text never depends on it."""
+
+    rounds: tuple[tuple[int, ...], ...]
+    accepted: tuple[int, ...]
+    drafted: tuple[int, ...]
+
+    @property
+    def ids(self) -> tuple[int, ...]:
+        return tuple(token for part in self.rounds for token in part)
+
+
+def answer(text: str, limit: int, depth: int) -> Answer:
+    """The prompt's first token, then rounds that accept as chance has it; cut at the limit."""
+    chance = random.Random(f"{text} {depth}")  # noqa: S311 - made-up data
+    ids = random.Random(text)  # noqa: S311 - made-up data
+    rounds, accepted = [(ids.randrange(5, 40_000),)], []
+    while (left := limit - sum(map(len, rounds))) > 0:
+        accepted.append(chance.randint(0, depth))
+        length = min(accepted[-1] + 1, left)
+        rounds.append(tuple(ids.randrange(5, 40_000) for _ in range(length)))
+    drafted = (depth,) * len(accepted)
+    return Answer(rounds=tuple(rounds), accepted=tuple(accepted), drafted=drafted)
+
+
+def depth_of(state: State, body: Json) -> int:
+    """LM Studio drafts when the request names a draft model, the others as they were started."""
+    if state.behaviour.style == "lm-studio":
+        return 3 if body.get("draft_model") == DRAFT else 0
+    return state.behaviour.depth
+
+
+def stream(state: State, body: Json, made: Answer) -> Iterator[Json]:
+    """The chunks of an answer, one for each round, and the last one with the counts."""
+    ids = body.get("return_token_ids") and state.behaviour.style == "vllm"
+    role: Json = {"choices": [{"index": 0, "delta": {"role": "assistant", "content": ""}}]}
+    yield {**role, "prompt_token_ids": list(range(PROMPT_TOKENS))} if ids else role
+    rounds = made.rounds
+    if state.behaviour.fault == "in-one-piece":
+        rounds = (made.ids,)
+    for number, part in enumerate(rounds):
+        ended = number == len(rounds) - 1
+        choice: Json = {
+            "index": 0,
+            "delta": {"content": " word" * len(part)},
+            "finish_reason": "length" if ended else None,
+        }
+        yield {"choices": [{**choice, "token_ids": list(part)} if ids else choice]}
+    if state.behaviour.fault != "no-usage":
+        yield {"choices": [], "usage": usage(state, made), **beside(state, body, made)}
+
+
+def whole(state: State, body: Json, made: Answer) -> Json:
+    """An answer in one piece."""
+    choice: Json = {"index": 0, "finish_reason": "length", "message": {"content": "words"}}
+    if body.get("return_token_ids"):
+        choice["token_ids"] = list(made.ids)
+    if body.get("logprobs"):
+        top = [{"token": "a", "logprob": -0.5}, {"token": "b", "logprob": -2.75}]
+        choice["logprobs"] = {"content": [{"top_logprobs": top} for _ in made.ids]}
+    if body.get("return_meta_info") and state.behaviour.style == "old-sglang" and made.drafted[0]:
+        choice["meta_info"] = {
+            "spec_verify_ct": len(made.drafted),
+            "spec_draft_token_num": sum(made.drafted),
+            "spec_accept_token_num": sum(made.accepted),
+        }
+    return {"choices": [choice], "usage": usage(state, made)}
+
+
+def usage(state: State, made: Answer) -> Json:
+    """Tokens as a server counts them."""
+    said = len(made.ids) + {"miscounts": -1, "overruns": 1}.get(str(state.behaviour.fault), 0)
+    return {"prompt_tokens": PROMPT_TOKENS, "completion_tokens": said}
+
+
+def beside(state: State, body: Json, made: Answer) -> Json:
+    """What each engine adds to the counts."""
+    depth, style = depth_of(state, body), state.behaviour.style
+    if style == "llama-server":
+        return {"timings": _timings(made)}
+    times = {"generation_time_ms": 0.75 * len(made.drafted)} if state.behaviour.times else {}
+    if not depth:
+        return {"metrics": times} if times else {}
+    drafted, accepted, steps = sum(made.drafted), sum(made.accepted), len(made.drafted)
+    histogram = [made.accepted.count(length) for length in range(depth + 1)]
+    if style == "vllm" and state.behaviour.per_request:
+        return {
+            "metrics": {
+                **times,
+                "speculative_decoding": {
+                    "num_draft_tokens": drafted,
+                    "num_accepted_draft_tokens": accepted,
+                    "num_spec_steps": steps,
+                    "num_spec_tokens": depth,
+                    "acceptance_histogram": histogram,
+                },
+            }
+        }
+    if style == "sglang" and body.get("return_spec_tokens_details"):
+        details = {
+            "spec_num_proposed_drafts": drafted,
+            "spec_num_correct_drafts": accepted,
+            "spec_verify_ct": steps,
+            "spec_correct_drafts_histogram": histogram,
+        }
+        return {"sglext": {"spec_tokens_details": details}}
+    if style == "lm-studio":
+        kept = len(made.ids) - 1 - steps
+        stats = {"total_draft_tokens_count": drafted, "accepted_draft_tokens_count": kept}
+        return {"stats": stats}
+    return {}
+
+
+def page(state: State) -> str:
+    """The metrics page, as Prometheus reads it."""
+    if state.behaviour.style == "vllm":
+        prefix, names = "vllm:spec_decode_num", ("drafts", "draft_tokens", "accepted_tokens")
+        lines = ["# HELP", "vllm:num_requests_running 0.0"]
+    elif state.behaviour.style == "llama-server":
+        prefix, names = "llamacpp:spec_decode", ("num_drafts", "draft_tokens", "accepted_tokens")
+        lines = ["# HELP", "llamacpp:requests_processing 0"]
+    else:
+        return "sglang:spec_accept_rate 0.5\n"
+    if state.behaviour.depth:
+        miscounted = state.drafted + state.behaviour.miscount * len(state.bodies)
+        values = (state.steps, miscounted, state.accepted)
+        lines += [
+            f"{prefix}_{name}_total {value}" for name, value in zip(names, values, strict=True)
+        ]
+    return "\n".join(lines) + "\n"
+
+
+def _timings(made: Answer) -> Json:
+    drafted = sum(made.drafted)
+    drafts = {"draft_n": drafted, "draft_n_accepted": len(made.ids) - 1 - len(made.drafted)}
+    return {
+        "cache_n": 0,
+        "prompt_n": PROMPT_TOKENS,
+        "prompt_ms": 0.25,
+        "predicted_n": len(made.ids),
+        "predicted_ms": 0.5 * len(made.drafted),
+        **(drafts if drafted else {}),
+    }
+
+
+def pages_of(behaviour: Behaviour) -> dict[str, Json]:
+    """What a stand-in says at each address that it has, beside the metrics."""
+    drafts = (DRAFT,) if behaviour.style == "lm-studio" else ()
+    models = [_model(name, behaviour) for name in (*behaviour.models, *drafts)]
+    pages: dict[str, Json] = {"/v1/models": {"data": models}, **_PAGES.get(behaviour.style, {})}
+    if behaviour.style not in ("ollama", "lm-studio"):
+        pages["/health"] = {}
+    if behaviour.version:
+        pages["/version"] = {"version": behaviour.version}
+    return pages
+
+
+def _model(name: str, behaviour: Behaviour) -> Json:
+    entry: Json = {"id": name, "object": "model", "owned_by": _OWNERS[behaviour.style]}
+    if behaviour.style == "vllm":
+        return {**entry, "root": behaviour.root or name, "max_model_len": 2048}
+    if behaviour.style == "llama-server":
+        meta = {"n_ctx": 4096, "n_params": 1_000_000_000, "size": 700_000_000, "ftype": "Q4_1"}
+        return {**entry, "meta": {**meta, "n_vocab": 49_152}}
+    return entry

@@ -1,0 +1,55 @@
+"""An engine is called what it calls itself, and what it does not say stays out."""
+
+from __future__ import annotations
+
+import pytest
+
+from schemas.submission import Engine
+from tests.harness.runners.openai.fake_answers import MODEL
+from tests.harness.runners.openai.fake_server import serving
+from tests.harness.runners.openai.sessions import on_fakes, open_session, plan
+
+
+@pytest.mark.parametrize(
+    ("style", "name", "version"),
+    [
+        ("vllm", "vLLM", "0.32.0+cpu"),
+        ("sglang", "SGLang", "0.5.21"),
+        ("old-sglang", "SGLang", "0.5.9"),
+        ("ollama", "Ollama", "0.12.3"),
+        ("plain", "unknown server", "unknown"),
+    ],
+)
+def test_an_engine_is_called_what_it_calls_itself(style: str, name: str, version: str) -> None:
+    with on_fakes(style=style) as (session, _, _):
+        report = session.report()
+
+    assert report.engine == Engine(
+        runner="openai", name=name, version=version, backend=report.engine.backend
+    )
+    assert report.settings.threads is None
+
+
+def test_lm_studio_does_not_tell_its_version() -> None:
+    with serving(style="lm-studio") as one:
+        session = open_session(plan(), base_url=one.url, spec_base_urls=(one.url,), model=MODEL)
+        report = session.report()
+
+    assert (report.engine.name, report.engine.version) == ("LM Studio", "unknown")
+
+
+@pytest.mark.parametrize(
+    ("software", "name"),
+    [("SomeEngine/1.2 (x)", "SomeEngine"), ("uvicorn", "unknown server"), (None, "unknown server")],
+)
+def test_an_unknown_engine_has_the_name_that_it_signs_with(software: str | None, name: str) -> None:
+    with on_fakes(style="plain", software=software) as (session, _, _):
+        assert session.report().engine.name == name
+
+
+def test_a_llama_server_tells_its_build_and_its_context() -> None:
+    with on_fakes(style="llama-server") as (session, _, _):
+        report = session.report()
+
+    assert (report.engine.build_number, report.engine.commit) == (10434, "571d0d5")
+    assert report.settings.context_tokens == 4096
