@@ -10,7 +10,7 @@ import signal
 import socket
 import subprocess
 import time
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -72,11 +72,11 @@ class ServerProcess:
         `ask` asks it and raises as a client does until it is; without it `/health` is asked.
         """
         client = Client(host=HOST, port=self.port, limit_s=_ASK_LIMIT_S)
-        try:
-            return self._wait(limit_s, ask or (lambda: client.get("/health")))
-        except BaseException:  # Ctrl-C: nobody else knows of this server yet, who could end it
-            self.end()
-            raise
+        with ExitStack() as undo:
+            undo.callback(self.end)  # Ctrl-C: nobody else knows of this server yet
+            failure = self._wait(limit_s, ask or (lambda: client.get("/health")))
+            undo.pop_all()
+        return failure
 
     def _wait(self, limit_s: float, healthy: Callable[[], object]) -> Failure | None:
         until = time.monotonic() + limit_s
