@@ -27,10 +27,11 @@ _SETTINGS = (
     "context_tokens", "kv_type_k", "kv_type_v", "batch_tokens", "micro_batch_tokens", "threads",
     "threads_batch",
 )  # fmt: skip
-_DESIGN = ("seed", "resumed")
+_DESIGN = {_IN_PROCESS: ("seed", "resumed"), _SERVER: ("seed", "resumed", "interleaved")}
+_ARM = {_IN_PROCESS: ("load_s", "placement"), _SERVER: ("load_s", "placement", "argv")}
 _ENGINE = {
     _IN_PROCESS: ("package_version", "devices", "system_info"),
-    _SERVER: ("binary_sha256",),
+    _SERVER: ("version", "binary_sha256"),
 }
 _SETTINGS_BESIDE = {_IN_PROCESS: ("flash_attention",), _SERVER: ()}
 _SUMS = ("wall_ms", "rounds", "drafted", "accepted", "finish", "output_sha256")
@@ -51,7 +52,7 @@ def run_facts_stated(submission: Submission) -> Iterator[Finding]:
     yield from _lacking(submission.engine, _ENGINE[runner], "$.engine", runner)
     settings = (*_SETTINGS, *_SETTINGS_BESIDE[runner])
     yield from _lacking(submission.settings, settings, "$.settings", runner)
-    yield from _lacking(submission.design, _DESIGN, "$.design", runner)
+    yield from _lacking(submission.design, _DESIGN[runner], "$.design", runner)
     yield from _lacking(submission.suite, ("sha256",), "$.suite", runner)
     yield from _lacking(submission, ("warmups", "environment"), "$", runner)
     for index, device in enumerate(submission.engine.devices or ()):
@@ -76,7 +77,7 @@ def arm_facts_stated(submission: Submission) -> Iterator[Finding]:
         if arm.outcome == "failed":
             continue
         path = f"$.arms[{index}]"
-        yield from _lacking(arm, ("load_s", "placement"), path, runner)
+        yield from _lacking(arm, _ARM[runner], path, runner)
         if arm.placement is not None:
             layers = _layers_asked(arm)
             yield from _lacking(arm.placement, layers, f"{path}.placement", runner)
@@ -103,13 +104,21 @@ def trial_facts_stated(submission: Submission) -> Iterator[Finding]:
             continue
         answered.add(trial.prompt)
         if None in found:
-            yield from _lacking(trial, names, f"$.trials[{index}]", runner)
+            yield from _lacking(trial, _due(trial, names, runner), f"$.trials[{index}]", runner)
         if trial.compared_tokens is None and first.get(trial.prompt, trial) is not trial:
             yield from _lacking(trial, ("compared_tokens",), f"$.trials[{index}]", runner)
     for index, prompt in enumerate(submission.suite.prompts):
         if prompt.id in answered:
             path = f"$.suite.prompts[{index}]"
             yield from _lacking(prompt, ("tokens", "rendered_sha256"), path, runner)
+
+
+def _due(trial: Trial, names: tuple[str, ...], runner: str) -> tuple[str, ...]:
+    """What a trial must state. A server that keeps its last tokens back leaves no digest of all."""
+    held_back = (trial.compared_tokens or 0) < (trial.output_tokens or 0)
+    if runner == _SERVER and trial.compared_tokens is not None and held_back:
+        return tuple(name for name in names if name != "output_sha256")
+    return names
 
 
 def _first_baselines(submission: Submission) -> dict[str, Trial]:

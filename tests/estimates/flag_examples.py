@@ -131,6 +131,12 @@ def _diverged(margin: float) -> Submission:
     return campaign([trial("baseline"), forked])
 
 
+def _counted(*, by_page: int) -> Submission:
+    """An answer that speaks of 8 drafted tokens, and what the metrics page counted meanwhile."""
+    told = trial("spec", drafted=8, metrics_drafted=by_page, metrics_accepted=None)
+    return campaign([trial("baseline"), told])
+
+
 def _outputs(second: str) -> Submission:
     return campaign(
         [
@@ -196,6 +202,7 @@ RAISING: dict[str, Submission] = {
     "single-block": sample(blocks=1),
     "not-interleaved": _design(order="sequential"),
     "never-drafted": campaign([trial("baseline"), trial("spec", drafted=0)]),
+    "counters-disagree": _counted(by_page=9),
     "diverged": _diverged(2.0),
     "baseline-not-reproducible": _outputs("ffffffffffffffff"),
     "teacher-forced": replace(CLEAN, settings=replace(CLEAN.settings, teacher_forced=True)),
@@ -253,6 +260,7 @@ QUIET: dict[str, Submission] = {
     "single-block": CLEAN,
     "not-interleaved": _design(order="abba"),
     "never-drafted": campaign([trial("baseline"), trial("spec", drafted=1)]),
+    "counters-disagree": _counted(by_page=8),
     "diverged": _diverged(0.01),
     "baseline-not-reproducible": _outputs("00112233aabbccdd"),
     "teacher-forced": replace(CLEAN, settings=replace(CLEAN.settings, teacher_forced=False)),

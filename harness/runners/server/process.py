@@ -82,7 +82,7 @@ class ServerProcess:
         until = time.monotonic() + limit_s
         while time.monotonic() < until:
             if not self.running():
-                return log.failure(self.log(), otherwise="crashed", what=self._ended())
+                return self._stillborn()
             with suppress(ServerSilentError, ServerRefusedError):
                 healthy()
                 return None
@@ -108,6 +108,13 @@ class ServerProcess:
             self._process.terminate()
         else:
             self._process.kill()
+
+    def _stillborn(self) -> Failure:
+        """Why it ended before it was ready; what is killed while it loads was too large."""
+        killed = os.name == "posix" and self._process.returncode == -signal.SIGKILL
+        return log.failure(
+            self.log(), otherwise="out-of-memory" if killed else "crashed", what=self._ended()
+        )
 
     def death(self) -> Failure | None:
         """Why it died, if it did."""

