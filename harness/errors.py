@@ -21,3 +21,7 @@ class MachineError(HarnessError):
     """Something the machine lacks: memory, disk, a package, a working engine."""
 
     exit_code = 3
+
+
+class NothingMeasuredError(HarnessError):
+    """The run ended, by Ctrl-C, before it had anything to tell."""

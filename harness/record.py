@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from harness import __version__
-from harness.errors import HarnessError
+from harness.errors import NothingMeasuredError
 from harness.journal import (
     ArmFact,
     EngineFact,
@@ -112,14 +112,14 @@ def assemble(  # noqa: PLR0913 - the parts of a document, all of them named
 ) -> Submission:
     """The submission that the facts of a journal amount to.
 
-    Raises `HarnessError` when not a single trial was recorded.
+    Raises `NothingMeasuredError` when not a single trial was recorded.
     """
     trials = _of(facts, TrialFact)
     if not trials:
         message = (
             "nothing was measured: the run ended before its first trial was done; start it again"
         )
-        raise HarnessError(message)
+        raise NothingMeasuredError(message)
     engine = _of(facts, EngineFact)[-1]
     probes = _of(facts, ProbesFact)
     return Submission(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from harness.errors import HarnessError
+from harness.errors import HarnessError, NothingMeasuredError
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Mapping
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     Leg = Generator[None, None, Submission]
 
 
-class NotBegunError(HarnessError):
+class NotBegunError(NothingMeasuredError):
     """The leg was interrupted before anything of it ran."""
 
 
@@ -59,5 +59,5 @@ def _step(leg: Leg, *, interrupted: bool) -> Submission | HarnessError | None:
 
 def _was_interrupted(outcome: Submission | HarnessError) -> bool:
     if isinstance(outcome, HarnessError):
-        return isinstance(outcome, NotBegunError)
+        return isinstance(outcome, NothingMeasuredError)
     return outcome.design.ended == "interrupted"

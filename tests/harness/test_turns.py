@@ -1,0 +1,115 @@
+"""Do several engines take turns block by block, and does one that fails leave the others alone?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from harness.errors import HarnessError, MachineError, NothingMeasuredError
+from harness.execute import by_blocks
+from harness.runners.fake import FakeRig, FakeRunner
+from harness.turns import NotBegunError, in_turn
+from tests.harness.campaigns import BASELINE, LOOKUP, campaign, surroundings
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from harness.events import Event
+    from harness.turns import Leg
+    from schemas.submission import Submission
+
+PLAN = campaign(arms=(BASELINE, LOOKUP), prompts=1, blocks=3, max_output_tokens=4)
+Log = list[tuple[str, int]]
+
+
+class _Watcher:
+    """Notes which block of which leg is measured, and may interrupt."""
+
+    def __init__(self, name: str, log: Log, interrupt_at: int | None) -> None:
+        self._name, self._log, self._interrupt_at = name, log, interrupt_at
+
+    def __call__(self, event: Event) -> None:
+        trial = getattr(event, "trial", None)
+        if trial is not None and (self._name, trial.block) not in self._log:
+            self._log.append((self._name, trial.block))
+            if trial.block == self._interrupt_at:
+                raise KeyboardInterrupt
+
+
+def leg(
+    name: str,
+    folder: Path,
+    log: Log,
+    *,
+    rig: FakeRig | None = None,
+    interrupt_at: int | None = None,
+) -> Leg:
+    return by_blocks(
+        PLAN,
+        runner=FakeRunner(rig),
+        surroundings=surroundings(),
+        work_file=folder / f"{name}.jsonl",
+        resume=False,
+        observe=_Watcher(name, log, interrupt_at),
+    )
+
+
+def measured(outcome: Submission | HarnessError) -> Submission:
+    assert not isinstance(outcome, HarnessError), outcome
+    return outcome
+
+
+def test_each_engine_has_one_block_in_turn(tmp_path: Path) -> None:
+    log: Log = []
+
+    ended = in_turn({name: leg(name, tmp_path, log) for name in ("one", "two")})
+
+    assert log == [(name, block) for block in range(3) for name in ("one", "two")]
+    assert [len(measured(each).trials) for each in ended.values()] == [6, 6]
+
+
+def test_an_engine_that_cannot_run_is_an_error_and_the_other_goes_on(tmp_path: Path) -> None:
+    broken = FakeRig(failing_arms={"baseline": "load-failed"})
+    log: Log = []
+
+    ended = in_turn(
+        {"broken": leg("broken", tmp_path, log, rig=broken), "sound": leg("sound", tmp_path, log)}
+    )
+
+    assert isinstance(ended["broken"], MachineError)
+    assert measured(ended["sound"]).design.ended == "completed"
+
+
+@pytest.mark.parametrize("interrupted", ["one", "two"])
+def test_ctrl_c_ends_all_engines_and_keeps_what_each_measured(
+    tmp_path: Path, interrupted: str
+) -> None:
+    log: Log = []
+
+    ended = in_turn(
+        {
+            name: leg(name, tmp_path, log, interrupt_at=1 if name == interrupted else None)
+            for name in ("one", "two")
+        }
+    )
+
+    assert {measured(each).design.ended for each in ended.values()} == {"interrupted"}
+    assert len(log) == (3 if interrupted == "one" else 4)
+
+
+def test_an_engine_that_had_not_begun_when_ctrl_c_came_has_measured_nothing(
+    tmp_path: Path,
+) -> None:
+    log: Log = []
+
+    ended = in_turn(
+        {
+            "first": leg("first", tmp_path, log, interrupt_at=0),
+            "second": leg("second", tmp_path, log),
+        }
+    )
+
+    assert isinstance(ended["first"], NothingMeasuredError)
+    assert isinstance(ended["second"], NotBegunError)
+    assert log == [("first", 0)]
