@@ -70,20 +70,45 @@ def import_(  # noqa: PLR0913 - typer makes an option of every argument
 ) -> None:
     """Turn the raw records of another tool into results of the tier `imported`.
 
-    They are never averaged with measured ones. What a file does not say stays unknown; what a
-    result cannot hold is listed.
+    They are never averaged with measured ones. What a file does not say is asked for with `--map`
+    where a result cannot be without it, and stays unknown otherwise. What a result cannot hold is
+    listed as `left out`: summaries, tests that process a prompt only, counters that contradict one
+    another, records without tokens or time. Files may be packed with gzip.
+
+    **inventivehq**: a community file of InventiveHQ's experiment on speculation. Has models, GPU,
+    methods, times and counters; lacks the day.
 
     - `--from inventivehq community.json --map date=2026-06-01`
 
-    - `--from speed-bench baseline.json spec.json --map facts.toml --map method=mtp:n_max=3`
+    **speed-bench**: what llama.cpp's `speed_bench.py --output` saves, a file for each server. Has
+    tasks, times, counters, length and sampling; lacks model, machine, method and day.
 
-    - `--from mtp-bench off.json on.json --map method=mtp --map target=Qwen3.6-27B ...`
+    - `--from speed-bench off.json on.json --map method=mtp:n_max=3 --map facts.toml`
+
+    **mtp-bench**: its JSON, or the table that it prints. Has rates and counters; lacks the rest,
+    unless a runner wrote `gguf`, `spec_flags` and `timestamp` around it.
+
+    - `--from mtp-bench off.json n2=on2.txt n3=on3.txt --map arm.n2=mtp:n_max=2
+    --map arm.n3=mtp:n_max=3 --map target=Qwen3.6-27B --map quantisation=Q8_0 --map backend=cuda
+    --map gpu="NVIDIA GeForce RTX 3090" --map date=2026-05-17 --map sampling=other`
+
+    **llama-bench**: `-o json` or `-o jsonl`. Has everything but speculation: a baseline only.
 
     - `--from llama-bench bench.json`
 
-    - `--from vllm off.jsonl on.jsonl --map method=eagle3 --map backend=cuda ...`
+    **vllm**: answers of a server with `--enable-per-request-metrics` (and
+    `--per-request-spec-decode-metrics summary`), one a line or as the batch runner writes them; or
+    what `vllm bench serve --save-detailed` saves, whose counters are sums and are left out. Lacks
+    machine, quantisation, method and sampling.
 
-    - `--from spec-bench vanilla.jsonl medusa=m.jsonl --map arm.medusa=other:name=medusa ...`
+    - `--from vllm off.jsonl on.jsonl --map method=eagle3:n_max=3 --map quantisation=BF16
+    --map target=Qwen3-8B --map backend=cuda --map gpu="NVIDIA L40S" --map sampling=greedy`
+
+    **spec-bench**: the answers of Spec-Bench. Has tasks, rounds and the time of whole requests, the
+    prompt included; lacks drafted tokens, model, machine and method.
+
+    - `--from spec-bench vanilla.jsonl medusa=m.jsonl --map arm.medusa=other:name=medusa
+    --map target=vicuna-7b-v1.3 --map backend=cuda --map gpu="NVIDIA A100"`
     """
     if source_format not in IMPORTERS:
         message = f"no such format: {source_format!r}.{suggestion(source_format, IMPORTERS)}"

@@ -211,7 +211,11 @@ def _window(part: Part, facts: Facts, done: Sequence[Trial]) -> tuple[str, str]:
             return "", ""
         message = f"{part.name}: --map date={day!r}: expected a day such as 2026-05-17"
         raise BadInputError(message) from error
-    end = start + timedelta(seconds=math.ceil(spent_ms / 1000) + 1)
+    try:
+        end = start + timedelta(seconds=math.ceil(spent_ms / 1000) + 1)
+    except OverflowError as error:
+        message = f"{part.name}: the times add up to {spent_ms:.0e} ms; one of them is a slip"
+        raise BadInputError(message) from error
     return start.strftime(_TIME), end.strftime(_TIME)
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import math
 import re
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, TypeGuard
 
 import orjson
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from harness.importers.source import Given
     from schemas.codec import Json
 
+# Beyond these a figure is a slip, and a calendar or a result cannot hold what follows from it.
+_LARGEST = 10**15
+_LAST_MOMENT_S = 253_402_300_799  # of the year 9999
 # Python's `json` writes these where a figure is missing, though JSON has no such values.
 _NO_NUMBER = re.compile(r'"(?:[^"\\]|\\.)*"|-?(?:NaN|Infinity)\b')
 
@@ -89,7 +92,7 @@ class Entry:
         value = self.value.get(key)
         if value is None:
             return None
-        if not _is_number(value) or not math.isfinite(value) or value < 0:
+        if not _is_number(value) or not 0 <= value <= _LARGEST:
             self.refuse(key, "a number from 0")
         return float(value)
 
@@ -98,9 +101,18 @@ class Entry:
         value = self.value.get(key)
         if value is None:
             return None
-        if not _is_number(value) or value < 0 or value != int(value):
+        if not _is_number(value) or not 0 <= value <= _LARGEST or value != int(value):
             self.refuse(key, "a whole number from 0")
         return int(value)
+
+    def moment(self, key: str) -> datetime | None:
+        """A time in seconds since 1970."""
+        seconds = self.number(key)
+        if not seconds:
+            return None
+        if seconds > _LAST_MOMENT_S:
+            self.refuse(key, "a time in seconds since 1970")
+        return datetime.fromtimestamp(int(seconds), tz=UTC)
 
     def counts(self, key: str) -> list[int] | None:
         """A list of whole numbers from 0."""

@@ -6,19 +6,20 @@ A test of generation feeds `n_gen` single tokens after a given first one, so tha
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from harness.importers.entries import Entry, lines
 from harness.importers.model import BASELINE, ArmRead, Part, Reading, Record
 from harness.importers.names import id_of, model_facts
+from harness.importers.timings import written
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from harness.importers.source import Given
 
-_NS_PER_MS = 1e6
+_NS_PER_MS, _NS_PER_S = 1e6, 1e9
 _BACKENDS = {"cuda": "cuda", "vulkan": "vulkan", "metal": "metal", "rocm": "rocm", "hip": "rocm",
              "sycl": "sycl", "opencl": "opencl", "cann": "cann", "musa": "musa", "mtl": "metal",
              "blas": "cpu", "": "cpu"}  # fmt: skip
@@ -104,17 +105,30 @@ def _facts(row: Entry) -> dict[str, str]:
 
 
 def _devices(row: Entry) -> dict[str, str]:
-    """Backend and the first device of each kind; BLAS beside a GPU's backend is the host's."""
+    """Backend, processor and GPUs; BLAS beside a GPU's backend is the host's."""
     facts: dict[str, str] = {}
     # Tools around llama-bench add a word: "Vulkan RADV".
     named = [name.lower().split(" ")[0] for name in (row.text("backends") or "").split(",")]
     known = [_BACKENDS[name] for name in named if name in _BACKENDS]
     if known:
         facts["backend"] = next((name for name in known if name != "cpu"), "cpu")
-    for key, fact in (("cpu_info", "cpu"), ("gpu_info", "gpu")):
-        if (devices := row.text(key)) is not None:
-            facts[fact] = devices.split(", ")[0]
+    if (cpu := row.text("cpu_info")) is not None:
+        facts["cpu"] = cpu.split(", ")[0]
+    cards = _cards(row, backends=len({name for name in known if name != "cpu"}))
+    if cards:
+        facts["gpu"] = ", ".join(cards)
     return facts
+
+
+def _cards(row: Entry, *, backends: int) -> list[str]:
+    """The GPUs that a test used: those listed, or the main one where the model was not split."""
+    cards = [name.strip() for name in (row.text("gpu_info") or "").split(",") if name.strip()]
+    if backends > 1:
+        return list(dict.fromkeys(cards))  # each backend lists the same cards
+    main = row.count("main_gpu") or 0
+    if row.text("split_mode") == "none" and main < len(cards):
+        return [cards[main]]
+    return cards
 
 
 def _placed(row: Entry) -> dict[str, str]:
@@ -138,12 +152,8 @@ def _window(rows: Sequence[Entry]) -> dict[str, str]:
         return {}
     last, spent = max(known)
     try:
-        end = datetime.fromisoformat(last).astimezone(UTC) + timedelta(microseconds=spent / 1000)
-        start = datetime.fromisoformat(min(known)[0]).astimezone(UTC)
-    except ValueError:
+        end = datetime.fromisoformat(last) + timedelta(seconds=1 + spent / _NS_PER_S)
+        start = datetime.fromisoformat(min(known)[0])
+        return {"measured_from": written(start), "measured_until": written(end)}
+    except (ValueError, OverflowError):
         rows[0].refuse("test_time", "a time such as 2026-05-17T09:00:00Z")
-    form = "%Y-%m-%dT%H:%M:%SZ"
-    return {
-        "measured_from": start.strftime(form),
-        "measured_until": (end + timedelta(seconds=1)).strftime(form),
-    }

@@ -36,7 +36,7 @@ def machine(facts: Facts) -> Machine:
             logical_cores=facts.whole("cpu_cores"),
         ),
         ram_mib=facts.whole("ram_mib"),
-        gpus=(_gpu(gpu, facts),) if gpu else (),
+        gpus=_gpus(gpu or "", facts),
     )
 
 
@@ -97,12 +97,16 @@ def placement(facts: Facts) -> Placement | None:
     return None if layers is None else Placement(target_gpu_layers_requested=layers)
 
 
-def _gpu(name: str, facts: Facts) -> Gpu:
-    return Gpu(
-        name=name,
-        vendor=vendor_of(name),
-        vram_mib=facts.whole("vram_mib"),
-        driver=facts.text("gpu_driver"),
+def _gpus(named: str, facts: Facts) -> tuple[Gpu, ...]:
+    """One for each name between commas, with the same driver; memory and names as told."""
+    return tuple(
+        Gpu(
+            name=name,
+            vendor=vendor_of(name),
+            vram_mib=facts.whole("vram_mib"),
+            driver=facts.text("gpu_driver"),
+        )
+        for name in filter(None, map(str.strip, named.split(",")))
     )
 
 

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from harness.importers.entries import lines
 from harness.importers.model import BASELINE, Part, Reading, Record
 from harness.importers.pairs import arms, named
 from harness.importers.tasks import SPEC_BENCH
-from harness.importers.timings import MS_PER_S
+from harness.importers.timings import MS_PER_S, histogram, written
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -82,8 +81,8 @@ def _counted(record: Record, choice: Entry) -> Record:
     if record.output_tokens != 1 + accepted + len(lengths):
         # The first round of a turn may hold its first token; then only the rounds are certain.
         return replace(record, rounds=len(lengths))
-    counts = tuple(lengths.count(length) for length in range(1, max(lengths) + 1))
-    return replace(record, rounds=len(lengths), accepted=accepted, accepted_histogram=counts)
+    counted = histogram([length - 1 for length in lengths])
+    return replace(record, rounds=len(lengths), accepted=accepted, accepted_histogram=counted)
 
 
 def _total_ms(seconds: Sequence[float | None]) -> float | None:
@@ -112,8 +111,5 @@ def _facts(rows: Sequence[Entry]) -> dict[str, str]:
 
 def _window(rows: Sequence[Entry]) -> dict[str, str]:
     """The moment of the first answer; the time of a line is that of its end."""
-    moments = [moment for row in rows if (moment := row.number("tstamp"))]
-    if not moments:
-        return {}
-    begun = datetime.fromtimestamp(int(min(moments)), tz=UTC)
-    return {"measured_from": begun.strftime("%Y-%m-%dT%H:%M:%SZ")}
+    moments = [moment for row in rows if (moment := row.moment("tstamp"))]
+    return {"measured_from": written(min(moments))} if moments else {}

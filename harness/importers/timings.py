@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import math
+from collections import Counter
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Literal
 
     RateCounts = Literal["tokens", "steps"]
 
 MS_PER_S = 1000.0
+_LONGEST_DRAFT = 256  # as results hold it
 
 
 def decode_ms(tokens: int | None, per_second: float | None, counts: RateCounts) -> float | None:
@@ -20,7 +25,8 @@ def decode_ms(tokens: int | None, per_second: float | None, counts: RateCounts) 
     if not tokens or not per_second:
         return None
     counted = tokens if counts == "tokens" else tokens - 1
-    return counted / per_second * MS_PER_S
+    ms = counted / per_second * MS_PER_S
+    return ms if math.isfinite(ms) else None
 
 
 def rate_counts(tokens: int, ms: float, per_second: float) -> RateCounts | None:
@@ -37,3 +43,16 @@ def rounds(tokens: int | None, accepted: int | None) -> int | None:
     if tokens is None or accepted is None:
         return None
     return tokens - 1 - accepted if tokens - 1 - accepted >= 0 else None
+
+
+def histogram(lengths: Sequence[int]) -> tuple[int, ...] | None:
+    """How many rounds had 0, 1, 2 ... tokens; `None` without rounds or beyond any draft."""
+    if not lengths or max(lengths) > _LONGEST_DRAFT:
+        return None
+    counted = Counter(lengths)
+    return tuple(counted[length] for length in range(max(lengths) + 1))
+
+
+def written(moment: datetime) -> str:
+    """A moment as results have it."""
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -76,7 +76,10 @@ def _with_time(record: Record, counts: RateCounts) -> Record:
 
 
 def _is_timed(record: Record) -> bool:
-    return bool(record.output_tokens) and record.decode_ms is not None
+    """A first token needs no time after it; more in no time at all are a slip."""
+    if not record.output_tokens or record.decode_ms is None:
+        return False
+    return bool(_ms(record.decode_ms)) or record.output_tokens == 1
 
 
 def _failed(trial: Trial, record: Record) -> Trial | None:

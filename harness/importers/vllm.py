@@ -7,7 +7,6 @@ of `vllm bench serve` are read by `vllm_bench`.
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Literal
 
 from harness.errors import BadInputError
@@ -16,6 +15,7 @@ from harness.importers.entries import Entry, lines
 from harness.importers.model import BASELINE, Part, Reading, Record
 from harness.importers.pairs import arms, named
 from harness.importers.reasons import reason_of
+from harness.importers.timings import histogram, written
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -81,7 +81,7 @@ def _finished(arm: str, prompt: str, category: str | None, body: Entry) -> Recor
     if usage is None:
         body.refuse("usage", "the server's count of tokens")
     spec = metrics.child("speculative_decoding") if metrics else None
-    histogram = spec.counts("acceptance_histogram") if spec else None
+    accepted = spec.counts("acceptance_histogram") if spec else None
     return Record(
         arm=arm,
         prompt=prompt,
@@ -94,16 +94,10 @@ def _finished(arm: str, prompt: str, category: str | None, body: Entry) -> Recor
         rounds=spec.count("num_spec_steps") if spec else None,
         drafted=spec.count("num_draft_tokens") if spec else None,
         accepted=spec.count("num_accepted_draft_tokens") if spec else None,
-        accepted_histogram=tuple(histogram) if histogram is not None else None,
-        drafted_histogram=_histogram(spec.counts("per_step_drafted")) if spec else None,
+        accepted_histogram=tuple(accepted) if accepted is not None else None,
+        drafted_histogram=histogram(spec.counts("per_step_drafted") or ()) if spec else None,
         finish=_finish(body),
     )
-
-
-def _histogram(lengths: list[int] | None) -> tuple[int, ...] | None:
-    if not lengths:
-        return None
-    return tuple(lengths.count(length) for length in range(max(lengths) + 1))
 
 
 def _finish(body: Entry) -> Literal["length", "stop"] | None:
@@ -133,8 +127,5 @@ def _require_same_prompts(records: Sequence[Record]) -> None:
 def _window(rows: Sequence[Entry]) -> dict[str, str]:
     """The second in which the first answer was made."""
     bodies = [_answer(row)[0] for row in rows]
-    created = [made for body in bodies if body and (made := body.count("created"))]
-    if not created:
-        return {}
-    begun = datetime.fromtimestamp(min(created), tz=UTC)
-    return {"measured_from": begun.strftime("%Y-%m-%dT%H:%M:%SZ")}
+    created = [made for body in bodies if body and (made := body.moment("created"))]
+    return {"measured_from": written(min(created))} if created else {}

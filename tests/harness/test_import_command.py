@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
+import shutil
 from typing import TYPE_CHECKING
 
 import pytest
@@ -10,16 +13,19 @@ from typer.testing import CliRunner, Result
 
 from estimates.summary import summarize
 from harness.cli.app import app
+from harness.cli.import_ import import_
 from harness.importers import IMPORTERS
 from schemas.contract import read
 from schemas.submission import Submission
-from tests.harness.imports import ALL, SAMPLES, imported
+from tests.harness.imports import ALL, FACTS, SAMPLES, imported
 from tests.pipeline.repositories import FOLDER, Repository
 from tests.pipeline.tables import database, entry, rows
 from tests.samples import sample
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+HELP = import_.__doc__ or ""
 
 
 def call(form: str, *options: str, drop: str = "") -> Result:
@@ -40,6 +46,44 @@ def test_what_every_format_becomes_passes_the_gate(tmp_path: Path) -> None:
     assert judgement.decision == "accepted"
     assert len(judgement.results) == 3 + 1 + 1 + 2 + 1 + 1
     assert {each.tier for each in judgement.submissions.values()} == {"imported"}
+
+
+def help_examples() -> list[str]:
+    """The commands in the help, each as one text."""
+    return [" ".join(found.split()) for found in re.findall(r"- `(--from [^`]+)`", HELP)]
+
+
+# The files that the examples name, and the samples that stand for them.
+EXAMPLE_FILES = {
+    ("inventivehq", "community.json"): "inventivehq.json",
+    ("speed-bench", "off.json"): "speed-bench-baseline.json",
+    ("speed-bench", "on.json"): "speed-bench-spec.json",
+    ("mtp-bench", "off.json"): "mtp-bench-off.json",
+    ("mtp-bench", "on2.txt"): "mtp-bench-on.json",
+    ("mtp-bench", "on3.txt"): "mtp-bench-on.txt",
+    ("llama-bench", "bench.json"): "llama-bench.json",
+    ("vllm", "off.jsonl"): "vllm-baseline.jsonl",
+    ("vllm", "on.jsonl"): "vllm-spec.jsonl",
+    ("spec-bench", "vanilla.jsonl"): "spec-bench-vanilla.jsonl",
+    ("spec-bench", "m.jsonl"): "spec-bench-medusa.jsonl",
+}
+
+
+@pytest.mark.parametrize(("form", "example"), [*zip(IMPORTERS, help_examples(), strict=True)])
+def test_the_example_of_every_format_in_the_help_works(
+    form: str, example: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for (name, file), inside in EXAMPLE_FILES.items():
+        if name == form:
+            shutil.copy(SAMPLES / inside, tmp_path / file)
+    facts = "".join(f'{key} = "{value}"\n' for key, value in FACTS.items())
+    (tmp_path / "facts.toml").write_text(facts, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+
+    result = CliRunner().invoke(app, ["import", *shlex.split(example), "-o", "results"])
+
+    assert (result.exit_code, form in example) == (0, True), result.stderr
+    assert list((tmp_path / "results").iterdir())
 
 
 def test_the_same_files_give_the_same_bytes(tmp_path: Path) -> None:

@@ -91,6 +91,56 @@ def test_a_baseline_without_tokens_is_refused_and_says_why() -> None:
         run("spec-bench", files, FACTS | {"method": "eagle3"})
 
 
+@pytest.mark.parametrize("none", [0, 1e-9])
+def test_tokens_in_no_time_are_left_out(none: float) -> None:
+    def timeless(value: dict[str, Any]) -> None:
+        value["results"][0].update(predicted_ms=none)
+
+    names = ALL["speed-bench"].files
+    files = [given(SAMPLES / names[0]), changed(names[1], timeless)]
+
+    done = run("speed-bench", files, ALL["speed-bench"].facts)
+
+    assert any("without both tokens and time" in line for line in done.left_out)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "said"),
+    [
+        ("predicted_per_second", 1e-308, "without both tokens and time"),
+        ("predicted_per_second", 1e-11, "times add up to 2e+16 ms; one of them is a slip"),
+        ("predicted_n", 10**16, "expected a whole number from 0"),
+    ],
+)
+def test_a_figure_beyond_all_measure_is_told(key: str, value: float, said: str) -> None:
+    def beyond(top: dict[str, Any]) -> None:
+        top["requests"] = [top["requests"][0] | {key: value}]
+
+    with pytest.raises(BadInputError) as caught:
+        run("mtp-bench", [changed(OFF, beyond)], ALL["mtp-bench"].facts)
+
+    assert said in str(caught.value)
+
+
+@pytest.mark.parametrize("moment", [10**15, 10**12])
+def test_a_moment_after_the_last_year_is_told(moment: int) -> None:
+    row = json.loads(answer(1, tokens=[11], seconds=[1.0])) | {"tstamp": moment}
+
+    with pytest.raises(BadInputError, match=r"tstamp is .* expected a time in seconds since 1970"):
+        run("spec-bench", [as_json("base", row)], FACTS)
+
+
+def test_rounds_longer_than_any_draft_have_no_histogram() -> None:
+    row = json.loads(answer(1, tokens=[1002], seconds=[1.0]))
+    row["choices"][0]["accept_lengths"] = [1, 1000]
+    base = Given(name="base", data=answer(1, tokens=[11], seconds=[1.0]).encode())
+
+    submission = run("spec-bench", [base, as_json("x", row)], FACTS | {"method": "eagle3"})
+
+    trial = submission.submissions[0].trials[1]
+    assert (trial.rounds, trial.accepted, trial.accepted_histogram) == (2, 999, None)
+
+
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
 def test_what_a_shell_of_windows_wrote_reads(encoding: str) -> None:
     data = (SAMPLES / "llama-bench.json").read_text(encoding="utf-8").encode(encoding)
@@ -179,6 +229,27 @@ def test_a_word_after_the_name_of_the_backend_is_no_obstacle() -> None:
     done = run("llama-bench", [changed("llama-bench.json", radv)], {})
 
     assert {each.engine.backend for each in done.submissions} == {"vulkan"}
+
+
+@pytest.mark.parametrize(
+    ("change", "cards"),
+    [
+        ({}, ["Card A", "Card B"]),
+        ({"split_mode": "none", "main_gpu": 1}, ["Card B"]),
+        ({"gpu_info": "Card A, Card A", "backends": "CUDA,Vulkan"}, ["Card A"]),
+    ],
+)
+def test_llama_bench_on_several_cards_names_those_it_used(
+    change: dict[str, Any], cards: list[str]
+) -> None:
+    def several(value: list[dict[str, Any]]) -> None:
+        value[:] = [row | {"gpu_info": "Card A, Card B", "split_mode": "layer"} for row in value]
+        for row in value:
+            row.update(change)
+
+    submission = run("llama-bench", [changed("llama-bench.json", several)], {}).submissions[0]
+
+    assert [card.name for card in submission.machine.gpus] == cards
 
 
 def test_requests_of_vllm_bench_serve_are_paired_by_their_place() -> None:
