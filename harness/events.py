@@ -46,6 +46,14 @@ class WarmingUp:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ArmFailed:
+    """An arm cannot run, so none of its trials will; the rest goes on."""
+
+    arm: str
+    failure: Failure
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TrialStarted:
     """A trial of the plan began."""
 
@@ -71,7 +79,17 @@ class Finished:
     """Everything that could be measured has been measured."""
 
 
-Event = Planned | Extended | Loading | WarmingUp | TrialStarted | TrialEnded | Probing | Finished
+Event = (
+    Planned
+    | Extended
+    | Loading
+    | WarmingUp
+    | ArmFailed
+    | TrialStarted
+    | TrialEnded
+    | Probing
+    | Finished
+)
 
 if TYPE_CHECKING:
     Observer = Callable[[Event], None]

@@ -211,6 +211,7 @@ class _Run:
                 message = f"the baseline cannot run: {prepared.detail} [{prepared.reason}]"
                 raise MachineError(message)
             self._failed_arms.add(arm.id)
+            self._observe(events.ArmFailed(arm=arm.id, failure=prepared))
         self._journal.add(ArmFact(arm=_arm(arm, prepared)))
         if not isinstance(prepared, Failure):
             self._journal.add(WarmupFact(warmup=_warmup(arm, prepared.warm_up)))

@@ -13,6 +13,7 @@ from rich.progress import (
 )
 
 from harness.events import (
+    ArmFailed,
     Extended,
     Finished,
     Loading,
@@ -30,10 +31,11 @@ if TYPE_CHECKING:
     from rich.progress import TaskID
 
     from harness.events import Event
+    from harness.runners.base import Failure
 
 
 class ProgressDisplay:
-    """An observer that draws on a console; on anything but a terminal it stays silent."""
+    """An observer that draws on a console; on anything but a terminal it only tells failures."""
 
     def __init__(self, console: Console) -> None:
         self._progress = Progress(
@@ -47,6 +49,7 @@ class ProgressDisplay:
             disable=not console.is_terminal,
         )
         self._tasks: dict[str, TaskID] = {}
+        self._told: set[str] = set()
 
     def __enter__(self) -> Self:
         self._progress.start()
@@ -71,10 +74,24 @@ class ProgressDisplay:
                 update(task, total=event.total, completed=event.done)
             case Extended():
                 update(task, total=event.total, description=said + _why_longer(event))
+            case ArmFailed():
+                self._tell(f"{said}{event.arm} cannot run: {_why(event.failure)}")
             case TrialEnded():
                 update(task, advance=1, rate=_rate(event))
+                if event.failure is not None:
+                    self._tell(f"{said}{event.trial.arm} failed: {_why(event.failure)}")
             case _:
                 update(task, description=said + _what(event))
+
+    def _tell(self, text: str) -> None:
+        """A line that stays, each one once: twenty trials may fail for one reason."""
+        if text not in self._told:
+            self._told.add(text)
+            self._progress.console.print(text, markup=False, highlight=False, soft_wrap=True)
+
+
+def _why(failure: Failure) -> str:
+    return f"{failure.detail} [{failure.reason}]"
 
 
 def _what(event: Loading | WarmingUp | Probing | TrialStarted | Finished) -> str:

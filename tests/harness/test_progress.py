@@ -1,4 +1,4 @@
-"""Does the progress display say what happens, and stay silent where nobody watches?"""
+"""Does the progress display say what happens, and only failures where nobody watches?"""
 
 from __future__ import annotations
 
@@ -50,3 +50,15 @@ def test_a_failed_trial_counts_and_says_its_reason() -> None:
 
 def test_anything_but_a_terminal_stays_silent() -> None:
     assert shown(*ALL, events.Finished(), terminal=False) == ""
+
+
+def test_what_fails_is_told_with_its_reason_and_only_once() -> None:
+    failure = Failure(reason="crashed", detail="nothing listens at [::1]:80")
+    trial = events.TrialEnded(trial=TRIAL, failure=failure)
+    arm = events.ArmFailed(arm="draft-model-n3", failure=failure)
+
+    assert shown(arm, trial, trial, terminal=False) == (
+        "draft-model-n3 cannot run: nothing listens at [::1]:80 [crashed]\n"
+        "baseline failed: nothing listens at [::1]:80 [crashed]\n"
+    )
+    assert "draft-model-n3 cannot run: nothing listens" in shown(arm)
