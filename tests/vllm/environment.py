@@ -36,8 +36,11 @@ SPECULATION: dict[str, dict[str, object] | None] = {
 }
 STARTUP_TIMEOUT_S = 240
 STOP_TIMEOUT_S = 30
-# One gigabyte of cache, and threads wherever they find room.
+# One gigabyte of cache. One thread, wherever it finds room: threads that wait for each other spin,
+# and on a busy machine a token then takes a second. The n-gram drafter has threads of its own.
 ENVIRONMENT = {
+    "OMP_NUM_THREADS": "1",
+    "NUMBA_NUM_THREADS": "1",
     "VLLM_CPU_KVCACHE_SPACE": "1",
     "VLLM_CPU_OMP_THREADS_BIND": "nobind",
     "HF_HUB_OFFLINE": "1",
