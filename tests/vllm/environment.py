@@ -62,6 +62,14 @@ def command(mode: str, *, build: Path = BUILD) -> list[str]:
     return words
 
 
+def started(mode: str, *, build: Path = BUILD) -> list[str]:
+    """The command line for whoever starts it in another folder, and chooses the port."""
+    models = {name: str(build / "models" / name) for name in (MODEL, DRAFT)}
+    whole = [models.get(word, word) for word in command(mode, build=build)]
+    whole = [word.replace(f'"{DRAFT}"', f'"{models[DRAFT]}"') for word in whole]
+    return [*whole, "--served-model-name", MODEL, "--port", "{port}"]
+
+
 @contextmanager
 def running(build: Path, mode: str) -> Iterator[str]:
     """The base address of a server in that mode, which ends with the block."""

@@ -20,7 +20,7 @@ from tests.vllm.environment import (
     ROOT,
     SPECULATION,
     ask,
-    command,
+    started,
     variables,
 )
 
@@ -132,12 +132,6 @@ def running_from(place: str) -> list[int]:
     """Processes whose command line names a place."""
     lines = {each.pid: each.info["cmdline"] or [] for each in psutil.process_iter(["cmdline"])}
     return [pid for pid, words in lines.items() if any(place in word for word in words)]
-
-
-def started(mode: str) -> list[str]:
-    """A server's command line with whole paths, since the harness starts it where it likes."""
-    whole = [str(BUILD / "models" / word) if word == MODEL else word for word in command(mode)]
-    return [*whole, "--served-model-name", MODEL, "--port", "{port}"]
 
 
 @pytest.mark.parametrize("mode", METHODS)

@@ -1,17 +1,22 @@
-"""Does the runner read a real vLLM right? One request in each mode, counted in three ways."""
+"""Does the runner keep its contract on a real vLLM, and count what vLLM counts in three ways?"""
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import psutil
 import pytest
 
-from harness.runners.base import Failure, Generation, Request, Totals
+from harness.runners import RUNNERS, Reach
+from harness.runners.base import Generation, Request, Totals
 from schemas.submission import DraftModel, PromptLookup
 from tests.harness.campaigns import BASELINE, DRAFT, LOOKUP, campaign
+from tests.harness.runners import contract
 from tests.harness.runners.openai.sessions import open_session
-from tests.vllm.capture import REPEATING
+from tests.vllm.capture import FRESH, REPEATING
+from tests.vllm.environment import BUILD, started, variables
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,22 +27,24 @@ LIMIT = 32
 # The same sizes as in the servers' command lines.
 NGRAM_ARM = replace(LOOKUP, id="ngram", method=PromptLookup(n_max=5, ngram_min=2, ngram_max=4))
 DRAFT_ARM = replace(DRAFT, id="draft_model", method=DraftModel(draft="draft", n_max=3))
+PLAN = replace(
+    campaign(
+        arms=(BASELINE, NGRAM_ARM, DRAFT_ARM), texts=(REPEATING, FRESH), max_output_tokens=LIMIT
+    ),
+    interleaved="block",
+    engine="openai",
+)
 
 
 @pytest.fixture(scope="module")
 def session(servers: dict[str, str]) -> Iterator[OpenAiSession]:
     """A session on the three servers, with every arm prepared."""
-    made = campaign(
-        arms=(BASELINE, NGRAM_ARM, DRAFT_ARM), texts=(REPEATING,), max_output_tokens=LIMIT
-    )
     opened = open_session(
-        replace(made, interleaved="block", engine="openai"),
+        PLAN,
         base_url=servers["none"],
         spec_base_urls=(servers["ngram"], servers["draft_model"]),
     )
-    for arm in made.arms:
-        prepared = opened.prepare(arm.id)
-        assert not isinstance(prepared, Failure), prepared
+    contract.check_prepared(opened, PLAN)
     yield opened
     opened.close()
 
@@ -53,8 +60,42 @@ def generated(session: OpenAiSession, arm: str) -> tuple[Generation, Totals]:
 def test_the_engine_says_who_it_is(session: OpenAiSession) -> None:
     report = session.report()
 
+    contract.check_report(report, PLAN)
     assert (report.engine.name, report.engine.version) == ("vLLM", "0.32.0")
     assert report.settings.context_tokens == 2048
+
+
+def test_every_arm_answers_every_prompt_and_its_rounds_add_up(session: OpenAiSession) -> None:
+    contract.check_generations(session, PLAN)
+
+
+def test_the_same_prompt_has_the_same_answer(session: OpenAiSession) -> None:
+    contract.check_repeats(session, PLAN)
+
+
+def test_several_requests_are_answered_once_and_never_too_many_at_a_time(
+    session: OpenAiSession,
+) -> None:
+    contract.check_together(session, PLAN, 2)
+
+
+def test_a_vllm_that_is_killed_is_a_value_and_leaves_no_process(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name, value in variables(BUILD).items():
+        monkeypatch.setenv(name, value)
+    before = contract.children()
+    command = shlex.join(started("none", build=BUILD))
+    plan = replace(PLAN, arms=(BASELINE, NGRAM_ARM))
+    runner = RUNNERS["openai"].build(Reach(server_command=command, spec_server_commands=(command,)))
+
+    contract.check_failure_and_end(runner, plan, lambda: kill_those_since(before))
+
+
+def kill_those_since(before: set[int]) -> None:
+    """Kill the processes of this one that were not there before."""
+    for pid in contract.children() - before:
+        psutil.Process(pid).kill()
 
 
 def test_a_baseline_takes_one_round_for_each_token_and_knows_its_margins(
