@@ -7,6 +7,7 @@ of `vllm bench serve` are read by `vllm_bench`.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 from harness.errors import BadInputError
@@ -16,6 +17,8 @@ from harness.importers.model import BASELINE, Part, Reading, Record
 from harness.importers.pairs import arms, named
 from harness.importers.reasons import reason_of
 from harness.importers.timings import histogram, written
+from harness.runners.openai.counters import Counted
+from harness.runners.openai.rounds import totals
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -81,8 +84,7 @@ def _finished(arm: str, prompt: str, category: str | None, body: Entry) -> Recor
     if usage is None:
         body.refuse("usage", "the server's count of tokens")
     spec = metrics.child("speculative_decoding") if metrics else None
-    accepted = spec.counts("acceptance_histogram") if spec else None
-    return Record(
+    record = Record(
         arm=arm,
         prompt=prompt,
         place=body.place,
@@ -91,13 +93,40 @@ def _finished(arm: str, prompt: str, category: str | None, body: Entry) -> Recor
         output_tokens=usage.count("completion_tokens"),
         ttft_ms=metrics.number("time_to_first_token_ms") if metrics else None,
         decode_ms=metrics.number("generation_time_ms") if metrics else None,
-        rounds=spec.count("num_spec_steps") if spec else None,
-        drafted=spec.count("num_draft_tokens") if spec else None,
-        accepted=spec.count("num_accepted_draft_tokens") if spec else None,
-        accepted_histogram=tuple(accepted) if accepted is not None else None,
-        drafted_histogram=histogram(spec.counts("per_step_drafted") or ()) if spec else None,
         finish=_finish(body),
     )
+    return record if spec is None else _counted(record, spec)
+
+
+def _counted(record: Record, spec: Entry) -> Record:
+    """With the counters in the format's way of counting, exactly as a measured answer has them."""
+    drafted, accepted = spec.count("num_draft_tokens"), spec.count("num_accepted_draft_tokens")
+    if drafted is None or accepted is None or record.output_tokens is None:
+        return replace(record, drafted=drafted, accepted=accepted)
+    if accepted > drafted:
+        return replace(record, drafted=drafted, accepted=accepted)
+    steps, accepted_lengths = spec.count("num_spec_steps"), spec.counts("acceptance_histogram")
+    counted = Counted(
+        drafted=drafted,
+        accepted=accepted,
+        steps=steps,
+        histogram=tuple(accepted_lengths) if accepted_lengths else None,
+    )
+    sums = totals(decode_ms=0.0, output_tokens=record.output_tokens, counted=counted)
+    return replace(
+        record,
+        drafted=drafted,
+        accepted=sums.accepted,
+        rounds=sums.rounds,
+        accepted_histogram=sums.accepted_histogram,
+        drafted_histogram=_drafts(spec.counts("per_step_drafted") or [], sums.rounds),
+    )
+
+
+def _drafts(lengths: list[int], rounds: int | None) -> tuple[int, ...] | None:
+    """Rounds by drafted length; vLLM lists those that drafted, the others had a draft of 0."""
+    plain = (rounds or 0) - len(lengths)
+    return histogram([*lengths, *([0] * plain)]) if lengths else None
 
 
 def _finish(body: Entry) -> Literal["length", "stop"] | None:

@@ -124,8 +124,8 @@ def test_vllm_counters_and_histograms_come_from_the_answer() -> None:
     assert spec[0].accepted_histogram == (4, 4, 4, 4)
     assert spec[0].drafted_histogram == (0, 0, 0, 16)
     assert spec[0].ttft_ms == 50.0
-    # 11 rounds and 30 accepted make 42 tokens, the answer has 41: no rounds, no histogram.
-    assert (spec[1].accepted, spec[1].rounds, spec[1].accepted_histogram) == (30, None, None)
+    # 11 rounds and 30 accepted make 42 tokens, the answer has 41: the last draft was cut by one.
+    assert (spec[1].accepted, spec[1].rounds, spec[1].accepted_histogram) == (29, 11, None)
     assert (spec[2].outcome, spec[2].reason) == ("failed", "context-too-small")
 
 

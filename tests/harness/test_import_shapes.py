@@ -232,6 +232,29 @@ def test_a_word_after_the_name_of_the_backend_is_no_obstacle() -> None:
 
 
 @pytest.mark.parametrize(
+    ("method", "counts", "drafted_histogram"),
+    [
+        # 12 of 20 rounds drafted; the others found no n-gram and are no steps to vLLM.
+        ("ngram", (60, 11, 20), (8, 0, 0, 0, 0, 12)),
+        # 25 accepted in 9 rounds make 35 tokens, the answer has 32: the limit cut 3 of them off.
+        ("draft_model", (27, 22, 9), (0, 0, 0, 9)),
+    ],
+)
+def test_real_answers_of_vllm_count_as_the_runner_counts_them(
+    method: str, counts: tuple[int, int, int], drafted_histogram: tuple[int, ...]
+) -> None:
+    real = SAMPLES.parent / "vllm"
+    files = [given(real / "none" / "chat.json"), given(real / method / "chat.json", "spec")]
+
+    done = run("vllm", files, FACTS | {"sampling": "greedy", "method": "other:name=any"})
+
+    trial = done.submissions[0].trials[1]
+    assert (trial.output_tokens, done.left_out) == (32, ())
+    assert (trial.drafted, trial.accepted, trial.rounds) == counts
+    assert trial.drafted_histogram == drafted_histogram
+
+
+@pytest.mark.parametrize(
     ("change", "cards"),
     [
         ({}, ["Card A", "Card B"]),
