@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pipeline.build import build
+from tests.crowds import crowds
 from tests.hostile_site import TRICKS, file_stem, submissions
 from tests.samples import Costs, sample, sample_bytes
 
@@ -31,7 +32,7 @@ HOSTILE_NAME = "&lt;/title&gt;&lt;script&gt;boom()&lt;/script&gt;' onload='boom(
 
 
 def corpus() -> tuple[Submission, ...]:
-    """Three cards, a processor and three model sizes; number 3 is hostile, its tricks are many."""
+    """Three cards, a processor, three model sizes, a second engine; number 3 is hostile."""
     slow = Costs(step_ms=40.0, extra_width_ms=20.0, draft_token_ms=20.0)
     hostile = sample(seed=4, gpu="Evil' onload='boom()", vram_mib=12288, blocks=1)
     return (
@@ -47,7 +48,14 @@ def corpus() -> tuple[Submission, ...]:
             tasks=("code", "math"),
             blocks=1,
         ),
+        _through_another_engine(crowds(1, 4, blocks=1)),
     )
+
+
+def _through_another_engine(submission: Submission) -> Submission:
+    """The same card again, but as a server of another engine with several requests at once."""
+    engine = replace(submission.engine, runner="openai", name="vLLM", package_version=None)
+    return replace(submission, engine=engine, probes=None)
 
 
 def write_corpus(folder: Path) -> Path:

@@ -66,8 +66,8 @@ def takeaway(rows: list[Row]) -> str:
     return (
         f"In {fell} of {len(ends)} series the speedup is smaller with more requests at once, and in"
         f" {lost} of them a gain becomes a loss; the largest change goes from"
-        f" {times(alone['speedup'])} at {alone['concurrency']}"
-        f" to {times(crowd['speedup'])} at {crowd['concurrency']}."
+        f" {times(alone['speedup'])} with {counted(alone['concurrency'], 'request')}"
+        f" to {times(crowd['speedup'])} with {crowd['concurrency']}."
     )
 
 
