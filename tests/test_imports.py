@@ -37,7 +37,7 @@ ALLOWED = {
         ),
     ),
     "llama_cpp": ("harness.runners", "harness.models", "harness.doctor"),
-    "gguf": ("harness.gguf_header", "harness.models"),
+    "gguf": ("harness.gguf_file", "harness.gguf_header", "harness.models"),
     "huggingface_hub": ("harness.models",),
     "rich": ("harness.cli", "harness.report", "harness.progress"),
     "multiprocessing": ("harness.runners", "harness.doctor"),

@@ -27,7 +27,7 @@ const index = (cells) => {
       const other = isUsual(cells, row) ? null : "engine";
       const place = ["device", "backend", other].filter(Boolean).map((each) => key(cells, each, row)).join("~");
       const shape = JSON.stringify(SHAPE.map((each) => key(cells, each, row)));
-      if (!places.has(place)) places.set(place, { place, device: key(cells, "device", row), label: ["device", "backend", other].filter(Boolean).map((each) => label(cells, each, row)).join(" · "), shapes: new Map() });
+      if (!places.has(place)) places.set(place, { place, device: key(cells, "device", row), engine: key(cells, "engine", row), label: ["device", "backend", other].filter(Boolean).map((each) => label(cells, each, row)).join(" · "), shapes: new Map() });
       setups.set(name, { setup: name, place, shape, row, tasks: new Map() });
       places.get(place).shapes.set(shape, name);
     }
@@ -91,9 +91,9 @@ class Compare {
     return ranked.reduce((best, each) => (each[0] > best[0] ? each : best))[1];
   }
 
-  // Other backends of the same device first, then all other places.
-  near({ place, device }) {
-    const others = [...this.places.values()].filter((each) => each.place !== place);
+  // Other backends of the same device first, then its other engines, then all other places.
+  near({ place, device, engine }) {
+    const others = [...this.places.values()].filter((each) => each.place !== place).sort((one, other) => (one.engine !== engine) - (other.engine !== engine));
     const same = others.filter((each) => each.device === device);
     return same.length ? same : others;
   }
