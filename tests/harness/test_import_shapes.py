@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from estimates.summary import summarize
 from harness.errors import BadInputError
 from harness.importers.entries import document
 from harness.importers.source import MAX_BYTES, Given, given
@@ -31,24 +30,6 @@ def answer(question: int, *, tokens: list[int], seconds: list[float], text: str 
     choice = {"turns": [text] * len(tokens), "new_tokens": tokens, "wall_time": seconds}
     model = "some-7b-fp16-temperature-0.0"
     return json.dumps({"question_id": question, "model_id": model, "choices": [choice]})
-
-
-def served(itls: list[list[float]], **more: Any) -> dict[str, Any]:  # noqa: ANN401 - JSON
-    """What `vllm bench serve --save-detailed` writes, with 11 tokens for each request."""
-    count = len(itls)
-    return {
-        "date": "20260517-093000",
-        "model_id": "some/Sample-8B",
-        "num_prompts": count,
-        "request_rate": "inf",
-        "max_concurrency": 1,
-        "request_throughput": 1.0,
-        "input_lens": [20 + number for number in range(count)],
-        "output_lens": [11] * count,
-        "ttfts": [0.05] * count,
-        "itls": itls,
-        "errors": [""] * count,
-    } | more
 
 
 def test_nan_in_a_failed_answer_is_unknown() -> None:
@@ -273,68 +254,3 @@ def test_llama_bench_on_several_cards_names_those_it_used(
     submission = run("llama-bench", [changed("llama-bench.json", several)], {}).submissions[0]
 
     assert [card.name for card in submission.machine.gpus] == cards
-
-
-def test_requests_of_vllm_bench_serve_are_paired_by_their_place() -> None:
-    base = served([[0.1] * 10, [0.2] * 10, []], errors=["", "", "Traceback: timed out"])
-    # Fewer chunks, as drafts come in one: 0.5 s and 0.25 s in place of 1 s and 2 s.
-    spec = served([[0.25] * 2, [0.05] * 5, [0.1]], spec_decode_num_drafts=7)
-    facts = {key: FACTS[key] for key in ("quantisation", "backend", "gpu")}
-
-    files = [as_json("base.json", base), as_json("spec.json", spec)]
-    done = run("vllm", files, facts | {"method": "eagle3", "sampling": "greedy"})
-
-    (submission,) = done.submissions
-    estimates = {each.task: each.speedup for each in summarize(submission).estimates}
-    assert estimates["other"] == pytest.approx(4.0)  # the square root of 2 · 8
-    assert submission.target.name == "Sample-8B"
-    assert submission.measured_from == "2026-05-17T00:00:00Z"
-    assert [t.reason for t in submission.trials if t.outcome == "failed"] == ["timed-out"]
-    assert done.left_out == (
-        "spec.json: the counters of speculation, which the tool sums over all requests",
-    )
-
-
-def test_requests_at_a_rate_say_no_concurrency_and_it_is_asked_for() -> None:
-    files = [as_json("base.json", served([[0.1] * 10], request_rate=2.0, max_concurrency=None))]
-
-    with pytest.raises(BadInputError, match="concurrency=…"):
-        run("vllm", files, FACTS | {"sampling": "greedy"})
-
-    done = run("vllm", files, FACTS | {"sampling": "greedy", "concurrency": "3"})
-    assert done.submissions[0].arms[0].concurrency == 3
-
-
-def test_all_requests_at_once_are_that_many_in_flight() -> None:
-    files = [as_json("base.json", served([[0.1] * 10] * 2, max_concurrency=None))]
-
-    done = run("vllm", files, FACTS | {"sampling": "greedy"})
-
-    assert done.submissions[0].arms[0].concurrency == 2
-
-
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
-        ({"itls": None}, "itls is null, expected a list"),
-        (
-            {"ttfts": []},
-            "ttfts is a list (entries: 0), expected a list of 1, an entry for each request",
-        ),
-        ({"itls": [["soon"]]}, '$.itls[0][0] is "soon", expected a number from 0'),
-    ],
-)
-def test_a_wrong_list_of_vllm_bench_serve_is_named(change: dict[str, Any], said: str) -> None:
-    with pytest.raises(BadInputError) as caught:
-        run("vllm", [as_json("base.json", served([[0.1]]) | change)], FACTS)
-
-    assert said in str(caught.value)
-
-
-def test_vllm_bench_serve_without_details_says_which_option_it_needs() -> None:
-    summary = served([[0.1]])
-    for key in ("input_lens", "output_lens", "ttfts", "itls", "errors"):
-        del summary[key]
-
-    with pytest.raises(BadInputError, match="run the tool with --save-detailed"):
-        run("vllm", [as_json("base.json", summary)], FACTS)
