@@ -63,10 +63,13 @@ def expected(campaign: Campaign, *, bytes_per_s: float) -> Expected | None:
     trials = len(plan(campaign)) / campaign.blocks
     output_s = trials * campaign.settings.max_output_tokens * token_s
     prompt_tokens = sum(len(p.text) for p in campaign.suite.prompts) / _CHARACTERS_PER_TOKEN
-    block_s = output_s + prompt_tokens * _PROMPT_TOKEN_COST * token_s
+    prompt_s = prompt_tokens * _PROMPT_TOKEN_COST * token_s
     warm_up_s = len(campaign.arms) * _WARM_UP_TOKENS * token_s
     files = (campaign.target, *campaign.drafts)
     load_s = sum(file.model.file_bytes or 0 for file in files) / _READ_BYTES_PER_S
+    block_s = output_s + prompt_s
+    if campaign.interleaved == "block":  # each arm starts anew and reads every prompt itself
+        block_s = output_s + len(campaign.arms) * (prompt_s + load_s) + warm_up_s
     once_s = warm_up_s + load_s + _FIXED_S
     longest_s = once_s + block_s * campaign.blocks
     budget_s = campaign.stopping.budget_s

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -211,6 +212,18 @@ def test_the_expected_duration_follows_from_the_weights_and_the_bandwidth() -> N
     by_hand = 72 * 24 * 0.1 + prompts * 0.02 + 3 * 32 * 0.1 + 2 + 5
     assert estimate.seconds == pytest.approx(by_hand)
     assert "1000 MB of weights per token at 10.0 GB/s" in estimate.basis
+
+
+def test_where_each_arm_has_a_server_it_starts_and_reads_the_prompts_in_every_block() -> None:
+    built = campaign(Options(quick=True))
+    prompts = sum(len(prompt.text) for prompt in built.suite.prompts) / 4
+
+    estimate = expected(replace(built, interleaved="block"), bytes_per_s=10e9)
+
+    # As above, with prompts and files read by each of three arms, and their warm-ups once more.
+    assert estimate is not None
+    by_hand = 72 * 24 * 0.1 + 3 * (prompts * 0.02 + 2) + 2 * (3 * 32 * 0.1) + 2 + 5
+    assert estimate.seconds == pytest.approx(by_hand)
 
 
 def test_bandwidth_is_what_the_clock_says() -> None:
