@@ -29,8 +29,8 @@ FROM_TEXT = {
     "ngram-mod": "--spec-ngram-mod-n-max",
 }
 
-# How the harness reaches the engine that was measured.
-RUNNERS = {"llama.cpp in-process": "", "llama.cpp server": " --runner llama-server"}
+IN_PROCESS = ("draft-model", "prompt-lookup")
+LLAMA_SERVER = " --runner llama-server"
 SERVERS = " --runner openai --base-url URL --spec-base-url URL"
 
 
@@ -66,13 +66,17 @@ def command_of(cell: Cell) -> str:
 
 
 def measure(settings: Sequence[Setting]) -> str:
-    """The line that measures settings of one target on the reader's machine."""
+    """The line that measures settings of one target on the reader's machine.
+
+    A method that has no name of its own cannot be asked for: the line goes without it.
+    """
     drafts = dict.fromkeys(f" --draft {_file(each.draft)}" for each in settings if each.draft)
-    methods = dict.fromkeys(f" --method {_method(each)}" for each in settings)
+    named = [each for each in settings if each.method != "other"]
+    methods = dict.fromkeys(f" --method {_method(each)}" for each in named)
     tasks = dict.fromkeys(f" --tasks {each.task}" for each in settings if each.task)
     levels = sorted({each.concurrency for each in settings})
     crowd = "" if levels == [1] else f" --concurrency {','.join(map(str, levels))}"
-    runner = RUNNERS.get(settings[0].engine, SERVERS)
+    runner = _runner(settings)
     words = "".join((*drafts, *methods, runner, crowd, *tasks))
     return f"python -m harness run --target {_file(settings[0].target)}{words}"
 
@@ -90,6 +94,16 @@ def use(setting: Setting) -> str | None:
         depth = f" {option} {setting.depth}" if setting.depth else ""
         return f"{start} --spec-type {setting.method}{depth}"
     return None
+
+
+def _runner(settings: Sequence[Setting]) -> str:
+    """How the harness reaches the engine that was measured."""
+    engine = settings[0].engine
+    if engine == "llama.cpp in-process":
+        return ""
+    if engine == "llama.cpp":  # imported: whichever runner has the methods
+        return "" if all(each.method in IN_PROCESS for each in settings) else LLAMA_SERVER
+    return LLAMA_SERVER if engine == "llama.cpp server" else SERVERS
 
 
 def _method(setting: Setting) -> str:

@@ -9,7 +9,7 @@ import pytest
 from estimates.summary import summarize
 from pipeline.charts import draw
 from pipeline.pages.cells import Cell
-from pipeline.pages.commands import command_of
+from pipeline.pages.commands import Setting, command_of, measure
 from pipeline.pages.rows import read
 from schemas.contract import findings
 from tests.crowds import crowds
@@ -104,6 +104,7 @@ def test_the_chart_says_where_a_gain_becomes_a_loss() -> None:
     [
         ("llama-cpp-python", "llama.cpp", 1, ""),
         ("llama-server", "llama.cpp", 4, " --runner llama-server --concurrency 4"),
+        ("imported", "llama.cpp", 1, ""),
         ("openai", "vLLM", 1, " --runner openai --base-url URL --spec-base-url URL"),
     ],
 )
@@ -123,3 +124,9 @@ def test_a_command_reaches_the_engine_of_its_cell(
         "python -m harness run --target Sample-7B-Q4_K_M.gguf --draft Tiny-500M-Q8_0.gguf"
         f" --method draft-model:n_max=4{tail} --tasks code"
     )
+
+
+def test_a_method_without_a_name_cannot_be_asked_for() -> None:
+    imported = Setting(target="M", draft=None, method="other", depth=3, engine="llama.cpp")
+
+    assert measure([imported]) == "python -m harness run --target M.gguf --runner llama-server"

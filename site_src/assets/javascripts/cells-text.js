@@ -102,8 +102,12 @@ export const markdown = (cells, rows, address) => {
 const word = (text) => text.replace(NOT_A_WORD, "-").replace(/^-+|-+$/g, "") || "MODEL";
 
 // How the harness reaches the engine that a cell was measured with.
-const RUNNERS = { "llama.cpp-in-process": "", "llama.cpp-server": "--runner llama-server" };
+const IN_PROCESS = ["draft-model", "prompt-lookup"];
 const SERVERS = "--runner openai --base-url URL --spec-base-url URL";
+const runner = (engine, way) => {
+  if (engine === "llama.cpp-in-process" || (engine === "llama.cpp" && IN_PROCESS.includes(way))) return "";
+  return engine.startsWith("llama.cpp") ? "--runner llama-server" : SERVERS;
+};
 
 export const command = (cells, row) => {
   const depth = key(cells, "depth", row);
@@ -111,9 +115,10 @@ export const command = (cells, row) => {
   const draft = label(cells, "draft", row);
   const parts = ["python -m harness run", `--target ${word(`${label(cells, "target", row)}-${key(cells, "quant", row)}`)}.gguf`];
   if (draft) parts.push(`--draft ${word(draft.replace(/ (?=[^ ]*$)/, "-"))}.gguf`);
-  parts.push(`--method ${key(cells, "method", row)}${depth === "none" ? "" : `:n_max=${depth}`}`);
-  const runner = RUNNERS[key(cells, "engine", row)] ?? SERVERS;
-  if (runner) parts.push(runner);
+  const way = key(cells, "method", row);
+  if (way !== "other") parts.push(`--method ${way}${depth === "none" ? "" : `:n_max=${depth}`}`);
+  const reached = runner(key(cells, "engine", row), way);
+  if (reached) parts.push(reached);
   const crowd = key(cells, "crowd", row);
   if (crowd !== "1") parts.push(`--concurrency ${crowd}`);
   if (task !== "all") parts.push(`--tasks ${task}`);
