@@ -7,15 +7,12 @@ from typing import TYPE_CHECKING
 
 from estimates.reference import suites
 from schemas.submission import (
-    Device,
-    DeviceMemory,
     EmptyDraft,
-    Gpu,
     Probes,
-    Snapshot,
     VerificationProbe,
 )
 from tests.estimates.campaigns import BASELINE, CONTROL, SPEC, campaign, failed, table, trial
+from tests.estimates.flag_machines import CLEAN, energy, environment, gpu, gpu_clocks, memory, peak
 from tests.samples import Costs, sample
 
 if TYPE_CHECKING:
@@ -23,23 +20,12 @@ if TYPE_CHECKING:
 
     from schemas.submission import Submission, Trial
 
-CLEAN = sample(blocks=3)
 RELEASED = suites()["core"]["1.0.0"]
 PROMPTS = tuple(f"code-{number}" for number in range(1, 9))
 
 
 def _design(**fields: object) -> Submission:
     return replace(CLEAN, design=replace(CLEAN.design, **fields))  # type: ignore[arg-type]
-
-
-def _environment(moment: str = "before", **fields: object) -> Submission:
-    return replace(CLEAN, environment=(Snapshot(moment=moment, **fields),))  # type: ignore[arg-type]
-
-
-def _gpu_clocks(*readings_mhz: float) -> Submission:
-    """Readings between blocks."""
-    snapshots = tuple(Snapshot(moment="during", gpu_clock_mhz=mhz) for mhz in readings_mhz)
-    return replace(CLEAN, environment=snapshots)
 
 
 def _times(baseline: tuple[float, ...], spec: tuple[float, ...]) -> Submission:
@@ -115,17 +101,6 @@ def _slower(each: Trial, factor: float) -> Trial:
     return replace(each, round_ms_median=tuple(ms * factor for ms in each.round_ms_median))
 
 
-def memory(mts: int | None, active: int | None = None) -> Submission:
-    """A model of 1 GB at 10 ms per token: 100 GB/s. Two channels move 16 bytes per transfer."""
-    submission = campaign([trial("baseline", rounds=10), trial("spec")])
-    return replace(
-        submission,
-        engine=replace(submission.engine, backend="cpu"),
-        machine=replace(submission.machine, ram_mts=mts, ram_channels=2),
-        target=replace(submission.target, file_bytes=1_000_000_000, active_parameters=active),
-    )
-
-
 def _diverged(margin: float) -> Submission:
     forked = trial(compared_tokens=11, first_divergence=3, divergence_margin=margin)
     return campaign([trial("baseline"), forked])
@@ -146,33 +121,9 @@ def _outputs(second: str) -> Submission:
     )
 
 
-def _gpu(limit_w: float) -> Submission:
-    gpu = Gpu(name="RTX", power_limit_w=limit_w, default_power_limit_w=115.0)
-    return replace(CLEAN, machine=replace(CLEAN.machine, gpus=(gpu,)))
-
-
 def _yielding(rounds: int) -> Submission:
     """A speedup of 5 (100 and 20 ms for 10 tokens), in so many rounds."""
     return campaign([trial("baseline"), trial("spec", decode_ms=20.0, rounds=rounds)])
-
-
-def _energy(joules: float) -> Submission:
-    """Trials of 100 ms on a card that may draw 100 W."""
-    bare = campaign([trial("baseline", energy_j=joules)])
-    gpu = Gpu(name="RTX", power_limit_w=100.0)
-    return replace(
-        bare,
-        machine=replace(bare.machine, gpus=(gpu,)),
-        settings=replace(bare.settings, energy_method="nvml"),
-    )
-
-
-def _peak(mib: int) -> Submission:
-    """An arm at its peak on a device of 8000 MiB."""
-    arm = replace(SPEC, peak_memory=(DeviceMemory(device="CUDA0", peak_mib=mib),))
-    device = Device(name="CUDA0", kind="gpu", memory_total_mib=8000)
-    engine = replace(CLEAN.engine, devices=(device,))
-    return campaign([trial("baseline"), trial("spec")], arms=(BASELINE, arm), engine=engine)
 
 
 def times(values: Sequence[float]) -> Submission:
@@ -231,22 +182,22 @@ RAISING: dict[str, Submission] = {
     # Ten tokens in five rounds are 2 a round, not 5.
     "above-bound": _yielding(5),
     # 30 J in 0.1 s are 300 W.
-    "above-power-limit": _energy(30.0),
-    "above-memory": _peak(8200),
+    "above-power-limit": energy(30.0),
+    "above-memory": peak(8200),
     "rounded-times": times([2000.0 + 10 * number for number in range(12)]),
     # Thousandths that always end in 5.
     "uneven-digits": times([round(100.005 + number * 0.13, 3) for number in range(100)]),
     "unknown-suite": _suite("f" * 64),
-    "stolen-time": _environment("after", steal_fraction=0.4),
-    "busy-machine": _environment(load_1min=9.0),
+    "stolen-time": environment("after", steal_fraction=0.4),
+    "busy-machine": environment(load_1min=9.0),
     # 16 cores, eight threads of its own: ten others.
-    "load-appeared": _environment("after", load_1min=18.0),
-    "on-battery": _environment("after", on_battery=True),
+    "load-appeared": environment("after", load_1min=18.0),
+    "on-battery": environment("after", on_battery=True),
     # The least of the first half is 2500, the most of the second 2200: 12 % below.
-    "clock-drop": _gpu_clocks(2600.0, 2500.0, 2200.0, 2100.0),
-    "gpu-throttled": _environment("during", gpu_throttled=True),
-    "gpu-hot": _environment("during", gpu_temperature_c=86.0),
-    "power-limited": _gpu(90.0),
+    "clock-drop": gpu_clocks(2600.0, 2500.0, 2200.0, 2100.0),
+    "gpu-throttled": environment("during", gpu_throttled=True),
+    "gpu-hot": environment("during", gpu_temperature_c=86.0),
+    "power-limited": gpu(90.0),
 }
 
 QUIET: dict[str, Submission] = {
@@ -288,19 +239,19 @@ QUIET: dict[str, Submission] = {
     "above-roofline": memory(5600),
     "above-bound": _yielding(2),
     # 14 J in 0.1 s are 140 W: a limit is an average.
-    "above-power-limit": _energy(14.0),
-    "above-memory": _peak(8100),
+    "above-power-limit": energy(14.0),
+    "above-memory": peak(8100),
     "rounded-times": times([*(2000.0 + 10 * number for number in range(11)), 2001.0]),
     "uneven-digits": times([round(100 + number * 0.137, 3) for number in range(100)]),
     "unknown-suite": _suite(RELEASED),
-    "stolen-time": _environment("after", steal_fraction=0.04),
-    "busy-machine": _environment("after", load_1min=16.0),
+    "stolen-time": environment("after", steal_fraction=0.04),
+    "busy-machine": environment("after", load_1min=16.0),
     # Seven others on 16 cores.
-    "load-appeared": _environment("after", load_1min=15.0),
-    "on-battery": _environment("before", on_battery=False),
+    "load-appeared": environment("after", load_1min=15.0),
+    "on-battery": environment("before", on_battery=False),
     # A single slow reading is no trend, and what the clock does before the campaign is idling.
-    "clock-drop": _gpu_clocks(2600.0, 1800.0, 2500.0, 2600.0),
-    "gpu-throttled": _environment("during", gpu_throttled=False),
-    "gpu-hot": _environment("during", gpu_temperature_c=80.0),
-    "power-limited": _gpu(115.0),
+    "clock-drop": gpu_clocks(2600.0, 1800.0, 2500.0, 2600.0),
+    "gpu-throttled": environment("during", gpu_throttled=False),
+    "gpu-hot": environment("during", gpu_temperature_c=80.0),
+    "power-limited": gpu(115.0),
 }

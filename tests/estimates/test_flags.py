@@ -10,7 +10,8 @@ from estimates.flags import FLAGS
 from estimates.summary import summarize
 from schemas.submission import Snapshot
 from tests.estimates.campaigns import BASELINE, SPEC, campaign, failed, trial
-from tests.estimates.flag_examples import CLEAN, PROMPTS, QUIET, RAISING, by_position, memory
+from tests.estimates.flag_examples import PROMPTS, QUIET, RAISING, by_position
+from tests.estimates.flag_machines import CLEAN, memory
 
 
 def test_every_flag_has_an_example_and_a_near_miss() -> None:

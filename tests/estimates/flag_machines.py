@@ -1,0 +1,60 @@
+"""Which machines raise a flag? Clocks, power, energy and memory, each beside a clean campaign."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from schemas.submission import Device, DeviceMemory, Gpu, Snapshot
+from tests.estimates.campaigns import BASELINE, SPEC, campaign, trial
+from tests.samples import sample
+
+if TYPE_CHECKING:
+    from schemas.submission import Submission
+
+CLEAN = sample(blocks=3)
+
+
+def environment(moment: str = "before", **fields: object) -> Submission:
+    return replace(CLEAN, environment=(Snapshot(moment=moment, **fields),))  # type: ignore[arg-type]
+
+
+def gpu_clocks(*readings_mhz: float) -> Submission:
+    """Readings between blocks."""
+    snapshots = tuple(Snapshot(moment="during", gpu_clock_mhz=mhz) for mhz in readings_mhz)
+    return replace(CLEAN, environment=snapshots)
+
+
+def gpu(limit_w: float) -> Submission:
+    gpu = Gpu(name="RTX", power_limit_w=limit_w, default_power_limit_w=115.0)
+    return replace(CLEAN, machine=replace(CLEAN.machine, gpus=(gpu,)))
+
+
+def energy(joules: float) -> Submission:
+    """Trials of 100 ms on a card that may draw 100 W."""
+    bare = campaign([trial("baseline", energy_j=joules)])
+    gpu = Gpu(name="RTX", power_limit_w=100.0)
+    return replace(
+        bare,
+        machine=replace(bare.machine, gpus=(gpu,)),
+        settings=replace(bare.settings, energy_method="nvml"),
+    )
+
+
+def peak(mib: int) -> Submission:
+    """An arm at its peak on a device of 8000 MiB."""
+    arm = replace(SPEC, peak_memory=(DeviceMemory(device="CUDA0", peak_mib=mib),))
+    device = Device(name="CUDA0", kind="gpu", memory_total_mib=8000)
+    engine = replace(CLEAN.engine, devices=(device,))
+    return campaign([trial("baseline"), trial("spec")], arms=(BASELINE, arm), engine=engine)
+
+
+def memory(mts: int | None, active: int | None = None) -> Submission:
+    """A model of 1 GB at 10 ms per token: 100 GB/s. Two channels move 16 bytes per transfer."""
+    submission = campaign([trial("baseline", rounds=10), trial("spec")])
+    return replace(
+        submission,
+        engine=replace(submission.engine, backend="cpu"),
+        machine=replace(submission.machine, ram_mts=mts, ram_channels=2),
+        target=replace(submission.target, file_bytes=1_000_000_000, active_parameters=active),
+    )
