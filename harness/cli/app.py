@@ -7,6 +7,7 @@ import typer
 from harness import __version__
 from harness.cli.doctor import doctor
 from harness.cli.import_ import import_
+from harness.cli.methods import methods
 from harness.cli.models import app as models
 from harness.cli.run import run
 from harness.cli.show import show
@@ -31,6 +32,7 @@ app.command()(doctor)
 app.command()(validate)
 app.command()(show)
 app.command()(submit)
+app.command()(methods)
 app.command("import")(import_)
 app.add_typer(models, name="models")
 

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from harness.methods import METHODS, signature
+from harness.methods import METHODS
 from harness.runners import RUNNERS
 
 _MODELS = "Models"
@@ -15,16 +15,15 @@ _MODEL_HELP = (
 
 
 def _methods_of(runner: str) -> str:
-    """The methods of a runner as they are written, with their usual sizes."""
-    return ", ".join(f"`{signature(name)}`" for name in METHODS if name in RUNNERS[runner].methods)
+    """The names of a runner's methods."""
+    return ", ".join(name for name in METHODS if name in RUNNERS[runner].methods)
 
 
 _METHOD_HELP = (
     "How drafts are made; repeat it to compare, with other sizes if wanted: "
-    "`prompt-lookup:n_max=5`. In-process: "
-    f"{_methods_of('llama-cpp-python')}. With --runner llama-server: "
-    f"{_methods_of('llama-server')}; drafts of a model or head also take n_min and p_min. "
-    "`none`, `empty-draft` and `oracle` are controls. Default: two of the runner's."
+    "`prompt-lookup:n_max=5`. `python -m harness methods` explains them and their sizes. "
+    f"In-process: {_methods_of('llama-cpp-python')}. With --runner llama-server: "
+    f"{_methods_of('llama-server')}. Default: two of the runner's."
 )
 
 

@@ -1,0 +1,51 @@
+"""`draftmap methods`: which ways of drafting can be measured, by which runner, with which sizes."""
+
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from harness.cli import talk
+from harness.methods import METHODS, MethodKind, signature
+from harness.runners import RUNNERS
+from schemas.codec import Json
+
+_MADE_UP = "fake"  # nobody looks for it here
+
+
+@talk.reports_errors
+def methods(
+    *,
+    json: Annotated[bool, typer.Option("--json", help="Print the list for machines.")] = False,
+) -> None:
+    """List the methods of `run --method`, as they are written and with their usual sizes."""
+    if json:
+        talk.print_json({name: _as_json(name, kind) for name, kind in METHODS.items()})
+    else:
+        _print(talk.result_console())
+
+
+def _as_json(name: str, kind: MethodKind) -> Json:
+    return {
+        "summary": kind.summary,
+        "options": dict(kind.defaults),
+        "runners": list(_runners_of(name)),
+    }
+
+
+def _runners_of(method: str) -> tuple[str, ...]:
+    return tuple(
+        name for name, kind in RUNNERS.items() if method in kind.methods and name != _MADE_UP
+    )
+
+
+def _print(console: Console) -> None:
+    for name, kind in METHODS.items():
+        console.print(Text(signature(name), style="bold"))
+        console.print(Text(f"  {kind.summary}"))
+        unset = [key for key, value in kind.defaults.items() if value is None]
+        also = f"; also takes {' and '.join(unset)}" if unset else ""
+        console.print(Text(f"  {', '.join(_runners_of(name))}{also}", style="dim"))
+    console.print()
+    console.print(Text("Change what you like: --method draft-model:n_max=6,p_min=0.5"))
