@@ -25,6 +25,7 @@ from harness.cli.legs import legs
 from harness.detect.machine import machine
 from harness.detect.watch import Watch
 from harness.errors import HarnessError
+from harness.interrupt import treat_termination_as_ctrl_c
 from harness.methods import METHODS, parse
 from harness.models.describe import describe
 from harness.models.resolve import resolve
@@ -175,4 +176,5 @@ def _say(text: str) -> None:
 
 
 if __name__ == "__main__":
+    treat_termination_as_ctrl_c()
     typer.run(main)
