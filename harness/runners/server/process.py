@@ -1,6 +1,7 @@
 """How is a server started, waited for and ended? Its log in a file, no process left behind.
 
-A server may start processes of its own, so it gets a process group, and the group is ended.
+A server may start processes of its own, so it gets a process group, and the group is ended; by its
+guard, where this program was killed.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from typing import TYPE_CHECKING, Literal
 
 from harness.runners.server import log
 from harness.runners.server.client import Client, ServerRefusedError, ServerSilentError
+from harness.runners.server.guard import Guard
 from harness.runners.variables import ARGUMENTS
 
 if TYPE_CHECKING:
@@ -49,6 +51,7 @@ class ServerProcess:
     port: int
     _process: subprocess.Popen[bytes]
     _folder: TemporaryDirectory[str] = field(repr=False)
+    _guard: Guard = field(repr=False)
 
     @property
     def pid(self) -> int:
@@ -97,6 +100,7 @@ class ServerProcess:
             self._process.wait(_END_LIMIT_S)
         self._signal("SIGKILL")
         self._process.wait()
+        self._guard.dismiss()
         self._folder.cleanup()
 
     def _signal(self, name: Literal["SIGTERM", "SIGKILL"]) -> None:
@@ -146,7 +150,8 @@ def start(program: Path, arguments: Sequence[str], *, port: int) -> ServerProces
             env=environment(program),
             start_new_session=True,
         )
-    return ServerProcess(program=program, port=port, _process=process, _folder=folder)
+    guard = Guard(process.pid)
+    return ServerProcess(program=program, port=port, _process=process, _folder=folder, _guard=guard)
 
 
 def environment(program: Path) -> dict[str, str]:

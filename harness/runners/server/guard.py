@@ -1,0 +1,68 @@
+"""What ends a server whose harness was killed? A small process that outlives it by a moment.
+
+Who is killed cleans nothing up, and a server would keep its memory and its port for ever. The guard
+reads a pipe that the harness holds: when it closes without a word, the harness is gone.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from contextlib import suppress
+
+_WORD = b"ended"
+_KINDLY_S = 5.0
+_POLL_S = 0.05
+
+
+class Guard:
+    """Watches one server for as long as this program lives."""
+
+    def __init__(self, server_pid: int) -> None:
+        """Start the guard. It imports nothing but the standard library: it is up in a moment."""
+        self._process = subprocess.Popen(  # noqa: S603 - this file, with our own interpreter
+            [sys.executable, "-I", "-S", __file__, str(server_pid)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+
+    @property
+    def pid(self) -> int:
+        """The id of the guard's process."""
+        return self._process.pid
+
+    def dismiss(self) -> None:
+        """The server has ended; so does its guard."""
+        with suppress(BrokenPipeError):
+            self._process.communicate(_WORD)
+
+
+def _main() -> None:
+    if sys.stdin.buffer.read() == _WORD:
+        return
+    group = int(sys.argv[1])
+    until = time.monotonic() + _KINDLY_S
+    with suppress(ProcessLookupError):
+        _end(group, "SIGTERM")
+        while time.monotonic() < until:
+            time.sleep(_POLL_S)
+            _end(group, "0")
+        _end(group, "SIGKILL")
+
+
+def _end(group: int, how: str) -> None:
+    """Send a signal to the server and what it started; `0` only asks whether anything is left."""
+    if os.name == "posix":
+        os.killpg(group, 0 if how == "0" else getattr(signal, how))
+    elif how == "SIGTERM":  # on Windows this ends a process at once
+        with suppress(OSError):
+            os.kill(group, signal.SIGTERM)
+
+
+if __name__ == "__main__":
+    _main()
