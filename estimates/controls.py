@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from estimates.intervals import t_interval
 from estimates.model import Control
+from estimates.passes import widened
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -35,5 +36,5 @@ def controls(submission: Submission, pairs: Sequence[PromptPairs]) -> Iterator[C
                 kind=kind,
                 prompts=len(log_ratios),
                 ratio=math.exp(fmean(log_ratios)),
-                interval=t_interval(log_ratios),
+                interval=widened(t_interval(log_ratios), submission, arm),
             )

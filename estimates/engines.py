@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from estimates.intervals import t_interval
 from estimates.pairing import pair
+from estimates.passes import widened
 from schemas.submission import Arm, NoSpeculation
 
 if TYPE_CHECKING:
@@ -25,7 +26,8 @@ _OTHER = "other-engine"
 class EngineRatio:
     """How many times as fast one engine's plain decoding is as another's, over `prompts` prompts.
 
-    The interval is Student's t over prompts; `None` with a single prompt.
+    The interval is Student's t over prompts, widened by what disturbs whole passes; `None` with a
+    single prompt or a single pass.
     """
 
     ratio: float
@@ -40,10 +42,12 @@ def baseline_ratio(first: Submission, other: Submission) -> EngineRatio | None:
         return None
     rival = Arm(id=_OTHER, role="alternative", method=NoSpeculation(), baseline=ours)
     trials = (*_of(first, ours), *(replace(each, arm=_OTHER) for each in _of(other, theirs)))
-    logs = [each.log_ratio for each in pair(replace(first, trials=trials), rival)]
+    both = replace(first, trials=trials)
+    logs = [each.log_ratio for each in pair(both, rival)]
     if not logs:
         return None
-    return EngineRatio(ratio=math.exp(fmean(logs)), interval=t_interval(logs), prompts=len(logs))
+    interval = widened(t_interval(logs), both, rival)
+    return EngineRatio(ratio=math.exp(fmean(logs)), interval=interval, prompts=len(logs))
 
 
 def _baseline(submission: Submission) -> str | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from estimates.decomposition import drafted_lengths
+from estimates.passes import single_pass
 from estimates.prediction import step_ms
 from estimates.scopes import FIXED_TASKS
 from estimates.wording import bound_text
@@ -60,6 +61,11 @@ def _why_too_few(estimate: Estimate, submission: Submission) -> str:
 
 
 def _why_this_speed(estimate: Estimate, arm: Arm, submission: Submission) -> str:
+    if estimate.interval is None and single_pass(submission):
+        return (
+            f"{_times(estimate)} in a single pass of each arm; what disturbed one of them cannot be"
+            " told from a difference, so measure at least three blocks."
+        )
     if arm.role == "control" and arm.method.type != "oracle":
         return _control(estimate, arm)
     if arm.role == "alternative":

@@ -112,9 +112,9 @@ def block_means(groups: Sequence[Sequence[PromptPairs]]) -> tuple[float, ...]:
     )
 
 
-def log_reach(means: Sequence[float], level: float) -> float | None:
-    """Half-width of the t interval over block means, as a logarithm; `None` below three blocks."""
-    if len(means) < LEAST_BLOCKS:
+def log_reach(means: Sequence[float], level: float, *, least: int = LEAST_BLOCKS) -> float | None:
+    """Half-width of the t interval over block means, as a logarithm; `None` below `least`."""
+    if len(means) < least:
         return None
     return _factor(len(means), level) * stdev(means)
 

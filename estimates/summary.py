@@ -26,6 +26,7 @@ from estimates.intervals import (
 )
 from estimates.model import Estimate, PromptEstimate, Summary
 from estimates.pairing import pair
+from estimates.passes import single_pass, widened
 from estimates.prediction import predicted_speedup
 from estimates.processor_time import cpu_speedup
 from estimates.scopes import scopes
@@ -71,7 +72,13 @@ def _estimate(scope: Scope) -> Estimate:
         arm=scope.arm.id,
         baseline=scope.arm.baseline or "",
         task=scope.task,
-        verdict=verdict(scope.arm, scope.trials, scope.baseline_trials, interval),
+        verdict=verdict(
+            scope.arm,
+            scope.trials,
+            scope.baseline_trials,
+            interval,
+            single_pass=single_pass(scope.submission),
+        ),
         prompts=len(scope.prompts),
         trials=sum(len(pairs.trials) for pairs in scope.prompts),
         failed_trials=sum(1 for trial in scope.trials if trial.outcome == "failed"),
@@ -85,7 +92,7 @@ def _estimate(scope: Scope) -> Estimate:
         _with_alternative(_with_decomposition(estimate, scope), scope),
         speedup=speedup,
         interval=interval,
-        bootstrap=bootstrap_interval(scope.groups),
+        bootstrap=widened(bootstrap_interval(scope.groups), scope.submission, scope.arm),
         repeatability=repeatability.around(speedup, scope.groups, scope.submission),
         cpu_speedup=by_processor[0] if by_processor else None,
         cpu_interval=by_processor[1] if by_processor else None,
@@ -98,7 +105,10 @@ def _interval(scope: Scope) -> Interval | None:
     if not scope.complete:
         return None
     log_ratios = scope.log_ratios
-    return stratified_interval(log_ratios) if scope.task is None else t_interval(log_ratios[0])
+    over_prompts = (
+        stratified_interval(log_ratios) if scope.task is None else t_interval(log_ratios[0])
+    )
+    return widened(over_prompts, scope.submission, scope.arm)
 
 
 def _with_alternative(estimate: Estimate, scope: Scope) -> Estimate:

@@ -29,18 +29,26 @@ def judge(interval: Interval | None) -> Verdict:
 
 
 def verdict(
-    arm: Arm, trials: Sequence[Trial], baseline_trials: Sequence[Trial], interval: Interval | None
+    arm: Arm,
+    trials: Sequence[Trial],
+    baseline_trials: Sequence[Trial],
+    interval: Interval | None,
+    *,
+    single_pass: bool = False,
 ) -> Verdict:
     """The verdict on an arm from all its trials in a task, its baseline's, and the interval.
 
     Failure comes first: the arm failed, or it or its baseline ran and nothing finished. Then an
-    arm that drafted nothing: its ratio says nothing about speculation.
+    arm that drafted nothing: its ratio says nothing about speculation. After a `single_pass` of
+    each arm there is no interval, however many prompts were compared.
     """
     if arm.outcome == "failed" or _all_failed(trials) or _all_failed(baseline_trials):
         return "failed"
     finished = [trial for trial in trials if trial.outcome == "ok"]
     if arm.role == "speculation" and can_draft(arm.method) and drafted_nothing(finished):
         return "never-drafted"
+    if single_pass and interval is None:
+        return "no-clear-difference"
     return judge(interval)
 
 
