@@ -31,7 +31,7 @@ export CMAKE_BUILD_PARALLEL_LEVEL ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/nu
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .PHONY: help setup demo test test-vllm check site picture serve bench bench-aa bench-durability \
-  bench-engine bench-intake fuzz \
+  bench-engine bench-intake bench-servers fuzz \
   synthetic lock gate comment chromium clean
 
 help: ## Show the verbs
@@ -100,6 +100,9 @@ bench-durability: setup ## Kill campaigns at random moments and resume them
 
 bench-engine: setup ## Compare the in-process engine with llama.cpp's server
 	$(RUN) -m tests.bench.engine
+
+bench-servers: setup ## Compare llama.cpp's servers with the engine inside
+	$(RUN) -m tests.bench.servers
 
 synthetic: setup ## Write a made-up corpus below build/ to develop the site with
 	$(RUN) -m tests.bench.synthetic --rigs 100 --seed 1 --output build/synthetic
