@@ -1,0 +1,90 @@
+"""How does a llama-server of autumn 2026 run without a compiler? The wheel `xllamacpp`, as a program.
+
+It embeds the server of llama.cpp b11549 and has no command line: this gives it one, with the flags
+of that build that the runner uses.
+"""
+
+from __future__ import annotations
+
+import argparse
+import signal
+
+import xllamacpp
+
+_TYPES = {
+    "none": None,
+    "draft-simple": "DRAFT_SIMPLE",
+    "ngram-simple": "NGRAM_SIMPLE",
+    "ngram-mod": "NGRAM_MOD",
+}
+
+
+def main() -> None:
+    """Serve as the command line says until somebody ends it."""
+    given = _parser().parse_args()
+    if given.version:
+        print("version: 0.5.0-dev (b11549)")  # noqa: T201 - what a program says
+        return
+    server = xllamacpp.Server(_params(given))
+    print(f"listening on {server.listening_address}", flush=True)  # noqa: T201 - what a program says
+    signal.pause()
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(allow_abbrev=False)
+    parser.add_argument("--version", action="store_true")
+    parser.add_argument("--metrics", action="store_true")
+    for name in ("-m", "--host", "-a", "-fa", "-md"):
+        parser.add_argument(name)
+    for name in ("--port", "-c", "-np", "-t", "-tb", "-b", "-ub", "-ngl", "-ngld", "--cache-ram"):
+        parser.add_argument(name, type=int)
+    parser.add_argument("--spec-type", choices=tuple(_TYPES), default="none")
+    for name in ("draft-n-max", "draft-n-min", "ngram-mod-n-match", "ngram-mod-n-min"):
+        parser.add_argument(f"--spec-{name}", type=int)
+    for name in ("ngram-mod-n-max", "ngram-simple-size-n", "ngram-simple-size-m"):
+        parser.add_argument(f"--spec-{name}", type=int)
+    parser.add_argument("--spec-ngram-simple-min-hits", type=int)
+    parser.add_argument("--spec-draft-p-min", type=float)
+    return parser
+
+
+def _params(given: argparse.Namespace) -> xllamacpp.CommonParams:
+    params = xllamacpp.CommonParams()
+    params.model.path = given.m
+    params.hostnames, params.port = [given.host], given.port
+    params.model_alias = {given.a}
+    params.n_ctx, params.n_parallel = given.c, given.np
+    params.n_batch, params.n_ubatch, params.n_gpu_layers = given.b, given.ub, given.ngl
+    params.cache_ram_mib = given.cache_ram
+    params.endpoint_metrics = given.metrics
+    params.cpuparams.n_threads, params.cpuparams_batch.n_threads = given.t, given.tb
+    _speculate(params.speculative, given)
+    return params
+
+
+def _speculate(speculative: xllamacpp.CommonParamsSpeculative, given: argparse.Namespace) -> None:
+    name = _TYPES[given.spec_type]
+    if name is not None:
+        types = xllamacpp.common_speculative_type
+        speculative.types = [getattr(types, f"COMMON_SPECULATIVE_TYPE_{name}")]
+    if given.spec_type == "draft-simple":
+        draft = speculative.draft
+        draft.mparams.path, draft.n_gpu_layers = given.md, given.ngld
+        draft.n_max, draft.n_min = given.spec_draft_n_max, given.spec_draft_n_min
+        draft.p_min = given.spec_draft_p_min
+        draft.cpuparams.n_threads = draft.cpuparams_batch.n_threads = given.t
+    elif given.spec_type == "ngram-simple":
+        simple = speculative.ngram_simple
+        simple.size_n, simple.size_m = (
+            given.spec_ngram_simple_size_n,
+            given.spec_ngram_simple_size_m,
+        )
+        simple.min_hits = given.spec_ngram_simple_min_hits
+    elif given.spec_type == "ngram-mod":
+        pool = speculative.ngram_mod
+        pool.n_match = given.spec_ngram_mod_n_match
+        pool.n_min, pool.n_max = given.spec_ngram_mod_n_min, given.spec_ngram_mod_n_max
+
+
+if __name__ == "__main__":
+    main()
