@@ -1,7 +1,7 @@
-"""How does a llama-server of autumn 2026 run without a compiler? The wheel `xllamacpp`, as a program.
+"""How does a llama-server of autumn 2026 run without a compiler? A wheel of it, as a program.
 
-It embeds the server of llama.cpp b11549 and has no command line: this gives it one, with the flags
-of that build that the runner uses.
+`xllamacpp` embeds the server of llama.cpp b11549 and has no command line: this gives it one, with
+the flags of that build that the runner uses.
 """
 
 from __future__ import annotations
