@@ -47,6 +47,7 @@ FLAGS: dict[str, Check] = {
     "counters-disagree": counters.counters_disagree,
     "diverged": outputs.diverged,
     "baseline-not-reproducible": outputs.baseline_not_reproducible,
+    "crowd-outputs-vary": outputs.crowd_outputs_vary,
     "teacher-forced": outputs.teacher_forced,
     "block-spread": spread.block_spread,
     "block-outlier": spread.block_outlier,

@@ -35,7 +35,12 @@ def never_drafted(evidence: Evidence) -> Flag | None:
 
 def diverged(evidence: Evidence) -> Flag | None:
     """An output differs from the baseline's where the baseline was not undecided."""
-    forked = [trial for trial in evidence.submission.trials if classify(trial) == "diverged"]
+    crowds = _crowds(evidence)
+    forked = [
+        trial
+        for trial in evidence.submission.trials
+        if trial.arm not in crowds and classify(trial) == "diverged"
+    ]
     if not forked:
         return None
     prompts = list(dict.fromkeys(trial.prompt for trial in forked))
@@ -60,6 +65,7 @@ def diverged(evidence: Evidence) -> Flag | None:
 def baseline_not_reproducible(evidence: Evidence) -> Flag | None:
     """The baseline writes another text in another block."""
     baselines = {arm.id for arm in evidence.submission.arms if arm.role == "baseline"}
+    baselines -= _crowds(evidence)
     outputs: dict[tuple[str, str], set[str]] = {}
     for trial in evidence.submission.trials:
         if trial.arm in baselines and trial.outcome == "ok" and trial.output_sha256:
@@ -79,6 +85,34 @@ def baseline_not_reproducible(evidence: Evidence) -> Flag | None:
         arm=only(arm for arm, _ in unstable),
         prompt=prompts[0],
     )
+
+
+def crowd_outputs_vary(evidence: Evidence) -> Flag | None:
+    """With several requests at once an output differs from the one that was written alone."""
+    crowds = _crowds(evidence)
+    forked = [
+        trial
+        for trial in evidence.submission.trials
+        if trial.arm in crowds and classify(trial) in ("diverged", "diverged-near-tie")
+    ]
+    if not forked:
+        return None
+    prompts = list(dict.fromkeys(trial.prompt for trial in forked))
+    return Flag(
+        name="crowd-outputs-vary",
+        severity="note",
+        message=(
+            f"With several requests at once the output differs on {counted(len(prompts), 'prompt')}"
+            ": which requests share a step depends on the moment, and so does its rounding."
+        ),
+        remedy="Judge exactness by the arms that have one request at a time.",
+        arm=only(trial.arm for trial in forked),
+        prompt=prompts[0],
+    )
+
+
+def _crowds(evidence: Evidence) -> set[str]:
+    return {arm.id for arm in evidence.submission.arms if (arm.concurrency or 1) > 1}
 
 
 def teacher_forced(evidence: Evidence) -> Flag | None:

@@ -106,6 +106,11 @@ def _diverged(margin: float) -> Submission:
     return campaign([trial("baseline"), forked])
 
 
+def _crowd(submission: Submission) -> Submission:
+    """The same with four requests at once."""
+    return replace(submission, arms=tuple(replace(arm, concurrency=4) for arm in submission.arms))
+
+
 def _counted(*, by_page: int) -> Submission:
     """An answer that speaks of 8 drafted tokens, and what the metrics page counted meanwhile."""
     told = trial("spec", drafted=8, metrics_drafted=by_page, metrics_accepted=None)
@@ -156,6 +161,7 @@ RAISING: dict[str, Submission] = {
     "counters-disagree": _counted(by_page=9),
     "diverged": _diverged(2.0),
     "baseline-not-reproducible": _outputs("ffffffffffffffff"),
+    "crowd-outputs-vary": _crowd(_diverged(5.0)),
     "teacher-forced": replace(CLEAN, settings=replace(CLEAN.settings, teacher_forced=True)),
     # 100 and 120 ms: mean 110, standard deviation 14.1, CV 12.9 %.
     "block-spread": _times((100.0, 120.0), (50.0, 51.0)),
@@ -214,6 +220,7 @@ QUIET: dict[str, Submission] = {
     "counters-disagree": _counted(by_page=8),
     "diverged": _diverged(0.01),
     "baseline-not-reproducible": _outputs("00112233aabbccdd"),
+    "crowd-outputs-vary": _diverged(5.0),
     "teacher-forced": replace(CLEAN, settings=replace(CLEAN.settings, teacher_forced=False)),
     # 100 and 115 ms: mean 107.5, standard deviation 10.6, CV 9.9 %.
     "block-spread": _times((100.0, 115.0), (50.0, 51.0)),
