@@ -77,11 +77,17 @@ def _known_to_the_harness(rng: random.Random, document: Document) -> set[str]:
     if document["tier"] != "measured" or runner not in _STATED_IN_TRIAL:
         return set()
     in_process = runner == "llama-cpp-python"
-    engine = ("package_version", "devices", "system_info") if in_process else ("binary_sha256",)
+    engine = (
+        ("package_version", "devices", "system_info")
+        if in_process
+        else ("version", "binary_sha256")
+    )
     settings = (*_STATED_IN_SETTINGS, "flash_attention") if in_process else _STATED_IN_SETTINGS
     made = json.loads(sample_bytes(sample()))
     _complete(rng, document["engine"], "engine", engine)
     _complete(rng, document["settings"], "settings", settings)
+    if not in_process:
+        _complete(rng, document["design"], "design", ("interleaved",))
     for name in ("warmups", "environment"):
         document[name] = document.get(name) or made[name]
     document["warmups"] = made["warmups"]
@@ -93,7 +99,7 @@ def _known_to_the_harness(rng: random.Random, document: Document) -> set[str]:
         _complete(rng, model, "model", _STATED_IN_MODEL)
         model["active_parameters"] = model["parameters"]
     for arm in document["arms"]:
-        _complete(rng, arm, "arm", ("load_s", "placement"))
+        _complete(rng, arm, "arm", ("load_s", "placement", *(() if in_process else ("argv",))))
         _complete(rng, arm["placement"], "placement", _STATED_IN_PLACEMENT)
     return _STATED_IN_TRIAL[runner]
 

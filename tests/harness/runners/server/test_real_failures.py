@@ -18,6 +18,7 @@ import pytest
 from estimates.summary import summarize
 from harness.model import ArmPlan
 from harness.runners.base import Failure, Generation, PreparedArm, Request
+from harness.runners.server import launch
 from harness.runners.server.binary import find
 from harness.runners.server.launch import Launcher
 from harness.runners.server.process import HOST, ServerProcess, free_port
@@ -120,7 +121,10 @@ def test_a_port_that_is_taken_is_left_for_another(binary: str, weights: Path) ->
     started.end()
 
 
-def test_ports_that_are_all_taken_are_named(binary: str, weights: Path) -> None:
+def test_ports_that_are_all_taken_are_named(
+    binary: str, weights: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(launch, "_PORTS_TO_TRY", 1)  # each try loads the weights first
     with socket.socket() as taken:
         taken.bind((HOST, 0))
         taken.listen()
@@ -150,7 +154,8 @@ def test_a_server_that_is_killed_while_it_answers_is_a_crash_and_the_next_pass_g
     before = children()
     try:
         assert isinstance(session.prepare("baseline"), PreparedArm)
-        (server,) = children() - before
+        started = (psutil.Process(pid) for pid in children() - before)
+        (server,) = (each.pid for each in started if each.name().startswith("llama-server"))
         threading.Timer(0.2, os.kill, (server, signal.SIGKILL)).start()
         crashed = session.generate(request)
         after = session.generate(replace(request, block=1, max_output_tokens=4))
