@@ -66,10 +66,15 @@ def gather(  # noqa: PLR0913 - the options, and what a runner adds to them by na
         suite=chosen,
         controls=controls,
     )
-    for draft in draft_models(campaign):
-        if _is_here(target) and _is_here(draft):
-            check_vocabulary(target, draft, say=say)
+    _check_vocabularies(campaign, say=say)
     return campaign
+
+
+def _check_vocabularies(campaign: Campaign, *, say: Callable[[str], None]) -> None:
+    """What lies on this disk can be compared before anything is loaded."""
+    for draft in draft_models(campaign):
+        if _is_here(campaign.target) and _is_here(draft):
+            check_vocabulary(campaign.target, draft, say=say)
 
 
 def _is_here(model: ModelFile) -> bool:
