@@ -83,6 +83,19 @@ class State:
     accepted: int = 0
     lock: threading.Lock = field(default_factory=threading.Lock)
 
+    def arrived(self, body: Json, headers: dict[str, str]) -> None:
+        """A request came in."""
+        with self.lock:
+            self.bodies.append(body)
+            self.headers.append(headers)
+            self.in_flight += 1
+            self.most_in_flight = max(self.most_in_flight, self.in_flight)
+
+    def leaves(self) -> None:
+        """A request is answered. Said before its last byte, since a client that has it asks on."""
+        with self.lock:
+            self.in_flight -= 1
+
 
 @dataclass(frozen=True, kw_only=True)
 class Answer:

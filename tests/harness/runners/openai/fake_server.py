@@ -58,16 +58,8 @@ class Handler(BaseHTTPRequestHandler):
             said = f"The model `{body['model']}` does not exist."
             self._send(404, {"error": {"message": said, "code": 404}})
             return
-        with state.lock:
-            state.bodies.append(body)
-            state.headers.append(dict(self.headers))
-            state.in_flight += 1
-            state.most_in_flight = max(state.most_in_flight, state.in_flight)
-        try:
-            self._answer(body)
-        finally:
-            with state.lock:
-                state.in_flight -= 1
+        state.arrived(body, dict(self.headers))
+        self._answer(body)
 
     def _answer(self, body: Json) -> None:
         state = self.server.state
@@ -76,10 +68,12 @@ class Handler(BaseHTTPRequestHandler):
             state.steps += len(made.drafted)
             state.drafted += sum(made.drafted)
             state.accepted += sum(made.accepted)
+        if state.behaviour.fault not in _ANSWERS and body.get("stream"):
+            self._stream(body, made)
+            return
+        state.leaves()
         if state.behaviour.fault in _ANSWERS:
             self._send(*_ANSWERS[state.behaviour.fault])
-        elif body.get("stream"):
-            self._stream(body, made)
         else:
             self._send(200, whole(state, body, made))
 
@@ -96,11 +90,13 @@ class Handler(BaseHTTPRequestHandler):
             if chunk["choices"] and fault != "in-one-piece":
                 time.sleep(self.server.state.behaviour.round_ms / 1000)
             if number == 3 and fault == "cut":
+                self.server.state.leaves()
                 return
             if number == 3 and fault == "malformed":
                 self.wfile.write(b"data: {oops\n\n")
             self.wfile.write(f"data: {json.dumps(chunk)}\n\n".encode())
             self.wfile.flush()
+        self.server.state.leaves()
         self.wfile.write(b"data: [DONE]\n\n")
 
     def _refused(self) -> bool:
