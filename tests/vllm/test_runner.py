@@ -89,9 +89,9 @@ def test_a_vllm_that_is_killed_is_a_value_and_leaves_no_process(
     for name, value in variables(BUILD).items():
         monkeypatch.setenv(name, value)
     before = contract.children()
-    command = shlex.join(started("none", build=BUILD))
+    plain, ngram = (shlex.join(started(mode, build=BUILD)) for mode in ("none", "ngram"))
     plan = replace(PLAN, arms=(BASELINE, NGRAM_ARM))
-    runner = RUNNERS["openai"].build(Reach(server_command=command, spec_server_commands=(command,)))
+    runner = RUNNERS["openai"].build(Reach(server_command=plain, spec_server_commands=(ngram,)))
 
     contract.check_failure_and_end(runner, plan, lambda: kill_those_since(before))
 
