@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pipeline.build import build
+from tests.builds import over_builds
 from tests.crowds import crowds
 from tests.hostile_site import TRICKS, file_stem, submissions
 from tests.samples import Costs, sample, sample_bytes
@@ -32,7 +33,7 @@ HOSTILE_NAME = "&lt;/title&gt;&lt;script&gt;boom()&lt;/script&gt;' onload='boom(
 
 
 def corpus() -> tuple[Submission, ...]:
-    """Three cards, a processor, three model sizes, a second engine; number 3 is hostile."""
+    """Four cards, a processor, three model sizes, a second engine, three builds; 3 is hostile."""
     slow = Costs(step_ms=40.0, extra_width_ms=20.0, draft_token_ms=20.0)
     hostile = sample(seed=4, gpu="Evil' onload='boom()", vram_mib=12288, blocks=1)
     return (
@@ -49,6 +50,7 @@ def corpus() -> tuple[Submission, ...]:
             blocks=1,
         ),
         _through_another_engine(crowds(1, 4, blocks=1)),
+        *over_builds(),
     )
 
 
@@ -73,8 +75,10 @@ def write_corpus(folder: Path) -> Path:
 
 def submission_name(number: int) -> str:
     """The name of a submission of the corpus, which is also its address."""
-    digest = hashlib.sha256(sample_bytes(corpus()[number])).hexdigest()
-    return f"rig{number}--sample--20261121-{digest[:8]}"
+    submission = corpus()[number]
+    digest = hashlib.sha256(sample_bytes(submission)).hexdigest()
+    day = submission.measured_from[:10].replace("-", "")
+    return f"rig{number}--sample--{day}-{digest[:8]}"
 
 
 @cache

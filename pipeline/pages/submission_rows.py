@@ -101,6 +101,7 @@ class Arm:
     draft_name: str | None
     draft_quantisation: str | None
     depth: int | None
+    concurrency: int
     argv: list[str] | None
     load_s: float | None
     peak_mib: int | None

@@ -173,6 +173,7 @@ def settings(it: Evidence) -> Iterator[tuple[Judged, commands.Setting]]:
                     method=judged.arm.method,
                     depth=judged.arm.depth,
                     engine=it.setup.engine_label,
+                    concurrency=judged.arm.concurrency,
                 ),
             )
 

@@ -1,0 +1,74 @@
+"""Which submissions come from one machine over several engine builds? The third one is slower.
+
+In the first one an arm cannot run, and one trial of another does not end.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from schemas.submission import DraftModel, NoSpeculation, PromptLookup, Trial
+from tests.samples import Costs, sample
+
+if TYPE_CHECKING:
+    from schemas.submission import Arm, Submission
+
+# A depth, a card and a size of model of their own: nothing else in a corpus is compared with these.
+# Articles about the card are among the published figures.
+DEPTH = 8
+FIRST = 7000
+STEADY = Costs(step_ms=15.0, extra_width_ms=1.0)
+SLOWER = Costs(step_ms=15.0, extra_width_ms=4.0)
+
+
+def over_builds() -> tuple[Submission, ...]:
+    """The same setting under three builds, two days apart; a wider step costs more in the last."""
+    return tuple(
+        _under(number, day, costs)
+        for number, day, costs in (
+            (FIRST, "2026-11-16", STEADY),
+            (7100, "2026-11-18", STEADY),
+            (7200, "2026-11-20", SLOWER),
+        )
+    )
+
+
+def _under(build: int, day: str, costs: Costs) -> Submission:
+    one = sample(
+        seed=build, gpu="NVIDIA GeForce RTX 3090", vram_mib=24576, parameters=32_000_000_000,
+        costs=costs, day=day, contributor="cleo", prompts_per_task=2,
+    )  # fmt: skip
+    arms = tuple(filter(None, (_deep(arm, runs=build > FIRST) for arm in one.arms)))
+    able = {arm.id for arm in arms if arm.outcome == "ok"}
+    trials = [trial for trial in one.trials if trial.arm in able]
+    if build == FIRST:
+        trials[-1] = _unended(trials[-1])
+    return replace(
+        one,
+        engine=replace(one.engine, version=f"b{build}", build_number=build),
+        arms=arms,
+        trials=tuple(replace(trial, order=order) for order, trial in enumerate(trials)),
+        warmups=tuple(item for item in one.warmups or () if item.arm in able),
+        design=replace(one.design, planned_trials=len(trials)),
+    )
+
+
+def _deep(arm: Arm, *, runs: bool) -> Arm | None:
+    """The baseline, the draft model at `DEPTH`, and an arm only where it does not run."""
+    match arm.method:
+        case NoSpeculation():
+            return arm
+        case DraftModel():
+            return replace(arm, method=replace(arm.method, n_max=DEPTH))
+        case PromptLookup() if not runs:
+            return replace(arm, outcome="failed", reason="crashed", load_s=None)
+        case _:
+            return None
+
+
+def _unended(trial: Trial) -> Trial:
+    return Trial(
+        arm=trial.arm, prompt=trial.prompt, block=trial.block, order=trial.order,
+        outcome="failed", reason="timed-out",
+    )  # fmt: skip

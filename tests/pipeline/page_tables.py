@@ -1,0 +1,69 @@
+"""Which tables does a built site show, and what do they say? By page and name, as plain text."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from html import unescape
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TABLE = re.compile(
+    r'<div class="dm-scroll[^>]*aria-label="(?P<name>[^"]*)"[^>]*>\s*(?P<table><table.*?</table>)'
+    r'|<div data-part="table">\s*(?P<piece><table.*?</table>)',
+    re.DOTALL,
+)
+CELL = re.compile(r"<(t[hd])\b([^>]*)>(.*?)</\1>", re.DOTALL)
+INLINE = re.compile(r"</?(a|b|code|em|span|strong|tspan)\b[^>]*>")
+ROW = re.compile(r"<tr\b.*?</tr>", re.DOTALL)
+MAP = "The map, as a table"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """One table of one page; `figures` are the headings of the columns that hold figures."""
+
+    page: str
+    name: str
+    headings: tuple[str, ...]
+    figures: frozenset[str]
+    rows: tuple[dict[str, str], ...]
+
+
+def text_of(html: str) -> str:
+    """HTML as a reader sees it: no tags, white space as single blanks."""
+    return " ".join(unescape(re.sub(r"<[^>]+>", " ", INLINE.sub("", html))).split())
+
+
+def tables(site: Path) -> dict[tuple[str, str], Table]:
+    """Every table of a site; two of one name on one page become one."""
+    found: dict[tuple[str, str], Table] = {}
+    for path in sorted((*site.rglob("index.html"), *site.glob("assets/map/*.html"))):
+        page = path.relative_to(site).as_posix().removesuffix("index.html")
+        for match in TABLE.finditer(path.read_text("utf-8")):
+            name = unescape(match["name"] or MAP)
+            table = _table(page, name, match["table"] or match["piece"])
+            same = found.get((page, name))
+            rows = (*same.rows, *table.rows) if same else table.rows
+            found[page, name] = Table(
+                page=page, name=name, headings=table.headings, figures=table.figures, rows=rows
+            )
+    return found
+
+
+def _table(page: str, name: str, html: str) -> Table:
+    head, _, body = html.partition("</thead>")
+    cells = [
+        (text_of(inner), "dm-num" in attributes) for _, attributes, inner in CELL.findall(head)
+    ]
+    headings = tuple(heading for heading, _ in cells)
+    rows = [[text_of(inner) for _, _, inner in CELL.findall(row)] for row in ROW.findall(body)]
+    return Table(
+        page=page,
+        name=name,
+        headings=headings,
+        figures=frozenset(heading for heading, numeric in cells if numeric),
+        rows=tuple(dict(zip(headings, row, strict=True)) for row in rows),
+    )
