@@ -73,8 +73,8 @@ def test_the_first_paint_of_home_holds_the_map_as_svg(browser: Browser, base: st
         page = context.new_page()
         page.goto(base)
 
-        # Five of the corpus, four hostile ones with a card.
-        assert page.locator("svg.dm-map--wide a.dm-map__square").count() == 9
+        # Six of the corpus, four hostile ones with a card.
+        assert page.locator("svg.dm-map--wide a.dm-map__square").count() == 10
         assert page.locator("svg.dm-map--wide").is_visible()
         assert not page.locator("form.dm-switch").is_visible()
 
@@ -169,7 +169,7 @@ def test_a_table_is_ordered_by_its_headings_and_narrowed_by_its_filter(
     names = page.locator("#dm-devices tbody th").all_text_contents()
     page.get_by_placeholder("12 GB").fill("rtx 4060")
 
-    assert names[0].endswith("12 GB")
+    assert names[0].endswith("24 GB")
     assert page.locator("#dm-devices tbody tr:visible th").all_text_contents() == ["RTX 4060 8 GB"]
 
 
