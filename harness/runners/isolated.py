@@ -33,7 +33,9 @@ if TYPE_CHECKING:
 
 Question = Literal["report", "prepare", "generate", "probe", "close"]
 
-# Long enough to load 40 GB from a disk, or to answer at one token in five seconds.
+# Long enough to load 40 GB from a disk, or to answer at one token in five seconds. Who allows
+# shorter answers does not mean to load faster; who allows longer ones has a machine that is slow.
+LOAD_LIMIT_S = 900.0
 ANSWER_LIMIT_S = 900.0
 _CLOSE_LIMIT_S = 10.0
 
@@ -65,6 +67,7 @@ class IsolatedSession:
         self._runner = runner
         self._campaign = campaign
         self._answer_limit_s = answer_limit_s
+        self._limit_s = max(LOAD_LIMIT_S, answer_limit_s)
         self._prepared: set[str] = set()
         try:
             self._start()
@@ -93,7 +96,9 @@ class IsolatedSession:
             if isinstance(again, Failure):
                 return again
         try:
-            return cast("Generation | Failure", self._ask("generate", request))
+            return cast(
+                "Generation | Failure", self._ask("generate", request, limit_s=self._answer_limit_s)
+            )
         except _ChildLostError as error:
             return self._replace_child(error.failure)
 
@@ -118,14 +123,14 @@ class IsolatedSession:
         self._process = context.Process(target=_serve, args=arguments, daemon=True)
         self._process.start()
         theirs.close()
-        self._receive(self._answer_limit_s)
+        self._receive(self._limit_s)
 
     def _ask(self, question: Question, *arguments: object, limit_s: float | None = None) -> object:
         try:
             self._connection.send((question, arguments))
         except (BrokenPipeError, OSError):
             raise _ChildLostError(self._death()) from None
-        return self._receive(limit_s or self._answer_limit_s)
+        return self._receive(limit_s or self._limit_s)
 
     def _receive(self, limit_s: float) -> object:
         try:

@@ -41,12 +41,19 @@ _ADDED = ("compared_tokens", "first_divergence", "divergence_margin")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subject:
-    """A command to kill, its journal and its result, and for how long it may run before."""
+    """A command to kill, its journal and its result, and for how long it may run before.
+
+    That time begins with the first new line of the journal, or later: after a random number of new
+    trials up to `most_trials`. With the options `unending` the command does not end by itself: who
+    needs so many kills gets them on every machine.
+    """
 
     command: tuple[str, ...]
     journal: Path
     result: Path
     longest_s: float
+    most_trials: int = 0
+    unending: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,7 +88,8 @@ def torment(subject: Subject, kills: int, rng: random.Random, modes: Sequence[Mo
     problems: list[str] = []
     while len(done) < kills:
         mode = modes[len(done) % len(modes)]
-        kill = _killed(subject, mode, rng.uniform(0, subject.longest_s))
+        after_s = rng.uniform(0, subject.longest_s)
+        kill = _killed(subject, mode, after_s, rng.randint(0, subject.most_trials))
         if kill is None:
             break
         done.append(kill)
@@ -135,13 +143,15 @@ def _as_measured(trial: Trial) -> Json:
     return {key: value for key, value in document.items() if key not in _ADDED}  # type: ignore[union-attr]  # a dataclass encodes to an object
 
 
-def _killed(subject: Subject, mode: Mode, after_s: float) -> Kill | None:
+def _killed(subject: Subject, mode: Mode, after_s: float, after_trials: int) -> Kill | None:
     """Start or resume, and kill that; `None` if it was done before."""
-    size = _size(subject.journal)
-    with subprocess.Popen(_command(subject), stdout=subprocess.DEVNULL) as process:
+    size, trials = _size(subject.journal), len(trials_on_disk(subject.journal)) + after_trials
+    command = [*_command(subject), *subject.unending]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:
         deadline = time.monotonic() + _START_LIMIT_S
-        while process.poll() is None and _size(subject.journal) in (size, 0):
-            if time.monotonic() > deadline:
+        while process.poll() is None and time.monotonic() < deadline:
+            grown = _size(subject.journal) not in (size, 0)
+            if grown and (not after_trials or len(trials_on_disk(subject.journal)) >= trials):
                 break
             time.sleep(_POLL_S)
         try:

@@ -1,7 +1,8 @@
 """What is killed? One run of a made-up campaign: `python -m tests.bench.durability_run FOLDER`.
 
 With `--resume` it goes on with what the folder holds, with `--terminable` SIGTERM is Ctrl-C, as on
-the command line. Each generation takes a few milliseconds, so that a kill can hit it.
+the command line. Each generation takes a few milliseconds, so that a kill can hit it. With
+`--unending` the last one takes as long as it takes to be killed.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from harness.interrupt import treat_termination_as_ctrl_c
 from harness.output import write
+from harness.plan import plan
 from harness.runners.fake import FakeRig, FakeSession
 from tests.harness.campaigns import campaign, run
 
@@ -23,8 +25,7 @@ if TYPE_CHECKING:
 CAMPAIGN = campaign(prompts=8, blocks=8)
 TRIALS = 8 * 8 * 3
 _TRIAL_S = 0.002
-# Long enough for a test on a busy machine to see the first trial before the last one is over.
-_TERMINABLE_TRIAL_S = 0.05
+_FOR_EVER_S = 3600.0
 
 
 class UnhurriedSession(FakeSession):
@@ -32,7 +33,7 @@ class UnhurriedSession(FakeSession):
 
     def generate(self, request: Request) -> Generation | Failure:
         """The made-up answer, after a moment."""
-        time.sleep(_TERMINABLE_TRIAL_S if _terminable() else _TRIAL_S)
+        time.sleep(_FOR_EVER_S if "--unending" in sys.argv and _is_last(request) else _TRIAL_S)
         return super().generate(request)
 
 
@@ -44,8 +45,9 @@ class UnhurriedRunner:
         return UnhurriedSession(FakeRig(), plan)
 
 
-def _terminable() -> bool:
-    return "--terminable" in sys.argv
+def _is_last(request: Request) -> bool:
+    last = plan(CAMPAIGN)[-1]
+    return (request.arm, request.prompt, request.block) == (last.arm, last.prompt, last.block)
 
 
 def work_file(folder: Path) -> Path:
@@ -67,6 +69,6 @@ def main(folder: Path, *, resume: bool) -> None:
 
 
 if __name__ == "__main__":
-    if _terminable():
+    if "--terminable" in sys.argv:
         treat_termination_as_ctrl_c()
     main(Path(sys.argv[1]), resume="--resume" in sys.argv)

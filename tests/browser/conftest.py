@@ -11,8 +11,9 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING
 
 import pytest
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import expect, sync_playwright
 
+from tests.processes import PATIENCE_S
 from tests.sites import built_site
 
 if TYPE_CHECKING:
@@ -30,6 +31,8 @@ FLAGS = (
     "--disable-sync",
     "--no-first-run",
 )
+# What does not happen on a page is found by this limit; how long things take is nobody's matter.
+PATIENCE_MS = 1000 * PATIENCE_S
 MISSING = (
     "NO CHROMIUM FOUND: the built site was not opened in a browser. "
     "Install chromium, or name its program in the variable CHROMIUM."
@@ -72,6 +75,10 @@ def browser() -> Iterator[Browser]:
     if program is None:
         pytest.skip(MISSING)
     with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=program, args=list(FLAGS))
+        started = playwright.chromium.launch(
+            executable_path=program, args=list(FLAGS), timeout=PATIENCE_MS
+        )
+        started.on("context", lambda context: context.set_default_timeout(PATIENCE_MS))
+        expect.set_options(timeout=PATIENCE_MS)
         yield started
         started.close()

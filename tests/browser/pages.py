@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tests.processes import eventually
 from tests.sites import submission_name
 
 if TYPE_CHECKING:
@@ -16,6 +17,10 @@ HOSTILE = f"submissions/{submission_name(3)}/"
 WAKE = """async () => { for (const each of document.querySelectorAll('figure[data-spec]')) {
   each.scrollIntoView(); await new Promise(requestAnimationFrame); } }"""
 EXCESS = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+# Everything that moves on the page has come to its end, even if it was called off on its way.
+AT_REST = """() => Promise.allSettled(document.getAnimations()
+  .filter((each) => each.effect.getComputedTiming().endTime !== Infinity)
+  .map((each) => each.finished))"""
 
 
 def one_of_each_kind(found: list[str]) -> list[str]:
@@ -49,8 +54,13 @@ def watched(context: BrowserContext, base: str, complaints: list[str]) -> Page:
 def px_too_wide(page: Page) -> int:
     """Pixels by which a page can be scrolled sideways, once its transitions have ended."""
     if page.evaluate(EXCESS):
-        page.wait_for_timeout(500)
+        page.evaluate(AT_REST)
     return int(page.evaluate(EXCESS))
+
+
+def comes_to(page: Page, expression: str, expected: object) -> bool:
+    """Whether an expression comes to a value. Playwright's own way breaks the site's policy."""
+    return eventually(lambda: bool(page.evaluate(expression) == expected))
 
 
 def wake_charts(page: Page) -> None:

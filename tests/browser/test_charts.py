@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.pages import WIDE, watched
+from tests.browser.pages import WIDE, comes_to, watched
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -106,7 +106,7 @@ def test_a_chart_that_left_the_page_is_ended_even_while_it_was_being_drawn(
     expect(page.locator(ALIVE).first).to_be_visible()
     page.evaluate(CHANGE, f"{base}methods/")
     expect(page.locator(ALIVE).first).to_be_visible()
-    assert page.evaluate("window.charts") == {"drawn": 2, "ended": 1}
+    assert comes_to(page, "window.charts", {"drawn": 2, "ended": 1})
 
     with page.expect_request("**/assets/charts/backends.json"):
         page.evaluate(CHANGE, f"{base}backends/")
@@ -119,6 +119,5 @@ def test_a_chart_that_left_the_page_is_ended_even_while_it_was_being_drawn(
     page.evaluate(CHANGE, f"{base}faq/")
 
     expect(page.locator(ALIVE)).to_have_count(0)
-    counted = page.evaluate("window.charts")
-    assert counted["drawn"] == counted["ended"]
+    assert comes_to(page, "window.charts.drawn - window.charts.ended", 0)
     assert complaints == []

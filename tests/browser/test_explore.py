@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from typing import TYPE_CHECKING
 
 import pytest
@@ -48,14 +49,14 @@ def test_filters_change_rows_and_address_and_back_undoes_them(page: Page, base: 
     page.get_by_label("Backend").select_option("vulkan")
 
     assert tasks(page) == {"Code"}
-    assert page.url.endswith("?task=code&backend=vulkan")
+    expect(page).to_have_url(f"{base}explore/?task=code&backend=vulkan")
     assert page.locator('[data-part="count"]').text_content() != everything
 
     page.go_back()
-    assert page.url.endswith("?task=code")
-    assert page.get_by_label("Backend").input_value() == ""
+    expect(page).to_have_url(f"{base}explore/?task=code")
+    expect(page.get_by_label("Backend")).to_have_value("")
     page.go_back()
-    assert page.locator('[data-part="count"]').text_content() == everything
+    expect(page.locator('[data-part="count"]')).to_have_text(everything)
 
 
 def test_a_shared_address_restores_everything_and_believes_nothing_else(
@@ -75,11 +76,11 @@ def test_the_keyboard_sorts_and_the_heading_says_so(page: Page, base: str) -> No
     heading.get_by_role("button").focus()
     page.keyboard.press("Enter")
 
+    expect(heading).to_have_attribute("aria-sort", "ascending")
     shown = page.locator(f"{ROWS} td:nth-child(6) .dm-value").all_text_contents()
     speedups = [float(text.rstrip("×")) for text in shown if text != "–"]  # noqa: RUF001 - as printed
-    assert heading.get_attribute("aria-sort") == "ascending"
     assert speedups == sorted(speedups)
-    assert page.url.endswith("?sort=speedup")
+    expect(page).to_have_url(f"{base}explore/?sort=speedup")
 
 
 def test_the_copied_csv_holds_the_rows_that_are_shown(page: Page, base: str) -> None:
@@ -159,7 +160,7 @@ def test_a_row_leads_to_its_evidence_and_gives_its_command(page: Page, base: str
         "python -m harness run --target Sample-7B-Q4_K_M.gguf --draft Tiny-500M-Q8_0.gguf"
         " --method draft-model:n_max=4 --tasks code"
     )
-    assert "/submissions/" in page.url
+    expect(page).to_have_url(re.compile("/submissions/"))
 
 
 def test_explore_is_usable_on_a_phone(browser: Browser, base: str) -> None:
@@ -193,15 +194,11 @@ def test_two_backends_of_one_card_are_compared_task_by_task(page: Page, base: st
     page.locator(ROWS).first.get_by_role("link", name="compare").click()
     page.wait_for_selector(COMPARED)
 
-    heads = page.locator("#dm-compared thead tr").first.text_content()
-    assert "First: RTX 4060 8 GB · cuda" in heads
-    assert "Second: RTX 4060 8 GB · vulkan" in heads
+    heads = page.locator("#dm-compared thead tr").first
+    expect(heads).to_contain_text("First: RTX 4060 8 GB · cuda")
+    expect(heads).to_contain_text("Second: RTX 4060 8 GB · vulkan")
     assert page.locator("#dm-compared tbody tr").count() == 9
     page.get_by_role("button", name="Swap sides").click()
-    assert "First: RTX 4060 8 GB · vulkan" in (
-        page.locator("#dm-compared thead tr").first.text_content()
-    )
+    expect(heads).to_contain_text("First: RTX 4060 8 GB · vulkan")
     page.go_back()
-    assert "First: RTX 4060 8 GB · cuda" in (
-        page.locator("#dm-compared thead tr").first.text_content()
-    )
+    expect(heads).to_contain_text("First: RTX 4060 8 GB · cuda")

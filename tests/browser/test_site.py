@@ -108,7 +108,7 @@ def test_the_switch_changes_the_map_and_the_address(page: Page, base: str) -> No
     page.get_by_role("radio", name="Code", exact=True).check()
     page.wait_for_selector('.dm-map-figure[data-shown="code--all"]')
 
-    assert page.url.endswith("?task=code&method=all")
+    expect(page).to_have_url(f"{base}?task=code&method=all")
     assert page.locator("figcaption").first.text_content().startswith("Code: ")
 
 

@@ -17,6 +17,7 @@ from schemas.canonical import canonical_bytes
 from schemas.codec import encode
 from schemas.contract import findings
 from tests.harness.campaigns import BASELINE, DRAFT, campaign, run
+from tests.processes import PATIENCE_S
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -84,12 +85,15 @@ def test_each_arm_has_the_baseline_of_its_own_crowd(tmp_path: Path) -> None:
 
 
 def test_no_more_requests_are_in_flight_than_were_asked_for() -> None:
-    lock, running, most = threading.Lock(), [0], [0]
+    lock, three, running, most = threading.Lock(), threading.Event(), [0], [0]
 
     def answer(_request: Request) -> Failure:
         with lock:
             running[0] += 1
             most[0] = max(most[0], running[0])
+            if running[0] == 3:
+                three.set()
+        three.wait(PATIENCE_S)
         time.sleep(0.01)
         with lock:
             running[0] -= 1

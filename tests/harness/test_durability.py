@@ -9,7 +9,6 @@ import random
 import signal
 import subprocess
 import sys
-import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -22,6 +21,7 @@ from schemas.submission import Submission
 from tests.bench import durability_run
 from tests.bench.durability_kill import Subject, faults, torment, trials_on_disk
 from tests.harness.campaigns import campaign, run
+from tests.processes import eventually
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -35,6 +35,8 @@ def subject(folder: Path) -> Subject:
         journal=durability_run.work_file(folder),
         result=durability_run.result_file(folder),
         longest_s=0.2,
+        most_trials=20,
+        unending=("--unending",),
     )
 
 
@@ -50,10 +52,9 @@ def test_a_run_that_is_killed_six_times_ends_with_every_trial_once(tmp_path: Pat
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGTERM")
 def test_a_terminated_run_writes_what_it_has_and_can_be_resumed(tmp_path: Path) -> None:
-    command = [*subject(tmp_path).command, "--terminable"]
+    command = [*subject(tmp_path).command, "--terminable", "--unending"]
     with subprocess.Popen(command) as process:
-        while not trials_on_disk(durability_run.work_file(tmp_path)):
-            time.sleep(0.01)
+        assert eventually(lambda: bool(trials_on_disk(durability_run.work_file(tmp_path))))
         process.send_signal(signal.SIGTERM)
 
     submission = read(durability_run.result_file(tmp_path).read_bytes())

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from schemas import certified, contract
@@ -113,13 +112,11 @@ json_values = st.recursive(
     ),
     max_leaves=8,
 )
-# Generous, because machines that run tests are shared; an endless loop would still be found.
-DEADLINE = timedelta(seconds=5)
 places = st.sampled_from([path for path, _ in leaves(SMALL)])
 
 
 @given(place=places, depth=st.integers(0, 3), value=json_values)
-@settings(max_examples=150, deadline=DEADLINE, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=150)
 def test_no_value_at_any_place_makes_it_raise(place: Any, depth: int, value: object) -> None:  # noqa: ANN401 - keys and indices
     path = place[: max(1, len(place) - depth)]
     data = _bytes(with_value(SMALL, path, value))
@@ -135,7 +132,7 @@ def test_no_value_at_any_place_makes_it_raise(place: Any, depth: int, value: obj
     length=st.integers(0, 40),
     inserted=st.binary(max_size=20) | st.text(max_size=20).map(str.encode),
 )
-@settings(max_examples=150, deadline=DEADLINE)
+@settings(max_examples=150)
 def test_no_change_of_the_bytes_makes_it_raise(
     position: float, length: int, inserted: bytes
 ) -> None:
@@ -152,7 +149,7 @@ def _bytes(document: object) -> bytes:
 
 
 @given(data=st.binary(max_size=400))
-@settings(max_examples=150, deadline=DEADLINE)
+@settings(max_examples=150)
 def test_no_bytes_at_all_make_it_raise(data: bytes) -> None:
     assert contract.findings(data)
     assert certified.findings(data) == contract.findings(data)

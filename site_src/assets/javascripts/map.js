@@ -19,8 +19,9 @@
     const { task, method } = chosen(form);
     figure.dataset.wanted = `${task}--${method}`;
     const answer = await fetch(`${figure.dataset.folder}${figure.dataset.wanted}.html`);
-    if (!answer.ok || figure.dataset.wanted !== `${task}--${method}`) return;
-    const piece = new DOMParser().parseFromString(await answer.text(), "text/html");
+    const text = await answer.text();
+    if (!answer.ok || figure.dataset.wanted !== `${task}--${method}`) return; // a later choice came
+    const piece = new DOMParser().parseFromString(text, "text/html");
     for (const part of PARTS) {
       const target = figure.querySelector(`[data-part="${part}"]`);
       target.replaceChildren(...piece.querySelector(`[data-part="${part}"]`).childNodes);

@@ -6,8 +6,6 @@ from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING
 
-import psutil
-
 from harness.runners import RUNNERS
 from harness.runners.base import (
     ConcurrentSession,
@@ -18,6 +16,7 @@ from harness.runners.base import (
     Request,
     Totals,
 )
+from tests.processes import children
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -132,7 +131,7 @@ def check_failure_and_end(runner: Runner, campaign: Campaign, break_it: Callable
         assert "\n" not in failure.detail
     finally:
         session.close()
-    assert children() == before
+    assert not children() - before
 
 
 def requests(campaign: Campaign, arm: ArmPlan) -> list[Request]:
@@ -152,20 +151,6 @@ def most_in_flight(done: Iterable[Finished]) -> int:
         running += change
         most = max(most, running)
     return most
-
-
-def children() -> set[int]:
-    """The processes below this one that live, but for the one that Python itself keeps."""
-    found = psutil.Process().children(recursive=True)
-    return {child.pid for child in found if _counts(child)}
-
-
-def _counts(child: psutil.Process) -> bool:
-    try:
-        dead = child.status() == psutil.STATUS_ZOMBIE
-        return not dead and not any("resource_tracker" in word for word in child.cmdline())
-    except psutil.NoSuchProcess:
-        return False
 
 
 def _moments(each: Finished) -> Iterator[tuple[float, int]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -19,6 +19,7 @@ from schemas.submission import DraftModel
 from tests.harness.campaigns import BASELINE, DRAFT, campaign
 from tests.harness.runners import contract
 from tests.harness.runners.openai.fake_server import serving
+from tests.processes import PATIENCE_S, children
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -63,7 +64,7 @@ def made_up() -> Iterator[Case]:
 def in_process() -> Iterator[Case]:
     """The real engine with real weights; its process can be killed."""
     runner = RUNNERS["llama-cpp-python"].build(Reach())
-    before = contract.children()
+    before = children()
     yield Case(runner=runner, plan=real(), break_it=lambda: kill_those_since(before))
 
 
@@ -72,7 +73,7 @@ def by_binary() -> Iterator[Case]:
     """A llama-server of this machine, a fresh one for each arm and block."""
     runner = RUNNERS["llama-server"].build(Reach())
     plan = replace(real(), interleaved="block")
-    before = contract.children()
+    before = children()
     yield Case(runner=runner, plan=plan, break_it=lambda: kill_those_since(before))
 
 
@@ -102,7 +103,7 @@ def stock_server() -> Iterator[Case]:
         draft=target,
         context_tokens=256,
     )
-    before = contract.children()
+    before = children()
     runner = RUNNERS["llama-server"].build(Reach(binary=str(package.binary_path())))
     served = replace(plan, interleaved="block")
     yield Case(runner=runner, plan=served, break_it=lambda: kill_those_since(before))
@@ -129,17 +130,18 @@ def by_commands() -> Iterator[Case]:
     reach = Reach(
         server_command=command,
         spec_server_commands=(f"{command} --depth 3",),
-        startup_limit_s=30.0,
+        startup_limit_s=PATIENCE_S,
     )
-    before = contract.children()
+    before = children()
     runner = RUNNERS["openai"].build(reach)
     yield Case(runner=runner, plan=SERVED, break_it=lambda: kill_those_since(before))
 
 
 def kill_those_since(before: set[int]) -> None:
     """Kill the processes of this one that were not there before."""
-    for pid in contract.children() - before:
-        psutil.Process(pid).kill()
+    for pid in children() - before:
+        with suppress(psutil.NoSuchProcess):  # one may have ended with the other
+            psutil.Process(pid).kill()
 
 
 CASES: dict[str, Callable[[], AbstractContextManager[Case]]] = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from statistics import median
 from typing import TYPE_CHECKING
 
 import pytest
@@ -160,10 +161,9 @@ def test_only_the_baseline_reports_margins_and_none_is_negative(session: Session
 def test_drafting_and_verification_make_up_nearly_all_of_a_round(session: Session) -> None:
     rounds = generate(session, "draft-model-n4").rounds
 
-    parts_ms = sum(item.draft_ms + item.verify_ms for item in rounds)
-    whole_ms = sum(item.round_ms for item in rounds)
-    assert parts_ms <= whole_ms
-    assert parts_ms > 0.9 * whole_ms
+    shares = [(item.draft_ms + item.verify_ms) / item.round_ms for item in rounds]
+    assert max(shares) <= 1
+    assert median(shares) > 0.9  # a machine with other things to do may pause anywhere in a round
 
 
 def test_the_probes_cover_every_width_that_an_arm_may_use(session: Session) -> None:

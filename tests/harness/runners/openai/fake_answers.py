@@ -11,6 +11,8 @@ import threading
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
+from tests.processes import PATIENCE_S
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -52,7 +54,10 @@ _PAGES = {
 
 @dataclass(frozen=True, kw_only=True)
 class Behaviour:
-    """How a stand-in behaves. With `depth` it speculates; `key` is the one that it wants."""
+    """How a stand-in behaves. With `depth` it speculates; `key` is the one that it wants.
+
+    Requests after the first `alone` ones wait for each other, until two were in flight at once.
+    """
 
     style: Style = "vllm"
     depth: int = 0
@@ -67,6 +72,7 @@ class Behaviour:
     models: tuple[str, ...] = (MODEL,)
     root: str | None = None
     software: str | None = None
+    alone: int | None = None
 
 
 @dataclass(kw_only=True)
@@ -82,6 +88,7 @@ class State:
     drafted: int = 0
     accepted: int = 0
     lock: threading.Lock = field(default_factory=threading.Lock)
+    met: threading.Event = field(default_factory=threading.Event)
 
     def arrived(self, body: Json, headers: dict[str, str]) -> None:
         """A request came in."""
@@ -90,6 +97,11 @@ class State:
             self.headers.append(headers)
             self.in_flight += 1
             self.most_in_flight = max(self.most_in_flight, self.in_flight)
+            if self.in_flight > 1:
+                self.met.set()
+            waits = self.behaviour.alone is not None and len(self.bodies) > self.behaviour.alone
+        if waits:
+            self.met.wait(PATIENCE_S)
 
     def leaves(self) -> None:
         """A request is answered. Said before its last byte, since a client that has it asks on."""

@@ -151,7 +151,8 @@ def test_lm_studio_is_told_which_draft_to_use_and_only_where_one_speculates() ->
 
 def test_several_requests_are_in_flight_but_never_more_than_asked() -> None:
     four = replace(SPECULATION, id="four", method=METHOD, concurrency=2)
-    with serving(round_ms=3) as base, serving(round_ms=3, depth=3) as other:
+    # The first request is the warm-up.
+    with serving() as base, serving(alone=1, depth=3) as other:
         made = plan(BASELINE, four, prompts=5)
         session = open_session(made, base_url=base.url, spec_base_urls=(other.url,))
         session.prepare("four")

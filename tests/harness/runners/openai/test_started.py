@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import sys
 
-import psutil
 import pytest
 
 from harness.errors import BadInputError
 from harness.runners.base import Failure, Generation, Totals
 from tests.harness.runners.openai.sessions import open_session, plan, request
+from tests.processes import children, command_line
 
 FAKE = "tests.harness.runners.openai.fake_server"
 
@@ -21,8 +21,7 @@ def command(*options: str) -> str:
 
 def running(text: str = FAKE) -> list[int]:
     """The processes that this one has started with a text in their command lines."""
-    children = psutil.Process().children(recursive=True)
-    return [child.pid for child in children if text in " ".join(child.cmdline())]
+    return [pid for pid in children() if text in command_line(pid)]
 
 
 def test_each_arm_and_block_has_a_server_of_its_own() -> None:
@@ -80,7 +79,7 @@ def test_a_program_that_is_not_there_is_named() -> None:
 
 
 def test_a_server_that_is_not_ready_in_time_is_ended() -> None:
-    slow = f"{sys.executable} -c 'import time; time.sleep(60)' {{port}}"
+    slow = f"{sys.executable} -c 'import time; time.sleep(600)' {{port}}"
     session = open_session(
         plan(), server_command=slow, spec_server_commands=(command(),), startup_limit_s=0.3
     )

@@ -6,20 +6,21 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
+import psutil
 import pytest
 
 from harness.runners.server import process
+from tests.processes import eventually, lives
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 
-SLEEPER = "import time; time.sleep(60)"
+SLEEPER = "import time; time.sleep(600)"
 # Deaf to the kind signal, with a child of its own that is deaf, too.
 STUBBORN = (
     "import os, signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN);"
-    "os.fork(); time.sleep(60)"
+    "os.fork(); print('deaf', flush=True); time.sleep(600)"
 )
 HARNESS = """
 import sys, time
@@ -27,25 +28,23 @@ from pathlib import Path
 from harness.runners.server import process
 server = process.start(Path(sys.executable), ["-c", sys.argv[1]], port=1)
 print(server.pid, flush=True)
-time.sleep(60)
+time.sleep(600)
 """
 
 
 def group_lives(group: int) -> bool:
+    return any(_group_of(pid) == group and lives(pid) for pid in psutil.pids())
+
+
+def _group_of(pid: int) -> int | None:
     try:
-        os.killpg(group, 0)
+        return os.getpgid(pid)
     except ProcessLookupError:
-        return False
-    return True
+        return None
 
 
-def gone(group: int, within_s: float) -> bool:
-    until = time.monotonic() + within_s
-    while time.monotonic() < until:
-        if not group_lives(group):
-            return True
-        time.sleep(0.02)
-    return False
+def gone(group: int) -> bool:
+    return eventually(lambda: not group_lives(group))
 
 
 def test_a_server_ends_when_its_harness_is_killed() -> None:
@@ -58,17 +57,17 @@ def test_a_server_ends_when_its_harness_is_killed() -> None:
         harness.send_signal(signal.SIGKILL)
         harness.wait()
 
-    assert gone(server, within_s=10)
+    assert gone(server)
 
 
 def test_a_stubborn_server_and_its_children_end_too(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(process, "_END_LIMIT_S", 0.2)
     server = process.start(Path(sys.executable), ["-c", STUBBORN], port=1)
-    time.sleep(0.3)
+    assert eventually(lambda: server.log().count("deaf") == 2)
 
     server.end()
 
-    assert gone(server.pid, within_s=5)
+    assert gone(server.pid)
 
 
 def test_the_guard_goes_when_the_server_was_ended() -> None:

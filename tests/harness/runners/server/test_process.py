@@ -9,8 +9,9 @@ import psutil
 import pytest
 
 from harness.runners.server import process
+from tests.processes import PATIENCE_S
 
-SLEEP = "import time; time.sleep(60)  # a server that takes long to load"
+SLEEP = "import time; time.sleep(600)  # a server that takes long to load"
 
 
 def interrupted() -> None:
@@ -22,7 +23,7 @@ def test_a_server_that_is_interrupted_while_it_loads_is_ended() -> None:
     assert psutil.pid_exists(server.pid)
 
     with pytest.raises(KeyboardInterrupt):
-        server.wait_until_ready(30, ask=interrupted)
+        server.wait_until_ready(PATIENCE_S, ask=interrupted)
 
     assert not server.running()
     assert not psutil.pid_exists(server.pid)
