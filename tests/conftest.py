@@ -1,4 +1,4 @@
-"""Which rules hold for every test? Skips are loud, and Hypothesis repeats itself.
+"""Which rules hold for every test? Skips are loud, Hypothesis repeats itself, the long go first.
 
 The cache of weights is the user's own: engine tests need real weights, and fetching them anew
 into a temporary folder for every run would take minutes.
@@ -6,6 +6,7 @@ into a temporary folder for every run would take minutes.
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.no_skips import pytest_sessionfinish, pytest_terminal_summary
@@ -23,3 +24,12 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("repeatable")
+
+_LONG = ("engine", "browser", "long")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the files that take long: at the end, all other processes would wait for one."""
+    long = {item.path for item in items if any(map(item.get_closest_marker, _LONG))}
+    items.sort(key=lambda item: item.path not in long)

@@ -1,4 +1,4 @@
-"""Which site do the tests look at? One built from a small corpus, once per session.
+"""Which site do the tests look at? One built from a small corpus, once for all test processes.
 
 One of its submissions carries text that tries to become code, as far as the format lets it. Beside
 the corpus lie the submissions of `tests.hostile_site`: one site serves all tests.
@@ -7,12 +7,15 @@ the corpus lie the submissions of `tests.hostile_site`: one site serves all test
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 import shutil
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from filelock import FileLock
 
 from pipeline.build import build
 from tests.builds import over_builds
@@ -83,10 +86,20 @@ def submission_name(number: int) -> str:
 
 @cache
 def built_site(temporary: Path) -> Path:
-    """The site of `corpus()` below pytest's base folder, built once per session."""
-    folder = temporary / "draftmap"
-    folder.mkdir()
-    return build(results=write_corpus(folder / "results"), output=folder / "site")
+    """The site of `corpus()` below pytest's base folder, which nobody may change.
+
+    Processes that test side by side have folders of their own in a common one: the first that needs
+    the site builds it there, and the others wait for it.
+    """
+    common = temporary.parent if "PYTEST_XDIST_WORKER" in os.environ else temporary
+    folder = common / "draftmap"
+    with FileLock(common / "draftmap.lock"):
+        if not (folder / "built").exists():
+            shutil.rmtree(folder, ignore_errors=True)  # of a process that was ended while it built
+            folder.mkdir()
+            build(results=write_corpus(folder / "results"), output=folder / "site")
+            (folder / "built").touch()
+    return folder / "site"
 
 
 def addresses(site: Path) -> list[str]:
