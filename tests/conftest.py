@@ -25,11 +25,16 @@ settings.register_profile(
 )
 settings.load_profile("repeatable")
 
+# In this order: what has a browser needs the built site, and one process builds it for all, while
+# the others are still busy with engines.
 _LONG = ("engine", "browser", "long")
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with the files that take long: at the end, all other processes would wait for one."""
-    long = {item.path for item in items if any(map(item.get_closest_marker, _LONG))}
-    items.sort(key=lambda item: item.path not in long)
+    turns = {item.path: len(_LONG) for item in items}
+    for item in items:
+        marked = (turn for turn, name in enumerate(_LONG) if item.get_closest_marker(name))
+        turns[item.path] = min((turns[item.path], *marked))
+    items.sort(key=lambda item: turns[item.path])
