@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pipeline.build import build
+from pipeline.links import Reader
 from pipeline.policy import UnexpectedScriptError, inline_scripts, write_policy
-from tests.pipeline.links import Reader
 from tests.sites import (
     HOSTILE_NOTE,
     PUBLISHED,

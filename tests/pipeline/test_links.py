@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.build import build
-from tests.pipeline.links import broken_links, sitemap, unnamed
+from pipeline.links import BrokenLinksError, broken_links, require_links, sitemap, unnamed
 from tests.sites import addresses, built_site
 
 ROOT = "https://example.org/draftmap/"
@@ -73,6 +73,10 @@ def test_what_leads_nowhere_is_found(tmp_path: Path) -> None:
         ("feed.json", "submissions/gone/"),
     ]
     assert unnamed(tmp_path) == [("index.html", "gone")]
+    with pytest.raises(
+        BrokenLinksError, match=r"below\.\nindex\.html: gone/\nindex\.html: #gone\nf"
+    ):
+        require_links(tmp_path)
 
 
 def test_the_sitemap_has_every_page_and_no_other(empty_site: Path) -> None:

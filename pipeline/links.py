@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 from xml.etree import ElementTree as ET
 
+from pipeline.errors import PipelineError
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
@@ -21,8 +23,23 @@ NAMED = ("for", "aria-labelledby", "aria-describedby", "aria-controls", "data-fi
 IN_CSS = re.compile(r"""url\(["']?([^"')]+)""")
 ATOM = "{http://www.w3.org/2005/Atom}"
 SITEMAP = "{http://www.sitemaps.org/schemas/sitemap/0.9}"
+SHOWN = 20
 # The labels of the theme for its drawer, its search and, where a page hides it, its contents.
 OF_THE_THEME = {"__drawer", "__search", "__toc"}
+
+
+class BrokenLinksError(PipelineError):
+    """A built site refers to something that it does not have: a fault of the pipeline."""
+
+    exit_code = 3
+
+    def __init__(self, found: list[tuple[str, str]]) -> None:
+        lines = [f"{place}: {link}" for place, link in found[:SHOWN]]
+        more = [f"and {len(found) - SHOWN} more"] if len(found) > SHOWN else []
+        super().__init__(
+            "The built site refers to what is not there. Please report this with the lines below.\n"
+            + "\n".join(lines + more)
+        )
 
 
 class Reader(HTMLParser):
@@ -50,6 +67,14 @@ class Reader(HTMLParser):
 def pages(site: Path) -> dict[Path, Reader]:
     """Every page of a site, read."""
     return {path: Reader(path.read_text("utf-8")) for path in site.rglob("index.html")}
+
+
+def require_links(site: Path) -> None:
+    """Raise `BrokenLinksError` unless everything that a site refers to in itself is there."""
+    found = [(place, link) for place, link in broken_links(site) if not urlsplit(link).scheme]
+    found += unnamed(site)
+    if found:
+        raise BrokenLinksError(found)
 
 
 def broken_links(site: Path) -> list[tuple[str, str]]:
