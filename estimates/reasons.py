@@ -63,8 +63,8 @@ def _why_too_few(estimate: Estimate, submission: Submission) -> str:
 def _why_this_speed(estimate: Estimate, arm: Arm, submission: Submission) -> str:
     if estimate.interval is None and single_pass(submission):
         return (
-            f"{_times(estimate)} in a single pass of each arm; what disturbed one of them cannot be"
-            " told from a difference, so measure at least three blocks."
+            f"{_times(estimate)} the baseline's speed in a single pass of each arm; what disturbed"
+            " a pass cannot be told from a difference, so measure at least three blocks."
         )
     if arm.role == "control" and arm.method.type != "oracle":
         return _control(estimate, arm)

@@ -67,7 +67,8 @@ def summarize(submission: Submission) -> Summary:
 
 
 def _estimate(scope: Scope) -> Estimate:
-    interval = _interval(scope)
+    over_prompts = _over_prompts(scope)
+    interval = widened(over_prompts, scope.submission, scope.arm)
     estimate = Estimate(
         arm=scope.arm.id,
         baseline=scope.arm.baseline or "",
@@ -77,7 +78,7 @@ def _estimate(scope: Scope) -> Estimate:
             scope.trials,
             scope.baseline_trials,
             interval,
-            single_pass=single_pass(scope.submission),
+            single_pass=over_prompts is not None and single_pass(scope.submission),
         ),
         prompts=len(scope.prompts),
         trials=sum(len(pairs.trials) for pairs in scope.prompts),
@@ -101,14 +102,11 @@ def _estimate(scope: Scope) -> Estimate:
     )
 
 
-def _interval(scope: Scope) -> Interval | None:
+def _over_prompts(scope: Scope) -> Interval | None:
     if not scope.complete:
         return None
-    log_ratios = scope.log_ratios
-    over_prompts = (
-        stratified_interval(log_ratios) if scope.task is None else t_interval(log_ratios[0])
-    )
-    return widened(over_prompts, scope.submission, scope.arm)
+    ratios = scope.log_ratios
+    return stratified_interval(ratios) if scope.task is None else t_interval(ratios[0])
 
 
 def _with_alternative(estimate: Estimate, scope: Scope) -> Estimate:
@@ -120,7 +118,7 @@ def _with_alternative(estimate: Estimate, scope: Scope) -> Estimate:
         estimate,
         alternative=compared.arm.baseline,
         over_alternative=math.exp(equal_weight_mean(compared.log_ratios)),
-        over_alternative_interval=_interval(compared),
+        over_alternative_interval=widened(_over_prompts(compared), scope.submission, scope.arm),
     )
 
 

@@ -40,7 +40,7 @@ def verdict(
 
     Failure comes first: the arm failed, or it or its baseline ran and nothing finished. Then an
     arm that drafted nothing: its ratio says nothing about speculation. After a `single_pass` of
-    each arm there is no interval, however many prompts were compared.
+    each arm there is no interval, although enough prompts were compared.
     """
     if arm.outcome == "failed" or _all_failed(trials) or _all_failed(baseline_trials):
         return "failed"

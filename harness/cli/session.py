@@ -59,7 +59,8 @@ def measure(wanted: Wanted, *, resume: bool) -> None:
             raise outcome
         else:
             talk.say(f"Error: {name}: {outcome}")
-    _tell(kept, as_json=wanted.as_json)
+    failed = {name: str(each) for name, each in ended.items() if isinstance(each, HarnessError)}
+    _tell(kept, failed, as_json=wanted.as_json)
     _end(kept, ended)
 
 
@@ -79,7 +80,7 @@ def _end(kept: Mapping[str, _Kept], ended: Mapping[str, object]) -> None:
         raise typer.Exit(codes[0])
 
 
-def _tell(kept: Mapping[str, _Kept], *, as_json: bool) -> None:
+def _tell(kept: Mapping[str, _Kept], failed: Mapping[str, str], *, as_json: bool) -> None:
     """The results for people, or for machines: one summary, or one for each engine."""
     if as_json:
         summaries = {name: to_json(each.summary) for name, each in kept.items()}
@@ -90,10 +91,10 @@ def _tell(kept: Mapping[str, _Kept], *, as_json: bool) -> None:
             if name:
                 console.rule(name, align="left")
             show(each.submission, each.summary, console)
-        if len(kept) > 1:
+        if len(kept) + len(failed) > 1 and kept:
             console.rule()
             compared = {name: (each.submission, each.summary) for name, each in kept.items()}
-            for line in engines.lines(compared):
+            for line in engines.lines(compared, failed):
                 console.print(line, soft_wrap=True, markup=False)
     for each in kept.values():
         talk.say(f"Result: {each.path}")

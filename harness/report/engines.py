@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from estimates.engines import baseline_ratio
+from estimates.passes import single_pass
 from estimates.wording import interval_text
 from harness.report import words
 from harness.report.terminal import overall
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from estimates.model import Estimate, Summary
     from schemas.submission import Submission
@@ -18,8 +19,11 @@ if TYPE_CHECKING:
     Measured = tuple[Submission, Summary]
 
 
-def lines(measured: Mapping[str, Measured]) -> Iterator[str]:
-    """Each engine's baseline over the first one's, and the speedup of every arm on it."""
+def lines(measured: Mapping[str, Measured], failed: Mapping[str, str]) -> Iterator[str]:
+    """Each engine's baseline over the first one's, and the speedup of every arm on it.
+
+    Those in `failed` have no result but a reason.
+    """
     first_name, (first, _) = next(iter(measured.items()))
     yield "Engines compared:"
     for name, (submission, summary) in measured.items():
@@ -29,8 +33,11 @@ def lines(measured: Mapping[str, Measured]) -> Iterator[str]:
             yield f"    {_baselines(first_name, first, submission)}"
         for arm in (arm for arm in submission.arms if arm.role == "speculation"):
             estimates = [each for each in summary.estimates if each.arm == arm.id]
-            if estimates:
-                yield f"    {arm.id}: {_said(overall(estimates))}"
+            for estimate in _telling(estimates):
+                yield f"    {arm.id}{_task(estimate)}: {_said(estimate)}"
+    for name, cause in failed.items():
+        yield f"  {name}: not measured"
+        yield f"    {cause}"
 
 
 def _baselines(first_name: str, first: Submission, other: Submission) -> str:
@@ -38,8 +45,23 @@ def _baselines(first_name: str, first: Submission, other: Submission) -> str:
     if found is None:
         return f"baseline: no prompt and block of both it and {first_name}"
     bounds = f" {interval_text(found.interval.low, found.interval.high)}" if found.interval else ""
-    prompts = words.counted(found.prompts, "prompt")
-    return f"baseline: {found.ratio:.2f}{bounds} times the speed of {first_name}, over {prompts}"
+    over = words.counted(found.prompts, "prompt")
+    if not found.interval and (single_pass(first) or single_pass(other)):
+        over = f"{over} in a single pass, so how certain that is cannot be told"
+    return f"baseline: {found.ratio:.2f}{bounds} times the speed of {first_name}, over {over}"
+
+
+def _telling(estimates: Sequence[Estimate]) -> Sequence[Estimate]:
+    """The estimate over all tasks, or those of the tasks where not all of them were measured."""
+    if not estimates:
+        return ()
+    whole = overall(estimates)
+    tasks = [each for each in estimates if each.task is not None and each.speedup is not None]
+    return (whole,) if whole.speedup is not None or not tasks else tasks
+
+
+def _task(estimate: Estimate) -> str:
+    return f", {estimate.task}" if estimate.task else ""
 
 
 def _said(estimate: Estimate) -> str:

@@ -84,8 +84,17 @@ def test_a_single_pass_of_each_arm_has_no_interval_and_no_verdict() -> None:
     assert "single pass" in reason(found, submission)
 
 
+def test_a_single_pass_over_too_few_tasks_says_so_first() -> None:
+    # One of the eight tasks: there is no figure over all of them, whatever the passes.
+    submission = passes((0.0,), by_prompt=(2.0, 2.2, 2.4, 2.6))
+    everything = next(each for each in summarize(submission).estimates if each.task is None)
+
+    assert everything.speedup is None
+    assert everything.verdict == "too-few-prompts"
+    assert "some were not measured" in reason(everything, submission)
+
+
 def test_over_many_campaigns_the_interval_holds_as_often_as_it_says() -> None:
-    # True speedup 1.5; passes move by 8 %, prompts by 5 %: without the passes the plain interval
     # True speedup 1.5; passes move by 8 %, prompts by 5 %. In 300 such campaigns the interval held
     # in 98 %, and without its part over blocks in 71 %.
     rng = random.Random(7)  # noqa: S311 - made-up data

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from estimates.summary import summarize
 from harness.report.engines import lines
 from tests.estimates.campaigns import campaign, trial
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from schemas.submission import Submission
 
 FIRST = campaign([trial("baseline", decode_ms=100.0), trial("spec", decode_ms=50.0)])
 SECOND = campaign([trial("baseline", decode_ms=25.0), trial("spec", decode_ms=50.0)])
@@ -15,10 +21,27 @@ SECOND = campaign([trial("baseline", decode_ms=25.0), trial("spec", decode_ms=50
 def test_baselines_are_compared_with_the_first_and_arms_with_their_own() -> None:
     second = replace(SECOND, engine=replace(SECOND.engine, backend="vulkan", version="10434"))
 
-    said = "\n".join(lines({"old": (FIRST, summarize(FIRST)), "new": (second, summarize(second))}))
+    said = compared(old=FIRST, new=second)
 
     assert "new: " in said
     assert "10434, vulkan" in said
     assert "baseline: 4.00 times the speed of old, over 1 prompt" in said
-    assert "spec: 2.00 times its own baseline" in said
-    assert "spec: 0.50 times its own baseline" in said
+    assert "spec, code: 2.00 times its own baseline" in said
+    assert "spec, code: 0.50 times its own baseline" in said
+
+
+def test_an_engine_that_failed_stands_in_the_list_with_its_reason() -> None:
+    said = compared({"broken": "the baseline cannot run: ended by signal 4"}, works=FIRST)
+
+    assert "  broken: not measured\n    the baseline cannot run: ended by signal 4" in said
+
+
+def test_a_single_pass_says_that_its_certainty_is_unknown() -> None:
+    once = replace(FIRST, design=replace(FIRST.design, interleaved="block", blocks=1))
+
+    assert "in a single pass, so how certain that is cannot be told" in compared(a=once, b=SECOND)
+
+
+def compared(failed: Mapping[str, str] | None = None, /, **engines: Submission) -> str:
+    measured = {name: (each, summarize(each)) for name, each in engines.items()}
+    return "\n".join(lines(measured, failed or {}))
