@@ -1,5 +1,8 @@
 """`python -m harness` is the command line."""
 
-from harness.cli.app import main
+try:
+    from harness.cli.app import main
+except KeyboardInterrupt:  # while libraries load, before anybody could catch it
+    raise SystemExit(130) from None
 
 main()

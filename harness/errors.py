@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+INTERRUPTED = 130  # as shells report a program that Ctrl-C ended
+
 
 class HarnessError(Exception):
     """A problem that one clear line explains: what, where, what to do. Printed once, by the cli."""
@@ -17,6 +19,12 @@ class BadInputError(HarnessError):
     exit_code = 1
 
 
+class UsageError(BadInputError):
+    """The command line cannot be carried out, whatever the files and the machine are."""
+
+    exit_code = 2
+
+
 class MachineError(HarnessError):
     """Something the machine lacks: memory, disk, a package, a working engine."""
 
@@ -25,3 +33,5 @@ class MachineError(HarnessError):
 
 class NothingMeasuredError(HarnessError):
     """The run ended, by Ctrl-C, before it had anything to tell."""
+
+    exit_code = INTERRUPTED

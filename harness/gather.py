@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from harness import campaign as campaigns
 from harness import gguf_header, suite, vocabulary
 from harness.drafts import needs_draft, takes_draft
-from harness.errors import BadInputError
+from harness.errors import BadInputError, UsageError
 from harness.methods import DraftModelRequest, method_type
 from harness.models.describe import describe, look_up
 from harness.models.planned import planned
@@ -93,7 +93,7 @@ def draft_names(
     methods = options.methods or defaults
     if options.drafts and not any(takes_draft(method) for method in methods):
         message = "--draft is given, but no --method uses it; add --method draft-model"
-        raise BadInputError(message)
+        raise UsageError(message)
     if options.drafts or not any(isinstance(method, DraftModelRequest) for method in methods):
         return options.drafts
     preset = presets().get((options.target or DEFAULT_TARGET).lower())

@@ -33,11 +33,9 @@ def opened(path: Path) -> GGUFReader:
         # Touching the last byte of the last tensor finds a file that was cut off.
         complete = all(tensor.data.nbytes == tensor.n_bytes for tensor in reader.tensors)
     except (ValueError, IndexError, KeyError, OSError, OverflowError, MemoryError) as error:
-        message = f"{path.name} is cut off or broken ({error}); download it again"
-        raise BadInputError(message) from error
+        raise _incomplete(path) from error  # a library's words, about arrays and shapes
     if not complete:
-        message = f"{path.name} is cut off; download it again"
-        raise BadInputError(message)
+        raise _incomplete(path)
     return reader
 
 
@@ -88,6 +86,12 @@ def flag(reader: GGUFReader, key: str, *, default: bool) -> bool:
     """A field that is yes or no."""
     field = reader.get_field(key)
     return bool(field.contents()) if field else default
+
+
+def _incomplete(path: Path) -> BadInputError:
+    mb = path.stat().st_size / 1e6
+    message = f"{path.name} is cut off or broken after {mb:.1f} MB; download it again"
+    return BadInputError(message)
 
 
 def _check_start(path: Path) -> None:

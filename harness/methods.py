@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from harness.errors import BadInputError
+from harness.errors import UsageError
 from harness.nearest import suggestion
 from schemas.submission import EmptyDraft, Ngram, NoSpeculation, Oracle, PromptLookup
 
@@ -75,12 +75,12 @@ class MethodKind:
 
 
 def parse(text: str) -> MethodRequest:
-    """The request in the value of `--method`. Raises `BadInputError` with the nearest name."""
+    """The request in the value of `--method`. Raises `UsageError` with the nearest name."""
     name, _, rest = text.strip().partition(":")
     known = METHODS.get(name)
     if known is None:
         message = f"unknown method {name!r}.{suggestion(name, METHODS)}"
-        raise BadInputError(message)
+        raise UsageError(message)
     usual = {key: value for key, value in known.defaults.items() if value is not None}
     return known.build({**usual, **_options(name, rest, known.defaults)})
 
@@ -101,7 +101,7 @@ def _prompt_lookup(options: _Options) -> PromptLookup:
     shortest, longest = int(options["ngram_min"]), int(options["ngram_max"])
     if shortest > longest:
         message = f"prompt-lookup: ngram_min={shortest} exceeds ngram_max={longest}"
-        raise BadInputError(message)
+        raise UsageError(message)
     return PromptLookup(n_max=int(options["n_max"]), ngram_min=shortest, ngram_max=longest)
 
 
@@ -119,7 +119,7 @@ def _depths(name: str, options: _Options) -> tuple[int, int | None]:
     n_min = int(options["n_min"]) if "n_min" in options else None
     if n_min is not None and n_min > n_max:
         message = f"{name}: n_min={n_min} exceeds n_max={n_max}, so nothing would be drafted"
-        raise BadInputError(message)
+        raise UsageError(message)
     return n_max, n_min
 
 
@@ -215,18 +215,18 @@ def _option(name: str, pair: str, known: Mapping[str, float | None]) -> tuple[st
     if key not in known:
         hint = suggestion(key, known) if known else " It has no options."
         message = f"{name} has no option {key!r}.{hint}"
-        raise BadInputError(message)
+        raise UsageError(message)
     if key in _SHARES:
         return key, _share(name, key, value)
     least = _LEAST.get(key, 1)
     if not value.isdecimal() or not least <= int(value) <= _DEEPEST:
         message = f"{name}: {key} must be a whole number from {least} to {_DEEPEST}, not {value!r}"
-        raise BadInputError(message)
+        raise UsageError(message)
     return key, int(value)
 
 
 def _share(name: str, key: str, value: str) -> float:
     if not _SHARE.fullmatch(value) or float(value) > 1:
         message = f"{name}: {key} must be a number from 0 to 1 like 0.7, not {value!r}"
-        raise BadInputError(message)
+        raise UsageError(message)
     return float(value)

@@ -65,6 +65,13 @@ def require_directory(output: Path | None) -> None:
         raise BadInputError(message)
 
 
+def require_free(output: Path | None) -> None:
+    """Raise `BadInputError` when a file of that name is there: it may hold an hour's work."""
+    if output is not None and output.is_file():
+        message = f"{output} is there already; name another --output, or remove it first"
+        raise BadInputError(message)
+
+
 def require_writable(output: Path | None) -> None:
     """Raise `MachineError` when nothing can be written there; to be asked before measuring."""
     path = output or Path()

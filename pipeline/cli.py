@@ -11,7 +11,7 @@ import typer
 
 from pipeline.corpus import corpus_findings
 from pipeline.discover import named
-from pipeline.errors import PipelineError
+from pipeline.errors import NothingFoundError, PipelineError
 from pipeline.gate_cli import gate_command
 from pipeline.places import require_results, require_writable
 
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 app = typer.Typer(
     help="From result files to the site: validate them, judge a pull request, build.",
+    epilog="Exit codes: 0 done, or accepted. 1 what was given is wrong: a file, a path, a result. "
+    "2 the command line cannot be carried out. 3 the machine or the pipeline itself fails.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -48,12 +50,15 @@ def validate_command(
         Path | None, typer.Option(help="Local file that remembers which files were accepted.")
     ] = None,
 ) -> None:
-    """Say what is wrong with result files. Exit code 0: nothing; 1: something."""
+    """Say what is wrong with result files. Exit code 0: nothing; 1: something, or no file."""
     sources = named(paths or [RESULTS])
+    if not sources:
+        raise _stopped(NothingFoundError(paths or [RESULTS]))
     findings = corpus_findings(sources, certificates=certificates)
     typer.echo(_findings_json(findings) if as_json else _findings_text(findings), nl=False)
     if not findings:
-        typer.echo(f"{len(sources)} file(s) accepted", err=True)
+        files = "1 file" if len(sources) == 1 else f"{len(sources)} files"
+        typer.echo(f"{files} accepted", err=True)
     raise typer.Exit(1 if findings else 0)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from schemas.finding import Finding
 
@@ -36,10 +36,16 @@ class RejectedError(PipelineError):
 class MissingFileError(PipelineError):
     """A path that was asked for does not exist."""
 
-    exit_code = 2
-
     def __init__(self, path: object) -> None:
         super().__init__(f"{path} does not exist. Give a result file or a folder that holds some.")
+
+
+class NothingFoundError(PipelineError):
+    """Where files to judge were expected, there are none: probably the wrong folder."""
+
+    def __init__(self, paths: Iterable[object]) -> None:
+        places = " and ".join(map(str, paths))
+        super().__init__(f"{places} holds no JSON file. Give a result file or a folder with some.")
 
 
 class UnwritableError(PipelineError):

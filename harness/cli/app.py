@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from harness import __version__
+from harness.cli import talk
 from harness.cli.doctor import doctor
 from harness.cli.import_ import import_
 from harness.cli.methods import methods
@@ -21,7 +22,10 @@ _PROGRAM = "python -m harness"
 app = typer.Typer(
     name="draftmap",
     help="Measure where speculative decoding makes a local LLM faster, where slower, and why.",
-    epilog="Start with `python -m harness doctor`, then `python -m harness run --quick`.",
+    epilog="Start with `python -m harness doctor`, then `python -m harness run --quick`.\n\n"
+    "Exit codes: 0 done. 1 what was given cannot be used, such as a file or a model, or the answer "
+    "is no. 2 the command line cannot be carried out. 3 the machine lacks something: memory, disk, "
+    "network, a working engine. 130 interrupted; what was measured is kept.",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode="markdown",
@@ -50,5 +54,6 @@ def options(
 
 def main() -> None:
     """Run the command line and exit with its code."""
+    talk.open_closed_streams()
     treat_termination_as_ctrl_c()
     app(prog_name=_PROGRAM)

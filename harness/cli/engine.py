@@ -7,19 +7,31 @@ from typing import TYPE_CHECKING
 
 from harness.campaign import CONTROLS
 from harness.cli import talk
-from harness.errors import BadInputError
+from harness.errors import UsageError
 from harness.gather import gather
 from harness.methods import method_type
 from harness.nearest import suggestion
-from harness.runners import RUNNERS, Reach
+from harness.runners import OFFERED, RUNNERS, Reach
 from harness.suitability import require_suited
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from harness.campaign import Options
     from harness.model import Campaign
     from harness.models.served import ServedModels
     from harness.runners import RunnerKind
     from harness.runners.base import Runner
+
+# What other runners would not look at; ignored silently, the wrong engine would be measured.
+_SERVER_OPTIONS: dict[str, Callable[[Reach], object]] = {
+    "--base-url": lambda reach: reach.base_url,
+    "--spec-base-url": lambda reach: reach.spec_base_urls,
+    "--server-command": lambda reach: reach.server_command,
+    "--spec-server-command": lambda reach: reach.spec_server_commands,
+    "--served-model": lambda reach: reach.model,
+    "--backend": lambda reach: reach.backend,
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,18 +43,22 @@ class ChosenEngine:
 
     @property
     def kind(self) -> RunnerKind:
-        """What the runner can do. Raises `BadInputError` for a name that is none."""
+        """What the runner can do. Raises `UsageError` for a name that is none."""
         if self.name not in RUNNERS:
-            message = f"unknown runner {self.name!r}.{suggestion(self.name, RUNNERS)}"
-            raise BadInputError(message)
+            message = f"unknown runner {self.name!r}.{suggestion(self.name, OFFERED)}"
+            raise UsageError(message)
         return RUNNERS[self.name]
 
     def require_suited(self, options: Options) -> None:
-        """Raise `BadInputError` when this runner cannot run what the options ask for."""
+        """Raise `UsageError` when this runner cannot run what the options ask for."""
         require_suited(options, self.name, self.kind)
+        for option, value in _SERVER_OPTIONS.items():
+            if value(self.reach) and not self.kind.behind_servers:
+                message = f"{option} is for --runner openai, not for {self.name}"
+                raise UsageError(message)
 
     def runner(self) -> Runner:
-        """The runner. Raises `BadInputError` when it is not said how to reach its engine."""
+        """The runner. Raises `UsageError` when it is not said how to reach its engine."""
         return self.kind.build(self.reach)
 
     def campaign(self, options: Options, *, fetch: bool) -> Campaign:
@@ -61,14 +77,14 @@ class ChosenEngine:
         return self.on(replace(made, interleaved=kind.interleaved))
 
     def on(self, campaign: Campaign) -> Campaign:
-        """A campaign of this runner on this engine. Raises `BadInputError` if it cannot run it."""
+        """A campaign of this runner on this engine. Raises `UsageError` if it cannot run it."""
         self.commands(campaign)
         return replace(campaign, engine=self._shown())
 
     def commands(self, campaign: Campaign) -> tuple[str, ...]:
         """The command lines that the engine would be started with; none where none would be.
 
-        Raises `BadInputError` when the engine cannot run an arm of the campaign.
+        Raises `UsageError` when the engine cannot run an arm of the campaign.
         """
         preview = self.kind.preview
         return preview(campaign, self.reach) if preview else ()

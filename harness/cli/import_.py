@@ -10,7 +10,7 @@ from estimates.report import to_json
 from estimates.summary import summarize
 from harness import output as results
 from harness.cli import talk
-from harness.errors import BadInputError
+from harness.errors import BadInputError, UsageError
 from harness.importers import IMPORTERS
 from harness.importers.assemble import About, Imported, assemble
 from harness.importers.facts import KEYS, told
@@ -111,8 +111,8 @@ def import_(  # noqa: PLR0913 - typer makes an option of every argument
     --map target=vicuna-7b-v1.3 --map backend=cuda --map gpu="NVIDIA A100"`
     """
     if source_format not in IMPORTERS:
-        message = f"no such format: {source_format!r}.{suggestion(source_format, IMPORTERS)}"
-        raise typer.BadParameter(message, param_hint="--from")
+        message = f"--from {source_format}: no such format.{suggestion(source_format, IMPORTERS)}"
+        raise UsageError(message)
     given_files = [_given(name) for name in files]
     about = About(
         format=source_format,
@@ -136,7 +136,7 @@ def _checked(option: str, value: str | None, form: re.Pattern[str]) -> str | Non
     if value is not None and not form.fullmatch(value):
         wanted = "letters, digits and inner hyphens" if form is _HANDLE else "one line without < >"
         message = f"{option} {value!r} has the wrong form; expected {wanted}"
-        raise BadInputError(message)
+        raise UsageError(message)
     return value
 
 
@@ -145,6 +145,7 @@ def _written(submissions: tuple[Submission, ...], output: Path | None) -> list[P
     if is_file and len(submissions) > 1:
         message = f"{len(submissions)} results do not fit into {output}; give a directory"
         raise BadInputError(message)
+    results.require_free(output)
     results.require_writable(output)
     return [results.write(each, output) for each in submissions]
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from harness.errors import BadInputError
+from harness.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,10 +27,10 @@ class Leg:
 
 
 def legs(engine: ChosenEngine, binaries: Sequence[str]) -> tuple[Leg, ...]:
-    """One leg for each binary, one alone where none is named. Raises `BadInputError`."""
+    """One leg for each binary, one alone where none is named. Raises `UsageError`."""
     if binaries and engine.name != "llama-server":
         message = f"--server-binary is for --runner llama-server, not for {engine.name}"
-        raise BadInputError(message)
+        raise UsageError(message)
     named = [_named(text) for text in binaries]
     if len(named) > 1:
         _require_names([name for name, _ in named])
@@ -59,7 +59,7 @@ def _require_names(names: Sequence[str]) -> None:
         message = (
             "several binaries need names: --server-binary cuda=PATH --server-binary vulkan=PATH"
         )
-        raise BadInputError(message)
+        raise UsageError(message)
     if twice:
         message = f"two binaries are called {twice[0]}; give each --server-binary a name of its own"
-        raise BadInputError(message)
+        raise UsageError(message)

@@ -8,10 +8,8 @@ from rich.text import Text
 
 from harness.cli import talk
 from harness.methods import METHODS, MethodKind, signature
-from harness.runners import RUNNERS
+from harness.runners import OFFERED
 from schemas.codec import Json
-
-_MADE_UP = "fake"  # nobody looks for it here
 
 
 @talk.reports_errors
@@ -35,9 +33,7 @@ def _as_json(name: str, kind: MethodKind) -> Json:
 
 
 def _runners_of(method: str) -> tuple[str, ...]:
-    return tuple(
-        name for name, kind in RUNNERS.items() if method in kind.methods and name != _MADE_UP
-    )
+    return tuple(name for name, kind in OFFERED.items() if method in kind.methods)
 
 
 def _print(console: Console) -> None:

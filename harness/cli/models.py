@@ -51,8 +51,8 @@ def check(
 ) -> None:
     """Can DRAFT propose tokens to TARGET? llama.cpp's rule, from the headers of two GGUF files.
 
-    Nothing is fetched and no weights are loaded. The exit code is 0 for yes and 1 for no. A file
-    that is broken is an error with code 1, one that is not here with code 3: without an answer.
+    Nothing is fetched and no weights are loaded. The exit code is 0 for yes and 1 for no. A wrong
+    path or a broken file is an error with code 1, too, a model yet to be fetched one with code 3.
     """
     paths = located(target), located(draft)
     ours, theirs = (vocabulary_and_tokens(path) for path in paths)
@@ -74,7 +74,7 @@ def get(
     name: Annotated[str, typer.Argument(metavar="MODEL", help="A preset or `owner/repo:quant`.")],
     draft: Annotated[
         bool,
-        typer.Option("--draft/--no-draft", help="Fetch the preset's draft too. Default: yes."),
+        typer.Option("--draft/--no-draft", help="Fetch the preset's draft too."),
     ] = True,
 ) -> None:
     """Fetch a model, and the draft that goes with it, and print where they lie.

@@ -8,7 +8,7 @@ from harness.cli.legs import legs
 from harness.cli.options import measured, reached, result, running, servers
 from harness.cli.session import measure
 from harness.cli.wanted import Contribution, Wanted
-from harness.errors import BadInputError
+from harness.errors import UsageError
 from harness.methods import parse
 from harness.runners import Reach
 
@@ -115,7 +115,7 @@ def _split(values: list[str] | None) -> tuple[str, ...]:
     names = tuple(part for part in parts if part)
     if values and not names:
         message = "an empty list of tasks or prompts; leave the option out for all"
-        raise BadInputError(message)
+        raise UsageError(message)
     return names
 
 
@@ -123,5 +123,5 @@ def _levels(text: str | None) -> tuple[int, ...]:
     parts = _split([text]) if text else ()
     if not all(part.isdecimal() and 1 <= int(part) <= _MOST_IN_FLIGHT for part in parts):
         message = f"--concurrency {text}: give whole numbers from 1 on, such as 1,2,4,8"
-        raise BadInputError(message)
+        raise UsageError(message)
     return tuple(sorted({int(part) for part in parts}))

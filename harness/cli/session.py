@@ -16,7 +16,7 @@ from harness.cli import talk
 from harness.detect.checkout import commit
 from harness.detect.machine import machine
 from harness.detect.watch import Watch
-from harness.errors import HarnessError
+from harness.errors import INTERRUPTED, HarnessError
 from harness.journal import fingerprint, set_aside
 from harness.progress import ProgressDisplay
 from harness.report import engines, words
@@ -46,6 +46,8 @@ class _Kept:
 def measure(wanted: Wanted, *, resume: bool) -> None:
     """Measure, write a result for each engine, print the reports."""
     wanted.check()
+    if not resume:  # which writes the same result anew, with more in it
+        results.require_free(wanted.output)
     runs = _runs(wanted, resume=resume)
     with ProgressDisplay(talk.talk_console()) as display:
         ended = in_turn({name: run.by_blocks(display) for name, run in runs.items()})
@@ -74,7 +76,7 @@ def _runs(wanted: Wanted, *, resume: bool) -> dict[str, _Run]:
 
 def _end(kept: Mapping[str, _Kept], ended: Mapping[str, object]) -> None:
     if any(each.submission.design.ended == "interrupted" for each in kept.values()):
-        raise typer.Exit(talk.INTERRUPTED)
+        raise typer.Exit(INTERRUPTED)
     codes = [each.exit_code for each in ended.values() if isinstance(each, HarnessError)]
     if codes:
         raise typer.Exit(codes[0])

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import functools
+import os
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 import orjson
 import typer
 from rich.console import Console
 
-from harness.errors import HarnessError, MachineError
+from harness.errors import INTERRUPTED, HarnessError, MachineError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,8 +22,15 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 T = TypeVar("T")
 
-INTERRUPTED = 130  # as shells report a program that Ctrl-C ended
 _NARROWEST = 80
+
+
+def open_closed_streams() -> None:
+    """Let a program that was started without standard output or error (`>&-`) run on silently."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            nowhere = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - for good
+            setattr(sys, name, nowhere)
 
 
 def say(text: str) -> None:

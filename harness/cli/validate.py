@@ -54,7 +54,8 @@ def _read(path: Path) -> Submission | tuple[Finding, ...]:
         with path.open("rb") as stream:
             data = stream.read(MAX_BYTES + 1)  # one more than allowed: the loader says so
     except OSError as error:
-        message = f"cannot be read ({error.strerror}); check the path"
+        next_step = "name the files in it" if path.is_dir() else "check the path"
+        message = f"cannot be read ({error.strerror}); {next_step}"
         return (Finding(path=ROOT, message=message, rule="readable"),)
     return read_document(data)
 

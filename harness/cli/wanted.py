@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from harness import output as results
-from harness.errors import BadInputError
+from harness.errors import UsageError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,13 +29,13 @@ class Contribution:
     notes: str | None = None
 
     def check(self) -> None:
-        """Raise `BadInputError` when the format would not take it."""
+        """Raise `UsageError` when the format would not take it."""
         if self.contributor is not None and not _CONTRIBUTOR.fullmatch(self.contributor):
             message = f"--contributor {self.contributor!r}: letters, digits and inner hyphens only"
-            raise BadInputError(message)
+            raise UsageError(message)
         if self.notes is not None and not _NOTES.fullmatch(self.notes):
             message = "--notes takes one line of at most 280 characters, without < and >"
-            raise BadInputError(message)
+            raise UsageError(message)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -31,9 +31,6 @@ def resolve(value: str, *, say: Callable[[str], None], client: Client | None = N
     path = Path(value).expanduser()
     if path.is_file():
         return Weights(path=path)
-    if path.is_dir():
-        message = f"{value} is a directory; name the GGUF file in it"
-        raise BadInputError(message)
     preset = presets().get(value.lower())
     if preset is not None:
         return from_preset(preset, say=say, client=client)
@@ -44,6 +41,8 @@ def resolve(value: str, *, say: Callable[[str], None], client: Client | None = N
 
 def refuse_unknown(value: str) -> BadInputError:
     """What to say about a value that stands for no model."""
+    if Path(value).expanduser().is_dir():
+        return BadInputError(f"{value} is a folder; name the GGUF file in it")
     if value.lower().endswith(".gguf"):
         message = f"{value} does not exist; check the path, or name a preset or owner/repo:quant"
         return BadInputError(message)

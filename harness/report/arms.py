@@ -12,6 +12,8 @@ from harness.report import words
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from rich.console import Console
+
     from estimates.model import Estimate
     from schemas.submission import Arm, Method, Submission
 
@@ -23,24 +25,39 @@ LEGEND = (
     "same: outputs equal to the baseline's (~ parted at a near-tie, ! parted for no such reason)."
 )
 
+_COLUMNS = ("task", "verdict", "speedup [95%]", "got/needs", "taken/whole", "same")
+_FEWEST_COLUMNS = 3
+_WIDE = 1000  # wider than any row
+
 
 def title(arm: Arm, submission: Submission) -> Text:
     """`draft-model-n4: Tiny-500M Q8_0 drafts up to 4 tokens`."""
     return Text.assemble((arm.id, "bold"), f": {_described(arm, submission)}")
 
 
-def table(estimates: Sequence[Estimate]) -> Table:
-    """One row per task, and one for all tasks together at the end."""
+def table(estimates: Sequence[Estimate], console: Console) -> Table:
+    """One row per task, and one for all tasks together at the end.
+
+    A console that is too narrow gets fewer columns; figures that are cut would mislead.
+    """
+    unbounded = console.options.update(width=_WIDE)
+    for count in range(len(_COLUMNS), _FEWEST_COLUMNS, -1):
+        drawn = _table(estimates, count)
+        if console.measure(drawn, options=unbounded).maximum <= console.width:
+            return drawn
+    return _table(estimates, _FEWEST_COLUMNS)
+
+
+def _table(estimates: Sequence[Estimate], count: int) -> Table:
     drawn = Table(
         box=None, padding=(0, 1), collapse_padding=True, pad_edge=False, header_style="dim"
     )
-    drawn.add_column("task", no_wrap=True)
-    drawn.add_column("verdict", no_wrap=True)
-    drawn.add_column("speedup [95%]", no_wrap=True)
-    for heading in ("got/needs", "taken/whole", "same"):
-        drawn.add_column(heading, no_wrap=True, justify="right")
+    for heading in _COLUMNS[:count]:
+        is_text = heading in _COLUMNS[:_FEWEST_COLUMNS]
+        wraps = heading == "verdict" and count == _FEWEST_COLUMNS
+        drawn.add_column(heading, no_wrap=not wraps, justify="left" if is_text else "right")
     for estimate in estimates:
-        drawn.add_row(*_row(estimate), style="bold" if estimate.task is None else "")
+        drawn.add_row(*_row(estimate)[:count], style="bold" if estimate.task is None else "")
     return drawn
 
 

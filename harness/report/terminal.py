@@ -34,8 +34,9 @@ def show(submission: Submission, summary: Summary, console: Console) -> None:
             _print_arm(arm, submission, summary, console)
     _print_crowd(summary, console)
     _print_controls(summary, console)
-    console.print()
-    _print_wrapped(arms.LEGEND, console, style="dim")
+    if any(estimate.speedup is not None for estimate in summary.estimates):
+        console.print()
+        _print_wrapped(arms.LEGEND, console, style="dim")
     _print_wrapped(trust.unknown_repeatability(summary), console, style="dim")
     _print_curve(submission, console)
     _print_flags(summary.flags, console)
@@ -47,7 +48,7 @@ def _print_arm(arm: Arm, submission: Submission, summary: Summary, console: Cons
     _print_wrapped(_reason(estimates, submission), console)
     if any(e.speedup is not None for e in estimates):
         _print_wrapped(words.over_alternative(overall(estimates)), console)
-        console.print(arms.table(estimates))
+        console.print(arms.table(estimates, console))
         found = next((each for each in summary.repeatability if each.arm == arm.id), None)
         _print_wrapped(trust.repeatability(found), console)
         _print_wrapped(trust.by_processor(overall(estimates)), console)

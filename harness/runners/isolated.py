@@ -11,13 +11,14 @@ import os
 import signal
 import sys
 import threading
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Literal, cast
 
 from harness.errors import HarnessError, MachineError
 from harness.runners.base import Failure
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from multiprocessing.connection import Connection
 
     from harness.model import Campaign
@@ -121,7 +122,8 @@ class IsolatedSession:
         self._connection, theirs = context.Pipe()
         arguments = (theirs, self._runner, self._campaign)
         self._process = context.Process(target=_serve, args=arguments, daemon=True)
-        self._process.start()
+        with _interrupts_held_back():
+            self._process.start()
         theirs.close()
         self._receive(self._limit_s)
 
@@ -168,6 +170,23 @@ class IsolatedSession:
         if self._process.exitcode is None:
             self._process.kill()
             self._process.join()
+
+
+@contextmanager
+def _interrupts_held_back() -> Iterator[None]:
+    """Give a child that starts here no Ctrl-C; ours comes afterwards.
+
+    A child inherits what is held back. It would else break off while it still loads, in the words
+    of a traceback. Windows cannot hold signals back.
+    """
+    if sys.platform == "win32":
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _serve(connection: Connection, runner: Runner, campaign: Campaign) -> None:

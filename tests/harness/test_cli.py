@@ -129,9 +129,9 @@ def test_a_dry_run_for_machines_holds_every_trial(models: list[str]) -> None:
 @pytest.mark.parametrize(
     ("option", "value", "exit_code", "message"),
     [
-        ("--contributor", "a_b", 1, "--contributor 'a_b': letters"),
-        ("--notes", "a\nb", 1, "--notes takes one line"),
-        ("--runner", "fak", 1, "unknown runner 'fak'. Did you mean 'fake'?"),
+        ("--contributor", "a_b", 2, "--contributor 'a_b': letters"),
+        ("--notes", "a\nb", 2, "--notes takes one line"),
+        ("--runner", "opnai", 2, "unknown runner 'opnai'. Did you mean 'openai'?"),
         ("--output", "/proc/here.json/none", 3, "cannot be written"),
     ],
 )
@@ -159,6 +159,23 @@ def test_a_dry_run_fetches_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
     assert "--dry-run fetches nothing" in unknown.stderr
 
 
+def test_a_result_that_is_there_is_not_replaced(tmp_path: Path, models: list[str]) -> None:
+    kept = tmp_path / "kept.json"
+    kept.write_text("an hour's work")
+
+    result = call("run", *models, *SMALL, "--output", str(kept))
+
+    assert result.exit_code == 1
+    assert f"{kept} is there already; name another --output" in result.stderr
+    assert kept.read_text() == "an hour's work"
+
+
+def test_the_codes_that_commands_end_with_are_told() -> None:
+    words = " ".join(call("--help").stdout.split())
+
+    assert "Exit codes: 0 done. 1 what was given cannot be used" in words
+
+
 def test_resuming_nothing_is_said(tmp_path: Path, models: list[str]) -> None:
     result = call("run", *models, *SMALL, "--output", str(tmp_path), "--resume")
 
@@ -167,23 +184,28 @@ def test_resuming_nothing_is_said(tmp_path: Path, models: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "code", "said"),
     [
-        (["--target", "qwen3-8"], "Did you mean 'qwen3-8b'"),
-        (["--method", "promptlookup"], "Did you mean 'prompt-lookup'"),
-        (["--tasks", "cod"], "Did you mean 'code'"),
-        (["--tasks", ","], "an empty list"),
-        (["--suite", "nope"], "no suite 'nope'"),
-        (["--runner", "lama"], "unknown runner 'lama'"),
-        (["--contributor", "a b"], "--contributor 'a b'"),
-        (["--notes", "two\nlines"], "--notes takes one line"),
+        (["--target", "qwen3-8"], 1, "Did you mean 'qwen3-8b'"),
+        (["--target", "/"], 1, "/ is a folder; name the GGUF file in it"),
+        (["--suite", "nope"], 1, "no suite 'nope'"),
+        (["--tasks", "cod"], 1, "Did you mean 'code'"),
+        (["--tasks", ","], 2, "an empty list"),
+        (["--method", "promptlookup"], 2, "Did you mean 'prompt-lookup'"),
+        (["--runner", "lama"], 2, "unknown runner 'lama'"),
+        (["--concurrency", "0"], 2, "--concurrency 0: give whole numbers from 1 on"),
+        (["--contributor", "a b"], 2, "--contributor 'a b'"),
+        (["--notes", "two\nlines"], 2, "--notes takes one line"),
+        (["--base-url", "http://x"], 2, "--base-url is for --runner openai, not for llama-cpp"),
     ],
 )
 @pytest.mark.usefixtures("cache_dir")
-def test_bad_input_is_one_line_on_stderr_and_exit_code_1(arguments: list[str], said: str) -> None:
+def test_a_mistake_is_one_line_on_stderr_and_its_exit_code(
+    arguments: list[str], code: int, said: str
+) -> None:
     result = call("run", *arguments)
 
-    assert result.exit_code == 1
+    assert result.exit_code == code
     assert result.stdout == ""
     assert said in result.stderr
     assert result.stderr.count("Error:") == 1
@@ -201,7 +223,7 @@ def test_a_broken_model_and_a_strange_vocabulary_are_bad_input(tmp_path: Path) -
     second = call("run", "--target", str(target), "--draft", str(strange))
 
     assert (first.exit_code, second.exit_code) == (1, 1)
-    assert "broken.gguf is cut off or broken (" in first.stderr
+    assert "broken.gguf is cut off or broken after 0.0 MB; download it again" in first.stderr
     assert "Strange cannot draft for Big" in second.stderr
 
 

@@ -74,6 +74,22 @@ def test_show_of_a_missing_or_invalid_file_is_bad_input(tmp_path: Path) -> None:
     assert call("show", str(path)).exit_code == 1
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="no shell that closes the output")
+def test_a_program_without_standard_output_is_silent(tmp_path: Path) -> None:
+    path = tmp_path / "good.json"
+    path.write_bytes(sample_bytes(sample(tasks=("code",), blocks=1)))
+    command = f'"{sys.executable}" -m harness show "{path}" >&-'
+
+    done = subprocess.run(["/bin/sh", "-c", command], stderr=PIPE, text=True, check=False)
+
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_folder_in_place_of_a_file_is_told_from_a_wrong_path(tmp_path: Path) -> None:
+    assert "name the files in it" in call("validate", str(tmp_path)).stdout
+    assert "check the path" in call("validate", str(tmp_path / "none")).stdout
+
+
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has a disk always full")
 @pytest.mark.parametrize("options", [[], ["--json"]])
 def test_a_report_that_cannot_be_written_is_one_line(tmp_path: Path, options: list[str]) -> None:

@@ -154,7 +154,7 @@ def test_a_fact_may_hold_for_one_part_only(tmp_path: Path) -> None:
         (["--map", "task.code_pyton=code"], 1, "Did you mean 'code_python'?"),
         (["--map", "other/gpu=x"], 1, "have no part 'other'"),
         (["--map", "missing.toml"], 1, "missing.toml cannot be read"),
-        (["--contributor", "a b"], 1, "--contributor 'a b' has the wrong form"),
+        (["--contributor", "a b"], 2, "--contributor 'a b' has the wrong form"),
         (["--from", "speedbench"], 2, "Did you mean 'speed-bench'?"),
         (["--output", "/proc/none"], 3, "cannot be written"),
     ],
@@ -166,9 +166,7 @@ def test_a_mistake_ends_in_one_line_and_its_code(
 
     result = call("mtp-bench", *where, *options)
 
-    # The frame around a usage message breaks its lines.
-    words = " ".join(result.stderr.replace("│", " ").split())
-    assert (result.exit_code, said in words) == (code, True), result.stderr
+    assert (result.exit_code, said in result.stderr) == (code, True), result.stderr
     assert list(tmp_path.iterdir()) == []
 
 

@@ -34,7 +34,7 @@ def test_a_valid_file_is_accepted_in_silence(tmp_path: Path) -> None:
     done = pipeline("validate", path)
 
     assert (done.returncode, done.stdout) == (0, "")
-    assert done.stderr == "1 file(s) accepted\n"
+    assert done.stderr == "1 file accepted\n"
 
 
 def test_without_a_path_the_results_of_the_repository_are_judged() -> None:
@@ -65,13 +65,26 @@ def test_json_of_nothing_wrong_is_an_empty_list(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "arguments", [["build", "--extra", "nowhere.json"], ["validate", "--colour"]]
+    ("arguments", "code", "said"),
+    [
+        (["build", "--extra", "nowhere.json"], 1, "nowhere.json does not exist. "),
+        (["validate", "--colour"], 2, "No such option: --colour"),
+    ],
 )
-def test_what_cannot_be_meant_is_a_usage_error(arguments: list[str]) -> None:
+def test_what_cannot_be_meant_says_so_with_its_code(
+    arguments: list[str], code: int, said: str
+) -> None:
     done = pipeline(*arguments)
 
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr
+    assert (done.returncode, done.stdout) == (code, "")
+    assert said in done.stderr
+
+
+def test_a_folder_without_results_is_not_accepted(tmp_path: Path) -> None:
+    done = pipeline("validate", tmp_path)
+
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith(f"{tmp_path} holds no JSON file. ")
 
 
 def test_a_rejected_file_stops_the_build(rejected: Path, tmp_path: Path) -> None:
@@ -105,7 +118,7 @@ def test_an_unknown_picture_is_a_usage_error_that_names_the_charts(tmp_path: Pat
 def test_a_results_folder_that_is_not_there_is_no_empty_site(tmp_path: Path) -> None:
     done = pipeline("build", "--results", tmp_path / "resutls", "--output", tmp_path / "site")
 
-    assert done.returncode == 2
+    assert done.returncode == 1
     assert done.stderr.startswith(f"{tmp_path / 'resutls'} does not exist. ")
     assert not (tmp_path / "site").exists()
 

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from harness.runners import RUNNERS
+from harness.runners import OFFERED
 
 _HOW = "How it runs"
 
@@ -13,7 +13,7 @@ Runner = Annotated[
     typer.Option(
         metavar="RUNNER",
         help="What runs the models. "
-        + " ".join(f"`{name}`: {kind.summary}." for name, kind in RUNNERS.items()),
+        + " ".join(f"`{name}`: {kind.summary}." for name, kind in OFFERED.items()),
         rich_help_panel=_HOW,
     ),
 ]

@@ -6,7 +6,7 @@ import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from harness.errors import BadInputError
+from harness.errors import UsageError
 from harness.runners.openai import command
 from harness.runners.openai.address import Address, parse
 
@@ -31,12 +31,12 @@ class Doors:
 
 
 def doors(reach: Reach) -> Doors:
-    """The ways that the options name. Raises `BadInputError` when they are not one set of them."""
+    """The ways that the options name. Raises `UsageError` when they are not one set of them."""
     urls = [text for text in (reach.base_url, *reach.spec_base_urls) if text]
     commands = [text for text in (reach.server_command, *reach.spec_server_commands) if text]
     if urls and commands:
         message = "give servers that run (--base-url) or commands that start them, not both"
-        raise BadInputError(message)
+        raise UsageError(message)
     if reach.base_url is not None:
         return Doors(
             base=parse(reach.base_url, option="--base-url"),
@@ -55,31 +55,31 @@ def doors(reach: Reach) -> Doors:
         '"… --port {port}", and one more with it for each --method: --spec-base-url URL or '
         "--spec-server-command"
     )
-    raise BadInputError(message)
+    raise UsageError(message)
 
 
 def check(found: Doors, campaign: Campaign) -> None:
-    """Raise `BadInputError` when the servers are not those that the arms of a campaign need."""
+    """Raise `UsageError` when the servers are not those that the arms of a campaign need."""
     methods = speculation(campaign)
     if not methods:
         message = (
             "say with --method how the other server drafts, such as "
             "--method draft-model:n_max=5 --draft NAME or --method prompt-lookup:n_max=5"
         )
-        raise BadInputError(message)
+        raise UsageError(message)
     if len(methods) != len(found.spec):
         message = (
             f"{len(methods)} methods and {len(found.spec)} {found.option}: speculation is fixed "
             "when a server starts, so give one for each --method, in their order"
         )
-        raise BadInputError(message)
+        raise UsageError(message)
     if not isinstance(found.base, Address) and found.base in found.spec:
         message = f"{found.option} is the baseline's command; give one that turns speculation on"
-        raise BadInputError(message)
+        raise UsageError(message)
     for arm in campaign.arms:
         if arm.role != "speculation" and arm.method.type != "none":
             message = f"a server has no arm {arm.id}; leave out that --method"
-            raise BadInputError(message)
+            raise UsageError(message)
 
 
 def command_lines(found: Doors, campaign: Campaign) -> tuple[str, ...]:

@@ -111,14 +111,25 @@ def find(path: str | None) -> Binary:
     """The binary at a path, or the one on PATH. Raises `HarnessError` when it is none."""
     found = shutil.which(path or PROGRAM)
     if found is None:
-        where = f"no program at {path}" if path else f"no {PROGRAM} on PATH"
-        message = f"{where}; name the binary with --server-binary"
-        raise BadInputError(message)
+        raise BadInputError(_not_found(path))
     abilities = read_help(_output(Path(found), "--help"))
     if "--port" not in abilities.flags:
-        message = f"{found} does not answer --help as a llama-server does"
+        message = (
+            f"{found} does not answer --help as a llama-server does; "
+            f"name the {PROGRAM} of a llama.cpp build with --server-binary"
+        )
         raise BadInputError(message)
     return Binary(path=Path(found).resolve(), abilities=abilities)
+
+
+def _not_found(path: str | None) -> str:
+    if path is None:
+        return f"no {PROGRAM} on PATH; name the binary with --server-binary"
+    if Path(path).is_dir():
+        return f"{path} is a folder; name the {PROGRAM} in it with --server-binary"
+    if Path(path).is_file():
+        return f"{path} may not be run; make it executable (chmod +x), or name another binary"
+    return f"no program at {path}; name the binary with --server-binary"
 
 
 def without_places(argv: Sequence[str]) -> tuple[str, ...]:

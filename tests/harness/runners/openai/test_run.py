@@ -155,7 +155,7 @@ def test_a_dry_run_refuses_what_the_run_would() -> None:
 
     assert "say with --method how the other server drafts" in without.stderr
     assert "1 methods and 0 --spec-base-url" in too_few.stderr
-    assert (without.exit_code, too_few.exit_code) == (1, 1)
+    assert (without.exit_code, too_few.exit_code) == (2, 2)
 
 
 @pytest.mark.usefixtures("cache_dir")
