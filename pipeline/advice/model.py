@@ -85,7 +85,6 @@ class Knowledge:
 
     devices: tuple[KnownDevice, ...]
     models: tuple[KnownModel, ...]
-    sizes: tuple[tuple[int, str], ...]
     tasks: tuple[tuple[str, str], ...]
     choices: tuple[Choice, ...]
     pools: dict[str, Pool]

@@ -10,6 +10,7 @@ import orjson
 
 from pipeline.advice.answer import answers, key
 from pipeline.advice.model import Question
+from pipeline.charts.theme import SIZE_CLASSES
 from pipeline.pages.advisor_knowledge import knowledge
 from pipeline.pages.environment import render
 from pipeline.pages.model import Asset
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from pipeline.pages.model import Page, Site
 
 SHOWN = 12  # choices in the answer that is there without JavaScript
+# What can be asked about before anybody has measured it; "not measured" is an answer too.
+USUAL_GB = (4, 6, 8, 10, 12, 16, 20, 24, 32, 48)
 LEVELS = {
     "cost-pair": "the same models on this device",
     "cost-draft": "the same models on other devices through this backend",
@@ -62,7 +65,8 @@ def advisor(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Page 
         levels=LEVELS,
         opening=first,
         methods=tuple({choice.method: choice.label for choice in known.choices}.items()),
-        memories=sorted({device.memory for device in known.devices if device.memory}),
+        memories=sorted({*USUAL_GB, *(d.memory for d in known.devices if d.memory)}),
+        sizes=tuple(enumerate(SIZE_CLASSES[:-1])),
         error_rows=tuple((name.split("|"), error) for name, error in known.errors.items() if name),
         overall=known.errors.get(""),
     )

@@ -132,7 +132,6 @@ def knowledge(connection: duckdb.DuckDBPyConnection) -> Knowledge:
     return Knowledge(
         devices=tuple(_devices(seen)),
         models=tuple(_models(seen)),
-        sizes=tuple(sorted({(row.size_order, row.size_class) for row in seen})),
         tasks=tuple((task, TASKS[task]) for task in TASKS if any(r.task == task for r in seen)),
         choices=tuple(_choices(seen)),
         pools={

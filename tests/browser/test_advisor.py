@@ -68,13 +68,13 @@ def test_the_advisor_gives_the_answer_that_was_worked_out_by_hand(page: Page, ba
     # R from Bob's 12 GB: 2.0. Tokens on code: sqrt(3.2 * 3.6) = 3.3941. Speedup 1.69706.
     # Variances: 8 GB cards differ by ln(1.8 / 1.6) = 0.117783, squared over 2: 0.0069364, twice
     # that for one vote; tokens differ by as much, times 1.5. t(1) = 12.7062 times sqrt(0.0242775)
-    # is 1.97979, so from 0.2343 to 12.2895.
+    # is 1.97979, so from 0.2343 to 12.2895, which is said as more than ten.
     page.goto(f"{base}{ASKED}code")
     page.wait_for_selector('.dm-advisor[data-state="ready"]')
 
     figure = page.locator(".dm-advice__figure").text_content()
     assert figure is not None
-    assert "1.70× [0.23, 12.29]" in figure  # noqa: RUF001 - the multiplication sign is meant
+    assert "1.70× [0.23, >10]" in figure  # noqa: RUF001 - the multiplication sign is meant
     assert "3.39 ÷ 2.00 = 1.70×" in page.locator(".dm-advice").inner_text()  # noqa: RUF001
 
 

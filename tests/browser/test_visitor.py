@@ -90,6 +90,22 @@ def test_what_to_expect_of_a_12_gb_card_with_a_14b_model_on_code(visitor: Visito
     assert visitor.clicks == 6
 
 
+def test_a_card_that_only_its_memory_tells_of(visitor: Visitor) -> None:
+    visitor.click('.md-tabs a:text-is("Advisor")')
+    visitor.page.wait_for_selector('.dm-advisor[data-state="ready"]')
+    visitor.choose("device", "memory:8")
+
+    # The RTX 4060 was measured through both; a card is not asked through the processor's backend.
+    offered = visitor.page.locator('select[name="backend"] option').all_inner_texts()
+    assert set(offered[:2]) == {"cuda", "vulkan"}
+    assert "cpu" not in offered
+
+    visitor.choose("device", "memory:48")
+    visitor.page.locator('select[name="model"]').select_option(label=">40B")
+    said = visitor.page.locator(".dm-advice__none").inner_text()
+    assert said.startswith("Not measured.")
+
+
 def test_two_backends_of_one_card(visitor: Visitor) -> None:
     visitor.click('.md-tabs a:text-is("Why")')
     visitor.click('.md-sidebar a:has-text("Backends")')

@@ -81,7 +81,9 @@
   // ---- words ----------------------------------------------------------------------------------
   const times = (value) => `${value.toFixed(2)}×`;
   const percent = (value) => `${(value * 100).toFixed(value < 0.1 ? 1 : 0)} %`;
-  const range = (low, high) => (low === null ? "" : ` [${low.toFixed(2)}, ${high.toFixed(2)}]`);
+  // Beyond a factor of ten the digits would claim what nobody knows, as `estimates.wording` says.
+  const bound = (ratio) => (ratio < 0.1 ? "<0.1" : ratio > 10 ? ">10" : ratio.toFixed(2));
+  const range = (low, high) => (low === null ? "" : ` [${bound(low)}, ${bound(high)}]`);
   const machines = (count) => `${count} ${count === 1 ? "machine" : "machines"}`;
   const method = (choice) => [choice.label, choice.depth === null ? null : `depth ${choice.depth}`, choice.draft_label].filter(Boolean).join(" · ");
   const verdict = ({ low, high }) => {
@@ -209,13 +211,19 @@
     };
   };
 
+  // A device has its own backends. Of a card that is known by its memory alone, those that such
+  // cards were measured through come first, the most used one on top, then those of other cards.
   const offerBackends = (known, form) => {
     const [kind, device] = form.elements.device.value.split(":");
-    const near = known.devices.filter((each) => (kind === "device" ? each.id === device : true));
+    const backendsOf = (wanted) => known.devices.filter(wanted).flatMap((each) => each.backends);
+    const usual = backendsOf(kind === "device" ? (each) => each.id === device : (each) => each.memory === Number(device));
+    const others = kind === "device" ? [] : backendsOf((each) => each.memory !== null || device === "0").sort();
+    const often = (backend) => usual.filter((each) => each === backend).length;
+    const first = [...new Set(usual)].sort((a, b) => often(b) - often(a) || (a < b ? -1 : 1));
     const before = form.elements.backend.value;
-    const offered = [...new Set(near.flatMap((each) => each.backends))].sort();
-    form.elements.backend.replaceChildren(...offered.map((each) => new Option(each, each)));
-    if (offered.includes(before)) form.elements.backend.value = before;
+    const offered = [...new Set([...first, ...others])].map((each) => new Option(each, each));
+    form.elements.backend.replaceChildren(...(offered.length ? offered : [new Option("none measured yet", "")]));
+    if ((first.length ? first : others).includes(before)) form.elements.backend.value = before;
   };
 
   const choose = (form, name, value) => {

@@ -54,7 +54,8 @@ class Explore {
       button.addEventListener("click", () => this.turn(sort));
       heading.append(button);
     }
-    if (matchMedia(NARROW).matches) this.form.querySelector("details").open = false;
+    const asked = new URLSearchParams(location.search).has("words"); // who wants rows, not filters
+    if (asked || matchMedia(NARROW).matches) this.form.querySelector("details").open = false;
     this.form.hidden = false;
   }
 
@@ -210,7 +211,8 @@ class Explore {
   }
 
   nothing() {
-    const cell = element("td", "", "No cell fits these filters.");
+    const [advice, how] = [link(`${this.root}advisor/`, "Ask the advisor what to expect"), link(`${this.root}contribute/`, "measure it")];
+    const cell = element("td", "dm-words", "Nobody has measured this. ", advice, " or ", how, ".");
     cell.colSpan = this.table.tHead.rows[0].cells.length;
     return element("tr", "", cell);
   }
