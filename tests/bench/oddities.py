@@ -2,7 +2,7 @@
 
 `python -m tests.bench.oddities` builds a site from each, opens a page of every kind in Chromium on
 a wide screen and on a phone, and prints a line per corpus: 0 complaints, or what they are. Exit
-code 1 if there was any. `--only NAME …` picks some; `--rigs 300` adds a synthetic corpus of that size.
+code 1 if there was any. `--only NAME …` picks some; `--rigs 300` adds a synthetic corpus.
 """
 
 from __future__ import annotations
