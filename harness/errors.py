@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 INTERRUPTED = 130  # as shells report a program that Ctrl-C ended
 
@@ -35,3 +38,15 @@ class NothingMeasuredError(HarnessError):
     """The run ended, by Ctrl-C, before it had anything to tell."""
 
     exit_code = INTERRUPTED
+
+
+def unreadable(path: Path, error: OSError) -> BadInputError:
+    """What to say of a file that a person named and that cannot be opened."""
+    match error:
+        case IsADirectoryError():
+            step = "name a file in it"
+        case PermissionError():
+            step = "check its permissions"
+        case _:
+            step = "check the path"
+    return BadInputError(f"{path} cannot be read: {error.strerror}; {step}")

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness import cache
-from harness.errors import BadInputError, MachineError
+from harness.errors import BadInputError, MachineError, unreadable
 from harness.output import canonical_name
 from schemas.canonical import canonical_bytes
 from schemas.codec import encode
@@ -33,8 +33,7 @@ def accepted(path: Path) -> Submission:
     try:
         data = path.read_bytes()
     except OSError as error:
-        message = f"{path} cannot be read: {error.strerror}"
-        raise BadInputError(message) from error
+        raise unreadable(path, error) from error
     result = read(data)
     if not isinstance(result, Submission):
         lines = "\n".join(finding.line(path.name) for finding in result)

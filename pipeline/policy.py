@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 # One page for each depth of address, because the theme writes the way to the root into a script.
 TRUSTED = ("404.html", "faq/index.html", "design/0001-format-raw-facts/index.html")
-HOME = "index.html"
 CHARSET = '<meta charset="utf-8">'
 SCRIPT = re.compile(r"<script\b([^>]*)>(.*?)</script\s*>", re.DOTALL | re.IGNORECASE)
 DATA_TYPES = ('type="application/json"', 'type="application/ld+json"')

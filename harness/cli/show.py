@@ -8,7 +8,7 @@ import typer
 from estimates.report import to_json
 from estimates.summary import summarize
 from harness.cli import talk
-from harness.errors import BadInputError
+from harness.errors import BadInputError, unreadable
 from harness.report.terminal import show as show_report
 from schemas.contract import read
 from schemas.submission import Submission
@@ -33,8 +33,7 @@ def _read(path: Path) -> Submission:
     try:
         result = read(path.read_bytes())
     except OSError as error:
-        message = f"{path} cannot be read: {error.strerror}"
-        raise BadInputError(message) from error
+        raise unreadable(path, error) from error
     if isinstance(result, Submission):
         return result
     more = f" and {len(result) - 1} more" if len(result) > 1 else ""

@@ -44,6 +44,12 @@ class About:
     licence: str | None = None
     contributor: str | None = None
 
+    def origin(self) -> Origin:
+        """The source of the records, as the format has it."""
+        return Origin(
+            format=self.format, sha256=self.sha256, source=self.source, licence=self.licence
+        )
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Imported:
@@ -96,8 +102,6 @@ def _submission(part: Part, facts: Facts, about: About, left_out: LeftOut) -> Su
         return None
     _require_baseline(part, done, left_out)
     began, ended = _window(part, facts, done)
-    answered = {trial.prompt for trial in done}
-    told = facts.below("task")
     return Submission(
         tier="imported",
         profile="custom",
@@ -106,29 +110,27 @@ def _submission(part: Part, facts: Facts, about: About, left_out: LeftOut) -> Su
         contributor=about.contributor,
         notes=part.note,
         tool=Tool(name="draftmap", version=__version__),
-        origin=Origin(
-            format=about.format,
-            sha256=about.sha256,
-            source=about.source,
-            licence=about.licence,
-        ),
+        origin=about.origin(),
         machine=setting.machine(facts),
         engine=setting.engine(facts),
         target=setting.target(facts),
         drafts=_drafts(draft for _, draft in methods.values()),
         settings=setting.settings(facts),
         design=_design(done),
-        suite=Suite(
-            id=part.suite,
-            version=NO_VERSION,
-            prompts=tuple(
-                each
-                for each in _prompts(part.records, prompt_ids, part.tasks, told)
-                if each.id in answered
-            ),
-        ),
+        suite=_suite(part, facts, prompt_ids, done),
         arms=tuple(_arm(arm, arm_ids, methods[arm.name][0], facts) for arm in part.arms),
         trials=done,
+    )
+
+
+def _suite(part: Part, facts: Facts, prompt_ids: Mapping[str, str], done: Sequence[Trial]) -> Suite:
+    """The prompts that were answered, as the suite that they are of."""
+    answered = {trial.prompt for trial in done}
+    asked = _prompts(part.records, prompt_ids, part.tasks, facts.below("task"))
+    return Suite(
+        id=part.suite,
+        version=NO_VERSION,
+        prompts=tuple(each for each in asked if each.id in answered),
     )
 
 

@@ -10,7 +10,7 @@ import zlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from harness.errors import BadInputError
+from harness.errors import BadInputError, unreadable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,8 +51,7 @@ def given(path: Path, arm: str | None = None) -> Given:
         message = f"{path} cannot be unpacked: {error}; give the file as it was packed, or unpacked"
         raise BadInputError(message) from error
     except OSError as error:
-        message = f"{path} cannot be read: {error.strerror}"
-        raise BadInputError(message) from error
+        raise unreadable(path, error) from error
     if not data.strip():
         message = f"{path}: is empty; the tool wrote nothing into it"
         raise BadInputError(message)

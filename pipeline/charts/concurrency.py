@@ -30,9 +30,6 @@ COLUMNS = {
 }
 
 
-LEVEL_AXIS = alt.Axis(labelAngle=0)
-
-
 def picture(rows: list[Row]) -> alt.TopLevelMixin:
     colours, shapes = method_scales(rows)
     scale = speedup_scale(rows)

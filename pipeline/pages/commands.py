@@ -60,11 +60,6 @@ def setting_of(cell: Cell) -> Setting:
     )
 
 
-def command_of(cell: Cell) -> str:
-    """The line that measures a cell on the reader's machine, with stand-ins for its files."""
-    return measure([setting_of(cell)])
-
-
 def measure(settings: Sequence[Setting]) -> str:
     """The line that measures settings of one target on the reader's machine.
 

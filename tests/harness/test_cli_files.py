@@ -88,6 +88,11 @@ def test_a_program_without_standard_output_is_silent(tmp_path: Path) -> None:
 def test_a_folder_in_place_of_a_file_is_told_from_a_wrong_path(tmp_path: Path) -> None:
     assert "name the files in it" in call("validate", str(tmp_path)).stdout
     assert "check the path" in call("validate", str(tmp_path / "none")).stdout
+    for command in (("show",), ("submit",), ("import", "--from", "vllm")):
+        folder, missing = (call(*command, str(path)) for path in (tmp_path, tmp_path / "none"))
+        assert (folder.exit_code, missing.exit_code) == (1, 1)
+        assert folder.stderr.endswith("; name a file in it\n")
+        assert missing.stderr.endswith("; check the path\n")
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has a disk always full")

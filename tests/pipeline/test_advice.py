@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 DIGITS = 4  # what is left of figures that were rounded for the page
 LOG_COSTS = [math.log(1.6), math.log(2.0), math.log(1.8)]
-LOG_CODE = [math.log(3.2), math.log(3.6)]
 
 
 def measured(  # noqa: PLR0913 - each argument is a figure of the table above

@@ -9,7 +9,7 @@ import pytest
 from estimates.summary import summarize
 from pipeline.charts import draw
 from pipeline.pages.cells import Cell
-from pipeline.pages.commands import Setting, command_of, measure
+from pipeline.pages.commands import Setting, measure, setting_of
 from pipeline.pages.rows import read
 from schemas.contract import findings
 from tests.crowds import crowds
@@ -120,7 +120,7 @@ def test_a_command_reaches_the_engine_of_its_cell(
         if (each.method, each.task) == ("draft-model", "code")
     ]
 
-    assert command_of(cell) == (
+    assert measure([setting_of(cell)]) == (
         "python -m harness run --target Sample-7B-Q4_K_M.gguf --draft Tiny-500M-Q8_0.gguf"
         f" --method draft-model:n_max=4{tail} --tasks code"
     )

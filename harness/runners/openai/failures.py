@@ -56,6 +56,8 @@ def _advice(status: int, client: Client, models: tuple[Served, ...]) -> str:
         if client.key is None:
             return f"; the server wants a key: set {VARIABLE}"
         return f"; the server refused the key in {VARIABLE} (or {OTHER_VARIABLE})"
+    if status == _NOT_FOUND and not models:
+        return "; correct the URL, or look which server listens there"
     if status == _NOT_FOUND:
         return f"; it offers {shown(models)}: choose with --served-model, or correct the URL"
     if status == _TOO_MANY:

@@ -71,10 +71,14 @@ class Client:
         return text
 
 
+_PAGE_STARTS = ("<!doctype html", "<html")
+_WEB_PAGE = "a web page, not the answer of a server for models"
+
+
 def one_line(text: str) -> str:
     """The server's message: `error.message` of its JSON, or the start of whatever it said."""
     try:
         said = json.loads(text)["error"]["message"]
     except (ValueError, KeyError, TypeError):
-        said = text
+        said = _WEB_PAGE if text.lstrip().lower().startswith(_PAGE_STARTS) else text
     return " ".join(str(said).split())[:200]

@@ -5,6 +5,10 @@ from __future__ import annotations
 import pytest
 
 from harness.runners.base import Failure
+from harness.runners.openai.address import parse
+from harness.runners.openai.client import Client
+from harness.runners.openai.failures import failure_of
+from harness.runners.server.client import ServerRefusedError, one_line
 from tests.harness.runners.openai.fake_server import serving
 from tests.harness.runners.openai.sessions import on_fakes, open_session, plan, request
 
@@ -32,6 +36,18 @@ def test_a_server_that_fails_gives_a_reason(fault: str, reason: str, said: str) 
     assert failure.reason == reason
     assert said in failure.detail
     assert "\n" not in failure.detail
+
+
+def test_a_web_server_is_told_from_one_for_models() -> None:
+    said = one_line("\n<!DOCTYPE HTML>\n<html lang='en'><p>Error code: 404</p></html>")
+    there = Client(address=parse("http://127.0.0.1:8000", option="--base-url"), limit_s=1)
+
+    failure = failure_of(ServerRefusedError(404, said), there)
+
+    assert failure.detail == (
+        "HTTP 404: a web page, not the answer of a server for models; "
+        "correct the URL, or look which server listens there"
+    )
 
 
 def test_a_server_that_does_not_answer_in_time_is_late() -> None:
