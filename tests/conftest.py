@@ -6,12 +6,25 @@ into a temporary folder for every run would take minutes.
 
 from __future__ import annotations
 
+import os
+
 import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.no_skips import pytest_sessionfinish, pytest_terminal_summary
 
 __all__ = ["pytest_sessionfinish", "pytest_terminal_summary"]
+
+# What a terminal, or the host that tests a change, would make of colours and widths.
+for _name in (
+    "COLUMNS",
+    "FORCE_COLOR",
+    "GITHUB_ACTIONS",
+    "NO_COLOR",
+    "PY_COLORS",
+    "TERMINAL_WIDTH",
+):
+    os.environ.pop(_name, None)
 
 # The same examples in every run: a failure that comes and goes helps nobody. No database of old
 # failures in the working tree either; a fixed bug leaves its input as a test. How long an example

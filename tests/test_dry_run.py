@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from schemas.submission import Submission
 
+pytestmark = pytest.mark.long
 NEW = sample(prompts_per_task=2, blocks=1, contributor="ada")
 THERE = sample(prompts_per_task=2, blocks=1, seed=5, contributor="bob")
 

@@ -13,6 +13,7 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+pytestmark = pytest.mark.long
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("schemas", "estimates", "harness", "pipeline")
 # Who may import an outside module at run time; a name stands for the module and all below it.

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from tests.bench.simulation import Row
 
+pytestmark = pytest.mark.long
 KNOWN = population()
 
 

@@ -26,6 +26,7 @@ from tests.sites import (
 if TYPE_CHECKING:
     from pathlib import Path
 
+pytestmark = pytest.mark.long
 ELSEWHERE = re.compile(r"""(?:src|srcset|data)=["'](?:https?:)?//|url\(["']?(?:https?:)?//""")
 
 

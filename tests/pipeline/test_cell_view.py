@@ -8,6 +8,8 @@ import pytest
 
 from tests.pipeline.tables import campaign, database, entry, one, rows
 
+pytestmark = pytest.mark.long
+
 
 def test_a_cell_is_the_median_of_its_submissions_with_a_t_interval() -> None:
     connection = database(

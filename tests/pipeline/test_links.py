@@ -13,6 +13,7 @@ from pipeline.build import build
 from pipeline.links import BrokenLinksError, broken_links, require_links, sitemap, unnamed
 from tests.sites import addresses, built_site
 
+pytestmark = pytest.mark.long
 ROOT = "https://example.org/draftmap/"
 STORED = Path(__file__).parents[1] / "data" / "addresses.txt"
 # Addresses made from what was measured. Those of whole pages about the site may grow in number.

@@ -17,6 +17,7 @@ from tests.leaves import general, leaves, with_value, without
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+pytestmark = pytest.mark.long
 QUICK = compiled.validator(schema(SUBMISSION_SCHEMA))
 REFERENCE = Draft202012Validator(schema(SUBMISSION_SCHEMA))
 # 1.0 as an integer and a last newline before the end are judged differently, on purpose.

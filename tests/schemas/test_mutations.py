@@ -27,6 +27,7 @@ from tests.mutations import (
 if TYPE_CHECKING:
     Document = dict[str, Any]
 
+pytestmark = pytest.mark.long
 SMALL = small()
 # Six trials have every field; the others would only cost time.
 DOCUMENTS = [

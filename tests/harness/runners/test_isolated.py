@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from harness.model import Campaign
     from harness.runners.base import Session
 
+pytestmark = pytest.mark.long
 REQUEST = Request(arm="baseline", prompt="code-1", max_output_tokens=8)
 
 
