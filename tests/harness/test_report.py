@@ -141,37 +141,6 @@ def test_the_report_looks_as_it_did() -> None:
     assert text == GOLDEN.read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize(
-    ("width", "columns"),
-    [
-        (80, {"got/needs taken/whole same"}),
-        # The arm that loses has the longer words, "no clear difference".
-        (62, {"got/needs taken/whole", "got/needs"}),
-        (44, {""}),
-    ],
-)
-def test_a_narrow_terminal_gets_fewer_columns_and_whole_figures(
-    width: int, columns: set[str]
-) -> None:
-    submission, summary = three_arms()
-    console = Console(file=io.StringIO(), width=width)
-
-    show(submission, summary, console)
-
-    lines = console.file.getvalue().splitlines()  # type: ignore[attr-defined]
-    headings = [" ".join(line.split()) for line in lines if line.startswith("task ")]
-    assert {each.removeprefix("task verdict speedup [95%]").strip() for each in headings} == columns
-    assert not [line for line in lines if "\N{HORIZONTAL ELLIPSIS}" in line]
-
-
-def test_a_baseline_alone_has_no_table_and_no_legend_of_it() -> None:
-    submission, summary = three_arms()
-
-    said = report_of(replace(submission, arms=submission.arms[:1]), replace(summary, estimates=()))
-
-    assert "got/needs" not in said
-
-
 def test_every_line_fits_into_eighty_columns() -> None:
     text = report_of(*three_arms())
 
