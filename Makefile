@@ -31,7 +31,7 @@ export CMAKE_BUILD_PARALLEL_LEVEL ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/nu
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .PHONY: help setup demo test test-vllm check site picture serve bench bench-aa bench-durability \
-  bench-engine bench-intake bench-servers fuzz \
+  bench-engine bench-intake bench-servers bench-site fuzz \
   synthetic lock gate comment chromium clean
 
 help: ## Show the verbs
@@ -106,6 +106,9 @@ bench-engine: setup ## Compare the in-process engine with llama.cpp's server
 
 bench-servers: setup ## Compare llama.cpp's servers with the engine inside
 	$(RUN) -m tests.bench.servers
+
+bench-site: setup ## Build and open sites from odd corpora
+	$(RUN) -m tests.bench.oddities
 
 synthetic: setup ## Write a made-up corpus below build/ to develop the site with
 	$(RUN) -m tests.bench.synthetic --rigs 100 --seed 1 --output build/synthetic
