@@ -52,11 +52,12 @@ def takeaway(rows: list[Row]) -> str:
     widest = max(groups, key=_ratio)
     high = max(widest, key=lambda row: row["speedup"])
     low = min(widest, key=lambda row: row["speedup"])
-    if high is low:
-        return "No setting has been measured through two backends of the same device yet."
+    settings = rows[0]["settings"]
+    part = f" Shown are the {len(groups)} of {settings} settings in which it matters most."
     return (
         f"The backend matters most for {high['line_label']}: {times(high['speedup'])} with"
         f" {high['backend']}, {times(low['speedup'])} with {low['backend']}."
+        f"{part if settings > len(groups) else ''}"
     )
 
 

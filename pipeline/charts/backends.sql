@@ -1,4 +1,21 @@
--- One row is one backend on one device that was measured with several, by size class and method.
+-- One row is one backend on one device that was measured with several, by size class and method: of
+-- the settings in which speculation was judged through several, the twelve where they differ most.
+with judged as (
+  select
+    *,
+    max(ln(speedup)) over setting - min(ln(speedup)) over setting as spread,
+    count(*) over setting as backends
+  from backend_view
+  where tier = $tier and task = $task and device_backends > 1 and speedup is not null
+  window setting as (partition by device, size_class, method_label)
+),
+ranked as (
+  select
+    *,
+    dense_rank() over (order by spread desc, device, size_order, method_label) as place
+  from judged
+  where backends > 1
+)
 select
   concat_ws(' · ', device_label, size_class, method_label) as line_label,
   device,
@@ -16,7 +33,8 @@ select
   baseline_tps,
   tps,
   round_cost,
-  submissions
-from backend_view
-where tier = $tier and task = $task and device_backends > 1 and speedup is not null
-order by device, size_order, method_label, backend;
+  submissions,
+  (select max(place) from ranked) as settings
+from ranked
+where place <= 12
+order by place, backend;

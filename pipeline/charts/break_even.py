@@ -80,7 +80,7 @@ def alt_text(rows: list[Row]) -> str:
     )
 
 
-def _iso_lines(limit: float) -> tuple[alt.Chart, alt.Chart]:
+def _iso_lines(limit: float) -> tuple[alt.Chart, alt.Chart, alt.Chart]:
     """Lines of equal speedup through the origin, each named where it leaves the plane."""
     ends = [
         {
@@ -98,12 +98,12 @@ def _iso_lines(limit: float) -> tuple[alt.Chart, alt.Chart]:
         .mark_line(strokeDash=[4, 3], color="#808A99")
         .encode(**axes, detail="iso:N", strokeWidth=alt.StrokeWidth("width:Q", scale=None))
     )
-    names = (
-        alt.Chart(alt.InlineData(values=ends))
-        .mark_text(align="right", baseline="bottom", dx=-4, dy=12)
-        .encode(**axes, text="iso:N")
+    named = alt.Chart(alt.InlineData(values=ends)).encode(**axes, text="iso:N")
+    halo, words = (
+        named.mark_text(align="right", baseline="bottom", dx=-4, dy=12, style=style)
+        for style in ("halo", "text")
     )
-    return lines, names
+    return lines, halo, words
 
 
 BREAK_EVEN = Definition(

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import altair as alt
 
-from pipeline.charts.intervals import POINT_PX2, speedup_scale, unity
+from pipeline.charts.intervals import POINT_PX2, speedup_axis, unity
 from pipeline.charts.model import Definition
+from pipeline.charts.theme import NEUTRAL
 from pipeline.charts.words import counted
 
 if TYPE_CHECKING:
@@ -26,24 +27,34 @@ COLUMNS = {
     "step_label": "Detected step",
 }
 STEPS = (["none", "faster", "slower"], ["circle", "triangle-up", "triangle-down"])
-COLOURS = (["none", "faster", "slower"], ["#808A99", "#0A7BBF", "#C77F00"])
+COLOURS = (["none", "faster", "slower"], [NEUTRAL, "#0A7BBF", "#C77F00"])
+FEW_BUILDS = 5  # names of so many stand side by side
+FEW_SETTINGS = 4
 
 
 def picture(rows: list[Row]) -> alt.TopLevelMixin:
-    scale = speedup_scale(rows)
+    span = speedup_axis(rows)
+    few = len({row["setting_label"] for row in rows}) <= FEW_SETTINGS
+    seen = "true" if few else "datum.step_label !== 'none'"
     builds = list(dict.fromkeys(row["engine_build"] for row in sorted(rows, key=_moment)))
     base = alt.Chart(alt.InlineData(values=rows)).encode(
-        x=alt.X("engine_build:O", title="Engine build", sort=builds, axis=alt.Axis(labelAngle=-30)),
+        x=alt.X(
+            "engine_build:O",
+            title="Engine build",
+            sort=builds,
+            axis=alt.Axis(labelAngle=-30 if len(builds) > FEW_BUILDS else 0),
+        ),
         detail="setting_label:N",
         tooltip=[alt.Tooltip(field=name, title=title) for name, title in COLUMNS.items()],
     )
-    y = alt.Y("speedup:Q", title="Speedup (log scale)", scale=scale)
-    lines = base.mark_line(color="#808A99", strokeWidth=1, opacity=0.7).encode(y=y)
+    y = alt.Y("speedup:Q", title="Speedup (log scale)", scale=span.scale, axis=span.axis)
+    lines = base.mark_line(color=NEUTRAL, strokeWidth=1, opacity=0.7).encode(y=y)
+    # Two dozen settings with their intervals would cover each other; those of the steps matter.
     bars = (
-        base.transform_filter("isValid(datum.interval_low)")
+        base.transform_filter(f"isValid(datum.interval_low) && ({seen})")
         .mark_rule(strokeWidth=1.5)
         .encode(
-            y=alt.Y("interval_low:Q", scale=scale),
+            y=alt.Y("interval_low:Q", scale=span.scale),
             y2="interval_high:Q",
             color=_step(alt.Color, COLOURS),
         )
@@ -60,7 +71,9 @@ def takeaway(rows: list[Row]) -> str:
     if not steps:
         return f"No step has been detected in {settings}."
     slower = sum(row["step_label"] == "slower" for row in steps)
-    return f"{counted(len(steps), 'step')} detected in {settings}, {slower} of them slower."
+    return (
+        f"{counted(len(steps), 'step')} detected in {settings}, {slower or 'none'} of them slower."
+    )
 
 
 def alt_text(rows: list[Row]) -> str:

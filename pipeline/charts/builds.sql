@@ -12,7 +12,7 @@ with ranked as (
 )
 select
   concat_ws(' · ', device_label, backend, target_label || ' ' || quantisation, method_label
-    || coalesce(' n' || depth, '')) as setting_label,
+    || coalesce(' · depth ' || depth, '')) as setting_label,
   backend,
   engine_build,
   build_order,

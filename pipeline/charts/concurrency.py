@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import altair as alt
 
-from pipeline.charts.intervals import POINT_PX2, speedup_scale, unity
+from pipeline.charts.intervals import POINT_PX2, speedup_axis, unity
 from pipeline.charts.model import Definition
 from pipeline.charts.theme import method_colour, method_scales, method_shape
 from pipeline.charts.words import counted, times
@@ -32,7 +32,7 @@ COLUMNS = {
 
 def picture(rows: list[Row]) -> alt.TopLevelMixin:
     colours, shapes = method_scales(rows)
-    scale = speedup_scale(rows)
+    span = speedup_axis(rows)
     levels = sorted({row["concurrency"] for row in rows})
     base = alt.Chart(alt.InlineData(values=rows)).encode(
         x=alt.X(
@@ -42,12 +42,14 @@ def picture(rows: list[Row]) -> alt.TopLevelMixin:
         detail="series:N",
         tooltip=[alt.Tooltip(field=name, title=title) for name, title in COLUMNS.items()],
     )
-    y = alt.Y("speedup:Q", title="Speedup of one stream (log scale)", scale=scale)
+    y = alt.Y(
+        "speedup:Q", title="Speedup of one stream (log scale)", scale=span.scale, axis=span.axis
+    )
     lines = base.mark_line(strokeWidth=1.5).encode(y=y)
     bars = (
         base.transform_filter("isValid(datum.interval_low)")
         .mark_rule(strokeWidth=1, opacity=0.6)
-        .encode(y=alt.Y("interval_low:Q", scale=scale), y2="interval_high:Q")
+        .encode(y=alt.Y("interval_low:Q", scale=span.scale), y2="interval_high:Q")
     )
     points = base.mark_point(filled=True, size=POINT_PX2, opacity=1).encode(
         y=y, shape=method_shape(shapes)
@@ -60,11 +62,16 @@ def takeaway(rows: list[Row]) -> str:
     fell = sum(crowd["speedup"] < alone["speedup"] for alone, crowd in ends)
     lost = sum(alone["speedup"] > 1 > crowd["speedup"] for alone, crowd in ends)
     alone, crowd = max(ends, key=lambda pair: pair[0]["speedup"] / pair[1]["speedup"])
+    change = (
+        f"from {times(alone['speedup'])} with {counted(alone['concurrency'], 'request')}"
+        f" at once to {times(crowd['speedup'])} with {crowd['concurrency']}"
+    )
+    if len(ends) == 1:
+        return f"The speedup of one stream goes {change}."
     return (
-        f"In {fell} of {len(ends)} series the speedup is smaller with more requests at once, and in"
-        f" {lost} of them a gain becomes a loss; the largest change goes from"
-        f" {times(alone['speedup'])} with {counted(alone['concurrency'], 'request')}"
-        f" to {times(crowd['speedup'])} with {crowd['concurrency']}."
+        f"In {fell or 'none'} of {len(ends)} series the speedup is smaller with more requests at"
+        f" once, and in {lost or 'none'} of them a gain becomes a loss; the largest change goes"
+        f" {change}."
     )
 
 

@@ -13,7 +13,7 @@ import vl_convert
 from pipeline.charts.model import Chart, Definition, Row, Table
 from pipeline.charts.registry import CHARTS
 from pipeline.charts.theme import CONFIGS, STATIC_WIDTH_PX, Scheme
-from pipeline.charts.words import plain
+from pipeline.charts.words import plain, rounded
 
 if TYPE_CHECKING:
     import duckdb
@@ -64,7 +64,7 @@ def _spec(definition: Definition, rows: list[Row]) -> dict[str, Any]:
         width="container", autosize={"type": "fit-x", "contains": "padding"}
     ).to_dict()
     spec.pop("config", None)
-    return spec
+    return {key: rounded(value) for key, value in spec.items()}
 
 
 def _svg(spec: dict[str, Any], scheme: Scheme) -> str:

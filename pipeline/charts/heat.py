@@ -71,7 +71,12 @@ def _unmeasured(base: alt.Chart) -> alt.Chart:
 
 def _measured(base: alt.Chart, reach: float) -> alt.Chart:
     scale = alt.Scale(type="log", domain=[1 / reach, reach], domainMid=1, interpolate="rgb")
-    legend = alt.Legend(title="Speedup", format=".2~f", gradientLength=220)
+    legend = alt.Legend(
+        title="Speedup",
+        values=[0.5, 1, 2],
+        labelExpr="datum.label + '×'",  # noqa: RUF001 - the multiplication sign is meant
+        gradientLength=220,
+    )
     squares: alt.Chart = (
         base.transform_filter("datum.speedup !== null")
         .mark_rect(cornerRadius=3)

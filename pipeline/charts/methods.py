@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import altair as alt
 
-from pipeline.charts.intervals import POINT_PX2, speedup_scale, unity
+from pipeline.charts.intervals import POINT_PX2, speedup_axis, unity
 from pipeline.charts.model import Definition
 from pipeline.charts.theme import method_colour, method_scales, method_shape
 from pipeline.charts.words import counted, spread, times
@@ -33,7 +33,7 @@ COLUMNS = {
 
 def picture(rows: list[Row]) -> alt.TopLevelMixin:
     colours, shapes = method_scales(rows)
-    scale = speedup_scale(rows)
+    span = speedup_axis(rows)
     base = alt.Chart(alt.InlineData(values=rows)).encode(
         x=alt.X("depth:O", title="Depth (tokens drafted per round)", axis=alt.Axis(labelAngle=0)),
         xOffset=alt.XOffset("method_label:N", sort=colours[0]),
@@ -43,10 +43,10 @@ def picture(rows: list[Row]) -> alt.TopLevelMixin:
     bars = (
         base.transform_filter("isValid(datum.interval_low)")
         .mark_rule(strokeWidth=2)
-        .encode(y=alt.Y("interval_low:Q", scale=scale), y2="interval_high:Q")
+        .encode(y=alt.Y("interval_low:Q", scale=span.scale), y2="interval_high:Q")
     )
     points = base.mark_point(filled=True, size=POINT_PX2, opacity=1).encode(
-        y=alt.Y("speedup:Q", title="Speedup (log scale)", scale=scale),
+        y=alt.Y("speedup:Q", title="Speedup (log scale)", scale=span.scale, axis=span.axis),
         shape=method_shape(shapes),
     )
     return alt.layer(unity(axis="y"), bars, points).properties(height=300)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import altair as alt
 
-from pipeline.charts.intervals import unity
+from pipeline.charts.intervals import LINE_PX, SpeedupAxis, lines_of_words, unity
 from pipeline.charts.model import Definition
 from pipeline.charts.words import counted, times
 
@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from pipeline.charts.model import Row
 
 FASTER, SLOWER = "#0A7BBF", "#C77F00"
-BAR_PX, LINE_PX = 14, 14
+BAR_PX = 14
+BETWEEN_BARS_PX = 20
+ROOM_FOR_WORDS = 1.4  # right of the longest bar, on the log scale
 COLUMNS = {
     "source_title": "Source",
     "place": "Place in the source",
@@ -30,20 +32,21 @@ COLUMNS = {
 def picture(rows: list[Row]) -> alt.TopLevelMixin:
     """Bars from 1: to the right faster, to the left slower, the printed text at the end."""
     values = [{**row, "one": 1, "end": row["high"] or row["speedup"]} for row in rows]
-    scale = alt.Scale(type="log", nice=False, padding=24)
+    names = [row["bar_label"] for row in rows]
+    ends = [1.0, *(row["end"] for row in values)]
+    span = SpeedupAxis(low=min(ends) / 1.15, high=max(ends) * ROOM_FOR_WORDS)
+    scale = span.scale
     base = alt.Chart(alt.InlineData(values=values)).encode(
         y=alt.Y(
             "bar_label:N",
             title=None,
-            sort=[row["bar_label"] for row in rows],
-            axis=alt.Axis(
-                ticks=False, labelExpr="slice(split(datum.label, '|'), 1)", labelLineHeight=LINE_PX
-            ),
+            sort=names,
+            axis=lines_of_words(names, between="|", skipped=1),
         ),
         tooltip=[alt.Tooltip(field=name, title=title) for name, title in COLUMNS.items()],
     )
     bars = base.mark_bar(height=BAR_PX).encode(
-        x=alt.X("one:Q", title="Published speedup (log scale)", scale=scale),
+        x=alt.X("one:Q", title="Published speedup (log scale)", scale=scale, axis=span.axis),
         x2="end:Q",
         color=alt.condition("datum.end < 1", alt.value(SLOWER), alt.value(FASTER)),
     )
@@ -52,7 +55,7 @@ def picture(rows: list[Row]) -> alt.TopLevelMixin:
     )
     return alt.layer(
         unity(axis="x"), bars, text.transform_calculate(label_x="max(1, datum.end)")
-    ).properties(height=len(rows) * (_most_lines(rows) * LINE_PX + BAR_PX))
+    ).properties(height=len(rows) * (_most_lines(rows) * LINE_PX + BETWEEN_BARS_PX))
 
 
 def _most_lines(rows: list[Row]) -> int:

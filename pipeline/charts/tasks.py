@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pipeline.charts.intervals import interval_rows
+from pipeline.charts.intervals import cut_off, interval_rows
 from pipeline.charts.model import Definition
 from pipeline.charts.theme import method_scales
 from pipeline.charts.words import counted, spread, times
@@ -46,14 +46,15 @@ def picture(rows: list[Row]) -> alt.TopLevelMixin:
 
 
 def takeaway(rows: list[Row]) -> str:
-    """The task that gains most and the one that gains least."""
+    """The highest median and the lowest, whether they are clear or not."""
     single = [row for row in rows if row["task"] != "all"] or rows
     best = max(single, key=lambda row: row["speedup"])
     worst = min(single, key=lambda row: row["speedup"])
     return (
-        f"{best['method_label']} gains most on {best['task_label']}: {times(best['speedup'])}"
-        f"{spread(best)}; the least is {times(worst['speedup'])}{spread(worst)} with"
+        f"The highest median is {times(best['speedup'])}{spread(best)}, {best['method_label']} on"
+        f" {best['task_label']}; the lowest is {times(worst['speedup'])}{spread(worst)},"
         f" {worst['method_label']} on {worst['task_label']}."
+        f"{' A line that reaches the edge goes on beyond it.' if cut_off(rows) else ''}"
     )
 
 

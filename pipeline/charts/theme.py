@@ -45,6 +45,8 @@ METHOD_COLOURS = {
 }
 STAR = "M0,-1L.3,-.4L1,-.3L.5,.1L.6,.8L0,.5L-.6,.8L-.5,.1L-1,-.3L-.3,-.4Z"
 HEXAGON = "M0.87,0.5L0,1L-0.87,0.5L-0.87,-0.5L0,-1L0.87,-0.5Z"
+HOURGLASS = "M-0.9,-1L0.9,-1L0,0L0.9,1L-0.9,1L0,0Z"
+CHEVRON = "M-1,-0.5L0,-1L1,-0.5L1,0.7L0,0.2L-1,0.7Z"
 SALTIRE = "M-1,-0.6L-0.6,-1L0,-0.4L0.6,-1L1,-0.6L0.4,0L1,0.6L0.6,1L0,0.4L-0.6,1L-1,0.6L-0.4,0Z"
 METHOD_SHAPES = {
     "draft-model": "circle",
@@ -52,8 +54,8 @@ METHOD_SHAPES = {
     "ngram-simple": "triangle-left",
     "ngram-map-k": STAR,
     "ngram-map-k4v": HEXAGON,
-    "ngram-mod": "wedge",
-    "ngram-cache": "arrow",
+    "ngram-mod": HOURGLASS,
+    "ngram-cache": CHEVRON,
     "suffix": "diamond",
     "mtp": "triangle-up",
     "eagle3": "triangle-down",
@@ -85,6 +87,10 @@ _INK: dict[Scheme, tuple[str, str]] = {
 }
 
 
+# What a chart stands on, for words on top of lines; as --dm-card in draftmap.css.
+_CARD: dict[Scheme, str] = {"light": "#ffffff", "dark": "#18202a"}
+
+
 def config(scheme: Scheme) -> dict[str, Any]:
     """The Vega-Lite `config` for a page of this scheme."""
     ink, line = _INK[scheme]
@@ -110,7 +116,10 @@ def config(scheme: Scheme) -> dict[str, Any]:
         "text": {"color": ink, "font": FONT},
         "rule": {"color": ink},
         "range": {"diverging": DIVERGING[scheme]},
-        "style": {"reference": {"stroke": ink}},
+        "style": {
+            "reference": {"stroke": ink},
+            "halo": {"stroke": _CARD[scheme], "strokeWidth": 4, "strokeJoin": "round"},
+        },
     }
 
 

@@ -19,6 +19,7 @@ COLUMNS = {
     "step_ms": "Step (ms)",
     "step_ratio": "Cost in single steps",
 }
+FEW_CURVES = 5  # so many can be named below the chart
 
 
 def picture(rows: list[Row]) -> alt.TopLevelMixin:
@@ -37,8 +38,10 @@ def picture(rows: list[Row]) -> alt.TopLevelMixin:
         detail="curve_label:N",
         tooltip=[alt.Tooltip(field=name, title=title) for name, title in COLUMNS.items()],
     )
+    few = len({row["curve_label"] for row in rows}) <= FEW_CURVES
+    legend = alt.Legend(title=None, orient="bottom", columns=1, labelLimit=600, symbolSize=300)
     lines = base.mark_line(strokeWidth=2).encode(
-        strokeDash=alt.StrokeDash("curve_label:N", legend=None)
+        strokeDash=alt.StrokeDash("curve_label:N", legend=legend if few else None)
     )
     return alt.layer(lines, base.mark_point(filled=True, opacity=1)).properties(height=300)
 

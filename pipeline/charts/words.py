@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from estimates.wording import interval_text
 
@@ -38,11 +38,11 @@ def counted(number: int, noun: str) -> str:
 
 
 def plain(value: object) -> Value:
-    """A value as a specification or a table holds it: four significant digits, dates as text."""
+    """A value as a chart and its table work with it: finite or absent, dates as text."""
     if isinstance(value, bool) or value is None:
         return value
     if isinstance(value, float):
-        return _rounded(value) if math.isfinite(value) else None
+        return value if math.isfinite(value) else None
     if isinstance(value, int | str):
         return value
     if isinstance(value, list | tuple):
@@ -50,5 +50,13 @@ def plain(value: object) -> Value:
     return str(value)
 
 
-def _rounded(value: float) -> float:
-    return float(f"{value:.{SIGNIFICANT_DIGITS}g}")
+def rounded(value: Any) -> Any:  # noqa: ANN401 - a specification is JSON of any shape
+    """A specification with four significant digits, for a file that a page loads.
+
+    Only the last step rounds: words made from a rounded figure would differ from the page's tables.
+    """
+    if isinstance(value, dict):
+        return {key: rounded(each) for key, each in value.items()}
+    if isinstance(value, list):
+        return [rounded(each) for each in value]
+    return float(f"{value:.{SIGNIFICANT_DIGITS}g}") if isinstance(value, float) else value

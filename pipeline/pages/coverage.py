@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from estimates.scopes import FIXED_TASKS
+from pipeline.pages.commands import FROM_TEXT, IN_PROCESS, LLAMA_SERVER
 from pipeline.pages.environment import render
 from pipeline.pages.model import address_of, device_path
 from pipeline.pages.rows import read
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from pipeline.pages.model import Page, Site
 
 SHOWN = 60
-DEFAULT_METHODS = ("draft-model", "prompt-lookup")  # what the harness can run in one command
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,9 +55,10 @@ class Wanted:
 
     @property
     def command(self) -> str | None:
-        """The line to paste; `None` where the harness cannot run the method."""
-        if self.method not in DEFAULT_METHODS:
+        """The line to paste; `None` where no runner of the harness drafts by itself like this."""
+        if self.method not in {*IN_PROCESS, *FROM_TEXT}:
             return None
+        runner = "" if self.method in IN_PROCESS else LLAMA_SERVER
         depth = "" if self.depth is None else f":n_max={self.depth}"
         draft = f" --draft {self.draft_word}.gguf" if self.draft_word else ""
         missing = {*self.empty, *self.thin}
@@ -65,7 +66,7 @@ class Wanted:
         tasks = "" if missing >= {*FIXED_TASKS} else f" --tasks {','.join(sorted(missing))}"
         return (
             f"python -m harness run --target {self.target_word}.gguf{draft}"
-            f" --method {self.method}{depth}{tasks}"
+            f" --method {self.method}{depth}{runner}{tasks}"
         )
 
 

@@ -33,7 +33,7 @@ class Layout:
     head_height: int = 26
 
 
-WIDE = Layout(name="wide", width=860, label_width=222, label_height=0, square_height=58, row_gap=4)
+WIDE = Layout(name="wide", width=1000, label_width=232, label_height=0, square_height=52, row_gap=4)
 NARROW = Layout(
     name="narrow", width=340, label_width=0, label_height=22, square_height=42, row_gap=8
 )

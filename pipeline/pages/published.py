@@ -46,7 +46,7 @@ class Row:
     quantisation: str | None
     draft_name: str | None
     draft_quantisation: str | None
-    method: str | None
+    method_label: str | None
     depth: int | None
     task: str | None
     target_gpu_layers: int | None
@@ -72,9 +72,8 @@ class Row:
         """Target and draft, with method and depth, as lines of words."""
         target = " ".join(filter(None, (self.target_name, self.quantisation)))
         draft = " ".join(filter(None, (self.draft_name, self.draft_quantisation)))
-        method = self.method.replace("-", " ") if self.method and self.method != "none" else ""
         depth = f"depth {self.depth}" if self.depth else ""
-        how = ", ".join(filter(None, (method, depth)))
+        how = ", ".join(filter(None, (self.method_label, depth)))
         return tuple(filter(None, (target, f"with {draft}" if draft else "", how)))
 
 

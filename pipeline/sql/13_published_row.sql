@@ -47,6 +47,7 @@ select
   entry.draft.parameters_b as draft_parameters_b,
   entry.draft.file_gb as draft_file_gb,
   entry.method,
+  method_label(nullif(entry.method, 'none')) as method_label,
   entry.n_max as depth,
   entry.task,
   entry.placement.target_gpu_layers,

@@ -9,7 +9,7 @@ with listed as (
       quantisation, method_label, 'n' || depth, draft_label, tier)) as series,
     concat_ws(' · ', device_label, backend, engine_label, target_label || ' ' || quantisation)
       as place_label,
-    concat_ws(' ', method_label, 'n' || depth, 'with ' || draft_label) as arm_label
+    concat_ws(' · ', method_label, 'depth ' || depth, draft_label) as arm_label
   from explore
 ),
 told as (

@@ -49,6 +49,18 @@ def test_where_every_task_is_missing_the_command_names_none() -> None:
     assert everything.command.endswith("--method draft-model:n_max=4")
 
 
+def test_what_only_a_server_drafts_is_asked_of_a_server() -> None:
+    (row, *_) = read(database(campaign(1.5, task="code")), Wanted, "wanted")
+
+    looked_up = replace(row, method="ngram-simple", draft_word=None, depth=8)
+
+    assert looked_up.command == (
+        "python -m harness run --target Sample-7B-Q4_K_M.gguf"
+        " --method ngram-simple:n_max=8 --runner llama-server --tasks code"
+    )
+    assert replace(row, method="eagle3").command is None
+
+
 def test_a_confirmed_campaign_is_not_wanted() -> None:
     connection = database(
         campaign(1.5, task="code", contributor="ada"),

@@ -163,7 +163,8 @@
   };
 
   const table = (found) => {
-    const head = el("tr", "", ...["Method", "Predicted speedup", "Expectation", "Tokens per round", "R", "Median error", "Measured here"].map((words) => el("th", "", words)));
+    const names = ["Method", "Predicted speedup", "Expectation", "Tokens per round", "R", "Median error", "Measured here"];
+    const head = el("tr", "", ...names.map((words) => el("th", ["Method", "Expectation"].includes(words) ? "" : "dm-num", words)));
     for (const cell of head.cells) cell.scope = "col";
     const rows = found.map((each) => {
       const name = el("th", "", method(each.choice));
@@ -180,7 +181,10 @@
         el("td", "dm-num", each.measured ? `${times(each.measured[0])}${range(each.measured[1], each.measured[2])}` : "–"),
       );
     });
-    const box = el("div", "dm-scroll", el("table", "dm-table", el("thead", "", head), el("tbody", "", ...rows)));
+    for (const row of rows) [...row.cells].forEach((cell, column) => (cell.dataset.label = column === 2 ? "" : names[column]));
+    const made = el("table", "dm-table", el("thead", "", head), el("tbody", "", ...rows));
+    made.dataset.cards = ""; // seven columns: cards on every narrow screen
+    const box = el("div", "dm-scroll", made);
     box.tabIndex = 0;
     box.setAttribute("role", "region");
     box.setAttribute("aria-label", "All choices");

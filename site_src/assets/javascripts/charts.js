@@ -30,7 +30,7 @@
       view: { stroke: "transparent" },
       text: { color: colour("--dm-ink") },
       rule: { color: colour("--dm-ink") },
-      style: { reference: { stroke: colour("--dm-ink") } },
+      style: { reference: { stroke: colour("--dm-ink") }, halo: { stroke: colour("--dm-card"), strokeWidth: 4, strokeJoin: "round" } },
       title: { color: colour("--dm-ink") },
       axis: { ...words, ...sizes, titleFontWeight: "normal", labelLimit: Math.min(320, width * SHARE_OF_LABELS), gridOpacity: 0.6, gridColor: colour("--dm-line"), domainColor: colour("--dm-line"), tickColor: colour("--dm-line") },
       range: { diverging: ["loss", "zero", "gain"].map((end) => colour(`--dm-map-${end}`)) },

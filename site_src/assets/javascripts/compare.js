@@ -208,13 +208,14 @@ class Compare {
   row({ first, second, ratio, better }, mixed) {
     const { cells } = this;
     const made = element("tr", "");
-    if (mixed) made.append(element("td", "", words(cells, first)));
+    if (mixed) made.append(element("td", "dm-whole", words(cells, first)));
     const head = element("th", "", label(cells, "task", first));
     head.scope = "row";
-    made.append(head, ...this.figures("First", first), ...this.figures("Second", second));
+    made.append(head, ...this.figures("a", first), ...this.figures("b", second));
     const clear = better ? `${better === "a" ? "first" : "second"} is clearly better` : "no claim";
     const over = Number.isNaN(ratio) ? "–" : `${ratio.toFixed(2)}×`;
     const last = element("td", "dm-num dm-pair", element("span", "dm-value", over), element("br"), element("span", "dm-soft", clear));
+    last.classList.add("dm-whole");
     last.dataset.label = "First over second";
     made.append(last);
     return made;
@@ -226,11 +227,10 @@ class Compare {
     const number = (name) => printed(cells, name, row) ?? "–";
     const link = Object.assign(element("a", "dm-value", speedup(cells, row)), { href: this.form.dataset.root + page(cells, "evidence", row) });
     const verdict = element("span", `dm-verdict dm-verdict--${key(cells, "verdict", row)}`, label(cells, "verdict", row));
-    const made = [
-      element("td", "dm-num dm-pair", link, ...(range ? [" ", element("span", "dm-interval", range)] : []), element("br"), verdict),
-      ...["tokens", "cost", "baseline"].map((name) => element("td", "dm-num", number(name))),
-    ];
-    made.forEach((cell, each) => (cell.dataset.label = `${side}, ${HEADS[each]}`));
+    const judged = element("div", "dm-compare__figure", link, ...(range ? [" ", element("span", "dm-interval", range)] : []), element("br"), verdict);
+    judged.dataset.name = NAMES[side]; // on a phone, where the two sides have no heading
+    const made = [element("td", "dm-num dm-pair", judged), ...["tokens", "cost", "baseline"].map((name) => element("td", "dm-num", number(name)))];
+    made.forEach((cell, each) => Object.assign(cell.dataset, { side: NAMES[side].toLowerCase(), label: HEADS[each] }));
     return made;
   }
 }

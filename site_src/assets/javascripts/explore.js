@@ -223,9 +223,10 @@ class Explore {
     head.scope = "row";
     const target = [link(root + page(cells, "target", row), label(cells, "target", row)), " ", element("span", "dm-soft", label(cells, "quant", row))];
     const draft = label(cells, "draft", row);
-    const engine = isUsual(cells, row) ? [] : [element("br"), element("span", "dm-soft", label(cells, "engine", row))];
+    const engine = isUsual(cells, row) ? [] : [" ", element("br"), element("span", "dm-soft", label(cells, "engine", row))];
     const where = [key(cells, "backend", row), ...engine];
-    const ways = [method(cells, row), ...(draft ? [element("br"), element("span", "dm-soft", draft)] : [])];
+    const [way, ...details] = method(cells, row).split(" · ");
+    const ways = [way, ...details.flatMap((each) => [" ", element("span", "dm-keep", `· ${each}`)]), ...(draft ? [" ", element("br"), element("span", "dm-soft", draft)] : [])];
     const range = interval(cells, row);
     const figure = [element("span", "dm-value", speedup(cells, row)), ...(range ? [" ", element("span", "dm-interval", range)] : [])];
     const verdict = element("span", `dm-verdict dm-verdict--${key(cells, "verdict", row)}`, label(cells, "verdict", row));
@@ -237,7 +238,7 @@ class Explore {
     };
     const made = element("tr", "", head);
     made.append(element("td", "", ...target), element("td", "", ...where), element("td", "dm-method", ...ways));
-    made.append(element("td", "", label(cells, "task", row)), element("td", "dm-num dm-pair", ...figure), element("td", "", verdict));
+    made.append(element("td", "", label(cells, "task", row)), element("td", "dm-num dm-pair", ...figure, " ", element("br"), verdict));
     made.append(number("baseline", "Baseline tokens/s"), number("tokens", "Tokens per round"), number("cost", "R"));
     made.append(number("accepted", "Accepted", " %"), number("rigs", "Rigs"), this.ways(row));
     return made;

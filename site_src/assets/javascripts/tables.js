@@ -3,6 +3,7 @@
 "use strict";
 
 (() => {
+  const NARROW = "(max-width: 44.9375em)";
   const NUMBER = /-?\d[\d,]*(\.\d+)?/;
 
   const value = (row, column) => {
@@ -47,12 +48,23 @@
     for (const table of wide) table.dataset.cards = "";
   };
 
+  // An address may name something that is folded away: a line of a table, an object of the format.
+  const unfold = () => {
+    const folded = document.getElementById(decodeURIComponent(location.hash.slice(1)))?.closest("details");
+    if (!folded || folded.open) return;
+    folded.open = true;
+    folded.scrollIntoView();
+  };
+
+  window.addEventListener("hashchange", unfold);
   window.addEventListener("resize", fit);
   document.addEventListener("toggle", fit, true); // what was folded away had no width
 
   document$.subscribe(() => {
     for (const table of document.querySelectorAll(".dm-scroll > table.dm-table:not([data-labelled], .dm-explore-table, .dm-compare-table, .dm-published)")) label(table);
     fit();
+    if (matchMedia(NARROW).matches) for (const each of document.querySelectorAll(".dm-object[open]")) each.open = false;
+    unfold();
     for (const table of document.querySelectorAll("table.dm-sortable:not([data-ready])")) {
       table.dataset.ready = "";
       [...table.tHead.rows[0].cells].forEach((heading, column) => {
