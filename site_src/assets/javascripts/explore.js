@@ -254,7 +254,7 @@ class Explore {
     const compare = link(`${root}compare/?a=${key(cells, "setup", row)}`, "compare");
     const copy = Object.assign(element("button", "dm-explore__command", "command"), { type: "button", title: command(cells, row) });
     copy.addEventListener("click", () => this.copy(command(cells, row), "Command line"));
-    return element("td", "dm-explore__ways", evidence, " · ", raw, " · ", compare, " · ", copy);
+    return element("td", "dm-explore__ways", evidence, "\u00a0· ", raw, "\u00a0· ", compare, "\u00a0· ", copy);
   }
 
   link() {
