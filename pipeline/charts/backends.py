@@ -36,7 +36,7 @@ SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down"
 def picture(rows: list[Row]) -> alt.TopLevelMixin:
     colours = backend_colours(row["backend"] for row in rows)
     return interval_rows(
-        rows,
+        [{key: row[key] for key in row if key != "settings"} for row in rows],
         line="line_label",
         series="backend",
         colours=colours,

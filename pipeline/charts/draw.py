@@ -87,7 +87,7 @@ def _with_own_ids(svg: str, static: bytes) -> str:
 def _table(definition: Definition, rows: list[Row]) -> Table:
     return Table(
         columns=tuple(definition.columns.values()),
-        rows=tuple(tuple(plain(row[key]) for key in definition.columns) for row in rows),
+        rows=tuple(tuple(rounded(plain(row[key])) for key in definition.columns) for row in rows),
     )
 
 
