@@ -9,7 +9,7 @@ import math
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy import stats
+from scipy.special import stdtrit
 
 from estimates.model import Interval
 
@@ -87,5 +87,5 @@ def _resampled_log_ratios(rng: np.random.Generator, pairs: PromptPairs) -> NDArr
 
 
 def _around(mean: float, error: float, freedom: float) -> Interval:
-    reach = float(stats.t.ppf((1 + CONFIDENCE) / 2, freedom)) * error
+    reach = float(stdtrit(freedom, (1 + CONFIDENCE) / 2)) * error
     return Interval(low=math.exp(mean - reach), high=math.exp(mean + reach))

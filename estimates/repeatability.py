@@ -22,7 +22,7 @@ import math
 from statistics import median, stdev
 from typing import TYPE_CHECKING
 
-from scipy import stats
+from scipy.special import stdtrit
 
 from estimates.intervals import CONFIDENCE, equal_weight_mean
 from estimates.model import Interval, Repeatability
@@ -175,4 +175,4 @@ def _wall_ms(trial: Trial) -> float | None:
 
 
 def _factor(blocks: int, level: float) -> float:
-    return float(stats.t.ppf((1 + level) / 2, blocks - 1)) / math.sqrt(blocks)
+    return float(stdtrit(blocks - 1, (1 + level) / 2)) / math.sqrt(blocks)

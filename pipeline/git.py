@@ -5,6 +5,7 @@ Nothing here runs what it reads: no hook, no filter, no external diff.
 
 from __future__ import annotations
 
+import os
 import subprocess
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -122,8 +123,12 @@ def _text(repository: Path, *arguments: str) -> str:
 
 def _run(repository: Path, *arguments: str) -> bytes:
     command = ["git", "-C", str(repository), *arguments]
+    # What git says is quoted in our messages, which are in one language.
+    variables = {**os.environ, "LC_ALL": "C"}
     try:
-        done = subprocess.run(command, capture_output=True, timeout=_TIMEOUT_S, check=True)  # noqa: S603 - a fixed program, and revisions are resolved before they are used
+        done = subprocess.run(  # noqa: S603 - a fixed program, and revisions are resolved before they are used
+            command, capture_output=True, timeout=_TIMEOUT_S, check=True, env=variables
+        )
     except subprocess.CalledProcessError as error:
         said = error.stderr.decode("utf-8", "replace").strip()
         why = said or "it did not say why"

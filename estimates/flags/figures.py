@@ -7,10 +7,9 @@ from decimal import Decimal
 from statistics import median
 from typing import TYPE_CHECKING
 
-from scipy import stats
-
 from estimates.model import Flag
 from estimates.reference import suites
+from estimates.significance import p_of_even
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -55,7 +54,7 @@ def uneven_digits(evidence: Evidence) -> Flag | None:
     if last.total() < FEWEST_FOR_DIGITS:
         return None
     counts = [last[digit] for digit in range(10)]
-    if float(stats.chisquare(counts).pvalue) >= UNEVEN_P:
+    if p_of_even(counts) >= UNEVEN_P:
         return None
     digit, count = last.most_common(1)[0]
     return Flag(

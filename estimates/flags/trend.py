@@ -12,12 +12,12 @@ from statistics import fmean, median
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy import stats
 
 from estimates.decomposition import can_draft, tokens_per_round
 from estimates.flags.evidence import Repeats, only, percent, steady_length
 from estimates.intervals import t_interval
 from estimates.model import Flag
+from estimates.significance import p_of_rank, spearman
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -151,8 +151,8 @@ def _slope(groups: Sequence[Repeats]) -> float:
     independent = len(times) - len(groups)
     if independent < _FEWEST_FOR_TREND or np.ptp(times) == 0 or np.ptp(orders) == 0:
         return 0.0
-    rank = float(stats.spearmanr(orders, times).statistic)
-    if _p_value(rank, independent) >= DRIFT_P:
+    rank = spearman(orders, times)
+    if p_of_rank(rank, independent) >= DRIFT_P:
         return 0.0
     return float(np.dot(orders, times) / np.dot(orders, orders))
 
@@ -207,12 +207,3 @@ def _merged(arm: str, groups: Sequence[Repeats]) -> Repeats:
 
 def _centered(groups: Sequence[Sequence[float]]) -> list[float]:
     return [value - fmean(group) for group in groups for value in group]
-
-
-def _p_value(rank: float, independent: int) -> float:
-    """Two-sided p of a rank correlation over so many independent values."""
-    if abs(rank) >= 1:
-        return 0.0
-    freedom = independent - 1
-    statistic = abs(rank) * math.sqrt(freedom / (1 - rank**2))
-    return float(2 * stats.t.sf(statistic, freedom))

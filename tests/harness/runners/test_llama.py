@@ -235,7 +235,7 @@ def test_a_file_that_is_no_model_is_one_clear_line(plan: Campaign, tmp_path: Pat
 
 
 def test_a_context_that_does_not_fit_into_memory_is_one_clear_line(plan: Campaign) -> None:
-    settings = dataclasses.replace(plan.settings, context_tokens=4_000_000)
+    settings = dataclasses.replace(plan.settings, context_tokens=40_000_000)
 
     with pytest.raises(HarnessError, match=r"memory|failed while loading") as caught:
         Isolated(LlamaCppPython()).open(dataclasses.replace(plan, settings=settings))
