@@ -1,4 +1,7 @@
-"""How far is the campaign? A bar with arm, prompt, tokens/s and the time left."""
+"""How far is the campaign? A bar with arm, prompt, tokens/s and the time left.
+
+A log gets a line after each tenth instead: what runs for an hour must not look dead there.
+"""
 
 from __future__ import annotations
 
@@ -23,19 +26,20 @@ from harness.events import (
     TrialStarted,
     WarmingUp,
 )
+from harness.report.words import seconds
 
 if TYPE_CHECKING:
     from types import TracebackType
 
     from rich.console import Console
-    from rich.progress import TaskID
+    from rich.progress import Task, TaskID
 
     from harness.events import Event
     from harness.runners.base import Failure
 
 
 class ProgressDisplay:
-    """An observer that draws on a console; on anything but a terminal it only tells failures."""
+    """An observer that draws on a console; on anything but a terminal it writes a few lines."""
 
     def __init__(self, console: Console) -> None:
         self._progress = Progress(
@@ -78,10 +82,20 @@ class ProgressDisplay:
                 self._tell(f"{said}{event.arm} cannot run: {_why(event.failure)}")
             case TrialEnded():
                 update(task, advance=1, rate=_rate(event))
+                self._log(self._progress.tasks[task], said)
                 if event.failure is not None:
                     self._tell(f"{said}{event.trial.arm} failed: {_why(event.failure)}")
             case _:
                 update(task, description=said + _what(event))
+
+    def _log(self, task: Task, said: str) -> None:
+        """After each tenth of the trials, a line for whoever sees no bar."""
+        if self._progress.disable and task.total:
+            tenths = int(10 * task.completed / task.total)
+            if tenths > int(10 * (task.completed - 1) / task.total):
+                done = f"{said}{task.completed:.0f} of {task.total:.0f} trials"
+                left = task.time_remaining
+                self._tell(f"{done}, about {seconds(left)} left" if left else done)
 
     def _tell(self, text: str) -> None:
         """A line that stays, each one once: twenty trials may fail for one reason."""

@@ -17,8 +17,6 @@ from tests.harness.ggufs import TOKENS, write_gguf
 if TYPE_CHECKING:
     from pathlib import Path
 
-# The made-up engine computes durations instead of waiting; a short campaign fits into the second
-# that really passes.
 SMALL = [
     "--runner",
     "fake",
@@ -42,6 +40,20 @@ def models(tmp_path: Path, cache_dir: Path) -> list[str]:
     target = write_gguf(tmp_path / "target.gguf", name="Big 7B")
     draft = write_gguf(tmp_path / "draft.gguf", name="Small 1B")
     return ["--target", str(target), "--draft", str(draft)]
+
+
+def test_made_up_trials_may_take_longer_than_the_run_that_computed_them(
+    tmp_path: Path, models: list[str]
+) -> None:
+    output = tmp_path / "out.json"
+
+    result = call("run", *models, "--runner", "fake", "--quick", "--output", str(output))
+
+    assert result.exit_code == 0, result.stderr
+    submission = read(output.read_bytes())
+    assert isinstance(submission, Submission)
+    # A baseline, a lookup and a draft model, on three prompts of each of eight tasks.
+    assert len(submission.trials) == 3 * 3 * 8
 
 
 def test_a_run_writes_a_valid_file_and_prints_the_report(tmp_path: Path, models: list[str]) -> None:

@@ -48,8 +48,23 @@ def test_a_failed_trial_counts_and_says_its_reason() -> None:
     assert "1/1" in text
 
 
-def test_anything_but_a_terminal_stays_silent() -> None:
-    assert shown(*ALL, events.Finished(), terminal=False) == ""
+def test_a_log_gets_a_line_after_each_tenth_of_the_trials() -> None:
+    ended = events.TrialEnded(trial=TRIAL, tps=12.34)
+
+    lines = shown(events.Planned(total=40), *[ended] * 40, terminal=False).splitlines()
+
+    # Before the second trial nobody knows how long one takes, and the first tenth is the fourth.
+    counts = [f"{count} of 40 trials" for count in range(4, 41, 4)]
+    assert [line.partition(",")[0] for line in lines] == counts
+    assert lines[0].endswith(" left")
+    assert lines[-1] == "40 of 40 trials"
+
+
+def test_a_log_hears_of_each_trial_of_a_short_plan_once() -> None:
+    line = shown(*ALL, events.Finished(), terminal=False)
+
+    assert line.startswith("2 of 3 trials")
+    assert line.count("\n") == 1
 
 
 def test_what_fails_is_told_with_its_reason_and_only_once() -> None:
