@@ -6,7 +6,7 @@
 import { isUsual, key, label, load, page, printed, select } from "./cells.js";
 import { command, csv, interval, markdown, method, speedup } from "./cells-text.js";
 
-const ROWS_PER_PAGE = 50;
+const ROWS_PER_PAGE = 40; // drawing them is most of what a filter takes
 const LONGEST_SEARCH = 120;
 const DEFAULT = { column: "speedup", falling: true };
 const HIDDEN = ["setup"]; // filters that only an address can set
