@@ -34,7 +34,7 @@ FEW_SETTINGS = 4
 
 def picture(rows: list[Row]) -> alt.TopLevelMixin:
     span = speedup_axis(rows)
-    few = len({row["setting_label"] for row in rows}) <= FEW_SETTINGS
+    few = len({row["line"] for row in rows}) <= FEW_SETTINGS
     seen = "true" if few else "datum.step_label !== 'none'"
     builds = list(dict.fromkeys(row["engine_build"] for row in sorted(rows, key=_moment)))
     base = alt.Chart(alt.InlineData(values=rows)).encode(
@@ -42,9 +42,13 @@ def picture(rows: list[Row]) -> alt.TopLevelMixin:
             "engine_build:O",
             title="Engine build",
             sort=builds,
-            axis=alt.Axis(labelAngle=-30 if len(builds) > FEW_BUILDS else 0),
+            # A phone has room for `llama.cpp` above `b6350`, but not beside it.
+            axis=alt.Axis(
+                labelAngle=-30 if len(builds) > FEW_BUILDS else 0,
+                labelExpr="split(datum.label, ' ')",
+            ),
         ),
-        detail="setting_label:N",
+        detail="line:N",
         tooltip=[alt.Tooltip(field=name, title=title) for name, title in COLUMNS.items()],
     )
     y = alt.Y("speedup:Q", title="Speedup (log scale)", scale=span.scale, axis=span.axis)
@@ -67,7 +71,7 @@ def picture(rows: list[Row]) -> alt.TopLevelMixin:
 
 def takeaway(rows: list[Row]) -> str:
     steps = [row for row in rows if row["step_label"] != "none"]
-    settings = counted(len({row["setting_label"] for row in rows}), "setting")
+    settings = counted(len({row["line"] for row in rows}), "setting")
     if not steps:
         return f"No step has been detected in {settings}."
     slower = sum(row["step_label"] == "slower" for row in steps)
@@ -77,7 +81,7 @@ def takeaway(rows: list[Row]) -> str:
 
 
 def alt_text(rows: list[Row]) -> str:
-    settings = len({row["setting_label"] for row in rows})
+    settings = len({row["line"] for row in rows})
     return f"Speedup with 95 % interval by engine build for {counted(settings, 'setting')}."
 
 

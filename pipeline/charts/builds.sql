@@ -1,5 +1,6 @@
 -- One row is one setting under one engine build, of the settings that have at least $least builds;
--- at most 24 settings, those with a detected step first.
+-- at most 24 settings, those with a detected step first. The same setting of another contributor is
+-- a line of its own.
 with ranked as (
   select
     *,
@@ -13,6 +14,7 @@ with ranked as (
 select
   concat_ws(' · ', device_label, backend, target_label || ' ' || quantisation, method_label
     || coalesce(' · depth ' || depth, '')) as setting_label,
+  place::varchar as line,
   backend,
   engine_build,
   build_order,
