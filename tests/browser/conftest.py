@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import threading
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from _typeshed import SupportsRead, SupportsWrite
     from playwright.sync_api import Browser
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
@@ -44,6 +45,11 @@ class Quiet(SimpleHTTPRequestHandler):
 
     def log_message(self, *_: object) -> None:
         """Say nothing."""
+
+    def copyfile(self, source: SupportsRead[bytes], outputfile: SupportsWrite[bytes]) -> None:
+        """Send a file, unless the page that asked for it is gone."""
+        with suppress(ConnectionError):
+            super().copyfile(source, outputfile)
 
 
 @pytest.fixture(scope="session")
