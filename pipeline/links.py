@@ -79,6 +79,7 @@ def require_links(site: Path) -> None:
 
 def broken_links(site: Path) -> list[tuple[str, str]]:
     """Where something is referred to that is not there, and what."""
+    site = site.resolve()  # what a link leads to is compared with the paths of pages
     known = pages(site)
     return [
         (place.relative_to(site).as_posix(), link)

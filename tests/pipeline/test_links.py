@@ -80,6 +80,14 @@ def test_what_leads_nowhere_is_found(tmp_path: Path) -> None:
         require_links(tmp_path)
 
 
+def test_a_folder_may_be_named_from_where_one_stands(
+    empty_site: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(empty_site.parent)
+
+    require_links(Path(empty_site.name))
+
+
 def test_the_sitemap_has_every_page_and_no_other(empty_site: Path) -> None:
     assert sorted(sitemap(empty_site)) == sorted(ROOT + each for each in addresses(empty_site))
 
