@@ -9,7 +9,7 @@ from __future__ import annotations
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
-from estimates.trials import rounds
+from estimates.pairing import rounds
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     from schemas.submission import Task
 
+
 Verdict = Literal[
     "helps", "hurts", "no-clear-difference", "too-few-prompts", "never-drafted", "failed"
 ]

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from schemas.submission import Method, Probes, Trial, VerificationProbe
 
+
 # Looking up an n-gram takes microseconds, a step milliseconds.
 _FREE_DRAFTS = (
     "prompt-lookup",

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from estimates.pairing import PromptPairs
     from schemas.submission import Arm, Submission, Trial
 
+
 LEAST_BLOCKS = 3
 CONFIDENCE_WHEN_STOPPED_EARLY = 0.975
 # A block that an interruption cut short says too little about the campaign as a whole.
@@ -176,3 +177,39 @@ def _wall_ms(trial: Trial) -> float | None:
 
 def _factor(blocks: int, level: float) -> float:
     return float(stdtrit(blocks - 1, (1 + level) / 2)) / math.sqrt(blocks)
+
+
+_LEAST_PASSES = 2
+
+
+def by_passes(submission: Submission) -> bool:
+    """Whether arms took turns after whole passes and not after each prompt."""
+    return submission.design.interleaved == "block"
+
+
+def single_pass(submission: Submission) -> bool:
+    """Whether each arm had one pass only, so that no interval can be told."""
+    return by_passes(submission) and blocks_run(submission) < _LEAST_PASSES
+
+
+def widened(interval: Interval | None, submission: Submission, arm: Arm) -> Interval | None:
+    """The interval with what disturbs whole passes of the arm or its baseline.
+
+    Unchanged where arms took turns prompt by prompt; `None` where blocks cannot tell.
+    """
+    if interval is None or not by_passes(submission):
+        return interval
+    over_blocks = _reach(submission, arm)
+    if over_blocks is None:
+        return None
+    middle = math.log(interval.low * interval.high) / 2
+    reach = math.hypot(math.log(interval.high / interval.low) / 2, over_blocks)
+    return Interval(low=math.exp(middle - reach), high=math.exp(middle + reach))
+
+
+def _reach(submission: Submission, arm: Arm) -> float | None:
+    """Over all prompts of the arm: a pass is disturbed as a whole, whatever the task."""
+    pairs = pair(submission, arm)
+    tasks = dict.fromkeys(each.prompt.task for each in pairs)
+    groups = [[each for each in pairs if each.prompt.task == task] for task in tasks]
+    return log_reach(block_means(groups), confidence(submission), least=_LEAST_PASSES)

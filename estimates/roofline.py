@@ -15,6 +15,7 @@ from estimates.reference import bandwidth_gb_per_s, devices
 if TYPE_CHECKING:
     from schemas.submission import Machine, Model, Submission
 
+
 _BYTES_PER_TRANSFER = 8
 _MIB = 1024 * 1024
 

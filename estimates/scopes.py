@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from estimates.pairing import PromptPairs
     from schemas.submission import Arm, Submission, Task, Trial
 
+
 FIXED_TASKS: tuple[Task, ...] = (
     "code",
     "math",

@@ -12,9 +12,7 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from estimates import decomposition as parts
-from estimates import energy, repeatability
-from estimates.alternatives import against_alternative
-from estimates.controls import controls
+from estimates import ratios, repeatability
 from estimates.exactness import count, worst
 from estimates.flags import raised
 from estimates.flags.evidence import Evidence, repeats
@@ -26,12 +24,13 @@ from estimates.intervals import (
 )
 from estimates.model import Estimate, PromptEstimate, Summary
 from estimates.pairing import pair
-from estimates.passes import single_pass, widened
 from estimates.prediction import predicted_speedup
-from estimates.processor_time import cpu_speedup
+from estimates.ratios import against_alternative, controls, cpu_speedup
+from estimates.repeatability import single_pass, widened
 from estimates.scopes import scopes
 from estimates.throughput import throughput
 from estimates.verdicts import verdict
+from schemas.codec import encode
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -39,6 +38,7 @@ if TYPE_CHECKING:
     from estimates.model import Interval
     from estimates.pairing import PromptPairs
     from estimates.scopes import Scope
+    from schemas.codec import Json
     from schemas.submission import Submission
 
 
@@ -132,9 +132,9 @@ def _with_decomposition(estimate: Estimate, scope: Scope) -> Estimate:
         baseline_tps=median(1000 / pairs.baseline_ms for pairs in prompts),
         tps=median(1000 / pairs.arm_ms for pairs in prompts),
         energy_per_token_j=scope.mean_over_prompts(
-            lambda pairs: energy.energy_per_token_j(pairs.trials)
+            lambda pairs: ratios.energy_per_token_j(pairs.trials)
         ),
-        energy_ratio=scope.mean_over_prompts(energy.energy_ratio),
+        energy_ratio=scope.mean_over_prompts(ratios.energy_ratio),
         tokens_per_round=scope.mean_over_prompts(
             lambda pairs: parts.tokens_per_round(pairs.trials)
         ),
@@ -170,3 +170,8 @@ def _prompt_estimate(pairs: PromptPairs) -> PromptEstimate:
         acceptance_rate=parts.acceptance_rate(pairs.trials) if drafts else None,
         exactness=worst(pairs.trials),
     )
+
+
+def to_json(summary: Summary) -> Json:
+    """Estimates, prompts and flags as JSON values, in the order in which they were derived."""
+    return encode(summary)

@@ -14,13 +14,15 @@ from typing import TYPE_CHECKING
 
 from estimates.intervals import t_interval
 from estimates.model import Throughput
-from estimates.trials import is_timed
+from estimates.pairing import is_timed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from schemas.submission import Arm, Submission, Trial
 
+
+if TYPE_CHECKING:
     Passes = dict[int, float]  # block -> output tokens per second
 
 

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from estimates.model import Interval, Verdict
     from schemas.submission import Arm, Trial
 
+
 # Less than 2 % is nothing that anyone would notice, however narrow the interval.
 HELPS_ABOVE = 1.02
 HURTS_BELOW = 0.98

@@ -10,10 +10,14 @@ import re
 import unicodedata
 from typing import TYPE_CHECKING
 
+import numpy as np
 import orjson
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from schemas.codec import Json
+
 
 FLOAT_DECIMALS = 6
 FILE_NAME = re.compile(r"[a-z0-9][a-z0-9._-]{2,100}\.json")
@@ -51,3 +55,8 @@ def _rounded(value: Json) -> Json:
     if isinstance(value, dict):
         return {key: _rounded(item) for key, item in value.items()}
     return value
+
+
+def token_digest(tokens: Sequence[int]) -> str:
+    """First 16 hex digits of the SHA-256 over token ids as little-endian 32-bit integers."""
+    return hashlib.sha256(np.asarray(tokens, dtype="<i4").tobytes()).hexdigest()[:16]

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from schemas.codec import Json
     from schemas.finding import Finding
 
+
 SUBMISSION_SCHEMA = "submission.v1.schema.json"
 PUBLISHED_SCHEMA = "published.v1.schema.json"
 LIFECYCLE_SCHEMA = "lifecycle.v1.schema.json"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from estimates.flags.evidence import listed, only
 from estimates.model import Flag
-from estimates.trials import is_timed
+from estimates.pairing import is_timed
 
 if TYPE_CHECKING:
     from estimates.flags.evidence import Evidence

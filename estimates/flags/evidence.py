@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from estimates.trials import clock, is_timed, ms_per_token
+from estimates.pairing import clock, is_timed, ms_per_token
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

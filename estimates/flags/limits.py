@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from estimates.decomposition import can_draft
 from estimates.flags.evidence import listed, only
 from estimates.model import Flag
+from estimates.pairing import rounds
 from estimates.roofline import floor
-from estimates.trials import rounds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from estimates.flags.evidence import Evidence, Repeats
     from estimates.model import Estimate
     from schemas.submission import Arm, Trial
+
 
 # Parts of the file (an embedding table, say) are not read for every token.
 ROOFLINE_SLACK = 1.25

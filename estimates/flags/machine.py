@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from estimates.flags.evidence import Evidence
     from schemas.submission import Snapshot
 
+
 STOLEN = 0.05
 BUSY_LOAD_PER_CORE = 0.5
 BUSY_PRESSURE = 0.2

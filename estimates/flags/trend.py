@@ -15,14 +15,14 @@ import numpy as np
 
 from estimates.decomposition import can_draft, tokens_per_round
 from estimates.flags.evidence import Repeats, only, percent, steady_length
-from estimates.intervals import t_interval
+from estimates.intervals import p_of_rank, spearman, t_interval
 from estimates.model import Flag
-from estimates.significance import p_of_rank, spearman
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from estimates.flags.evidence import Evidence
+
 
 DRIFT_P = 0.01
 # In a long campaign a drift of a few per mille is significant and of no consequence.

@@ -8,14 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from harness.importers import (
-    inventivehq,
-    llama_bench,
-    mtp_bench,
-    spec_bench,
-    speed_bench,
-    vllm,
-)
+from harness.importers import inventivehq, llama_bench, mtp_bench, spec_bench, speed_bench, vllm
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -23,6 +16,8 @@ if TYPE_CHECKING:
     from harness.importers.model import Reading
     from harness.importers.source import Given
 
+
+if TYPE_CHECKING:
     Importer = Callable[[Sequence[Given]], Reading]
 
 IMPORTERS: dict[str, Importer] = {

@@ -12,10 +12,8 @@ from harness import __version__
 from harness.errors import BadInputError
 from harness.importers import setting
 from harness.importers.facts import Facts, for_part, missing_message
-from harness.importers.methods import method
 from harness.importers.model import BASELINE
-from harness.importers.names import ids_of
-from harness.importers.tasks import check, task_of
+from harness.importers.translate import check, ids_of, method, task_of
 from harness.importers.trials import LeftOut, trials
 from schemas.canonical import canonical_bytes
 from schemas.codec import encode
@@ -27,6 +25,7 @@ if TYPE_CHECKING:
 
     from harness.importers.model import ArmRead, Part, Reading, Record
     from schemas.submission import Method, Model, Trial
+
 
 MAX_PROMPTS = 512
 # A suite of another tool has no version that we could know.

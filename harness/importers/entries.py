@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from harness.importers.source import Given
     from schemas.codec import Json
 
+
 # Beyond these a figure is a slip, and a calendar or a result cannot hold what follows from it.
 _LARGEST = 10**15
 _LAST_MOMENT_S = 253_402_300_799  # of the year 9999

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, cast, get_args, get_type_hints
 
-from harness.errors import BadInputError
-from harness.importers.names import id_of, vendor_of
-from harness.nearest import suggestion
+from harness.errors import BadInputError, suggestion
+from harness.importers.translate import id_of, vendor_of
 from schemas.submission import (
     Cpu,
     Engine,
@@ -20,7 +19,7 @@ from schemas.submission import (
 
 if TYPE_CHECKING:
     from harness.importers.facts import Facts
-    from harness.importers.timings import RateCounts
+    from harness.importers.trials import RateCounts
 
 
 def machine(facts: Facts) -> Machine:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from io import BufferedReader
     from pathlib import Path
 
+
 MAX_BYTES = 64 * 1024 * 1024
 _GZIP = b"\x1f\x8b"
 # What a shell of Windows writes with `>`, and editors of the same system.

@@ -9,12 +9,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from harness.importers.entries import Entry, document
-from harness.importers.model import Part, Reading, Record
-from harness.importers.names import id_of
-from harness.importers.pairs import arms, named
-from harness.importers.reasons import reason_of
-from harness.importers.tasks import SPEED_BENCH
-from harness.importers.timings import MS_PER_S, rounds
+from harness.importers.model import Part, Reading, Record, arms, named
+from harness.importers.translate import SPEED_BENCH, id_of, reason_of
+from harness.importers.trials import MS_PER_S, rounds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

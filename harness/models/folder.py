@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from schemas.codec import Json
 
+
 CONFIG = "config.json"
 _LENGTH_BYTES = 8
 _LONGEST_TABLE = 100 * 1024 * 1024

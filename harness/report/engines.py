@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from estimates.engines import baseline_ratio
-from estimates.passes import single_pass
+from estimates.ratios import baseline_ratio
+from estimates.repeatability import single_pass
 from estimates.wording import interval_text
 from harness.report import words
 from harness.report.terminal import overall
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from estimates.model import Estimate, Summary
     from schemas.submission import Submission
 
+
+if TYPE_CHECKING:
     Measured = tuple[Submission, Summary]
 
 

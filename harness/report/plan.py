@@ -10,8 +10,8 @@ from harness.report import words
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from harness.duration import Expected
-    from harness.model import Campaign
+    from harness.campaign.duration import Expected
+    from harness.campaign.model import Campaign
 
 
 def lines(campaign: Campaign, estimate: Expected | None) -> Iterator[str]:

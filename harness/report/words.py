@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from estimates.model import Estimate, ExactnessCounts, Severity, Verdict
     from schemas.submission import Model
 
+
 UNKNOWN = "\N{EN DASH}"
 
 VERDICTS: dict[Verdict, tuple[str, str]] = {

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from harness.model import layers_of
+from harness.campaign.model import layers_of
 from harness.runners.base import EngineReport, Failure, Finished, Generation, PreparedArm, Round
 from schemas.submission import (
     Device,
@@ -27,9 +27,10 @@ from schemas.submission import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from harness.model import ArmPlan, Campaign
+    from harness.campaign.model import ArmPlan, Campaign
     from harness.runners.base import Request, Session
     from schemas.submission import Reason
+
 
 _PROMPT_TOKENS = 100
 _PROMPT_MS = 50.0

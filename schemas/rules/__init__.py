@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from schemas.finding import Finding
     from schemas.submission import Submission
 
+
+if TYPE_CHECKING:
     Rule = Callable[[Submission], Iterator[Finding]]
 
 RULES: dict[str, Rule] = {

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from schemas.submission import Arm, Submission, Trial
 
+
 # In-process, the harness sees every round and the context itself; a server tells only sums.
 _IN_PROCESS = "llama-cpp-python"
 _SERVER = "llama-server"

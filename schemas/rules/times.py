@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from schemas.submission import Submission
 
+
 # Clocks are read at slightly different moments and figures are rounded.
 _TOLERANCE = 1.001
 _SLACK_MS = 1.0

@@ -15,8 +15,8 @@ from harness.runners.openai.answer import count
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from harness.runners.http.counters import Counters
     from harness.runners.openai.answer import Answer
-    from harness.runners.server.counters import Counters
     from schemas.codec import Json
 
 

@@ -9,28 +9,25 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from harness.errors import MachineError
-from harness.runners.base import EngineReport, Failure, PreparedArm
+from harness.errors import BadInputError, MachineError
+from harness.runners.base import EngineReport, Failure, PreparedArm, together
+from harness.runners.http.client import ServerRefusedError, ServerSilentError
+from harness.runners.llama_server.exchange import BadAnswerError
+from harness.runners.llama_server.session import WARM_UP_OUTPUT_TOKENS, WARM_UP_TEXT
 from harness.runners.openai import exchange
-from harness.runners.openai.connection import Connection
+from harness.runners.openai.address import api_key, without_key
+from harness.runners.openai.command import check, doors
+from harness.runners.openai.connection import Access, Connection, Limits, Servers
 from harness.runners.openai.exchange import Question
-from harness.runners.openai.failures import failure_of
-from harness.runners.openai.fitness import unfit
-from harness.runners.openai.key import without_key
-from harness.runners.openai.report import report_on
-from harness.runners.openai.servers import Servers
-from harness.runners.server.answer import BadAnswerError
-from harness.runners.server.client import ServerRefusedError, ServerSilentError
-from harness.runners.server.session import WARM_UP_OUTPUT_TOKENS, WARM_UP_TEXT
-from harness.runners.together import together
+from harness.runners.openai.report import check_backend, failure_of, report_on, unfit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from harness.model import ArmPlan, Campaign
-    from harness.runners.base import Finished, Generation, Request
+    from harness.campaign.model import ArmPlan, Campaign
+    from harness.runners import Reach
+    from harness.runners.base import Finished, Generation, Request, Session
     from harness.runners.openai.exchange import Exchanged
-    from harness.runners.openai.servers import Access
     from schemas.submission import Probes
 
 
@@ -173,3 +170,26 @@ class OpenAiSession:
 def _depth(arm: ArmPlan) -> int | None:
     depth: int | None = getattr(arm.method, "n_max", None)
     return depth
+
+
+class OpenAiServer:
+    """Measures through servers that speak OpenAI's protocol: one plain, one for each method."""
+
+    def __init__(self, reach: Reach) -> None:
+        """Raises `BadInputError` when the options do not say how to reach the servers."""
+        check_backend(reach.backend)
+        self._access = Access(
+            doors=doors(reach),
+            model=reach.model,
+            limits=Limits(startup_s=reach.startup_limit_s, answer_s=reach.answer_limit_s),
+            key=api_key(),
+        )
+        self._backend = reach.backend
+
+    def open(self, campaign: Campaign) -> Session:
+        """A session; nothing is asked or started yet. Raises `BadInputError`."""
+        if campaign.settings.teacher_forced:
+            message = "a server cannot be fed the baseline's text; leave out --teacher-forced"
+            raise BadInputError(message)
+        check(self._access.doors, campaign)
+        return OpenAiSession(campaign, self._access, backend=self._backend)

@@ -11,7 +11,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from harness.runners.server import process
+from harness.runners.http import process
 from tests.processes import eventually, lives
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
