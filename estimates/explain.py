@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from estimates.decomposition import drafted_lengths
+from estimates.model import Estimate, Interval
 from estimates.prediction import step_ms
 from estimates.repeatability import single_pass
 from estimates.scopes import FIXED_TASKS
 from estimates.wording import bound_text
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from estimates.model import Estimate, Interval
-    from schemas.submission import Arm, Submission, Trial
-
+from schemas.submission import Arm, Submission, Trial
 
 # Below one round in ten, even a perfect draft cannot change much.
 RARELY_FIRES = 0.10

@@ -6,20 +6,14 @@ All inputs and means are natural logarithms of ratios; `Interval` values are rat
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import chdtrc, stdtr, stdtrit
 
 from estimates.model import Interval
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from estimates.pairing import PromptPairs
-
+from estimates.pairing import PromptPairs
 
 CONFIDENCE = 0.95
 # With 2000 resamples the Monte Carlo error of a 2.5 % quantile is about 0.35 % of probability.

@@ -8,15 +8,12 @@ two of a pair ran within seconds of each other, so each pair is one measurement 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from statistics import median
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from schemas.submission import Arm, Prompt, Submission, Trial
-
+from schemas.submission import Arm, Prompt, Submission, Trial
 
 Clock = Literal["rounds", "decode"]
 

@@ -3,25 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean, median
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from estimates.intervals import equal_weight_mean, stratified_interval, t_interval
-from estimates.model import Control
-from estimates.pairing import cpu_ms_per_token, pair
+from estimates.model import Control, Interval
+from estimates.pairing import PromptPairs, cpu_ms_per_token, pair
 from estimates.repeatability import widened
-from estimates.scopes import scopes
-from schemas.submission import Arm, NoSpeculation
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from estimates.model import Interval
-    from estimates.pairing import PromptPairs
-    from estimates.scopes import Scope
-    from schemas.submission import Submission, Trial
-
+from estimates.scopes import Scope, scopes
+from schemas.submission import Arm, NoSpeculation, Submission, Trial
 
 _KINDS: dict[str, Literal["baseline-again", "empty-draft"]] = {
     "none": "baseline-again",

@@ -19,21 +19,15 @@ where the blocks happened to agree: with 3 to 6 blocks a plain 95 % interval the
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from statistics import median, stdev
-from typing import TYPE_CHECKING
 
 from scipy.special import stdtrit
 
 from estimates.intervals import CONFIDENCE, equal_weight_mean
 from estimates.model import Interval, Repeatability
-from estimates.pairing import pair
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from estimates.pairing import PromptPairs
-    from schemas.submission import Arm, Submission, Trial
-
+from estimates.pairing import PromptPairs, pair
+from schemas.submission import Arm, Submission, Trial
 
 LEAST_BLOCKS = 3
 CONFIDENCE_WHEN_STOPPED_EARLY = 0.975

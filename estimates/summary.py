@@ -7,9 +7,9 @@ one over all tasks (see `estimates.scopes` for when that one has a figure).
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 from statistics import median
-from typing import TYPE_CHECKING
 
 from estimates import decomposition as parts
 from estimates import ratios, repeatability
@@ -22,24 +22,16 @@ from estimates.intervals import (
     stratified_interval,
     t_interval,
 )
-from estimates.model import Estimate, PromptEstimate, Summary
-from estimates.pairing import pair
+from estimates.model import Estimate, Interval, PromptEstimate, Summary
+from estimates.pairing import PromptPairs, pair
 from estimates.prediction import predicted_speedup
 from estimates.ratios import against_alternative, controls, cpu_speedup
 from estimates.repeatability import single_pass, widened
-from estimates.scopes import scopes
+from estimates.scopes import Scope, scopes
 from estimates.throughput import throughput
 from estimates.verdicts import verdict
-from schemas.codec import encode
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from estimates.model import Interval
-    from estimates.pairing import PromptPairs
-    from estimates.scopes import Scope
-    from schemas.codec import Json
-    from schemas.submission import Submission
+from schemas.codec import Json, encode
+from schemas.submission import Submission
 
 
 def summarize(submission: Submission) -> Summary:

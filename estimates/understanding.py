@@ -7,16 +7,19 @@ fills them in.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from estimates.model import Verdict  # noqa: TC001 - as below
+from estimates.model import (
+    Estimate,
+    Summary,
+    Verdict,
+)
 from estimates.repeatability import blocks_run
 from estimates.summary import summarize
-from schemas.submission import Task  # noqa: TC001 - the codec reads the annotations while it runs
-
-if TYPE_CHECKING:
-    from estimates.model import Estimate, Summary
-    from schemas.submission import Arm, Submission
+from schemas.submission import (
+    Arm,
+    Submission,
+    Task,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import difflib
-from typing import TYPE_CHECKING, ClassVar
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
-
+from collections.abc import Iterable
+from pathlib import Path
+from typing import ClassVar
 
 INTERRUPTED = 130  # as shells report a program that Ctrl-C ended
 

@@ -5,17 +5,14 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import platformdirs
 from filelock import FileLock
 
 from harness.errors import MachineError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 def sync_file(path: Path) -> None:

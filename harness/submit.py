@@ -5,9 +5,9 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from harness import files
 from harness.errors import BadInputError, MachineError, unreadable
@@ -17,12 +17,7 @@ from schemas.codec import encode
 from schemas.contract import read
 from schemas.submission import Submission
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-
-if TYPE_CHECKING:
-    Run = Callable[[Sequence[str], Path], None]
+Run = Callable[[Sequence[str], Path], None]
 
 COMMUNITY = Path("results", "community")
 _SIGN_OF_A_CHECKOUT = Path("schemas", "submission.v1.schema.json")

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import orjson
 import typer
@@ -13,15 +14,9 @@ from pipeline.collection.corpus import corpus_findings
 from pipeline.collection.discover import named, require_results, require_writable
 from pipeline.errors import NothingFoundError, PipelineError
 from pipeline.intake.cli import gate_command
+from schemas.finding import Finding
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from schemas.finding import Finding
-
-
-if TYPE_CHECKING:
-    Findings = Mapping[str, tuple[Finding, ...]]
+Findings = Mapping[str, tuple[Finding, ...]]
 
 app = typer.Typer(
     help="From result files to the site: validate them, judge a pull request, build.",

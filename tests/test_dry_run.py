@@ -160,7 +160,7 @@ def test_a_hostile_artifact_becomes_no_verdict(
     monkeypatch.setenv("PATH", f"{host.folder / 'bin'}:/usr/bin:/bin")
     head = cli.host.Head(sha=event["workflow_run"]["head_sha"], owner="ada", branch="result")
 
-    cli.comment(host.artifacts["verdict"] / "verdict.json", "someone/project", head)
+    cli.write_comment(host.artifacts["verdict"] / "verdict.json", "someone/project", head)
 
     (body,) = comments(host)
     assert "## Not judged" in body
@@ -200,7 +200,7 @@ def test_a_verdict_about_a_commit_that_is_no_longer_the_newest_is_not_said(
     monkeypatch.setenv("PATH", f"{host.folder / 'bin'}:/usr/bin:/bin")
     stale = cli.host.Head(sha="1" * 40, owner="ada", branch="result")
 
-    said = cli.comment(tmp_path / "verdict.json", "someone/project", stale)
+    said = cli.write_comment(tmp_path / "verdict.json", "someone/project", stale)
 
     assert said == "No open pull request has 1111111111 as its newest commit; nothing said."
     assert comments(host) == []

@@ -8,19 +8,13 @@ that does not.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable
 
 from estimates.flags import completeness, costs, figures, limits, machine, outputs, spread, trend
+from estimates.flags.evidence import Evidence
+from estimates.model import Flag, Severity
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from estimates.flags.evidence import Evidence
-    from estimates.model import Flag, Severity
-
-
-if TYPE_CHECKING:
-    Check = Callable[[Evidence], Flag | None]
+Check = Callable[[Evidence], Flag | None]
 
 _ORDER: tuple[Severity, ...] = ("serious", "caution", "note")
 

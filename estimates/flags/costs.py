@@ -3,26 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from statistics import fmean, median, stdev
-from typing import TYPE_CHECKING
 
 from estimates.decomposition import round_cost
-from estimates.flags.evidence import listed, only, percent, steady_length
+from estimates.flags.evidence import Evidence, listed, only, percent, steady_length
 from estimates.flags.spread import steady_groups
-from estimates.model import Flag
-from estimates.pairing import cpu_ms_per_token
+from estimates.model import Estimate, Flag, Interval
+from estimates.pairing import PromptPairs, cpu_ms_per_token
 from estimates.prediction import step_ms
 from estimates.ratios import controls
 from estimates.verdicts import judge
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from estimates.flags.evidence import Evidence
-    from estimates.model import Estimate, Interval
-    from estimates.pairing import PromptPairs
-    from schemas.submission import Trial
-
+from schemas.submission import Trial
 
 ROUND_COST_CV = 0.10
 ROUND_COST_FAR = 0.25

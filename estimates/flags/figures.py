@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from decimal import Decimal
 from statistics import median
-from typing import TYPE_CHECKING
 
-from estimates.flags.evidence import counted, listed, only
+from estimates.flags.evidence import Evidence, counted, listed, only
 from estimates.intervals import p_of_even
 from estimates.model import Flag
 from estimates.reference import suites
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from estimates.flags.evidence import Evidence
-    from schemas.submission import Trial
-
+from schemas.submission import Trial
 
 # Times in steps of 10 ms, or of half a percent of the usual time, are no reading of a clock.
 COARSE_STEP_MS, COARSE_SHARE = 10.0, 0.005

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, assert_never
+from typing import assert_never
 
 from harness.campaign.methods import (
     NGRAM_MAX,
@@ -14,6 +15,7 @@ from harness.campaign.methods import (
     DraftHeadRequest,
     DraftModelRequest,
     MethodRequest,
+    PlainRequest,
     method_type,
 )
 from harness.campaign.model import ALL_LAYERS, ArmPlan, ModelFile
@@ -22,21 +24,15 @@ from schemas.submission import (
     DraftHead,
     DraftModel,
     EmptyDraft,
+    Method,
     Ngram,
     NoSpeculation,
     Oracle,
     PromptLookup,
+    Role,
 )
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from harness.campaign.methods import PlainRequest
-    from schemas.submission import Method, Role
-
-
-if TYPE_CHECKING:
-    Drafted = DraftModelRequest | DraftHeadRequest
+Drafted = DraftModelRequest | DraftHeadRequest
 
 # Words in the architecture of a file that is such a head: `eagle3`, `dflash`, `dflash-draft`.
 # llama.cpp keeps DSpark under DFlash's name, a fork has one for it.

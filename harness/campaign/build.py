@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from harness.campaign.arms import arms as all_arms
 from harness.campaign.arms import with_own_ids
-from harness.campaign.methods import DraftModelRequest
+from harness.campaign.methods import DraftModelRequest, MethodRequest
 from harness.campaign.model import (
     ALL_LAYERS,
     ArmPlan,
@@ -17,17 +17,11 @@ from harness.campaign.model import (
     Profile,
     RunSettings,
     Stopping,
+    Suite,
 )
 from harness.campaign.plan import most_blocks
 from harness.errors import BadInputError
 from schemas.submission import EmptyDraft, NoSpeculation, PromptLookup
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from harness.campaign.methods import MethodRequest
-    from harness.campaign.model import Suite
-
 
 DEFAULT_METHODS: tuple[MethodRequest, ...] = (
     PromptLookup(n_max=8, ngram_min=2, ngram_max=4),

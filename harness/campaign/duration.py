@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from harness.campaign.model import Campaign, ModelFile
 from harness.campaign.plan import plan
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from harness.campaign.model import Campaign, ModelFile
-
 
 _CHARACTERS_PER_TOKEN = 4
 # Prompt tokens are processed in batches, so each costs a fraction of a generated one.

@@ -7,15 +7,12 @@ to an engine: their defaults differ from build to build.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from harness.errors import UsageError, suggestion
 from schemas.submission import EmptyDraft, Ngram, NoSpeculation, Oracle, PromptLookup
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
 
 HeadType = Literal["mtp", "eagle3", "dflash", "dspark"]
 _SizedNgram = Literal["ngram-simple", "ngram-map-k", "ngram-map-k4v", "ngram-mod"]

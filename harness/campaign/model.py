@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from pathlib import Path
+from typing import Literal
 
 from harness.errors import BadInputError
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from schemas.submission import Method, Model, Role, Task
-
+from schemas.submission import Method, Model, Role, Task
 
 Profile = Literal["default", "quick", "custom"]
 Interleaved = Literal["prompt", "block"]

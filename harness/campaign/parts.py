@@ -5,26 +5,21 @@ This is where files are fetched, made and read; what follows from them is decide
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
 
 from harness.campaign import build as campaigns
 from harness.campaign import suite
 from harness.campaign.arms import needs_draft, takes_draft
-from harness.campaign.methods import DraftModelRequest, method_type
+from harness.campaign.build import Options
+from harness.campaign.methods import DraftModelRequest, MethodRequest, method_type
+from harness.campaign.model import Campaign, ModelFile
 from harness.errors import BadInputError, UsageError
 from harness.models import compatibility, gguf_header
 from harness.models.describe import describe, look_up
 from harness.models.presets import DEFAULT_TARGET, presets
 from harness.models.resolve import planned, resolve
+from harness.runners.openai.served import ServedModels
 from schemas.submission import DraftModel
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from harness.campaign.build import Options
-    from harness.campaign.methods import MethodRequest
-    from harness.campaign.model import Campaign, ModelFile
-    from harness.runners.openai.served import ServedModels
 
 
 def gather(  # noqa: PLR0913 - the options, and what a runner adds to them by name

@@ -10,16 +10,11 @@ no arm always goes first.
 from __future__ import annotations
 
 import random
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Sequence
+from typing import Literal
 
-from harness.campaign.model import PlannedTrial
+from harness.campaign.model import ArmPlan, Campaign, PlannedTrial
 from schemas.strict import MAX_BYTES
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from harness.campaign.model import ArmPlan, Campaign
-
 
 _ALTERNATING = 2
 

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Callable
+from typing import Literal
 
 from estimates.repeatability import deciding
+from harness.campaign.model import Campaign, PlannedTrial, Stopping
 from harness.campaign.plan import plan
 from harness.run import events
-from harness.run.journal import TrialFact
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from harness.campaign.model import Campaign, PlannedTrial, Stopping
-    from harness.run.events import Observer
-    from harness.run.journal import Journal
-    from schemas.submission import Submission
-
+from harness.run.events import Observer
+from harness.run.journal import Journal, TrialFact
+from schemas.submission import Submission
 
 Early = Literal["precise-enough", "budget-spent"]
 Ended = Literal["completed", "precise-enough", "budget-spent", "interrupted"]
@@ -42,8 +37,7 @@ def decide(
     return None
 
 
-if TYPE_CHECKING:
-    Blocks = dict[int, list[PlannedTrial]]
+Blocks = dict[int, list[PlannedTrial]]
 
 
 class Length:

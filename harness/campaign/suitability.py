@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
-from harness.campaign.methods import DraftModelRequest, method_type
+from harness.campaign.build import Options
+from harness.campaign.methods import DraftModelRequest, MethodRequest, method_type
 from harness.errors import UsageError
-from harness.runners import OFFERED
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from harness.campaign.build import Options
-    from harness.campaign.methods import MethodRequest
-    from harness.runners import RunnerKind
-
+from harness.runners import OFFERED, RunnerKind
 
 # What comes nearest to a method where a runner does not have it.
 _NEAREST = {

@@ -7,22 +7,18 @@ import hashlib
 import json
 import re
 import tomllib
+from collections.abc import Sequence
 from dataclasses import replace
 from importlib import resources
+from importlib.resources.abc import Traversable
 from pathlib import Path
-from typing import TYPE_CHECKING, get_args
+from typing import get_args
 
 from harness.campaign.model import Suite, SuitePrompt
 from harness.errors import BadInputError, suggestion
 from schemas.submission import Task
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from importlib.resources.abc import Traversable
-
-
-if TYPE_CHECKING:
-    Table = dict[str, object]
+Table = dict[str, object]
 
 _SUFFIX = ".toml"
 _SEE = "see harness/campaign/suites/README.md"

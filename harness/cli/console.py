@@ -5,20 +5,16 @@ from __future__ import annotations
 import functools
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, ParamSpec, TypeVar
+from typing import ParamSpec, TypeVar
 
 import orjson
 import typer
 from rich.console import Console
 
 from harness.errors import INTERRUPTED, HarnessError, MachineError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from schemas.codec import Json
-
+from schemas.codec import Json
 
 P = ParamSpec("P")
 T = TypeVar("T")

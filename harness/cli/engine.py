@@ -4,28 +4,21 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from harness.campaign.build import CONTROLS
+from harness.campaign.build import CONTROLS, Options
 from harness.campaign.methods import method_type
+from harness.campaign.model import Campaign
 from harness.campaign.parts import gather
 from harness.campaign.suitability import require_suited
 from harness.cli import console
 from harness.errors import UsageError, suggestion
 from harness.run import result_file as results
-from harness.runners import OFFERED, RUNNERS, Reach
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from harness.campaign.build import Options
-    from harness.campaign.model import Campaign
-    from harness.runners import RunnerKind
-    from harness.runners.base import Runner
-    from harness.runners.openai.served import ServedModels
-
+from harness.runners import OFFERED, RUNNERS, Reach, RunnerKind
+from harness.runners.base import Runner
+from harness.runners.openai.served import ServedModels
 
 # What other runners would not look at; ignored silently, the wrong engine would be measured.
 _SERVER_OPTIONS: dict[str, Callable[[Reach], object]] = {

@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
+from rich.console import Console
 from rich.table import Table
 
 from harness.cli import console
 from harness.errors import MachineError
 from harness.models import compatibility
-from harness.models.compatibility import FIRST_COMPARED
-from harness.models.fit import overview
+from harness.models.compatibility import FIRST_COMPARED, Comparison
+from harness.models.fit import ModelEntry, Overview, overview
 from harness.models.gguf_header import vocabulary_and_tokens
 from harness.models.presets import presets
 from harness.models.resolve import located, resolve
 from schemas.codec import Json, encode
-
-if TYPE_CHECKING:
-    from rich.console import Console
-
-    from harness.models.compatibility import Comparison
-    from harness.models.fit import ModelEntry, Overview
-
 
 _MB = 1_000_000
 _MB_PER_GB = 1000

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import typer
 
+from estimates.model import Summary
 from estimates.summary import summarize, to_json
 from harness import files
+from harness.campaign.model import Campaign
 from harness.cli import console
+from harness.cli.engine import Wanted
 from harness.errors import INTERRUPTED, HarnessError
 from harness.machine.detect import machine
 from harness.machine.environment import Watch
@@ -22,16 +26,8 @@ from harness.run import result_file as results
 from harness.run.journal import fingerprint, set_aside
 from harness.run.progress import ProgressDisplay
 from harness.run.turns import NotBegunError, in_turn
-
-if TYPE_CHECKING:
-    from collections.abc import Generator, Mapping
-    from pathlib import Path
-
-    from estimates.model import Summary
-    from harness.campaign.model import Campaign
-    from harness.cli.engine import Wanted
-    from harness.runners.base import Runner
-    from schemas.submission import Submission
+from harness.runners.base import Runner
+from schemas.submission import Submission
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,16 +5,12 @@ from __future__ import annotations
 import platform
 import shutil
 import sys
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from harness.machine.versions import PACKAGE, vendored_commit
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from schemas.submission import Device, Gpu, Machine, Snapshot
-
+from schemas.submission import Device, Gpu, Machine, Snapshot
 
 Status = Literal["ok", "warn", "fail"]
 

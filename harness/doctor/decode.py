@@ -5,16 +5,10 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
-from typing import TYPE_CHECKING
+from pathlib import Path
 
-from harness.doctor.checks import PORTABLE_REINSTALL, fail, ok
+from harness.doctor.checks import PORTABLE_REINSTALL, Check, fail, ok
 from harness.machine.command import death
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from harness.doctor.checks import Check
-
 
 _NAME = "Decode"
 _TIMEOUT_S = 300

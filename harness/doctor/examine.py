@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import shutil
 import time
+from collections.abc import Callable, Iterator
 from tempfile import TemporaryFile
-from typing import TYPE_CHECKING
 
 import psutil
 
 from harness import files
 from harness.doctor import checks
-from harness.doctor.checks import fail
+from harness.doctor.checks import Check, fail
 from harness.doctor.decode import decode
 from harness.errors import HarnessError
 from harness.machine import energy
@@ -20,13 +20,7 @@ from harness.machine.environment import Watch
 from harness.machine.versions import package_version
 from harness.models.presets import DEFAULT_DRAFT
 from harness.models.resolve import resolve
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from harness.doctor.checks import Check
-    from schemas.submission import Device
-
+from schemas.submission import Device
 
 _MIB = 1024 * 1024
 

@@ -5,18 +5,14 @@ A fact that a file states has the same name as the `--map` option that would sta
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from harness.errors import BadInputError
+from harness.importers.source import Given
 from harness.importers.translate import id_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from harness.importers.source import Given
-    from schemas.submission import Reason
-
+from schemas.submission import Reason
 
 BASELINE = "baseline"
 

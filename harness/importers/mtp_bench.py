@@ -10,21 +10,15 @@ import dataclasses
 import itertools
 import re
 import shlex
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
 from harness.errors import BadInputError
 from harness.importers.entries import Entry, document
 from harness.importers.model import BASELINE, Part, Reading, Record, arms, named
-from harness.importers.source import text
+from harness.importers.source import Given, text
 from harness.importers.translate import METHODS, MTP_BENCH, model_facts, reason_of
 from harness.importers.trials import MS_PER_S, rounds
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from harness.importers.source import Given
-    from schemas.codec import Json
-
+from schemas.codec import Json
 
 _TYPE = "--spec-type"
 _DEPTHS = ("--spec-draft-n-max", "--draft-max", "--draft-n", "--draft")

@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from harness.errors import BadInputError
 from harness.importers import IMPORTERS
-from harness.importers.entries import lines
-from harness.importers.source import text
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from harness.importers.entries import Entry
-    from harness.importers.model import Reading
-    from harness.importers.source import Given
-
+from harness.importers.entries import Entry, lines
+from harness.importers.model import Reading
+from harness.importers.source import Given, text
 
 # The first row of a file that has all keys of a sign is of that format.
 _KEYS: dict[str, tuple[frozenset[str], ...]] = {

@@ -5,30 +5,25 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import re
-from typing import TYPE_CHECKING, get_args, get_type_hints
+from collections.abc import Iterable, Mapping
+from typing import Literal, get_args, get_type_hints
 
 from harness.errors import BadInputError, suggestion
+from harness.importers.facts import Facts
 from schemas.submission import (
     DraftHead,
     DraftModel,
+    Method,
     Model,
     Ngram,
     NoSpeculation,
     OtherMethod,
     PromptLookup,
+    Reason,
     Task,
 )
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from typing import Literal
-
-    from harness.importers.facts import Facts
-    from schemas.submission import Method, Reason
-
-
-if TYPE_CHECKING:
-    Vendor = Literal["nvidia", "amd", "intel", "apple", "qualcomm", "other"]
+Vendor = Literal["nvidia", "amd", "intel", "apple", "qualcomm", "other"]
 
 _WEIGHTS = re.compile(
     r"(?P<name>.+?)[-.]"

@@ -4,23 +4,16 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import Literal
 
+from harness.importers.model import Record
 from harness.run.record import MS_DECIMALS
-from schemas.submission import NoSpeculation, Trial
+from schemas.submission import Method, NoSpeculation, Trial
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-    from typing import Literal
-
-    from harness.importers.model import Record
-    from schemas.submission import Method
-
-
-if TYPE_CHECKING:
-    RateCounts = Literal["tokens", "steps"]
+RateCounts = Literal["tokens", "steps"]
 
 MS_PER_S = 1000.0
 _LONGEST_DRAFT = 256  # as results hold it

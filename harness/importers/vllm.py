@@ -8,23 +8,19 @@ of `vllm bench serve` are read by `vllm_bench`.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from harness.errors import BadInputError
 from harness.importers.entries import Entry, lines
 from harness.importers.model import BASELINE, Part, Reading, Record, arms, named
+from harness.importers.source import Given
 from harness.importers.translate import model_facts, reason_of
 from harness.importers.trials import MS_PER_S, histogram, written
 from harness.runners.openai.counters import Counted
 from harness.runners.openai.rounds import totals
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from harness.importers.source import Given
-    from schemas.submission import Reason
-
+from schemas.submission import Reason
 
 _LISTS = ("input_lens", "output_lens", "ttfts", "itls", "errors")
 _DAY = re.compile(r"([0-9]{4})([0-9]{2})([0-9]{2})-[0-9]{6}")

@@ -6,18 +6,15 @@ import os
 import platform
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import psutil
 
 from harness.machine import linux, macos, nvidia, windows
 from harness.machine.command import output
 from harness.machine.environment import on_battery
+from harness.machine.windows import Parts
 from schemas.submission import Cpu, Gpu, Machine, OperatingSystem
-
-if TYPE_CHECKING:
-    from harness.machine.windows import Parts
-
 
 Family = Literal["linux", "macos", "windows", "freebsd", "other"]
 Architecture = Literal["x86_64", "aarch64", "riscv64", "ppc64le", "other"]

@@ -7,16 +7,13 @@ NVIDIA GPU. Where it does not, or may not be read, there is no figure; nothing i
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
+from typing import Any, Literal, Protocol, cast
 
 import pynvml
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from schemas.submission import Gpu
-
+from schemas.submission import Gpu
 
 POWERCAP = Path("/sys/class/powercap")
 _ZONE = re.compile(r"intel-rapl:\d+")

@@ -5,15 +5,13 @@ from __future__ import annotations
 import platform
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import psutil
 
 from harness.machine import linux, nvidia
+from harness.machine.linux import CpuTimes
 from schemas.submission import Snapshot
-
-if TYPE_CHECKING:
-    from harness.machine.linux import CpuTimes
 
 
 def on_battery() -> bool | None:

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import Literal
 
 from schemas.submission import Gpu
-
-if TYPE_CHECKING:
-    from pathlib import Path
-    from typing import Literal
-
 
 _STEAL_FIELD = 7
 # Guest time is contained in user time, so only the first eight fields add up to the total.
@@ -66,8 +62,7 @@ def parse_virtual_machine(cpuinfo: str) -> bool | None:
     return "hypervisor" in flags[1].split() if flags else None
 
 
-if TYPE_CHECKING:
-    Vendor = Literal["nvidia", "amd", "intel"]
+Vendor = Literal["nvidia", "amd", "intel"]
 
 # PCI vendor numbers. NVIDIA cards are described by their own tool.
 _VENDORS: dict[str, Vendor] = {"0x1002": "amd", "0x8086": "intel"}

@@ -9,14 +9,11 @@ since models keep their special tokens there. Builds from 2026 on refuse any oth
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from harness.models.gguf_header import Vocabulary
-
+from harness.models.gguf_header import Vocabulary
 
 SIZE_DIFFERENCE = 128  # SPEC_VOCAB_MAX_SIZE_DIFFERENCE
 FIRST_COMPARED = 5  # SPEC_VOCAB_CHECK_START_TOKEN_ID

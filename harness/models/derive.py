@@ -8,16 +8,12 @@ from __future__ import annotations
 import ctypes
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from pathlib import Path
 
 from harness import files
 from harness.errors import MachineError
 from harness.machine.command import death
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from pathlib import Path
-
 
 _TIMEOUT_S = 1800
 

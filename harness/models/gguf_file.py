@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from gguf import GGUFReader
 
 from harness.errors import BadInputError
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
 
 _MAGIC = b"GGUF"
 # A model in several files: the parts' common name, the part's number and the number of parts.

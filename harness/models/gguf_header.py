@@ -4,20 +4,14 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
-from gguf import LlamaFileType
+from gguf import GGUFReader, LlamaFileType
 
 from harness.errors import BadInputError
 from harness.models.gguf_file import flag, number, opened, part_paths, refuse_lonely_part, text
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from gguf import GGUFReader
-
 
 _PREFIX = "tokenizer.ggml."
 # By `tokenizer.ggml.model`: the ids of BOS and EOS.

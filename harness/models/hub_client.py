@@ -7,10 +7,11 @@ blob, named by its SHA-256) only when the digest is the one that the hub gives.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from filelock import FileLock
 from huggingface_hub import HfApi, constants, hf_hub_download, hf_hub_url
@@ -25,9 +26,6 @@ from harness import files
 from harness.errors import MachineError
 from harness.files import sync_directory, sync_file
 from harness.models.embedded import sha256_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
 
 _UNFINISHED = ".draftmap-part"
 _DAMAGED = ".damaged"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from harness import files
 from harness.campaign.model import ModelFile
@@ -11,16 +11,10 @@ from harness.errors import BadInputError, MachineError, suggestion
 from harness.models import embedded, hub
 from harness.models.derive import derive
 from harness.models.describe import Weights
-from harness.models.hub_client import HuggingFace
+from harness.models.hub_client import Client, HuggingFace
 from harness.models.presets import DEFAULT_DRAFT, Preset, presets
 from schemas.canonical import slug
 from schemas.submission import Model
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from harness.models.hub_client import Client
-
 
 _MB = 1_000_000
 

@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
+from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from estimates.model import Estimate, Throughput
 from estimates.wording import interval_text
 from harness.report import words
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from rich.console import Console
-
-    from estimates.model import Estimate, Throughput
-    from schemas.submission import Arm, Method, Submission
-
+from schemas.submission import Arm, Method, Submission
 
 LEGEND = (
     "[95%]: where other prompts of the kind would put the speedup. repeatable: how far measuring "

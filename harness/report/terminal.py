@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from textwrap import fill
-from typing import TYPE_CHECKING
 
+from rich.console import Console
 from rich.text import Text
 
 from estimates.explain import reason
+from estimates.model import Estimate, Flag, Summary
 from estimates.repeatability import blocks_run
 from estimates.understanding import build_name
 from harness.report import arms, trust, words
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from rich.console import Console
-
-    from estimates.model import Estimate, Flag, Summary
-    from schemas.submission import Arm, Submission
-
+from schemas.submission import Arm, Submission
 
 _INDENT = "  "
 

@@ -5,18 +5,13 @@ Every figure is one of `summarize`; here they become lines.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
+from estimates.model import Control, Estimate, Repeatability, Summary
 from estimates.repeatability import LEAST_BLOCKS, blocks_run, deciding
 from estimates.wording import interval_text
 from harness.report import words
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from estimates.model import Control, Estimate, Repeatability, Summary
-    from schemas.submission import Probes, Submission, VerificationProbe
-
+from schemas.submission import Probes, Submission, VerificationProbe
 
 _PLUS_MINUS = "\N{PLUS-MINUS SIGN}"
 

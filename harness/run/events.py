@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from harness.campaign.model import PlannedTrial
-    from harness.runners.base import Failure
+from harness.campaign.model import PlannedTrial
+from harness.runners.base import Failure
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,5 +88,4 @@ Event = (
     | Finished
 )
 
-if TYPE_CHECKING:
-    Observer = Callable[[Event], None]
+Observer = Callable[[Event], None]

@@ -8,13 +8,17 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Literal
+from pathlib import Path
+from typing import Literal
 
-from harness.campaign.stopping import Length
+from harness.campaign.model import ArmPlan, Campaign, PlannedTrial
+from harness.campaign.stopping import Blocks, Early, Ended, Length
 from harness.errors import MachineError
 from harness.run import events
+from harness.run.events import Observer
 from harness.run.journal import (
     ArmFact,
     EngineFact,
@@ -24,25 +28,12 @@ from harness.run.journal import (
     TrialFact,
     WarmupFact,
 )
-from harness.run.passes import Passes
+from harness.run.passes import Answered, Passes
 from harness.run.record import assemble, trial_of
-from harness.runners.base import Failure, Resting
-from schemas.submission import Arm, Prompt, Trial, Warmup
+from harness.runners.base import Failure, Generation, PreparedArm, Resting, Runner, Session
+from schemas.submission import Arm, Machine, Prompt, Snapshot, Submission, Trial, Warmup
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
-    from pathlib import Path
-
-    from harness.campaign.model import ArmPlan, Campaign, PlannedTrial
-    from harness.campaign.stopping import Blocks, Early, Ended
-    from harness.run.events import Observer
-    from harness.run.passes import Answered
-    from harness.runners.base import Generation, PreparedArm, Runner, Session
-    from schemas.submission import Machine, Snapshot, Submission
-
-
-if TYPE_CHECKING:
-    TakeSnapshot = Callable[[Literal["before", "during", "after"]], Snapshot]
+TakeSnapshot = Callable[[Literal["before", "during", "after"]], Snapshot]
 
 # An arm that fails so often in a row will not recover; the time is better spent on the others.
 _FAILURES_TO_GIVE_UP = 3

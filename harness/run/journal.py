@@ -9,20 +9,17 @@ from __future__ import annotations
 import hashlib
 import os
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, Self
+from pathlib import Path
+from types import TracebackType
+from typing import Literal, Self
 
 import orjson
 
+from harness.campaign.model import Campaign
 from harness.errors import BadInputError, MachineError
 from harness.files import sync_directory
 from schemas.codec import decode, encode
 from schemas.submission import Arm, Engine, Probes, Prompt, Settings, Snapshot, Trial, Warmup
-
-if TYPE_CHECKING:
-    from pathlib import Path
-    from types import TracebackType
-
-    from harness.campaign.model import Campaign
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

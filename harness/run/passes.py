@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import groupby
-from typing import TYPE_CHECKING
 
+from harness.campaign.model import Campaign, PlannedTrial
 from harness.errors import BadInputError
 from harness.run import events
-from harness.runners.base import ConcurrentSession, Request
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
-    from harness.campaign.model import Campaign, PlannedTrial
-    from harness.run.events import Observer
-    from harness.runners.base import Failure, Generation, Session
+from harness.run.events import Observer
+from harness.runners.base import ConcurrentSession, Failure, Generation, Request, Session
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

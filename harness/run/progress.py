@@ -5,13 +5,24 @@ A log gets a line after each tenth instead: what runs for an hour must not look 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Self, assert_never
+from types import TracebackType
+from typing import Self, assert_never
 
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    Task,
+    TaskID,
+    TextColumn,
+    TimeRemainingColumn,
+)
 
 from harness.report.words import seconds
 from harness.run.events import (
     ArmFailed,
+    Event,
     Extended,
     Finished,
     Loading,
@@ -21,15 +32,7 @@ from harness.run.events import (
     TrialStarted,
     WarmingUp,
 )
-
-if TYPE_CHECKING:
-    from types import TracebackType
-
-    from rich.console import Console
-    from rich.progress import Task, TaskID
-
-    from harness.run.events import Event
-    from harness.runners.base import Failure
+from harness.runners.base import Failure
 
 
 class ProgressDisplay:

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import statistics
 from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TypeVar
 
 from harness import __version__
+from harness.campaign.model import Campaign, PlannedTrial
 from harness.campaign.plan import order_name, plan
+from harness.campaign.stopping import Ended
 from harness.errors import NothingMeasuredError
 from harness.run.journal import (
     ArmFact,
     EngineFact,
+    Fact,
     ProbesFact,
     Resumed,
     SnapshotFact,
@@ -20,24 +24,12 @@ from harness.run.journal import (
     TrialFact,
     WarmupFact,
 )
-from harness.runners.base import Totals
+from harness.runners.base import Generation, Round, Totals
 from schemas.canonical import token_digest
-from schemas.submission import Design, Submission, Suite, Tool, Trial
+from schemas.submission import Design, Machine, Prompt, Submission, Suite, Tool, Trial
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from typing import TypeVar
-
-    from harness.campaign.model import Campaign, PlannedTrial
-    from harness.campaign.stopping import Ended
-    from harness.run.journal import Fact
-    from harness.runners.base import Generation, Round
-    from schemas.submission import Machine, Prompt
-
-
-if TYPE_CHECKING:
-    F = TypeVar("F", bound=Fact)
-    T = TypeVar("T")
+F = TypeVar("F", bound=Fact)
+T = TypeVar("T")
 
 MS_DECIMALS = 3
 _J_DECIMALS = 3

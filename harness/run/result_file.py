@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import TYPE_CHECKING
 
 from harness import files
 from harness.errors import BadInputError, HarnessError, MachineError
 from schemas.canonical import canonical_bytes, file_name
 from schemas.codec import encode
 from schemas.contract import findings
-
-if TYPE_CHECKING:
-    from schemas.submission import Submission
+from schemas.submission import Submission
 
 
 def canonical_name(submission: Submission, data: bytes) -> str:

@@ -5,18 +5,12 @@ A machine that slows down during the hours of a comparison then slows all of the
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Generator, Mapping
 
 from harness.errors import HarnessError, NothingMeasuredError
+from schemas.submission import Submission
 
-if TYPE_CHECKING:
-    from collections.abc import Generator, Mapping
-
-    from schemas.submission import Submission
-
-
-if TYPE_CHECKING:
-    Leg = Generator[None, None, Submission]
+Leg = Generator[None, None, Submission]
 
 
 class NotBegunError(NothingMeasuredError):

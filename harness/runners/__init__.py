@@ -5,18 +5,13 @@ Nothing here loads an engine: what a runner can do is known before it is importe
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from harness.campaign.build import DEFAULT_METHODS
-from harness.campaign.methods import DraftModelRequest, parse
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from harness.campaign.methods import MethodRequest
-    from harness.campaign.model import Campaign, Interleaved
-    from harness.runners.base import Runner
+from harness.campaign.methods import DraftModelRequest, MethodRequest, parse
+from harness.campaign.model import Campaign, Interleaved
+from harness.runners.base import Runner
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
+from typing import Literal, Protocol, runtime_checkable
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from harness.campaign.model import Campaign
-    from schemas.submission import DeviceMemory, Engine, Placement, Probes, Reason, Settings
+from harness.campaign.model import Campaign
+from schemas.submission import DeviceMemory, Engine, Placement, Probes, Reason, Settings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -214,8 +212,7 @@ class Runner(Protocol):
         ...
 
 
-if TYPE_CHECKING:
-    Answer = Callable[[Request], Generation | Failure]
+Answer = Callable[[Request], Generation | Failure]
 
 
 def together(requests: Sequence[Request], concurrency: int, answer: Answer) -> Iterator[Finished]:

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import ctypes
 import re
+from collections.abc import Iterable, Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import psutil
 
 from schemas.submission import Device, Variable
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
 
 Backend = Literal[
     "cpu", "cuda", "vulkan", "metal", "rocm", "sycl", "opencl", "cann", "musa", "other"

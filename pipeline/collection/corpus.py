@@ -10,27 +10,21 @@ from __future__ import annotations
 import hashlib
 import os
 import platform
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import cache
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import orjson
 
 import pipeline
 import schemas
+from pipeline.collection.discover import Source
 from pipeline.collection.validate import duplicate_finding, judge_quickly, read_bytes, validate
 from schemas.finding import Finding
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from pipeline.collection.discover import Source
-
-
-if TYPE_CHECKING:
-    Found = tuple[Finding, ...]
+Found = tuple[Finding, ...]
 
 _WORTH_A_PROCESS = 64  # files; starting a process costs as much as judging about as many
 _CHUNK = 16

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 from tempfile import TemporaryFile
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from pipeline.errors import MissingFileError, UnwritableError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
-
 
 Kind = Literal["submission", "published", "lifecycle"]
 Place = Literal["corpus", "preview"]

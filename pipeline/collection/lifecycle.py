@@ -6,16 +6,11 @@ superseded, or maintainers put an entry under its name into `results/lifecycle/`
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
+from pipeline.collection.validate import Verdict
 from schemas.finding import ROOT, Finding
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from pipeline.collection.validate import Verdict
-    from schemas.submission import Submission
-
+from schemas.submission import Submission
 
 _PLACE = "$.supersedes"
 

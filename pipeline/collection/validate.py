@@ -6,24 +6,19 @@ the canonical name and form, that nothing is there twice, and that a made-up run
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import Any, TypeAlias, cast
 
 import orjson
 
+from pipeline.collection.discover import Source
 from schemas import certified, contract, strict
 from schemas.canonical import FILE_NAME, canonical_bytes, content_digest
 from schemas.finding import ROOT, Finding, shown
 from schemas.submission import Submission
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from pipeline.collection.discover import Source
-
-
-if TYPE_CHECKING:
-    Judged: TypeAlias = "Accepted | AcceptedPublished | AcceptedEntry | tuple[Finding, ...]"
+Judged: TypeAlias = "Accepted | AcceptedPublished | AcceptedEntry | tuple[Finding, ...]"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

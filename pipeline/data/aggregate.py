@@ -6,21 +6,16 @@ cannot do, intervals over votes, is handed to the one file that reads it (`BEFOR
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from importlib import resources
-from typing import TYPE_CHECKING
 
+import duckdb
 import pyarrow as pa
 
 from estimates.model import Interval
 from pipeline.data.cells import Vote, pool_intervals
 from pipeline.errors import CheckFailedError
 from pipeline.site.advice.reach import hand_over_reach
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    import duckdb
-
 
 INCOMING_INTERVAL = pa.schema(
     {

@@ -10,18 +10,15 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import groupby
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 from scipy import stats
 
 from estimates.model import Interval
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
 
 IntervalKind = Literal["within", "t", "bca", "percentile"]
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import dataclasses
 import types
+from collections.abc import Mapping
 from typing import (
-    TYPE_CHECKING,
     Any,
     Literal,
     TypeAlias,
@@ -20,10 +20,6 @@ from typing import (
 )
 
 from schemas.submission import Task
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
 
 Structure: TypeAlias = "str | list[Structure] | dict[str, Structure]"
 Schema: TypeAlias = "Mapping[str, Any]"  # a JSON schema is JSON of any shape

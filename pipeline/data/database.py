@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
+
+import duckdb
 
 from estimates.flags import in_order
+from estimates.model import Flag
 from estimates.summary import summarize
 from pipeline.collection.discover import discover
 from pipeline.collection.lifecycle import collection_findings
 from pipeline.collection.plausibility import flags_within
-from pipeline.collection.validate import validate
+from pipeline.collection.validate import Accepted, Verdict, validate
 from pipeline.data.aggregate import aggregate
 from pipeline.data.load import Entry, LifecycleEntry, PublishedEntry, load
 from pipeline.errors import RejectedError
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    import duckdb
-
-    from estimates.model import Flag
-    from pipeline.collection.validate import Accepted, Verdict
 
 
 def open_database(results: Path, extra: tuple[Path, ...] = ()) -> duckdb.DuckDBPyConnection:

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pyarrow as pa
 
 from pipeline.data.aggregate import row_meaning, view_queries
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    import pyarrow as pa
-
-    from pipeline.data.metrics import Metric
-
+from pipeline.data.metrics import Metric
 
 PROFILE = "https://datapackage.org/profiles/2.0/datapackage.json"
 LICENCE = {"name": "CC-BY-4.0", "title": "Creative Commons Attribution 4.0"}

@@ -10,22 +10,17 @@ import csv
 import datetime as dt
 import hashlib
 import io
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
+import duckdb
 import orjson
+import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pipeline.data.datapackage import Resource, data_package
 from pipeline.data.metrics import metrics
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    import duckdb
-    import pyarrow as pa
-
 
 # File stem to table: what a researcher asks for, from raw to aggregated.
 EXPORTS = {

@@ -7,9 +7,9 @@ corpus has the same tables as a full one. No query may reach a file or the netwo
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib import resources
-from typing import TYPE_CHECKING
 
 import duckdb
 import orjson
@@ -19,12 +19,7 @@ from estimates.model import Summary
 from pipeline.data.columns import dataclass_structure, schema_structure
 from schemas import contract
 from schemas.codec import encode
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from schemas.submission import Submission
-
+from schemas.submission import Submission
 
 TEXT, YES_NO = pa.string(), pa.bool_()
 INCOMING_SUBMISSION = pa.schema(

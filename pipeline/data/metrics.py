@@ -9,13 +9,11 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from importlib import resources
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
+
+import duckdb
 
 from pipeline.data.aggregate import row_meaning, view_queries
-
-if TYPE_CHECKING:
-    import duckdb
-
 
 Direction = Literal["higher", "lower", "none"]
 NUMERIC = ("BIGINT", "DOUBLE")

@@ -7,18 +7,12 @@ links are only letters. All other words are ours or from closed lists.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator
 
-from estimates.understanding import overall
+from estimates.understanding import ArmSaid, FlagSaid, TaskSaid, Understanding, overall
 from estimates.wording import interval_text
+from pipeline.intake.verdict import Position, Report, Result, Told
 from schemas.finding import shown
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from estimates.understanding import ArmSaid, FlagSaid, TaskSaid, Understanding
-    from pipeline.intake.verdict import Position, Report, Result, Told
-
 
 MAX_SHOWN_RESULTS = 5
 MAX_SHOWN_FINDINGS = 50

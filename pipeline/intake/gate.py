@@ -6,10 +6,11 @@ the result that it names. A pull request that touches no result is none of this 
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from pipeline.collection.discover import Source
 from pipeline.collection.lifecycle import superseding_findings, twice_superseded
@@ -17,16 +18,10 @@ from pipeline.collection.validate import validate
 from pipeline.intake import git, paths
 from pipeline.intake.paths import FOLDER, MAX_RESULTS
 from schemas import contract
+from schemas.finding import Finding
 from schemas.submission import Submission
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from schemas.finding import Finding
-
-
-if TYPE_CHECKING:
-    Found = dict[str, tuple[Finding, ...]]
+Found = dict[str, tuple[Finding, ...]]
 
 __all__ = ["FOLDER", "MAX_RESULTS", "Judgement", "judge"]
 

@@ -7,16 +7,12 @@ from __future__ import annotations
 
 import os
 import subprocess
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from pipeline.errors import PipelineError
 from schemas.finding import shown
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from pathlib import Path
-
 
 _TIMEOUT_S = 60
 

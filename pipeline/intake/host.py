@@ -7,16 +7,12 @@ from __future__ import annotations
 
 import subprocess
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Any
 from urllib.parse import urlencode
 
 import orjson
 
 from pipeline.errors import PipelineError
-
-if TYPE_CHECKING:
-    from typing import Any
-
 
 _TIMEOUT_S = 60
 _PER_PAGE = 100

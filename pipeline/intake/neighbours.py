@@ -6,15 +6,16 @@ those whose name begins like the new one's (the same machine), then any.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from pathlib import PurePosixPath
-from typing import TYPE_CHECKING
+from pathlib import Path, PurePosixPath
 
 from estimates.flags import in_order
 from estimates.summary import summarize
 from estimates.understanding import understand
 from pipeline.collection.plausibility import corpus_flags
 from pipeline.intake import git
+from pipeline.intake.gate import Judgement
 from pipeline.intake.paths import FOLDER
 from pipeline.intake.verdict import (
     MAX_FINDINGS,
@@ -28,13 +29,6 @@ from pipeline.intake.verdict import (
 from schemas import contract
 from schemas.finding import quoted_path
 from schemas.submission import Submission
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-    from pathlib import Path
-
-    from pipeline.intake.gate import Judgement
-
 
 LIFECYCLE = "results/lifecycle"
 MAX_SAME_MACHINE = 40

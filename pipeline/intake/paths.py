@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
 
+from pipeline.intake.git import Change
 from schemas.canonical import FILE_NAME
 from schemas.finding import ROOT, Finding
 from schemas.strict import MAX_BYTES
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from pipeline.intake.git import Change
-
 
 FOLDER = "results/community"
 MAX_RESULTS = 100

@@ -7,31 +7,25 @@ its fastest arm.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import orjson
 
 from estimates.understanding import (
+    ArmSaid,
     Understanding,
     overall,
 )
 from pipeline.errors import PipelineError
+from pipeline.intake.gate import Judgement
 from schemas import strict
-from schemas.codec import decode, encode
+from schemas.codec import Json, decode, encode
 from schemas.contract import VERDICT_SCHEMA, schema_findings
-from schemas.finding import quoted_path
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-    from pathlib import Path
-
-    from estimates.understanding import ArmSaid, Understanding
-    from pipeline.intake.gate import Judgement
-    from schemas.codec import Json
-    from schemas.finding import Finding
-
+from schemas.finding import Finding, quoted_path
 
 Near = Literal["device", "size-class"]
 

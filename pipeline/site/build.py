@@ -8,11 +8,12 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+import duckdb
 import vl_convert
 
 from pipeline.collection.discover import discover
@@ -25,12 +26,6 @@ from pipeline.site.pages.figures import chart_files
 from pipeline.site.pages.model import file_path
 from pipeline.site.pages.proofs import proofs_page
 from pipeline.site.policy import write_policy
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    import duckdb
-
 
 ROOT = Path(__file__).resolve().parents[2]
 PROSE = ROOT / "site_src"

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+import duckdb
 import vl_convert
 
 from pipeline.site.pages.cells import Headline, Square
@@ -11,10 +10,6 @@ from pipeline.site.pages.environment import environment
 from pipeline.site.pages.map import tint
 from pipeline.site.pages.model import Asset
 from pipeline.site.pages.rows import read
-
-if TYPE_CHECKING:
-    import duckdb
-
 
 PATH = "assets/images/card.png"
 WIDTH_PX, HEIGHT_PX = 1200, 630  # what services that show a link ask for

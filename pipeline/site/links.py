@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from html.parser import HTMLParser
-from typing import TYPE_CHECKING
+from pathlib import Path
 from urllib.parse import unquote, urlsplit
 from xml.etree import ElementTree as ET
 
 from pipeline.errors import PipelineError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
 
 PLACES = ("href", "src", "xlink:href", "poster")
 # What our scripts load: the attributes hold an address relative to the page.

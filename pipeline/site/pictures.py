@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from pathlib import Path
 
 from pipeline.data.database import open_database
 from pipeline.errors import UnknownChartError
 from pipeline.site.charts import CHARTS, draw
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
 
 
 def draw_pictures(names: Sequence[str], *, results: Path, output: Path) -> tuple[Path, ...]:

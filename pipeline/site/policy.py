@@ -9,14 +9,10 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from pathlib import Path
 
 from pipeline.errors import PipelineError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
-
 
 # One page for each depth of address, because the theme writes the way to the root into a script.
 TRUSTED = ("404.html", "faq/index.html", "design/0001-format-raw-facts/index.html")

@@ -5,11 +5,8 @@ from __future__ import annotations
 import http.client
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from schemas.codec import Json
-
+from schemas.codec import Json
 
 _OK = 200
 

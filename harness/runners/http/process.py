@@ -11,22 +11,18 @@ import signal
 import socket
 import subprocess
 import time
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
+from harness.runners.base import Failure
 from harness.runners.devices import ARGUMENTS
 from harness.runners.http.client import Client, ServerRefusedError, ServerSilentError
 from harness.runners.http.guard import Guard
 from harness.runners.llama_server import log
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from harness.runners.base import Failure
-
 
 HOST = "127.0.0.1"
 # A key that the person's other servers want would lock us out of this one.

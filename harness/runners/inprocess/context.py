@@ -7,22 +7,16 @@ into the batch through numpy views, logits are read in place, and a rollback is 
 from __future__ import annotations
 
 import ctypes
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import llama_cpp
 import numpy as np
+from numpy.typing import NDArray
 
 from harness.errors import MachineError
 from harness.runners.devices import default_threads
 from harness.runners.inprocess import log
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from harness.runners.inprocess.weights import Weights
-
+from harness.runners.inprocess.weights import Weights
 
 _SEQUENCE = 0
 _NO_SLOT = 1

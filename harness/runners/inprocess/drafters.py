@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import random
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from harness.runners.inprocess.context import Context
+from harness.runners.inprocess.context import Context
 
 
 class NgramIndex:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, assert_never
+from collections.abc import Sequence
+from typing import assert_never
 
+from harness.campaign.model import ArmPlan, Campaign, RunSettings
 from harness.errors import BadInputError, HarnessError
 from harness.runners.base import Failure
 from harness.runners.inprocess import log
@@ -14,6 +16,8 @@ from harness.runners.inprocess.drafters import (
     OracleDrafter,
     PromptLookupDrafter,
 )
+from harness.runners.inprocess.loop import Drafter
+from harness.runners.inprocess.prompt_states import PromptStates
 from harness.runners.inprocess.weights import Weights, vocabulary_mismatch
 from schemas.submission import (
     DraftHead,
@@ -25,13 +29,6 @@ from schemas.submission import (
     OtherMethod,
     PromptLookup,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from harness.campaign.model import ArmPlan, Campaign, RunSettings
-    from harness.runners.inprocess.loop import Drafter
-    from harness.runners.inprocess.prompt_states import PromptStates
 
 
 class Drafting:

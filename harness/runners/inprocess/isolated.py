@@ -11,20 +11,23 @@ import os
 import signal
 import sys
 import threading
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Literal, cast
+from multiprocessing.connection import Connection
+from typing import Literal, cast
 
+from harness.campaign.model import Campaign
 from harness.errors import HarnessError, MachineError
-from harness.runners.base import Failure
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from multiprocessing.connection import Connection
-
-    from harness.campaign.model import Campaign
-    from harness.runners.base import EngineReport, Generation, PreparedArm, Request, Runner, Session
-    from schemas.submission import Probes
-
+from harness.runners.base import (
+    EngineReport,
+    Failure,
+    Generation,
+    PreparedArm,
+    Request,
+    Runner,
+    Session,
+)
+from schemas.submission import Probes
 
 Question = Literal["report", "prepare", "generate", "probe", "close"]
 

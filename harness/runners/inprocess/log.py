@@ -5,13 +5,10 @@ from __future__ import annotations
 import ctypes
 import re
 from collections import deque
-from typing import TYPE_CHECKING
 
 import llama_cpp
 
-if TYPE_CHECKING:
-    from schemas.submission import Reason
-
+from schemas.submission import Reason
 
 _KEPT_LINES = 200
 _OUT_OF_MEMORY = (

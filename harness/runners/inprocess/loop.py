@@ -9,13 +9,11 @@ target's token of its round, because the target chose it too.
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from harness.runners.base import Round
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 
 class Target(Protocol):

@@ -4,16 +4,11 @@ from __future__ import annotations
 
 import statistics
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
+from harness.runners.inprocess.context import Context
+from harness.runners.inprocess.prompt_states import PromptStates
 from schemas.submission import DraftingProbe, VerificationProbe
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from harness.runners.inprocess.context import Context
-    from harness.runners.inprocess.prompt_states import PromptStates
-
 
 # Enough that a program that comes and goes does not move the median, unless steps are so slow that
 # this takes too long.

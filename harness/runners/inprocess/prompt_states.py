@@ -7,16 +7,12 @@ for every draft, was a quarter of a campaign's time; copying the state back take
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import psutil
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from harness.runners.inprocess.context import Context
-
+from harness.runners.inprocess.context import Context
 
 _MOST_BYTES = 2 * 1024**3
 _SHARE_OF_MEMORY = 8

@@ -6,22 +6,18 @@ import hashlib
 import os
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import llama_cpp
 import psutil
 
-from harness.campaign.model import layers_of
+from harness.campaign.model import ArmPlan, Campaign, layers_of
 from harness.machine.versions import package_version, vendored_commit
 from harness.runners.base import EngineReport
 from harness.runners.devices import backend_named, devices, memory_free_mib, variables
+from harness.runners.inprocess.context import Context
 from harness.runners.inprocess.weights import template_sha256
 from schemas.submission import DeviceMemory, Engine, Placement, Settings
-
-if TYPE_CHECKING:
-    from harness.campaign.model import ArmPlan, Campaign
-    from harness.runners.inprocess.context import Context
-
 
 _FLASH_ATTENTION: dict[int, Literal["auto", "on", "off"]] = {-1: "auto", 0: "off", 1: "on"}
 

@@ -8,28 +8,21 @@ state of a prompt is kept, so that it is processed once and not once per arm and
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
 
-from harness.campaign.model import layers_of
+from harness.campaign.model import ArmPlan, Campaign, layers_of
 from harness.errors import BadInputError, HarnessError, MachineError
 from harness.machine import energy
-from harness.runners.base import EngineReport, Failure, Generation, PreparedArm, Request
+from harness.runners.base import EngineReport, Failure, Generation, PreparedArm, Request, Session
 from harness.runners.devices import backend_named, devices
 from harness.runners.inprocess import log, probe, report
 from harness.runners.inprocess.context import DecodeError, RollbackError
 from harness.runners.inprocess.drafters import NoDrafter
 from harness.runners.inprocess.drafting import Loaded, widest
-from harness.runners.inprocess.loop import ForcedTarget, decode
+from harness.runners.inprocess.loop import Decoded, ForcedTarget, decode
 from harness.runners.inprocess.prompt_states import PromptStates
 from harness.runners.inprocess.report import engine_report, placement_of
 from schemas.canonical import token_digest
 from schemas.submission import Probes
-
-if TYPE_CHECKING:
-    from harness.campaign.model import ArmPlan, Campaign
-    from harness.runners.base import Session
-    from harness.runners.inprocess.loop import Decoded
-
 
 WARM_UP_OUTPUT_TOKENS = 24
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ctypes
 import hashlib
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import llama_cpp
 from llama_cpp.llama_chat_format import Jinja2ChatFormatter
@@ -13,11 +14,6 @@ from harness.campaign.model import ALL_LAYERS
 from harness.errors import BadInputError, MachineError
 from harness.models.compatibility import FIRST_COMPARED, SIZE_DIFFERENCE
 from harness.runners.inprocess import log
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
 
 # llama.cpp counts the output layer too; any number beyond the model's layers means all of them.
 _EVERY_LAYER = 9999

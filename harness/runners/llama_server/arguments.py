@@ -7,28 +7,23 @@ left out only where leaving it out means the same.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, assert_never
+from pathlib import Path
+from typing import assert_never
 
-from harness.campaign.model import layers_of
+from harness.campaign.model import ArmPlan, Campaign, layers_of
 from harness.runners.base import Failure
+from harness.runners.llama_server.binary import Abilities
 from schemas.submission import (
     DraftHead,
     DraftModel,
     EmptyDraft,
+    Method,
     Ngram,
     NoSpeculation,
     Oracle,
     OtherMethod,
     PromptLookup,
 )
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from harness.campaign.model import ArmPlan, Campaign
-    from harness.runners.llama_server.binary import Abilities
-    from schemas.submission import Method
-
 
 HOST = "127.0.0.1"
 # What engine builds call a method; the first name that a binary offers is used.

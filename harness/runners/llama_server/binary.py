@@ -7,21 +7,16 @@ import os
 import re
 import shutil
 import subprocess
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from harness.campaign.model import Campaign
 from harness.errors import BadInputError, MachineError
 from harness.runners.base import EngineReport
 from harness.runners.devices import backend_named, default_threads, variables
 from harness.runners.http.process import environment
 from schemas.submission import Device, Engine, Settings
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from harness.campaign.model import Campaign
-
 
 _FLAG = re.compile(r"(?<![\w-])(--?[A-Za-z][A-Za-z0-9-]*)")
 _ENTRY = re.compile(r"^\s{0,2}-")

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from harness.runners.base import Generation, Totals
-from harness.runners.http.counters import read_counters
+from harness.runners.http.client import Client
+from harness.runners.http.counters import Counters, read_counters
 from schemas.canonical import token_digest
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from harness.runners.http.client import Client
-    from harness.runners.http.counters import Counters
-    from schemas.codec import Json
+from schemas.codec import Json
 
 
 class BadAnswerError(Exception):

@@ -4,23 +4,17 @@ from __future__ import annotations
 
 import secrets
 import shlex
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
+from harness.campaign.model import ArmPlan, Campaign
 from harness.errors import BadInputError
 from harness.runners.base import Failure
 from harness.runners.http import process
 from harness.runners.http.client import Client, ServerSilentError
+from harness.runners.http.process import ServerProcess
 from harness.runners.llama_server.arguments import arguments
-from harness.runners.llama_server.binary import find, without_places
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from harness.campaign.model import ArmPlan, Campaign
-    from harness.runners.http.process import ServerProcess
-    from harness.runners.llama_server.binary import Binary
-
+from harness.runners.llama_server.binary import Binary, find, without_places
 
 _ASK_LIMIT_S = 5.0
 # A port that was free may be taken a moment later, by anybody.

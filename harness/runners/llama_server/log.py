@@ -3,17 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from harness.runners.base import Failure
-from schemas.submission import DeviceMemory
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from schemas.submission import Reason
-
+from schemas.submission import DeviceMemory, Reason
 
 # The first phrase that occurs decides, so the particular stands before the general.
 _PHRASES: tuple[tuple[str, Reason], ...] = (

@@ -8,29 +8,28 @@ has the machine to itself for one pass over the prompts.
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
-from harness.campaign.model import layers_of
+from harness.campaign.model import ArmPlan, Campaign, layers_of
 from harness.errors import BadInputError
-from harness.runners.base import Failure, PreparedArm, together
+from harness.runners.base import (
+    EngineReport,
+    Failure,
+    Finished,
+    Generation,
+    PreparedArm,
+    Request,
+    Session,
+    together,
+)
 from harness.runners.http.client import Client, ServerRefusedError, ServerSilentError
-from harness.runners.http.process import HOST
+from harness.runners.http.process import HOST, ServerProcess
 from harness.runners.llama_server import log
-from harness.runners.llama_server.binary import find
+from harness.runners.llama_server.binary import Binary, find
 from harness.runners.llama_server.exchange import BadAnswerError, Exchange
 from harness.runners.llama_server.launch import Launcher
 from harness.runners.llama_server.log import in_use
-from schemas.submission import Placement
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from harness.campaign.model import ArmPlan, Campaign
-    from harness.runners.base import EngineReport, Finished, Generation, Request, Session
-    from harness.runners.http.process import ServerProcess
-    from harness.runners.llama_server.binary import Binary
-    from schemas.submission import Probes
-
+from schemas.submission import Placement, Probes
 
 WARM_UP_OUTPUT_TOKENS = 24
 # No prompt of a suite: a method that remembers must not have seen one before its turn.

@@ -9,16 +9,11 @@ from __future__ import annotations
 import ipaddress
 import os
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from harness.errors import BadInputError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from urllib.parse import SplitResult
-
 
 VARIABLE = "DRAFTMAP_API_KEY"
 OTHER_VARIABLE = "OPENAI_API_KEY"

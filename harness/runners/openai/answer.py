@@ -8,16 +8,12 @@ prompt yields; where a server holds tokens back and sends several at first, it i
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from harness.runners.llama_server.exchange import BadAnswerError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-
-    from schemas.codec import Json
-
+from schemas.codec import Json
 
 # Where a chunk or its delta may hold what the model wrote; reasoning has had two names.
 _CONTENT = ("content", "reasoning_content", "reasoning", "tool_calls", "text")

@@ -6,20 +6,14 @@ import http.client
 import json
 import ssl
 import time
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from harness.runners.http.client import ServerRefusedError, ServerSilentError, one_line
 from harness.runners.llama_server.exchange import BadAnswerError
-from harness.runners.openai.address import without_key
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from harness.runners.openai.address import Address
-    from schemas.codec import Json
-
+from harness.runners.openai.address import Address, without_key
+from schemas.codec import Json
 
 _OK = 200
 _MOST_BYTES = 64 * 1024 * 1024

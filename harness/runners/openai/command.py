@@ -6,21 +6,16 @@ import json
 import os
 import re
 import shlex
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from harness.campaign.model import ArmPlan, Campaign
 from harness.errors import BadInputError, UsageError
+from harness.runners import Reach
 from harness.runners.openai.address import Address, parse
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from harness.campaign.model import ArmPlan, Campaign
-    from harness.runners import Reach
-    from schemas.codec import Json
-    from schemas.submission import Method
-
+from schemas.codec import Json
+from schemas.submission import Method
 
 PORT = "{port}"
 _SECRET = re.compile(r"key|token|secret|password", re.IGNORECASE)

@@ -7,26 +7,20 @@ import time
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from harness.campaign.model import ArmPlan, Campaign
 from harness.errors import BadInputError
 from harness.runners.base import Failure
 from harness.runners.http import process
 from harness.runners.http.client import ServerRefusedError, ServerSilentError
 from harness.runners.http.counters import Counters, read_counters
+from harness.runners.http.process import ServerProcess
 from harness.runners.openai import command
 from harness.runners.openai.address import Address, without_key
 from harness.runners.openai.client import Client
-from harness.runners.openai.command import door_of, speculation
-from harness.runners.openai.identity import Identity, choose, identify
+from harness.runners.openai.command import Command, Door, Doors, door_of, speculation
+from harness.runners.openai.identity import Identity, Served, choose, identify
 from harness.runners.openai.report import failure_of
-
-if TYPE_CHECKING:
-    from harness.campaign.model import ArmPlan, Campaign
-    from harness.runners.http.process import ServerProcess
-    from harness.runners.openai.command import Command, Door, Doors
-    from harness.runners.openai.identity import Served
-
 
 _ASK_LIMIT_S = 5.0
 # What servers answer that have no page of that name.

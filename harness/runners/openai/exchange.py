@@ -6,24 +6,20 @@ import time
 import uuid
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from harness.runners.base import Generation
 from harness.runners.http.client import ServerRefusedError, ServerSilentError
+from harness.runners.http.counters import Counters
 from harness.runners.llama_server.exchange import BadAnswerError
 from harness.runners.openai import rounds
 from harness.runners.openai.answer import Answer, margins_in, read, server_times
 from harness.runners.openai.client import events
+from harness.runners.openai.connection import Connection
 from harness.runners.openai.counters import counted, told
+from harness.runners.openai.identity import EngineName
 from harness.runners.openai.rounds import totals
 from schemas.canonical import token_digest
-
-if TYPE_CHECKING:
-    from harness.runners.http.counters import Counters
-    from harness.runners.openai.connection import Connection
-    from harness.runners.openai.identity import EngineName
-    from schemas.codec import Json
-
+from schemas.codec import Json
 
 # LM Studio drafts when a request names a draft model; the others as they were started.
 DRAFTS_BY_REQUEST: frozenset[EngineName] = frozenset({"LM Studio"})

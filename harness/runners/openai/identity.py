@@ -6,19 +6,15 @@ What it does not say of itself stays out.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from harness.errors import BadInputError, suggestion
 from harness.runners.http.client import ServerRefusedError, ServerSilentError
 from harness.runners.openai.answer import count
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from harness.runners.openai.client import Client
-    from schemas.codec import Json
-
+from harness.runners.openai.client import Client
+from schemas.codec import Json
 
 _MOST_SHOWN = 5
 _FEWEST = 1000

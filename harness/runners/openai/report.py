@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, get_args
+from typing import get_args
 
+from harness.campaign.model import Campaign
 from harness.errors import BadInputError, suggestion
 from harness.machine.detect import machine
 from harness.runners.base import EngineReport, Failure
 from harness.runners.devices import Backend
 from harness.runners.http.client import ServerRefusedError, ServerSilentError
 from harness.runners.openai.address import OTHER_VARIABLE, VARIABLE
-from harness.runners.openai.exchange import DRAFTS_BY_REQUEST
-from harness.runners.openai.identity import Served, shown
-from schemas.submission import Engine, Settings
-
-if TYPE_CHECKING:
-    from harness.campaign.model import Campaign
-    from harness.runners.openai.client import Client
-    from harness.runners.openai.connection import Connection
-    from harness.runners.openai.identity import Identity
-    from schemas.submission import Machine, Reason
-
+from harness.runners.openai.client import Client
+from harness.runners.openai.identity import Identity, Served, shown
+from schemas.submission import Engine, Machine, Reason, Settings
 
 _BACKENDS: dict[str, Backend] = {name: name for name in get_args(Backend)}
 # How builds for one backend mark their version: `0.32.0+cpu`, `0.11.0+cu129`, `0.9.1+rocm631`.
@@ -60,46 +53,6 @@ def check_backend(name: str | None) -> None:
     if name is not None and name not in _BACKENDS:
         message = f"--backend {name!r} is none.{suggestion(name, _BACKENDS)}"
         raise BadInputError(message)
-
-
-def unfit(found: Connection, base: Connection, *, draft: str | None) -> Failure | None:
-    """Why a server cannot be compared with the baseline's: another engine or model, or the same.
-
-    LM Studio alone may be one server for both, as it drafts when a request names a draft model.
-    """
-    ours, theirs = found.identity, base.identity
-    if (ours.shown_name, ours.version) != (theirs.shown_name, theirs.version):
-        return _failure(
-            f"this server is {ours.shown_name} {ours.version or ''}, the baseline's is "
-            f"{theirs.shown_name} {theirs.version or ''}; a result is about one engine"
-        )
-    if not is_same_model(found.served, base.served):
-        return _failure(
-            f"this server offers {found.model}, the baseline's {base.model}; "
-            "start both with the same model, under the same name"
-        )
-    if ours.name in DRAFTS_BY_REQUEST:
-        known = draft is None or any(model.id == draft for model in ours.models)
-        offered = f"{found.client.address} offers no model {draft}; it has {shown(ours.models)}"
-        return None if known else Failure(reason="load-failed", detail=offered)
-    if found.process is None and found.client.address == base.client.address:
-        return _failure(
-            "this is the baseline's server; one that was started with speculation is needed"
-        )
-    return None
-
-
-def is_same_model(one: Served, other: Served) -> bool:
-    """Whether two servers offer the same model: by name, by source, or by size to the byte."""
-    return (
-        one.id == other.id
-        or (one.root is not None and one.root == other.root)
-        or (one.file_bytes is not None and one.file_bytes == other.file_bytes)
-    )
-
-
-def _failure(detail: str) -> Failure:
-    return Failure(reason="other", detail=" ".join(detail.split()))
 
 
 _NO_KEY = (401, 403)

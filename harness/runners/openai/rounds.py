@@ -9,18 +9,13 @@ tokens of one round in two chunks.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
-from harness.runners.base import Totals
+from harness.runners.base import Generation, Totals
+from harness.runners.http.counters import Counters
 from harness.runners.llama_server.exchange import BadAnswerError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from harness.runners.base import Generation
-    from harness.runners.http.counters import Counters
-    from harness.runners.openai.answer import Answer, ServerTimes
-    from harness.runners.openai.counters import Counted
+from harness.runners.openai.answer import Answer, ServerTimes
+from harness.runners.openai.counters import Counted
 
 
 def totals(

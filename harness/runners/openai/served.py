@@ -3,27 +3,22 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from harness.campaign.model import ModelFile
 from harness.errors import BadInputError, MachineError
 from harness.models.describe import Weights, describe, family_of
 from harness.models.folder import describe_folder, is_model_folder, kept_folder
+from harness.runners import Reach
 from harness.runners.base import Failure
 from harness.runners.openai.address import Address, api_key
 from harness.runners.openai.command import doors
 from harness.runners.openai.connection import Limits, connect
+from harness.runners.openai.identity import Served
 from schemas.canonical import slug
 from schemas.submission import Model
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from harness.runners import Reach
-    from harness.runners.openai.identity import Served
-
 
 UNKNOWN = "unknown"
 _ASK_LIMIT_S = 30.0

@@ -8,15 +8,9 @@ interval is Student's t with the smaller of their degrees of freedom.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator
 
-from pipeline.site.advice.model import Advice
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from pipeline.site.advice.model import Choice, Knowledge, Pool, Question, Spread
-
+from pipeline.site.advice.model import Advice, Choice, Knowledge, Pool, Question, Spread
 
 NEAREST = 3
 

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+import duckdb
 import numpy as np
 import pyarrow as pa
 from scipy.special import stdtrit
-
-if TYPE_CHECKING:
-    import duckdb
-
 
 CONFIDENCE = 0.95
 

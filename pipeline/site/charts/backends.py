@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 from itertools import groupby
-from typing import TYPE_CHECKING
+
+import altair as alt
 
 from pipeline.site.charts.intervals import interval_rows
-from pipeline.site.charts.model import Definition
+from pipeline.site.charts.model import Definition, Row
 from pipeline.site.charts.theme import backend_colours
 from pipeline.site.charts.words import counted, times
-
-if TYPE_CHECKING:
-    import altair as alt
-
-    from pipeline.site.charts.model import Row
-
 
 COLUMNS = {
     "device_label": "Device",

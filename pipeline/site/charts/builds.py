@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import altair as alt
 
 from pipeline.site.charts.intervals import POINT_PX2, speedup_axis, unity
-from pipeline.site.charts.model import Definition
+from pipeline.site.charts.model import Definition, Row
 from pipeline.site.charts.theme import NEUTRAL
 from pipeline.site.charts.words import counted
-
-if TYPE_CHECKING:
-    from pipeline.site.charts.model import Row
-
 
 COLUMNS = {
     "setting_label": "Setting",

@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 from itertools import groupby
-from typing import TYPE_CHECKING
 
 import altair as alt
 
 from pipeline.site.charts.intervals import POINT_PX2, speedup_axis, unity
-from pipeline.site.charts.model import Definition
+from pipeline.site.charts.model import Definition, Row
 from pipeline.site.charts.theme import method_colour, method_scales, method_shape
 from pipeline.site.charts.words import counted, times
-
-if TYPE_CHECKING:
-    from pipeline.site.charts.model import Row
-
 
 COLUMNS = {
     "place_label": "Where",

@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import re
 from importlib import resources
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import duckdb
 import orjson
 import vl_convert
 
@@ -14,10 +15,6 @@ from pipeline.site.charts.model import Chart, Definition, Row, Table
 from pipeline.site.charts.registry import CHARTS
 from pipeline.site.charts.theme import CONFIGS, STATIC_WIDTH_PX, Scheme
 from pipeline.site.charts.words import plain, rounded
-
-if TYPE_CHECKING:
-    import duckdb
-
 
 _ID = re.compile(r'\bid="([^"]+)"')
 _ID_OR_USE = re.compile(r'(\bid="|url\(#|href="#)([^")]+)("|\))')

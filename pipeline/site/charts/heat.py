@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import altair as alt
 
+from pipeline.site.charts.model import Row
 from pipeline.site.charts.theme import BAND_PX, NEUTRAL, SIZE_CLASSES
 from pipeline.site.charts.words import sign
-
-if TYPE_CHECKING:
-    from pipeline.site.charts.model import Row
-
 
 LEAST_DOMAIN = 2.0  # the colour scale reaches at least from half to double
 TOOLTIP = {

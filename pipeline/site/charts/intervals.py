@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import altair as alt
 
+from pipeline.site.charts.model import Row
 from pipeline.site.charts.theme import BAND_PX
-
-if TYPE_CHECKING:
-    from pipeline.site.charts.model import Row
-
 
 POINT_PX2 = 70
 SERIES_PX = 18

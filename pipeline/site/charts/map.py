@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import altair as alt
 
 from pipeline.site.charts.heat import COLUMNS, heat
-from pipeline.site.charts.model import Definition
+from pipeline.site.charts.model import Definition, Row
 from pipeline.site.charts.words import counted, spread, times
-
-if TYPE_CHECKING:
-    import altair as alt
-
-    from pipeline.site.charts.model import Row
 
 
 def picture(rows: list[Row]) -> alt.TopLevelMixin:

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    import altair as alt
-
+import altair as alt
 
 Value: TypeAlias = "str | float | int | bool | None"
 Row: TypeAlias = "dict[str, Any]"  # one row of a query: names to what DuckDB returned

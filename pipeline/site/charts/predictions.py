@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 from statistics import median
-from typing import TYPE_CHECKING
 
 import altair as alt
 
 from pipeline.site.charts.intervals import POINT_PX2
-from pipeline.site.charts.model import Definition
+from pipeline.site.charts.model import Definition, Row
 from pipeline.site.charts.words import counted
-
-if TYPE_CHECKING:
-    from pipeline.site.charts.model import Row
-
 
 COLUMNS = {
     "kind": "Predicted from",

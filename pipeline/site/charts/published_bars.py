@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import altair as alt
 
 from pipeline.site.charts.intervals import LINE_PX, SpeedupAxis, lines_of_words, unity
-from pipeline.site.charts.model import Definition
+from pipeline.site.charts.model import Definition, Row
 from pipeline.site.charts.words import counted, times
-
-if TYPE_CHECKING:
-    from pipeline.site.charts.model import Row
-
 
 FASTER, SLOWER = "#0A7BBF", "#C77F00"
 BAR_PX = 14

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from pipeline.site.charts.backends import BACKENDS
 from pipeline.site.charts.break_even import BREAK_EVEN
 from pipeline.site.charts.builds import BUILDS
@@ -11,15 +9,12 @@ from pipeline.site.charts.concurrency import CONCURRENCY
 from pipeline.site.charts.device_map import DEVICE_MAP
 from pipeline.site.charts.map import MAP
 from pipeline.site.charts.methods import METHODS
+from pipeline.site.charts.model import Definition
 from pipeline.site.charts.predictions import PREDICTIONS
 from pipeline.site.charts.published_bars import PUBLISHED_BARS
 from pipeline.site.charts.submission_tasks import SUBMISSION_TASKS
 from pipeline.site.charts.tasks import TASKS
 from pipeline.site.charts.verification_curve import VERIFICATION_CURVE
-
-if TYPE_CHECKING:
-    from pipeline.site.charts.model import Definition
-
 
 CHARTS: dict[str, Definition] = {
     "map": MAP,

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import altair as alt
 
 from pipeline.site.charts.intervals import interval_rows
-from pipeline.site.charts.model import Definition
+from pipeline.site.charts.model import Definition, Row
 from pipeline.site.charts.theme import METHOD_COLOURS, NEUTRAL
 from pipeline.site.charts.words import counted, spread, times
-
-if TYPE_CHECKING:
-    import altair as alt
-
-    from pipeline.site.charts.model import Row
-
 
 COLUMNS = {
     "task_label": "Task",

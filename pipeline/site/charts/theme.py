@@ -8,15 +8,12 @@ No red against green, and a shape or a number beside every colour.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from collections.abc import Iterable
+from typing import Any, Literal, TypeAlias
 
 import altair as alt
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from pipeline.site.charts.model import Row
-
+from pipeline.site.charts.model import Row
 
 Scheme = Literal["light", "dark"]
 Scale: TypeAlias = "tuple[list[str], list[str]]"  # domain and range

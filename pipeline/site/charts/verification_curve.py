@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import altair as alt
 
-from pipeline.site.charts.model import Definition
+from pipeline.site.charts.model import Definition, Row
 from pipeline.site.charts.theme import backend_colours
 from pipeline.site.charts.words import counted
-
-if TYPE_CHECKING:
-    from pipeline.site.charts.model import Row
-
 
 COLUMNS = {
     "curve_label": "Target and rig",

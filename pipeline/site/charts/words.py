@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from estimates.wording import interval_text
-
-if TYPE_CHECKING:
-    from pipeline.site.charts.model import Row, Value
-
+from pipeline.site.charts.model import Row, Value
 
 SIGNIFICANT_DIGITS = 4
 UP, DOWN, LEVEL = "▲", "▼", "•"

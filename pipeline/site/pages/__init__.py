@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
+import duckdb
+
+from pipeline.data.export import ExportedFile
 from pipeline.site.pages.advisor import advisor
 from pipeline.site.pages.builds import engine_builds
 from pipeline.site.pages.contribute import contribute
@@ -21,14 +24,6 @@ from pipeline.site.pages.predictions import predictions
 from pipeline.site.pages.published import published
 from pipeline.site.pages.submissions import submission_pages
 from pipeline.site.pages.what_if import what_if
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    import duckdb
-
-    from pipeline.data.export import ExportedFile
-
 
 __all__ = ["Asset", "Page", "Site", "pages"]
 

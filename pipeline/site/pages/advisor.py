@@ -3,26 +3,18 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+import duckdb
 import orjson
 
 from pipeline.site.advice.answer import answers, key
-from pipeline.site.advice.model import Question
+from pipeline.site.advice.model import Advice, Knowledge, KnownDevice, KnownModel, Question
 from pipeline.site.charts.theme import SIZE_CLASSES
 from pipeline.site.pages.advisor_knowledge import knowledge
 from pipeline.site.pages.environment import render
-from pipeline.site.pages.model import Asset
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    import duckdb
-
-    from pipeline.site.advice.model import Advice, Knowledge, KnownDevice, KnownModel
-    from pipeline.site.pages.model import Page, Site
-
+from pipeline.site.pages.model import Asset, Page, Site
 
 SHOWN = 12  # choices in the answer that is there without JavaScript
 # What can be asked about before anybody has measured it; "not measured" is an answer too.

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+
+import duckdb
 
 from pipeline.site.advice.answer import depth_word, key
 from pipeline.site.advice.model import (
@@ -19,12 +21,6 @@ from pipeline.site.advice.reach import reach
 from pipeline.site.pages.environment import TASKS
 from pipeline.site.pages.model import address_of, device_path, submission_path
 from pipeline.site.pages.rows import grouped, read
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    import duckdb
-
 
 DIGITS = 5  # of logarithms and variances: a hundredth of a permille of a speedup
 

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime  # noqa: TC003 - the fields of a dataclass are read at run time
-from typing import TYPE_CHECKING
+from datetime import datetime
+
+import duckdb
 
 from pipeline.site.pages.environment import render
 from pipeline.site.pages.figures import figure
-from pipeline.site.pages.model import address_of, submission_path
+from pipeline.site.pages.model import Page, Site, address_of, submission_path
 from pipeline.site.pages.rows import read
-
-if TYPE_CHECKING:
-    import duckdb
-
-    from pipeline.site.pages.model import Page, Site
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

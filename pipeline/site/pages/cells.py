@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime  # noqa: TC003 - the fields of a dataclass are read at run time
+from datetime import datetime
 
 from pipeline.site.pages.model import (
     address_of,

@@ -7,14 +7,11 @@ what a page prints is what `format(value, f".{digits}f")` prints; a missing one 
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import orjson
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-
 
 FORMAT, VERSION = "draftmap-explore", 1
 

@@ -6,14 +6,10 @@ Files are stand-ins: a result names models, never paths.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from pipeline.site.pages.cells import Cell
-
+from pipeline.site.pages.cells import Cell
 
 # What llama.cpp's server calls a method that drafts with weights, and one that drafts from text.
 WITH_WEIGHTS = {

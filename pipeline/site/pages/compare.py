@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+
+import duckdb
 
 from pipeline.site.pages.environment import render
-from pipeline.site.pages.model import address_of, device_path
+from pipeline.site.pages.model import Page, Site, address_of, device_path
 from pipeline.site.pages.rows import read
-
-if TYPE_CHECKING:
-    import duckdb
-
-    from pipeline.site.pages.model import Page, Site
-
 
 SHOWN = 30
 

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+
+import duckdb
 
 from pipeline.site.pages.cells import Overview
 from pipeline.site.pages.environment import render
+from pipeline.site.pages.model import Page, Site
 from pipeline.site.pages.rows import read
-
-if TYPE_CHECKING:
-    import duckdb
-
-    from pipeline.site.pages.model import Page, Site
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from pipeline.data.export import EXPORTS
+import duckdb
+
+from pipeline.data.export import EXPORTS, ExportedFile
 from pipeline.data.metrics import metrics, views
 from pipeline.site.pages.environment import day, render
+from pipeline.site.pages.model import Page, Site
 from pipeline.site.pages.rows import grouped
 from pipeline.site.pages.structured_data import dataset
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    import duckdb
-
-    from pipeline.data.export import ExportedFile
-    from pipeline.site.pages.model import Page, Site
-
 
 FIRST = "cells"  # what most readers look for
 

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+
+import duckdb
 
 from pipeline.site.pages.compare import BackendPair
 from pipeline.site.pages.concurrency import concurrency
 from pipeline.site.pages.environment import TASKS, render
 from pipeline.site.pages.figures import figure
-from pipeline.site.pages.model import address_of, device_path, submission_path, target_path
+from pipeline.site.pages.model import (
+    Page,
+    Site,
+    address_of,
+    device_path,
+    submission_path,
+    target_path,
+)
 from pipeline.site.pages.rows import by_submission, read
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    import duckdb
-
-    from pipeline.site.pages.model import Page, Site
-
 
 MEASURED = "measured"
 WIDTHS = (2, 3, 5, 9)  # one step that verifies a draft of 1, 2, 4 and 8 tokens

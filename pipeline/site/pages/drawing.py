@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
 
 WHISKER_REACH = 4.0  # a whisker's axis runs from 1/4 to 4, as wide as the map's colours
 HEADROOM = 1.08

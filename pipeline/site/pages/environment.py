@@ -7,20 +7,14 @@ from __future__ import annotations
 
 import json
 import re
+from datetime import datetime
 from functools import cache
-from typing import TYPE_CHECKING
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from estimates.wording import bound_text, interval_text
-from pipeline.site.pages.model import Page, address_of, relative
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from pipeline.site.pages.model import Figure, Site
-
+from pipeline.site.pages.model import Figure, Page, Site, address_of, relative
 
 NO_VALUE = "\N{EN DASH}"
 TIMES = "\N{MULTIPLICATION SIGN}"

@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+
+import duckdb
 
 from pipeline.site.pages.cells import Cell
 from pipeline.site.pages.columnar import Facet, Measure, encode
 from pipeline.site.pages.compare import compare
 from pipeline.site.pages.environment import NO_VALUE, TASKS, VERDICTS, render
-from pipeline.site.pages.model import Asset, address_of, submission_path
+from pipeline.site.pages.model import Asset, Page, Site, address_of, submission_path
 from pipeline.site.pages.rows import read
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    import duckdb
-
-    from pipeline.site.pages.model import Page, Site
-
 
 USUAL_ENGINE = "llama.cpp in-process"  # as `engine_label` in pipeline/data/sql/macros.sql says it
 TOP = 40  # rows that stand in the page itself, for readers without JavaScript

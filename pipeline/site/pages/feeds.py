@@ -7,28 +7,21 @@ UUID made from what they are about; links are relative where nobody said what th
 from __future__ import annotations
 
 import uuid
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from datetime import datetime
 from xml.etree import ElementTree as ET
 
+import duckdb
 import orjson
 
 from estimates.wording import interval_text
 from pipeline.site.pages.builds import Build, steps
 from pipeline.site.pages.cells import Cell, Device, Headline, Overview, Target
 from pipeline.site.pages.environment import ratio
-from pipeline.site.pages.model import Asset, device_path, target_path
+from pipeline.site.pages.model import Asset, Site, device_path, target_path
 from pipeline.site.pages.places import tally
 from pipeline.site.pages.rows import grouped, read
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from datetime import datetime
-
-    import duckdb
-
-    from pipeline.site.pages.model import Site
-
 
 ATOM = "http://www.w3.org/2005/Atom"
 NAMESPACE = uuid.UUID("a3d0c0de-7b3c-5d7e-9a51-0d2af7ca9a01")  # any fixed one: names must not move

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+
+import duckdb
 
 from pipeline.site.charts import draw
 from pipeline.site.pages.model import Asset, Figure
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    import duckdb
-
 
 FOLDER = "assets/charts"
 

@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from pipeline.site.pages.environment import render
+from pipeline.site.pages.model import Page, Site
 from schemas.contract import SUBMISSION_SCHEMA, schema
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from pipeline.site.pages.model import Page, Site
-
-
-if TYPE_CHECKING:
-    # A schema is JSON of any shape.
-    Node: TypeAlias = Mapping[str, Any]
+# A schema is JSON of any shape.
+Node: TypeAlias = Mapping[str, Any]
 
 LONGEST_PATTERN = 48
 

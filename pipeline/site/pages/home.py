@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+
+import duckdb
 
 from pipeline.site.pages.cells import Cell, Headline, MethodSquare, Overview, Square
 from pipeline.site.pages.environment import TASKS, count, environment, ratio, render
-from pipeline.site.pages.map import NARROW, WIDE, choices, draw, opening, sizes_of
-from pipeline.site.pages.model import Asset, relative
+from pipeline.site.pages.map import NARROW, WIDE, Choice, Drawing, choices, draw, opening, sizes_of
+from pipeline.site.pages.model import Asset, Page, Site, relative
 from pipeline.site.pages.rows import read
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    import duckdb
-
-    from pipeline.site.pages.map import Choice, Drawing
-    from pipeline.site.pages.model import Page, Site
-
 
 NEWEST = 8
 MEASURED = "measured"

@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from pipeline.site.charts.theme import SIZE_CLASSES
+from pipeline.site.pages.cells import MethodSquare, Square
 from pipeline.site.pages.environment import TASKS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from pipeline.site.pages.cells import MethodSquare, Square
-
 
 ALL = "all"
 REACH = 2.5  # colours are full at 2.5 times faster or slower

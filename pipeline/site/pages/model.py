@@ -5,10 +5,8 @@ from __future__ import annotations
 import hashlib
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from pipeline.site.charts.model import Chart
+from pipeline.site.charts.model import Chart
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+
+import duckdb
 
 from pipeline.site.pages.cells import Cell, TaskLine
 from pipeline.site.pages.environment import TASKS, render
 from pipeline.site.pages.figures import figure
+from pipeline.site.pages.model import Page, Site
 from pipeline.site.pages.rows import read
-
-if TYPE_CHECKING:
-    import duckdb
-
-    from pipeline.site.pages.model import Page, Site
-
 
 SHOWN = 10  # cells at either end of the break-even table
 

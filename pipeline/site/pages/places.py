@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+
+import duckdb
 
 from pipeline.site.pages import commands
 from pipeline.site.pages.cells import Cell, Device, FailureLine, Overview, Square, Target
 from pipeline.site.pages.environment import plain, render
 from pipeline.site.pages.figures import figure
-from pipeline.site.pages.model import device_path, target_path
+from pipeline.site.pages.model import Page, Site, device_path, target_path
 from pipeline.site.pages.rows import grouped, read
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    import duckdb
-
-    from pipeline.site.pages.model import Page, Site
 
 
 def device_pages(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Page]:

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+
+import duckdb
 
 from pipeline.site.pages.advisor import LEVELS
 from pipeline.site.pages.environment import render
 from pipeline.site.pages.figures import figure
-from pipeline.site.pages.model import address_of, submission_path
+from pipeline.site.pages.model import Page, Site, address_of, submission_path
 from pipeline.site.pages.rows import read
-
-if TYPE_CHECKING:
-    import duckdb
-
-    from pipeline.site.pages.model import Page, Site
-
 
 SHOWN = 200  # rows on the page; the exported table holds all
 

@@ -8,18 +8,13 @@ from __future__ import annotations
 
 import json
 import tomllib
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib import resources
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from pipeline.site.pages.environment import NO_VALUE, number, percent, ratio, render
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
-    from pipeline.site.pages.model import Page, Site
-
+from pipeline.site.pages.model import Page, Site
 
 FORMATS: dict[str, Callable[[float], str]] = {
     "count": lambda value: number(value, 0),

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from datetime import date  # noqa: TC003 - the fields of a dataclass are read at run time
-from typing import TYPE_CHECKING
+from datetime import date
+
+import duckdb
 
 from pipeline.site.pages.cells import Cell
 from pipeline.site.pages.environment import render
 from pipeline.site.pages.figures import figure
+from pipeline.site.pages.model import Page, Site
 from pipeline.site.pages.rows import grouped, read
 from schemas.contract import PUBLISHED_SCHEMA, schema
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    import duckdb
-
-    from pipeline.site.pages.model import Page, Site
-
 
 UNITS = {"_tps": " tokens/s", "_gb_s": "", "_gb": "", "_mib": "", "_usd": "", "_c": ""}
 WORDS = {"vram": "GPU memory", "gpu": "GPU", "kv": "KV", "min": "least", "max": "most"}

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import Any
 
 from pipeline.data.datapackage import MEDIA_TYPES
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from pipeline.data.export import ExportedFile
-    from pipeline.site.pages.model import Site
-
+from pipeline.data.export import ExportedFile
+from pipeline.site.pages.model import Site
 
 LICENCE = "https://creativecommons.org/licenses/by/4.0/"
 KEYWORDS = (

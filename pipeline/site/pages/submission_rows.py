@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import (
-    date,  # noqa: TC003 - the fields of a dataclass are read at run time
-    datetime,  # noqa: TC003 - the fields of a dataclass are read at run time
+    date,
+    datetime,
 )
 
 

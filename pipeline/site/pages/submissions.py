@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+
+import duckdb
 
 from pipeline.site.pages import commands
 from pipeline.site.pages.cells import Overview
-from pipeline.site.pages.drawing import curve, whisker
+from pipeline.site.pages.drawing import Curve, Whisker, curve, whisker
 from pipeline.site.pages.environment import NO_VALUE, TASKS, gib, plain, render
 from pipeline.site.pages.figures import figure
-from pipeline.site.pages.model import address_of, device_path, file_path, submission_path
+from pipeline.site.pages.model import (
+    Page,
+    Site,
+    address_of,
+    device_path,
+    file_path,
+    submission_path,
+)
 from pipeline.site.pages.rows import by_submission, read
 from pipeline.site.pages.submission_rows import (
     Arm,
@@ -25,15 +34,6 @@ from pipeline.site.pages.submission_rows import (
     Standing,
     Submission,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    import duckdb
-
-    from pipeline.site.pages.drawing import Curve, Whisker
-    from pipeline.site.pages.model import Page, Site
-
 
 PLOT_WIDTH, PLOT_HEIGHT = 560.0, 180.0
 UNCOUNTED_PATH = "submissions/uncounted.md"

@@ -10,13 +10,9 @@ same.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from pipeline.site.pages.environment import render
-
-if TYPE_CHECKING:
-    from pipeline.site.pages.model import Page, Site
-
+from pipeline.site.pages.model import Page, Site
 
 DEEPEST = 16
 WIDTH, HEIGHT = 600.0, 260.0

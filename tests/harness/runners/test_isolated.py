@@ -119,7 +119,7 @@ def test_a_child_that_dies_while_loading_is_one_clear_line() -> None:
 
 
 HANG = """
-from harness.runners.isolated import Isolated
+from harness.runners.inprocess.isolated import Isolated
 from harness.runners.base import Request
 from tests.harness.campaigns import campaign
 from tests.harness.runners.test_isolated import FragileRunner

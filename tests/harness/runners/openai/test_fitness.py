@@ -8,7 +8,7 @@ import pytest
 
 from harness.runners.base import Failure
 from harness.runners.openai.identity import Served
-from harness.runners.openai.report import is_same_model
+from harness.runners.openai.session import is_same_model
 from tests.harness.runners.openai.fake_answers import DRAFT, MODEL
 from tests.harness.runners.openai.fake_server import serving
 from tests.harness.runners.openai.sessions import open_session, plan

@@ -25,7 +25,7 @@ STUBBORN = (
 HARNESS = """
 import sys, time
 from pathlib import Path
-from harness.runners.server import process
+from harness.runners.http import process
 server = process.start(Path(sys.executable), ["-c", sys.argv[1]], port=1)
 print(server.pid, flush=True)
 time.sleep(600)
