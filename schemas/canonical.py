@@ -1,9 +1,7 @@
-"""Which bytes stand for a document? One form, so that the same content is the same file.
+"""The canonical bytes of a document and its file name: the same content is the same file.
 
 Keys sorted, no spaces, floats in their shortest form rounded to six decimals, one trailing newline.
 """
-
-from __future__ import annotations
 
 import hashlib
 import re
@@ -18,11 +16,14 @@ from schemas.codec import Json
 FLOAT_DECIMALS = 6
 FILE_NAME = re.compile(r"[a-z0-9][a-z0-9._-]{2,100}\.json")
 _SLUG_LENGTH = 32
+# Floats that rounding changes: more than six decimals, a negative exponent, minus zero.
+_UNROUNDED = re.compile(rb"\.[0-9]{7}|(?:e-[0-9]+|-0\.0)[],}\n]")
 
 
 def canonical_bytes(document: Json) -> bytes:
     """The bytes of a document in canonical form (UTF-8, trailing newline)."""
-    return orjson.dumps(_rounded(document), option=orjson.OPT_SORT_KEYS) + b"\n"
+    data = _sorted(document)
+    return _sorted(_rounded(document)) if _UNROUNDED.search(data) else data
 
 
 def content_digest(data: bytes) -> str:
@@ -41,6 +42,10 @@ def slug(text: str) -> str:
     ascii_text = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode().lower()
     words = re.sub(r"[^a-z0-9]+", "-", ascii_text).strip("-")
     return words[:_SLUG_LENGTH].strip("-") or "unnamed"
+
+
+def _sorted(document: Json) -> bytes:
+    return orjson.dumps(document, option=orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE)
 
 
 def _rounded(value: Json) -> Json:

@@ -12,7 +12,7 @@ import random
 from typing import TYPE_CHECKING, Any
 
 from schemas.canonical import canonical_bytes
-from schemas.contract import SUBMISSION_SCHEMA, schema
+from schemas.validator import SUBMISSION_SCHEMA, schema
 from tests.samples import DEPTH, TASKS, sample, sample_bytes
 from tests.schema_tree import resolved
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from schemas.canonical import canonical_bytes
 from schemas.compiled import inlined
-from schemas.contract import SUBMISSION_SCHEMA, schema
+from schemas.validator import SUBMISSION_SCHEMA, schema
 from tests.leaves import general, leaves, with_value, without
 
 if TYPE_CHECKING:

@@ -21,7 +21,8 @@ from harness.campaign.methods import (
 from harness.campaign.model import ALL_LAYERS, ArmPlan, ModelFile
 from harness.errors import BadInputError
 from schemas.submission import (
-    DraftHead,
+    METHOD_CLASSES,
+    AnyDraftHead,
     DraftModel,
     EmptyDraft,
     Method,
@@ -182,13 +183,10 @@ def _drafted(
 
 def _method(request: DraftModelRequest | DraftHeadRequest, draft: str | None) -> Method:
     if isinstance(request, DraftHeadRequest):
-        return DraftHead(
-            type=request.type,
-            draft=draft,
-            n_max=request.n_max,
-            n_min=request.n_min,
-            p_min=request.p_min,
+        head: AnyDraftHead = METHOD_CLASSES[request.type](
+            draft=draft, n_max=request.n_max, n_min=request.n_min, p_min=request.p_min
         )
+        return head
     return DraftModel(
         draft=str(draft), n_max=request.n_max, n_min=request.n_min, p_min=request.p_min
     )

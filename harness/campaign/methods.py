@@ -12,10 +12,21 @@ from dataclasses import dataclass
 from typing import Literal
 
 from harness.errors import UsageError, suggestion
-from schemas.submission import EmptyDraft, Ngram, NoSpeculation, Oracle, PromptLookup
+from schemas.submission import (
+    AnyNgram,
+    EmptyDraft,
+    NgramCache,
+    NgramMapK,
+    NgramMapK4v,
+    NgramMod,
+    NgramSimple,
+    NoSpeculation,
+    Oracle,
+    PromptLookup,
+    Suffix,
+)
 
 HeadType = Literal["mtp", "eagle3", "dflash", "dspark"]
-_SizedNgram = Literal["ngram-simple", "ngram-map-k", "ngram-map-k4v", "ngram-mod"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +53,7 @@ class DraftHeadRequest:
 
 
 # Methods without a draft are requested as the format has them.
-PlainRequest = NoSpeculation | PromptLookup | Ngram | EmptyDraft | Oracle
+PlainRequest = NoSpeculation | PromptLookup | AnyNgram | EmptyDraft | Oracle
 MethodRequest = PlainRequest | DraftModelRequest | DraftHeadRequest
 
 # What is usual is left out of an arm's id.
@@ -128,11 +139,10 @@ def _head(name: HeadType, depth: int, summary: str) -> MethodKind:
     return MethodKind(summary=summary, build=build, defaults={"n_max": depth, **_LIMITS})
 
 
-def _ngram(name: _SizedNgram, summary: str, **last: int) -> MethodKind:
-    def build(options: _Options) -> Ngram:
+def _ngram(cls: type[AnyNgram], name: str, summary: str, **last: int) -> MethodKind:
+    def build(options: _Options) -> AnyNgram:
         n_max, n_min = _depths(name, options)
-        return Ngram(
-            type=name,
+        return cls(
             n_max=n_max,
             n_min=n_min,
             ngram_size=int(options["ngram_size"]),
@@ -157,25 +167,30 @@ METHODS: dict[str, MethodKind] = {
         build=_prompt_lookup,
         defaults={"n_max": 8, "ngram_min": NGRAM_MIN, "ngram_max": NGRAM_MAX},
     ),
-    "ngram-simple": _ngram("ngram-simple", "what followed the same n-gram last", min_hits=1),
-    "ngram-map-k": _ngram("ngram-map-k", "the same from a map that counts hits", min_hits=1),
+    "ngram-simple": _ngram(
+        NgramSimple, "ngram-simple", "what followed the same n-gram last", min_hits=1
+    ),
+    "ngram-map-k": _ngram(
+        NgramMapK, "ngram-map-k", "the same from a map that counts hits", min_hits=1
+    ),
     "ngram-map-k4v": _ngram(
-        "ngram-map-k4v", "a map with four continuations of each n-gram", min_hits=1
+        NgramMapK4v, "ngram-map-k4v", "a map with four continuations of each n-gram", min_hits=1
     ),
     "ngram-mod": _ngram(
+        NgramMod,
         "ngram-mod",
         "n-grams hashed into a pool, drafts as long as they go on",
         n_min=NGRAM_MOD_LEAST,
     ),
     "ngram-cache": MethodKind(
         summary="statistics of short n-grams; it has no sizes to set",
-        build=lambda _: Ngram(type="ngram-cache"),
+        build=lambda _: NgramCache(),
         defaults={},
     ),
     # vLLM's Arctic Inference method; its own depth is 24.
     "suffix": MethodKind(
         summary="what followed the longest suffix, from trees of earlier texts (vLLM)",
-        build=lambda options: Ngram(type="suffix", n_max=int(options["n_max"])),
+        build=lambda options: Suffix(n_max=int(options["n_max"])),
         defaults={"n_max": 24},
     ),
     # Depths as llama.cpp's guide has them: a block drafter writes its tokens in one step.

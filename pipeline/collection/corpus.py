@@ -1,11 +1,8 @@
-"""Is the whole corpus sound? Verdicts only: quickly certified, on every core, and remembered.
+"""Validate a whole corpus on every core, and remember what was accepted.
 
-A file that cannot be certified is judged by the authority, so findings are the same as those of
-`validate`. A certificate says: this very validator accepted these very bytes under this name. It is
-kept in a local file that never comes from a pull request.
+The findings are those of `validate`. A certificate states that this very validator accepted these
+very bytes under this name. Certificates stand in a local file that never comes from a pull request.
 """
-
-from __future__ import annotations
 
 import hashlib
 import os
@@ -21,7 +18,7 @@ import orjson
 import pipeline
 import schemas
 from pipeline.collection.discover import Source
-from pipeline.collection.validate import duplicate_finding, judge_quickly, read_bytes, validate
+from pipeline.collection.validate import duplicate_finding, read_bytes, validate
 from schemas.finding import Finding
 
 Found = tuple[Finding, ...]
@@ -57,9 +54,6 @@ def _judge_all(sources: Sequence[Source], processes: int | None) -> Iterable[Fou
 
 
 def _judge(source: Source) -> Found:
-    quick = judge_quickly(source)
-    if quick is not None:
-        return quick
     return validate([source]).findings.get(str(source.path), ())
 
 
@@ -113,7 +107,7 @@ def _write_certificates(path: Path, files: Mapping[str, str]) -> None:
 def _validator_digest() -> str:
     """One digest of all that decides a verdict: our sources, the schema, the libraries, Python."""
     digest = hashlib.sha256(platform.python_version().encode())
-    for name in ("jsonschema", "orjson"):
+    for name in ("jsonschema", "jsonschema-rs", "msgspec", "orjson"):
         digest.update(f"{name} {metadata.version(name)}\n".encode())
     for package in (schemas, pipeline):
         folder = Path(next(iter(package.__path__)))

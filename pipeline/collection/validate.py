@@ -4,18 +4,17 @@ The contract judges each document by itself; here stands what only a place in th
 the canonical name and form, that nothing is there twice, and that a made-up run is not data.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias, cast
+from typing import TypeAlias
 
 import orjson
 
 from pipeline.collection.discover import Source
-from schemas import certified, contract, strict
+from schemas import contract, strict
 from schemas.canonical import FILE_NAME, canonical_bytes, content_digest
 from schemas.finding import ROOT, Finding, shown
+from schemas.migrations import migrated
 from schemas.submission import Submission
 
 Judged: TypeAlias = "Accepted | AcceptedPublished | AcceptedEntry | tuple[Finding, ...]"
@@ -23,10 +22,14 @@ Judged: TypeAlias = "Accepted | AcceptedPublished | AcceptedEntry | tuple[Findin
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Accepted:
-    """A submission that was accepted; `digest` is that of its canonical bytes."""
+    """A submission that was accepted; `digest` is that of its canonical bytes.
+
+    `text` is that of the file, in today's format.
+    """
 
     source: Source
     submission: Submission
+    text: str
     digest: str
 
 
@@ -98,24 +101,17 @@ def _judge(source: Source) -> Judged:
     submission = contract.read(data)
     if not isinstance(submission, Submission):
         return submission
-    canonical = canonical_bytes(orjson.loads(data))
-    accepted = Accepted(source=source, submission=submission, digest=content_digest(canonical))
+    document = orjson.loads(data)
+    canonical, current = canonical_bytes(document), migrated(document)
+    accepted = Accepted(
+        source=source,
+        submission=submission,
+        text=(data if current is document else orjson.dumps(current)).decode(),
+        digest=content_digest(canonical),
+    )
     if source.place == "preview":
         return accepted
     return _corpus_findings(accepted, is_canonical=canonical == data) or accepted
-
-
-def judge_quickly(source: Source) -> tuple[Finding, ...] | None:
-    """What the corpus says of one file; `None` when only the authority can tell."""
-    data = read_bytes(source)
-    if isinstance(data, Finding) or source.kind != "submission":
-        return None
-    document = certified.document(data)
-    if document is None:
-        return None
-    if source.place == "preview":
-        return ()
-    return _place_findings(source, _facts(document), content_digest(data))
 
 
 def read_bytes(source: Source) -> bytes | Finding:
@@ -138,37 +134,22 @@ def _corpus_findings(accepted: Accepted, *, is_canonical: bool) -> tuple[Finding
             " let `python -m harness submit` put the file in place"
         )
         found.append(Finding(path=ROOT, message=message, rule="canonical-form"))
-    submission = accepted.submission
-    facts = _Facts(measured_from=submission.measured_from, runner=submission.engine.runner)
-    return (*found, *_place_findings(accepted.source, facts, accepted.digest))
+    return (*found, *_place_findings(accepted))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Facts:
-    """What the place in the corpus depends on."""
-
-    measured_from: str
-    runner: str
-
-
-def _facts(document: certified.Document) -> _Facts:
-    valid = cast("dict[str, Any]", document)  # the contract has vouched for it
-    return _Facts(measured_from=valid["measured_from"], runner=valid["engine"]["runner"])
-
-
-def _place_findings(source: Source, facts: _Facts, digest: str) -> tuple[Finding, ...]:
-    found = _name_findings(source, facts, digest)
-    if facts.runner != "fake":
+def _place_findings(accepted: Accepted) -> tuple[Finding, ...]:
+    found = _name_findings(accepted)
+    if accepted.submission.engine.runner != "fake":
         return found
     message = "the runner `fake` makes figures up; measure with a real engine"
     return (*found, Finding(path="$.engine.runner", message=message, rule="made-up-run"))
 
 
-def _name_findings(source: Source, facts: _Facts, digest: str) -> tuple[Finding, ...]:
+def _name_findings(accepted: Accepted) -> tuple[Finding, ...]:
     """A name is `<machine>--<target>--<yyyymmdd>-<digest>.json`; the last two parts are facts."""
-    name = source.path.name
-    day = facts.measured_from[:10].replace("-", "")
-    ending = f"--{day}-{digest}.json"
+    name = accepted.source.path.name
+    day = accepted.submission.measured_from[:10].replace("-", "")
+    ending = f"--{day}-{accepted.digest}.json"
     parts = name.removesuffix(ending).split("--")
     fits = len(parts) == 2 and all(parts)  # noqa: PLR2004 - machine and target
     if FILE_NAME.fullmatch(name) and name.endswith(ending) and fits:

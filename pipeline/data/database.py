@@ -75,6 +75,6 @@ def _entry(accepted: Accepted, beside: tuple[Flag, ...]) -> Entry:
         id=f"preview-{accepted.digest}" if preview else accepted.source.path.stem,
         file=accepted.source.path.name,
         preview=preview,
-        submission=accepted.submission,
+        text=accepted.text,
         summary=replace(summary, flags=in_order((*summary.flags, *beside))),
     )

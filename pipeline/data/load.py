@@ -1,10 +1,9 @@
-"""How do accepted documents become typed tables? One nested row per file; SQL takes it from there.
+"""Load accepted documents into typed DuckDB tables, one nested row per file.
 
-The types come from the schema (`columns.py`), so no file changes the shape of a table and an empty
-corpus has the same tables as a full one. No query may reach a file or the network afterwards.
+DuckDB reads the text that was validated. The types come from the schema (`columns.py`), so no file
+changes the shape of a table and an empty corpus has the same tables as a full one. No query may
+read a file or the network afterwards.
 """
-
-from __future__ import annotations
 
 import json
 from collections.abc import Iterable
@@ -17,9 +16,7 @@ import pyarrow as pa
 
 from estimates.model import Summary
 from pipeline.data.columns import dataclass_structure, schema_structure
-from schemas import contract
-from schemas.codec import encode
-from schemas.submission import Submission
+from schemas import validator
 
 TEXT, YES_NO = pa.string(), pa.bool_()
 INCOMING_SUBMISSION = pa.schema(
@@ -31,15 +28,15 @@ INCOMING_LIFECYCLE = INCOMING_PUBLISHED
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """An accepted submission with its summary; `preview` marks a file outside the corpus.
+    """An accepted submission, as the text of its file, with its summary.
 
-    `id` is unique and fit for an address.
+    `preview` marks a file outside the corpus; `id` is unique and fit for an address.
     """
 
     id: str
     file: str
     preview: bool
-    submission: Submission
+    text: str
     summary: Summary
 
 
@@ -71,8 +68,8 @@ def load(
             "submission": entry.id,
             "file": entry.file,
             "preview": entry.preview,
-            "document": _json(entry.submission),
-            "summary": _json(entry.summary),
+            "document": entry.text,
+            "summary": orjson.dumps(entry.summary).decode(),
         }
         for entry in entries
     ]
@@ -87,11 +84,11 @@ def load(
     _run(
         connection,
         "submission_document",
-        document=_structure(contract.SUBMISSION_SCHEMA),
+        document=_structure(validator.SUBMISSION_SCHEMA),
         summary=summary,
     )
-    _run(connection, "published_document", document=_structure(contract.PUBLISHED_SCHEMA))
-    _run(connection, "lifecycle_document", document=_structure(contract.LIFECYCLE_SCHEMA))
+    _run(connection, "published_document", document=_structure(validator.PUBLISHED_SCHEMA))
+    _run(connection, "lifecycle_document", document=_structure(validator.LIFECYCLE_SCHEMA))
     for name in ("submission", "published", "lifecycle"):
         connection.unregister(f"incoming_{name}")
     _run(connection, "closed")
@@ -104,8 +101,4 @@ def _run(connection: duckdb.DuckDBPyConnection, name: str, **parameters: str) ->
 
 
 def _structure(schema: str) -> str:
-    return json.dumps(schema_structure(contract.schema(schema)))
-
-
-def _json(value: Submission | Summary) -> str:
-    return orjson.dumps(encode(value)).decode()
+    return json.dumps(schema_structure(validator.schema(schema)))

@@ -6,7 +6,7 @@ import pytest
 
 from estimates.prediction import draft_token_ms, expected_tokens, predicted_speedup, step_ms
 from schemas.submission import (
-    DraftHead,
+    Mtp,
     DraftingProbe,
     DraftModel,
     EmptyDraft,
@@ -84,4 +84,4 @@ def test_drafting_is_free_only_where_it_is_a_look_up() -> None:
     assert draft_token_ms(LOOKUP, None) == 0.0
     assert draft_token_ms(DRAFTER, PROBES) == 2.0
     assert draft_token_ms(DraftModel(draft="another", n_max=2), PROBES) is None
-    assert draft_token_ms(DraftHead(type="mtp"), PROBES) is None
+    assert draft_token_ms(Mtp(), PROBES) is None

@@ -13,7 +13,7 @@ from harness.campaign.methods import DraftHeadRequest, DraftModelRequest, parse
 from harness.campaign.model import Campaign, ModelFile
 from harness.campaign.parts import draft_names, gather, usable_methods
 from harness.errors import BadInputError
-from schemas.submission import DraftHead, DraftModel, Model
+from schemas.submission import Eagle3, DraftHead, DraftModel, Model
 from tests.harness.ggufs import TOKENS, write_gguf
 
 
@@ -111,5 +111,5 @@ def test_the_vocabulary_of_a_head_is_left_to_the_engine(tmp_path: Path) -> None:
 
     built = gather(options, say=print)
 
-    assert built.arms[1].method == DraftHead(type="eagle3", draft=built.drafts[0].model.id, n_max=3)
+    assert built.arms[1].method == Eagle3(draft=built.drafts[0].model.id, n_max=3)
     assert isinstance(parse("eagle3"), DraftHeadRequest)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, Union, get_args, get_origin, get_type
 
 import pytest
 
-from schemas.contract import SUBMISSION_SCHEMA, schema
+from schemas.validator import SUBMISSION_SCHEMA, schema
 from schemas.submission import Submission
 from tests.schema_tree import Node, resolved
 

@@ -9,7 +9,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from schemas import compiled
-from schemas.contract import SUBMISSION_SCHEMA, schema
+from schemas.validator import SUBMISSION_SCHEMA, schema
 from tests.schema_tree import Node, fields, objects, resolved, values
 
 ROOT = schema(SUBMISSION_SCHEMA)
