@@ -11,7 +11,7 @@ from harness.campaign.model import ModelFile
 from harness.errors import BadInputError, MachineError
 from harness.models.describe import Weights, describe, family_of
 from harness.models.folder import describe_folder, is_model_folder, kept_folder
-from harness.runners import Reach
+from harness.runners import ConnectionOptions
 from harness.runners.base import Failure
 from harness.runners.openai.address import Address, api_key
 from harness.runners.openai.command import doors
@@ -36,7 +36,7 @@ _TAIL = re.compile(
 class ServedModels:
     """Models behind servers. A name that is a file on this disk is none of them."""
 
-    reach: Reach
+    reach: ConnectionOptions
     say: Callable[[str], None]
 
     def target(self, name: str | None) -> ModelFile | None:
