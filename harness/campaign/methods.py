@@ -1,10 +1,8 @@
-"""What does `--method` say? `name` or `name:key=value,key=value`, as a typed request.
+"""Parses `--method`: `name` or `name:key=value,key=value`, into a typed request.
 
-A request becomes an arm once it is known which drafts there are. Every size is said, none is left
-to an engine: their defaults differ from build to build.
+A request becomes an arm once the drafts are known. Every size is explicit, none is left to an
+engine, whose defaults differ from build to build.
 """
-
-from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
@@ -20,7 +18,7 @@ _SizedNgram = Literal["ngram-simple", "ngram-map-k", "ngram-map-k4v", "ngram-mod
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DraftModelRequest:
-    """A draft model that proposes up to `n_max` tokens; which model, `--draft` decides.
+    """A draft model that proposes up to `n_max` tokens; `--draft` names the model.
 
     Drafts of fewer than `n_min` tokens are not verified, and drafting stops at a token that the
     draft gives less than `p_min`; `None` is no such limit.
@@ -33,7 +31,7 @@ class DraftModelRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DraftHeadRequest:
-    """A head that was trained for the target and reads its state, in a file of its own or not."""
+    """A head trained for the target, in the target's file or in its own; it reads its state."""
 
     type: HeadType
     n_max: int
@@ -45,7 +43,7 @@ class DraftHeadRequest:
 PlainRequest = NoSpeculation | PromptLookup | Ngram | EmptyDraft | Oracle
 MethodRequest = PlainRequest | DraftModelRequest | DraftHeadRequest
 
-# What is usual is left out of an arm's id.
+# Default sizes are left out of an arm's id.
 NGRAM_MIN = 2
 NGRAM_MAX = 4
 # The sizes of llama.cpp's n-gram types, by our choice. Its own ones are for long texts: an n-gram
@@ -90,8 +88,8 @@ def method_type(request: MethodRequest) -> str:
 def signature(name: str) -> str:
     """`prompt-lookup:n_max=8,ngram_min=2,ngram_max=4`: a method as it is written, with defaults."""
     options = METHODS[name].defaults.items()
-    said = ",".join(f"{key}={value:g}" for key, value in options if value is not None)
-    return f"{name}:{said}" if said else name
+    sizes = ",".join(f"{key}={value:g}" for key, value in options if value is not None)
+    return f"{name}:{sizes}" if sizes else name
 
 
 def _prompt_lookup(options: _Options) -> PromptLookup:
@@ -143,7 +141,7 @@ def _ngram(name: _SizedNgram, summary: str, **last: int) -> MethodKind:
     return MethodKind(summary=summary, build=build, defaults=defaults)
 
 
-# No limits unless they are asked for, on any build: a server gets 0 for both.
+# No limits by default, on any build: a server gets 0 for both.
 _LIMITS: dict[str, float | None] = {"n_min": None, "p_min": None}
 
 METHODS: dict[str, MethodKind] = {

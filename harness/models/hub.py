@@ -1,6 +1,4 @@
-"""Which file of a hub repository is meant by `owner/repo:quant`, and how does it get here?"""
-
-from __future__ import annotations
+"""Finds the files that `owner/repo:quant` means in a hub repository, and fetches them."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -23,9 +21,9 @@ _QUANTISATION = re.compile(
     r"(?:^|[-._/])((?:UD-)?(?:I?Q\d\w*|F16|F32|BF16|MXFP4\w*|NVFP4|TQ\d_\d))(?=[-./]|$)",
     re.IGNORECASE,
 )
-# A projector for images lies beside the weights in many repositories and is no language model.
 _MB = 1_000_000
 _GB = 1_000_000_000
+# Files of these kinds are in many repositories; they are not language models.
 _OTHER_KINDS = ("mmproj", "imatrix")
 
 
@@ -36,7 +34,7 @@ def fetch(reference: str, *, client: Client, say: Callable[[str], None]) -> Weig
         message = f"{reference!r} has the wrong form; write owner/repo:quant"
         raise BadInputError(message)
     repository, quantisation = match["repository"], match["quantisation"]
-    path = kept(repository, quantisation, client=client)
+    path = cached(repository, quantisation, client=client)
     if path is None:
         listing = _listed(client, repository)
         files = {file.name: file for file in listing.files}
@@ -48,9 +46,9 @@ def fetch(reference: str, *, client: Client, say: Callable[[str], None]) -> Weig
     return Weights(path=path, repository=repository)
 
 
-def kept(repository: str, quantisation: str, *, client: Client | None = None) -> Path | None:
+def cached(repository: str, quantisation: str, *, client: Client | None = None) -> Path | None:
     """The file with this quantisation, or its first part, when all of it is on this disk."""
-    files = (client or HuggingFace()).kept(repository)
+    files = (client or HuggingFace()).cached(repository)
     names = complete(list(files), quantisation)
     return files[names[0]] if names else None
 
@@ -78,14 +76,14 @@ def _quantisations(name: str) -> set[str]:
     return found
 
 
-def complete(kept: Sequence[str], quantisation: str) -> tuple[str, ...]:
-    """The kept files with this quantisation when none of their parts is missing, else nothing."""
+def complete(names: Sequence[str], quantisation: str) -> tuple[str, ...]:
+    """The files with this quantisation if none of their parts is missing, else nothing."""
     try:
-        names = choose(kept, "the cache", quantisation)
+        chosen = choose(names, "the cache", quantisation)
     except BadInputError:
         return ()
-    part = _PART.search(names[0])
-    return names if part is None or int(part[2]) == len(names) else ()
+    part = _PART.search(chosen[0])
+    return chosen if part is None or int(part[2]) == len(chosen) else ()
 
 
 def _described(files: Sequence[HubFile]) -> str:
@@ -110,13 +108,13 @@ def _fetched(client: Client, repository: str, listing: Listing, file: HubFile) -
         reason = str(error).strip().partition("\n")[0] or type(error).__name__
         message = (
             f"{file.name} could not be fetched ({reason}); "
-            "run the same again: it goes on where it stopped"
+            "run the same command again: the download continues where it stopped"
         )
         raise MachineError(message) from error
 
 
 def _gated(repository: str) -> BadInputError:
-    message = f"{repository} asks for its terms to be accepted; do so, then `hf auth login`"
+    message = f"{repository} requires you to accept its terms; do so, then `hf auth login`"
     return BadInputError(message)
 
 

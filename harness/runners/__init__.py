@@ -12,21 +12,7 @@ from harness.campaign.build import DEFAULT_METHODS
 from harness.campaign.methods import DraftModelRequest, MethodRequest, parse
 from harness.campaign.model import Campaign, Interleaved
 from harness.runners.base import Runner
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConnectionOptions:
-    """How an engine is reached: what the command line says beside the campaign."""
-
-    binary: str | None = None
-    startup_limit_s: float = 300.0
-    answer_limit_s: float = 900.0
-    base_url: str | None = None
-    spec_base_urls: tuple[str, ...] = ()
-    server_command: str | None = None
-    spec_server_commands: tuple[str, ...] = ()
-    model: str | None = None
-    backend: str | None = None
+from harness.runners.options import ConnectionOptions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from harness.campaign.model import ArmPlan, Campaign
 from harness.errors import BadInputError, UsageError
-from harness.runners import ConnectionOptions
 from harness.runners.openai.address import Address, parse
+from harness.runners.options import ConnectionOptions
 from schemas.codec import Json
 from schemas.submission import Method
 

@@ -11,7 +11,6 @@ from dataclasses import replace
 
 from harness.campaign.model import ArmPlan, Campaign
 from harness.errors import BadInputError, MachineError
-from harness.runners import ConnectionOptions
 from harness.runners.base import (
     EngineReport,
     Failure,
@@ -32,6 +31,7 @@ from harness.runners.openai.connection import Access, Connection, Limits, Server
 from harness.runners.openai.exchange import DRAFTS_BY_REQUEST, Exchanged, Question
 from harness.runners.openai.identity import Served, shown
 from harness.runners.openai.report import check_backend, failure_of, report_on
+from harness.runners.options import ConnectionOptions
 from schemas.submission import Probes
 
 

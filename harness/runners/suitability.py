@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from harness.campaign.build import Options
 from harness.campaign.methods import DraftModelRequest, MethodRequest, method_type
+from harness.campaign.options import Options
 from harness.errors import UsageError
 from harness.runners import OFFERED, RunnerKind
 
