@@ -4,7 +4,6 @@ Everything that touches disk or network is here; what follows from it is decided
 """
 
 from collections.abc import Callable, Sequence
-from typing import Protocol
 
 from harness.campaign import build as campaigns
 from harness.campaign import suite
@@ -15,22 +14,10 @@ from harness.campaign.options import Options
 from harness.errors import BadInputError, UsageError
 from harness.models import compatibility, gguf_header
 from harness.models.describe import describe, look_up
-from harness.models.model_file import ModelFile
+from harness.models.model_file import ModelFile, ServedModels
 from harness.models.presets import DEFAULT_TARGET, presets
 from harness.models.resolve import planned, resolve
 from schemas.submission import DraftModel
-
-
-class ServedModels(Protocol):
-    """Models that servers hold; `None` for a name that is a file on this disk."""
-
-    def target(self, name: str | None) -> ModelFile | None:
-        """The target by its name, or the one that the baseline's server offers."""
-        ...
-
-    def draft(self, name: str) -> ModelFile | None:
-        """A draft by its name."""
-        ...
 
 
 def campaign_from(

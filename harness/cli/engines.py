@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Annotated
 
 from harness.campaign.build import CONTROLS
-from harness.campaign.from_options import ServedModels, campaign_from
 from harness.campaign.methods import method_type
 from harness.campaign.model import Campaign
 from harness.campaign.options import Options
 from harness.cli import console
 from harness.errors import UsageError, suggestion
+from harness.models.model_file import ServedModels
 from harness.options import Option
 from harness.runners import OFFERED, RUNNERS, RunnerKind
 from harness.runners.base import Runner
@@ -77,6 +77,8 @@ class ChosenEngine:
 
     def campaign(self, options: Options, *, fetch: bool) -> Campaign:
         """The campaign as this runner can run it."""
+        from harness.campaign.from_options import campaign_from  # noqa: PLC0415 - slow to import
+
         kind = self.kind
         campaign = campaign_from(
             options,

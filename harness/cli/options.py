@@ -65,7 +65,7 @@ def offers_fields(command: Callable[P, T]) -> Callable[..., T]:
     @functools.wraps(command)
     def wrapped(**given: Any) -> T:  # noqa: ANN401 - as typer reads them
         values = {name: kind(**_taken(given, offered[name])) for name, kind in groups.items()}
-        return command(**given, **values)  # type: ignore[arg-type]  # these are the command's names
+        return command(**given, **values)  # type: ignore[call-arg]  # these are the command's names
 
     parameters = []
     for name, parameter in inspect.signature(command, eval_str=True).parameters.items():

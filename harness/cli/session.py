@@ -1,4 +1,4 @@
-"""Carries out a run: measures on every engine, writes the results, prints the reports."""
+"""Carries out a run, or prints its plan: every engine, the results, the reports."""
 
 from collections.abc import Generator, Mapping
 from dataclasses import dataclass, replace
@@ -11,7 +11,9 @@ import typer
 from estimates.model import Summary
 from estimates.summary import summarize, to_json
 from harness import files
+from harness.campaign.duration import expected, memory_bandwidth
 from harness.campaign.model import Campaign
+from harness.campaign.plan import plan
 from harness.cli import console
 from harness.cli.request import RunRequest
 from harness.errors import INTERRUPTED, HarnessError
@@ -19,6 +21,7 @@ from harness.machine.detect import machine
 from harness.machine.environment import Watch
 from harness.machine.versions import commit
 from harness.report import engines, words
+from harness.report.plan import lines as plan_lines
 from harness.report.progress import ProgressDisplay
 from harness.report.terminal import show
 from harness.run import execute
@@ -26,6 +29,7 @@ from harness.run import result_file as results
 from harness.run.journal import fingerprint, set_aside
 from harness.run.turns import NotStartedError, in_turn
 from harness.runners.base import Runner
+from schemas.codec import Json, encode
 from schemas.submission import Submission
 
 
@@ -171,3 +175,45 @@ def _move_aside(path: Path) -> None:
             f"An earlier run with these options stopped after {words.counted(trials, 'trial')}; "
             f"--resume would continue it. This run starts over; the earlier one is now {aside}"
         )
+
+
+def print_plan(request: RunRequest) -> None:
+    """Print what would run, and for how long. It fetches nothing, and refuses what a run would."""
+    request.check()
+    campaigns = request.campaigns(fetch=False)
+    campaign = next(iter(campaigns.values()))
+    commands = {each.name: each.engine.commands(campaigns[each.name]) for each in request.engines}
+    if request.result.json:
+        listed: Json = {name: list(lines) for name, lines in commands.items() if lines}
+        console.print_json({**_plan(campaign), "commands": listed})
+        return
+    estimate = expected(campaign, bytes_per_s=memory_bandwidth())
+    screen = console.result_console()
+    for line in plan_lines(campaign, estimate):
+        screen.print(line)
+    for name, lines in commands.items():
+        if lines:
+            screen.print(f"{name or 'starts'}", style="dim")
+        for line in lines:
+            # Unwrapped, so that it can be copied.
+            screen.print(f"  {line}", soft_wrap=True, markup=False)
+
+
+def _plan(campaign: Campaign) -> dict[str, Json]:
+    estimate = expected(campaign, bytes_per_s=memory_bandwidth())
+    return {
+        "profile": campaign.profile,
+        "target": encode(campaign.target.model),
+        "drafts": [encode(draft.model) for draft in campaign.drafts],
+        "arms": [encode(arm) for arm in campaign.arms],
+        "suite": campaign.suite.id,
+        "prompts": [prompt.id for prompt in campaign.suite.prompts],
+        "settings": encode(campaign.settings),
+        "blocks": campaign.blocks,
+        "least_blocks": campaign.least_blocks,
+        "stopping": encode(campaign.stopping),
+        "expected_s": round(estimate.seconds, 1) if estimate else None,
+        "expected_least_s": round(estimate.least_seconds, 1) if estimate else None,
+        "expected_from": estimate.basis if estimate else None,
+        "trials": [encode(trial) for trial in plan(campaign)],
+    }

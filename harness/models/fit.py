@@ -12,7 +12,7 @@ from typing import Literal
 
 from harness.machine.detect import machine
 from harness.models.gguf_file import part_paths
-from harness.models.hub_client import HuggingFace
+from harness.models.hub import Client, default_client
 from harness.models.presets import Pair, Preset, pairs, presets
 from harness.models.resolve import preset_path
 from schemas.submission import Machine
@@ -107,10 +107,10 @@ class Overview:
 
 def overview(context_tokens: int) -> Overview:
     """The presets and pairs against this machine; nothing is fetched, and no file is opened."""
-    return assess(memory_of(machine()), context_tokens, client=HuggingFace())
+    return assess(memory_of(machine()), context_tokens, client=default_client())
 
 
-def assess(memory: Memory, context_tokens: int, *, client: HuggingFace) -> Overview:
+def assess(memory: Memory, context_tokens: int, *, client: Client) -> Overview:
     """The presets and pairs against a memory, with a context of this size."""
     models = {
         preset.name: _model(preset, memory, context_tokens, client) for preset in presets().values()
@@ -123,7 +123,7 @@ def assess(memory: Memory, context_tokens: int, *, client: HuggingFace) -> Overv
     )
 
 
-def _model(preset: Preset, memory: Memory, context_tokens: int, client: HuggingFace) -> ModelEntry:
+def _model(preset: Preset, memory: Memory, context_tokens: int, client: Client) -> ModelEntry:
     path = preset_path(preset, client=client)
     size = sum(part.stat().st_size for part in part_paths(path)) if path else None
     needed = needed_bytes(preset, context_tokens, size)

@@ -1,19 +1,13 @@
 """Finds the files that `owner/repo:quant` means in a hub repository, and fetches them."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-
-from huggingface_hub.errors import (
-    GatedRepoError,
-    HfHubHTTPError,
-    HFValidationError,
-    RepositoryNotFoundError,
-)
+from typing import Protocol
 
 from harness.errors import BadInputError, MachineError
 from harness.models.describe import Weights
-from harness.models.hub_client import Client, HubFile, HuggingFace, Listing
 
 REFERENCE = re.compile(r"(?P<repository>[\w.-]+/[\w.-]+):(?P<quantisation>[\w.-]+)")
 _PART = re.compile(r"-(\d{5})-of-(\d{5})\.gguf$", re.IGNORECASE)
@@ -25,6 +19,54 @@ _MB = 1_000_000
 _GB = 1_000_000_000
 # Files of these kinds are in many repositories; they are not language models.
 _OTHER_KINDS = ("mmproj", "imatrix")
+
+
+class GatedError(Exception):
+    """A repository whose terms must be accepted first."""
+
+
+class NotFoundError(Exception):
+    """A repository that the hub does not have."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HubFile:
+    """A file of a repository. Size and digest are known for large files, which all weights are."""
+
+    name: str
+    size_bytes: int | None = None
+    sha256: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listing:
+    """What a repository holds at one commit."""
+
+    commit: str
+    files: tuple[HubFile, ...]
+
+
+class Client(Protocol):
+    """What the hub must offer. The real one is `HuggingFace`."""
+
+    def list(self, repository: str) -> Listing:
+        """All files. Raises `OSError`, `GatedError` or `NotFoundError`."""
+        ...
+
+    def fetch(self, repository: str, commit: str, file: HubFile) -> Path:
+        """The path of a file, after downloading and checking what was missing of it."""
+        ...
+
+    def cached(self, repository: str) -> Mapping[str, Path]:
+        """The files that were downloaded earlier, by name."""
+        ...
+
+
+def default_client() -> Client:
+    """The hub's own client, which takes a while to import."""
+    from harness.models.hub_client import HuggingFace  # noqa: PLC0415 - slow to import
+
+    return HuggingFace()
 
 
 def fetch(reference: str, *, client: Client, say: Callable[[str], None]) -> Weights:
@@ -48,7 +90,7 @@ def fetch(reference: str, *, client: Client, say: Callable[[str], None]) -> Weig
 
 def cached(repository: str, quantisation: str, *, client: Client | None = None) -> Path | None:
     """The file with this quantisation, or its first part, when all of it is on this disk."""
-    files = (client or HuggingFace()).cached(repository)
+    files = (client or default_client()).cached(repository)
     names = complete(list(files), quantisation)
     return files[names[0]] if names else None
 
@@ -102,7 +144,7 @@ def _amount(size_bytes: int) -> str:
 def _fetched(client: Client, repository: str, listing: Listing, file: HubFile) -> Path:
     try:
         return client.fetch(repository, listing.commit, file)
-    except GatedRepoError as error:
+    except GatedError as error:
         raise _gated(repository) from error
     except OSError as error:
         reason = str(error).strip().partition("\n")[0] or type(error).__name__
@@ -121,12 +163,12 @@ def _gated(repository: str) -> BadInputError:
 def _listed(client: Client, repository: str) -> Listing:
     try:
         return client.list(repository)
-    except GatedRepoError as error:
+    except GatedError as error:
         raise _gated(repository) from error
-    except (RepositoryNotFoundError, HFValidationError) as error:
+    except NotFoundError as error:
         message = f"there is no repository {repository} on the hub; check owner and name"
         raise BadInputError(message) from error
-    except (HfHubHTTPError, OSError) as error:
+    except OSError as error:
         message = (
             f"the hub cannot be reached and {repository} is not on this disk; check the network, "
             "give a GGUF file, or take a smollm2 preset, which needs no hub"

@@ -9,14 +9,19 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
 from filelock import FileLock
 from huggingface_hub import HfApi, constants, hf_hub_download, hf_hub_url
 from huggingface_hub import logging as hub_logging
 
 # HTTPError belongs to the HTTP library of the hub's client: httpx in 1.x, httpx2 in 2.x.
-from huggingface_hub.errors import HfHubHTTPError, HTTPError  # type: ignore[attr-defined]
+from huggingface_hub.errors import (  # type: ignore[attr-defined]
+    GatedRepoError,
+    HfHubHTTPError,
+    HFValidationError,
+    HTTPError,
+    RepositoryNotFoundError,
+)
 
 # Not documented, but the only download that continues a partial file; hence the bound below 3.
 from huggingface_hub.file_download import http_get
@@ -26,44 +31,12 @@ from harness import files
 from harness.errors import MachineError
 from harness.files import sync_directory, sync_file
 from harness.models.embedded import sha256_of
+from harness.models.hub import GatedError, HubFile, Listing, NotFoundError
 
 _UNFINISHED = ".draftmap-part"
 _DAMAGED = ".damaged"
 # The hub serves larger files to its own command only; `http_get` refuses them.
 _LARGEST_BYTES = 50 * 1000**3
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HubFile:
-    """A file of a repository. Size and digest are known for large files, which all weights are."""
-
-    name: str
-    size_bytes: int | None = None
-    sha256: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Listing:
-    """What a repository holds at one commit."""
-
-    commit: str
-    files: tuple[HubFile, ...]
-
-
-class Client(Protocol):
-    """What the hub must offer. The real one is `HuggingFace`."""
-
-    def list(self, repository: str) -> Listing:
-        """All files. Raises `OSError` when the hub cannot be reached."""
-        ...
-
-    def fetch(self, repository: str, commit: str, file: HubFile) -> Path:
-        """The path of a file, after downloading and checking what was missing of it."""
-        ...
-
-    def cached(self, repository: str) -> Mapping[str, Path]:
-        """The files that were downloaded earlier, by name."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +52,7 @@ class HuggingFace:
 
     def list(self, repository: str) -> Listing:
         """All files of a repository as they are now, in one request."""
-        with _unreachable_is_an_os_error():
+        with _translated_errors():
             info = HfApi(endpoint=self.endpoint).model_info(repository, files_metadata=True)
         files = tuple(
             HubFile(
@@ -93,7 +66,7 @@ class HuggingFace:
 
     def fetch(self, repository: str, commit: str, file: HubFile) -> Path:
         """The path of a file in the hub's cache. Raises `MachineError` when it is damaged."""
-        with _unreachable_is_an_os_error():
+        with _translated_errors():
             if file.sha256 is not None and file.size_bytes is not None:
                 # Not `files.only_one`: what fails in here is the network, not the cache.
                 with FileLock(files.directory() / f"hub-{file.sha256[:16]}.lock"):
@@ -179,10 +152,14 @@ def _check(part: Path, name: str, expected: str) -> None:
 
 
 @contextmanager
-def _unreachable_is_an_os_error() -> Iterator[None]:
-    """Turn failures to connect into an `OSError`, as the hub's own `HfHubHTTPError` is one."""
+def _translated_errors() -> Iterator[None]:
+    """Translate errors; a failure to connect becomes an `OSError`, as `HfHubHTTPError` is one."""
     try:
         yield
+    except GatedRepoError as error:
+        raise GatedError from error
+    except (RepositoryNotFoundError, HFValidationError) as error:
+        raise NotFoundError from error
     except HfHubHTTPError:
         raise
     except HTTPError as error:

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 from harness.errors import BadInputError
 from schemas.submission import Model
@@ -21,3 +22,15 @@ class ModelFile:
             message = f"the weights of {self.model.name} are not on this disk; name a GGUF file"
             raise BadInputError(message)
         return self.path
+
+
+class ServedModels(Protocol):
+    """Models that servers hold; `None` for a name that is a file on this disk."""
+
+    def target(self, name: str | None) -> ModelFile | None:
+        """The target by its name, or the one that the baseline's server offers."""
+        ...
+
+    def draft(self, name: str) -> ModelFile | None:
+        """A draft by its name."""
+        ...

@@ -8,7 +8,7 @@ from harness.errors import BadInputError, MachineError, suggestion
 from harness.models import embedded, hub
 from harness.models.derive import derive
 from harness.models.describe import Weights
-from harness.models.hub_client import Client, HuggingFace
+from harness.models.hub import Client
 from harness.models.model_file import ModelFile
 from harness.models.presets import DEFAULT_DRAFT, Preset, presets
 from schemas.canonical import slug
@@ -29,7 +29,7 @@ def resolve(value: str, *, say: Callable[[str], None], client: Client | None = N
     if preset is not None:
         return from_preset(preset, say=say, client=client)
     if hub.REFERENCE.fullmatch(value):
-        return hub.fetch(value, client=client or HuggingFace(), say=say)
+        return hub.fetch(value, client=client or hub.default_client(), say=say)
     raise refuse_unknown(value)
 
 
@@ -51,7 +51,7 @@ def from_preset(
     """The weights of a preset, with the name and family that the table gives them."""
     if preset.repository is not None:
         reference = f"{preset.repository}:{preset.quantisation}"
-        found = hub.fetch(reference, client=client or HuggingFace(), say=say)
+        found = hub.fetch(reference, client=client or hub.default_client(), say=say)
         path = found.path
     else:
         path = _made(preset, say)
