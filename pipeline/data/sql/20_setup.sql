@@ -103,5 +103,3 @@ select
   measured_until
 from labelled
 order by submission;
-comment on column setup.vram_gib is '{"label": "Video memory", "unit": "GiB", "direction": "none"}';
-comment on column setup.size_order is '{"label": "Order of the size class", "unit": "rank", "direction": "none"}';

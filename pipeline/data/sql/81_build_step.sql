@@ -42,7 +42,3 @@ select
   end as step
 from compared
 order by series, build_order;
-comment on column build_step.builds is '{"label": "Builds of this setting", "unit": "builds", "direction": "higher"}';
-comment on column build_step.build_order is '{"label": "Position among the builds", "unit": "rank", "direction": "none"}';
-comment on column build_step.speedup_change is '{"label": "Speedup against the build before", "unit": "×", "direction": "higher"}';
-comment on column build_step.baseline_change is '{"label": "Baseline against the build before", "unit": "×", "direction": "higher"}';
