@@ -5,6 +5,7 @@ Text that a contributor wrote enters a page only here, and only inside raw HTML 
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from datetime import datetime
@@ -14,7 +15,8 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from estimates.wording import bound_text, interval_text
-from pipeline.site.pages.model import Figure, Page, Site, address_of, relative
+from pipeline.site.pages.model import Asset, Figure, Page, Site, address_of, relative
+from schemas.vocabulary import as_json
 
 NO_VALUE = "\N{EN DASH}"
 TIMES = "\N{MULTIPLICATION SIGN}"
@@ -78,8 +80,16 @@ def environment() -> Environment:
         "compact_json": compact_json,
         "bound": bound_text,
     }
-    built.globals["interval"] = interval_text
+    built.globals |= {"interval": interval_text, "vocabulary_path": vocabulary_file().path}
     return built
+
+
+@cache
+def vocabulary_file() -> Asset:
+    """The words that page scripts need, under a name that changes with the content."""
+    data = json.dumps(as_json(), ensure_ascii=False, separators=(",", ":")).encode()
+    name = hashlib.sha256(data).hexdigest()[:12]
+    return Asset(path=f"assets/vocabulary.{name}.json", data=data)
 
 
 def ratio(value: float | None) -> str:

@@ -3,6 +3,7 @@
 "use strict";
 
 export const UNKNOWN = "–";
+export const TIMES = "×";
 const LEAST = 0.1;
 const MOST = 10;
 
@@ -23,7 +24,7 @@ export const number = (value, digits = 1) => (value === null ? UNKNOWN : grouped
 
 export const percent = (fraction, digits = 0) => (fraction === null ? UNKNOWN : `${fixed(fraction * 100, digits)} %`);
 
-export const times = (ratio) => (ratio === null ? UNKNOWN : `${fixed(ratio, 2)}×`);
+export const times = (ratio) => (ratio === null ? UNKNOWN : fixed(ratio, 2) + TIMES);
 
 export const bound = (ratio) => (ratio < LEAST ? `<${LEAST}` : ratio > MOST ? `>${MOST}` : fixed(ratio, 2));
 
