@@ -154,7 +154,7 @@ class Corpus:
         return peers.fields(self.paces)
 
     @cached_property
-    def lines(self) -> Self:
+    def lines(self) -> Lines:
         return Lines.of(self.submissions)
 
     def alike(self, traces: Sequence[Trace]) -> Iterator[tuple[int, ...]]:
