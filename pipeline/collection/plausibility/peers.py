@@ -1,30 +1,20 @@
-"""Is the plain speed of a submission far from that of the nearest rigs?
-
-Nearest is the same device with the same backend and the same target. Where too few have measured
-that, any target counts, and what is compared is the bytes of weights that are read per second.
-"""
-
-from __future__ import annotations
+"""How fast the baselines of a corpus are, by device and target."""
 
 import math
 import re
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
-from typing import TYPE_CHECKING, overload
+from typing import Self, TypeAlias, overload
 
-from estimates.model import Flag
 from estimates.pairing import ms_per_token
 from estimates.roofline import bytes_per_token
-from pipeline.collection.plausibility.question import device_name
 from pipeline.collection.plausibility.windows import owner
+from schemas.submission import Submission
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from pipeline.collection.plausibility.question import Question
-    from schemas.submission import Submission
+# A device with its backend, and a target or any.
+Place: TypeAlias = tuple[str, str, tuple[str, str] | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,25 +59,13 @@ def middle_distance(ordered: Sequence[float], center: float) -> float:
 
 
 def _distance_of_nearest(ordered: Sequence[float], center: float, count: int) -> float:
-    """How far the farthest of so many nearest values is: they stand beside each other."""
+    """How far the farthest of so many nearest values is: they are neighbours."""
     first = bisect_left(
         range(len(ordered) - count),
         True,  # noqa: FBT003 - what the key is searched for
         key=lambda start: center - ordered[start] <= ordered[start + count] - center,
     )
     return max(center - ordered[first], ordered[first + count - 1] - center)
-
-
-if TYPE_CHECKING:
-    # A device with its backend, and a target or any.
-    Place = tuple[str, str, tuple[str, str] | None]
-
-FEWEST_PEERS = 4
-# Iglewicz and Hoaglin (1993), How to detect and handle outliers: 0.6745 (x - median) / MAD
-# beyond 3.5. Few peers may agree by chance, so that less than a factor of 1.5 is never far.
-FAR_SCORE, FAR_FACTOR = 3.5, 1.5
-_MAD_TO_SIGMA = 1.4826
-_LEAST_SPREAD = 0.05
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,7 +105,7 @@ class Field:
     ordered: Sequence[float]
 
     @classmethod
-    def of(cls, values: Mapping[tuple[str | None, ...], Sequence[float]]) -> Field:
+    def of(cls, values: Mapping[tuple[str | None, ...], Sequence[float]]) -> Self:
         """The field of all values of each voter."""
         by_voter = {voter: math.log(median(own)) for voter, own in values.items()}
         return cls(by_voter, sorted(by_voter.values()))
@@ -155,40 +133,11 @@ def fields(paces: Iterable[Pace | None]) -> dict[Place, Field]:
     return {place: Field.of(values) for place, values in found.items()}
 
 
-def far_from_peers(question: Question) -> Flag | None:
-    """The baseline is far from what others measured on the same device."""
-    own = question.pace
-    if own is None:
-        return None
-    same = question.corpus.field((*own.device, own.target)).others(own.voter)
-    if len(same) >= FEWEST_PEERS:
-        return _flag(own.tps, same, f"{own.tps:.1f} tokens/s", "with this target")
-    if own.bytes_per_s is None:
-        return None
-    read = question.corpus.field((*own.device, None)).others(own.voter)
-    if len(read) < FEWEST_PEERS:
-        return None
-    return _flag(own.bytes_per_s, read, f"{own.bytes_per_s / 1e9:.0f} GB/s", "with any target")
-
-
-def _flag(value: float, peers: Sequence[float], told: str, scope: str) -> Flag | None:
-    """`peers` are logarithms, in order."""
-    center = middle(peers)
-    spread = _MAD_TO_SIGMA * middle_distance(peers, center)
-    distance = math.log(value) - center
-    score = distance / max(spread, _LEAST_SPREAD)
-    if abs(score) <= FAR_SCORE or abs(distance) <= math.log(FAR_FACTOR):
-        return None
-    factor, word = (math.exp(abs(distance)), "faster" if distance > 0 else "slower")
-    return Flag(
-        name="far-from-peers",
-        severity="caution",
-        message=(
-            f"The baseline reaches {told}, {factor:.1f} times {word} than the middle of "
-            f"{len(peers)} others on this device {scope}."
-        ),
-        remedy="Check device, backend, offloaded layers and power limit; a note may explain it.",
-    )
+def device_name(submission: Submission) -> str:
+    """The first GPU on a GPU backend, else the processor: what `setup` calls the device."""
+    machine = submission.machine
+    on_gpu = submission.engine.backend != "cpu" and machine.gpus
+    return machine.gpus[0].name if on_gpu else machine.cpu.name or "unknown processor"
 
 
 def _plain(name: str) -> str:
