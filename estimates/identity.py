@@ -162,7 +162,9 @@ def _cards_label(cards: tuple[Gpu, ...]) -> tuple[str, str]:
     """Name, and label with the memory: of one card where all are alike, else of all together."""
     names = [short_name(card.name) for card in cards]
     alike = len({card.name for card in cards}) == 1
-    name = " + ".join(names) if not alike else _joined(f" {TIMES} ", *_several(len(cards)), names[0])
+    name = (
+        " + ".join(names) if not alike else _joined(f" {TIMES} ", *_several(len(cards)), names[0])
+    )
     sizes = [card.vram_mib for card in cards if card.vram_mib is not None]
     shown = _gib(max(sizes, default=None) if alike else _total_mib(cards))
     return name, name if shown is None else f"{name} {shown} GB"

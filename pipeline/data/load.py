@@ -24,7 +24,14 @@ from schemas.submission import Submission
 
 TEXT, YES_NO = pa.string(), pa.bool_()
 INCOMING_SUBMISSION = pa.schema(
-    {"submission": TEXT, "file": TEXT, "preview": YES_NO, "document": TEXT, "identity": TEXT, "summary": TEXT}
+    {
+        "submission": TEXT,
+        "file": TEXT,
+        "preview": YES_NO,
+        "document": TEXT,
+        "identity": TEXT,
+        "summary": TEXT,
+    }
 )
 INCOMING_PUBLISHED = pa.schema({"file": TEXT, "document": TEXT})
 INCOMING_LIFECYCLE = INCOMING_PUBLISHED
