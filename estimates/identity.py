@@ -98,7 +98,7 @@ def identify(submission: Submission) -> Identity:
         machine=digest,
         voter=f"{submission.contributor or 'anonymous'}@{digest}",
         rig=f"{device}-{engine.backend}-{_build_digest(digest, engine)}",
-        rig_label=" · ".join((label, engine.backend, build)),
+        rig_label=f"{label} · {engine.backend} · {build}",
         engine_label=_engine_label(engine),
         engine_build=build,
         target=target_slug,

@@ -178,7 +178,8 @@ def backend(devices: Sequence[Device] | None, gpus: Sequence[Gpu]) -> Check:
         options = (_BUILD_OPTIONS[vendor] for vendor in vendors if vendor in _BUILD_OPTIONS)
         option = next(options, _ANY_GPU_OPTION)
         remedy = (
-            f"This machine has {say.listed([gpu.name for gpu in gpus])}, but the binding was built for the CPU only. "
+            f"This machine has {say.listed([gpu.name for gpu in gpus])}, "
+            "but the binding was built for the CPU only. "
             f'Run: CMAKE_ARGS="{option}" {REINSTALL}'
         )
         return warn("Backend", listed, remedy)
