@@ -51,6 +51,12 @@ def test_verdicts_are_those_of_an_estimate() -> None:
     assert tuple(VERDICTS) == get_args(Verdict)
 
 
+def test_a_sign_points_up_or_down_only_where_the_whole_interval_does() -> None:
+    pointing = {name: entry.sign for name, entry in VERDICTS.items() if entry.sign in "▲▼"}
+
+    assert pointing == {"helps": "▲", "hurts": "▼"}
+
+
 def test_runners_are_those_of_the_harness() -> None:
     assert tuple(RUNNERS) == tuple(IMPLEMENTED)
     assert RUNNERS[DEFAULT_RUNNER].offered
