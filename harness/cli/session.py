@@ -20,7 +20,7 @@ from harness.errors import INTERRUPTED, HarnessError
 from harness.machine.detect import machine
 from harness.machine.environment import Watch
 from harness.machine.versions import commit
-from harness.report import engines, words
+from harness.report import engines
 from harness.report.plan import lines as plan_lines
 from harness.report.progress import ProgressDisplay
 from harness.report.terminal import show
@@ -31,6 +31,7 @@ from harness.run.turns import NotStartedError, in_turn
 from harness.runners.base import Runner
 from schemas.codec import Json, encode
 from schemas.submission import Submission
+from schemas.vocabulary import say
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -172,7 +173,7 @@ def _move_aside(path: Path) -> None:
     if earlier is not None:
         aside, trials = earlier
         console.say(
-            f"An earlier run with these options stopped after {words.counted(trials, 'trial')}; "
+            f"An earlier run with these options stopped after {say.count(trials, 'trial')}; "
             f"--resume would continue it. This run starts over; the earlier one is now {aside}"
         )
 

@@ -9,6 +9,7 @@ from typing import Literal
 
 from harness.machine.versions import PACKAGE, vendored_commit
 from schemas.submission import Device, Gpu, Machine, Snapshot
+from schemas.vocabulary import say
 
 Status = Literal["ok", "warn", "fail"]
 
@@ -100,9 +101,9 @@ def load(state: Snapshot, cores: int) -> Check:
     if state.load_1min is not None:
         parts.append(f"load {state.load_1min:.1f} on {cores} cores")
     if state.steal_fraction is not None:
-        parts.append(f"{state.steal_fraction:.0%} stolen by the hypervisor")
+        parts.append(f"{say.percent(state.steal_fraction)} stolen by the hypervisor")
     if state.cpu_pressure is not None:
-        parts.append(f"tasks waited {state.cpu_pressure:.0%} of the time")
+        parts.append(f"tasks waited {say.percent(state.cpu_pressure)} of the time")
     found = ", ".join(parts) or "unknown"
     if (state.steal_fraction or 0.0) > _STEAL_LIMIT:
         remedy = "The host is shared and busy. Paired blocks compensate for it; use --blocks 6."
@@ -171,9 +172,12 @@ def backend(devices: Sequence[Device] | None, gpus: Sequence[Gpu]) -> Check:
         return fail("Backend", "the engine's libraries do not load", f"Run: {PORTABLE_REINSTALL}")
     listed = ", ".join(f"{d.name} ({d.description})" if d.description else d.name for d in devices)
     if gpus and not any(device.kind in _GPU_KINDS for device in devices):
-        option = _BUILD_OPTIONS.get(gpus[0].vendor or "", _ANY_GPU_OPTION)
+        vendors = (gpu.vendor or "" for gpu in gpus)
+        options = (_BUILD_OPTIONS[vendor] for vendor in vendors if vendor in _BUILD_OPTIONS)
+        option = next(options, _ANY_GPU_OPTION)
         remedy = (
-            f"{gpus[0].name} is there, but the binding was built for the CPU only. "
+            f"This machine has {say.listed([gpu.name for gpu in gpus])}, "
+            "but the binding was built for the CPU only. "
             f'Run: CMAKE_ARGS="{option}" {REINSTALL}'
         )
         return warn("Backend", listed, remedy)

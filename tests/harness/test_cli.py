@@ -109,7 +109,7 @@ def test_a_dry_run_says_when_a_campaign_of_no_fixed_length_ends(models: list[str
 
     # Four prompts of the task and three arms.
     assert "3 to 6 blocks x 4 prompts x 3 arms = 36 to 72" in result.stdout
-    assert "ends      once every speedup is repeatable within ±3.0%, or after 6 blocks" in (
+    assert "ends      once every speedup is repeatable within ±3.0 %, or after 6 blocks" in (
         result.stdout
     )
     assert "budget    10 min; no block begins that would end later" in result.stdout
