@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from harness.campaign.arms import arms as all_arms
 from harness.campaign.arms import with_own_ids
-from harness.campaign.methods import DraftModelRequest, MethodRequest
+from harness.campaign.methods import MethodRequest, parse
 from harness.campaign.model import (
     ALL_LAYERS,
     ArmPlan,
@@ -21,12 +21,10 @@ from harness.campaign.model import (
 )
 from harness.campaign.plan import most_blocks
 from harness.errors import BadInputError
-from schemas.submission import EmptyDraft, NoSpeculation, PromptLookup
+from schemas.submission import EmptyDraft, NoSpeculation
+from schemas.vocabulary import DEFAULT_RUNNER, RUNNERS
 
-DEFAULT_METHODS: tuple[MethodRequest, ...] = (
-    PromptLookup(n_max=8, ngram_min=2, ngram_max=4),
-    DraftModelRequest(n_max=4),
-)
+DEFAULT_METHODS = tuple(map(parse, RUNNERS[DEFAULT_RUNNER].default_methods))
 CONTROLS: tuple[MethodRequest, ...] = (NoSpeculation(), EmptyDraft())
 # Three blocks are the fewest that show how blocks differ. After six, a seventh narrows the interval
 # by an eighth: what is still too wide then needs a quieter machine and not more patience.

@@ -13,6 +13,7 @@ from harness.errors import UsageError
 from harness.report.plan import lines as plan_lines
 from harness.runners import Reach
 from schemas.codec import Json, encode
+from schemas.vocabulary import DEFAULT_RUNNER
 
 _MOST_IN_FLIGHT = 4096  # as the format has it
 
@@ -38,7 +39,7 @@ def run(  # noqa: PLR0913 - each argument is an option of the command
     gpu_layers: running.GpuLayers = None,
     draft_gpu_layers: running.DraftGpuLayers = None,
     baseline_gpu_layers: running.BaselineGpuLayers = None,
-    runner: engine.Runner = "llama-cpp-python",
+    runner: engine.Runner = DEFAULT_RUNNER,
     server_binary: engine.ServerBinary = None,
     base_url: engine.BaseUrl = None,
     spec_base_url: engine.SpecBaseUrl = None,
