@@ -174,9 +174,12 @@ def backend(devices: Sequence[Device] | None, gpus: Sequence[Gpu]) -> Check:
         return fail("Backend", "the engine's libraries do not load", f"Run: {PORTABLE_REINSTALL}")
     listed = ", ".join(f"{d.name} ({d.description})" if d.description else d.name for d in devices)
     if gpus and not any(device.kind in _GPU_KINDS for device in devices):
-        option = _BUILD_OPTIONS.get(gpus[0].vendor or "", _ANY_GPU_OPTION)
+        vendors = (gpu.vendor or "" for gpu in gpus)
+        options = (_BUILD_OPTIONS[vendor] for vendor in vendors if vendor in _BUILD_OPTIONS)
+        option = next(options, _ANY_GPU_OPTION)
         remedy = (
-            f"{gpus[0].name} is there, but the binding was built for the CPU only. "
+            f"This machine has {say.listed([gpu.name for gpu in gpus])}, "
+            "but the binding was built for the CPU only. "
             f'Run: CMAKE_ARGS="{option}" {REINSTALL}'
         )
         return warn("Backend", listed, remedy)

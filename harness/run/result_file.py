@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from tempfile import TemporaryFile
 
+from estimates.identity import identify
 from harness import files
 from harness.errors import BadInputError, HarnessError, MachineError
 from schemas.canonical import canonical_bytes, file_name
@@ -15,11 +16,8 @@ from schemas.submission import Submission
 
 def canonical_name(submission: Submission, data: bytes) -> str:
     """The name that a submission has in the results: machine, target, day and content."""
-    on_cpu = submission.engine.backend == "cpu" or not submission.machine.gpus
-    processor = submission.machine.cpu.name or "unknown"
-    machine = processor if on_cpu else submission.machine.gpus[0].name
     return file_name(
-        machine=machine,
+        machine=identify(submission).processor or "unknown",
         target=submission.target.id,
         measured_from=submission.measured_from,
         data=data,
