@@ -6,10 +6,6 @@ from dataclasses import replace
 from typing import assert_never
 
 from harness.campaign.methods import (
-    NGRAM_MAX,
-    NGRAM_MIN,
-    NGRAM_MOD_LEAST,
-    NGRAM_SIZE,
     DraftHeadRequest,
     DraftModelRequest,
     MethodRequest,
@@ -30,14 +26,14 @@ from schemas.submission import (
     PromptLookup,
     Role,
 )
+from schemas.vocabulary import METHODS
 
 Drafted = DraftModelRequest | DraftHeadRequest
 
 # Words in the architecture of a draft head's file: `eagle3`, `dflash`, `dflash-draft`.
-# llama.cpp stores DSpark under DFlash's name, a fork has a name for it.
-_HEADS = ("eagle3", "dflash", "dspark")
-# Only these heads can be part of the target's own file.
-_BUILT_IN = ("mtp",)
+_HEADS = {
+    word for entry in METHODS.values() if entry.draft == "required" for word in entry.architectures
+}
 
 
 def takes_draft(request: MethodRequest) -> bool:
@@ -47,7 +43,7 @@ def takes_draft(request: MethodRequest) -> bool:
 
 def needs_draft(request: MethodRequest) -> bool:
     """Whether the method requires a draft."""
-    return takes_draft(request) and method_type(request) not in _BUILT_IN
+    return METHODS[method_type(request)].draft == "required"
 
 
 def drafts_of(
@@ -63,8 +59,9 @@ def drafts_of(
         return list(drafts)
     if isinstance(request, DraftModelRequest):
         return [draft for draft in drafts if not _is(draft, *_HEADS)]
-    shared = request.type == "dspark" and "dflash" not in types
-    names = ("dspark", "dflash") if shared else (request.type,)
+    # An architecture that is another method's own name is that method's, if it is asked for too.
+    words = METHODS[request.type].architectures
+    names = [word for word in words if word == request.type or word not in types]
     return [draft for draft in drafts if _is(draft, *names)]
 
 
@@ -76,20 +73,20 @@ def _is(draft: ModelFile, *names: str) -> bool:
 def label(request: MethodRequest) -> str:
     """The id of a request's arm, where there is only one draft: `prompt-lookup-n8`."""
     match request:
-        case NoSpeculation():
-            return "baseline-again"
-        case EmptyDraft():
-            return "empty-draft"
+        case NoSpeculation() | EmptyDraft():
+            return METHODS[request.type].control or request.type
         case DraftModelRequest() | DraftHeadRequest():
             return _joined(
                 f"{method_type(request)}-n{request.n_max}", m=request.n_min, p=request.p_min
             )
         case Oracle():
-            return f"oracle-a{request.acceptance:g}-n{request.n_max}"
+            return f"{request.type}-a{request.acceptance:g}-n{request.n_max}"
         case PromptLookup():
             lengths = (request.ngram_min, request.ngram_max)
-            tail = "" if lengths == (NGRAM_MIN, NGRAM_MAX) else f"-g{lengths[0]}-{lengths[1]}"
-            return f"prompt-lookup-n{request.n_max}{tail}"
+            usual = METHODS[request.type].defaults
+            is_usual = lengths == (usual["ngram_min"], usual["ngram_max"])
+            tail = "" if is_usual else f"-g{lengths[0]}-{lengths[1]}"
+            return f"{request.type}-n{request.n_max}{tail}"
         case Ngram():
             return _ngram(request)
         case _ as never:
@@ -97,13 +94,13 @@ def label(request: MethodRequest) -> str:
 
 
 def _ngram(request: Ngram) -> str:
-    least = NGRAM_MOD_LEAST if request.type == "ngram-mod" else None
+    usual = METHODS[request.type].defaults
     return _joined(
         request.type,
         n=request.n_max,
-        g=None if request.ngram_size == NGRAM_SIZE else request.ngram_size,
-        m=None if request.n_min == least else request.n_min,
-        h=None if request.min_hits == 1 else request.min_hits,
+        g=None if request.ngram_size == usual.get("ngram_size") else request.ngram_size,
+        m=None if request.n_min == usual.get("n_min") else request.n_min,
+        h=None if request.min_hits == usual.get("min_hits") else request.min_hits,
     )
 
 

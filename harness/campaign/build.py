@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from harness.campaign.arms import arms as all_arms
 from harness.campaign.arms import with_own_ids
-from harness.campaign.methods import DraftModelRequest, MethodRequest
+from harness.campaign.methods import MethodRequest, parse
 from harness.campaign.model import (
     ALL_LAYERS,
     DEFAULT_CONTEXT_TOKENS,
@@ -20,12 +20,10 @@ from harness.campaign.options import Options
 from harness.campaign.plan import most_blocks
 from harness.errors import BadInputError
 from harness.models.model_file import ModelFile
-from schemas.submission import EmptyDraft, NoSpeculation, PromptLookup
+from schemas.submission import EmptyDraft, NoSpeculation
+from schemas.vocabulary import DEFAULT_RUNNER, RUNNERS
 
-DEFAULT_METHODS: tuple[MethodRequest, ...] = (
-    PromptLookup(n_max=8, ngram_min=2, ngram_max=4),
-    DraftModelRequest(n_max=4),
-)
+DEFAULT_METHODS = tuple(map(parse, RUNNERS[DEFAULT_RUNNER].default_methods))
 CONTROLS: tuple[MethodRequest, ...] = (NoSpeculation(), EmptyDraft())
 # Three blocks are the fewest that show how blocks differ. After six, a seventh narrows the interval
 # by an eighth: what is still too wide then needs a quieter machine and not more patience.

@@ -7,6 +7,7 @@ from typing import Annotated
 from harness.campaign.methods import METHODS, MethodRequest, parse
 from harness.errors import UsageError
 from harness.options import Option, comma_separated
+from schemas.vocabulary import FIXED_TASKS, say
 
 _MODELS = "Models"
 _MEASURED = "What is measured"
@@ -71,8 +72,7 @@ class Options:
     tasks: Annotated[
         tuple[str, ...],
         Option(
-            "Only these tasks, such as `code,json`. The suite core has code, math, reasoning, "
-            "summarization, chat, json, creative and translation.",
+            f"Only these tasks, such as `code,json`. The suite core has {say.listed(FIXED_TASKS)}.",
             metavar="TASKS",
             panel=_MEASURED,
             parse=comma_separated,

@@ -19,6 +19,7 @@ from harness.runners import OFFERED, RUNNERS, RunnerKind
 from harness.runners.base import Runner
 from harness.runners.options import ConnectionOptions
 from harness.runners.suitability import require_suited
+from schemas.vocabulary import DEFAULT_RUNNER
 
 _SETTINGS = "How it runs"
 
@@ -35,7 +36,7 @@ class EngineOptions:
             metavar="RUNNER",
             panel=_SETTINGS,
         ),
-    ] = "llama-cpp-python"
+    ] = DEFAULT_RUNNER
     server_binaries: Annotated[
         tuple[str, ...],
         Option(

@@ -15,7 +15,7 @@ from harness.errors import BadInputError, UsageError
 from harness.runners.openai.address import Address, parse
 from harness.runners.options import ConnectionOptions
 from schemas.codec import Json
-from schemas.submission import Method
+from schemas.submission import Method, NoSpeculation
 
 PORT = "{port}"
 _SECRET = re.compile(r"key|token|secret|password", re.IGNORECASE)
@@ -156,7 +156,7 @@ def check(found: Doors, campaign: Campaign) -> None:
         message = f"{found.option} is the baseline's command; give one that turns speculation on"
         raise UsageError(message)
     for arm in campaign.arms:
-        if arm.role != "speculation" and arm.method.type != "none":
+        if arm.role != "speculation" and not isinstance(arm.method, NoSpeculation):
             message = f"a server has no arm {arm.id}; leave out that --method"
             raise UsageError(message)
 
