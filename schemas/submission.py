@@ -8,9 +8,28 @@ from dataclasses import dataclass
 from typing import Literal
 
 from schemas.method import (
-    METHOD_CLASSES, AnyDraftHead, AnyNgram, DFlash, DraftHead, DraftModel, DSpark, Eagle3, EmptyDraft, Method, Mtp,
-    Ngram, NgramCache, NgramMapK, NgramMapK4v, NgramMod, NgramSimple, NoSpeculation, Oracle,
-    OtherMethod, PromptLookup, Suffix,
+    METHOD_CLASSES,
+    AnyDraftHead,
+    AnyNgram,
+    DFlash,
+    DraftHead,
+    DraftModel,
+    DSpark,
+    Eagle3,
+    EmptyDraft,
+    Method,
+    Mtp,
+    Ngram,
+    NgramCache,
+    NgramMapK,
+    NgramMapK4v,
+    NgramMod,
+    NgramSimple,
+    NoSpeculation,
+    Oracle,
+    OtherMethod,
+    PromptLookup,
+    Suffix,
 )  # fmt: skip
 from schemas.rig import Cpu, Device, Engine, Gpu, Machine, OperatingSystem, Snapshot, Variable
 

@@ -1,7 +1,7 @@
 """Check a document against its JSON Schema; each violation becomes a finding in plain words.
 
-Every finding comes from `jsonschema`. `jsonschema-rs`, a hundred times faster, decides what needs no
-look: `accepts` for a whole document, and each definition of the schema that a value already fits.
+Every finding comes from `jsonschema`. `jsonschema-rs`, a hundred times faster, says what needs no
+look: a whole document (`accepts`), or the values that fit a definition which the schema refers to.
 The two are made equally strict in what JSON Schema leaves open: 1.0 is no integer, `$` in a pattern
 is the end of the text and not the place before a last newline, and a date must exist.
 """

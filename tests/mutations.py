@@ -6,8 +6,9 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from schemas.canonical import canonical_bytes
 from schemas.compiled import inlined
+
+from schemas.canonical import canonical_bytes
 from schemas.validator import SUBMISSION_SCHEMA, schema
 from tests.leaves import general, leaves, with_value, without
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from schemas.columns import Schema
+
     from tests.leaves import Path
 
 

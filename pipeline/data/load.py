@@ -14,13 +14,22 @@ import duckdb
 import orjson
 import pyarrow as pa
 
+from estimates.identity import Identity, identify
 from estimates.model import Summary
 from pipeline.data.columns import dataclass_structure, schema_structure
 from schemas import validator
+from schemas.submission import Submission
 
 TEXT, YES_NO = pa.string(), pa.bool_()
 INCOMING_SUBMISSION = pa.schema(
-    {"submission": TEXT, "file": TEXT, "preview": YES_NO, "document": TEXT, "summary": TEXT}
+    {
+        "submission": TEXT,
+        "file": TEXT,
+        "preview": YES_NO,
+        "document": TEXT,
+        "identity": TEXT,
+        "summary": TEXT,
+    }
 )
 INCOMING_PUBLISHED = pa.schema({"file": TEXT, "document": TEXT})
 INCOMING_LIFECYCLE = INCOMING_PUBLISHED
@@ -28,7 +37,7 @@ INCOMING_LIFECYCLE = INCOMING_PUBLISHED
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """An accepted submission, as the text of its file, with its summary.
+    """An accepted submission, its text and its summary.
 
     `preview` marks a file outside the corpus; `id` is unique and fit for an address.
     """
@@ -37,20 +46,13 @@ class Entry:
     file: str
     preview: bool
     text: str
+    submission: Submission
     summary: Summary
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PublishedEntry:
-    """An accepted published document as the text of its file."""
-
-    file: str
-    text: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LifecycleEntry:
-    """An accepted lifecycle entry as the text of its file; `file` is the result's name too."""
+class TextEntry:
+    """An accepted published document or lifecycle entry as the text of its file."""
 
     file: str
     text: str
@@ -58,8 +60,8 @@ class LifecycleEntry:
 
 def load(
     entries: Iterable[Entry],
-    published: Iterable[PublishedEntry],
-    lifecycle: Iterable[LifecycleEntry] = (),
+    published: Iterable[TextEntry],
+    lifecycle: Iterable[TextEntry] = (),
 ) -> duckdb.DuckDBPyConnection:
     """A database with a table of documents for each kind of file, one row per file."""
     connection = duckdb.connect(":memory:", config={"threads": 1})
@@ -69,6 +71,7 @@ def load(
             "file": entry.file,
             "preview": entry.preview,
             "document": entry.text,
+            "identity": orjson.dumps(identify(entry.submission)).decode(),
             "summary": orjson.dumps(entry.summary).decode(),
         }
         for entry in entries
@@ -80,12 +83,12 @@ def load(
     )
     connection.register("incoming_published", pa.Table.from_pylist(texts, INCOMING_PUBLISHED))
     connection.register("incoming_lifecycle", pa.Table.from_pylist(endings, INCOMING_LIFECYCLE))
-    summary = json.dumps(dataclass_structure(Summary))
     _run(
         connection,
         "submission_document",
         document=_structure(validator.SUBMISSION_SCHEMA),
-        summary=summary,
+        identity=json.dumps(dataclass_structure(Identity)),
+        summary=json.dumps(dataclass_structure(Summary)),
     )
     _run(connection, "published_document", document=_structure(validator.PUBLISHED_SCHEMA))
     _run(connection, "lifecycle_document", document=_structure(validator.LIFECYCLE_SCHEMA))

@@ -6,10 +6,10 @@ import pytest
 
 from estimates.prediction import draft_token_ms, expected_tokens, predicted_speedup, step_ms
 from schemas.submission import (
-    Mtp,
     DraftingProbe,
     DraftModel,
     EmptyDraft,
+    Mtp,
     Probes,
     VerificationProbe,
 )

@@ -9,7 +9,7 @@ import pytest
 
 from harness.errors import BadInputError
 from harness.importers.source import Given, given
-from schemas.submission import Mtp, DraftModel, NgramCache, OtherMethod
+from schemas.submission import DraftModel, Mtp, NgramCache, OtherMethod
 from tests.harness.imports import ALL, SAMPLES, changed, imported, one, run
 
 

@@ -16,15 +16,15 @@ from harness.campaign.methods import (
 from harness.errors import BadInputError
 from schemas.submission import (
     EmptyDraft,
+    Ngram,
     NgramCache,
     NgramMapK,
     NgramMod,
     NgramSimple,
-    Suffix,
-    Ngram,
     NoSpeculation,
     Oracle,
     PromptLookup,
+    Suffix,
 )
 
 

@@ -12,13 +12,12 @@ from schemas import contract
 from schemas.codec import decode, encode
 from schemas.submission import (
     Arm,
-    Eagle3,
-    Mtp,
     DraftModel,
+    Eagle3,
     EmptyDraft,
     Method,
+    Mtp,
     NgramMod,
-    Suffix,
     NoSpeculation,
     Oracle,
     OtherMethod,
@@ -26,6 +25,7 @@ from schemas.submission import (
     PromptLookup,
     Role,
     Submission,
+    Suffix,
     Trial,
 )
 from tests.samples import sample, sample_bytes

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from jsonschema import Draft202012Validator
+from schemas.messages import findings_of
 
 from schemas import compiled
 from schemas.contract import PUBLISHED_SCHEMA, SUBMISSION_SCHEMA, schema
-from schemas.messages import findings_of
 from tests.data.make_invalid import small, valid_files
 from tests.leaves import general, leaves, with_value, without
 

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from schemas.messages import findings_of
 
 from schemas import compiled, strict
 from schemas.contract import SUBMISSION_SCHEMA, read, schema, schema_findings
-from schemas.messages import findings_of
 from schemas.migrations import STEPS, Step, migrated
 
 VALID = sorted((Path(__file__).parents[1] / "data" / "valid").glob("*.json"))

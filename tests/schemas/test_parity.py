@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Literal, Union, get_args, get_origin, get_type
 
 import pytest
 
-from schemas.validator import SUBMISSION_SCHEMA, schema
 from schemas.submission import Submission
+from schemas.validator import SUBMISSION_SCHEMA, schema
 from tests.schema_tree import Node, resolved
 
 if TYPE_CHECKING:

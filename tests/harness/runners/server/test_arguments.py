@@ -10,9 +10,9 @@ from harness.runners.base import Failure
 from harness.runners.llama_server.arguments import arguments
 from harness.runners.llama_server.binary import Abilities, read_help, without_places
 from schemas.submission import (
-    Mtp,
     DraftModel,
     Method,
+    Mtp,
     NgramMod,
     NgramSimple,
     NoSpeculation,
