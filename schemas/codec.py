@@ -4,7 +4,7 @@ from typing import TypeAlias, TypeVar, cast
 
 import msgspec
 
-Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
+Json: TypeAlias = bool | int | float | str | list["Json"] | dict[str, "Json"] | None
 T = TypeVar("T")
 
 

@@ -8,37 +8,23 @@ from dataclasses import dataclass
 from typing import Literal
 
 from schemas.method import (
-    METHOD_CLASSES,
-    AnyDraftHead,
-    AnyNgram,
-    DFlash,
     DraftHead,
     DraftModel,
-    DSpark,
-    Eagle3,
     EmptyDraft,
     Method,
-    Mtp,
     Ngram,
-    NgramCache,
-    NgramMapK,
-    NgramMapK4v,
-    NgramMod,
-    NgramSimple,
     NoSpeculation,
     Oracle,
     OtherMethod,
     PromptLookup,
-    Suffix,
-)  # fmt: skip
+)
 from schemas.rig import Cpu, Device, Engine, Gpu, Machine, OperatingSystem, Snapshot, Variable
 
-# What other rooms take from here although its definition stands next door.
+# What other rooms take from here although it is defined next door.
 __all__ = [
-    "METHOD_CLASSES", "AnyDraftHead", "AnyNgram", "Cpu", "DFlash", "DSpark", "Device", "DraftHead", "DraftModel",
-    "Eagle3", "EmptyDraft", "Engine", "Gpu", "Machine", "Method", "Mtp", "Ngram", "NgramCache",
-    "NgramMapK", "NgramMapK4v", "NgramMod", "NgramSimple", "NoSpeculation", "OperatingSystem",
-    "Oracle", "OtherMethod", "PromptLookup", "Snapshot", "Suffix", "Variable",
+    "Cpu", "Device", "DraftHead", "DraftModel", "EmptyDraft", "Engine", "Gpu", "Machine", "Method",
+    "Ngram", "NoSpeculation", "OperatingSystem", "Oracle", "OtherMethod", "PromptLookup",
+    "Snapshot", "Variable",
 ]  # fmt: skip
 
 Task = Literal[

@@ -55,7 +55,7 @@ def validator(root: Schema) -> Validator:
 
     def reference(parent: Validator, pointer: str, instance: Json, own: Schema) -> _Errors:
         if pointer not in definitions:
-            target = {"$ref": pointer, "$defs": root["$defs"]}
+            target = {"$ref": pointer, "$defs": root.get("$defs", {})}
             definitions[pointer] = _in_rust(_whole_integers(target), {"whole": _Whole})
         if not definitions[pointer].is_valid(instance):
             yield from _by_reference(parent, pointer, instance, own)

@@ -15,9 +15,8 @@ from harness.campaign.methods import (
 from harness.campaign.model import ALL_LAYERS, ArmPlan
 from harness.errors import BadInputError
 from harness.models.model_file import ModelFile
+from schemas.method import METHOD_CLASSES, AnyDraftHead
 from schemas.submission import (
-    METHOD_CLASSES,
-    AnyDraftHead,
     DraftModel,
     EmptyDraft,
     Method,

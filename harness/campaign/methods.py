@@ -12,9 +12,8 @@ from typing import Literal
 
 from harness.errors import UsageError, suggestion
 from schemas import vocabulary
+from schemas.method import METHOD_CLASSES, AnyNgram
 from schemas.submission import (
-    METHOD_CLASSES,
-    AnyNgram,
     DraftHead,
     DraftModel,
     EmptyDraft,

@@ -11,16 +11,8 @@ import msgspec
 
 from harness.errors import BadInputError, suggestion
 from harness.importers.facts import Facts
-from schemas.submission import (
-    METHOD_CLASSES,
-    DraftModel,
-    EmptyDraft,
-    Method,
-    Model,
-    Oracle,
-    Reason,
-    Task,
-)
+from schemas.method import METHOD_CLASSES
+from schemas.submission import DraftModel, EmptyDraft, Method, Model, Oracle, Reason, Task
 from schemas.vocabulary import TASKS
 
 Vendor = Literal["nvidia", "amd", "intel", "apple", "qualcomm", "other"]

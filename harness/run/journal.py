@@ -8,7 +8,7 @@ import hashlib
 import os
 from pathlib import Path
 from types import TracebackType
-from typing import Literal, Self
+from typing import Self
 
 import msgspec
 import orjson

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from schemas.method import Mtp, NgramSimple
 from schemas.submission import (
     Arm,
     Cpu,
@@ -25,8 +26,6 @@ from schemas.submission import (
     Gpu,
     Machine,
     Model,
-    Mtp,
-    NgramSimple,
     NoSpeculation,
     OperatingSystem,
     Probes,

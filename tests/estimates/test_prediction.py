@@ -5,14 +5,8 @@ from __future__ import annotations
 import pytest
 
 from estimates.prediction import draft_token_ms, expected_tokens, predicted_speedup, step_ms
-from schemas.submission import (
-    DraftingProbe,
-    DraftModel,
-    EmptyDraft,
-    Mtp,
-    Probes,
-    VerificationProbe,
-)
+from schemas.method import Mtp
+from schemas.submission import DraftingProbe, DraftModel, EmptyDraft, Probes, VerificationProbe
 from tests.estimates.campaigns import DRAFTER, LOOKUP, trial
 
 CURVE = VerificationProbe(

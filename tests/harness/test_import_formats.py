@@ -9,7 +9,8 @@ import pytest
 
 from harness.errors import BadInputError
 from harness.importers.source import Given, given
-from schemas.submission import DraftModel, Mtp, NgramCache, OtherMethod
+from schemas.method import Mtp, NgramCache
+from schemas.submission import DraftModel, OtherMethod
 from tests.harness.imports import ALL, SAMPLES, changed, imported, one, run
 
 

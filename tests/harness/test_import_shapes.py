@@ -11,7 +11,7 @@ import pytest
 from harness.errors import BadInputError
 from harness.importers.entries import document
 from harness.importers.source import MAX_BYTES, Given, given
-from schemas.submission import Mtp
+from schemas.method import Mtp
 from tests.harness.imports import ALL, FACTS, SAMPLES, changed, run
 
 if TYPE_CHECKING:

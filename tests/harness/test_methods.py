@@ -14,18 +14,8 @@ from harness.campaign.methods import (
     signature,
 )
 from harness.errors import BadInputError
-from schemas.submission import (
-    EmptyDraft,
-    Ngram,
-    NgramCache,
-    NgramMapK,
-    NgramMod,
-    NgramSimple,
-    NoSpeculation,
-    Oracle,
-    PromptLookup,
-    Suffix,
-)
+from schemas.method import NgramCache, NgramMapK, NgramMod, NgramSimple, Suffix
+from schemas.submission import EmptyDraft, Ngram, NoSpeculation, Oracle, PromptLookup
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,8 @@ from harness.models.resolve import resolve
 from harness.runners.base import Failure, Generation, PreparedArm, Request
 from harness.runners.inprocess.isolated import Isolated
 from harness.runners.inprocess.session import LlamaCppPython
-from schemas.submission import DraftModel, NgramCache, Oracle
+from schemas.method import NgramCache
+from schemas.submission import DraftModel, Oracle
 from tests.harness.campaigns import BASELINE, DRAFT, LOOKUP, campaign
 
 if TYPE_CHECKING:

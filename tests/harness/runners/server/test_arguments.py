@@ -9,15 +9,8 @@ from harness.campaign.model import ArmPlan
 from harness.runners.base import Failure
 from harness.runners.llama_server.arguments import arguments
 from harness.runners.llama_server.binary import Abilities, read_help, without_places
-from schemas.submission import (
-    DraftModel,
-    Method,
-    Mtp,
-    NgramMod,
-    NgramSimple,
-    NoSpeculation,
-    PromptLookup,
-)
+from schemas.method import Mtp, NgramMod, NgramSimple
+from schemas.submission import DraftModel, Method, NoSpeculation, PromptLookup
 from tests.harness.campaigns import campaign
 
 CAPTURES = Path(__file__).resolve().parents[3] / "captures" / "llama-server"

@@ -22,7 +22,7 @@ from harness.runners.llama_server import launch
 from harness.runners.llama_server.binary import find
 from harness.runners.llama_server.launch import Launcher
 from harness.runners.llama_server.session import LlamaServer
-from schemas.submission import NgramSimple
+from schemas.method import NgramSimple
 from tests.harness.campaigns import BASELINE, DRAFT, campaign, run
 from tests.processes import (
     PATIENCE_S,
