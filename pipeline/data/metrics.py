@@ -1,10 +1,8 @@
-"""What does a column mean? Label, unit and direction, read back from the comments in the database.
+"""Label, unit and direction of columns, read from the comments in the database.
 
-A quantity has one name everywhere, so one comment serves every table that carries the column; two
+A quantity has one name everywhere, so one comment serves every table with that column; two
 comments on the same name must agree.
 """
-
-from __future__ import annotations
 
 import json
 from dataclasses import dataclass
