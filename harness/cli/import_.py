@@ -20,6 +20,10 @@ from harness.nearest import suggestion
 from harness.report.terminal import show as show_report
 from schemas.submission import Submission
 
+_NO_LICENCE = (
+    "No licence: these records may be shared only as their author allows. Look for the licence of "
+    "the source, or ask its author, and import again with --licence and --source."
+)
 _NAME = re.compile(r"[^\x00-\x1f<>]{1,120}")
 _HANDLE = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,37}[A-Za-z0-9])?")
 
@@ -153,6 +157,8 @@ def _written(submissions: tuple[Submission, ...], output: Path | None) -> list[P
 def _report(done: Imported, paths: list[Path], *, as_json: bool) -> None:
     for line in done.left_out:
         talk.say(f"left out: {line}")
+    if any(each.origin and each.origin.licence is None for each in done.submissions):
+        talk.say(_NO_LICENCE)
     summaries = [summarize(each) for each in done.submissions]
     if as_json:
         entries = [

@@ -89,9 +89,9 @@ class Facts:
             raise BadInputError(message)
         return int(found)
 
-    def size(self, key: str) -> int | None:
-        """A number of parameters: `8.2B`, `135M` or in full."""
-        found = self.text(key)
+    def size(self, key: str, named: str | None = None) -> int | None:
+        """A number of parameters: `8.2B`, `135M` or in full; else the one that a name gives."""
+        found = self.text(key) or named
         if found is None:
             return None
         match = _SIZE.fullmatch(found)

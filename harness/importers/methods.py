@@ -6,7 +6,7 @@ import dataclasses
 from typing import TYPE_CHECKING, get_args, get_type_hints
 
 from harness.errors import BadInputError
-from harness.importers.names import id_of, model_facts
+from harness.importers.names import id_of, model_facts, size_in
 from harness.nearest import suggestion
 from schemas.submission import (
     DraftHead,
@@ -81,7 +81,7 @@ def _draft(named: object, facts: Facts, *, needed: bool) -> Model | None:
         id=id_of(f"{name}-{quantisation}"),
         name=name,
         quantisation=quantisation,
-        parameters=facts.size("draft_parameters"),
+        parameters=facts.size("draft_parameters", size_in(name)),
     )
 
 

@@ -22,6 +22,7 @@ class Record:
 
     `output_tokens` counts as the format does: the first token, and those that `decode_ms` covers.
     `per_second` is the tool's rate, for records without a time; `rate_counts` says what it counts.
+    `output_hash` is the tool's own: equal hashes of two records are equal outputs, no more.
     """
 
     arm: str
@@ -42,6 +43,7 @@ class Record:
     accepted_histogram: tuple[int, ...] | None = None
     drafted_histogram: tuple[int, ...] | None = None
     finish: Literal["length", "stop"] | None = None
+    output_hash: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

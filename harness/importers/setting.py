@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal, cast, get_args, get_type_hints
 
 from harness.errors import BadInputError
-from harness.importers.names import id_of, vendor_of
+from harness.importers.names import active_size_in, id_of, size_in, vendor_of
 from harness.nearest import suggestion
 from schemas.submission import (
     Cpu,
@@ -60,8 +60,8 @@ def target(facts: Facts) -> Model:
         id=id_of(f"{name}-{quantisation}"),
         name=name,
         quantisation=quantisation,
-        parameters=facts.size("parameters"),
-        active_parameters=facts.size("active_parameters"),
+        parameters=facts.size("parameters", size_in(name)),
+        active_parameters=facts.size("active_parameters", active_size_in(name)),
     )
 
 

@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from harness.importers.names import digest16
 from harness.importers.timings import decode_ms
 from harness.record import MS_DECIMALS
 from schemas.submission import NoSpeculation, Trial
@@ -99,6 +100,7 @@ def _finished(trial: Trial, record: Record, method: Method, left_out: LeftOut) -
         wall_ms=_ms(record.wall_ms),
         ttft_ms=_ms(record.ttft_ms),
         finish=record.finish,
+        output_sha256=None if record.output_hash is None else digest16(record.output_hash),
     )
     if _is_longer_than_wall(trial):
         left_out.add("a wall time shorter than its parts", record.place)

@@ -200,3 +200,12 @@ def test_imported_results_keep_to_their_own_tier_in_all_tables() -> None:
     assert mixed == []
     # Of a processor or a machine that nobody named there is a device none the less.
     assert rows(connection, "select count(*) from setup where device is null") == [(0,)]
+
+
+def test_the_licence_of_the_source_is_asked_for_and_never_assumed(tmp_path: Path) -> None:
+    without = call("mtp-bench", "--output", str(tmp_path / "a.json"))
+    given = call("mtp-bench", "--licence=MIT", "--output", str(tmp_path / "b.json"))
+
+    assert without.exit_code == 0
+    assert "No licence" in without.stderr
+    assert "No licence" not in given.stderr
