@@ -75,9 +75,9 @@ def printed_values(figure: Figure) -> list[float]:
     text = figure["as_printed"]
     if (text, figure["quantity"]) in PRINTED_OTHERWISE:
         return PRINTED_OTHERWISE[text, figure["quantity"]]
-    numbers = [float(number) for number in NUMBER.findall(text)]
-    if text.startswith("-") and text.endswith("%"):
-        return [1 - number / 100 for number in numbers]
+    numbers = [float(number) for number in NUMBER.findall(text.replace(",", ""))]
+    if "gain" in text or (text.endswith("%") and text[0] in "+-\N{MINUS SIGN}"):
+        return [1 + number / (-100 if text[0] in "-\N{MINUS SIGN}" else 100) for number in numbers]
     scale = {"%": 0.01, "K": 1024.0, "k": 1000.0}.get(text.rstrip("+")[-1], 1.0)
     return [number * scale for number in numbers]
 
@@ -251,8 +251,8 @@ def test_the_schema_is_valid_leaves_nothing_open_and_explains_every_field() -> N
         "object": {"additionalProperties", "properties"},
         "string": {"maxLength", "pattern"},
         "array": {"maxItems", "items"},
-        "number": {"minimum", "maximum"},
-        "integer": {"minimum", "maximum"},
+        **dict.fromkeys(("number", "integer"), {"minimum", "maximum"}),
+        "boolean": set(),
     }
 
     Draft202012Validator.check_schema(SCHEMA)
