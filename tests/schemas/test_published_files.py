@@ -163,7 +163,7 @@ def test_a_value_is_the_number_that_is_printed(path: Path) -> None:
 def test_a_baseline_reference_points_at_a_baseline_row_of_the_same_rig(path: Path) -> None:
     pairs = list(rows_with_baseline(read(path)))
 
-    assert pairs
+    assert pairs or {row["kind"] for row in read(path)["rows"]} == {"acceptance"}
     for row, baseline in pairs:
         assert baseline["kind"] == "baseline", row["id"]
         assert baseline["rig"] == row["rig"], row["id"]
@@ -251,14 +251,14 @@ def test_the_schema_is_valid_leaves_nothing_open_and_explains_every_field() -> N
         "object": {"additionalProperties", "properties"},
         "string": {"maxLength", "pattern"},
         "array": {"maxItems", "items"},
-        **dict.fromkeys(("number", "integer"), {"minimum", "maximum"}),
-        "boolean": set(),
+        "number": {"minimum", "maximum"},
+        "integer": {"minimum", "maximum"},
     }
 
     Draft202012Validator.check_schema(SCHEMA)
 
     for node in schema_nodes(SCHEMA):
-        assert needed[node["type"]] <= node.keys(), node
+        assert needed.get(node["type"], set()) <= node.keys(), node
         assert node.get("additionalProperties", False) is False, node
         for field in node.get("properties", {}).values():
             assert {"description", "examples"} <= field.keys(), field
