@@ -114,10 +114,10 @@ synthetic: setup ## Write a made-up corpus below build/ to develop the site with
 	$(RUN) -m tests.bench.synthetic --rigs 100 --seed 1 --output build/synthetic
 
 gate: $(VENV)/.installed-gate ## Judge a pull request: make gate BASE=main HEAD=branch
-	@$(RUN) -m pipeline.gate_cli --base "$$BASE" --head "$$HEAD" --output build/gate $(GATE_ARGS)
+	@$(RUN) -m pipeline.intake gate --base "$$BASE" --head "$$HEAD" --output build/gate $(GATE_ARGS)
 
 comment: $(VENV)/.installed-gate ## Write the gate's verdict under its pull request (needs gh)
-	@$(RUN) -m pipeline.comment_cli --verdict "$$VERDICT"
+	@$(RUN) -m pipeline.intake comment --verdict "$$VERDICT"
 
 lock: requirements/gate.in pyproject.toml ## Resolve the dependencies anew (needs uv)
 	@command -v $(UV) >/dev/null || { echo 'uv is missing. Install it: $(PYTHON) -m pip install uv'; exit 3; }

@@ -6,16 +6,11 @@ geometric, for a task and over tasks too.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from itertools import zip_longest
-from typing import TYPE_CHECKING
 
-from estimates.trials import rounds
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from estimates.pairing import PromptPairs
-    from schemas.submission import Method, Trial
+from estimates.pairing import PromptPairs, rounds
+from schemas.submission import Method, Trial
 
 
 def can_draft(method: Method) -> bool:

@@ -6,19 +6,14 @@ All inputs and means are natural logarithms of ratios; `Interval` values are rat
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import numpy as np
-from scipy.special import stdtrit
+from numpy.typing import NDArray
+from scipy.special import chdtrc, stdtr, stdtrit
 
 from estimates.model import Interval
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from estimates.pairing import PromptPairs
+from estimates.pairing import PromptPairs
 
 CONFIDENCE = 0.95
 # With 2000 resamples the Monte Carlo error of a 2.5 % quantile is about 0.35 % of probability.
@@ -89,3 +84,30 @@ def _resampled_log_ratios(rng: np.random.Generator, pairs: PromptPairs) -> NDArr
 def _around(mean: float, error: float, freedom: float) -> Interval:
     reach = float(stdtrit(freedom, (1 + CONFIDENCE) / 2)) * error
     return Interval(low=math.exp(mean - reach), high=math.exp(mean + reach))
+
+
+def spearman(one: Sequence[float], other: Sequence[float]) -> float:
+    """Spearman's rank correlation of two lists of one length, neither of them constant."""
+    return float(np.corrcoef(_ranks(one), _ranks(other))[0, 1])
+
+
+def p_of_rank(correlation: float, independent: int) -> float:
+    """Two-sided p of a rank correlation over so many independent values, by Student's t."""
+    if abs(correlation) >= 1:
+        return 0.0
+    freedom = independent - 1
+    statistic = abs(correlation) * math.sqrt(freedom / (1 - correlation**2))
+    return float(2 * stdtr(freedom, -statistic))
+
+
+def p_of_even(counts: Sequence[int]) -> float:
+    """P of Pearson's chi-square test that all counts have the same expectation."""
+    expected = sum(counts) / len(counts)
+    statistic = sum((count - expected) ** 2 for count in counts) / expected
+    return float(chdtrc(len(counts) - 1, statistic))
+
+
+def _ranks(values: Sequence[float]) -> NDArray[np.float64]:
+    """Ranks from 1; equal values share the mean of theirs."""
+    _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
+    return np.asarray((np.cumsum(counts) - (counts - 1) / 2)[place], dtype=np.float64)

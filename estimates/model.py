@@ -7,10 +7,9 @@ a speedup above 1 is faster than the baseline.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
-if TYPE_CHECKING:
-    from schemas.submission import Task
+from schemas.submission import Task
 
 Verdict = Literal[
     "helps", "hurts", "no-clear-difference", "too-few-prompts", "never-drafted", "failed"

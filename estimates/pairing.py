@@ -8,16 +8,83 @@ two of a pair ran within seconds of each other, so each pair is one measurement 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from statistics import median
-from typing import TYPE_CHECKING
+from typing import Literal
 
-from estimates.trials import clock, is_timed, ms_per_token
+from schemas.submission import Arm, Prompt, Submission, Trial
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+Clock = Literal["rounds", "decode"]
 
-    from schemas.submission import Arm, Prompt, Submission, Trial
+
+def is_timed(trial: Trial) -> bool:
+    """Whether the trial finished with at least one token after the first, in measurable time."""
+    return decode_ms_per_token(trial) is not None
+
+
+def clock(trials: tuple[Trial, ...]) -> Clock:
+    """The clock that all of these trials have: two clocks are never compared with each other."""
+    return "rounds" if all(_round_ms(trial) is not None for trial in trials) else "decode"
+
+
+def ms_per_token(trial: Trial, by: Clock | None = None) -> float | None:
+    """Milliseconds per token after the first; `None` when the trial failed or made one token.
+
+    `by` chooses the clock; without it the rounds are used where they were timed.
+    """
+    if by == "decode" or (by is None and _round_ms(trial) is None):
+        return decode_ms_per_token(trial)
+    steps = _steps(trial)
+    round_ms = _round_ms(trial)
+    return None if steps is None or round_ms is None else round_ms / steps
+
+
+def decode_ms_per_token(trial: Trial) -> float | None:
+    """Milliseconds per token by the plain clock, stalls included."""
+    steps = _steps(trial)
+    return trial.decode_ms / steps if steps and trial.decode_ms else None
+
+
+def cpu_ms_per_token(trial: Trial) -> float | None:
+    """Processor milliseconds per token over all threads, from the medians of the rounds."""
+    steps = _steps(trial)
+    cpu_ms = _weighted(trial.drafted_histogram, trial.round_cpu_ms_median)
+    return cpu_ms / steps if steps and cpu_ms else None
+
+
+def rounds(trial: Trial) -> int | None:
+    """Rounds of a finished trial: as counted, or output_tokens - 1 - accepted.
+
+    `None` where accepted tokens leave no round over: then that counter counts something else.
+    """
+    if trial.rounds is not None:
+        return trial.rounds
+    if trial.output_tokens is None or trial.accepted is None:
+        return None
+    derived = trial.output_tokens - 1 - trial.accepted
+    return derived if derived > 0 else None
+
+
+def _steps(trial: Trial) -> int | None:
+    """Tokens after the first, which prompt processing yields."""
+    if trial.outcome != "ok" or trial.output_tokens is None or trial.output_tokens < 2:  # noqa: PLR2004 - the first token has no decode time
+        return None
+    return trial.output_tokens - 1
+
+
+def _round_ms(trial: Trial) -> float | None:
+    return _weighted(trial.drafted_histogram, trial.round_ms_median)
+
+
+def _weighted(histogram: tuple[int, ...] | None, medians: tuple[float, ...] | None) -> float | None:
+    """Sum of median x rounds over the drafted lengths that occurred; `None` if not recorded."""
+    if histogram is None or medians is None:
+        return None
+    counts = [count for count in histogram if count]
+    if len(counts) != len(medians) or not counts:
+        return None
+    return sum(count * median for count, median in zip(counts, medians, strict=True))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,16 +8,12 @@ one token and costs T(1). The comparison with the measured speedup shows what th
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import numpy as np
 
 from estimates.decomposition import drafted_lengths, position_acceptance
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from schemas.submission import Method, Probes, Trial, VerificationProbe
+from schemas.submission import Method, Probes, Trial, VerificationProbe
 
 # Looking up an n-gram takes microseconds, a step milliseconds.
 _FREE_DRAFTS = (

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any
+from typing import Any
 
 # What a driver writes around the name of a card; brackets hold the code name of the chip.
 _NOISE = re.compile(

@@ -19,20 +19,15 @@ where the blocks happened to agree: with 3 to 6 blocks a plain 95 % interval the
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from statistics import median, stdev
-from typing import TYPE_CHECKING
 
 from scipy.special import stdtrit
 
 from estimates.intervals import CONFIDENCE, equal_weight_mean
 from estimates.model import Interval, Repeatability
-from estimates.pairing import pair
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from estimates.pairing import PromptPairs
-    from schemas.submission import Arm, Submission, Trial
+from estimates.pairing import PromptPairs, pair
+from schemas.submission import Arm, Submission, Trial
 
 LEAST_BLOCKS = 3
 CONFIDENCE_WHEN_STOPPED_EARLY = 0.975
@@ -176,3 +171,39 @@ def _wall_ms(trial: Trial) -> float | None:
 
 def _factor(blocks: int, level: float) -> float:
     return float(stdtrit(blocks - 1, (1 + level) / 2)) / math.sqrt(blocks)
+
+
+_LEAST_PASSES = 2
+
+
+def by_passes(submission: Submission) -> bool:
+    """Whether arms took turns after whole passes and not after each prompt."""
+    return submission.design.interleaved == "block"
+
+
+def single_pass(submission: Submission) -> bool:
+    """Whether each arm had one pass only, so that no interval can be told."""
+    return by_passes(submission) and blocks_run(submission) < _LEAST_PASSES
+
+
+def widened(interval: Interval | None, submission: Submission, arm: Arm) -> Interval | None:
+    """The interval with what disturbs whole passes of the arm or its baseline.
+
+    Unchanged where arms took turns prompt by prompt; `None` where blocks cannot tell.
+    """
+    if interval is None or not by_passes(submission):
+        return interval
+    over_blocks = _reach(submission, arm)
+    if over_blocks is None:
+        return None
+    middle = math.log(interval.low * interval.high) / 2
+    reach = math.hypot(math.log(interval.high / interval.low) / 2, over_blocks)
+    return Interval(low=math.exp(middle - reach), high=math.exp(middle + reach))
+
+
+def _reach(submission: Submission, arm: Arm) -> float | None:
+    """Over all prompts of the arm: a pass is disturbed as a whole, whatever the task."""
+    pairs = pair(submission, arm)
+    tasks = dict.fromkeys(each.prompt.task for each in pairs)
+    groups = [[each for each in pairs if each.prompt.task == task] for task in tasks]
+    return log_reach(block_means(groups), confidence(submission), least=_LEAST_PASSES)

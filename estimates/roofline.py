@@ -8,12 +8,9 @@ Patterson 2009, Roofline).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from estimates.reference import bandwidth_gb_per_s, devices
-
-if TYPE_CHECKING:
-    from schemas.submission import Machine, Model, Submission
+from schemas.submission import Machine, Model, Submission
 
 _BYTES_PER_TRANSFER = 8
 _MIB = 1024 * 1024

@@ -7,16 +7,12 @@ if every one of them has a paired prompt; else the same word would mean differen
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from estimates.intervals import equal_weight_mean
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from estimates.pairing import PromptPairs
-    from schemas.submission import Arm, Submission, Task, Trial
+from estimates.pairing import PromptPairs
+from schemas.submission import Arm, Submission, Task, Trial
 
 FIXED_TASKS: tuple[Task, ...] = (
     "code",

@@ -7,14 +7,12 @@ one over all tasks (see `estimates.scopes` for when that one has a figure).
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 from statistics import median
-from typing import TYPE_CHECKING
 
 from estimates import decomposition as parts
-from estimates import energy, repeatability
-from estimates.alternatives import against_alternative
-from estimates.controls import controls
+from estimates import ratios, repeatability
 from estimates.exactness import count, worst
 from estimates.flags import raised
 from estimates.flags.evidence import Evidence, repeats
@@ -24,22 +22,16 @@ from estimates.intervals import (
     stratified_interval,
     t_interval,
 )
-from estimates.model import Estimate, PromptEstimate, Summary
-from estimates.pairing import pair
-from estimates.passes import single_pass, widened
+from estimates.model import Estimate, Interval, PromptEstimate, Summary
+from estimates.pairing import PromptPairs, pair
 from estimates.prediction import predicted_speedup
-from estimates.processor_time import cpu_speedup
-from estimates.scopes import scopes
+from estimates.ratios import against_alternative, controls, cpu_speedup
+from estimates.repeatability import single_pass, widened
+from estimates.scopes import Scope, scopes
 from estimates.throughput import throughput
 from estimates.verdicts import verdict
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from estimates.model import Interval
-    from estimates.pairing import PromptPairs
-    from estimates.scopes import Scope
-    from schemas.submission import Submission
+from schemas.codec import Json, encode
+from schemas.submission import Submission
 
 
 def summarize(submission: Submission) -> Summary:
@@ -132,9 +124,9 @@ def _with_decomposition(estimate: Estimate, scope: Scope) -> Estimate:
         baseline_tps=median(1000 / pairs.baseline_ms for pairs in prompts),
         tps=median(1000 / pairs.arm_ms for pairs in prompts),
         energy_per_token_j=scope.mean_over_prompts(
-            lambda pairs: energy.energy_per_token_j(pairs.trials)
+            lambda pairs: ratios.energy_per_token_j(pairs.trials)
         ),
-        energy_ratio=scope.mean_over_prompts(energy.energy_ratio),
+        energy_ratio=scope.mean_over_prompts(ratios.energy_ratio),
         tokens_per_round=scope.mean_over_prompts(
             lambda pairs: parts.tokens_per_round(pairs.trials)
         ),
@@ -170,3 +162,8 @@ def _prompt_estimate(pairs: PromptPairs) -> PromptEstimate:
         acceptance_rate=parts.acceptance_rate(pairs.trials) if drafts else None,
         exactness=worst(pairs.trials, pairs.baseline_trials),
     )
+
+
+def to_json(summary: Summary) -> Json:
+    """Estimates, prompts and flags as JSON values, in the order in which they were derived."""
+    return encode(summary)

@@ -9,19 +9,15 @@ have used for other requests, so the total may lose where a single stream still 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from statistics import fmean, median
-from typing import TYPE_CHECKING
 
 from estimates.intervals import t_interval
 from estimates.model import Throughput
-from estimates.trials import is_timed
+from estimates.pairing import is_timed
+from schemas.submission import Arm, Submission, Trial
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from schemas.submission import Arm, Submission, Trial
-
-    Passes = dict[int, float]  # block -> output tokens per second
+Passes = dict[int, float]  # block -> output tokens per second
 
 
 # Times are rounded to microseconds, so that a request may seem to begin before another's end.

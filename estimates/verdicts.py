@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from estimates.decomposition import can_draft, drafted_nothing
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from estimates.model import Interval, Verdict
-    from schemas.submission import Arm, Trial
+from estimates.model import Interval, Verdict
+from schemas.submission import Arm, Trial
 
 # Less than 2 % is nothing that anyone would notice, however narrow the interval.
 HELPS_ABOVE = 1.02

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
-
-if TYPE_CHECKING:
-    from pathlib import Path
+import difflib
+from collections.abc import Iterable
+from pathlib import Path
+from typing import ClassVar
 
 INTERRUPTED = 130  # as shells report a program that Ctrl-C ended
 
@@ -50,3 +50,12 @@ def unreadable(path: Path, error: OSError) -> BadInputError:
         case _:
             step = "check the path"
     return BadInputError(f"{path} cannot be read: {error.strerror}; {step}")
+
+
+def suggestion(name: str, known: Iterable[str]) -> str:
+    """` Did you mean 'x'?` with the nearest known name, or the list of all when none is near."""
+    choices = sorted(known)
+    matches = difflib.get_close_matches(name, choices, n=1, cutoff=0.5)
+    if matches:
+        return f" Did you mean {matches[0]!r}?"
+    return f" Known: {', '.join(choices)}." if choices else ""

@@ -5,26 +5,23 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from harness import cache
+from harness import files
 from harness.errors import BadInputError, MachineError, unreadable
-from harness.output import canonical_name
+from harness.run.result_file import canonical_name
 from schemas.canonical import canonical_bytes
 from schemas.codec import encode
 from schemas.contract import read
 from schemas.submission import Submission
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    Run = Callable[[Sequence[str], Path], None]
+Run = Callable[[Sequence[str], Path], None]
 
 COMMUNITY = Path("results", "community")
 _SIGN_OF_A_CHECKOUT = Path("schemas", "submission.v1.schema.json")
-_GATE = Path("pipeline", "gate_cli.py")
+_GATE = Path("pipeline", "intake", "cli.py")
 _TIMEOUT_S = 300
 
 
@@ -72,7 +69,7 @@ def place(submission: Submission, checkout: Path) -> Path:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         if not path.exists():
-            with cache.written(path) as part:
+            with files.written(path) as part:
                 part.write_bytes(data)
     except OSError as error:
         message = f"{path} cannot be written ({error.strerror})"
@@ -117,7 +114,7 @@ def _gate(checkout: Path) -> Iterator[tuple[str, ...]]:
     known = ("git", "rev-parse", "--verify", "--quiet", "origin/HEAD")
     has_remote = shutil.which("git") is not None and _ended_well(known, checkout)
     base = "origin/HEAD" if has_remote else "@{-1}"
-    yield (sys.executable, "-m", "pipeline.gate_cli", "--base", base, "--head", "HEAD")
+    yield (sys.executable, "-m", "pipeline.intake", "gate", "--base", base, "--head", "HEAD")
 
 
 _BODY = "A measured result, made and checked by the harness. Licence of the data: CC BY 4.0."

@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import orjson
 import typer
 
-from pipeline.corpus import corpus_findings
-from pipeline.discover import named
+from pipeline.collection.corpus import corpus_findings
+from pipeline.collection.discover import named, require_results, require_writable
 from pipeline.errors import NothingFoundError, PipelineError
-from pipeline.gate_cli import gate_command
-from pipeline.places import require_results, require_writable
+from pipeline.intake.cli import gate_command
+from schemas.finding import Finding
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from schemas.finding import Finding
-
-    Findings = Mapping[str, tuple[Finding, ...]]
+Findings = Mapping[str, tuple[Finding, ...]]
 
 app = typer.Typer(
     help="From result files to the site: validate them, judge a pull request, build.",
@@ -74,8 +70,8 @@ def build_command(
     site_url: Annotated[str | None, typer.Option(help="Address the site will have.")] = None,
 ) -> None:
     """Build the site from the results, check its links and print its folder."""
-    from pipeline.build import build  # noqa: PLC0415 - validate must not wait for charts and pages
-    from pipeline.links import require_links  # noqa: PLC0415 - nor for what reads pages
+    from pipeline.site.build import build  # noqa: PLC0415 - validate must not wait for charts and pages
+    from pipeline.site.links import require_links  # noqa: PLC0415 - nor for what reads pages
 
     try:
         require_results(results)
@@ -95,7 +91,7 @@ def picture_command(
     output: Annotated[Path, typer.Option(help="Folder for the pictures.")] = PICTURES,
 ) -> None:
     """Draw charts as SVG files, one for light and one for dark pages, and print their names."""
-    from pipeline.pictures import draw_pictures  # noqa: PLC0415 - validate must not wait for charts
+    from pipeline.site.pictures import draw_pictures  # noqa: PLC0415 - validate must not wait for charts
 
     try:
         require_results(results)

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from schemas.finding import Finding
+from schemas.finding import Finding
 
 
 class PipelineError(Exception):

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import hashlib
 import re
+import struct
 import unicodedata
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import orjson
 
-if TYPE_CHECKING:
-    from schemas.codec import Json
+from schemas.codec import Json
 
 FLOAT_DECIMALS = 6
 FILE_NAME = re.compile(r"[a-z0-9][a-z0-9._-]{2,100}\.json")
@@ -51,3 +51,8 @@ def _rounded(value: Json) -> Json:
     if isinstance(value, dict):
         return {key: _rounded(item) for key, item in value.items()}
     return value
+
+
+def token_digest(tokens: Sequence[int]) -> str:
+    """First 16 hex digits of the SHA-256 over token ids as little-endian 32-bit integers."""
+    return hashlib.sha256(struct.pack(f"<{len(tokens)}i", *tokens)).hexdigest()[:16]

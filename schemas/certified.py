@@ -18,13 +18,13 @@ import orjson
 from schemas import columns, contract, strict
 from schemas.codec import decode
 from schemas.rules import RULES
-from schemas.submission import Submission
-from schemas.trial import Trial
+from schemas.submission import Submission, Trial
 
 if TYPE_CHECKING:
     from schemas.codec import Json
     from schemas.columns import Check
     from schemas.finding import Finding
+
 
 Document: TypeAlias = "dict[str, Json]"
 

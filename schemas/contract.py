@@ -9,23 +9,17 @@ from __future__ import annotations
 import json
 from functools import cache
 from importlib import resources
-from typing import TYPE_CHECKING
+from typing import Any
+
+from jsonschema.protocols import Validator
 
 from schemas import compiled, strict
-from schemas.codec import decode
-from schemas.finding import bounded
+from schemas.codec import Json, decode
+from schemas.finding import Finding, bounded
 from schemas.messages import findings_of
 from schemas.migrations import migrated
 from schemas.rules import RULES
 from schemas.submission import Submission
-
-if TYPE_CHECKING:
-    from typing import Any
-
-    from jsonschema.protocols import Validator
-
-    from schemas.codec import Json
-    from schemas.finding import Finding
 
 SUBMISSION_SCHEMA = "submission.v1.schema.json"
 PUBLISHED_SCHEMA = "published.v1.schema.json"

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
 from functools import reduce
-from typing import TYPE_CHECKING, cast
+from typing import Any, cast
+
+from jsonschema.exceptions import ValidationError
 
 from schemas.finding import ROOT, Finding, child_path, nearest, shown
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-    from typing import Any
-
-    from jsonschema.exceptions import ValidationError
 
 
 def findings_of(error: ValidationError) -> Iterator[Finding]:

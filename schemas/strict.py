@@ -11,16 +11,13 @@ import math
 import re
 import unicodedata
 from collections import Counter
-from typing import TYPE_CHECKING, NoReturn
+from collections.abc import Iterator
+from typing import NoReturn
 
 import orjson
 
+from schemas.codec import Json
 from schemas.finding import ROOT, Finding, bounded, child_path, shown
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from schemas.codec import Json
 
 MAX_BYTES = 512 * 1024
 MAX_DEPTH = 12

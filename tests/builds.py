@@ -14,6 +14,7 @@ from tests.samples import Costs, sample
 if TYPE_CHECKING:
     from schemas.submission import Arm, Submission
 
+
 # A depth, a card and a size of model of their own: nothing else in a corpus is compared with these.
 # Articles about the card are among the published figures.
 DEPTH = 8

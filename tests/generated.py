@@ -19,6 +19,8 @@ from tests.schema_tree import resolved
 if TYPE_CHECKING:
     from schemas.columns import Schema
 
+
+if TYPE_CHECKING:
     Document = dict[str, Any]
 
 _SCHEMA = schema(SUBMISSION_SCHEMA)

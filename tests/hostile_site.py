@@ -22,6 +22,7 @@ from tests.schema_tree import resolved
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+
 TRICKS = {
     "handlers": '" onmouseover="boom()" \' onerror=\'boom()\' autofocus onfocus=boom() x="',
     "entities": '--- &lt;script&gt;boom()&lt;/script&gt; \\u003cscript\\u003e \\"; boom(); //',

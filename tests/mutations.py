@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from schemas.columns import Schema
     from tests.leaves import Path
 
+
+if TYPE_CHECKING:
     Document = dict[str, Any]
 
 SAYS_LESS = "the field is optional: the file says less, and what it says stays true"

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from filelock import FileLock
 
-from pipeline.build import build
+from pipeline.site.build import build
 from tests.builds import over_builds
 from tests.crowds import crowds
 from tests.hostile_site import TRICKS, file_stem, submissions
@@ -25,6 +25,7 @@ from tests.samples import Costs, sample, sample_bytes
 
 if TYPE_CHECKING:
     from schemas.submission import Submission
+
 
 PUBLISHED = Path(__file__).resolve().parents[1] / "results" / "published"
 HOSTILE_NOTE = (

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pipeline.comment_cli import MARKER
+from pipeline.intake.cli import MARKER
 from tests.dry_runner import Host, commit, git, make_host, run_workflow
 from tests.pipeline.repositories import FOLDER, name_of
 from tests.samples import sample, sample_bytes
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from schemas.submission import Submission
+
 
 pytestmark = pytest.mark.long
 NEW = sample(prompts_per_task=2, blocks=1, contributor="ada")
@@ -152,16 +153,14 @@ def verdict_of(host: Host, text: str) -> None:
 def test_a_hostile_artifact_becomes_no_verdict(
     host: Host, text: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from pipeline import comment_cli  # noqa: PLC0415 - the dry run of the command is below
+    from pipeline.intake import cli  # noqa: PLC0415 - the dry run of the command is below
 
     event = open_pull_request(host, put(host, NEW))
     verdict_of(host, text)
     monkeypatch.setenv("PATH", f"{host.folder / 'bin'}:/usr/bin:/bin")
-    head = comment_cli.host.Head(
-        sha=event["workflow_run"]["head_sha"], owner="ada", branch="result"
-    )
+    head = cli.host.Head(sha=event["workflow_run"]["head_sha"], owner="ada", branch="result")
 
-    comment_cli.comment(host.artifacts["verdict"] / "verdict.json", "someone/project", head)
+    cli.write_comment(host.artifacts["verdict"] / "verdict.json", "someone/project", head)
 
     (body,) = comments(host)
     assert "## Not judged" in body
@@ -195,13 +194,13 @@ def test_a_pull_request_that_changes_the_checks_gets_no_verdict_of_theirs(host: 
 def test_a_verdict_about_a_commit_that_is_no_longer_the_newest_is_not_said(
     host: Host, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    from pipeline import comment_cli  # noqa: PLC0415 - see above
+    from pipeline.intake import cli  # noqa: PLC0415 - see above
 
     open_pull_request(host, put(host, NEW))
     monkeypatch.setenv("PATH", f"{host.folder / 'bin'}:/usr/bin:/bin")
-    stale = comment_cli.host.Head(sha="1" * 40, owner="ada", branch="result")
+    stale = cli.host.Head(sha="1" * 40, owner="ada", branch="result")
 
-    said = comment_cli.comment(tmp_path / "verdict.json", "someone/project", stale)
+    said = cli.write_comment(tmp_path / "verdict.json", "someone/project", stale)
 
     assert said == "No open pull request has 1111111111 as its newest commit; nothing said."
     assert comments(host) == []

@@ -18,29 +18,34 @@ ROOT = Path(__file__).parents[1]
 PACKAGES = ("schemas", "estimates", "harness", "pipeline")
 # Who may import an outside module at run time; a name stands for the module and all below it.
 ALLOWED = {
-    "typer": ("harness.cli", "pipeline.cli", "pipeline.gate_cli", "pipeline.comment_cli"),
+    "typer": ("harness.cli", "pipeline.cli", "pipeline.intake.cli", "pipeline.intake.cli"),
     "duckdb": (
-        *("pipeline.load", "pipeline.aggregate", "pipeline.database", "pipeline.metrics"),
-        *("pipeline.charts", "pipeline.export", "pipeline.build"),
+        *(
+            "pipeline.data.load",
+            "pipeline.data.aggregate",
+            "pipeline.data.database",
+            "pipeline.data.metrics",
+        ),
+        *("pipeline.site.charts", "pipeline.data.export", "pipeline.site.build"),
     ),
-    "altair": ("pipeline.charts",),
-    "vl_convert": ("pipeline.charts", "pipeline.build", "pipeline.card"),
-    "polars": ("pipeline.charts",),
-    "jinja2": ("pipeline.pages",),
+    "altair": ("pipeline.site.charts",),
+    "vl_convert": ("pipeline.site.charts", "pipeline.site.build", "pipeline.site.card"),
+    "polars": ("pipeline.site.charts",),
+    "jinja2": ("pipeline.site.pages",),
     "subprocess": (
-        *("harness.detect", "harness.submit", "harness.runners", "harness.models"),
+        *("harness.machine", "harness.submit", "harness.runners", "harness.models"),
         *(
             "harness.doctor",
-            "pipeline.build",
-            "pipeline.git",
-            "pipeline.host",
-            "pipeline.addresses",
+            "pipeline.site.build",
+            "pipeline.intake.git",
+            "pipeline.intake.host",
+            "pipeline.site.build",
         ),
     ),
     "llama_cpp": ("harness.runners", "harness.models", "harness.doctor"),
-    "gguf": ("harness.gguf_file", "harness.gguf_header", "harness.models"),
+    "gguf": ("harness.models.gguf_file", "harness.models.gguf_header", "harness.models"),
     "huggingface_hub": ("harness.models",),
-    "rich": ("harness.cli", "harness.report", "harness.progress"),
+    "rich": ("harness.cli", "harness.report", "harness.run.progress"),
     "multiprocessing": ("harness.runners", "harness.doctor"),
 }
 # All that a leaf may import beside the standard library and itself.

@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from harness.cli.app import app
-from pipeline.database import open_database
+from pipeline.data.database import open_database
 
 ROOT = Path(__file__).parents[1]
 RESULTS = sorted((ROOT / "results" / "community").glob("*.json"))

@@ -8,28 +8,13 @@ that does not.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable
 
-from estimates.flags import (
-    completeness,
-    controls,
-    costs,
-    counters,
-    figures,
-    limits,
-    machine,
-    outputs,
-    spread,
-    trend,
-)
+from estimates.flags import completeness, costs, figures, limits, machine, outputs, spread, trend
+from estimates.flags.evidence import Evidence
+from estimates.model import Flag, Severity
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from estimates.flags.evidence import Evidence
-    from estimates.model import Flag, Severity
-
-    Check = Callable[[Evidence], Flag | None]
+Check = Callable[[Evidence], Flag | None]
 
 _ORDER: tuple[Severity, ...] = ("serious", "caution", "note")
 
@@ -44,7 +29,7 @@ FLAGS: dict[str, Check] = {
     "single-block": completeness.single_block,
     "not-interleaved": completeness.not_interleaved,
     "never-drafted": outputs.never_drafted,
-    "counters-disagree": counters.counters_disagree,
+    "counters-disagree": figures.counters_disagree,
     "diverged": outputs.diverged,
     "baseline-not-reproducible": outputs.baseline_not_reproducible,
     "crowd-outputs-vary": outputs.crowd_outputs_vary,
@@ -56,9 +41,9 @@ FLAGS: dict[str, Check] = {
     "drift": trend.drift,
     "first-block": trend.first_block,
     "cold-start": trend.cold_start,
-    "control-excludes-one": controls.control_excludes_one,
-    "loop-overhead": controls.loop_overhead,
-    "processor-time-disagrees": controls.processor_time_disagrees,
+    "control-excludes-one": costs.control_excludes_one,
+    "loop-overhead": costs.loop_overhead,
+    "processor-time-disagrees": costs.processor_time_disagrees,
     "round-cost-spread": costs.round_cost_spread,
     "probe-disagrees": costs.probe_disagrees,
     "prediction-missed": costs.prediction_missed,

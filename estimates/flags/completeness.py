@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
 
-from estimates.flags.evidence import listed, only
+from estimates.flags.evidence import Evidence, listed, only
 from estimates.model import Flag
-from estimates.trials import is_timed
-
-if TYPE_CHECKING:
-    from estimates.flags.evidence import Evidence
+from estimates.pairing import is_timed
 
 
 def failed_arm(evidence: Evidence) -> Flag | None:

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from estimates.trials import clock, is_timed, ms_per_token
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from estimates.model import Estimate
-    from estimates.pairing import PromptPairs
-    from schemas.submission import Submission, Trial
-
+from estimates.model import Estimate
+from estimates.pairing import PromptPairs, clock, is_timed, ms_per_token
+from schemas.submission import Submission, Trial
 
 STEADY_SHARE = 0.85
 

@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from statistics import median
-from typing import TYPE_CHECKING
 
 from estimates.decomposition import can_draft
-from estimates.flags.evidence import listed, only
-from estimates.model import Flag
+from estimates.flags.evidence import Evidence, Repeats, listed, only
+from estimates.model import Estimate, Flag
+from estimates.pairing import rounds
 from estimates.roofline import floor
-from estimates.trials import rounds
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from estimates.flags.evidence import Evidence, Repeats
-    from estimates.model import Estimate
-    from schemas.submission import Arm, Trial
+from schemas.submission import Arm, Trial
 
 # Parts of the file (an embedding table, say) are not read for every token.
 ROOFLINE_SLACK = 1.25

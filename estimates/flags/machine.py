@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
-from estimates.flags.evidence import listed, percent
+from estimates.flags.evidence import Evidence, listed, percent
 from estimates.model import Flag
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from estimates.flags.evidence import Evidence
-    from schemas.submission import Snapshot
+from schemas.submission import Snapshot
 
 STOLEN = 0.05
 BUSY_LOAD_PER_CORE = 0.5

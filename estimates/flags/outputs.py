@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from estimates.decomposition import can_draft, drafted_nothing
 from estimates.exactness import classify
-from estimates.flags.evidence import counted, listed, only
+from estimates.flags.evidence import Evidence, counted, listed, only
 from estimates.model import Flag
-
-if TYPE_CHECKING:
-    from estimates.flags.evidence import Evidence
 
 
 def never_drafted(evidence: Evidence) -> Flag | None:

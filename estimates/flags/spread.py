@@ -7,19 +7,14 @@ trials that were disturbed are `block-outlier`, a machine that is restless throu
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import fmean, stdev
-from typing import TYPE_CHECKING
 
-from estimates.flags.evidence import counted, only, percent
+from estimates.flags.evidence import Evidence, Repeats, counted, only, percent
 from estimates.flags.trend import cold_groups, without_drift
 from estimates.model import Flag
-from estimates.trials import decode_ms_per_token, ms_per_token
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from estimates.flags.evidence import Evidence, Repeats
+from estimates.pairing import decode_ms_per_token, ms_per_token
 
 BLOCK_CV = 0.10
 FAR_FROM_MEAN = 0.50

@@ -7,22 +7,16 @@ odd first block, and a first trial in a slow first block is no cold start.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from statistics import fmean, median
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from estimates.decomposition import can_draft, tokens_per_round
-from estimates.flags.evidence import Repeats, only, percent, steady_length
-from estimates.intervals import t_interval
+from estimates.flags.evidence import Evidence, Repeats, only, percent, steady_length
+from estimates.intervals import p_of_rank, spearman, t_interval
 from estimates.model import Flag
-from estimates.significance import p_of_rank, spearman
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from estimates.flags.evidence import Evidence
 
 DRIFT_P = 0.01
 # In a long campaign a drift of a few per mille is significant and of no consequence.

@@ -1,11 +1,13 @@
 """Which commands are there? The typer application that `draftmap` and `python -m harness` start."""
 
+import signal
+from types import FrameType
 from typing import Annotated
 
 import typer
 
 from harness import __version__
-from harness.cli import talk
+from harness.cli import console
 from harness.cli.doctor import doctor
 from harness.cli.import_ import import_
 from harness.cli.methods import methods
@@ -14,7 +16,6 @@ from harness.cli.run import run
 from harness.cli.show import show
 from harness.cli.submit import submit
 from harness.cli.validate import validate
-from harness.interrupt import treat_termination_as_ctrl_c
 
 # As the README and all messages call it: it works installed and in a checkout.
 _PROGRAM = "python -m harness"
@@ -54,6 +55,15 @@ def options(
 
 def main() -> None:
     """Run the command line and exit with its code."""
-    talk.open_closed_streams()
+    console.open_closed_streams()
     treat_termination_as_ctrl_c()
     app(prog_name=_PROGRAM)
+
+
+def treat_termination_as_ctrl_c() -> None:
+    """Let SIGTERM (from `kill`, `timeout`, a shutdown) do what Ctrl-C does, from now on."""
+    signal.signal(signal.SIGTERM, _interrupt)
+
+
+def _interrupt(_number: int, _frame: FrameType | None) -> None:
+    raise KeyboardInterrupt

@@ -4,8 +4,8 @@ from typing import Annotated
 
 import typer
 
-from harness.cli import talk
-from harness.doctor.check import Check
+from harness.cli import console
+from harness.doctor.checks import Check
 from harness.doctor.examine import examine
 from schemas.codec import encode
 
@@ -13,7 +13,7 @@ _FAILED = 3
 _MARKS = {"ok": ("ok", "green"), "warn": ("warn", "yellow"), "fail": ("FAIL", "red")}
 
 
-@talk.reports_errors
+@console.reports_errors
 def doctor(
     *,
     model: Annotated[
@@ -24,21 +24,21 @@ def doctor(
 ) -> None:
     """Check Python, engine, devices, memory, power, load and clock, and say what to do."""
     checks = []
-    for check in examine(model=model, say=talk.say):
+    for check in examine(model=model, say=console.say):
         checks.append(check)
         if not json:
             _print(check)
     if json:
-        talk.print_json(encode(checks))
+        console.print_json(encode(checks))
     if any(check.status == "fail" for check in checks):
         raise typer.Exit(_FAILED)
 
 
 def _print(check: Check) -> None:
     mark, style = _MARKS[check.status]
-    console = talk.result_console()
-    console.print(f"[{style}]{mark:<5}[/] {check.name:<10} ", end="")
-    console.print(check.found, markup=False, soft_wrap=True)
+    screen = console.result_console()
+    screen.print(f"[{style}]{mark:<5}[/] {check.name:<10} ", end="")
+    screen.print(check.found, markup=False, soft_wrap=True)
     if check.remedy:
         # Commands must be copied whole, so they are not wrapped.
-        console.print(f"      {check.remedy}", markup=False, soft_wrap=True)
+        screen.print(f"      {check.remedy}", markup=False, soft_wrap=True)

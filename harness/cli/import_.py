@@ -6,18 +6,16 @@ from typing import Annotated
 
 import typer
 
-from estimates.report import to_json
-from estimates.summary import summarize
-from harness import output as results
-from harness.cli import talk
-from harness.errors import BadInputError, UsageError
+from estimates.summary import summarize, to_json
+from harness.cli import console
+from harness.errors import BadInputError, UsageError, suggestion
 from harness.importers import IMPORTERS
 from harness.importers.assemble import About, Imported, assemble
 from harness.importers.facts import KEYS, told
 from harness.importers.reading import read
 from harness.importers.source import Given, arm_and_path, digest, given
-from harness.nearest import suggestion
 from harness.report.terminal import show as show_report
+from harness.run import result_file as results
 from schemas.submission import Submission
 
 _NO_LICENCE = (
@@ -28,7 +26,7 @@ _NAME = re.compile(r"[^\x00-\x1f<>]{1,120}")
 _HANDLE = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,37}[A-Za-z0-9])?")
 
 
-@talk.reports_errors
+@console.reports_errors
 def import_(  # noqa: PLR0913 - typer makes an option of every argument
     *,
     files: Annotated[
@@ -156,17 +154,17 @@ def _written(submissions: tuple[Submission, ...], output: Path | None) -> list[P
 
 def _report(done: Imported, paths: list[Path], *, as_json: bool) -> None:
     for line in done.left_out:
-        talk.say(f"left out: {line}")
+        console.say(f"left out: {line}")
     if any(each.origin and each.origin.licence is None for each in done.submissions):
-        talk.say(_NO_LICENCE)
+        console.say(_NO_LICENCE)
     summaries = [summarize(each) for each in done.submissions]
     if as_json:
         entries = [
             {"file": str(path), "summary": to_json(summary)}
             for path, summary in zip(paths, summaries, strict=True)
         ]
-        talk.print_json({"results": [*entries], "left_out": [*done.left_out]})
+        console.print_json({"results": [*entries], "left_out": [*done.left_out]})
     for submission, summary, path in zip(done.submissions, summaries, paths, strict=True):
         if not as_json:
-            show_report(submission, summary, talk.result_console())
-        talk.say(f"Result: {path}")
+            show_report(submission, summary, console.result_console())
+        console.say(f"Result: {path}")

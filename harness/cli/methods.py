@@ -6,22 +6,22 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from harness.cli import talk
-from harness.methods import METHODS, MethodKind, signature
+from harness.campaign.methods import METHODS, MethodKind, signature
+from harness.cli import console
 from harness.runners import OFFERED
 from schemas.codec import Json
 
 
-@talk.reports_errors
+@console.reports_errors
 def methods(
     *,
     json: Annotated[bool, typer.Option("--json", help="Print the list for machines.")] = False,
 ) -> None:
     """List the methods of `run --method`, as they are written and with their usual sizes."""
     if json:
-        talk.print_json({name: _as_json(name, kind) for name, kind in METHODS.items()})
+        console.print_json({name: _as_json(name, kind) for name, kind in METHODS.items()})
     else:
-        _print(talk.result_console())
+        _print(console.result_console())
 
 
 def _as_json(name: str, kind: MethodKind) -> Json:

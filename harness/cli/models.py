@@ -5,16 +5,124 @@ from __future__ import annotations
 from typing import Annotated
 
 import typer
+from rich.console import Console
+from rich.table import Table
 
-from harness import vocabulary
-from harness.cli import models_table, talk
+from harness.cli import console
 from harness.errors import MachineError
-from harness.gguf_header import vocabulary_and_tokens
-from harness.models.located import located
-from harness.models.overview import overview
+from harness.models import compatibility
+from harness.models.compatibility import FIRST_COMPARED, Comparison
+from harness.models.fit import ModelEntry, Overview, overview
+from harness.models.gguf_header import vocabulary_and_tokens
 from harness.models.presets import presets
-from harness.models.resolve import resolve
+from harness.models.resolve import located, resolve
 from schemas.codec import Json, encode
+
+_MB = 1_000_000
+_MB_PER_GB = 1000
+_TWO_DIGITS = 10
+_UNKNOWN = "?"
+_NAMES = {"kind": "kind", "bos": "BOS", "eos": "EOS", "size": "size", "texts": "texts"}
+
+
+def show(found: Overview, console: Console) -> None:
+    """The presets, then the pairs, then what the columns mean."""
+    _print(_models(found), console)
+    console.print()
+    _print(_pairs(found), console)
+    for note in dict.fromkeys((p.pair.target, p.pair.note) for p in found.pairs if p.pair.note):
+        console.print(": ".join(note), markup=False, soft_wrap=True)
+    console.print()
+    memory = found.memory
+    console.print(
+        f"fits: weights and KV cache (f16) for {found.context_tokens} tokens in the "
+        f"{memory.total_mib / 1024:.1f} GiB of {memory.name};\n"
+        "tight: more than 90 % of it. ~: not from that repository itself. ?: unknown.\n"
+        "`python -m harness models get MODEL` fetches a model and its draft;\n"
+        "`python -m harness models check TARGET DRAFT` compares two files that are here.",
+        markup=False,
+        soft_wrap=True,
+    )
+
+
+def show_comparison(target: str, draft: str, compared: Comparison, console: Console) -> None:
+    """Yes or no, each point of the rule, and the first ids that mean something else."""
+    word = "Yes" if compared.fits else "No"
+    verb = "can" if compared.fits else "cannot"
+    console.print(
+        f"{word}: {draft} {verb} draft for {target}.", markup=False, style="bold", soft_wrap=True
+    )
+    for point in compared.points:
+        mark, style = ("ok", "green") if point.holds else ("NO", "red")
+        console.print(f"  [{style}]{mark}[/] {_NAMES[point.name]:<6} ", end="")
+        console.print(point.found, markup=False, soft_wrap=True)
+    if not compared.differing:
+        return
+    more = compared.differing
+    console.print(f"  {more} ids from {FIRST_COMPARED} up differ; the first:")
+    for each in compared.differences:
+        text = f"    {each.token}: target {each.target!r}, draft {each.draft!r}"
+        console.print(text, markup=False, soft_wrap=True)
+
+
+def _models(found: Overview) -> Table:
+    table = _table("model", "quant", "size", "here", "licence", "fits")
+    for entry in found.models:
+        preset = entry.preset
+        name = preset.name if preset.repository is None else f"{preset.name}\n {preset.repository}"
+        table.add_row(
+            name,
+            preset.quantisation,
+            _size(entry),
+            "yes" if entry.on_disk else "",
+            preset.licence or _UNKNOWN,
+            entry.fits or _UNKNOWN,
+        )
+    return table
+
+
+def _pairs(found: Overview) -> Table:
+    table = _table("target", "draft", "tokenizer", "needs", "fits")
+    for each in found.pairs:
+        pair = each.pair
+        needs = _amount(each.needed_bytes / _MB) if each.needed_bytes else _UNKNOWN
+        word = "ok" if pair.fits else "no"
+        table.add_row(pair.target, pair.draft, word, needs, each.fits or _UNKNOWN)
+    return table
+
+
+def _table(*headings: str) -> Table:
+    table = Table(box=None, padding=(0, 1), collapse_padding=True, pad_edge=False)
+    for heading in headings:
+        numeric = heading in ("size", "needs")
+        table.add_column(heading, no_wrap=True, justify="right" if numeric else "left")
+    return table
+
+
+def _print(table: Table, console: Console) -> None:
+    """The table without the blanks that fill its last column."""
+    with console.capture() as captured:
+        console.print(table)
+    for line in captured.get().splitlines():
+        console.out(line.rstrip(), highlight=False)
+
+
+def _size(entry: ModelEntry) -> str:
+    if entry.file_bytes is not None:
+        return _amount(entry.file_bytes / _MB)
+    if entry.preset.size_mb is None:
+        return _UNKNOWN
+    about = "~" if entry.preset.size_from in ("elsewhere", "computed") else ""
+    return about + _amount(entry.preset.size_mb)
+
+
+def _amount(size_mb: float) -> str:
+    """Three digits: 88 MB, 4.92 GB, 19.9 GB."""
+    if size_mb < _MB_PER_GB:
+        return f"{size_mb:.0f} MB"
+    size_gb = size_mb / _MB_PER_GB
+    return f"{size_gb:.2f} GB" if size_gb < _TWO_DIGITS else f"{size_gb:.1f} GB"
+
 
 _DOES_NOT_FIT = 1
 
@@ -22,7 +130,7 @@ app = typer.Typer(invoke_without_command=True, rich_markup_mode="markdown")
 
 
 @app.callback()
-@talk.reports_errors
+@console.reports_errors
 def models(
     context: typer.Context,
     *,
@@ -36,13 +144,13 @@ def models(
         return
     found = overview()
     if json:
-        talk.print_json(encode(found))
+        console.print_json(encode(found))
         return
-    models_table.show(found, talk.result_console())
+    show(found, console.result_console())
 
 
 @app.command()
-@talk.reports_errors
+@console.reports_errors
 def check(
     *,
     target: Annotated[str, typer.Argument(help="A GGUF file, a preset or `owner/repo:quant`.")],
@@ -56,19 +164,19 @@ def check(
     """
     paths = located(target), located(draft)
     ours, theirs = (vocabulary_and_tokens(path) for path in paths)
-    compared = vocabulary.compare(
+    compared = compatibility.compare(
         ours[0], theirs[0], target_tokens=lambda: ours[1], draft_tokens=lambda: theirs[1]
     )
     if json:
-        talk.print_json(_answer(target, draft, compared))
+        console.print_json(_answer(target, draft, compared))
     else:
-        models_table.show_comparison(target, draft, compared, talk.result_console())
+        show_comparison(target, draft, compared, console.result_console())
     if not compared.fits:
         raise typer.Exit(_DOES_NOT_FIT)
 
 
 @app.command()
-@talk.reports_errors
+@console.reports_errors
 def get(
     *,
     name: Annotated[str, typer.Argument(metavar="MODEL", help="A preset or `owner/repo:quant`.")],
@@ -94,11 +202,11 @@ def _path(name: str) -> str:
     try:
         path = located(name)
     except MachineError:
-        return str(resolve(name, say=talk.say).path)
-    talk.say(f"{name} is on this disk already.")
+        return str(resolve(name, say=console.say).path)
+    console.say(f"{name} is on this disk already.")
     return str(path)
 
 
-def _answer(target: str, draft: str, compared: vocabulary.Comparison) -> Json:
+def _answer(target: str, draft: str, compared: compatibility.Comparison) -> Json:
     answer = encode(compared)
     return {"target": target, "draft": draft, "fits": compared.fits, "comparison": answer}

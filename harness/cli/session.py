@@ -2,36 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import typer
 
-from estimates.report import to_json
-from estimates.summary import summarize
-from harness import cache, execute
-from harness import output as results
-from harness.cli import talk
-from harness.detect.checkout import commit
-from harness.detect.machine import machine
-from harness.detect.watch import Watch
+from estimates.model import Summary
+from estimates.summary import summarize, to_json
+from harness import files
+from harness.campaign.model import Campaign
+from harness.cli import console
+from harness.cli.engine import Wanted
 from harness.errors import INTERRUPTED, HarnessError
-from harness.journal import fingerprint, set_aside
-from harness.progress import ProgressDisplay
+from harness.machine.detect import machine
+from harness.machine.environment import Watch
+from harness.machine.versions import commit
 from harness.report import engines, words
 from harness.report.terminal import show
-from harness.turns import NotBegunError, in_turn
-
-if TYPE_CHECKING:
-    from collections.abc import Generator, Mapping
-    from pathlib import Path
-
-    from estimates.model import Summary
-    from harness.cli.wanted import Wanted
-    from harness.model import Campaign
-    from harness.runners.base import Runner
-    from schemas.submission import Submission
+from harness.run import execute
+from harness.run import result_file as results
+from harness.run.journal import fingerprint, set_aside
+from harness.run.progress import ProgressDisplay
+from harness.run.turns import NotBegunError, in_turn
+from harness.runners.base import Runner
+from schemas.submission import Submission
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +45,7 @@ def measure(wanted: Wanted, *, resume: bool) -> None:
     if not resume:  # which writes the same result anew, with more in it
         results.require_free(wanted.output)
     runs = _runs(wanted, resume=resume)
-    with ProgressDisplay(talk.talk_console()) as display:
+    with ProgressDisplay(console.talk_console()) as display:
         ended = in_turn({name: run.by_blocks(display) for name, run in runs.items()})
     kept: dict[str, _Kept] = {}
     for name, outcome in ended.items():
@@ -60,7 +56,7 @@ def measure(wanted: Wanted, *, resume: bool) -> None:
         elif len(ended) == 1:
             raise outcome
         else:
-            talk.say(f"Error: {name}: {outcome}")
+            console.say(f"Error: {name}: {outcome}")
     failed = {name: str(each) for name, each in ended.items() if isinstance(each, HarnessError)}
     _tell(kept, failed, as_json=wanted.as_json)
     _end(kept, ended)
@@ -86,20 +82,20 @@ def _tell(kept: Mapping[str, _Kept], failed: Mapping[str, str], *, as_json: bool
     """The results for people, or for machines: one summary, or one for each engine."""
     if as_json:
         summaries = {name: to_json(each.summary) for name, each in kept.items()}
-        talk.print_json(summaries.get("", {"engines": summaries}))
+        console.print_json(summaries.get("", {"engines": summaries}))
     else:
-        console = talk.result_console()
+        screen = console.result_console()
         for name, each in kept.items():
             if name:
-                console.rule(name, align="left")
-            show(each.submission, each.summary, console)
+                screen.rule(name, align="left")
+            show(each.submission, each.summary, screen)
         if len(kept) + len(failed) > 1 and kept:
-            console.rule()
+            screen.rule()
             compared = {name: (each.submission, each.summary) for name, each in kept.items()}
             for line in engines.lines(compared, failed):
-                console.print(line, soft_wrap=True, markup=False)
+                screen.print(line, soft_wrap=True, markup=False)
     for each in kept.values():
-        talk.say(f"Result: {each.path}")
+        console.say(f"Result: {each.path}")
 
 
 class _Run:
@@ -138,17 +134,19 @@ class _Run:
             case "completed" | "precise-enough":
                 self._work_file.unlink(missing_ok=True)
             case "budget-spent":
-                talk.say(
+                console.say(
                     "The time is spent; the same command with --resume and more --budget goes on."
                 )
             case "interrupted":
-                talk.say("The run was interrupted; the same command with --resume goes on with it.")
+                console.say(
+                    "The run was interrupted; the same command with --resume goes on with it."
+                )
         return _Kept(submission=submission, summary=summarize(submission), path=path)
 
 
 def _work_file(campaign: Campaign, *, resume: bool) -> Path:
-    folder = cache.directory() / "work"
-    with cache.usable():
+    folder = files.directory() / "work"
+    with files.usable():
         folder.mkdir(exist_ok=True)
         path = folder / f"{fingerprint(campaign)[:16]}.jsonl"
         if path.exists() and not resume:
@@ -160,7 +158,7 @@ def _begin_afresh(path: Path) -> None:
     kept = set_aside(path)
     if kept is not None:
         aside, trials = kept
-        talk.say(
+        console.say(
             f"An earlier run with these options stopped after {words.counted(trials, 'trial')}; "
             f"--resume would go on with it. This one starts afresh, the old one is kept as {aside}"
         )

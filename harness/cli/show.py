@@ -5,16 +5,15 @@ from typing import Annotated
 
 import typer
 
-from estimates.report import to_json
-from estimates.summary import summarize
-from harness.cli import talk
+from estimates.summary import summarize, to_json
+from harness.cli import console
 from harness.errors import BadInputError, unreadable
 from harness.report.terminal import show as show_report
 from schemas.contract import read
 from schemas.submission import Submission
 
 
-@talk.reports_errors
+@console.reports_errors
 def show(
     *,
     file: Annotated[Path, typer.Argument(help="A result file.")],
@@ -24,9 +23,9 @@ def show(
     submission = _read(file)
     summary = summarize(submission)
     if json:
-        talk.print_json(to_json(summary))
+        console.print_json(to_json(summary))
     else:
-        show_report(submission, summary, talk.result_console())
+        show_report(submission, summary, console.result_console())
 
 
 def _read(path: Path) -> Submission:

@@ -9,10 +9,10 @@ from typing import Annotated
 import typer
 
 from harness import submit as submission
-from harness.cli import talk
+from harness.cli import console
 
 
-@talk.reports_errors
+@console.reports_errors
 def submit(
     *,
     file: Annotated[Path, typer.Argument(help="A result file of `python -m harness run`.")],
@@ -38,25 +38,25 @@ def submit(
     typer.echo(path.relative_to(checkout).as_posix())
     if submission.was_submitted(path, checkout):
         branch = submission.branch(path)
-        talk.say(f"The branch {branch} is there: submitted before, or begun and not finished.")
-        talk.say(f"To do it again, delete the branch first: git branch -D {branch}")
+        console.say(f"The branch {branch} is there: submitted before, or begun and not finished.")
+        console.say(f"To do it again, delete the branch first: git branch -D {branch}")
         return
     steps = submission.steps(path, checkout)
     if submission.can_open_pull_requests(checkout) and _agreed(yes=yes):
         for step in submission.open_pull_request(steps, checkout):
-            talk.say(step)
+            console.say(step)
         return
     _explain(steps)
 
 
 def _explain(steps: Sequence[Sequence[str]]) -> None:
     has_gh = shutil.which("gh") is not None
-    talk.say("To open the pull request, run in the checkout:")
+    console.say("To open the pull request, run in the checkout:")
     for command in steps:
         if has_gh or command[0] != "gh":
-            talk.say("  " + submission.as_line(command))
+            console.say("  " + submission.as_line(command))
     if not has_gh:
-        talk.say("Then open the pull request for that branch on the code host's page.")
+        console.say("Then open the pull request for that branch on the code host's page.")
 
 
 def _agreed(*, yes: bool) -> bool:

@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
-from estimates.understand import understand
-from harness.cli import talk
+from estimates.understanding import understand
+from harness.cli import console
 from harness.report.understood import lines
 from schemas.codec import Json, encode
 from schemas.contract import read as read_document
@@ -17,7 +17,7 @@ from schemas.submission import Submission
 _INVALID = 1
 
 
-@talk.reports_errors
+@console.reports_errors
 def validate(
     *,
     files: Annotated[list[Path], typer.Argument(help="Result files.")],
@@ -30,7 +30,7 @@ def validate(
     read = [(path, _read(path)) for path in files]
     found = [(path, each) for path, result in read if isinstance(result, tuple) for each in result]
     if json:
-        talk.print_json([_entry(path, finding) for path, finding in found])
+        console.print_json([_entry(path, finding) for path, finding in found])
     else:
         for path, finding in found:
             typer.echo(finding.line(str(path)))
@@ -39,13 +39,13 @@ def validate(
             _say_understood(path, result)
     if found:
         raise typer.Exit(_INVALID)
-    talk.say(f"{len(files)} valid." if len(files) > 1 else "Valid.")
+    console.say(f"{len(files)} valid." if len(files) > 1 else "Valid.")
 
 
 def _say_understood(path: Path, submission: Submission) -> None:
-    talk.say(f"{path}:")
+    console.say(f"{path}:")
     for line in lines(understand(submission)):
-        talk.say(f"  {line}")
+        console.say(f"  {line}")
 
 
 def _read(path: Path) -> Submission | tuple[Finding, ...]:

@@ -4,16 +4,11 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+import time
+from pathlib import Path
 
-from harness.doctor.check import fail, ok
-from harness.doctor.software import PORTABLE_REINSTALL
-from harness.signals import death
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from harness.doctor.check import Check
+from harness.doctor.checks import PORTABLE_REINSTALL, Check, fail, ok
+from harness.machine.command import death
 
 _NAME = "Decode"
 _TIMEOUT_S = 300
@@ -22,7 +17,7 @@ _REASON_LENGTH = 160
 
 def decode(model: Path) -> Check:
     """Try a real decode with these weights."""
-    command = [sys.executable, "-m", "harness.doctor.decode_child", str(model)]
+    command = [sys.executable, "-m", "harness.doctor.decode", str(model)]
     try:
         # Our own module, with a path that has been checked to be a model.
         done = subprocess.run(  # noqa: S603
@@ -52,3 +47,24 @@ def judge(returncode: int, stdout: str, stderr: str, model: str) -> Check:
         )
         return fail(_NAME, reason, remedy + PORTABLE_REINSTALL)
     return ok(_NAME, f"{float(stdout.rsplit(maxsplit=1)[-1]):.1f} tokens/s with {model}")
+
+
+_STEPS = 16
+_PROMPT = "The quick brown fox jumps over the lazy dog and then"
+
+
+def main(path: str) -> int:
+    """Decode and print the rate."""
+    from llama_cpp import Llama  # noqa: PLC0415 - only the child process loads the engine
+
+    model = Llama(path, n_ctx=256, n_gpu_layers=-1, verbose=False)
+    model.eval(model.tokenize(_PROMPT.encode()))
+    began = time.perf_counter()
+    for _ in range(_STEPS):
+        model.eval([model.sample(temp=0.0)])
+    print(f"{_STEPS / (time.perf_counter() - began):.2f}")  # noqa: T201 - the answer to the parent
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))

@@ -6,24 +6,13 @@ sample in `tests/captures/imports`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
 
-from harness.importers import (
-    inventivehq,
-    llama_bench,
-    mtp_bench,
-    spec_bench,
-    speed_bench,
-    vllm,
-)
+from harness.importers import inventivehq, llama_bench, mtp_bench, spec_bench, speed_bench, vllm
+from harness.importers.model import Reading
+from harness.importers.source import Given
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from harness.importers.model import Reading
-    from harness.importers.source import Given
-
-    Importer = Callable[[Sequence[Given]], Reading]
+Importer = Callable[[Sequence[Given]], Reading]
 
 IMPORTERS: dict[str, Importer] = {
     "inventivehq": inventivehq.read,

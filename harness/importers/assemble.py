@@ -4,29 +4,32 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
 
 from harness import __version__
 from harness.errors import BadInputError
 from harness.importers import setting
 from harness.importers.facts import Facts, for_part, missing_message
-from harness.importers.methods import method
-from harness.importers.model import BASELINE
-from harness.importers.names import ids_of
-from harness.importers.tasks import check, task_of
+from harness.importers.model import BASELINE, ArmRead, Part, Reading, Record
+from harness.importers.translate import check, ids_of, method, task_of
 from harness.importers.trials import LeftOut, trials
 from schemas.canonical import canonical_bytes
 from schemas.codec import encode
 from schemas.contract import findings
-from schemas.submission import Arm, Design, Origin, Prompt, Submission, Suite, Tool
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from harness.importers.model import ArmRead, Part, Reading, Record
-    from schemas.submission import Method, Model, Trial
+from schemas.submission import (
+    Arm,
+    Design,
+    Method,
+    Model,
+    Origin,
+    Prompt,
+    Submission,
+    Suite,
+    Tool,
+    Trial,
+)
 
 MAX_PROMPTS = 512
 # A suite of another tool has no version that we could know.

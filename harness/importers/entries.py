@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, TypeGuard
+from typing import NoReturn, TypeGuard
 
 import orjson
 
 from harness.errors import BadInputError
-from harness.importers.source import text
+from harness.importers.source import Given, text
+from schemas.codec import Json
 from schemas.finding import ROOT, child_path, shown
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import NoReturn
-
-    from harness.importers.source import Given
-    from schemas.codec import Json
 
 # Beyond these a figure is a slip, and a calendar or a result cannot hold what follows from it.
 _LARGEST = 10**15

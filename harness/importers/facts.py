@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from harness.errors import BadInputError
-from harness.nearest import suggestion
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+from harness.errors import BadInputError, suggestion
 
 KEYS: dict[str, str] = {
     "target": 'name of the target, such as "Qwen3-8B"',

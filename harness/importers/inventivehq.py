@@ -7,18 +7,13 @@ status, records[]}]}}}`, or one such `{meta, runs[]}` by itself. Every key and b
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
 from harness.importers.entries import Entry, document
 from harness.importers.model import BASELINE, ArmRead, Part, Reading, Record
-from harness.importers.names import id_of, model_facts
-from harness.importers.reasons import reason_of
-from harness.importers.timings import rate_counts, rounds
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from harness.importers.source import Given
+from harness.importers.source import Given
+from harness.importers.translate import id_of, model_facts, reason_of
+from harness.importers.trials import rate_counts, rounds
 
 # The experiment's script always drafts with these, and asks for all layers on the GPU.
 _METHODS = {"baseline": "none", "ngram": "ngram-cache:n_max=5"}

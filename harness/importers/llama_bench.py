@@ -6,18 +6,14 @@ A test of generation feeds `n_gen` single tokens after a given first one, so tha
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING
 
 from harness.importers.entries import Entry, lines
 from harness.importers.model import BASELINE, ArmRead, Part, Reading, Record
-from harness.importers.names import id_of, model_facts
-from harness.importers.timings import written
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from harness.importers.source import Given
+from harness.importers.source import Given
+from harness.importers.translate import id_of, model_facts
+from harness.importers.trials import written
 
 _NS_PER_MS, _NS_PER_S = 1e6, 1e9
 _BACKENDS = {"cuda": "cuda", "vulkan": "vulkan", "metal": "metal", "rocm": "rocm", "hip": "rocm",

@@ -6,25 +6,47 @@ the server's; a time is worked out from it. Runners around it add `gguf`, `spec_
 
 from __future__ import annotations
 
+import dataclasses
+import itertools
 import re
-from typing import TYPE_CHECKING
+import shlex
+from collections.abc import Iterator, Sequence
 
 from harness.errors import BadInputError
 from harness.importers.entries import Entry, document
-from harness.importers.model import BASELINE, Part, Reading, Record
-from harness.importers.names import model_facts
-from harness.importers.pairs import arms, named
-from harness.importers.reasons import reason_of
-from harness.importers.source import text
-from harness.importers.spec_flags import method_of
-from harness.importers.tasks import MTP_BENCH
-from harness.importers.timings import MS_PER_S, rounds
+from harness.importers.model import BASELINE, Part, Reading, Record, arms, named
+from harness.importers.source import Given, text
+from harness.importers.translate import METHODS, MTP_BENCH, model_facts, reason_of
+from harness.importers.trials import MS_PER_S, rounds
+from schemas.codec import Json
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+_TYPE = "--spec-type"
+_DEPTHS = ("--spec-draft-n-max", "--draft-max", "--draft-n", "--draft")
+_NAMES = {"draft-simple": "draft-model"}
 
-    from harness.importers.source import Given
-    from schemas.codec import Json
+
+def method_of(flags: str) -> str | None:
+    """The method as `--map method=` takes it; `None` for no type, several, or an unknown one."""
+    said = _values(flags)
+    kind = said.get(_TYPE, "")
+    kind = _NAMES.get(kind, kind.removeprefix("draft-"))
+    cls = METHODS.get(kind)
+    if cls is None or kind == "none":
+        return None
+    depth = next((said[flag] for flag in _DEPTHS if flag in said), "")
+    takes_depth = any(field.name == "n_max" for field in dataclasses.fields(cls))
+    return f"{kind}:n_max={depth}" if takes_depth and depth.isdecimal() else kind
+
+
+def _values(flags: str) -> dict[str, str]:
+    """Each flag with the word that follows it, or after its `=`."""
+    try:
+        words = shlex.split(flags)
+    except ValueError:
+        return {}  # an open quotation mark: nothing certain can be read
+    said = dict(itertools.pairwise(words))
+    return said | dict(word.split("=", 1) for word in words if "=" in word)
+
 
 _ROW = re.compile(
     r"[\s>|]*(?P<name>[^\s>]\S{0,80})(?P<repeats>\s+x\d+)?\s+pred=\s*(?P<predicted_n>\d+)\s+"

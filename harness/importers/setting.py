@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, cast, get_args, get_type_hints
+from typing import Any, Literal, cast, get_args, get_type_hints
 
-from harness.errors import BadInputError
-from harness.importers.names import active_size_in, id_of, size_in, vendor_of
-from harness.nearest import suggestion
+from harness.errors import BadInputError, suggestion
+from harness.importers.facts import Facts
+from harness.importers.translate import active_size_in, id_of, size_in, vendor_of
+from harness.importers.trials import RateCounts
 from schemas.submission import (
     Cpu,
     Engine,
@@ -17,10 +18,6 @@ from schemas.submission import (
     Placement,
     Settings,
 )
-
-if TYPE_CHECKING:
-    from harness.importers.facts import Facts
-    from harness.importers.timings import RateCounts
 
 
 def machine(facts: Facts) -> Machine:

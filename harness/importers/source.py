@@ -7,15 +7,12 @@ import gzip
 import hashlib
 import re
 import zlib
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from io import BufferedReader
+from pathlib import Path
 
 from harness.errors import BadInputError, unreadable
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from io import BufferedReader
-    from pathlib import Path
 
 MAX_BYTES = 64 * 1024 * 1024
 _GZIP = b"\x1f\x8b"

@@ -7,20 +7,14 @@ its note says so. A question of several turns is one generation; choices are rep
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from harness.importers.entries import lines
-from harness.importers.model import BASELINE, Part, Reading, Record
-from harness.importers.pairs import arms, named
-from harness.importers.tasks import SPEC_BENCH
-from harness.importers.timings import MS_PER_S, histogram, written
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from harness.importers.entries import Entry
-    from harness.importers.source import Given
+from harness.importers.entries import Entry, lines
+from harness.importers.model import BASELINE, Part, Reading, Record, arms, named
+from harness.importers.source import Given
+from harness.importers.translate import SPEC_BENCH
+from harness.importers.trials import MS_PER_S, histogram, written
 
 NOTE = "Spec-Bench times the whole request: decode_ms includes processing the prompt"
 # What the script writes in place of an answer when a turn failed; its counters are stale then.

@@ -6,20 +6,14 @@ each turn has a first token of its own, which prompt processing yields.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Iterator, Sequence
+from typing import Literal
 
 from harness.importers.entries import Entry, document
-from harness.importers.model import Part, Reading, Record
-from harness.importers.names import id_of
-from harness.importers.pairs import arms, named
-from harness.importers.reasons import reason_of
-from harness.importers.tasks import SPEED_BENCH
-from harness.importers.timings import MS_PER_S, rounds
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from harness.importers.source import Given
+from harness.importers.model import Part, Reading, Record, arms, named
+from harness.importers.source import Given
+from harness.importers.translate import SPEED_BENCH, id_of, reason_of
+from harness.importers.trials import MS_PER_S, rounds
 
 
 def read(files: Sequence[Given]) -> Reading:

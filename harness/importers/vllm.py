@@ -7,24 +7,90 @@ of `vllm bench serve` are read by `vllm_bench`.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from harness.errors import BadInputError
-from harness.importers import vllm_bench
 from harness.importers.entries import Entry, lines
-from harness.importers.model import BASELINE, Part, Reading, Record
-from harness.importers.pairs import arms, named
-from harness.importers.reasons import reason_of
-from harness.importers.timings import histogram, written
+from harness.importers.model import BASELINE, Part, Reading, Record, arms, named
+from harness.importers.source import Given
+from harness.importers.translate import model_facts, reason_of
+from harness.importers.trials import MS_PER_S, histogram, written
 from harness.runners.openai.counters import Counted
 from harness.runners.openai.rounds import totals
+from schemas.submission import Reason
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+_LISTS = ("input_lens", "output_lens", "ttfts", "itls", "errors")
+_DAY = re.compile(r"([0-9]{4})([0-9]{2})([0-9]{2})-[0-9]{6}")
 
-    from harness.importers.source import Given
-    from schemas.submission import Reason
+
+def is_result(row: Entry) -> bool:
+    """Whether a row is the result of a whole run of this tool, and not an answer."""
+    return {"request_throughput", "num_prompts"} <= row.value.keys()
+
+
+def records(arm: str, row: Entry) -> Iterator[Record]:
+    """One record for every request. Refuses a result without the lists."""
+    if "itls" not in row.value:
+        row.refuse("itls", "the times of each request: run the tool with --save-detailed")
+    intervals, errors = row.elements("itls"), row.elements("errors")
+    count = len(intervals.value)
+    for key in _LISTS:
+        if len(row.elements(key).value) != count:
+            row.refuse(key, f"a list of {count}, an entry for each request")
+    inputs, outputs = row.counts("input_lens") or [], row.counts("output_lens") or []
+    firsts = row.numbers("ttfts") or []
+    for number in range(count):
+        place = f"{row.file}: request {number + 1}"
+        error = errors.text(str(number))
+        if error is not None:
+            yield Record(arm=arm, prompt=_name(number), place=place, reason=reason_of(error))
+            continue
+        steps = intervals.numbers(str(number)) or []
+        first_s, decode_s = firsts[number], sum(filter(None, steps))
+        yield Record(
+            arm=arm,
+            prompt=_name(number),
+            place=place,
+            prompt_tokens=inputs[number] or None,
+            output_tokens=outputs[number],
+            ttft_ms=None if first_s is None else first_s * MS_PER_S,
+            decode_ms=decode_s * MS_PER_S if decode_s and None not in steps else None,
+        )
+
+
+def concurrency(row: Entry) -> int | None:
+    """The cap on requests in flight; all at once without cap and rate; else unknown."""
+    cap = row.count("max_concurrency")
+    if cap is None and row.value.get("request_rate") == "inf":
+        return row.count("num_prompts")
+    return cap
+
+
+def facts(rows: Sequence[Entry]) -> dict[str, str]:
+    """Target and day, as far as the results say them, and all alike."""
+    found: dict[str, str] = {}
+    models = {name for row in rows if (name := row.text("model_id"))}
+    if len(models) == 1:
+        found |= model_facts(models.pop())
+    days = [day for row in rows if (day := _DAY.fullmatch(row.text("date") or ""))]
+    if days:
+        found["date"] = min("-".join(day.groups()) for day in days)
+    return found
+
+
+def left_out(rows: Sequence[Entry]) -> Iterator[str]:
+    """Its counters of speculation belong to the whole run, and no request has its own."""
+    for row in rows:
+        if any(key.startswith("spec_decode_") for key in row.value):
+            yield f"{row.file}: the counters of speculation, which the tool sums over all requests"
+
+
+def _name(number: int) -> str:
+    return f"request-{number + 1}"
+
 
 _OK = 200
 
@@ -35,26 +101,26 @@ def read(files: Sequence[Given]) -> Reading:
     rows = [(arm, list(lines(file))) for arm, file in pairs]
     records = tuple(record for arm, found in rows for record in _records(arm, found))
     _require_same_prompts(records)
-    benched = [(arm, row) for arm, found in rows for row in found if vllm_bench.is_result(row)]
-    in_flight = {arm: vllm_bench.concurrency(row) for arm, row in benched}
+    benched = [(arm, row) for arm, found in rows for row in found if is_result(row)]
+    in_flight = {arm: concurrency(row) for arm, row in benched}
     results = [row for _, row in benched]
     part = Part(
         name="vllm",
         suite="vllm",
         facts={"engine": "vLLM"}
         | _window([row for _, found in rows for row in found])
-        | vllm_bench.facts(results),
+        | facts(results),
         arms=arms(records, pairs, {arm: count for arm, count in in_flight.items() if count}),
         records=records,
         asks=("concurrency",) if None in in_flight.values() else (),
     )
-    return Reading(parts=(part,), left_out=tuple(vllm_bench.left_out(results)))
+    return Reading(parts=(part,), left_out=tuple(left_out(results)))
 
 
 def _records(arm: str, rows: Sequence[Entry]) -> Iterator[Record]:
     for number, row in enumerate(rows, start=1):
-        if vllm_bench.is_result(row):
-            yield from vllm_bench.records(arm, row)
+        if is_result(row):
+            yield from records(arm, row)
             continue
         prompt = row.text("custom_id") or row.text("prompt_id") or f"request-{number}"
         body, reason = _answer(row)

@@ -5,17 +5,15 @@ The engine does the work in a child process: engine code may crash, and must not
 
 from __future__ import annotations
 
+import ctypes
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from pathlib import Path
 
-from harness import cache
+from harness import files
 from harness.errors import MachineError
-from harness.signals import death
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from pathlib import Path
+from harness.machine.command import death
 
 _TIMEOUT_S = 1800
 
@@ -33,21 +31,21 @@ def derive(  # noqa: PLR0913 - what to make, from what, how large, and whom to t
 
     Raises `MachineError` when the disk is full or the engine fails.
     """
-    path = cache.directory() / name
+    path = files.directory() / name
     if path.is_file():
         return path
-    with cache.only_one(name):
+    with files.only_one(name):
         if path.is_file():
             return path
-        cache.require_space(expected_bytes, name)
+        files.require_space(expected_bytes, name)
         say(f"Making {name} from {source.name} …")
-        with cache.written(path) as part:
+        with files.written(path) as part:
             _quantise(source, part, quantisation, pruned_layers)
     return path
 
 
 def _quantise(source: Path, destination: Path, quantisation: str, pruned: Sequence[int]) -> None:
-    command = [sys.executable, "-m", "harness.models.quantise", str(source), str(destination)]
+    command = [sys.executable, "-m", "harness.models.derive", str(source), str(destination)]
     command += [quantisation, *map(str, pruned)]
     try:
         # Our own module, with paths of our own cache.
@@ -62,3 +60,28 @@ def _quantise(source: Path, destination: Path, quantisation: str, pruned: Sequen
         reason = death(done.returncode) or (lines[-1] if lines else "no reason given")
         message = f"{quantisation} could not be made ({reason}); run `python -m harness doctor`"
         raise MachineError(message)
+
+
+_END_OF_LIST = -1
+
+
+def main(arguments: list[str]) -> int:
+    """Write OUT and return 0, or the engine's return code."""
+    import llama_cpp  # noqa: PLC0415 - only the child process loads the engine
+
+    source, destination, quantisation, *layers = arguments
+    kind = "ALL" if quantisation == "F32" else "MOSTLY"
+    params = llama_cpp.llama_model_quantize_default_params()
+    params.ftype = getattr(llama_cpp, f"LLAMA_FTYPE_{kind}_{quantisation}")
+    params.allow_requantize = True
+    if layers:
+        pruned = [*map(int, layers), _END_OF_LIST]
+        params.prune_layers = (ctypes.c_int32 * len(pruned))(*pruned)
+    done: int = llama_cpp.llama_model_quantize(
+        source.encode(), destination.encode(), ctypes.byref(params)
+    )
+    return done
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

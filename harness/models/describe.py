@@ -9,22 +9,31 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
 
 import orjson
 
-from harness import cache, gguf_header
-from harness.gguf_header import Header, Vocabulary
-from harness.model import ModelFile
+from harness import files
+from harness.campaign.model import ModelFile
+from harness.models import gguf_header
 from harness.models.embedded import sha256_of
+from harness.models.gguf_header import Header, Vocabulary
 from schemas.canonical import slug
 from schemas.submission import Model
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
-    from harness.models.weights import Weights
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Weights:
+    """A GGUF file on this disk. The other fields are known for presets and hub files only."""
+
+    path: Path
+    name: str | None = None
+    family: str | None = None
+    repository: str | None = None
+    derivation: str | None = None
+
 
 # To be raised when the same file would be described differently, so that old notes are not used.
 _NOTE_VERSION = 2
@@ -75,15 +84,15 @@ def family_of(name: str) -> str:
 
 def look_up(path: Path, *, say: Callable[[str], None]) -> Known:
     """Header and digest of a file, remembered or read."""
-    note = cache.directory() / "known" / f"{_fingerprint(path)}.json"
+    note = files.directory() / "known" / f"{_fingerprint(path)}.json"
     if note.is_file():
         return _decoded(note.read_bytes())
     if path.is_file() and path.stat().st_size > _HASH_IS_SLOW_BYTES:
         say(f"Reading {path.name} for its digest (once per file) …")
     known = Known(header=gguf_header.read(path), sha256=sha256_of(path))
-    with cache.usable():
+    with files.usable():
         note.parent.mkdir(exist_ok=True)
-        with cache.written(note) as part:
+        with files.written(note) as part:
             part.write_bytes(orjson.dumps(known))
     return known
 

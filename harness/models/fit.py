@@ -10,11 +10,15 @@ system needs are not counted but left room for.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
-if TYPE_CHECKING:
-    from harness.models.presets import Preset
-    from schemas.submission import Machine
+from harness.campaign.model import RunSettings
+from harness.machine.detect import machine
+from harness.models.gguf_file import part_paths
+from harness.models.hub_client import HuggingFace
+from harness.models.presets import Pair, Preset, pairs, presets
+from harness.models.resolve import preset_path
+from schemas.submission import Machine
 
 Answer = Literal["yes", "tight", "no"]
 
@@ -72,3 +76,74 @@ def answer(needed: int | None, memory: Memory) -> Answer | None:
     if share > 1:
         return "no"
     return "yes" if share <= _COMFORTABLE_SHARE else "tight"
+
+
+# The context that a campaign has unless --context says otherwise.
+CONTEXT_TOKENS = RunSettings(max_output_tokens=1).context_tokens
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelEntry:
+    """A preset, whether it is here, and what it takes: `None` is unknown."""
+
+    preset: Preset
+    on_disk: bool
+    file_bytes: int | None
+    needed_bytes: int | None
+    fits: Answer | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairEntry:
+    """A pair, and what its two models take together."""
+
+    pair: Pair
+    needed_bytes: int | None
+    fits: Answer | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Overview:
+    """All presets and pairs, seen from one machine."""
+
+    memory: Memory
+    context_tokens: int
+    models: tuple[ModelEntry, ...]
+    pairs: tuple[PairEntry, ...]
+
+
+def overview() -> Overview:
+    """Everything that `models` shows; nothing is fetched, and no file is opened."""
+    return assess(memory_of(machine()), client=HuggingFace())
+
+
+def assess(memory: Memory, *, client: HuggingFace) -> Overview:
+    """The presets and pairs against a memory."""
+    models = {preset.name: _model(preset, memory, client) for preset in presets().values()}
+    return Overview(
+        memory=memory,
+        context_tokens=CONTEXT_TOKENS,
+        models=tuple(models.values()),
+        pairs=tuple(_pair(pair, models, memory) for pair in pairs()),
+    )
+
+
+def _model(preset: Preset, memory: Memory, client: HuggingFace) -> ModelEntry:
+    path = preset_path(preset, client=client)
+    size = sum(part.stat().st_size for part in part_paths(path)) if path else None
+    needed = needed_bytes(preset, CONTEXT_TOKENS, size)
+    return ModelEntry(
+        preset=preset,
+        on_disk=path is not None,
+        file_bytes=size,
+        needed_bytes=needed,
+        fits=answer(needed, memory),
+    )
+
+
+def _pair(pair: Pair, models: dict[str, ModelEntry], memory: Memory) -> PairEntry:
+    sizes = [
+        models[name].needed_bytes if name in models else None for name in (pair.target, pair.draft)
+    ]
+    needed = None if sizes[0] is None or sizes[1] is None else sizes[0] + sizes[1]
+    return PairEntry(pair=pair, needed_bytes=needed, fits=answer(needed, memory))

@@ -8,21 +8,17 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from math import prod
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import huggingface_hub
 import orjson
 
 from harness.models.describe import family_of
 from schemas.canonical import slug
+from schemas.codec import Json
 from schemas.submission import Model
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
-    from schemas.codec import Json
 
 CONFIG = "config.json"
 _LENGTH_BYTES = 8

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from pathlib import Path
 
 from huggingface_hub.errors import (
     GatedRepoError,
@@ -13,12 +14,8 @@ from huggingface_hub.errors import (
 )
 
 from harness.errors import BadInputError, MachineError
+from harness.models.describe import Weights
 from harness.models.hub_client import Client, HubFile, HuggingFace, Listing
-from harness.models.weights import Weights
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from pathlib import Path
 
 REFERENCE = re.compile(r"(?P<repository>[\w.-]+/[\w.-]+):(?P<quantisation>[\w.-]+)")
 _PART = re.compile(r"-(\d{5})-of-(\d{5})\.gguf$", re.IGNORECASE)

@@ -7,10 +7,11 @@ blob, named by its SHA-256) only when the digest is the one that the hub gives.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from filelock import FileLock
 from huggingface_hub import HfApi, constants, hf_hub_download, hf_hub_url
@@ -21,13 +22,10 @@ from huggingface_hub.errors import HfHubHTTPError, HTTPError  # type: ignore[att
 from huggingface_hub.file_download import http_get, repo_folder_name
 from huggingface_hub.utils import build_hf_headers  # type: ignore[attr-defined]
 
-from harness import cache
-from harness.durable import sync_directory, sync_file
+from harness import files
 from harness.errors import MachineError
+from harness.files import sync_directory, sync_file
 from harness.models.embedded import sha256_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
 
 _UNFINISHED = ".draftmap-part"
 _DAMAGED = ".damaged"
@@ -98,7 +96,7 @@ class HuggingFace:
         with _unreachable_is_an_os_error():
             if file.sha256 is not None and file.size_bytes is not None:
                 # Not `cache.only_one`: what fails in here is the network, not the cache.
-                with FileLock(cache.directory() / f"hub-{file.sha256[:16]}.lock"):
+                with FileLock(files.directory() / f"hub-{file.sha256[:16]}.lock"):
                     self._fetch_blob(repository, commit, file, file.size_bytes, file.sha256)
             path = Path(
                 hf_hub_download(
@@ -141,7 +139,7 @@ class HuggingFace:
                 f"`hf download {repository} {file.name}`, then it is found"
             )
             raise MachineError(message)
-        cache.require_space(size_bytes - here_bytes, file.name, blob.parent, "HF_HOME")
+        files.require_space(size_bytes - here_bytes, file.name, blob.parent, "HF_HOME")
         url = hf_hub_url(repository, file.name, revision=commit, endpoint=self.endpoint)
         with part.open("ab") as stream:
             http_get(

@@ -1,4 +1,4 @@
-"""Which models have a name, and which pairs do people use? The tables in `harness/presets.toml`."""
+"""Which models have a name, and which pairs do people use? The tables in `presets.toml`."""
 
 from __future__ import annotations
 
@@ -64,5 +64,5 @@ def pairs() -> tuple[Pair, ...]:
 
 
 def _tables() -> dict[str, list[dict[str, Any]]]:
-    text = resources.files("harness").joinpath("presets.toml").read_text(encoding="utf-8")
+    text = resources.files("harness.models").joinpath("presets.toml").read_text(encoding="utf-8")
     return tomllib.loads(text)

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from harness import cache
-from harness.errors import BadInputError
+from harness import files
+from harness.campaign.model import ModelFile
+from harness.errors import BadInputError, MachineError, suggestion
 from harness.models import embedded, hub
 from harness.models.derive import derive
-from harness.models.hub_client import HuggingFace
-from harness.models.presets import DEFAULT_DRAFT, presets
-from harness.models.weights import Weights
-from harness.nearest import suggestion
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from harness.models.hub_client import Client
-    from harness.models.presets import Preset
+from harness.models.describe import Weights
+from harness.models.hub_client import Client, HuggingFace
+from harness.models.presets import DEFAULT_DRAFT, Preset, presets
+from schemas.canonical import slug
+from schemas.submission import Model
 
 _MB = 1_000_000
 
@@ -73,9 +69,9 @@ def from_preset(
 def made_path(preset: Preset) -> Path:
     """Where a preset that is made here lies, once it was made."""
     if preset.name == DEFAULT_DRAFT:
-        return cache.directory() / embedded.FILE_NAME
+        return files.directory() / embedded.FILE_NAME
     pruned = f"-pruned-{len(preset.pruned_layers)}" if preset.pruned_layers else ""
-    return cache.directory() / f"{preset.model}.{preset.quantisation}{pruned}.gguf"
+    return files.directory() / f"{preset.model}.{preset.quantisation}{pruned}.gguf"
 
 
 def _made(preset: Preset, say: Callable[[str], None]) -> Path:
@@ -99,3 +95,68 @@ def _derivation(preset: Preset) -> str | None:
         return "requantised from Q4_1"
     first, last = preset.pruned_layers[0], preset.pruned_layers[-1]
     return f"layers {first} to {last} removed from Q4_1"
+
+
+def located(name: str, *, client: Client | None = None) -> Path:
+    """The file that a path, a preset or `owner/repo:quant` stands for.
+
+    Raises `BadInputError` for a name that stands for nothing, and `MachineError` with the command
+    that fetches it for a model that is not on this disk.
+    """
+    path = Path(name).expanduser()
+    if path.is_file():
+        return path
+    preset = presets().get(name.lower())
+    match = hub.REFERENCE.fullmatch(name)
+    if preset is not None:
+        found = preset_path(preset, client=client)
+    elif match is not None:
+        found = hub.kept(match["repository"], match["quantisation"], client=client)
+    else:
+        raise refuse_unknown(name)
+    if found is None:
+        message = f"{name} is not on this disk; `python -m harness models get {name}` fetches it"
+        raise MachineError(message)
+    return found
+
+
+def preset_path(preset: Preset, *, client: Client | None = None) -> Path | None:
+    """Where a preset lies when it can be used without fetching or making anything."""
+    if preset.repository is not None:
+        return hub.kept(preset.repository, preset.quantisation, client=client)
+    path = made_path(preset)
+    return path if path.is_file() else None
+
+
+_MB_PLANNED = 1_000_000
+
+
+def planned(name: str, *, client: Client | None = None) -> ModelFile | None:
+    """A stand-in for a preset that would have to be fetched or made; `None` for all else.
+
+    Raises `BadInputError` for a hub file that is not on this disk: nothing is known about it.
+    """
+    preset = presets().get(name.lower())
+    if preset is None:
+        _refuse_unknown(name, client)
+        return None
+    if preset_path(preset, client=client) is not None:
+        return None
+    model = Model(
+        id=f"{slug(preset.model)}-{slug(preset.quantisation)}",
+        name=preset.model,
+        family=preset.family,
+        quantisation=preset.quantisation,
+        file_bytes=preset.size_mb * _MB_PLANNED if preset.size_mb else None,
+        repository=preset.repository,
+    )
+    return ModelFile(path=Path(preset.name), model=model)
+
+
+def _refuse_unknown(name: str, client: Client | None) -> None:
+    match = hub.REFERENCE.fullmatch(name)
+    if match is None or Path(name).is_file():
+        return
+    if hub.kept(match["repository"], match["quantisation"], client=client) is None:
+        message = f"{name} is not on this disk, and --dry-run fetches nothing; run it without"
+        raise BadInputError(message)

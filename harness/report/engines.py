@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, Sequence
 
-from estimates.engines import baseline_ratio
-from estimates.passes import single_pass
+from estimates.model import Estimate, Summary
+from estimates.ratios import baseline_ratio
+from estimates.repeatability import single_pass
 from estimates.wording import interval_text
 from harness.report import words
 from harness.report.terminal import overall
+from schemas.submission import Submission
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from estimates.model import Estimate, Summary
-    from schemas.submission import Submission
-
-    Measured = tuple[Submission, Summary]
+Measured = tuple[Submission, Summary]
 
 
 def lines(measured: Mapping[str, Measured], failed: Mapping[str, str]) -> Iterator[str]:

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
+from harness.campaign.duration import Expected
+from harness.campaign.model import Campaign
 from harness.report import words
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from harness.duration import Expected
-    from harness.model import Campaign
 
 
 def lines(campaign: Campaign, estimate: Expected | None) -> Iterator[str]:

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from textwrap import fill
-from typing import TYPE_CHECKING
 
+from rich.console import Console
 from rich.text import Text
 
-from estimates.reasons import reason
+from estimates.explain import reason
+from estimates.model import Estimate, Flag, Summary
 from estimates.repeatability import blocks_run
-from estimates.understand import build_name
-from harness.report import arms, crowd, curve, trust, words
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from rich.console import Console
-
-    from estimates.model import Estimate, Flag, Summary
-    from schemas.submission import Arm, Submission
+from estimates.understanding import build_name
+from harness.report import arms, trust, words
+from schemas.submission import Arm, Submission
 
 _INDENT = "  "
 
@@ -59,9 +54,9 @@ def _print_arm(arm: Arm, submission: Submission, summary: Summary, console: Cons
 def _print_crowd(summary: Summary, console: Console) -> None:
     if summary.throughput:
         console.print()
-        _print_wrapped(crowd.TITLE, console, style="bold")
-        console.print(crowd.table(summary.throughput))
-        _print_wrapped(crowd.LEGEND, console, style="dim")
+        _print_wrapped(arms.CONCURRENCY_TITLE, console, style="bold")
+        console.print(arms.concurrency_table(summary.throughput))
+        _print_wrapped(arms.CONCURRENCY_LEGEND, console, style="dim")
 
 
 def _print_controls(summary: Summary, console: Console) -> None:
@@ -119,7 +114,7 @@ def _print_energy(estimate: Estimate, submission: Submission, console: Console) 
 
 
 def _print_curve(submission: Submission, console: Console) -> None:
-    for number, line in enumerate(curve.lines(submission.probes)):
+    for number, line in enumerate(trust.lines(submission.probes)):
         if number == 0:
             console.print()
         console.print(Text(line))

@@ -5,17 +5,13 @@ Every figure is one of `summarize`; here they become lines.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
+from estimates.model import Control, Estimate, Repeatability, Summary
 from estimates.repeatability import LEAST_BLOCKS, blocks_run, deciding
 from estimates.wording import interval_text
 from harness.report import words
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from estimates.model import Control, Estimate, Repeatability, Summary
-    from schemas.submission import Submission
+from schemas.submission import Probes, Submission, VerificationProbe
 
 _PLUS_MINUS = "\N{PLUS-MINUS SIGN}"
 
@@ -116,3 +112,24 @@ def _same(control: Control, summary: Summary) -> str:
 
 def _percent(share: float) -> str:
     return f"{share:.1%}"
+
+
+_BAR_LENGTH = 30
+
+
+def lines(probes: Probes | None) -> Iterator[str]:
+    """The verification curve and the drafting costs as text; nothing without probes."""
+    curve = probes.verification if probes else None
+    if curve is not None and curve.widths[0] == 1:
+        yield "Cost of one target step by how many tokens it checks (1.00 is one plain token):"
+        yield from _bars(curve)
+    for cost in (probes.drafting if probes else None) or ():
+        yield f"  drafting one token with {cost.draft}: {cost.token_ms_median:.1f} ms"
+
+
+def _bars(curve: VerificationProbe) -> Iterator[str]:
+    single_ms = curve.step_ms_median[0]
+    longest = max(curve.step_ms_median)
+    for width, step_ms in zip(curve.widths, curve.step_ms_median, strict=True):
+        bar = "█" * max(1, round(_BAR_LENGTH * step_ms / longest))
+        yield f"  {width:>4} {bar:<{_BAR_LENGTH}} {step_ms / single_ms:>5.2f}  {step_ms:.1f} ms"

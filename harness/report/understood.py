@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
-from estimates.understanding import overall
+from estimates.understanding import ArmSaid, Understanding, overall
 from estimates.wording import interval_text
 from harness.report import words
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from estimates.understanding import ArmSaid, Understanding
 
 
 def lines(said: Understanding) -> Iterator[str]:

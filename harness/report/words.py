@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Literal
 
+from estimates.model import Estimate, ExactnessCounts, Severity, Verdict
 from estimates.wording import interval_text
-
-if TYPE_CHECKING:
-    from typing import Literal
-
-    from estimates.model import Estimate, ExactnessCounts, Severity, Verdict
-    from schemas.submission import Model
+from schemas.submission import Model
 
 UNKNOWN = "\N{EN DASH}"
 

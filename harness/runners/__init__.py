@@ -5,18 +5,13 @@ Nothing here loads an engine: what a runner can do is known before it is importe
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from harness.campaign import DEFAULT_METHODS
-from harness.methods import DraftModelRequest, parse
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from harness.methods import MethodRequest
-    from harness.model import Campaign, Interleaved
-    from harness.runners.base import Runner
+from harness.campaign.build import DEFAULT_METHODS
+from harness.campaign.methods import DraftModelRequest, MethodRequest, parse
+from harness.campaign.model import Campaign, Interleaved
+from harness.runners.base import Runner
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,14 +57,14 @@ class RunnerKind:
 
 
 def _llama_cpp_python(reach: Reach) -> Runner:
-    from harness.runners.isolated import Isolated  # noqa: PLC0415 - loads the engine
-    from harness.runners.llama.runner import LlamaCppPython  # noqa: PLC0415 - loads the engine
+    from harness.runners.inprocess.isolated import Isolated  # noqa: PLC0415 - loads the engine
+    from harness.runners.inprocess.session import LlamaCppPython  # noqa: PLC0415 - loads the engine
 
     return Isolated(LlamaCppPython(), answer_limit_s=reach.answer_limit_s)
 
 
 def _llama_server(reach: Reach) -> Runner:
-    from harness.runners.server.runner import LlamaServer  # noqa: PLC0415 - only where asked for
+    from harness.runners.llama_server.session import LlamaServer  # noqa: PLC0415 - only where asked for
 
     return LlamaServer(
         binary=reach.binary,
@@ -79,31 +74,31 @@ def _llama_server(reach: Reach) -> Runner:
 
 
 def _llama_server_identity(reach: Reach) -> str:
-    from harness.runners.server.binary import find  # noqa: PLC0415 - only where asked for
+    from harness.runners.llama_server.binary import find  # noqa: PLC0415 - only where asked for
 
     return find(reach.binary).identity()
 
 
 def _llama_server_preview(campaign: Campaign, reach: Reach) -> tuple[str, ...]:
-    from harness.runners.server.preview import command_lines  # noqa: PLC0415 - as above
+    from harness.runners.llama_server.launch import command_lines  # noqa: PLC0415 - as above
 
     return command_lines(campaign, reach.binary)
 
 
 def _openai(reach: Reach) -> Runner:
-    from harness.runners.openai.runner import OpenAiServer  # noqa: PLC0415 - only where asked for
+    from harness.runners.openai.session import OpenAiServer  # noqa: PLC0415 - only where asked for
 
     return OpenAiServer(reach)
 
 
 def _check_servers(reach: Reach, campaign: Campaign) -> None:
-    from harness.runners.openai.doors import check, doors  # noqa: PLC0415 - only where asked for
+    from harness.runners.openai.command import check, doors  # noqa: PLC0415 - only where asked for
 
     check(doors(reach), campaign)
 
 
 def _openai_preview(campaign: Campaign, reach: Reach) -> tuple[str, ...]:
-    from harness.runners.openai.doors import command_lines, doors  # noqa: PLC0415 - as above
+    from harness.runners.openai.command import command_lines, doors  # noqa: PLC0415 - as above
 
     return command_lines(doors(reach), campaign)
 

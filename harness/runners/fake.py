@@ -8,28 +8,31 @@ from __future__ import annotations
 
 import hashlib
 import random
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
-from harness.model import layers_of
-from harness.runners.base import EngineReport, Failure, Finished, Generation, PreparedArm, Round
+from harness.campaign.model import ArmPlan, Campaign, layers_of
+from harness.runners.base import (
+    EngineReport,
+    Failure,
+    Finished,
+    Generation,
+    PreparedArm,
+    Request,
+    Round,
+    Session,
+)
 from schemas.submission import (
     Device,
     DraftingProbe,
     Engine,
     Placement,
     Probes,
+    Reason,
     Settings,
     VerificationProbe,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from harness.model import ArmPlan, Campaign
-    from harness.runners.base import Request, Session
-    from schemas.submission import Reason
 
 _PROMPT_TOKENS = 100
 _PROMPT_MS = 50.0

@@ -6,17 +6,13 @@ which makes the example file that breaks this rule and no other.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
 
+from schemas.finding import Finding
 from schemas.rules import completeness, counters, design, references, times
+from schemas.submission import Submission
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from schemas.finding import Finding
-    from schemas.submission import Submission
-
-    Rule = Callable[[Submission], Iterator[Finding]]
+Rule = Callable[[Submission], Iterator[Finding]]
 
 RULES: dict[str, Rule] = {
     "baseline-arm-present": references.baseline_arm_present,

@@ -6,15 +6,11 @@ a file of one of its runners that lacks such a field was changed after it was wr
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from operator import attrgetter
-from typing import TYPE_CHECKING
 
 from schemas.finding import Finding
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from schemas.submission import Arm, Submission, Trial
+from schemas.submission import Arm, Submission, Trial
 
 # In-process, the harness sees every round and the context itself; a server tells only sums.
 _IN_PROCESS = "llama-cpp-python"

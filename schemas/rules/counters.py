@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import count
 from operator import mul
-from typing import TYPE_CHECKING
 
 from schemas.finding import Finding
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from schemas.submission import Submission
+from schemas.submission import Submission
 
 
 def accepted_within_drafted(submission: Submission) -> Iterator[Finding]:

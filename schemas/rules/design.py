@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from schemas.finding import Finding
-from schemas.submission import PromptLookup
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from schemas.submission import Submission
+from schemas.submission import PromptLookup, Submission
 
 
 def arm_method_fits_role(submission: Submission) -> Iterator[Finding]:

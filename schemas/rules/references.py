@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Iterable, Iterator
 
 from schemas.finding import Finding, choices, nearest, shown
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
-
-    from schemas.submission import Submission
+from schemas.submission import Submission
 
 
 def baseline_arm_present(submission: Submission) -> Iterator[Finding]:

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import datetime
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from schemas.finding import Finding
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from schemas.submission import Submission
+from schemas.submission import Submission
 
 # Clocks are read at slightly different moments and figures are rounded.
 _TOLERANCE = 1.001

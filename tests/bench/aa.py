@@ -14,12 +14,12 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
-from harness.detect.machine import machine
-from harness.detect.watch import Watch
 from harness.errors import HarnessError
-from harness.execute import Surroundings, measure
-from harness.journal import fingerprint
-from harness.output import write
+from harness.machine.detect import machine
+from harness.machine.environment import Watch
+from harness.run.execute import Surroundings, measure
+from harness.run.journal import fingerprint
+from harness.run.result_file import write
 from harness.runners import RUNNERS, Reach
 from schemas import contract
 from schemas.submission import Submission
@@ -30,8 +30,9 @@ from tests.bench.aa_table import document, rows, table
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from harness.model import Campaign
+    from harness.campaign.model import Campaign
     from tests.bench.aa_campaign import Outcome
+
 
 CAMPAIGNS = 20
 COMMAND = "python -m tests.bench.aa"

@@ -10,12 +10,11 @@ from statistics import fmean, median
 from typing import TYPE_CHECKING, Literal
 
 from estimates.intervals import t_interval
-from estimates.pairing import pair
+from estimates.pairing import cpu_ms_per_token, decode_ms_per_token, pair
 from estimates.summary import summarize
-from estimates.trials import cpu_ms_per_token, decode_ms_per_token
-from harness.arm_ids import label
-from harness.campaign import Options
-from harness.gather import gather
+from harness.campaign.arms import label
+from harness.campaign.build import Options
+from harness.campaign.parts import gather
 from schemas.submission import NoSpeculation
 
 if TYPE_CHECKING:
@@ -23,8 +22,9 @@ if TYPE_CHECKING:
 
     from estimates.model import Estimate, Interval
     from estimates.pairing import PromptPairs
-    from harness.model import Campaign
+    from harness.campaign.model import Campaign
     from schemas.submission import Submission, Trial
+
 
 Part = Literal["quiet", "loaded"]
 

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from schemas.submission import Submission
     from tests.bench.aa_campaign import Outcome
 
+
+if TYPE_CHECKING:
     Estimator = Literal["ratio", "processor", "naive_interleaved", "naive_sequential"]
 
 DECIMALS = 5

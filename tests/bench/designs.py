@@ -13,27 +13,28 @@ from statistics import fmean
 from typing import TYPE_CHECKING
 
 from estimates.repeatability import deciding
-from harness.campaign import DEFAULT_PRECISION, LEAST_BLOCKS, MOST_BLOCKS
-from harness.journal import ArmFact, EngineFact, Started, TrialFact
-from harness.model import Stopping
-from harness.plan import plan
-from harness.record import assemble, trial_of
+from harness.campaign.build import DEFAULT_PRECISION, LEAST_BLOCKS, MOST_BLOCKS
+from harness.campaign.model import Stopping
+from harness.campaign.plan import plan
+from harness.campaign.stopping import decide
+from harness.run.journal import ArmFact, EngineFact, Started, TrialFact
+from harness.run.record import assemble, trial_of
 from harness.runners.base import Failure, Request
 from harness.runners.fake import FakeSession
-from harness.stopping import decide
 from schemas.submission import Arm, Cpu, Machine, OperatingSystem, Prompt
 from tests.bench.population import ARMS, BASELINE, BLOCKS, DRAFT, OUTPUT_TOKENS, campaign
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from harness.journal import Fact
-    from harness.model import ArmPlan, Campaign, SuitePrompt
+    from harness.campaign.model import ArmPlan, Campaign, SuitePrompt
+    from harness.campaign.stopping import Ended
+    from harness.run.journal import Fact
     from harness.runners.base import Generation
     from harness.runners.fake import FakeRig
-    from harness.stopping import Ended
     from schemas.submission import Submission
     from tests.bench.rigs import Trouble
+
 
 MACHINE = Machine(
     os=OperatingSystem(family="linux"),

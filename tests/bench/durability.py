@@ -16,11 +16,11 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from harness import cache
-from harness.campaign import Options
-from harness.execute import utc_now
-from harness.gather import gather
-from harness.journal import fingerprint
+from harness import files
+from harness.campaign.build import Options
+from harness.campaign.parts import gather
+from harness.run.execute import utc_now
+from harness.run.journal import fingerprint
 from tests.bench import durability_run
 from tests.bench.durability_kill import Subject, torment
 
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from tests.bench.durability_kill import Survivor
+
 
 COMMAND = "python -m tests.bench.durability"
 KILLS = {"fake": 50, "llama-cpp-python": 5}
@@ -85,7 +86,7 @@ def _real(folder: Path, seed: int) -> Subject:
     size = ("--suite", str(SUITE), "--blocks", "2", "--max-tokens", "12", "--seed", str(seed))
     return Subject(
         command=(sys.executable, "-m", "harness", "run", *size, "--output", f"{folder}/x.json"),
-        journal=cache.directory() / "work" / f"{fingerprint(campaign)[:16]}.jsonl",
+        journal=files.directory() / "work" / f"{fingerprint(campaign)[:16]}.jsonl",
         result=folder / "x.json",
         longest_s=_LONGEST_S["llama-cpp-python"],
     )

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from schemas.codec import Json
     from schemas.submission import Trial
 
+
 Mode = Literal["parent", "tree"]
 
 _POLL_S = 0.002

@@ -12,15 +12,16 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from harness.interrupt import treat_termination_as_ctrl_c
-from harness.output import write
-from harness.plan import plan
+from harness.campaign.plan import plan
+from harness.cli.app import treat_termination_as_ctrl_c
+from harness.run.result_file import write
 from harness.runners.fake import FakeRig, FakeSession
 from tests.harness.campaigns import campaign, run
 
 if TYPE_CHECKING:
-    from harness.model import Campaign
+    from harness.campaign.model import Campaign
     from harness.runners.base import Failure, Generation, Request, Session
+
 
 CAMPAIGN = campaign(prompts=8, blocks=8)
 TRIALS = 8 * 8 * 3

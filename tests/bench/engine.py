@@ -20,14 +20,14 @@ import llama_cpp
 import typer
 
 from estimates.intervals import t_interval
-from harness import suite
-from harness.campaign import Options, build
-from harness.detect.machine import machine
-from harness.methods import DraftModelRequest
+from harness.campaign import suite
+from harness.campaign.build import Options, build
+from harness.campaign.methods import DraftModelRequest
+from harness.machine.detect import machine
 from harness.models.describe import describe
 from harness.models.resolve import resolve
 from harness.runners.base import Generation, PreparedArm, Request
-from harness.runners.llama.session import LlamaSession
+from harness.runners.inprocess.session import LlamaSession
 from tests.bench.engine_binding import lookup_of_the_binding
 from tests.bench.engine_clock import DecodeClock
 from tests.bench.engine_peer import REQUIREMENT, Peer
@@ -36,7 +36,8 @@ from tests.bench.engine_truth import oracle, synthetic
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from harness.model import Campaign, ModelFile
+    from harness.campaign.model import Campaign, ModelFile
+
 
 DATA = Path("site_src/design/data/engine.json")
 THREADS = 1

@@ -9,7 +9,8 @@ from llama_cpp import Llama
 from llama_cpp.llama_speculative import LlamaPromptLookupDecoding
 
 if TYPE_CHECKING:
-    from harness.model import Campaign
+    from harness.campaign.model import Campaign
+
 
 _BATCH_TOKENS = 64
 

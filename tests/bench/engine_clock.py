@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from harness.runners.base import Generation
 
+
 _TIMED = ("llama_decode", "llama_synchronize")
 
 

@@ -11,16 +11,17 @@ from typing import TYPE_CHECKING
 
 from estimates.intervals import t_interval
 from estimates.summary import summarize
-from harness.execute import Surroundings, measure
-from harness.model import ArmPlan
-from harness.runners.llama.runner import LlamaCppPython
+from harness.campaign.model import ArmPlan
+from harness.run.execute import Surroundings, measure
+from harness.runners.inprocess.session import LlamaCppPython
 from schemas.submission import Oracle
 from schemas.submission import Snapshot as State
 from tests.bench.engine_peer import Peer
 from tests.harness.campaigns import MACHINE
 
 if TYPE_CHECKING:
-    from harness.model import Campaign
+    from harness.campaign.model import Campaign
+
 
 RATES = (0.9, 0.6, 0.3, 0.1)
 ACCEPTANCE = 0.7

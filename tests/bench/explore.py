@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING
 from playwright.sync_api import sync_playwright
 
 from estimates.scopes import FIXED_TASKS
-from pipeline.pages.explore import FILTERS, USUAL_ENGINE, VENDORS, ExploreRow, cells_file
+from pipeline.site.pages.explore import FILTERS, USUAL_ENGINE, VENDORS, ExploreRow, cells_file
 from tests.bench.synthetic_rigs import models
 from tests.bench.synthetic_truth import world
 from tests.browser.conftest import FLAGS, NAMES, Quiet
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from playwright.sync_api import CDPSession, Page
+
 
 COMMAND = "python -m tests.bench.explore"
 CELLS, SEED, ROUNDS = 50_000, 1, 4

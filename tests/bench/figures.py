@@ -21,10 +21,11 @@ if TYPE_CHECKING:
 
     from estimates.model import Interval
     from estimates.pairing import PromptPairs
-    from harness.model import SuitePrompt
+    from harness.campaign.model import SuitePrompt
     from schemas.submission import Submission
     from tests.bench.population import Population
     from tests.bench.rigs import Trouble
+
 
 Method = Literal[
     "paired",

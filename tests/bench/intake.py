@@ -16,8 +16,8 @@ from typing import Any
 
 import orjson
 
-from pipeline.corpus import corpus_findings
-from pipeline.discover import discover
+from pipeline.collection.corpus import corpus_findings
+from pipeline.collection.discover import discover
 from schemas import certified, contract
 from schemas.canonical import canonical_bytes, content_digest
 from tests.bench.speed import best_ms

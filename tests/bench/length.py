@@ -18,12 +18,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import stats
 
-from harness.campaign import LEAST_BLOCKS, MOST_BLOCKS
+from harness.campaign.build import LEAST_BLOCKS, MOST_BLOCKS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
+
 
 COMMAND = "python -m tests.bench.length"
 CAMPAIGNS = 200_000

@@ -15,6 +15,8 @@ from tests.samples import Costs, sample
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+
+if TYPE_CHECKING:
     Corpus = tuple[Submission, ...]
 
 VALID = Path(__file__).resolve().parents[1] / "data" / "valid"

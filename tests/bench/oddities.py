@@ -21,9 +21,9 @@ from typing import TYPE_CHECKING
 
 from playwright.sync_api import sync_playwright
 
-from pipeline.build import build
 from pipeline.errors import PipelineError
-from pipeline.links import broken_links, unnamed
+from pipeline.site.build import build
+from pipeline.site.links import broken_links, unnamed
 from schemas.canonical import file_name
 from tests.bench.odd_corpora import CORPORA
 from tests.bench.synthetic import synthetic_corpus
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
     from schemas.submission import Submission
+
 
 COMMAND = "python -m tests.bench.oddities"
 SEED = 7

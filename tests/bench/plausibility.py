@@ -16,8 +16,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pipeline.plausibility import corpus_flags, flags_within
-from pipeline.plausibility.corpus import FALSE_ALARM, Corpus
+from pipeline.collection.plausibility import corpus_flags, flags_within
+from pipeline.collection.plausibility.corpus import FALSE_ALARM, Corpus
 from tests.samples import Costs, sample
 
 if TYPE_CHECKING:
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
     from schemas.submission import Submission, Trial
 
+
+if TYPE_CHECKING:
     Deed = Callable[[tuple[Trial, ...]], tuple[Trial, ...]]
 
 OUTPUT = Path(__file__).parents[2] / "site_src" / "design" / "data" / "plausibility.json"

@@ -14,7 +14,7 @@ from pathlib import Path
 from statistics import fmean
 
 from estimates.scopes import FIXED_TASKS
-from harness.model import ArmPlan, Campaign, ModelFile, RunSettings, Suite, SuitePrompt
+from harness.campaign.model import ArmPlan, Campaign, ModelFile, RunSettings, Suite, SuitePrompt
 from harness.runners.base import Failure, Request
 from harness.runners.fake import FakeRig, FakeSession
 from schemas.submission import DraftModel, Model, NoSpeculation

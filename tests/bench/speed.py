@@ -18,6 +18,7 @@ from tests.samples import sample, sample_bytes
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+
 REPEATS = 15
 
 

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from schemas.submission import Submission
     from tests.bench.synthetic_rigs import Visit
 
+
 COMMAND = "python -m tests.bench.synthetic"
 RESULTS = Path(__file__).resolve().parents[2] / "results"
 DECIMALS = 6

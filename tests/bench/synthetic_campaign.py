@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from tests.bench.synthetic_rigs import Rig, Visit
     from tests.bench.synthetic_truth import ModelSpec
 
+
 BLOCKS = 2
 TRIAL_NOISE, ROUND_NOISE, BLOCK_DRIFT = 0.012, 0.004, 0.01
 FAILING_TRIALS, NEAR_TIES, MISMATCHES = 0.003, 0.04, 0.08

@@ -9,9 +9,9 @@ import orjson
 import pytest
 from playwright.sync_api import expect
 
-from pipeline.advice.answer import answers
-from pipeline.advice.model import Question
-from pipeline.pages.advisor_knowledge import knowledge
+from pipeline.site.advice.answer import answers
+from pipeline.site.advice.model import Question
+from pipeline.site.pages.advisor_knowledge import knowledge
 from tests.pipeline.tables import campaign, database
 
 if TYPE_CHECKING:
@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
     from playwright.sync_api import Browser, Page
 
-    from pipeline.advice.model import Knowledge
+    from pipeline.site.advice.model import Knowledge
+
 
 pytestmark = pytest.mark.browser
 ASKED = "advisor/?device=memory%3A12&backend=cuda&model=2&task="

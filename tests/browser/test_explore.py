@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import expect
 
-from pipeline.export import guarded
+from pipeline.data.export import guarded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from playwright.sync_api import Browser, Page
+
 
 pytestmark = pytest.mark.browser
 WIDE = {"width": 1280, "height": 900}

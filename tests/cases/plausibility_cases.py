@@ -3,8 +3,6 @@
 Every case changes a campaign of three blocks as somebody would who wants a better figure.
 """
 
-# ruff: noqa: E501 - one case, one line
-
 from __future__ import annotations
 
 from copy import deepcopy
@@ -19,6 +17,11 @@ if TYPE_CHECKING:
 
     from schemas.submission import Submission
 
+
+# ruff: noqa: E501 - one case, one line
+
+
+if TYPE_CHECKING:
     Document = dict[str, Any]
     Change = Callable[[Document], None]
 

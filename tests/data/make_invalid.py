@@ -21,6 +21,8 @@ from tests.samples import sample, sample_bytes
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+
+if TYPE_CHECKING:
     Document = dict[str, Any]
     Change = Callable[[Document], None]
 

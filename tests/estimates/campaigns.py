@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from schemas.submission import Submission
 
+
 DRAFTER = DraftModel(draft="tiny-q8-0", n_max=4)
 LOOKUP = PromptLookup(n_max=4, ngram_min=2, ngram_max=4)
 BASELINE = Arm(id="baseline", role="baseline", method=NoSpeculation())

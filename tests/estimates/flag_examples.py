@@ -6,11 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from estimates.reference import suites
-from schemas.submission import (
-    EmptyDraft,
-    Probes,
-    VerificationProbe,
-)
+from schemas.submission import EmptyDraft, Probes, VerificationProbe
 from tests.estimates.campaigns import BASELINE, CONTROL, SPEC, campaign, failed, table, trial
 from tests.estimates.flag_machines import CLEAN, energy, environment, gpu, gpu_clocks, memory, peak
 from tests.samples import Costs, sample
@@ -19,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from schemas.submission import Submission, Trial
+
 
 RELEASED = suites()["core"]["1.0.0"]
 PROMPTS = tuple(f"code-{number}" for number in range(1, 9))

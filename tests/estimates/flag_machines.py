@@ -12,6 +12,7 @@ from tests.samples import sample
 if TYPE_CHECKING:
     from schemas.submission import Submission
 
+
 CLEAN = sample(blocks=3)
 
 

@@ -14,6 +14,7 @@ from tests.estimates.campaigns import BASELINE, SPEC, campaign, trial
 if TYPE_CHECKING:
     from estimates.model import Estimate
 
+
 ALONE = Arm(id="alone", role="alternative", method=NoSpeculation(), baseline="baseline")
 PROMPTS = ("code-1", "code-2")
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from schemas.submission import Submission, Trial
 
+
 KNOWN = population()
 PROMPTS = KNOWN.draw(random.Random(5))  # noqa: S311 - a simulation
 STALLED = PROMPTS[4].id

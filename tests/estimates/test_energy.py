@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from estimates.energy import energy_per_token_j
+from estimates.ratios import energy_per_token_j
 from estimates.summary import summarize
 from tests.estimates.campaigns import campaign, trial
 

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from estimates.engines import baseline_ratio
+from estimates.ratios import baseline_ratio
 from tests.estimates.campaigns import campaign, trial
 
 PROMPTS = ("code-1", "code-2")

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from estimates.reasons import reason
+from estimates.explain import reason
 from estimates.summary import summarize
 from tests.estimates.campaigns import campaign, trial
 
 if TYPE_CHECKING:
     from estimates.model import Estimate, Interval
     from schemas.submission import Submission
+
 
 PROMPTS = ("code-1", "code-2", "code-3", "code-4")
 # Student's t at 95 % with 2 degrees of freedom, over the root of three blocks.

@@ -13,7 +13,7 @@ import pytest
 from estimates.reference import bandwidth_gb_per_s, devices, normalised, suites
 from estimates.roofline import floor
 from estimates.summary import summarize
-from harness.suite import load
+from harness.campaign.suite import load
 from schemas import contract
 from schemas.submission import Gpu, Submission
 from tests.estimates.campaigns import campaign, trial

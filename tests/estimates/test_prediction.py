@@ -4,12 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from estimates.prediction import (
-    draft_token_ms,
-    expected_tokens,
-    predicted_speedup,
-    step_ms,
-)
+from estimates.prediction import draft_token_ms, expected_tokens, predicted_speedup, step_ms
 from schemas.submission import (
     DraftHead,
     DraftingProbe,

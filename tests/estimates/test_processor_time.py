@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from estimates.model import Estimate
     from schemas.submission import Submission
 
+
 ON_CPU = sample(gpu=None, backend="cpu", prompts_per_task=2, blocks=3)
 
 

@@ -11,12 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from estimates.decomposition import position_acceptance
+from estimates.explain import reason
 from estimates.intervals import t_interval
 from estimates.pairing import pair
 from estimates.prediction import expected_tokens
-from estimates.reasons import reason
-from estimates.report import to_json
-from estimates.summary import summarize
+from estimates.summary import summarize, to_json
 from tests.estimates.campaigns import BASELINE, SPEC, campaign, table, trial
 from tests.samples import sample
 

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
+from estimates.explain import reason
 from estimates.model import Estimate, Interval
-from estimates.reasons import reason
 from schemas.submission import EmptyDraft, Probes, VerificationProbe
 from tests.estimates.campaigns import BASELINE, CONTROL, SPEC, campaign, failed, trial
 

@@ -6,8 +6,7 @@ import json
 
 import pytest
 
-from estimates.report import to_json
-from estimates.summary import summarize
+from estimates.summary import summarize, to_json
 from tests.estimates.campaigns import campaign, failed, table, trial
 from tests.samples import sample
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from scipy import stats
 
-from estimates.significance import p_of_even, p_of_rank, spearman
+from estimates.intervals import p_of_even, p_of_rank, spearman
 
 RISING = (1.0, 2.0, 3.0, 4.0, 5.0)
 WITH_TIES = (2.0, 2.0, 1.0, 7.0, 7.0)

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from estimates.repeatability import CONFIDENCE_WHEN_STOPPED_EARLY
-from harness.campaign import LEAST_BLOCKS, MOST_BLOCKS
-from harness.execute import Surroundings, measure
+from harness.campaign.build import LEAST_BLOCKS, MOST_BLOCKS
+from harness.run.execute import Surroundings, measure
 from harness.runners.fake import FakeRig, FakeRunner
 from schemas.submission import Snapshot
 from tests.bench import length, simulation, simulation_table
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.bench.simulation import Row
+
 
 pytestmark = pytest.mark.long
 KNOWN = population()

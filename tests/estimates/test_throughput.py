@@ -15,6 +15,7 @@ from tests.samples import sample
 if TYPE_CHECKING:
     from schemas.submission import Submission
 
+
 ALONE = Arm(id="baseline", role="baseline", method=NoSpeculation(), outcome="ok")
 CROWD = replace(ALONE, id="baseline-c2", concurrency=2)
 DRAFTS = Arm(

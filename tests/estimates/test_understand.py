@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from estimates.summary import summarize
-from estimates.understand import device, size_class, understand
-from estimates.understanding import overall
-from pipeline.database import open_database
+from estimates.understanding import device, overall, size_class, understand
+from pipeline.data.database import open_database
 from tests.samples import sample
 
 if TYPE_CHECKING:

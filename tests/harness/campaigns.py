@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from harness.execute import Surroundings, measure
-from harness.model import ArmPlan, Campaign, ModelFile, RunSettings, Suite, SuitePrompt
+from harness.campaign.model import ArmPlan, Campaign, ModelFile, RunSettings, Suite, SuitePrompt
+from harness.run.execute import Surroundings, measure
 from harness.runners.fake import FakeRig, FakeRunner
 from schemas.submission import (
     Cpu,
@@ -23,8 +23,9 @@ from schemas.submission import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from harness.events import Event
+    from harness.run.events import Event
     from harness.runners.base import Runner
+
 
 BASELINE = ArmPlan(id="baseline", role="baseline", method=NoSpeculation())
 LOOKUP = ArmPlan(

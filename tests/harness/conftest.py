@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from harness.cache import VARIABLE
+from harness.files import VARIABLE
 
 if TYPE_CHECKING:
     from pathlib import Path

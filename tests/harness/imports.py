@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from harness.importers.assemble import Imported
     from schemas.submission import Submission
 
+
 SAMPLES = Path(__file__).parents[1] / "captures" / "imports"
 FACTS = {
     "target": "Sample-27B",

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from harness import suite
-from harness.model import ArmPlan
+from harness.campaign import suite
+from harness.campaign.model import ArmPlan
 from harness.runners.fake import FakeRig
 from schemas.submission import NoSpeculation
 from tests.bench.aa_campaign import BLOCKS, SUITE, Outcome, outcome
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from schemas.submission import Submission
+
 
 AGAIN = ArmPlan(id="baseline-again", role="control", method=NoSpeculation(), baseline="baseline")
 TRIALS = 8 * BLOCKS * 2

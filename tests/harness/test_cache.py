@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from harness import cache
+from harness import files
 from harness.errors import MachineError
 from harness.models.describe import look_up
 from tests.harness.ggufs import write_gguf
@@ -16,16 +16,17 @@ from tests.harness.ggufs import write_gguf
 if TYPE_CHECKING:
     from pathlib import Path
 
+
 Usage = namedtuple("Usage", ["total", "used", "free"])  # noqa: PYI024 - the shape of disk_usage
 
 
 def test_the_variable_overrides_the_directory(cache_dir: Path) -> None:
-    assert cache.directory() == cache_dir
+    assert files.directory() == cache_dir
 
 
 def test_a_failed_write_leaves_nothing_behind(cache_dir: Path) -> None:
     def interrupted() -> None:
-        with cache.written(cache_dir / "file") as part:
+        with files.written(cache_dir / "file") as part:
             part.write_bytes(b"half")
             raise KeyboardInterrupt
 
@@ -38,7 +39,7 @@ def test_a_failed_write_leaves_nothing_behind(cache_dir: Path) -> None:
 def test_a_write_replaces_what_was_there(cache_dir: Path) -> None:
     (cache_dir / "file").write_bytes(b"old")
 
-    with cache.written(cache_dir / "file") as part:
+    with files.written(cache_dir / "file") as part:
         part.write_bytes(b"new")
 
     assert [(p.name, p.read_bytes()) for p in cache_dir.iterdir()] == [("file", b"new")]
@@ -50,17 +51,17 @@ def test_a_full_disk_is_said_before_writing(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(shutil, "disk_usage", lambda _: full)
 
     with pytest.raises(MachineError, match="no space on disk for a model: 100 MiB needed, 50 MiB"):
-        cache.require_space(100 * 1024**2, "a model")
+        files.require_space(100 * 1024**2, "a model")
 
 
 def test_a_cache_that_cannot_be_made_names_the_variable(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "file").touch()
-    monkeypatch.setenv(cache.VARIABLE, str(tmp_path / "file" / "below"))
+    monkeypatch.setenv(files.VARIABLE, str(tmp_path / "file" / "below"))
 
     with pytest.raises(MachineError, match="set DRAFTMAP_CACHE"):
-        cache.directory()
+        files.directory()
 
 
 def test_a_cache_that_cannot_be_written_is_one_line_that_names_the_variable(

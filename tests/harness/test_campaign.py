@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from harness import suite
-from harness.campaign import DEFAULT_METHODS, Options, build, profile
-from harness.duration import expected, memory_bandwidth
+from harness.campaign import suite
+from harness.campaign.build import DEFAULT_METHODS, Options, build, profile
+from harness.campaign.duration import expected, memory_bandwidth
+from harness.campaign.methods import DraftModelRequest, parse
+from harness.campaign.model import Campaign, ModelFile, Stopping
+from harness.campaign.parts import draft_names, gather, usable_methods
 from harness.errors import BadInputError
-from harness.gather import draft_names, gather, usable_methods
-from harness.methods import DraftModelRequest, parse
-from harness.model import Campaign, ModelFile, Stopping
 from schemas.submission import DraftModel, Model, PromptLookup
 from tests.harness.ggufs import TOKENS, write_gguf
 

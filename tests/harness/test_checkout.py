@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 from typing import TYPE_CHECKING
 
-from harness.detect.checkout import commit
+from harness.machine.versions import commit
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -17,6 +17,7 @@ from tests.harness.ggufs import TOKENS, write_gguf
 if TYPE_CHECKING:
     from pathlib import Path
 
+
 SMALL = [
     "--runner",
     "fake",

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from harness.errors import BadInputError
-from harness.runners.base import Failure, Generation, Request
+from harness.runners.base import Failure, Generation, Request, together
 from harness.runners.fake import FakeRig, FakeRunner
-from harness.runners.together import together
 from schemas.canonical import canonical_bytes
 from schemas.codec import encode
 from schemas.contract import findings
@@ -23,9 +22,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from harness.model import ArmPlan, Campaign
+    from harness.campaign.model import ArmPlan, Campaign
     from harness.runners.base import EngineReport, PreparedArm, Session
     from schemas.submission import Probes
+
 
 QUIET = FakeRig(noise=0.0, step_ms=20.0, extra_width_ms=2.0)
 

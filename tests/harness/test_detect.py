@@ -7,10 +7,10 @@ from pathlib import Path
 import orjson
 import pytest
 
-from harness.detect import linux, macos, nvidia, sysfs, windows
-from harness.detect.linux import CpuTimes
-from harness.detect.machine import clean_name, kernel_version, machine
-from harness.detect.watch import Watch
+from harness.machine import linux, macos, nvidia, windows
+from harness.machine.detect import clean_name, kernel_version, machine
+from harness.machine.environment import Watch
+from harness.machine.linux import CpuTimes
 from schemas.codec import encode
 from schemas.submission import Gpu
 
@@ -144,9 +144,9 @@ def drm(tmp_path: Path) -> Path:
 
 
 def test_an_amd_card_is_read_from_sys_and_named_by_lspci(drm: Path) -> None:
-    names = sysfs.parse_lspci(capture("lspci_amd_intel.txt"))
+    names = linux.parse_lspci(capture("lspci_amd_intel.txt"))
 
-    assert sysfs.gpus(drm, names) == (
+    assert linux.gpus(drm, names) == (
         Gpu(
             name="AMD Radeon RX 7600/7600 XT",
             vendor="amd",
@@ -160,7 +160,7 @@ def test_an_amd_card_is_read_from_sys_and_named_by_lspci(drm: Path) -> None:
 
 
 def test_without_a_name_the_vendor_stands_in(drm: Path) -> None:
-    assert [gpu.name for gpu in sysfs.gpus(drm, {})] == ["AMD GPU"]
+    assert [gpu.name for gpu in linux.gpus(drm, {})] == ["AMD GPU"]
 
 
 def test_apple_silicon_shares_its_memory_and_an_intel_mac_does_not() -> None:

@@ -7,22 +7,23 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from harness.detect.machine import machine
-from harness.doctor import decode, hardware, software
-from harness.doctor.check import Check
-from harness.signals import death
+from harness.doctor import checks, decode
+from harness.doctor.checks import Check
+from harness.machine.command import death
+from harness.machine.detect import machine
 from schemas.submission import Device, Gpu, Snapshot
 from tests.harness.ggufs import write_gguf
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+
 CPU = Device(name="CPU", kind="cpu", description="AMD Ryzen 7")
 CUDA = Device(name="CUDA0", kind="gpu", description="NVIDIA GeForce RTX 4060")
 
 
 def test_a_gpu_that_the_binding_cannot_use_is_a_warning_with_the_command() -> None:
-    check = software.backend([CPU], [Gpu(name="NVIDIA GeForce RTX 4060", vendor="nvidia")])
+    check = checks.backend([CPU], [Gpu(name="NVIDIA GeForce RTX 4060", vendor="nvidia")])
 
     assert check == Check(
         name="Backend",
@@ -37,27 +38,27 @@ def test_a_gpu_that_the_binding_cannot_use_is_a_warning_with_the_command() -> No
 
 
 def test_a_gpu_that_the_binding_uses_is_fine() -> None:
-    check = software.backend([CUDA, CPU], [Gpu(name="NVIDIA GeForce RTX 4060", vendor="nvidia")])
+    check = checks.backend([CUDA, CPU], [Gpu(name="NVIDIA GeForce RTX 4060", vendor="nvidia")])
 
     assert (check.status, check.remedy) == ("ok", None)
 
 
 def test_a_gpu_of_an_unknown_vendor_is_reached_through_vulkan() -> None:
-    check = software.backend([CPU], [Gpu(name="Some GPU")])
+    check = checks.backend([CPU], [Gpu(name="Some GPU")])
 
     assert check.remedy is not None
     assert "-DGGML_VULKAN=ON" in check.remedy
 
 
 def test_a_binding_that_does_not_load_or_is_missing_fails() -> None:
-    assert software.backend(None, []).status == "fail"
-    assert software.binding(None).found == "llama-cpp-python is not installed"
-    assert software.binding("0.3.36").found == "llama-cpp-python 0.3.36 with llama.cpp 0c1e57098"
+    assert checks.backend(None, []).status == "fail"
+    assert checks.binding(None).found == "llama-cpp-python is not installed"
+    assert checks.binding("0.3.36").found == "llama-cpp-python 0.3.36 with llama.cpp 0c1e57098"
 
 
 def test_an_old_python_fails() -> None:
-    assert software.python((3, 10)).status == "fail"
-    assert software.python((3, 11)).status == "ok"
+    assert checks.python((3, 10)).status == "fail"
+    assert checks.python((3, 11)).status == "ok"
 
 
 def test_an_engine_that_a_signal_ends_is_to_be_built_without_native_code() -> None:
@@ -115,32 +116,32 @@ def test_the_death_of_a_child_in_words(code: int, said: str | None) -> None:
     ],
 )
 def test_a_busy_machine_is_a_warning(state: Snapshot, status: str) -> None:
-    assert hardware.load(state, cores=8).status == status
+    assert checks.load(state, cores=8).status == status
 
 
 def test_a_battery_is_a_warning_and_no_battery_is_not() -> None:
-    statuses = [hardware.power(on_battery=value).status for value in (True, False, None)]
+    statuses = [checks.power(on_battery=value).status for value in (True, False, None)]
 
     assert statuses == ["warn", "ok", "ok"]
 
 
 def test_too_little_memory_or_disk_fails() -> None:
-    assert hardware.memory(8192, 512).status == "fail"
-    assert hardware.memory(8192, 4096).found == "4.0 of 8.0 GiB available"
-    assert hardware.disk(500 * 1024**2).status == "fail"
-    assert hardware.disk(5 * 1024**3).status == "ok"
+    assert checks.memory(8192, 512).status == "fail"
+    assert checks.memory(8192, 4096).found == "4.0 of 8.0 GiB available"
+    assert checks.disk(500 * 1024**2).status == "fail"
+    assert checks.disk(5 * 1024**3).status == "ok"
 
 
 def test_the_clock_is_judged_by_its_smallest_step() -> None:
     coarse = iter(number // 2 * 0.015 for number in range(10_000))
     fine = iter(number * 1e-7 for number in range(10_000))
 
-    assert hardware.clock(lambda: next(coarse)).status == "warn"
-    assert hardware.clock(lambda: next(fine)).found == "resolves 0.10 µs"
+    assert checks.clock(lambda: next(coarse)).status == "warn"
+    assert checks.clock(lambda: next(fine)).found == "resolves 0.10 µs"
 
 
 def test_gpus_and_processor_are_listed() -> None:
     described = machine()
 
-    assert described.cpu.name in hardware.processor(described).found
-    assert hardware.gpu(described).status == "ok"
+    assert described.cpu.name in checks.processor(described).found
+    assert checks.gpu(described).status == "ok"

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from harness import suite
-from harness.campaign import Options, build
-from harness.drafts import drafts_of, needs_draft, takes_draft
+from harness.campaign import suite
+from harness.campaign.arms import drafts_of, needs_draft, takes_draft
+from harness.campaign.build import Options, build
+from harness.campaign.methods import DraftHeadRequest, DraftModelRequest, parse
+from harness.campaign.model import Campaign, ModelFile
+from harness.campaign.parts import draft_names, gather, usable_methods
 from harness.errors import BadInputError
-from harness.gather import draft_names, gather, usable_methods
-from harness.methods import DraftHeadRequest, DraftModelRequest, parse
-from harness.model import Campaign, ModelFile
 from schemas.submission import DraftHead, DraftModel, Model
 from tests.harness.ggufs import TOKENS, write_gguf
 

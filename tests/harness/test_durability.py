@@ -26,6 +26,7 @@ from tests.processes import eventually
 if TYPE_CHECKING:
     from pathlib import Path
 
+
 pytestmark = pytest.mark.long
 KILLS = 6
 

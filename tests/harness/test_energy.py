@@ -10,9 +10,7 @@ import pynvml
 import pytest
 
 from estimates.summary import summarize
-from harness.detect.energy import Meter, availability, meter
-from harness.detect.energy_nvml import NvmlCounter, open_nvml
-from harness.detect.energy_rapl import RaplCounter
+from harness.machine.energy import Meter, NvmlCounter, RaplCounter, availability, meter, open_nvml
 from harness.runners.fake import FakeRig
 from schemas.submission import Gpu
 from tests.harness.campaigns import BASELINE, DRAFT, campaign, run

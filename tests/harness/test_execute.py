@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from harness.errors import HarnessError, MachineError
-from harness.events import Planned, TrialEnded
+from harness.run.events import Planned, TrialEnded
 from harness.runners.fake import FakeRig
 from schemas.canonical import canonical_bytes
 from schemas.codec import encode
@@ -17,7 +17,7 @@ from tests.harness.campaigns import campaign, run
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from harness.events import Event
+    from harness.run.events import Event
 
 
 def test_what_the_harness_writes_the_contract_accepts(tmp_path: Path) -> None:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from harness import gguf_header, vocabulary
 from harness.errors import BadInputError
+from harness.models import compatibility, gguf_header
 from tests.harness.ggufs import TOKENS, write_gguf
 
 if TYPE_CHECKING:
@@ -130,8 +130,8 @@ def test_parts_of_a_split_model_add_up(tmp_path: Path) -> None:
     assert header.file_bytes == first.stat().st_size + second.stat().st_size
 
 
-def compare(target: Path, draft: Path) -> vocabulary.Comparison:
-    return vocabulary.compare(
+def compare(target: Path, draft: Path) -> compatibility.Comparison:
+    return compatibility.compare(
         gguf_header.vocabulary(target),
         gguf_header.vocabulary(draft),
         target_tokens=lambda: gguf_header.tokens(target),

@@ -25,6 +25,7 @@ from tests.samples import sample
 if TYPE_CHECKING:
     from pathlib import Path
 
+
 HELP = import_.__doc__ or ""
 
 

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 from harness.cli.app import app
 from harness.errors import BadInputError
 from harness.importers import IMPORTERS
-from harness.importers.signs import looks_like
+from harness.importers.reading import looks_like
 from harness.importers.source import MAX_BYTES, Given, given
 from schemas.canonical import canonical_bytes
 from schemas.codec import encode
@@ -18,6 +18,7 @@ from tests.harness.imports import ALL, SAMPLES, one, run
 
 if TYPE_CHECKING:
     from pathlib import Path
+
 
 JSON_SAMPLES = [(form, name) for form, sample in ALL.items() for name in sample.files]
 

@@ -17,6 +17,7 @@ from tests.harness.imports import ALL, FACTS, SAMPLES, changed, run
 if TYPE_CHECKING:
     from pathlib import Path
 
+
 OFF = "mtp-bench-off.json"
 ON = "mtp-bench-on.json"
 

@@ -10,8 +10,8 @@ import pytest
 from estimates.summary import summarize
 from harness.errors import BadInputError
 from harness.importers import IMPORTERS
-from harness.importers.names import active_size_in, size_in
 from harness.importers.source import Given, arm_and_path, digest, given
+from harness.importers.translate import active_size_in, size_in
 from schemas.submission import DraftModel
 from tests.harness.imports import ALL, SAMPLES, changed, imported, one, run
 

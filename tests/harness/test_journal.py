@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from harness.errors import BadInputError, MachineError
-from harness.journal import Journal, Resumed, SnapshotFact, Started, TrialFact, read, set_aside
+from harness.run.journal import Journal, Resumed, SnapshotFact, Started, TrialFact, read, set_aside
 from schemas.submission import Snapshot
 from tests.harness.campaigns import campaign, run
 

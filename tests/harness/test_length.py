@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from harness.events import Extended, TrialEnded
-from harness.execute import Surroundings, measure
-from harness.model import ArmPlan, Stopping
+from harness.campaign.model import ArmPlan, Stopping
+from harness.run.events import Extended, TrialEnded
+from harness.run.execute import Surroundings, measure
 from harness.runners.fake import FakeRig, FakeRunner, FakeSession
 from schemas.canonical import canonical_bytes
 from schemas.codec import encode
@@ -22,9 +22,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from harness.events import Event
-    from harness.model import Campaign
+    from harness.campaign.model import Campaign
+    from harness.run.events import Event
     from schemas.submission import Submission
+
 
 AGAIN = ArmPlan(id="again", role="control", method=NoSpeculation(), baseline="baseline")
 # Two arms and two prompts make a block of four trials, each of a prompt of 50 ms and eleven steps

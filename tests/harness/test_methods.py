@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from harness.arm_ids import label
-from harness.errors import BadInputError
-from harness.methods import (
+from harness.campaign.arms import label
+from harness.campaign.methods import (
     METHODS,
     DraftHeadRequest,
     DraftModelRequest,
@@ -14,6 +13,7 @@ from harness.methods import (
     parse,
     signature,
 )
+from harness.errors import BadInputError
 from schemas.submission import EmptyDraft, Ngram, NoSpeculation, Oracle, PromptLookup
 
 

@@ -6,8 +6,8 @@ import json
 
 from typer.testing import CliRunner
 
+from harness.campaign.methods import METHODS, parse
 from harness.cli.app import app
-from harness.methods import METHODS, parse
 from harness.runners import RUNNERS
 
 

@@ -11,12 +11,10 @@ import pytest
 
 from harness.errors import BadInputError, MachineError
 from harness.models import embedded, hub
-from harness.models.describe import describe
+from harness.models.describe import Weights, describe
 from harness.models.hub_client import HubFile, Listing
-from harness.models.located import preset_path
 from harness.models.presets import DEFAULT_DRAFT, DEFAULT_TARGET, pairs, presets
-from harness.models.resolve import resolve
-from harness.models.weights import Weights
+from harness.models.resolve import preset_path, resolve
 from tests.harness.ggufs import write_gguf
 
 if TYPE_CHECKING:

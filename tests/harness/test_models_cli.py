@@ -10,16 +10,16 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from harness.cli.app import app
-from harness.detect.machine import machine
-from harness.models.fit import Memory, answer, kv_bytes, memory_of, needed_bytes
+from harness.machine.detect import machine
+from harness.models.fit import Memory, answer, assess, kv_bytes, memory_of, needed_bytes
 from harness.models.hub_client import HuggingFace
-from harness.models.overview import assess
 from harness.models.presets import presets
 from schemas.submission import Gpu
 from tests.harness.ggufs import TOKENS, write_gguf
 
 if TYPE_CHECKING:
     from pathlib import Path
+
 
 GIB_IN_MIB = 1024
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+
 REFERENCE = "Owner/Model-GGUF:Q8_0"
 NAME = "Model-Q8_0.gguf"
 CONTENT = bytes(range(256)) * 40

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from estimates.summary import summarize
-from harness.campaign import Options, build, profile
-from harness.methods import DraftModelRequest
-from harness.model import ArmPlan, Suite
+from harness.campaign.build import Options, build, profile
+from harness.campaign.methods import DraftModelRequest
+from harness.campaign.model import ArmPlan, Suite
 from harness.report import words
 from harness.runners.fake import FakeRig
 from schemas import contract
@@ -20,6 +20,7 @@ from tests.harness.campaigns import BASELINE, DRAFT, campaign, run
 
 if TYPE_CHECKING:
     from pathlib import Path
+
 
 ALONE = ArmPlan(
     id="baseline-gpu-layers-9",

@@ -6,9 +6,9 @@ import io
 
 from rich.console import Console
 
-from harness import events
-from harness.model import PlannedTrial
-from harness.progress import ProgressDisplay
+from harness.campaign.model import PlannedTrial
+from harness.run import events
+from harness.run.progress import ProgressDisplay
 from harness.runners.base import Failure
 
 TRIAL = PlannedTrial(order=0, block=0, prompt="code-one", arm="baseline")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import hashlib
 
-from harness.journal import TrialFact
-from harness.model import PlannedTrial
-from harness.record import compared, trial_of
+from harness.campaign.model import PlannedTrial
+from harness.run.journal import TrialFact
+from harness.run.record import compared, trial_of
 from harness.runners.base import Generation, Round
 from schemas.submission import Prompt, Trial
 from tests.harness.campaigns import campaign

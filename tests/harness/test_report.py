@@ -29,6 +29,7 @@ from tests.samples import sample
 if TYPE_CHECKING:
     from schemas.submission import Submission
 
+
 GOLDEN = Path(__file__).parent / "golden" / "report.txt"
 
 

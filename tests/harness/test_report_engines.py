@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from schemas.submission import Submission
 
+
 FIRST = campaign([trial("baseline", decode_ms=100.0), trial("spec", decode_ms=50.0)])
 SECOND = campaign([trial("baseline", decode_ms=25.0), trial("spec", decode_ms=50.0)])
 

@@ -11,25 +11,26 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from harness import campaign as campaigns
-from harness import output
-from harness.campaign import Options
-from harness.execute import Surroundings, measure
-from harness.methods import DraftModelRequest
-from harness.model import ModelFile, Suite, SuitePrompt
+from harness.campaign import build as campaigns
+from harness.campaign.build import Options
+from harness.campaign.methods import DraftModelRequest
+from harness.campaign.model import ModelFile, Suite, SuitePrompt
+from harness.run import result_file
+from harness.run.execute import Surroundings, measure
 from harness.runners.fake import FakeRig, FakeRunner, FakeSession
-from pipeline.discover import discover
-from pipeline.validate import validate
+from pipeline.collection.discover import discover
+from pipeline.collection.validate import validate
 from schemas import certified
 from schemas.submission import EmptyDraft, NoSpeculation, Oracle, PromptLookup
 from tests.harness.campaigns import MACHINE
 from tests.samples import sample
 
 if TYPE_CHECKING:
-    from harness.model import Campaign
+    from harness.campaign.model import Campaign
     from harness.runners.base import EngineReport, Generation, Request, Session
     from harness.runners.base import Failure as Failed
     from schemas.submission import Reason, Submission
+
 
 CAMPAIGNS = 40
 KNOWN = sample()
@@ -97,7 +98,7 @@ def test_the_gate_accepts_what_the_harness_writes(seed: int, tmp_path: Path) -> 
     rng = random.Random(seed)  # noqa: S311 - made-up data
     submission = measured(rng, tmp_path / "work.jsonl")
 
-    path = output.write(submission, tmp_path / "results" / "community")
+    path = result_file.write(submission, tmp_path / "results" / "community")
 
     assert validate(discover(tmp_path / "results")).findings == {}
     assert certified.document(path.read_bytes()) == json.loads(path.read_bytes())

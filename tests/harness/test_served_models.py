@@ -10,9 +10,9 @@ import pytest
 
 from harness.errors import BadInputError, MachineError
 from harness.models.folder import describe_folder, is_model_folder, kept_folder
-from harness.models.served import ServedModels, model_of
 from harness.runners import Reach
-from harness.runners.openai.listing import Served
+from harness.runners.openai.identity import Served
+from harness.runners.openai.served import ServedModels, model_of
 from schemas.submission import Model
 from tests.harness.ggufs import write_gguf
 from tests.harness.runners.openai.fake_answers import MODEL

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.campaign import Options
-from harness.size import trial_bytes
+from harness.campaign.build import Options
+from harness.campaign.plan import trial_bytes
 from tests.harness.test_campaign import campaign
 
 COMMUNITY = Path(__file__).parents[2] / "results" / "community"

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from harness.model import Stopping
+from harness.campaign.model import Stopping
+from harness.campaign.stopping import decide
 from harness.runners.fake import FakeRig
-from harness.stopping import decide
 from tests.harness.campaigns import campaign, run
 
 if TYPE_CHECKING:
     from pathlib import Path
+
 
 RULE = Stopping(least_blocks=3, precision=0.03, budget_s=100.0)
 

@@ -11,7 +11,7 @@ import pytest
 
 from harness import submit
 from harness.errors import BadInputError, MachineError
-from harness.output import canonical_name, require_writable, write
+from harness.run.result_file import canonical_name, require_writable, write
 from tests.samples import sample, sample_bytes
 
 if TYPE_CHECKING:
@@ -110,14 +110,14 @@ def test_the_steps_make_a_branch_with_one_file(checkout: Path) -> None:
 
 def test_the_gate_runs_before_anything_is_pushed(checkout: Path) -> None:
     path = checkout / "results" / "community" / "a--b--20261121-00112233.json"
-    (checkout / "pipeline").mkdir()
-    (checkout / "pipeline" / "gate_cli.py").touch()
+    (checkout / "pipeline" / "intake").mkdir(parents=True)
+    (checkout / "pipeline" / "intake" / "cli.py").touch()
 
     commands = submit.steps(path, checkout)
 
     verbs = [command[1] for command in commands[:5]]
     assert verbs == ["switch", "add", "commit", "-m", "push"]
-    assert commands[3][2:] == ("pipeline.gate_cli", "--base", "@{-1}", "--head", "HEAD")
+    assert commands[3][2:] == ("pipeline.intake", "gate", "--base", "@{-1}", "--head", "HEAD")
 
 
 def test_what_the_gate_objects_to_keeps_a_result_from_being_pushed(checkout: Path) -> None:

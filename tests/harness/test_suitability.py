@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING
 import pytest
 from typer.testing import CliRunner
 
-from harness.campaign import Options
+from harness.campaign.build import Options
+from harness.campaign.methods import METHODS, parse
+from harness.campaign.suitability import require_suited
 from harness.cli.app import app
-from harness.cli.engine import ChosenEngine
-from harness.cli.legs import legs
+from harness.cli.engine import ChosenEngine, legs
 from harness.errors import BadInputError
-from harness.methods import METHODS, parse
 from harness.runners import RUNNERS, Reach
-from harness.suitability import require_suited
 from tests.harness.ggufs import write_gguf
 
 if TYPE_CHECKING:
     from pathlib import Path
+
 
 HELP = """\
 -m, --model FNAME                       model path

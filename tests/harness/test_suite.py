@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from harness import suite
+from harness.campaign import suite
 from harness.errors import BadInputError
 
 if TYPE_CHECKING:
     from pathlib import Path
+
 
 SMALL = '''
 id = "small"

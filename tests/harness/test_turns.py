@@ -7,17 +7,18 @@ from typing import TYPE_CHECKING
 import pytest
 
 from harness.errors import HarnessError, MachineError, NothingMeasuredError
-from harness.execute import by_blocks
+from harness.run.execute import by_blocks
+from harness.run.turns import NotBegunError, in_turn
 from harness.runners.fake import FakeRig, FakeRunner
-from harness.turns import NotBegunError, in_turn
 from tests.harness.campaigns import BASELINE, LOOKUP, campaign, surroundings
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from harness.events import Event
-    from harness.turns import Leg
+    from harness.run.events import Event
+    from harness.run.turns import Leg
     from schemas.submission import Submission
+
 
 PLAN = campaign(arms=(BASELINE, LOOKUP), prompts=1, blocks=3, max_output_tokens=4)
 Log = list[tuple[str, int]]

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pipeline.database import open_database
+from pipeline.data.database import open_database
 from tests.pipeline.tables import database, small_corpus
 
 if TYPE_CHECKING:
     import duckdb
+
 
 PUBLISHED = Path(__file__).resolve().parents[2] / "results" / "published"
 

@@ -15,6 +15,7 @@ from tests.samples import Costs, sample
 if TYPE_CHECKING:
     from schemas.submission import Submission, Trial
 
+
 HONEST = tuple(sample(seed=seed, contributor=f"c{seed}", blocks=3) for seed in range(1, 7))
 VICTIM = HONEST[2]
 

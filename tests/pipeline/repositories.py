@@ -6,7 +6,7 @@ import os
 import subprocess
 from typing import TYPE_CHECKING
 
-from pipeline import gate
+from pipeline.intake import gate
 from schemas.canonical import file_name
 from tests.samples import sample, sample_bytes
 
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from schemas.submission import Submission
+
 
 FOLDER = "results/community"
 # Whoever runs the tests may have signing, hooks or other names in their own configuration.

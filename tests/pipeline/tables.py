@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from estimates.model import Estimate, ExactnessCounts, Interval, Summary
-from pipeline.aggregate import aggregate
-from pipeline.load import Entry, load
+from pipeline.data.aggregate import aggregate
+from pipeline.data.load import Entry, load
 from schemas.canonical import file_name
 from schemas.submission import Arm, DraftModel, NoSpeculation, Origin
 from tests.samples import sample, sample_bytes
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from estimates.model import Flag, Verdict
     from schemas.submission import Submission, Task
+
 
 ARM = "draft-model-n4"
 

@@ -16,16 +16,17 @@ from typing import TYPE_CHECKING
 import pytest
 from scipy import stats
 
-from pipeline.advice.answer import answer, answers
-from pipeline.advice.model import Question
-from pipeline.pages.advisor_knowledge import knowledge
+from pipeline.site.advice.answer import answer, answers
+from pipeline.site.advice.model import Question
+from pipeline.site.pages.advisor_knowledge import knowledge
 from tests.pipeline.tables import campaign, database, one, rows
 
 if TYPE_CHECKING:
     import duckdb
 
-    from pipeline.advice.model import Advice, Knowledge
-    from pipeline.load import Entry
+    from pipeline.data.load import Entry
+    from pipeline.site.advice.model import Advice, Knowledge
+
 
 DIGITS = 4  # what is left of figures that were rounded for the page
 LOG_COSTS = [math.log(1.6), math.log(2.0), math.log(1.8)]

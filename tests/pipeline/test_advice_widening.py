@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import duckdb
 import pytest
 
-from pipeline.aggregate import view_queries
+from pipeline.data.aggregate import view_queries
 from tests.pipeline.tables import rows
 
 if TYPE_CHECKING:

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pipeline.build import build
-from pipeline.links import Reader
-from pipeline.policy import UnexpectedScriptError, inline_scripts, write_policy
+from pipeline.site.build import build
+from pipeline.site.links import Reader
+from pipeline.site.policy import UnexpectedScriptError, inline_scripts, write_policy
 from tests.sites import (
     HOSTILE_NOTE,
     PUBLISHED,
@@ -25,6 +25,7 @@ from tests.sites import (
 
 if TYPE_CHECKING:
     from pathlib import Path
+
 
 pytestmark = pytest.mark.long
 ELSEWHERE = re.compile(r"""(?:src|srcset|data)=["'](?:https?:)?//|url\(["']?(?:https?:)?//""")

@@ -7,7 +7,7 @@ import math
 import pytest
 
 from estimates.model import Interval
-from pipeline.cells import Vote, pool_intervals
+from pipeline.data.cells import Vote, pool_intervals
 
 
 def votes(*speedups: float, within: Interval | None = None) -> list[Vote]:

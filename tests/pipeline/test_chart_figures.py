@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from pipeline.charts import draw
-from pipeline.charts.intervals import cut_off, speedup_axis
-from pipeline.charts.theme import BACKEND_COLOURS, METHOD_COLOURS, NEUTRAL, method_colours
-from pipeline.charts.words import plain, rounded, sign
+from pipeline.site.charts import draw
+from pipeline.site.charts.intervals import cut_off, speedup_axis
+from pipeline.site.charts.theme import BACKEND_COLOURS, METHOD_COLOURS, NEUTRAL, method_colours
+from pipeline.site.charts.words import plain, rounded, sign
 from tests.pipeline.tables import campaign, database
 
 GROUNDS = {"light": "#ffffff", "dark": "#1e2129"}

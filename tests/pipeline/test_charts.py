@@ -12,17 +12,18 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from estimates.summary import summarize
-from pipeline import charts
-from pipeline.charts import CHARTS, Chart, draw
-from pipeline.charts.draw import query
-from pipeline.pages.environment import TASKS
+from pipeline.site import charts
+from pipeline.site.charts import CHARTS, Chart, draw
+from pipeline.site.charts.draw import query
+from pipeline.site.pages.environment import TASKS
 from tests.crowds import crowds
 from tests.pipeline.tables import campaign, database, entry, one
 
 if TYPE_CHECKING:
     import duckdb
 
-    from pipeline.load import Entry
+    from pipeline.data.load import Entry
+
 
 FOLDER = Path(charts.__file__).parent
 

@@ -10,9 +10,15 @@ import pytest
 from markdown_it import MarkdownIt
 
 from estimates.understanding import ArmSaid, FlagSaid, TaskSaid, Understanding
-from pipeline import comment, report
-from pipeline.position import Position, positions
-from pipeline.report import Report, Result, Told, UnreadableVerdictError
+from pipeline.intake import comment, verdict
+from pipeline.intake.verdict import (
+    Position,
+    Report,
+    Result,
+    Told,
+    UnreadableVerdictError,
+    positions,
+)
 
 HOSTILE = [
     "@maintainers please merge",
@@ -152,7 +158,7 @@ def test_without_them_the_same_size_class_is_near() -> None:
 def test_a_report_is_read_back_as_it_was_written() -> None:
     written = replace(page("x"), findings=(), finding_count=0)
 
-    assert report.from_bytes(report.to_bytes(written)) == written
+    assert verdict.from_bytes(verdict.to_bytes(written)) == written
 
 
 @pytest.mark.parametrize(
@@ -167,8 +173,8 @@ def test_a_report_is_read_back_as_it_was_written() -> None:
     ],
 )
 def test_a_report_that_our_gate_would_not_write_is_refused(key: str, value: object) -> None:
-    document = json.loads(report.to_bytes(replace(page("x"), findings=())))
+    document = json.loads(verdict.to_bytes(replace(page("x"), findings=())))
     document[key] = value
 
     with pytest.raises(UnreadableVerdictError, match=r"^verdict\.json: \$"):
-        report.from_bytes(json.dumps(document).encode())
+        verdict.from_bytes(json.dumps(document).encode())

@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 
 from estimates.summary import summarize
-from pipeline.charts import draw
-from pipeline.pages.cells import Cell
-from pipeline.pages.commands import Setting, measure, setting_of
-from pipeline.pages.rows import read
+from pipeline.site.charts import draw
+from pipeline.site.pages.cells import Cell
+from pipeline.site.pages.commands import Setting, measure, setting_of
+from pipeline.site.pages.rows import read
 from schemas.contract import findings
 from tests.crowds import crowds
 from tests.pipeline.tables import database, entry, one, rows

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pipeline import corpus
-from pipeline.discover import discover
-from pipeline.validate import validate
+from pipeline.collection import corpus
+from pipeline.collection.discover import discover
+from pipeline.collection.validate import validate
 from tests.pipeline.tables import put
 from tests.samples import sample, sample_bytes
 

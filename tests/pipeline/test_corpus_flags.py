@@ -7,22 +7,13 @@ from dataclasses import replace
 
 import pytest
 
-from pipeline.plausibility import CORPUS_FLAGS, corpus_flags, flags_within
-from pipeline.plausibility.corpus import Corpus
-from pipeline.plausibility.ordered import middle_distance, without
-from pipeline.plausibility.peers import Pace, fields
+from pipeline.collection.plausibility import CORPUS_FLAGS, corpus_flags, flags_within
+from pipeline.collection.plausibility.corpus import Corpus
+from pipeline.collection.plausibility.peers import Pace, fields, middle_distance, without
 from schemas import contract
 from schemas.canonical import content_digest
 from schemas.submission import Submission
-from tests.pipeline.corpus_examples import (
-    HONEST,
-    QUIET,
-    RAISING,
-    VICTIM,
-    copied,
-    jittered,
-    scaled,
-)
+from tests.pipeline.corpus_examples import HONEST, QUIET, RAISING, VICTIM, copied, jittered, scaled
 from tests.samples import sample, sample_bytes
 from tests.sites import PUBLISHED
 

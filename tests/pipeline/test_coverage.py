@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from estimates.scopes import FIXED_TASKS
-from pipeline.pages.coverage import Wanted
-from pipeline.pages.rows import read
+from pipeline.site.pages.coverage import Wanted
+from pipeline.site.pages.rows import read
 from tests.pipeline.tables import campaign, database
 
 

@@ -15,6 +15,7 @@ from tests.samples import sample
 if TYPE_CHECKING:
     from schemas.submission import Submission
 
+
 BIG = Gpu(name="NVIDIA GeForce RTX 3090", vendor="nvidia", vram_mib=24576)
 SMALL = Gpu(name="NVIDIA GeForce RTX 3060", vendor="nvidia", vram_mib=12288)
 

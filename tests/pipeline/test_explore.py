@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pipeline.pages import Site
-from pipeline.pages.columnar import Facet, Measure, encode, scaled
-from pipeline.pages.explore import FACETS, FILTERS, MEASURES, ExploreRow, cells_file, explore
-from pipeline.pages.rows import read
+from pipeline.site.pages import Site
+from pipeline.site.pages.columnar import Facet, Measure, encode, scaled
+from pipeline.site.pages.explore import FACETS, FILTERS, MEASURES, ExploreRow, cells_file, explore
+from pipeline.site.pages.rows import read
 from tests.pipeline.tables import campaign, database, one, rows
 
 if TYPE_CHECKING:

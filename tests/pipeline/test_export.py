@@ -13,10 +13,10 @@ import duckdb
 import pyarrow.parquet as pq
 import pytest
 
-from pipeline.database import open_database
-from pipeline.export import EXPORTS, PACKAGE, SUMS, export, guarded
-from pipeline.pages.data import data_page
-from pipeline.pages.model import Site
+from pipeline.data.database import open_database
+from pipeline.data.export import EXPORTS, PACKAGE, SUMS, export, guarded
+from pipeline.site.pages.data import data_page
+from pipeline.site.pages.model import Site
 from tests.pipeline.tables import campaign, database
 
 if TYPE_CHECKING:

@@ -9,15 +9,16 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from pipeline.pages.feeds import ATOM, badge, feeds
-from pipeline.pages.model import Site
-from pipeline.pages.structured_data import dataset
+from pipeline.site.pages.feeds import ATOM, badge, feeds
+from pipeline.site.pages.model import Site
+from pipeline.site.pages.structured_data import dataset
 from tests.pipeline.tables import campaign, database, entry, rows
 
 if TYPE_CHECKING:
     import duckdb
 
-    from pipeline.load import Entry
+    from pipeline.data.load import Entry
+
 
 SITE = Site(bundle="", address="https://example.org/")
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pipeline import gate, gate_report, git
+from pipeline.intake import gate, git, verdict
 from tests.pipeline.repositories import FOLDER, OTHER, SMALL, Repository, name_of
 from tests.samples import sample_bytes
 
@@ -38,7 +38,7 @@ def test_a_pull_request_without_a_result_is_none_of_its_business(repository: Rep
     judgement = repository.judge()
 
     assert judgement.decision == "no-result"
-    assert gate_report.note(judgement).startswith("This pull request touches no result")
+    assert verdict.note(judgement).startswith("This pull request touches no result")
 
 
 def test_what_the_base_gained_meanwhile_is_not_blamed_on_the_pull_request(

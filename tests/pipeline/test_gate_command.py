@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from pipeline import comment, gate, gate_neighbours, gate_paths, gate_report
-from pipeline.git import GitError
+from pipeline.intake import comment, gate, neighbours, paths, verdict
+from pipeline.intake.git import GitError
 from tests.pipeline.repositories import FOLDER, SMALL, Repository, name_of
 from tests.samples import sample_bytes
 
@@ -29,8 +29,8 @@ def test_nothing_that_a_stranger_wrote_begins_a_line(repository: Repository) -> 
     repository.commit()
 
     judgement = repository.judge()
-    report = gate_neighbours.report(repository.path, judgement)
-    said = [*gate_report.lines(judgement), *comment.body(report).splitlines()]
+    report = neighbours.report(repository.path, judgement)
+    said = [*verdict.lines(judgement), *comment.body(report).splitlines()]
 
     assert judgement.decision == "rejected"
     assert not any(line.lstrip().startswith("::") for line in said)
@@ -39,7 +39,7 @@ def test_nothing_that_a_stranger_wrote_begins_a_line(repository: Repository) -> 
 
 def test_annotations_are_escaped_and_at_most_ten() -> None:
     findings = {
-        f"{FOLDER}/a,b:{number:02}%.json": (gate_paths._finding("path-name", "50% of\r\nit"),)  # noqa: SLF001 - the finding that the gate itself makes
+        f"{FOLDER}/a,b:{number:02}%.json": (paths._finding("path-name", "50% of\r\nit"),)  # noqa: SLF001 - the finding that the gate itself makes
         for number in range(12)
     }
     judgement = gate.Judgement(
@@ -50,7 +50,7 @@ def test_annotations_are_escaped_and_at_most_ten() -> None:
         findings=findings,
     )
 
-    said = list(gate_report.commands(judgement))
+    said = list(verdict.commands(judgement))
 
     assert len(said) == 10
     assert said[3] == (
@@ -63,7 +63,8 @@ def run_command(repository: Repository, *options: str) -> subprocess.CompletedPr
     command = [
         sys.executable,
         "-m",
-        "pipeline.gate_cli",
+        "pipeline.intake",
+        "gate",
         "--base",
         "main",
         "--head",
@@ -115,7 +116,7 @@ def test_the_command_accepts_with_exit_code_0(repository: Repository) -> None:
 
 
 def test_the_command_reports_a_missing_repository_with_exit_code_3(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "pipeline.gate_cli", "--base", "a", "--head", "b"]
+    command = [sys.executable, "-m", "pipeline.intake", "gate", "--base", "a", "--head", "b"]
 
     done = subprocess.run(
         [*command, "--repository", str(tmp_path)], cwd=ROOT, capture_output=True, check=False
@@ -126,7 +127,7 @@ def test_the_command_reports_a_missing_repository_with_exit_code_3(tmp_path: Pat
 
 
 def test_judging_loads_neither_engine_nor_database() -> None:
-    code = "import sys, pipeline.gate_cli; print(*sorted({m.split('.')[0] for m in sys.modules}))"
+    code = "import sys, pipeline.intake.cli; print(*sorted({m.split('.')[0] for m in sys.modules}))"
 
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True

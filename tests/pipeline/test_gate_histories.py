@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pipeline import gate, git
+from pipeline.intake import gate, git
 from tests.pipeline.repositories import OTHER, SMALL, Repository, name_of
 from tests.samples import sample_bytes
 

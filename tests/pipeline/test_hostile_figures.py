@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from estimates.summary import summarize
-from pipeline.plausibility import corpus_flags
-from pipeline.plausibility.corpus import Corpus
+from pipeline.collection.plausibility import corpus_flags
+from pipeline.collection.plausibility.corpus import Corpus
 from schemas import contract
 from schemas.canonical import canonical_bytes
 from schemas.submission import Submission

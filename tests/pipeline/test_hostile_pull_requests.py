@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pipeline import gate, gate_report
-from pipeline.git import GitError
+from pipeline.intake import gate, verdict
+from pipeline.intake.git import GitError
 from schemas.finding import Finding
 from tests.cases.git_cases import LINK, MODULE, PULL_REQUESTS, THERE, PullRequest
 from tests.pipeline.repositories import ENVIRONMENT, FOLDER, SMALL, Repository, name_of
@@ -20,6 +20,7 @@ from tests.samples import sample_bytes
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
 
 WHO = b"Ada <ada@example.org> 1763715600 +0000"
 BRANCHES = {name: f"pr-{number}" for number, name in enumerate(PULL_REQUESTS)}
@@ -66,7 +67,7 @@ def test_it_says_the_one_right_thing(repository: Repository, name: str) -> None:
         path: {rule} for path, rule in expected.items()
     }
     assert len(rules) == len(expected) or name == "three hundred files"
-    assert all(line.isprintable() for line in gate_report.lines(judgement))
+    assert all(line.isprintable() for line in verdict.lines(judgement))
 
 
 def test_a_link_is_never_followed(repository: Repository) -> None:

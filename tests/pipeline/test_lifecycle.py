@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pipeline import lifecycle
-from pipeline.database import open_database
+from pipeline.collection import lifecycle
+from pipeline.data.database import open_database
 from pipeline.errors import RejectedError
-from pipeline.pages import Page, Site
-from pipeline.pages.submissions import submission_pages
+from pipeline.site.pages import Page, Site
+from pipeline.site.pages.submissions import submission_pages
 from tests.pipeline.tables import one, put, rows
 from tests.samples import sample
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from schemas.submission import Submission
+
 
 OLD = sample(tasks=("code",), prompts_per_task=2, blocks=1)
 OTHER = sample(tasks=("code",), prompts_per_task=2, blocks=1, seed=1, contributor="bob")

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.build import build
-from pipeline.links import BrokenLinksError, broken_links, require_links, sitemap, unnamed
+from pipeline.site.build import build
+from pipeline.site.links import BrokenLinksError, broken_links, require_links, sitemap, unnamed
 from tests.sites import addresses, built_site
 
 pytestmark = pytest.mark.long

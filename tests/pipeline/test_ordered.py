@@ -7,7 +7,7 @@ from statistics import median
 
 import pytest
 
-from pipeline.plausibility.ordered import Without, middle, middle_distance, without
+from pipeline.collection.plausibility.peers import Without, middle, middle_distance, without
 
 
 def test_nothing_but_the_value_is_left_out() -> None:

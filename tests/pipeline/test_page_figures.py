@@ -17,12 +17,13 @@ import duckdb
 import pyarrow.parquet as pq
 import pytest
 
-from pipeline.database import open_database
+from pipeline.data.database import open_database
 from tests.pipeline.page_tables import CELL, ROW, Table, tables, text_of
 from tests.sites import built_site
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
 
 HERE = Path(__file__).parent
 TABLES, SENTENCES, CHARTS = (
@@ -31,7 +32,7 @@ TABLES, SENTENCES, CHARTS = (
 )
 WORDS = (HERE / "page_words.sql").read_text("utf-8")
 RAW = (HERE / "page_raw.sql").read_text("utf-8")
-PROOFS = Path("pipeline/pages/proofs.toml")
+PROOFS = Path("pipeline/site/pages/proofs.toml")
 BENCHES = Path("site_src/design/data")
 # Compared below with the files that they are about, not with the database.
 OF_FILES = {"data/", "proofs/"}

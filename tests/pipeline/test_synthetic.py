@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING
 import pytest
 
 from estimates.summary import summarize
-from pipeline.discover import discover
-from pipeline.validate import validate
+from pipeline.collection.discover import discover
+from pipeline.collection.validate import validate
 from tests.bench.synthetic import RESULTS, main, synthetic_corpus, write_corpus
 from tests.bench.synthetic_campaign import arms_of
 from tests.bench.synthetic_rigs import visits
 
 if TYPE_CHECKING:
     from pathlib import Path
+
 
 RIGS, SEED = 11, 3
 FEW = 2

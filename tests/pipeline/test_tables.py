@@ -10,14 +10,15 @@ import duckdb
 import pytest
 
 from estimates.model import Summary
-from pipeline import aggregate as aggregation
-from pipeline.columns import dataclass_structure, schema_structure
+from pipeline.data import aggregate as aggregation
+from pipeline.data.columns import dataclass_structure, schema_structure
+from pipeline.data.metrics import NUMERIC, metrics, reference, views
 from pipeline.errors import CheckFailedError
-from pipeline.metrics import NUMERIC, metrics, reference, views
 from tests.pipeline.tables import campaign, database, one, rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
 
 SQL = Path(aggregation.__file__).parent / "sql"
 VIEWS = aggregation.view_queries()

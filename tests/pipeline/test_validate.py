@@ -9,15 +9,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pipeline.database import open_database
-from pipeline.discover import discover, named
+from pipeline.collection.discover import discover, named
+from pipeline.collection.validate import validate
+from pipeline.data.database import open_database
 from pipeline.errors import RejectedError
-from pipeline.validate import validate
 from tests.pipeline.tables import canonical_name, one, put, rows
 from tests.samples import sample, sample_bytes
 
 if TYPE_CHECKING:
     from schemas.submission import Submission
+
 
 ROOT = Path(__file__).resolve().parents[2]
 

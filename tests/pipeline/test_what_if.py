@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pipeline.pages.what_if import Settings, round_cost, speedup, tokens_per_round
+from pipeline.site.pages.what_if import Settings, round_cost, speedup, tokens_per_round
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ def test_the_successor_of_the_theme_builds_every_page(
     site = built_site(tmp_path_factory.getbasetemp())
     # It builds below its configuration only, so the project is laid out anew.
     shutil.copy(ROOT / "mkdocs.yml", tmp_path)
-    shutil.copytree(ROOT / "pipeline" / "theme", tmp_path / "pipeline" / "theme")
+    shutil.copytree(ROOT / "pipeline/site/theme", tmp_path / "pipeline/site/theme")
     shutil.copytree(site.with_name(f"{site.name}-source"), tmp_path / "docs")
 
     done = subprocess.run(

@@ -16,6 +16,8 @@ from tests.data.make_invalid import small
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+
+if TYPE_CHECKING:
     Document = dict[str, Any]
 
 SMALL = small()

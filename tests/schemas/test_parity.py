@@ -16,6 +16,7 @@ from tests.schema_tree import Node, resolved
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+
 NAMES = {int: "integer", float: "number", str: "string", bool: "boolean"}
 
 

@@ -12,20 +12,12 @@ from typing import TYPE_CHECKING, Any
 import psutil
 import pytest
 
-from harness.runners.server.counters import Counters, read_counters
-from tests.vllm.environment import (
-    BUILD,
-    DRAFT,
-    MODEL,
-    ROOT,
-    SPECULATION,
-    ask,
-    started,
-    variables,
-)
+from harness.runners.http.counters import Counters, read_counters
+from tests.vllm.environment import BUILD, DRAFT, MODEL, ROOT, SPECULATION, ask, started, variables
 
 if TYPE_CHECKING:
     from pathlib import Path
+
 
 # In the order of the servers; the sizes are those of their command lines.
 METHODS = {

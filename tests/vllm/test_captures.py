@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 import orjson
 import pytest
 
-from harness.runners.server.counters import read_counters
+from harness.runners.http.counters import read_counters
 from tests.vllm.capture import CAPTURES, kept
 from tests.vllm.environment import SPECULATION, ask
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
 
 REQUESTS = sorted(CAPTURES.glob("*/*.request.json"))
 DRAFTING = [mode for mode in SPECULATION if mode != "none"]

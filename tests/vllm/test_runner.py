@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from harness.runners.openai.session import OpenAiSession
 
+
 LIMIT = 32
 # The same sizes as in the servers' command lines.
 NGRAM_ARM = replace(LOOKUP, id="ngram", method=PromptLookup(n_max=5, ngram_min=2, ngram_max=4))

@@ -7,15 +7,36 @@ stand under the wrong hardware, so its address is refused.
 from __future__ import annotations
 
 import ipaddress
+import os
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from harness.errors import BadInputError
-from harness.runners.openai.key import VARIABLE
 
-if TYPE_CHECKING:
-    from urllib.parse import SplitResult
+VARIABLE = "DRAFTMAP_API_KEY"
+OTHER_VARIABLE = "OPENAI_API_KEY"
+_USABLE = re.compile(r"[\x21-\x7e]+")
+
+
+def api_key(environment: Mapping[str, str] | None = None) -> str | None:
+    """The key, if one is set. Raises `BadInputError` when it cannot be sent in a header."""
+    found = os.environ if environment is None else environment
+    name = VARIABLE if found.get(VARIABLE, "").strip() else OTHER_VARIABLE
+    key = found.get(name, "").strip()
+    if not key:
+        return None
+    if not _USABLE.fullmatch(key):
+        message = f"{name} holds something that is no key: blanks, line breaks or other characters"
+        raise BadInputError(message)
+    return key
+
+
+def without_key(text: str, key: str | None) -> str:
+    """A text fit to be shown: servers repeat keys in their messages."""
+    return text.replace(key, "(the key)") if key else text
+
 
 _PORTS = {"http": 80, "https": 443}
 # The last part of the path where a server has its OpenAI routes; LM Studio's older ones are in v0.

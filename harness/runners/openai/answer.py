@@ -8,15 +8,12 @@ prompt yields; where a server holds tokens back and sends several at first, it i
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
-from harness.runners.server.answer import BadAnswerError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-
-    from schemas.codec import Json
+from harness.runners.llama_server.exchange import BadAnswerError
+from schemas.codec import Json
 
 # Where a chunk or its delta may hold what the model wrote; reasoning has had two names.
 _CONTENT = ("content", "reasoning_content", "reasoning", "tool_calls", "text")
@@ -156,3 +153,71 @@ def _ids(value: Json) -> tuple[int, ...] | None:
         return None
     ids = tuple(item for item in value if isinstance(item, int))
     return ids if len(ids) == len(value) else None
+
+
+_TWO = 2
+
+
+def margins_in(answer: Json, *, tokens: tuple[int, ...]) -> tuple[float, ...] | None:
+    """Log probability of each token minus the runner-up's, which is the difference of logits.
+
+    `None` when the answer is not the one with these tokens: then the model does not repeat itself.
+    """
+    choices = answer.get("choices") if isinstance(answer, dict) else None
+    choice = choices[0] if isinstance(choices, list) and choices else None
+    if not isinstance(choice, dict) or choice.get("token_ids") != list(tokens):
+        return None
+    logprobs = choice.get("logprobs")
+    listed = logprobs.get("content") if isinstance(logprobs, dict) else None
+    entries = listed if isinstance(listed, list) else []
+    margins = [_margin(entry) for entry in entries if isinstance(entry, dict)]
+    known = tuple(margin for margin in margins if margin is not None)
+    return known if len(known) == len(tokens) else None
+
+
+def _margin(entry: Mapping[str, Json]) -> float | None:
+    top = entry.get("top_logprobs")
+    if not isinstance(top, list):
+        return None
+    said = [item.get("logprob") for item in top[:_TWO] if isinstance(item, dict)]
+    values = sorted((float(v) for v in said if isinstance(v, int | float)), reverse=True)
+    return values[0] - values[1] if len(values) == _TWO else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerTimes:
+    """What a server says of its own work on one answer, in milliseconds.
+
+    `prompt_ms` is `None` where a part of the prompt came from a cache, or may have.
+    """
+
+    decode_ms: float
+    prompt_ms: float | None
+
+
+def server_times(answer: Answer, *, salted: bool) -> ServerTimes | None:
+    """The server's times in an answer: `timings` of llama.cpp, `metrics` of vLLM; else `None`.
+
+    `salted` says that the prompt cache was kept out of this request.
+    """
+    timings, metrics = answer.beside.get("timings"), answer.beside.get("metrics")
+    if isinstance(timings, dict):
+        return _times(timings, "predicted_ms", "prompt_ms", whole=timings.get("cache_n") == 0)
+    if isinstance(metrics, dict):
+        whole = salted or answer.cached_tokens == 0
+        return _times(metrics, "generation_time_ms", "time_to_first_token_ms", whole=whole)
+    return None
+
+
+def _times(
+    values: Mapping[str, Json], decode: str, prompt: str, *, whole: bool
+) -> ServerTimes | None:
+    decode_ms = _ms(values.get(decode))
+    if decode_ms is None:
+        return None
+    return ServerTimes(decode_ms=decode_ms, prompt_ms=_ms(values.get(prompt)) if whole else None)
+
+
+def _ms(value: Json) -> float | None:
+    usable = isinstance(value, int | float) and not isinstance(value, bool) and value >= 0
+    return float(value) if usable and isinstance(value, int | float) else None

@@ -6,18 +6,14 @@ import http.client
 import json
 import ssl
 import time
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
-from harness.runners.openai.key import without_key
-from harness.runners.server.client import ServerRefusedError, ServerSilentError, one_line
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from harness.runners.openai.address import Address
-    from schemas.codec import Json
+from harness.runners.http.client import ServerRefusedError, ServerSilentError, one_line
+from harness.runners.llama_server.exchange import BadAnswerError
+from harness.runners.openai.address import Address, without_key
+from schemas.codec import Json
 
 _OK = 200
 _MOST_BYTES = 64 * 1024 * 1024
@@ -106,3 +102,41 @@ def _json(text: str, path: str) -> Json:
         message = f"the answer to {path} is not JSON"
         raise ServerSilentError(message) from error
     return answer
+
+
+_END = b"[DONE]"
+_SHOWN = 80
+
+
+def events(lines: Iterable[bytes]) -> Iterator[dict[str, Json]]:
+    """The JSON objects of a stream, each when its line is there.
+
+    Raises `BadAnswerError` for a line that is none, an error that the server tells in the middle,
+    and a stream that ends without its end mark.
+    """
+    for line in lines:
+        name, _, data = line.strip().partition(b":")
+        if name != b"data":
+            continue  # blank lines part events, others are comments or names of events
+        data = data.strip()
+        if data == _END:
+            return
+        yield _event(data)
+    message = "the stream was cut off before its end"
+    raise BadAnswerError(message)
+
+
+def _event(data: bytes) -> dict[str, Json]:
+    try:
+        value: Json = json.loads(data)
+    except ValueError as error:
+        shown = data[:_SHOWN].decode("utf-8", "replace")
+        message = f"a line of the stream is not JSON: {shown}"
+        raise BadAnswerError(message) from error
+    if not isinstance(value, dict):
+        message = "a line of the stream is no JSON object"
+        raise BadAnswerError(message)
+    if value.get("error"):
+        message = f"the server broke off: {one_line(data.decode('utf-8', 'replace'))}"
+        raise BadAnswerError(message)
+    return value

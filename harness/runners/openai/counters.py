@@ -7,17 +7,12 @@ metrics page before and after is the last resort. What nobody tells is unknown a
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from harness.runners.openai.answer import count
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from harness.runners.openai.answer import Answer
-    from harness.runners.server.counters import Counters
-    from schemas.codec import Json
+from harness.runners.http.counters import Counters
+from harness.runners.openai.answer import Answer, count
+from schemas.codec import Json
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

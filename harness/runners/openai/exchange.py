@@ -3,26 +3,75 @@
 from __future__ import annotations
 
 import time
+import uuid
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from harness.runners.base import Generation
-from harness.runners.openai import plausible, requests
-from harness.runners.openai.answer import Answer, read
+from harness.runners.http.client import ServerRefusedError, ServerSilentError
+from harness.runners.http.counters import Counters
+from harness.runners.llama_server.exchange import BadAnswerError
+from harness.runners.openai import rounds
+from harness.runners.openai.answer import Answer, margins_in, read, server_times
+from harness.runners.openai.client import events
+from harness.runners.openai.connection import Connection
 from harness.runners.openai.counters import counted, told
-from harness.runners.openai.events import events
-from harness.runners.openai.margins import margins_in
+from harness.runners.openai.identity import EngineName
 from harness.runners.openai.rounds import totals
-from harness.runners.openai.times import server_times
-from harness.runners.server.answer import BadAnswerError
-from harness.runners.server.client import ServerRefusedError, ServerSilentError
-from harness.tokens import token_digest
+from schemas.canonical import token_digest
+from schemas.codec import Json
 
-if TYPE_CHECKING:
-    from harness.runners.openai.connection import Connection
-    from harness.runners.server.counters import Counters
-    from schemas.codec import Json
+# LM Studio drafts when a request names a draft model; the others as they were started.
+DRAFTS_BY_REQUEST: frozenset[EngineName] = frozenset({"LM Studio"})
+# vLLM and SGLang put the salt into the keys of their prefix caches: no request finds another's.
+SALTED: frozenset[EngineName] = frozenset({"vLLM", "SGLang"})
+# SGLang refuses token ids and meta information in a stream, so it is asked for neither there.
+_BESIDE: dict[EngineName, dict[str, Json]] = {
+    "vLLM": {"return_token_ids": True},
+    "SGLang": {"return_spec_tokens_details": True},
+    "llama.cpp": {"cache_prompt": False},
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """One prompt for one engine. `draft` is a model that LM Studio is told to draft with."""
+
+    text: str
+    limit: int
+    model: str
+    engine: EngineName
+    draft: str | None = None
+
+
+def streamed(asked: Asked) -> dict[str, Json]:
+    """The body of a timed request: the answer comes token by token, its counts at the end."""
+    return {**_question(asked), "stream": True, "stream_options": {"include_usage": True}}
+
+
+def with_margins(asked: Asked) -> dict[str, Json]:
+    """The body of an untimed request: the two most probable tokens at every place."""
+    return {**_question(asked), "logprobs": True, "top_logprobs": 2}
+
+
+def with_meta_info(asked: Asked) -> dict[str, Json]:
+    """The body of an untimed request to SGLang, whose older builds count in whole answers only."""
+    return {**_question(asked), "return_meta_info": True}
+
+
+def _question(asked: Asked) -> dict[str, Json]:
+    salt: dict[str, Json] = {"cache_salt": uuid.uuid4().hex} if asked.engine in SALTED else {}
+    drafts = asked.engine in DRAFTS_BY_REQUEST and asked.draft is not None
+    return {
+        "model": asked.model,
+        "messages": [{"role": "user", "content": asked.text}],
+        "temperature": 0,
+        "max_tokens": asked.limit,
+        **({"draft_model": asked.draft} if drafts else {}),
+        **_BESIDE.get(asked.engine, {}),
+        **salt,
+    }
+
 
 # A page of metrics may be a moment behind the answer; a real difference stays.
 _PAGE_LAG_S = 0.1
@@ -61,9 +110,9 @@ def exchange(connection: Connection, question: Question) -> Exchanged:
     if page is None and connection.drafts_nothing:
         page = connection.counters()
     found = counted(answer, page)
-    times = server_times(answer, salted=connection.identity.name in requests.SALTED)
-    plausible.check(answer, times, limit=question.limit)
-    plausible.check_drafts(found, speculates=question.speculates)
+    times = server_times(answer, salted=connection.identity.name in SALTED)
+    rounds.check(answer, times, limit=question.limit)
+    rounds.check_drafts(found, speculates=question.speculates)
     by_server = times if question.server_clock else None
     generation = Generation(
         tokens=answer.tokens,
@@ -84,7 +133,7 @@ def exchange(connection: Connection, question: Question) -> Exchanged:
         finish=answer.finish,
     )
     told_depth = found.depth if found else None
-    plausible.check_depth(generation, told=told_depth, asked=question.depth)
+    rounds.check_depth(generation, told=told_depth, asked=question.depth)
     return Exchanged(generation=generation, tells_times=times is not None)
 
 
@@ -98,7 +147,7 @@ def margins(
     """
     if known.tokens is None:
         return None
-    body = requests.with_margins(_asked(connection, question))
+    body = with_margins(_asked(connection, question))
     with suppress(ServerRefusedError, ServerSilentError):
         return margins_in(_post(connection, body), tokens=known.tokens)
     return None
@@ -106,7 +155,7 @@ def margins(
 
 def _ask(connection: Connection, question: Question) -> Answer:
     engine, client = connection.identity.name, connection.client
-    body = requests.streamed(_asked(connection, question))
+    body = streamed(_asked(connection, question))
     began = time.perf_counter()
     lines = client.lines(f"{client.address.api}/chat/completions", body)
     answer = read(events(lines), began_s=began, clock=time.perf_counter)
@@ -118,7 +167,7 @@ def _with_meta_info(connection: Connection, question: Question, answer: Answer) 
     """The answer with the counters of the same question, asked once more in one piece."""
     if told(answer) is not None:
         return answer
-    whole = _post(connection, requests.with_meta_info(_asked(connection, question)))
+    whole = _post(connection, with_meta_info(_asked(connection, question)))
     usage = whole.get("usage") if isinstance(whole, dict) else None
     choices = whole.get("choices") if isinstance(whole, dict) else None
     choice = choices[0] if isinstance(choices, list) and choices else None
@@ -129,8 +178,8 @@ def _with_meta_info(connection: Connection, question: Question, answer: Answer) 
     return replace(answer, beside={**answer.beside, "meta_info": choice.get("meta_info")})
 
 
-def _asked(connection: Connection, question: Question) -> requests.Asked:
-    return requests.Asked(
+def _asked(connection: Connection, question: Question) -> Asked:
+    return Asked(
         text=question.text,
         limit=question.limit,
         model=connection.model,

@@ -6,32 +6,33 @@ wiped. One that the harness starts is fresh for every arm in every block.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from harness.errors import MachineError
-from harness.runners.base import EngineReport, Failure, PreparedArm
+from harness.campaign.model import ArmPlan, Campaign
+from harness.errors import BadInputError, MachineError
+from harness.runners import Reach
+from harness.runners.base import (
+    EngineReport,
+    Failure,
+    Finished,
+    Generation,
+    PreparedArm,
+    Request,
+    Session,
+    together,
+)
+from harness.runners.http.client import ServerRefusedError, ServerSilentError
+from harness.runners.llama_server.exchange import BadAnswerError
+from harness.runners.llama_server.session import WARM_UP_OUTPUT_TOKENS, WARM_UP_TEXT
 from harness.runners.openai import exchange
-from harness.runners.openai.connection import Connection
-from harness.runners.openai.exchange import Question
-from harness.runners.openai.failures import failure_of
-from harness.runners.openai.fitness import unfit
-from harness.runners.openai.key import without_key
-from harness.runners.openai.report import report_on
-from harness.runners.openai.servers import Servers
-from harness.runners.server.answer import BadAnswerError
-from harness.runners.server.client import ServerRefusedError, ServerSilentError
-from harness.runners.server.session import WARM_UP_OUTPUT_TOKENS, WARM_UP_TEXT
-from harness.runners.together import together
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from harness.model import ArmPlan, Campaign
-    from harness.runners.base import Finished, Generation, Request
-    from harness.runners.openai.exchange import Exchanged
-    from harness.runners.openai.servers import Access
-    from schemas.submission import Probes
+from harness.runners.openai.address import api_key, without_key
+from harness.runners.openai.command import check, doors
+from harness.runners.openai.connection import Access, Connection, Limits, Servers
+from harness.runners.openai.exchange import DRAFTS_BY_REQUEST, Exchanged, Question
+from harness.runners.openai.identity import Served, shown
+from harness.runners.openai.report import check_backend, failure_of, report_on
+from schemas.submission import Probes
 
 
 class OpenAiSession:
@@ -170,6 +171,69 @@ class OpenAiSession:
         return replace(failure, detail=without_key(failure.detail, self._key))
 
 
+def unfit(found: Connection, base: Connection, *, draft: str | None) -> Failure | None:
+    """Why a server cannot be compared with the baseline's: another engine or model, or the same.
+
+    LM Studio alone may be one server for both, as it drafts when a request names a draft model.
+    """
+    ours, theirs = found.identity, base.identity
+    if (ours.shown_name, ours.version) != (theirs.shown_name, theirs.version):
+        return _not_comparable(
+            f"this server is {ours.shown_name} {ours.version or ''}, the baseline's is "
+            f"{theirs.shown_name} {theirs.version or ''}; a result is about one engine"
+        )
+    if not is_same_model(found.served, base.served):
+        return _not_comparable(
+            f"this server offers {found.model}, the baseline's {base.model}; "
+            "start both with the same model, under the same name"
+        )
+    if ours.name in DRAFTS_BY_REQUEST:
+        known = draft is None or any(model.id == draft for model in ours.models)
+        offered = f"{found.client.address} offers no model {draft}; it has {shown(ours.models)}"
+        return None if known else Failure(reason="load-failed", detail=offered)
+    if found.process is None and found.client.address == base.client.address:
+        return _not_comparable(
+            "this is the baseline's server; one that was started with speculation is needed"
+        )
+    return None
+
+
+def is_same_model(one: Served, other: Served) -> bool:
+    """Whether two servers offer the same model: by name, by source, or by size to the byte."""
+    return (
+        one.id == other.id
+        or (one.root is not None and one.root == other.root)
+        or (one.file_bytes is not None and one.file_bytes == other.file_bytes)
+    )
+
+
+def _not_comparable(detail: str) -> Failure:
+    return Failure(reason="other", detail=" ".join(detail.split()))
+
+
 def _depth(arm: ArmPlan) -> int | None:
     depth: int | None = getattr(arm.method, "n_max", None)
     return depth
+
+
+class OpenAiServer:
+    """Measures through servers that speak OpenAI's protocol: one plain, one for each method."""
+
+    def __init__(self, reach: Reach) -> None:
+        """Raises `BadInputError` when the options do not say how to reach the servers."""
+        check_backend(reach.backend)
+        self._access = Access(
+            doors=doors(reach),
+            model=reach.model,
+            limits=Limits(startup_s=reach.startup_limit_s, answer_s=reach.answer_limit_s),
+            key=api_key(),
+        )
+        self._backend = reach.backend
+
+    def open(self, campaign: Campaign) -> Session:
+        """A session; nothing is asked or started yet. Raises `BadInputError`."""
+        if campaign.settings.teacher_forced:
+            message = "a server cannot be fed the baseline's text; leave out --teacher-forced"
+            raise BadInputError(message)
+        check(self._access.doors, campaign)
+        return OpenAiSession(campaign, self._access, backend=self._backend)

@@ -1,4 +1,4 @@
-// What speedup is to be expected? The arithmetic of pipeline/advice/answer.py, on the page.
+// What speedup is to be expected? The arithmetic of pipeline/site/advice/answer.py, on the page.
 // log speedup = log tokens per round − log round cost, each from the nearest pool with a vote.
 "use strict";
 

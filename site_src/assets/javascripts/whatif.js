@@ -1,4 +1,4 @@
-// When does speculation pay? The drawing of pipeline/pages/what_if.py, for other settings.
+// When does speculation pay? The drawing of pipeline/site/pages/what_if.py, for other settings.
 "use strict";
 
 (() => {

@@ -21,8 +21,9 @@ from tests.processes import children
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from harness.model import ArmPlan, Campaign
+    from harness.campaign.model import ArmPlan, Campaign
     from harness.runners.base import Finished, Runner, Session
+
 
 # Clocks of threads are read a moment before and after what they time.
 _SLACK_MS = 0.5

@@ -25,8 +25,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from contextlib import AbstractContextManager
 
-    from harness.model import Campaign
+    from harness.campaign.model import Campaign
     from harness.runners.base import Runner, Session
+
 
 FAKE_SERVER = "tests.harness.runners.openai.fake_server"
 MARKS = {"llama-cpp-python": pytest.mark.engine, "llama-server": pytest.mark.engine}

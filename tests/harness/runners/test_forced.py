@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from harness.runners.forced import ForcedTarget
-from harness.runners.loop import Decoded, decode
+from harness.runners.inprocess.loop import Decoded, ForcedTarget, decode
 from tests.harness.runners.test_loop import PROMPT, ScriptedDrafter, ScriptedTarget
 
 OWN = [1, 2, 3, 4, 5]

@@ -15,13 +15,14 @@ import pytest
 from harness.errors import BadInputError, MachineError
 from harness.runners.base import Failure, Generation, PreparedArm, Request
 from harness.runners.fake import FakeRig, FakeRunner, FakeSession
-from harness.runners.isolated import Isolated
+from harness.runners.inprocess.isolated import Isolated
 from tests.harness.campaigns import campaign
 from tests.processes import all_end
 
 if TYPE_CHECKING:
-    from harness.model import Campaign
+    from harness.campaign.model import Campaign
     from harness.runners.base import Session
+
 
 pytestmark = pytest.mark.long
 REQUEST = Request(arm="baseline", prompt="code-1", max_output_tokens=8)
@@ -118,7 +119,7 @@ def test_a_child_that_dies_while_loading_is_one_clear_line() -> None:
 
 
 HANG = """
-from harness.runners.isolated import Isolated
+from harness.runners.inprocess.isolated import Isolated
 from harness.runners.base import Request
 from tests.harness.campaigns import campaign
 from tests.harness.runners.test_isolated import FragileRunner

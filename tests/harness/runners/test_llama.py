@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from harness.campaign.model import ArmPlan
 from harness.errors import BadInputError, HarnessError, MachineError
-from harness.model import ArmPlan
 from harness.models.resolve import resolve
 from harness.runners.base import Failure, Generation, PreparedArm, Request
-from harness.runners.isolated import Isolated
-from harness.runners.llama.runner import LlamaCppPython
+from harness.runners.inprocess.isolated import Isolated
+from harness.runners.inprocess.session import LlamaCppPython
 from schemas.submission import DraftModel, Ngram, Oracle
 from tests.harness.campaigns import BASELINE, DRAFT, LOOKUP, campaign
 
@@ -21,8 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from harness.model import Campaign
+    from harness.campaign.model import Campaign
     from harness.runners.base import Session
+
 
 pytestmark = pytest.mark.engine
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from estimates.summary import summarize
-from harness.model import ArmPlan
+from harness.campaign.model import ArmPlan
 from harness.models.resolve import resolve
 from harness.runners.base import PreparedArm
-from harness.runners.llama.runner import LlamaCppPython
+from harness.runners.inprocess.session import LlamaCppPython
 from schemas.submission import NoSpeculation, Oracle, Placement
 from tests.harness.campaigns import BASELINE, DRAFT, campaign, run
 from tests.harness.runners.test_llama import OUTPUT_TOKENS, TEXTS, generate
@@ -19,7 +19,8 @@ from tests.harness.runners.test_llama import OUTPUT_TOKENS, TEXTS, generate
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from harness.model import Campaign
+    from harness.campaign.model import Campaign
+
 
 pytestmark = pytest.mark.engine
 

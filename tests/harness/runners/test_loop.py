@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.runners.loop import Decoded, decode
+from harness.runners.inprocess.loop import Decoded, decode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
 
 END = 0
 PROMPT = (7, 7)

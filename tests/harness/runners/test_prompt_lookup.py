@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.runners.prompt_lookup import NgramIndex
+from harness.runners.inprocess.drafters import NgramIndex
 
 
 def index(*tokens: int) -> NgramIndex:

@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from harness.model import RunSettings
+from harness.campaign.model import RunSettings
 from harness.models.resolve import resolve
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from harness.runners.llama.context import Context
+    from harness.runners.inprocess.context import Context
+
 
 pytestmark = pytest.mark.engine
 
@@ -23,9 +24,9 @@ SETTINGS = RunSettings(max_output_tokens=8, context_tokens=64, batch_tokens=32, 
 
 @pytest.fixture(scope="module")
 def context() -> Iterator[Context]:
-    from harness.runners.llama import log  # noqa: PLC0415 - loads the engine
-    from harness.runners.llama.drafting import open_context  # noqa: PLC0415
-    from harness.runners.llama.weights import Weights  # noqa: PLC0415
+    from harness.runners.inprocess import log  # noqa: PLC0415 - loads the engine
+    from harness.runners.inprocess.drafting import open_context  # noqa: PLC0415
+    from harness.runners.inprocess.weights import Weights  # noqa: PLC0415
 
     log.capture()
     weights = Weights(resolve("smollm2-135m:q4_1", say=lambda _text: None).path, gpu_layers=0)
@@ -43,7 +44,7 @@ def going_on(context: Context, first: int) -> list[int]:
 
 
 def test_a_restored_prompt_goes_on_as_it_did_the_first_time(context: Context) -> None:
-    from harness.runners.llama.prompt_states import PromptStates  # noqa: PLC0415
+    from harness.runners.inprocess.prompt_states import PromptStates  # noqa: PLC0415
 
     states = PromptStates(budget_bytes=10**8)
     fresh = states.bring(context, ONE)
@@ -60,7 +61,7 @@ def test_a_restored_prompt_goes_on_as_it_did_the_first_time(context: Context) ->
 
 
 def test_without_room_a_prompt_is_processed_again(context: Context) -> None:
-    from harness.runners.llama.prompt_states import PromptStates  # noqa: PLC0415
+    from harness.runners.inprocess.prompt_states import PromptStates  # noqa: PLC0415
 
     states = PromptStates(budget_bytes=100)
     first = states.bring(context, ONE)
@@ -73,7 +74,7 @@ def test_without_room_a_prompt_is_processed_again(context: Context) -> None:
 
 
 def test_the_prompt_that_is_held_needs_no_room(context: Context) -> None:
-    from harness.runners.llama.prompt_states import PromptStates  # noqa: PLC0415
+    from harness.runners.inprocess.prompt_states import PromptStates  # noqa: PLC0415
 
     states = PromptStates(budget_bytes=100)
     first = states.bring(context, ONE)
@@ -86,7 +87,7 @@ def test_the_prompt_that_is_held_needs_no_room(context: Context) -> None:
 
 
 def test_dropped_states_make_room_and_prompts_are_processed_again(context: Context) -> None:
-    from harness.runners.llama.prompt_states import PromptStates  # noqa: PLC0415
+    from harness.runners.inprocess.prompt_states import PromptStates  # noqa: PLC0415
 
     states = PromptStates(budget_bytes=10**8)
     states.bring(context, ONE)

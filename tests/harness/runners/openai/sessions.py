@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from harness.runners import Reach
 from harness.runners.base import Failure, Generation, Request, Totals
-from harness.runners.openai.runner import OpenAiServer
+from harness.runners.openai.session import OpenAiServer
 from schemas.submission import DraftModel
 from tests.harness.campaigns import BASELINE, DRAFT, campaign
 from tests.harness.runners.openai.fake_server import serving
@@ -16,9 +16,10 @@ from tests.harness.runners.openai.fake_server import serving
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from harness.model import ArmPlan, Campaign
+    from harness.campaign.model import ArmPlan, Campaign
     from harness.runners.openai.session import OpenAiSession
     from tests.harness.runners.openai.fake_server import Server
+
 
 LIMIT = 24
 METHOD = DraftModel(draft="draft", n_max=3)

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from harness.runners.openai.answer import read
-from harness.runners.openai.events import events
-from harness.runners.openai.times import ServerTimes, server_times
-from harness.runners.server.answer import BadAnswerError
+from harness.runners.llama_server.exchange import BadAnswerError
+from harness.runners.openai.answer import ServerTimes, read, server_times
+from harness.runners.openai.client import events
 
 if TYPE_CHECKING:
     from harness.runners.openai.answer import Answer
+
 
 ROLE = {"choices": [{"delta": {"role": "assistant", "content": ""}}]}
 USAGE = {"choices": [], "usage": {"prompt_tokens": 7, "completion_tokens": 4}}

@@ -9,22 +9,20 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from harness.runners.http.client import ServerRefusedError, one_line
+from harness.runners.http.counters import read_counters
+from harness.runners.llama_server import log
 from harness.runners.openai.address import Address
-from harness.runners.openai.answer import read
-from harness.runners.openai.client import Client
+from harness.runners.openai.answer import margins_in, read, server_times
+from harness.runners.openai.client import Client, events
 from harness.runners.openai.counters import Counted, of_page, told
-from harness.runners.openai.events import events
-from harness.runners.openai.failures import failure_of
-from harness.runners.openai.listing import Served, read_models
-from harness.runners.openai.margins import margins_in
+from harness.runners.openai.identity import Served, read_models
+from harness.runners.openai.report import failure_of
 from harness.runners.openai.rounds import totals
-from harness.runners.openai.times import server_times
-from harness.runners.server import log
-from harness.runners.server.client import ServerRefusedError, one_line
-from harness.runners.server.counters import read_counters
 
 if TYPE_CHECKING:
     from harness.runners.openai.answer import Answer
+
 
 VLLM = Path(__file__).parents[3] / "captures" / "vllm"
 CLIENT = Client(address=Address(host="127.0.0.1", port=8000), limit_s=1.0)

@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from harness.runners.http.counters import Counters
 from harness.runners.openai.answer import Answer
 from harness.runners.openai.counters import Counted, counted, told
-from harness.runners.server.counters import Counters
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
 
 VLLM = {
     "speculative_decoding": {

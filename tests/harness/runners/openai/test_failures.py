@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from harness.runners.base import Failure
+from harness.runners.http.client import ServerRefusedError, one_line
 from harness.runners.openai.address import parse
 from harness.runners.openai.client import Client
-from harness.runners.openai.failures import failure_of
-from harness.runners.server.client import ServerRefusedError, one_line
+from harness.runners.openai.report import failure_of
 from tests.harness.runners.openai.fake_server import serving
 from tests.harness.runners.openai.sessions import on_fakes, open_session, plan, request
 

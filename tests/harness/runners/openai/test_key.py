@@ -8,8 +8,8 @@ import pytest
 
 from harness.errors import BadInputError, MachineError
 from harness.runners import Reach
-from harness.runners.openai.key import api_key
-from harness.runners.openai.runner import OpenAiServer
+from harness.runners.openai.address import api_key
+from harness.runners.openai.session import OpenAiServer
 from schemas.codec import encode
 from tests.harness.campaigns import run
 from tests.harness.runners.openai.fake_server import serving
@@ -17,6 +17,7 @@ from tests.harness.runners.openai.sessions import open_session, plan
 
 if TYPE_CHECKING:
     from pathlib import Path
+
 
 KEY = "sk-5ecret-k3y"
 

@@ -10,16 +10,16 @@ from hypothesis import strategies as some
 
 from harness.errors import BadInputError
 from harness.runners.base import Generation, Totals
-from harness.runners.openai import plausible
-from harness.runners.openai.answer import Answer, read
+from harness.runners.llama_server.exchange import BadAnswerError
+from harness.runners.openai import rounds
+from harness.runners.openai.answer import Answer, ServerTimes, read, server_times
 from harness.runners.openai.counters import Counted, told
-from harness.runners.openai.listing import choose, quantisation, read_models
+from harness.runners.openai.identity import choose, quantisation, read_models
 from harness.runners.openai.rounds import totals
-from harness.runners.openai.times import ServerTimes, server_times
-from harness.runners.server.answer import BadAnswerError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
 
 ANSWER = Answer(
     began_s=0.0, first_s=0.1, last_s=0.2, prompt_tokens=5, output_tokens=10, finish="length"
@@ -102,14 +102,14 @@ def test_more_accepted_than_drafted_counts_something_else() -> None:
 
 
 def test_a_server_cannot_have_worked_longer_than_the_answer_took() -> None:
-    plausible.check(ANSWER, ServerTimes(decode_ms=90.0, prompt_ms=100.0), limit=10)
+    rounds.check(ANSWER, ServerTimes(decode_ms=90.0, prompt_ms=100.0), limit=10)
     with pytest.raises(BadAnswerError, match="worked for 210 ms, but its answer was there after 2"):
-        plausible.check(ANSWER, ServerTimes(decode_ms=110.0, prompt_ms=100.0), limit=10)
+        rounds.check(ANSWER, ServerTimes(decode_ms=110.0, prompt_ms=100.0), limit=10)
 
 
 def test_an_answer_cannot_be_longer_than_was_asked_for() -> None:
     with pytest.raises(BadAnswerError, match="counted 10 tokens where 9 were asked for"):
-        plausible.check(ANSWER, None, limit=9)
+        rounds.check(ANSWER, None, limit=9)
 
 
 def test_rounds_cannot_draft_more_than_the_depth() -> None:
@@ -119,13 +119,13 @@ def test_rounds_cannot_draft_more_than_the_depth() -> None:
         rounds=Totals(decode_ms=5.0, rounds=3, drafted=12, accepted=6),
     )  # fmt: skip
 
-    plausible.check_depth(drafting, told=None, asked=4)
-    plausible.check_depth(drafting, told=4, asked=4)
-    plausible.check_depth(drafting, told=5, asked=None)
+    rounds.check_depth(drafting, told=None, asked=4)
+    rounds.check_depth(drafting, told=4, asked=4)
+    rounds.check_depth(drafting, told=5, asked=None)
     with pytest.raises(BadAnswerError, match="12 tokens in 3 rounds, the method says n_max=3"):
-        plausible.check_depth(drafting, told=None, asked=3)
+        rounds.check_depth(drafting, told=None, asked=3)
     with pytest.raises(BadAnswerError, match="drafts up to 5 tokens, the method says n_max=4"):
-        plausible.check_depth(drafting, told=5, asked=4)
+        rounds.check_depth(drafting, told=5, asked=4)
 
 
 @pytest.mark.parametrize(

@@ -3,9 +3,9 @@
 import pytest
 
 from harness.runners.base import Totals
+from harness.runners.http.counters import Counters
 from harness.runners.openai.counters import Counted
 from harness.runners.openai.rounds import cut_off, totals
-from harness.runners.server.counters import Counters
 
 
 def test_rounds_that_did_not_draft_are_counted_as_rounds_of_length_zero() -> None:

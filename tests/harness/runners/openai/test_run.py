@@ -8,9 +8,9 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from harness.cli.app import app
-from pipeline.database import open_database
-from pipeline.pages.model import Page, Site
-from pipeline.pages.submissions import submission_pages
+from pipeline.data.database import open_database
+from pipeline.site.pages.model import Page, Site
+from pipeline.site.pages.submissions import submission_pages
 from schemas.contract import read
 from schemas.submission import Submission
 from tests.harness.runners.openai.fake_answers import MODEL
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.harness.runners.openai.fake_server import Server
+
 
 METHOD = ("--method", "draft-model:n_max=3", "--draft", "Tiny-0.1B:Q4_0")
 SMALL = ("--tasks", "code,math", "--prompts", "1", "--max-tokens", "8", "--blocks", "1")

@@ -4,10 +4,14 @@ from copy import deepcopy
 
 import pytest
 
-from harness.runners.server.answer import BadAnswerError, Completion, read_completion
-from harness.runners.server.counters import Counters
-from harness.runners.server.requests import margins_in
-from harness.runners.server.totals import totals
+from harness.runners.http.counters import Counters
+from harness.runners.llama_server.exchange import (
+    BadAnswerError,
+    Completion,
+    margins_in,
+    read_completion,
+    totals,
+)
 from schemas.codec import Json
 
 ANSWER: dict[str, Json] = {

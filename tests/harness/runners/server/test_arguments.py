@@ -5,11 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from harness.model import ArmPlan
+from harness.campaign.model import ArmPlan
 from harness.runners.base import Failure
-from harness.runners.server.abilities import Abilities, read_help
-from harness.runners.server.arguments import arguments
-from harness.runners.server.binary import without_places
+from harness.runners.llama_server.arguments import arguments
+from harness.runners.llama_server.binary import Abilities, read_help, without_places
 from schemas.submission import DraftHead, DraftModel, Method, Ngram, NoSpeculation, PromptLookup
 from tests.harness.campaigns import campaign
 

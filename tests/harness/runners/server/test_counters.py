@@ -1,6 +1,6 @@
 """Counters are read before and after a request; the difference is that request's histogram."""
 
-from harness.runners.server.counters import Counters, read_counters
+from harness.runners.http.counters import Counters, read_counters
 
 LLAMA = """\
 # TYPE llamacpp:spec_decode_num_drafts_total counter

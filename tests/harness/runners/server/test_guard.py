@@ -11,7 +11,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from harness.runners.server import process
+from harness.runners.http import process
 from tests.processes import eventually, lives
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
@@ -25,7 +25,7 @@ STUBBORN = (
 HARNESS = """
 import sys, time
 from pathlib import Path
-from harness.runners.server import process
+from harness.runners.http import process
 server = process.start(Path(sys.executable), ["-c", sys.argv[1]], port=1)
 print(server.pid, flush=True)
 time.sleep(600)

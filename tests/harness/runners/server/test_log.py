@@ -2,7 +2,7 @@
 
 import pytest
 
-from harness.runners.server import log
+from harness.runners.llama_server import log
 
 NO_GPU = """\
 I load_tensors: loading model tensors, this can take a while... (mmap = true)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from harness.runners.base import Generation, PreparedArm, Request, Totals
-from harness.runners.server.runner import LlamaServer
+from harness.runners.llama_server.session import LlamaServer
 from tests.harness.campaigns import BASELINE, DRAFT, campaign
 from tests.harness.runners.server.test_real import ngram
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from harness.runners.base import Session
+
 
 pytestmark = pytest.mark.engine
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from harness.runners.server import process
+from harness.runners.http import process
 from tests.processes import PATIENCE_S
 
 SLEEP = "import time; time.sleep(600)  # a server that takes long to load"

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from harness.arm_ids import label
-from harness.methods import parse
-from harness.model import ArmPlan, Campaign
+from harness.campaign.arms import label
+from harness.campaign.methods import parse
+from harness.campaign.model import ArmPlan, Campaign
 from harness.runners.base import Generation, PreparedArm, Request, Totals
-from harness.runners.llama.runner import LlamaCppPython
-from harness.runners.server.runner import LlamaServer
+from harness.runners.inprocess.session import LlamaCppPython
+from harness.runners.llama_server.session import LlamaServer
 from schemas.submission import Ngram
 from tests.harness.campaigns import BASELINE, DRAFT, campaign
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from harness.runners.base import Session
+
 
 pytestmark = pytest.mark.engine
 

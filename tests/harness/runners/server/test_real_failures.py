@@ -16,13 +16,13 @@ import psutil
 import pytest
 
 from estimates.summary import summarize
-from harness.model import ArmPlan
+from harness.campaign.model import ArmPlan
 from harness.runners.base import Failure, Generation, PreparedArm, Request
-from harness.runners.server import launch
-from harness.runners.server.binary import find
-from harness.runners.server.launch import Launcher
-from harness.runners.server.process import HOST, ServerProcess, free_port
-from harness.runners.server.runner import LlamaServer
+from harness.runners.http.process import HOST, ServerProcess, free_port
+from harness.runners.llama_server import launch
+from harness.runners.llama_server.binary import find
+from harness.runners.llama_server.launch import Launcher
+from harness.runners.llama_server.session import LlamaServer
 from schemas.submission import Ngram
 from tests.harness.campaigns import BASELINE, DRAFT, campaign, run
 from tests.processes import PATIENCE_S, all_end, children, command_line, eventually
@@ -31,7 +31,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from harness.model import Campaign
+    from harness.campaign.model import Campaign
+
 
 pytestmark = pytest.mark.engine
 

@@ -1,0 +1,177 @@
+"""Why is an arm faster or slower? One plain sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from estimates.decomposition import drafted_lengths
+from estimates.model import Estimate, Interval
+from estimates.prediction import step_ms
+from estimates.repeatability import single_pass
+from estimates.scopes import FIXED_TASKS
+from estimates.wording import bound_text
+from schemas.submission import Arm, Submission, Trial
+
+# Below one round in ten, even a perfect draft cannot change much.
+RARELY_FIRES = 0.10
+# Verification is worth naming when it makes up most of what a round costs.
+MOSTLY_VERIFICATION = 0.8
+HARDLY = (0.95, 1.05)
+
+
+def reason(estimate: Estimate, submission: Submission) -> str:
+    """Say in one sentence why the estimate is as it is. `submission` is where it comes from."""
+    arm = next(arm for arm in submission.arms if arm.id == estimate.arm)
+    match estimate.verdict:
+        case "failed":
+            return _why_failed(estimate, arm, submission)
+        case "never-drafted":
+            return "It drafted nothing in any round, so nothing could change."
+        case "too-few-prompts":
+            return _why_too_few(estimate, submission)
+        case "helps" | "hurts" | "no-clear-difference":
+            return _why_this_speed(estimate, arm, submission)
+
+
+def _why_failed(estimate: Estimate, arm: Arm, submission: Submission) -> str:
+    if arm.outcome == "failed":
+        return f"The arm did not run: {_words(arm.reason)}."
+    failed = _failed(estimate, submission, arm.id)
+    finished = any(trial.outcome == "ok" for trial in _own(estimate, submission, arm.id))
+    if failed and not finished:
+        return f"None of its {len(failed)} trials finished: {_words(failed[0].reason)}."
+    base = _failed(estimate, submission, estimate.baseline)
+    cause = f" ({_words(base[0].reason)})" if base else ""
+    return f"No trial of the baseline finished{cause}, so there is nothing to compare with."
+
+
+def _why_too_few(estimate: Estimate, submission: Submission) -> str:
+    if estimate.task is None and estimate.speedup is None:
+        measured = {prompt.task for prompt in submission.suite.prompts}
+        missing = [task for task in FIXED_TASKS if task not in measured]
+        if missing:
+            return f"No figure over all tasks, because some were not measured: {_listed(missing)}."
+        return "No figure over all tasks, because a task has no prompt that both arms finished."
+    prompts = "prompt was" if estimate.prompts == 1 else "prompts were"
+    return f"Only {estimate.prompts} {prompts} compared; an interval needs at least 2."
+
+
+def _why_this_speed(estimate: Estimate, arm: Arm, submission: Submission) -> str:
+    if estimate.interval is None and single_pass(submission):
+        return (
+            f"{_times(estimate)} the baseline's speed in a single pass of each arm; what disturbed"
+            " a pass cannot be told from a difference, so measure at least three blocks."
+        )
+    if arm.role == "control" and arm.method.type != "oracle":
+        return _control(estimate, arm)
+    if arm.role == "alternative":
+        return f"Without speculation, this setup runs at {_times(estimate)} the baseline's speed."
+    if _rarely_fired(estimate) and estimate.verdict != "helps":
+        share = _percent(estimate.fire_rate or 0.0)
+        return f"It drafted in only {share} of rounds, so little could change."
+    if estimate.tokens_per_round is None or estimate.round_cost is None:
+        return (
+            f"It runs at {_times(estimate)} the baseline's speed; "
+            "the engine reports no rounds, so the cause is not known."
+        )
+    return _balance(estimate, arm, submission, estimate.round_cost, estimate.tokens_per_round)
+
+
+def _balance(
+    estimate: Estimate, arm: Arm, submission: Submission, cost: float, yielded: float
+) -> str:
+    """What a round costs against what it yields."""
+    depth = getattr(arm.method, "n_max", None)
+    costs, yields = _apart(cost, yielded)
+    if estimate.verdict == "helps":
+        return f"One round costs {costs} plain tokens and yields {yields}, so this arm wins."
+    if estimate.verdict == "no-clear-difference":
+        return (
+            f"One round costs {costs} plain tokens and yields {yields}; "
+            f"{_how_uncertain(estimate.interval)}."
+        )
+    if depth is not None and cost > depth + 1:
+        return (
+            f"One round costs {costs} plain tokens and can yield {depth + 1} at most, "
+            "so no acceptance could make it win."
+        )
+    verification = _verification(estimate, submission)
+    if verification is not None and verification[1] > MOSTLY_VERIFICATION * cost:
+        width, steps = verification
+        return (
+            f"Verification of {width} tokens costs {steps:.1f} single steps: "
+            f"it would need {costs} tokens a round; got {yields}."
+        )
+    return f"One round costs {costs} plain tokens and yields only {yields}, so this arm loses."
+
+
+def _verification(estimate: Estimate, submission: Submission) -> tuple[int, float] | None:
+    """The width that was verified most often, and its probed cost in single steps."""
+    trials = _own(estimate, submission, estimate.arm)
+    lengths = drafted_lengths([trial for trial in trials if trial.outcome == "ok"])
+    if lengths is None or submission.probes is None or submission.probes.verification is None:
+        return None
+    width = max(range(len(lengths)), key=lengths.__getitem__, default=0) + 1
+    curve = submission.probes.verification
+    single_ms, width_ms = step_ms(curve, 1), step_ms(curve, width)
+    if width == 1 or single_ms is None or width_ms is None:
+        return None
+    return width, width_ms / single_ms
+
+
+def _control(estimate: Estimate, arm: Arm) -> str:
+    found = f"{estimate.speedup:.2f}, between {_range(estimate.interval)}"
+    if arm.method.type == "none":
+        return f"The baseline against itself should give 1.00; it gave {found}."
+    return f"Nothing is drafted, so the ratio shows the overhead of the loop: {found}."
+
+
+def _how_uncertain(interval: Interval | None) -> str:
+    hardly = interval is not None and interval.low > HARDLY[0] and interval.high < HARDLY[1]
+    end = "so it hardly matters" if hardly else "so its direction is not certain"
+    return f"the speedup lies between {_range(interval)}, {end}"
+
+
+def _rarely_fired(estimate: Estimate) -> bool:
+    """Whether so few rounds drafted, and yielded so little, that a round is a plain step."""
+    fired, yielded = estimate.fire_rate, estimate.tokens_per_round
+    return fired is not None and fired < RARELY_FIRES and (yielded or 1.0) < 1 + RARELY_FIRES
+
+
+def _apart(cost: float, yielded: float) -> tuple[str, str]:
+    """Both figures with one decimal, or with two where one would make them look equal."""
+    short = (f"{cost:.1f}", f"{yielded:.1f}")
+    return short if short[0] != short[1] else (f"{cost:.2f}", f"{yielded:.2f}")
+
+
+def _own(estimate: Estimate, submission: Submission, arm: str) -> list[Trial]:
+    """All trials of an arm on the prompts of the estimate."""
+    tasks = FIXED_TASKS if estimate.task is None else (estimate.task,)
+    ids = {prompt.id for prompt in submission.suite.prompts if prompt.task in tasks}
+    return [trial for trial in submission.trials if trial.arm == arm and trial.prompt in ids]
+
+
+def _failed(estimate: Estimate, submission: Submission, arm: str) -> list[Trial]:
+    return [trial for trial in _own(estimate, submission, arm) if trial.outcome == "failed"]
+
+
+def _times(estimate: Estimate) -> str:
+    return "an unknown multiple of" if estimate.speedup is None else f"{estimate.speedup:.2f} times"
+
+
+def _range(interval: Interval | None) -> str:
+    if interval is None:
+        return "unknown bounds"
+    return f"{bound_text(interval.low)} and {bound_text(interval.high)}"
+
+
+def _listed(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def _words(cause: str | None) -> str:
+    return (cause or "other").replace("-", " ")
+
+
+def _percent(fraction: float) -> str:
+    return f"{100 * fraction:.0f} %"

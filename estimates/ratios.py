@@ -1,0 +1,142 @@
+"""What did the arms say whose true answer is known?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from statistics import fmean, median
+from typing import Literal
+
+from estimates.intervals import equal_weight_mean, stratified_interval, t_interval
+from estimates.model import Control, Interval
+from estimates.pairing import PromptPairs, cpu_ms_per_token, pair
+from estimates.repeatability import widened
+from estimates.scopes import Scope, scopes
+from schemas.submission import Arm, NoSpeculation, Submission, Trial
+
+_KINDS: dict[str, Literal["baseline-again", "empty-draft"]] = {
+    "none": "baseline-again",
+    "empty-draft": "empty-draft",
+}
+
+
+def controls(submission: Submission, pairs: Sequence[PromptPairs]) -> Iterator[Control]:
+    """The control arms that ran, each as the geometric mean over its prompts with its t interval.
+
+    Every prompt counts the same: what an instrument does wrong does not depend on the task.
+    """
+    for arm in submission.arms:
+        kind = _KINDS.get(arm.method.type)
+        log_ratios = [each.log_ratio for each in pairs if each.arm.id == arm.id]
+        if arm.role == "control" and kind is not None and log_ratios:
+            yield Control(
+                arm=arm.id,
+                kind=kind,
+                prompts=len(log_ratios),
+                ratio=math.exp(fmean(log_ratios)),
+                interval=widened(t_interval(log_ratios), submission, arm),
+            )
+
+
+def against_alternative(scope: Scope) -> Scope | None:
+    """The same arm and task, compared with the alternative that shares its baseline.
+
+    `None` if the arm does not speculate, no alternative ran, or a task has no prompt of both. The
+    first alternative counts where there are several.
+    """
+    if scope.arm.role != "speculation":
+        return None
+    rivals = (
+        arm
+        for arm in scope.submission.arms
+        if arm.role == "alternative" and arm.baseline == scope.arm.baseline and arm.outcome == "ok"
+    )
+    rival = next(rivals, None)
+    if rival is None:
+        return None
+    arm = replace(scope.arm, baseline=rival.id)
+    compared = scopes(scope.submission, arm, pair(scope.submission, arm))
+    found = next(each for each in compared if each.task == scope.task)
+    return found if found.complete else None
+
+
+def cpu_speedup(scope: Scope) -> tuple[float, Interval | None] | None:
+    """Speedup by processor time and its 95 % t interval over prompts, weighted as the speedup is.
+
+    `None` unless the target ran on the CPU and every paired trial recorded its processor time.
+    """
+    if scope.submission.engine.backend != "cpu":
+        return None
+    groups = [[cpu_log_ratio(pairs) for pairs in group] for group in scope.groups]
+    known = [[value for value in group if value is not None] for group in groups]
+    if known != groups:
+        return None
+    interval = stratified_interval(known) if scope.task is None else t_interval(known[0])
+    return math.exp(equal_weight_mean(known)), interval
+
+
+def cpu_log_ratio(pairs: PromptPairs) -> float | None:
+    """Logarithm of baseline over arm processor time per token: the median over paired blocks."""
+    ratios: list[float] = []
+    for base, own in zip(pairs.baseline_trials, pairs.trials, strict=True):
+        base_ms, own_ms = cpu_ms_per_token(base), cpu_ms_per_token(own)
+        if base_ms is None or own_ms is None:
+            return None
+        ratios.append(math.log(base_ms / own_ms))
+    return median(ratios)
+
+
+def energy_per_token_j(trials: Sequence[Trial]) -> float | None:
+    """Joules over tokens after the first, over all trials; `None` if one was not measured."""
+    joules = [trial.energy_j for trial in trials if trial.energy_j is not None]
+    tokens = sum((trial.output_tokens or 1) - 1 for trial in trials)
+    if len(joules) < len(trials) or tokens == 0 or sum(joules) == 0:
+        return None
+    return sum(joules) / tokens
+
+
+def energy_ratio(pairs: PromptPairs) -> float | None:
+    """Joules per token of the arm over those of its baseline in the same blocks: below 1 saves."""
+    own, base = energy_per_token_j(pairs.trials), energy_per_token_j(pairs.baseline_trials)
+    return None if own is None or base is None else own / base
+
+
+_OTHER = "other-engine"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EngineRatio:
+    """How many times as fast one engine's plain decoding is as another's, over `prompts` prompts.
+
+    The interval is Student's t over prompts, widened by what disturbs whole passes; `None` with a
+    single prompt or a single pass.
+    """
+
+    ratio: float
+    interval: Interval | None
+    prompts: int
+
+
+def baseline_ratio(first: Submission, other: Submission) -> EngineRatio | None:
+    """The speed of `other` over that of `first`; `None` without a prompt and block of both."""
+    ours, theirs = _baseline(first), _baseline(other)
+    if ours is None or theirs is None:
+        return None
+    rival = Arm(id=_OTHER, role="alternative", method=NoSpeculation(), baseline=ours)
+    trials = (*_of(first, ours), *(replace(each, arm=_OTHER) for each in _of(other, theirs)))
+    both = replace(first, trials=trials)
+    logs = [each.log_ratio for each in pair(both, rival)]
+    if not logs:
+        return None
+    interval = widened(t_interval(logs), both, rival)
+    return EngineRatio(ratio=math.exp(fmean(logs)), interval=interval, prompts=len(logs))
+
+
+def _baseline(submission: Submission) -> str | None:
+    """The baseline of one request at a time, which every campaign has first."""
+    return next((arm.id for arm in submission.arms if arm.role == "baseline"), None)
+
+
+def _of(submission: Submission, arm: str) -> tuple[Trial, ...]:
+    return tuple(trial for trial in submission.trials if trial.arm == arm)

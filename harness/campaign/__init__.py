@@ -1,0 +1,1 @@
+"""What is measured: suites, methods, arms, and the plan of a campaign."""

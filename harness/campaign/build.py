@@ -1,0 +1,202 @@
+"""Which campaign follows from the options, the models and the suite? Pure; nothing is loaded."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from harness.campaign.arms import arms as all_arms
+from harness.campaign.arms import with_own_ids
+from harness.campaign.methods import DraftModelRequest, MethodRequest
+from harness.campaign.model import (
+    ALL_LAYERS,
+    ArmPlan,
+    Campaign,
+    ModelFile,
+    Profile,
+    RunSettings,
+    Stopping,
+    Suite,
+)
+from harness.campaign.plan import most_blocks
+from harness.errors import BadInputError
+from schemas.submission import EmptyDraft, NoSpeculation, PromptLookup
+
+DEFAULT_METHODS: tuple[MethodRequest, ...] = (
+    PromptLookup(n_max=8, ngram_min=2, ngram_max=4),
+    DraftModelRequest(n_max=4),
+)
+CONTROLS: tuple[MethodRequest, ...] = (NoSpeculation(), EmptyDraft())
+# Three blocks are the fewest that show how blocks differ. After six, a seventh narrows the interval
+# by an eighth: what is still too wide then needs a quieter machine and not more patience.
+LEAST_BLOCKS = 3
+MOST_BLOCKS = 6
+QUICK_BLOCKS = 1
+DEFAULT_PRECISION = 0.03
+DEFAULT_SUITE = "core"
+DEFAULT_CONTEXT_TOKENS = 2048
+_MOST_ARMS = 32  # the format's bound of $.arms
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """What a person may choose about a campaign. Empty and `None` stand for the default."""
+
+    target: str | None = None
+    drafts: tuple[str, ...] = ()
+    methods: tuple[MethodRequest, ...] = ()
+    suite: str | None = None
+    tasks: tuple[str, ...] = ()
+    prompts: tuple[str, ...] = ()
+    max_tokens: int | None = None
+    blocks: int | None = None
+    precision: float | None = None
+    budget_min: float | None = None
+    control: bool = False
+    context: int | None = None
+    threads: int | None = None
+    gpu_layers: int | None = None
+    draft_gpu_layers: int | None = None
+    baseline_gpu_layers: int | None = None
+    teacher_forced: bool = False
+    quick: bool = False
+    concurrency: tuple[int, ...] = ()
+    seed: int = 0
+
+
+def build(  # noqa: PLR0913 - the parts of a campaign, all of them named
+    options: Options,
+    *,
+    target: ModelFile,
+    drafts: tuple[ModelFile, ...],
+    methods: tuple[MethodRequest, ...],
+    suite: Suite,
+    controls: tuple[MethodRequest, ...] = CONTROLS,
+) -> Campaign:
+    """The campaign, with `controls` where --control asks for them.
+
+    Raises `BadInputError` when it cannot be run or does not fit the format.
+    """
+    drafts = with_own_ids(drafts)
+    arms = all_arms(
+        _with_controls(methods, controls if options.control else ()),
+        drafts,
+        baseline_gpu_layers=options.baseline_gpu_layers,
+        concurrency=options.concurrency,
+    )
+    settings = _settings(options, suite)
+    campaign = Campaign(
+        profile=profile(options),
+        target=target,
+        drafts=drafts,
+        arms=arms,
+        suite=suite,
+        settings=settings,
+        blocks=_blocks(options, most=_most_blocks(arms, suite, settings)),
+        seed=options.seed,
+        stopping=_stopping(options),
+    )
+    _check(campaign)
+    return campaign
+
+
+def profile(options: Options) -> Profile:
+    """`default` or `quick` as long as prompts, lengths, methods and repetitions are theirs.
+
+    Another model, placement or number of threads is another rig under the same campaign: the
+    result file records it, and it stays comparable. So does one that is measured for longer or
+    shorter, or with controls beside it.
+    """
+    usual = Options(
+        target=options.target,
+        drafts=options.drafts,
+        threads=options.threads,
+        gpu_layers=options.gpu_layers,
+        draft_gpu_layers=options.draft_gpu_layers,
+        quick=options.quick,
+        seed=options.seed,
+        precision=options.precision,
+        budget_min=options.budget_min,
+        control=options.control,
+    )
+    if options != usual:
+        return "custom"
+    return "quick" if options.quick else "default"
+
+
+def _most_blocks(arms: Sequence[ArmPlan], suite: Suite, settings: RunSettings) -> int:
+    return most_blocks(arms, [prompt.id for prompt in suite.prompts], settings.max_output_tokens)
+
+
+def _blocks(options: Options, *, most: int) -> int:
+    """How many blocks are planned: at most as many as a result file holds, but never too few."""
+    if options.blocks is not None:
+        return options.blocks
+    if options.quick:
+        return QUICK_BLOCKS
+    return max(LEAST_BLOCKS, min(MOST_BLOCKS, most))
+
+
+def _stopping(options: Options) -> Stopping:
+    """A number of blocks that was asked for is run; else precision decides, and time always."""
+    fixed = options.blocks is not None or options.quick
+    if fixed and options.precision is not None:
+        given = "--quick runs one block" if options.blocks is None else "--blocks fixes them"
+        message = f"{given}, --precision lets the measurement decide; leave one of them out"
+        raise BadInputError(message)
+    return Stopping(
+        least_blocks=LEAST_BLOCKS,
+        precision=None if fixed else options.precision or DEFAULT_PRECISION,
+        budget_s=None if options.budget_min is None else 60 * options.budget_min,
+    )
+
+
+def _with_controls(
+    methods: tuple[MethodRequest, ...], controls: tuple[MethodRequest, ...]
+) -> tuple[MethodRequest, ...]:
+    """The methods and the controls; one that was named is not run twice."""
+    return methods + tuple(each for each in controls if each not in methods)
+
+
+def _settings(options: Options, suite: Suite) -> RunSettings:
+    usual = suite.quick_max_output_tokens if options.quick else suite.max_output_tokens
+    return RunSettings(
+        max_output_tokens=options.max_tokens or usual,
+        context_tokens=options.context or DEFAULT_CONTEXT_TOKENS,
+        threads=options.threads,
+        gpu_layers=ALL_LAYERS if options.gpu_layers is None else options.gpu_layers,
+        draft_gpu_layers=(
+            ALL_LAYERS if options.draft_gpu_layers is None else options.draft_gpu_layers
+        ),
+        teacher_forced=options.teacher_forced,
+    )
+
+
+def _check(campaign: Campaign) -> None:
+    ids = Counter(arm.id for arm in campaign.arms)
+    twice = [arm for arm, times in ids.items() if times > 1]
+    settings = campaign.settings
+    most = _most_blocks(campaign.arms, campaign.suite, settings)
+    message = None
+    if twice:
+        message = f"the arm {twice[0]} is asked for twice; give each --method and --draft once"
+    elif len(campaign.arms) > _MOST_ARMS:
+        message = f"{len(campaign.arms)} arms; a result file holds {_MOST_ARMS}: use fewer"
+    elif (crowd := max(arm.concurrency for arm in campaign.arms)) > len(campaign.suite.prompts):
+        message = (
+            f"{crowd} requests at once need at least {crowd} prompts, and "
+            f"{len(campaign.suite.prompts)} are chosen: take more --prompts or less --concurrency"
+        )
+    elif campaign.blocks > most:
+        message = (
+            f"{campaign.blocks} blocks of {len(campaign.arms)} arms are too long for a result "
+            f"file, which holds {most}: use fewer --blocks, --prompts, --method or --draft"
+        )
+    elif settings.max_output_tokens >= settings.context_tokens:
+        message = (
+            f"a context of {settings.context_tokens} tokens leaves no room for prompts beside "
+            f"{settings.max_output_tokens} tokens of output; raise --context"
+        )
+    if message:
+        raise BadInputError(message)

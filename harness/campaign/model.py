@@ -1,0 +1,137 @@
+"""What a campaign is before it runs: frozen values that the plan, the runners and the cli share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from harness.errors import BadInputError
+from schemas.submission import Method, Model, Role, Task
+
+Profile = Literal["default", "quick", "custom"]
+Interleaved = Literal["prompt", "block"]
+ALL_LAYERS = -1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelFile:
+    """Weights and what is known about them. They have no `path` when a server keeps them."""
+
+    path: Path | None
+    model: Model
+
+    @property
+    def on_disk(self) -> Path:
+        """Where the file lies. Raises `BadInputError` when only a server has it."""
+        if self.path is None:
+            message = f"the weights of {self.model.name} are not on this disk; name a GGUF file"
+            raise BadInputError(message)
+        return self.path
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SuitePrompt:
+    """One prompt of a suite with its text as the user would type it."""
+
+    id: str
+    task: Task
+    text: str
+    quick: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Suite:
+    """A suite, or a selection of its prompts; `sha256` always covers the whole suite."""
+
+    id: str
+    version: str
+    sha256: str
+    prompts: tuple[SuitePrompt, ...]
+    max_output_tokens: int
+    quick_max_output_tokens: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArmPlan:
+    """One configuration to compare. `baseline` is the id of the arm that it is compared with.
+
+    `gpu_layers` is where the target's layers go if not where the campaign's settings put them; such
+    an arm has the memory to itself, so that no draft is loaded beside it. `concurrency` is how many
+    requests are in flight at once; the baseline has as many.
+    """
+
+    id: str
+    role: Role
+    method: Method
+    baseline: str | None = None
+    gpu_layers: int | None = None
+    concurrency: int = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunSettings:
+    """How every arm runs. `None` lets the engine decide; the file records what it decided."""
+
+    max_output_tokens: int
+    context_tokens: int = 2048
+    batch_tokens: int = 512
+    threads: int | None = None
+    gpu_layers: int = ALL_LAYERS
+    draft_gpu_layers: int = ALL_LAYERS
+    teacher_forced: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stopping:
+    """When a campaign ends before all planned blocks ran. `None` switches a reason off.
+
+    `precision` is the half-width of the interval over blocks that is narrow enough, as a share of
+    the ratio; it is looked at from `least_blocks` on.
+    """
+
+    least_blocks: int = 3
+    precision: float | None = None
+    budget_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Campaign:
+    """Everything that decides what is run. Two equal campaigns have the same plan.
+
+    `blocks` are planned; `stopping` may end the campaign after fewer. Within a block the arms take
+    turns prompt by prompt, or each arm answers all prompts in one pass where changing the arm is
+    dear. `engine` says which engine answers, as the harness reaches it.
+    """
+
+    profile: Profile
+    target: ModelFile
+    drafts: tuple[ModelFile, ...]
+    arms: tuple[ArmPlan, ...]
+    suite: Suite
+    settings: RunSettings
+    blocks: int
+    seed: int = 0
+    stopping: Stopping = Stopping()
+    interleaved: Interleaved = "prompt"
+    engine: str = ""
+
+    @property
+    def least_blocks(self) -> int:
+        """How many blocks are run even if they agree perfectly."""
+        return self.blocks if self.stopping.precision is None else self.stopping.least_blocks
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedTrial:
+    """One generation of the plan; `order` is its position in the running order, from 0."""
+
+    order: int
+    block: int
+    prompt: str
+    arm: str
+
+
+def layers_of(arm: ArmPlan, settings: RunSettings) -> int:
+    """Layers of the target that an arm wants on the GPU."""
+    return settings.gpu_layers if arm.gpu_layers is None else arm.gpu_layers

@@ -1,0 +1,95 @@
+"""In which order do the trials run? Decided before the first one, from the campaign alone.
+
+Paired and interleaved: within a block every prompt is run by every arm, so that a machine that
+slows down slows all arms. In-process the arms take turns after each prompt; where changing the arm
+means starting a server, each has one pass over all prompts of the block. The order of the arms
+alternates (ABBA for two arms, the rows of a balanced Latin square for more; Williams 1949), so that
+no arm always goes first.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from typing import Literal
+
+from harness.campaign.model import ArmPlan, Campaign, PlannedTrial
+from schemas.strict import MAX_BYTES
+
+_ALTERNATING = 2
+
+
+def plan(campaign: Campaign) -> tuple[PlannedTrial, ...]:
+    """The trials of a campaign in running order: blocks, shuffled prompts, balanced arms."""
+    orders = balanced_orders([arm.id for arm in campaign.arms if not _alone(arm)])
+    shuffle = random.Random(campaign.seed)  # noqa: S311 - an order, not a secret
+    trials: list[PlannedTrial] = []
+    for block in range(campaign.blocks):
+        prompts = [prompt.id for prompt in campaign.suite.prompts]
+        shuffle.shuffle(prompts)
+        turns = _turns(campaign, block, prompts, orders)
+        alone = [(prompt, arm.id) for arm in campaign.arms if _alone(arm) for prompt in prompts]
+        for prompt, arm in (*alone, *turns) if block % 2 else (*turns, *alone):
+            trials.append(PlannedTrial(order=len(trials), block=block, prompt=prompt, arm=arm))
+    return tuple(trials)
+
+
+def _turns(
+    campaign: Campaign, block: int, prompts: Sequence[str], orders: Sequence[Sequence[str]]
+) -> list[tuple[str, str]]:
+    """Prompts and arms of a block in their order."""
+    if campaign.interleaved == "block":
+        return [(prompt, arm) for arm in orders[block % len(orders)] for prompt in prompts]
+    return [
+        (prompt, arm)
+        for position, prompt in enumerate(prompts)
+        for arm in orders[(position + block) % len(orders)]
+    ]
+
+
+def _alone(arm: ArmPlan) -> bool:
+    """Whether the target must be loaded anew for the arm: then it does not take turns by prompt.
+
+    Such an arm has the end of a block and the beginning of the next, in turn, so that the target
+    moves once per block and no arm always goes last.
+    """
+    return arm.gpu_layers is not None
+
+
+def order_name(arms: int) -> Literal["sequential", "abba", "latin-square"]:
+    """What the format calls the order of so many arms."""
+    if arms < _ALTERNATING:
+        return "sequential"
+    return "abba" if arms == _ALTERNATING else "latin-square"
+
+
+def balanced_orders(arms: Sequence[str]) -> list[list[str]]:
+    """Orders in which each arm stands at each position, and follows each other, equally often."""
+    count = len(arms)
+    zigzag = [(step + 1) // 2 if step % 2 else -(step // 2) for step in range(count)]
+    rows = [[arms[(start + offset) % count] for offset in zigzag] for start in range(count)]
+    if count % 2 and count > 1:
+        rows += [row[::-1] for row in rows]
+    return rows
+
+
+MOST_TRIALS = 4096  # the format's bound of $.trials
+_BESIDE_TRIALS_BYTES = 24 * 1024  # machine, suite, snapshots, probes: 6 KB in the files above
+_TRIAL_BYTES = 440  # without ids and histograms
+_BYTES_PER_DEPTH = 16
+
+
+def most_blocks(arms: Sequence[ArmPlan], prompts: Sequence[str], output_tokens: int) -> int:
+    """Blocks that fit, 0 when not even one does. `prompts` are the ids of the suite's prompts."""
+    block_bytes = sum(
+        trial_bytes(arm.id, getattr(arm.method, "n_max", None) or 0, prompt, output_tokens)
+        for arm in arms
+        for prompt in prompts
+    )
+    trials = len(arms) * len(prompts)
+    return min(MOST_TRIALS // trials, (MAX_BYTES - _BESIDE_TRIALS_BYTES) // block_bytes)
+
+
+def trial_bytes(arm: str, depth: int, prompt: str, output_tokens: int) -> int:
+    """Bytes that one trial takes at most, nearly always."""
+    return _TRIAL_BYTES + len(arm) + len(prompt) + _BYTES_PER_DEPTH * min(depth, output_tokens)

@@ -1,0 +1,79 @@
+"""How does a command speak? Results on standard output, everything else on standard error."""
+
+from __future__ import annotations
+
+import functools
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import ParamSpec, TypeVar
+
+import orjson
+import typer
+from rich.console import Console
+
+from harness.errors import INTERRUPTED, HarnessError, MachineError
+from schemas.codec import Json
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+_NARROWEST = 80
+
+
+def open_closed_streams() -> None:
+    """Let a program that was started without standard output or error (`>&-`) run on silently."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            nowhere = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - for good
+            setattr(sys, name, nowhere)
+
+
+def say(text: str) -> None:
+    """One line to the person; not part of the result."""
+    typer.echo(text, err=True)
+
+
+def print_json(value: Json) -> None:
+    """The result for machines."""
+    typer.echo(orjson.dumps(value, option=orjson.OPT_INDENT_2).decode())
+
+
+def result_console() -> Console:
+    """Where a result for people is printed: no colour and a fixed width when not a terminal."""
+    if sys.stdout.isatty():
+        return Console(highlight=False)
+    return Console(highlight=False, no_color=True, width=_NARROWEST)
+
+
+def talk_console() -> Console:
+    """Where progress is drawn."""
+    return Console(stderr=True, highlight=False)
+
+
+def reports_errors(command: Callable[P, T]) -> Callable[P, T]:
+    """Print a `HarnessError` once, as one line, and exit with its code."""
+
+    @functools.wraps(command)
+    def wrapped(*args: P.args, **kwargs: P.kwargs) -> T:
+        try:
+            return command(*args, **kwargs)
+        except HarnessError as error:
+            say(f"Error: {error}")
+            raise typer.Exit(error.exit_code) from error
+        except BrokenPipeError:
+            raise  # who reads the output has seen enough; typer ends the program quietly
+        except OSError as error:
+            # What is not translated where it arose: the output itself, on a full disk.
+            say(f"Error: {_subject(error)}: {error.strerror}; make room for it")
+            raise typer.Exit(MachineError.exit_code) from error
+        except KeyboardInterrupt:
+            say("Interrupted.")
+            raise typer.Exit(INTERRUPTED) from None
+
+    return wrapped
+
+
+def _subject(error: OSError) -> str:
+    return str(error.filename) if error.filename else "the output cannot be written"

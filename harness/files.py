@@ -1,0 +1,106 @@
+"""How does what was written survive a power cut? The file first, then the name in its directory."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import platformdirs
+from filelock import FileLock
+
+from harness.errors import MachineError
+
+
+def sync_file(path: Path) -> None:
+    """Wait until the content of a file is on the disk."""
+    with path.open("rb+") as file:
+        os.fsync(file.fileno())
+
+
+def sync_directory(path: Path) -> None:
+    """Wait until the names in a directory are on the disk: new, renamed and removed ones.
+
+    Windows has no such call; its file system writes names by itself in order.
+    """
+    if sys.platform == "win32":
+        return
+    directory = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(directory)
+    finally:
+        os.close(directory)
+
+
+VARIABLE = "DRAFTMAP_CACHE"
+# Space that must stay free, so that a download never fills the disk to the last byte.
+_RESERVE_BYTES = 200 * 1024 * 1024
+_MIB = 1024 * 1024
+
+
+def directory() -> Path:
+    """The cache directory; `DRAFTMAP_CACHE` overrides the platform's default. It is created."""
+    chosen = os.environ.get(VARIABLE)
+    path = Path(chosen) if chosen else Path(platformdirs.user_cache_dir("draftmap"))
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        message = f"the cache directory cannot be made ({error.strerror}); set {VARIABLE}"
+        raise MachineError(message) from error
+    return path
+
+
+@contextmanager
+def usable() -> Iterator[None]:
+    """Say it in one line when the cache cannot be written: a `MachineError` for any `OSError`."""
+    try:
+        yield
+    except OSError as error:
+        message = (
+            f"the cache {directory()} cannot be used ({error.strerror}); "
+            f"free some space or set {VARIABLE} to another directory"
+        )
+        raise MachineError(message) from error
+
+
+@contextmanager
+def only_one(name: str) -> Iterator[None]:
+    """Hold a lock of this name: a second process waits instead of doing the same work."""
+    with usable(), FileLock(directory() / f"{name}.lock"):
+        yield
+
+
+@contextmanager
+def written(path: Path) -> Iterator[Path]:
+    """A temporary path beside `path` to write to; it takes the place of `path` on success.
+
+    On failure nothing is left behind, so a file that exists is always complete, even if the power
+    fails: content is on the disk before the name, and the name before this returns.
+    """
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        yield part
+        sync_file(part)
+        part.replace(path)
+        sync_directory(path.parent)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def require_space(
+    needed_bytes: int, what: str, folder: Path | None = None, variable: str = VARIABLE
+) -> None:
+    """Raise `MachineError` when the disk of a folder cannot hold so many more bytes.
+
+    The folder is the cache unless another is given; `variable` says where it is.
+    """
+    free_bytes = shutil.disk_usage(folder or directory()).free
+    if free_bytes < needed_bytes + _RESERVE_BYTES:
+        message = (
+            f"no space on disk for {what}: {needed_bytes // _MIB} MiB needed, "
+            f"{free_bytes // _MIB} MiB free; free some or set {variable} to another disk"
+        )
+        raise MachineError(message)

@@ -1,0 +1,43 @@
+"""What does a program of the system say? Its standard output, or nothing."""
+
+from __future__ import annotations
+
+import shutil
+import signal
+import subprocess
+
+_TIMEOUT_S = 15
+
+
+def output(*command: str) -> str | None:
+    """Standard output of a command, or `None` when it is missing, fails or hangs."""
+    program = shutil.which(command[0])
+    if program is None:
+        return None
+    try:
+        # Commands are constants of this package; the program is the one the person installed.
+        done = subprocess.run(  # noqa: S603
+            [program, *command[1:]],
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=_TIMEOUT_S,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return done.stdout if done.returncode == 0 else None
+
+
+def death(returncode: int) -> str | None:
+    """`killed by SIGSEGV` for the code of a child that a signal ended, else `None`.
+
+    Windows has no signals: there a crash ends with a status from 0xC0000000 up.
+    """
+    if returncode < 0:
+        number = -returncode
+        known = number in set(signal.Signals)
+        return f"killed by {signal.Signals(number).name if known else f'signal {number}'}"
+    if returncode >= 0xC0000000:  # noqa: PLR2004 - explained above
+        return f"crashed with status {returncode:#x}"
+    return None

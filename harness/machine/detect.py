@@ -1,0 +1,114 @@
+"""What machine is this? Parts and memory; never its host name, owner, serial numbers or paths."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+from pathlib import Path
+from typing import Literal
+
+import psutil
+
+from harness.machine import linux, macos, nvidia, windows
+from harness.machine.command import output
+from harness.machine.environment import on_battery
+from harness.machine.windows import Parts
+from schemas.submission import Cpu, Gpu, Machine, OperatingSystem
+
+Family = Literal["linux", "macos", "windows", "freebsd", "other"]
+Architecture = Literal["x86_64", "aarch64", "riscv64", "ppc64le", "other"]
+
+_FAMILIES: dict[str, Family] = {
+    "Linux": "linux",
+    "Darwin": "macos",
+    "Windows": "windows",
+    "FreeBSD": "freebsd",
+}
+_ARCHITECTURES: dict[str, Architecture] = {
+    "x86_64": "x86_64",
+    "amd64": "x86_64",
+    "aarch64": "aarch64",
+    "arm64": "aarch64",
+    "riscv64": "riscv64",
+    "ppc64le": "ppc64le",
+}
+_MIB = 1024 * 1024
+_NAME_LENGTH = 120
+
+
+def machine() -> Machine:
+    """The machine that this runs on, as the result file describes it."""
+    cpuinfo = _read(Path("/proc/cpuinfo"))
+    parts = windows.parts() if platform.system() == "Windows" else windows.Parts()
+    cards = nvidia.cards()
+    return Machine(
+        os=OperatingSystem(family=_FAMILIES.get(platform.system(), "other"), version=_version()),
+        cpu=_cpu(cpuinfo, parts),
+        ram_mib=psutil.virtual_memory().total // _MIB,
+        gpus=cards.gpus + _other_gpus(parts),
+        ram_type=parts.ram_type,
+        ram_mts=parts.ram_mts,
+        virtual_machine=_virtual_machine(cpuinfo),
+        on_battery=on_battery(),
+        desktop_on_gpu=cards.display_active,
+    )
+
+
+def kernel_version(release: str) -> str | None:
+    """The first two or three numbers of a release: the rest can name a machine's owner."""
+    match = re.match(r"\d+(?:\.\d+){0,2}", release)
+    return match[0] if match else None
+
+
+def clean_name(name: str) -> str:
+    """A marketing name without trademark signs, doubled spaces and forbidden characters."""
+    text = re.sub(r"\((?:R|TM|C)\)|[\x00-\x1f<>]", " ", name, flags=re.IGNORECASE)
+    return " ".join(text.split())[:_NAME_LENGTH] or "unknown"
+
+
+def _version() -> str | None:
+    release = platform.mac_ver()[0] if platform.system() == "Darwin" else platform.release()
+    return kernel_version(release)
+
+
+def _cpu(cpuinfo: str, parts: Parts) -> Cpu:
+    name = linux.parse_cpu_name(cpuinfo) or parts.cpu_name
+    if name is None and platform.system() == "Darwin":
+        name = macos.cpu_name()
+    architecture = _ARCHITECTURES.get(platform.machine().lower(), "other")
+    return Cpu(
+        name=clean_name(name or platform.processor() or architecture),
+        architecture=architecture,
+        logical_cores=usable_cores(),
+        physical_cores=psutil.cpu_count(logical=False),
+    )
+
+
+def usable_cores() -> int:
+    """Logical cores that this process may use, which in a container are often not all."""
+    if platform.system() == "Linux":
+        return len(os.sched_getaffinity(0))
+    return psutil.cpu_count() or os.cpu_count() or 1
+
+
+def _other_gpus(parts: Parts) -> tuple[Gpu, ...]:
+    if platform.system() == "Darwin":
+        return macos.gpus()
+    if platform.system() == "Linux":
+        names = linux.parse_lspci(output("lspci", "-D", "-mm") or "")
+        return linux.gpus(Path("/sys/class/drm"), names)
+    return tuple(gpu for gpu in parts.gpus if gpu.vendor != "nvidia")
+
+
+def _virtual_machine(cpuinfo: str) -> bool | None:
+    if platform.system() == "Darwin":
+        return macos.virtual_machine()
+    return linux.parse_virtual_machine(cpuinfo)
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""

@@ -1,0 +1,90 @@
+"""Does the machine run on battery? What psutil can tell."""
+
+from __future__ import annotations
+
+import platform
+import time
+from pathlib import Path
+from typing import Literal
+
+import psutil
+
+from harness.machine import linux, nvidia
+from harness.machine.linux import CpuTimes
+from schemas.submission import Snapshot
+
+
+def on_battery() -> bool | None:
+    """Whether it runs on battery; `None` without a battery or where it cannot be read."""
+    read = getattr(psutil, "sensors_battery", None)  # missing on some systems
+    battery = read() if read else None
+    if battery is None or battery.power_plugged is None:
+        return None
+    return not battery.power_plugged
+
+
+_MIB = 1024 * 1024
+
+
+def cpu_times() -> CpuTimes | None:
+    """Ticks of all processors so far, to pass to a later `snapshot`; `None` off Linux."""
+    return linux.parse_cpu_times(_read(Path("/proc/stat")))
+
+
+def snapshot(
+    moment: Literal["before", "after", "during"], *, since: CpuTimes | None = None
+) -> Snapshot:
+    """The state now. The share of stolen processor time is counted from `since`."""
+    now = cpu_times()
+    gpu = nvidia.state()
+    return Snapshot(
+        moment=moment,
+        load_1min=_load(),
+        steal_fraction=linux.steal_fraction(since, now) if since and now else None,
+        cpu_pressure=linux.parse_pressure(_read(Path("/proc/pressure/cpu"))),
+        cpu_mhz=_clock_mhz(),
+        on_battery=on_battery(),
+        gpu_clock_mhz=gpu.clock_mhz,
+        gpu_temperature_c=gpu.temperature_c,
+        gpu_power_w=gpu.power_w,
+        gpu_throttled=gpu.throttled,
+        available_ram_mib=psutil.virtual_memory().available // _MIB,
+    )
+
+
+def _load() -> float | None:
+    # On Windows psutil counts from its first call on, so the first answer would be a wrong 0.
+    return None if platform.system() == "Windows" else psutil.getloadavg()[0]
+
+
+def _clock_mhz() -> float | None:
+    try:
+        clock = psutil.cpu_freq()
+    except (OSError, RuntimeError, NotImplementedError):  # as psutil does on machines without it
+        return None
+    return clock.current if clock is not None and clock.current >= 1 else None
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError:
+        return ""
+
+
+# Long enough for a hundred ticks of the kernel's clock on one core.
+_SAMPLE_S = 1.0
+
+
+class Watch:
+    """Takes snapshots; the share of stolen time in later ones counts from the first."""
+
+    def __init__(self, *, sample_s: float = _SAMPLE_S) -> None:
+        self._began = cpu_times()
+        self._sample_s = sample_s
+
+    def snapshot(self, moment: Literal["before", "after", "during"]) -> Snapshot:
+        """The state now; `before` waits for a short sample of stolen time."""
+        if moment == "before":
+            time.sleep(self._sample_s)
+        return snapshot(moment, since=self._began)

@@ -1,0 +1,205 @@
+"""What does a GGUF file say about itself? Read from its header, without loading weights."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from gguf import GGUFReader, LlamaFileType
+
+from harness.errors import BadInputError
+from harness.models.gguf_file import flag, number, opened, part_paths, refuse_lonely_part, text
+
+_PREFIX = "tokenizer.ggml."
+# By `tokenizer.ggml.model`: the ids of BOS and EOS.
+_IDS: dict[str, tuple[int | None, int | None]] = {
+    "llama": (1, 2),
+    "bert": (101, None),
+    "gpt2": (11, 11),
+    "hybriddna": (11, 11),
+    "whitespace": (11, 11),
+    "t5": (None, 1),
+    "plamo2": (1, 2),
+}
+_ADD_BOS = {"llama", "bert"}
+_ADD_EOS = {"t5"}
+_BPE = {"gpt2", "hybriddna", "whitespace", "gemma4"}
+_ADD_BOS_BY_PRE = {
+    *("llama3", "llama-v3", "llama-bpe", "falcon3", "falcon-h1", "pixtral", "midm-2.0", "lfm2"),
+    *("jina-v5-nano", "tekken", "chameleon"),
+}
+_NO_BOS_BY_PRE = {"chatglm-bpe", "glm4", "glm5"}
+# These add BOS whatever the file says (ggml-org/llama.cpp#21500).
+_ALWAYS_BOS_BY_PRE = {"gemma4", "granite-embed-multi-311m"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpecialTokens:
+    """Ids of BOS and EOS, `None` where there is none, and whether each is added."""
+
+    bos: int | None
+    eos: int | None
+    add_bos: bool
+    add_eos: bool
+
+
+def special_tokens(reader: GGUFReader, kind: str, size: int) -> SpecialTokens:
+    """The special tokens of a vocabulary of this kind and size."""
+    pre = (text(reader, f"{_PREFIX}pre") if kind in _BPE else None) or ""
+    if kind == "gemma4":
+        pre = "gemma4"
+    bos, eos = _IDS.get(kind, (None, None))
+    if pre in _NO_BOS_BY_PRE:
+        bos = None
+    adds_bos = flag(
+        reader, f"{_PREFIX}add_bos_token", default=kind in _ADD_BOS or pre in _ADD_BOS_BY_PRE
+    )
+    return SpecialTokens(
+        bos=_id(reader, "bos", bos, size),
+        eos=_id(reader, "eos", eos, size),
+        add_bos=adds_bos or pre in _ALWAYS_BOS_BY_PRE,
+        add_eos=flag(reader, f"{_PREFIX}add_eos_token", default=kind in _ADD_EOS),
+    )
+
+
+def _id(reader: GGUFReader, name: str, assumed: int | None, size: int) -> int | None:
+    stated = number(reader, f"{_PREFIX}{name}_token_id")
+    for token in (stated, assumed):
+        if token is not None and token < size:
+            return token
+    return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Vocabulary:
+    """What decides whether a draft's tokens mean the same to the target."""
+
+    kind: str
+    size: int
+    sha256: str
+    add_bos: bool
+    add_eos: bool
+    bos: int | None
+    eos: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Header:
+    """The facts of a GGUF file that identify a model. Absent is `None`."""
+
+    architecture: str
+    quantisation: str
+    parameters: int
+    active_parameters: int
+    file_bytes: int
+    vocabulary: Vocabulary
+    layers: int | None
+    general_name: str | None
+    base_name: str | None
+    context_tokens: int | None
+    has_chat_template: bool
+
+
+def read(path: Path) -> Header:
+    """The header of a GGUF file, or of a model in several. Raises `BadInputError`."""
+    parts = part_paths(path)
+    readers = [opened(part) for part in parts]
+    first = readers[0]
+    refuse_lonely_part(first, path)
+    architecture = text(first, "general.architecture")
+    if architecture is None:
+        message = f"{path.name} names no architecture; it is no language model in GGUF form"
+        raise BadInputError(message)
+    if not any(reader.tensors for reader in readers):
+        message = f"{path.name} holds no weights; it is a vocabulary only, or cut off"
+        raise BadInputError(message)
+    return Header(
+        architecture=architecture,
+        quantisation=_quantisation(readers),
+        parameters=sum(tensor.n_elements for reader in readers for tensor in reader.tensors),
+        active_parameters=_active_parameters(readers, architecture),
+        file_bytes=sum(part.stat().st_size for part in parts),
+        vocabulary=_vocabulary(first, path),
+        layers=number(first, f"{architecture}.block_count"),
+        general_name=text(first, "general.name"),
+        base_name=text(first, "general.basename"),
+        context_tokens=number(first, f"{architecture}.context_length"),
+        has_chat_template="tokenizer.chat_template" in first.fields,
+    )
+
+
+def vocabulary(path: Path) -> Vocabulary:
+    """The vocabulary of a GGUF file, which need hold no weights. Raises `BadInputError`."""
+    return vocabulary_and_tokens(path)[0]
+
+
+def vocabulary_and_tokens(path: Path) -> tuple[Vocabulary, tuple[bytes, ...]]:
+    """The vocabulary and its texts by id; the file is read once, which can take ten seconds."""
+    first = opened(part_paths(path)[0])
+    refuse_lonely_part(first, path)
+    return _vocabulary(first, path), _tokens(first, path)
+
+
+def tokens(path: Path) -> tuple[bytes, ...]:
+    """The text of every token of the vocabulary, by id."""
+    return _tokens(opened(part_paths(path)[0]), path)
+
+
+def tokenizer_sha256(texts: Sequence[bytes]) -> str:
+    """SHA-256 over the token texts in order of id, each preceded by its length (uint32, little)."""
+    digest = hashlib.sha256()
+    for token in texts:
+        digest.update(len(token).to_bytes(4, "little"))
+        digest.update(token)
+    return digest.hexdigest()
+
+
+def _quantisation(readers: list[GGUFReader]) -> str:
+    """The name of the file type (`Q4_K_M`), or the type that most weights have."""
+    file_type = number(readers[0], "general.file_type")
+    names = {int(member): member.name for member in LlamaFileType}
+    name = names.get(file_type, "GUESSED") if file_type is not None else "GUESSED"
+    if name != "GUESSED":
+        return name.removeprefix("MOSTLY_").removeprefix("ALL_")
+    weights: Counter[str] = Counter()
+    for reader in readers:
+        for tensor in reader.tensors:
+            weights[tensor.tensor_type.name] += tensor.n_elements
+    return weights.most_common(1)[0][0]
+
+
+def _active_parameters(readers: list[GGUFReader], architecture: str) -> int:
+    """Parameters used per token: of a mixture of experts only the experts that are chosen."""
+    experts = number(readers[0], f"{architecture}.expert_count") or 1
+    used = number(readers[0], f"{architecture}.expert_used_count") or experts
+    return sum(
+        tensor.n_elements * used // experts if "_exps." in tensor.name else tensor.n_elements
+        for reader in readers
+        for tensor in reader.tensors
+    )
+
+
+def _tokens(reader: GGUFReader, path: Path) -> tuple[bytes, ...]:
+    field = reader.get_field("tokenizer.ggml.tokens")
+    if field is None or not field.data:
+        message = f"{path.name} has no tokenizer; a draft cannot be compared without its tokens"
+        raise BadInputError(message)
+    return tuple(field.parts[index].tobytes() for index in field.data)
+
+
+def _vocabulary(reader: GGUFReader, path: Path) -> Vocabulary:
+    texts = _tokens(reader, path)
+    kind = text(reader, "tokenizer.ggml.model") or "none"
+    special = special_tokens(reader, kind, len(texts))
+    return Vocabulary(
+        kind=kind,
+        size=len(texts),
+        sha256=tokenizer_sha256(texts),
+        add_bos=special.add_bos,
+        add_eos=special.add_eos,
+        bos=special.bos,
+        eos=special.eos,
+    )

@@ -1,0 +1,91 @@
+"""What happens while a campaign runs, as values that a progress display or a test can follow."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from harness.campaign.model import PlannedTrial
+from harness.runners.base import Failure
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Planned:
+    """The plan is fixed: at least `total` trials; `done` of them are in the work file already."""
+
+    total: int
+    done: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Extended:
+    """The interval is still too wide: another block follows, and `total` trials are planned now.
+
+    `half_width` is the interval's so far, as a share of the ratio; `None` if it is not known yet.
+    """
+
+    total: int
+    half_width: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loading:
+    """The engine is loading `what`, a name to show such as a model's id."""
+
+    what: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WarmingUp:
+    """A discarded generation of this arm began."""
+
+    arm: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArmFailed:
+    """An arm cannot run, so none of its trials will; the rest goes on."""
+
+    arm: str
+    failure: Failure
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrialStarted:
+    """A trial of the plan began."""
+
+    trial: PlannedTrial
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrialEnded:
+    """A trial of the plan ended: with its decode rate in tokens/s, or with a failure."""
+
+    trial: PlannedTrial
+    tps: float | None = None
+    failure: Failure | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Probing:
+    """The verification curve and the drafting costs are being measured."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finished:
+    """Everything that could be measured has been measured."""
+
+
+Event = (
+    Planned
+    | Extended
+    | Loading
+    | WarmingUp
+    | ArmFailed
+    | TrialStarted
+    | TrialEnded
+    | Probing
+    | Finished
+)
+
+Observer = Callable[[Event], None]

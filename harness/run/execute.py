@@ -1,0 +1,286 @@
+"""How does a plan become facts? Arms are prepared, costs probed, trials run in the planned order.
+
+Every fact is on disk before the next one is measured. Failures are recorded and the rest goes on;
+Ctrl-C ends the campaign with what there is.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Generator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Literal
+
+from harness.campaign.model import ArmPlan, Campaign, PlannedTrial
+from harness.campaign.stopping import Blocks, Early, Ended, Length
+from harness.errors import MachineError
+from harness.run import events
+from harness.run.events import Observer
+from harness.run.journal import (
+    ArmFact,
+    EngineFact,
+    Journal,
+    ProbesFact,
+    SnapshotFact,
+    TrialFact,
+    WarmupFact,
+)
+from harness.run.passes import Answered, Passes
+from harness.run.record import assemble, trial_of
+from harness.runners.base import Failure, Generation, PreparedArm, Resting, Runner, Session
+from schemas.submission import Arm, Machine, Prompt, Snapshot, Submission, Trial, Warmup
+
+TakeSnapshot = Callable[[Literal["before", "during", "after"]], Snapshot]
+
+# An arm that fails so often in a row will not recover; the time is better spent on the others.
+_FAILURES_TO_GIVE_UP = 3
+
+
+def utc_now() -> str:
+    """The time in the format's form, to the second."""
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Surroundings:
+    """What the campaign is told about where it runs: machine, commit of this tool, clocks.
+
+    `clock` are seconds from any beginning; the time budget is counted by it.
+    """
+
+    machine: Machine
+    snapshot: TakeSnapshot
+    commit: str | None = None
+    now: Callable[[], str] = utc_now
+    clock: Callable[[], float] = time.monotonic
+
+
+def measure(  # noqa: PLR0913 - the collaborators of a run, all of them named
+    campaign: Campaign,
+    *,
+    runner: Runner,
+    surroundings: Surroundings,
+    work_file: Path,
+    resume: bool,
+    observe: Observer,
+) -> Submission:
+    """Run a campaign and return what was measured. Progress is kept in `work_file`.
+
+    Raises `HarnessError` when target or baseline cannot run, or nothing was measured.
+    """
+    running = by_blocks(
+        campaign,
+        runner=runner,
+        surroundings=surroundings,
+        work_file=work_file,
+        resume=resume,
+        observe=observe,
+    )
+    while True:
+        try:
+            next(running)
+        except StopIteration as end:
+            submission: Submission = end.value
+            return submission
+
+
+def by_blocks(  # noqa: PLR0913 - as above
+    campaign: Campaign,
+    *,
+    runner: Runner,
+    surroundings: Surroundings,
+    work_file: Path,
+    resume: bool,
+    observe: Observer,
+) -> Generator[None, None, Submission]:
+    """The same, but it pauses after every block, so that others can have the machine.
+
+    Ctrl-C that comes in a pause is to be thrown into it.
+    """
+    began = surroundings.now()
+    opened = Journal.reopen if resume else Journal.create
+    with opened(work_file, campaign, measured_from=began) as journal:
+        run = _Run(campaign, journal, observe, surroundings)
+        try:
+            ended: Ended = (yield from run.everything(runner)) or "completed"
+        except KeyboardInterrupt:
+            ended = "interrupted"
+        observe(events.Finished())
+        return assemble(
+            campaign,
+            journal.facts,
+            machine=surroundings.machine,
+            commit=surroundings.commit,
+            measured_until=surroundings.now(),
+            ended=ended,
+        )
+
+
+class _Run:
+    """One run of a campaign: the plan, and the journal that it is written to."""
+
+    def __init__(
+        self, campaign: Campaign, journal: Journal, observe: Observer, surroundings: Surroundings
+    ) -> None:
+        self._campaign = campaign
+        self._journal = journal
+        self._observe = observe
+        self._surroundings = surroundings
+        self._length = Length(
+            campaign, journal, clock=surroundings.clock, observe=observe, so_far=self._so_far
+        )
+        self._failed_arms: set[str] = set()
+        self._failures_in_a_row: Counter[str] = Counter()
+
+    def everything(self, runner: Runner) -> Generator[None, None, Early | None]:
+        """All that the journal does not hold yet; why it ended before all blocks, if it did.
+
+        It pauses after every block.
+        """
+        left = self._length.left()
+        self._length.announce(left)
+        early = self._length.early(min(left, default=self._campaign.blocks), left)
+        if early or not left:
+            return early
+        self._observe(events.Loading(what=self._campaign.target.model.name))
+        session = runner.open(self._campaign)
+        try:
+            self._snapshot("before")
+            self._prepare(session)
+            early = yield from self._blocks(session, left)
+            self._snapshot("after")
+        finally:
+            session.close()
+        return early
+
+    def _blocks(self, session: Session, left: Blocks) -> Generator[None, None, Early | None]:
+        passes = Passes(
+            self._campaign, session, skip=self._failed_arms.__contains__, observe=self._observe
+        )
+        for number, (block, items) in enumerate(left.items()):
+            if number:
+                if isinstance(session, Resting):
+                    session.rest()
+                yield
+                early = self._length.early(block, left)
+                if early:
+                    return early
+                self._snapshot("during")
+            for answered in passes.run(items):
+                self._record(answered)
+        return None
+
+    def _so_far(self) -> Submission:
+        return assemble(
+            self._campaign,
+            self._journal.facts,
+            machine=self._surroundings.machine,
+            measured_until=self._surroundings.now(),
+            ended="completed",
+        )
+
+    def _snapshot(self, moment: Literal["before", "during", "after"]) -> None:
+        self._journal.add(SnapshotFact(snapshot=self._surroundings.snapshot(moment)))
+
+    def _prepare(self, session: Session) -> None:
+        report = session.report()
+        self._journal.add(EngineFact(engine=report.engine, settings=report.settings))
+        for arm in self._campaign.arms:
+            self._observe(events.WarmingUp(arm=arm.id))
+            self._record_arm(arm, session.prepare(arm.id))
+        if not any(isinstance(fact, ProbesFact) for fact in self._journal.facts):
+            self._observe(events.Probing())
+            probes = session.probe()
+            if probes is not None:
+                self._journal.add(ProbesFact(probes=probes))
+
+    def _record_arm(self, arm: ArmPlan, prepared: PreparedArm | Failure) -> None:
+        if isinstance(prepared, Failure):
+            if arm.role == "baseline":
+                message = f"the baseline cannot run: {prepared.detail} [{prepared.reason}]"
+                raise MachineError(message)
+            self._failed_arms.add(arm.id)
+            self._observe(events.ArmFailed(arm=arm.id, failure=prepared))
+        self._journal.add(ArmFact(arm=_arm(arm, prepared)))
+        if not isinstance(prepared, Failure):
+            self._journal.add(WarmupFact(warmup=_warmup(arm, prepared.warm_up)))
+
+    def _record(self, answered: Answered) -> None:
+        item, result = answered.trial, answered.result
+        order = sum(1 for fact in self._journal.facts if isinstance(fact, TrialFact))
+        if isinstance(result, Failure):
+            self._record_failure(item, result, order)
+        else:
+            trial = trial_of(result, item, order=order, started_ms=answered.started_ms)
+            self._record_success(item, result, trial)
+
+    def _record_success(self, item: PlannedTrial, result: Generation, trial: Trial) -> None:
+        self._failures_in_a_row[item.arm] = 0
+        prompt = self._prompt(item.prompt, result)
+        fact = TrialFact(
+            trial=trial,
+            prompt=prompt,
+            tokens=result.own_choices or result.tokens,
+            margins=result.margins,
+        )
+        self._journal.add(fact)
+        self._observe(events.TrialEnded(trial=item, tps=_tokens_per_second(trial)))
+
+    def _record_failure(self, item: PlannedTrial, failure: Failure, order: int) -> None:
+        self._failures_in_a_row[item.arm] += 1
+        if self._failures_in_a_row[item.arm] >= _FAILURES_TO_GIVE_UP:
+            self._failed_arms.add(item.arm)
+        trial = Trial(
+            arm=item.arm,
+            prompt=item.prompt,
+            block=item.block,
+            order=order,
+            outcome="failed",
+            reason=failure.reason,
+        )
+        self._journal.add(TrialFact(trial=trial, prompt=self._prompt(item.prompt, None)))
+        self._observe(events.TrialEnded(trial=item, failure=failure))
+
+    def _prompt(self, name: str, result: Generation | None) -> Prompt:
+        prompt = next(item for item in self._campaign.suite.prompts if item.id == name)
+        return Prompt(
+            id=name,
+            task=prompt.task,
+            tokens=result.prompt_tokens if result else None,
+            rendered_sha256=result.prompt_sha256 if result else None,
+        )
+
+
+def _arm(arm: ArmPlan, prepared: PreparedArm | Failure) -> Arm:
+    failed = isinstance(prepared, Failure)
+    return Arm(
+        id=arm.id,
+        role=arm.role,
+        method=arm.method,
+        baseline=arm.baseline,
+        concurrency=None if arm.concurrency == 1 else arm.concurrency,
+        outcome="failed" if failed else "ok",
+        reason=prepared.reason if isinstance(prepared, Failure) else None,
+        load_s=None if isinstance(prepared, Failure) else _seconds(prepared.load_s),
+        placement=None if isinstance(prepared, Failure) else prepared.placement,
+        peak_memory=None if isinstance(prepared, Failure) else prepared.peak_memory,
+        argv=None if isinstance(prepared, Failure) else prepared.argv,
+    )
+
+
+def _seconds(value: float | None) -> float | None:
+    return None if value is None else round(value, 3)
+
+
+def _warmup(arm: ArmPlan, generation: Generation) -> Warmup:
+    decode_ms = round(generation.decode_ms, 3)
+    return Warmup(arm=arm.id, output_tokens=generation.output_tokens, decode_ms=decode_ms)
+
+
+def _tokens_per_second(trial: Trial) -> float | None:
+    if not trial.decode_ms or not trial.output_tokens or trial.output_tokens == 1:
+        return None
+    return (trial.output_tokens - 1) / trial.decode_ms * 1000

@@ -1,0 +1,222 @@
+"""What has been measured so far, safe on disk? One line per fact, written before the next begins.
+
+A killed run loses at most the trial that was running; so does a power cut, because every line is
+on the disk before the next trial begins. A last line that is not whole is cut off on resume.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Literal, Self
+
+import orjson
+
+from harness.campaign.model import Campaign
+from harness.errors import BadInputError, MachineError
+from harness.files import sync_directory
+from schemas.codec import decode, encode
+from schemas.submission import Arm, Engine, Probes, Prompt, Settings, Snapshot, Trial, Warmup
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Started:
+    fingerprint: str
+    measured_from: str
+    type: Literal["started"] = "started"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resumed:
+    measured_from: str
+    type: Literal["resumed"] = "resumed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EngineFact:
+    engine: Engine
+    settings: Settings
+    type: Literal["engine"] = "engine"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArmFact:
+    arm: Arm
+    type: Literal["arm"] = "arm"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WarmupFact:
+    warmup: Warmup
+    type: Literal["warmup"] = "warmup"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProbesFact:
+    probes: Probes
+    type: Literal["probes"] = "probes"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SnapshotFact:
+    snapshot: Snapshot
+    type: Literal["snapshot"] = "snapshot"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrialFact:
+    """A trial, with its output tokens (and their margins, for a baseline) for the comparison."""
+
+    trial: Trial
+    prompt: Prompt
+    tokens: tuple[int, ...] | None = None
+    margins: tuple[float, ...] | None = None
+    type: Literal["trial"] = "trial"
+
+
+Fact = Started | Resumed | EngineFact | ArmFact | WarmupFact | ProbesFact | SnapshotFact | TrialFact
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Line:
+    fact: Fact
+
+
+class Journal:
+    """An append-only file of facts. `facts` holds what was there and what was added."""
+
+    def __init__(self, path: Path, facts: list[Fact]) -> None:
+        self.facts = facts
+        self._path = path
+        # Without a buffer: what a full disk refused would be tried once more when it is closed.
+        self._file = path.open("ab", buffering=0)
+
+    @classmethod
+    def create(cls, path: Path, campaign: Campaign, *, measured_from: str) -> Self:
+        """Begin a new journal; one that was there is replaced."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.unlink(missing_ok=True)
+        return cls(path, []).begun(campaign, measured_from)
+
+    @classmethod
+    def reopen(cls, path: Path, campaign: Campaign, *, measured_from: str) -> Self:
+        """Go on with a journal. Raises `BadInputError` if it belongs to another campaign."""
+        facts = read(path)
+        if not facts:  # killed before its first line was whole: nothing was measured yet
+            return cls(path, []).begun(campaign, measured_from)
+        first = facts[0]
+        if not isinstance(first, Started) or first.fingerprint != fingerprint(campaign):
+            message = (
+                f"{path} was written with other options or models; "
+                "use the same ones to resume, or start again without --resume"
+            )
+            raise BadInputError(message)
+        journal = cls(path, facts)
+        journal.add(Resumed(measured_from=measured_from))
+        return journal
+
+    def begun(self, campaign: Campaign, measured_from: str) -> Self:
+        """The journal with its first line. Its name is on the disk, too, when this returns."""
+        self.add(Started(fingerprint=fingerprint(campaign), measured_from=measured_from))
+        sync_directory(self._path.parent)
+        return self
+
+    def add(self, fact: Fact) -> None:
+        """Append a fact; it is on the disk when this returns. Raises `MachineError`."""
+        line = orjson.dumps(encode(_Line(fact=fact))) + b"\n"
+        # First in memory: Ctrl-C may come when the line is on the disk, and the file that is then
+        # written from memory must not lack it.
+        self.facts.append(fact)
+        try:
+            while line:  # a disk that is nearly full takes a part of it
+                line = line[self._file.write(line) :]
+            os.fsync(self._file.fileno())
+        except OSError as error:
+            message = (
+                f"{self._path} cannot be written ({error.strerror}); what was measured before is "
+                "kept: free some space, then give the same command with --resume"
+            )
+            raise MachineError(message) from error
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._file.close()
+
+
+def read(path: Path) -> list[Fact]:
+    """The facts of a journal; a last line that is not whole is cut off the file."""
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        message = f"there is nothing to resume: {path} does not exist"
+        raise BadInputError(message) from None
+    whole = _whole_lines(data)
+    if whole != data:
+        with path.open("r+b") as file:
+            file.truncate(len(whole))
+    try:
+        return [decode(_Line, orjson.loads(line)).fact for line in whole.splitlines()]
+    except (orjson.JSONDecodeError, KeyError, TypeError, AttributeError) as error:
+        message = f"{path} is no journal of this version ({error}); start again without --resume"
+        raise BadInputError(message) from error
+
+
+def _whole_lines(data: bytes) -> bytes:
+    """What was written before the last line, and that one if it is whole.
+
+    After a power cut a line can have its end but not its middle, where the disk then holds zeros.
+    """
+    whole = data[: data.rfind(b"\n") + 1]
+    before = whole[: whole.rfind(b"\n", 0, -1) + 1]
+    try:
+        orjson.loads(whole[len(before) :] or b"null")
+    except orjson.JSONDecodeError:
+        return before
+    return whole
+
+
+def set_aside(path: Path) -> tuple[Path, int] | None:
+    """Rename a journal that holds trials: where it is kept, and how many. `None` if it has none.
+
+    A new run would replace it, and whoever forgot --resume would have lost hours.
+    """
+    try:
+        trials = sum(isinstance(fact, TrialFact) for fact in read(path))
+    except BadInputError:  # of another version: nothing can go on with it
+        return None
+    if trials == 0:
+        return None
+    kept = path.replace(path.with_suffix(".replaced.jsonl"))
+    sync_directory(path.parent)
+    return kept, trials
+
+
+def fingerprint(campaign: Campaign) -> str:
+    """SHA-256 over everything that decides what is run, but no path.
+
+    When to stop is left out: a campaign may be resumed with more time or a finer precision.
+    """
+    parts = {
+        "target": encode(campaign.target.model),
+        "drafts": [encode(draft.model) for draft in campaign.drafts],
+        "arms": [encode(arm) for arm in campaign.arms],
+        "prompts": [prompt.id for prompt in campaign.suite.prompts],
+        "suite": campaign.suite.sha256,
+        "settings": encode(campaign.settings),
+        "blocks": campaign.blocks,
+        "seed": campaign.seed,
+        "profile": campaign.profile,
+        "interleaved": campaign.interleaved,
+        "engine": campaign.engine,
+    }
+    return hashlib.sha256(orjson.dumps(parts, option=orjson.OPT_SORT_KEYS)).hexdigest()

@@ -1,0 +1,232 @@
+"""How do measurements become a submission? Pure: facts in, one document out."""
+
+from __future__ import annotations
+
+import statistics
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import TypeVar
+
+from harness import __version__
+from harness.campaign.model import Campaign, PlannedTrial
+from harness.campaign.plan import order_name, plan
+from harness.campaign.stopping import Ended
+from harness.errors import NothingMeasuredError
+from harness.run.journal import (
+    ArmFact,
+    EngineFact,
+    Fact,
+    ProbesFact,
+    Resumed,
+    SnapshotFact,
+    Started,
+    TrialFact,
+    WarmupFact,
+)
+from harness.runners.base import Generation, Round, Totals
+from schemas.canonical import token_digest
+from schemas.submission import Design, Machine, Prompt, Submission, Suite, Tool, Trial
+
+F = TypeVar("F", bound=Fact)
+T = TypeVar("T")
+
+MS_DECIMALS = 3
+_J_DECIMALS = 3
+# Bound of the format on $.warmups and $.environment, which grow with every resumption.
+_MOST_ENTRIES = 64
+
+
+def trial_of(
+    generation: Generation, planned: PlannedTrial, *, order: int, started_ms: float | None = None
+) -> Trial:
+    """The trial that a generation was: counters, histograms and medians of its rounds.
+
+    `started_ms` is there where it was one of several requests in flight.
+    """
+    trial = Trial(
+        arm=planned.arm,
+        prompt=planned.prompt,
+        block=planned.block,
+        order=order,
+        outcome="ok",
+        prompt_ms=_known_ms(generation.prompt_ms),
+        ttft_ms=_known_ms(generation.ttft_ms),
+        output_tokens=generation.output_tokens,
+        decode_ms=_ms(generation.decode_ms),
+        started_ms=_known_ms(started_ms),
+        wall_ms=_ms(generation.wall_ms),
+        energy_j=None if generation.energy_j is None else round(generation.energy_j, _J_DECIMALS),
+        finish=generation.finish,
+        output_sha256=None if generation.whole is None else token_digest(generation.whole),
+    )
+    if isinstance(generation.rounds, Totals):
+        return _with_totals(trial, generation.rounds)
+    return _with_rounds(trial, generation.rounds)
+
+
+def _with_rounds(trial: Trial, rounds: Sequence[Round]) -> Trial:
+    by_drafted = _by_drafted(rounds)
+    return replace(
+        trial,
+        draft_ms=_ms(sum(item.draft_ms for item in rounds)),
+        verify_ms=_ms(sum(item.verify_ms for item in rounds)),
+        rounds=len(rounds),
+        full_rounds=sum(1 for item in rounds if 0 < item.drafted == item.accepted),
+        drafted=sum(item.drafted for item in rounds),
+        accepted=sum(item.accepted for item in rounds),
+        accepted_histogram=_histogram(item.accepted for item in rounds),
+        drafted_histogram=_histogram(item.drafted for item in rounds),
+        round_ms_median=_medians([item.round_ms for item in group] for group in by_drafted),
+        round_cpu_ms_median=_medians([item.cpu_ms for item in group] for group in by_drafted),
+    )
+
+
+def _with_totals(trial: Trial, totals: Totals) -> Trial:
+    return replace(
+        trial,
+        rounds=totals.rounds,
+        full_rounds=totals.full_rounds,
+        drafted=totals.drafted,
+        accepted=totals.accepted,
+        metrics_drafted=totals.metrics_drafted,
+        metrics_accepted=totals.metrics_accepted,
+        accepted_histogram=totals.accepted_histogram,
+    )
+
+
+def assemble(  # noqa: PLR0913 - the parts of a document, all of them named
+    campaign: Campaign,
+    facts: Sequence[Fact],
+    *,
+    machine: Machine,
+    commit: str | None = None,
+    measured_until: str,
+    ended: Ended,
+) -> Submission:
+    """The submission that the facts of a journal amount to.
+
+    Raises `NothingMeasuredError` when not a single trial was recorded.
+    """
+    trials = _of(facts, TrialFact)
+    if not trials:
+        message = (
+            "nothing was measured: the run ended before its first trial was done; start it again"
+        )
+        raise NothingMeasuredError(message)
+    engine = _of(facts, EngineFact)[-1]
+    probes = _of(facts, ProbesFact)
+    return Submission(
+        tier="measured",
+        profile=campaign.profile,
+        measured_from=_of(facts, Started)[0].measured_from,
+        measured_until=measured_until,
+        tool=Tool(name="draftmap", version=__version__, commit=commit),
+        machine=machine,
+        engine=engine.engine,
+        target=campaign.target.model,
+        drafts=tuple(draft.model for draft in campaign.drafts),
+        settings=engine.settings,
+        design=_design(campaign, facts, ended),
+        suite=_suite(campaign, trials),
+        arms=tuple({fact.arm.id: fact.arm for fact in _of(facts, ArmFact)}.values()),
+        trials=compared(campaign, trials),
+        warmups=_thinned([fact.warmup for fact in _of(facts, WarmupFact)]) or None,
+        probes=probes[-1].probes if probes else None,
+        environment=_thinned([fact.snapshot for fact in _of(facts, SnapshotFact)]) or None,
+    )
+
+
+def compared(campaign: Campaign, facts: Sequence[TrialFact]) -> tuple[Trial, ...]:
+    """The trials, each compared token by token with the first baseline output of its prompt."""
+    baselines = {arm.id for arm in campaign.arms if arm.role == "baseline"}
+    first: dict[str, TrialFact] = {}
+    for fact in facts:
+        if fact.trial.arm in baselines and fact.tokens is not None:
+            first.setdefault(fact.trial.prompt, fact)
+    return tuple(_compare(fact, first.get(fact.trial.prompt)) for fact in facts)
+
+
+def _compare(fact: TrialFact, reference: TrialFact | None) -> Trial:
+    if reference is None or reference.tokens is None or fact.tokens is None or fact is reference:
+        return fact.trial
+    pairs = zip(fact.tokens, reference.tokens, strict=False)
+    index = next((i for i, (ours, theirs) in enumerate(pairs) if ours != theirs), None)
+    compared_tokens = min(len(fact.tokens), len(reference.tokens))
+    if index is None:
+        return replace(fact.trial, compared_tokens=compared_tokens)
+    margin = reference.margins[index] if reference.margins else None
+    return replace(
+        fact.trial,
+        compared_tokens=compared_tokens,
+        first_divergence=index,
+        divergence_margin=None if margin is None else round(margin, 4),
+    )
+
+
+def _design(
+    campaign: Campaign,
+    facts: Sequence[Fact],
+    ended: Ended,
+) -> Design:
+    return Design(
+        blocks=campaign.blocks,
+        order=order_name(sum(arm.gpu_layers is None for arm in campaign.arms)),
+        planned_trials=len(plan(campaign)),
+        ended=ended,
+        seed=campaign.seed,
+        resumed=len(_of(facts, Resumed)),
+        interleaved=None if campaign.interleaved == "prompt" else campaign.interleaved,
+        precision=campaign.stopping.precision,
+        budget_s=campaign.stopping.budget_s,
+    )
+
+
+def _suite(campaign: Campaign, trials: Sequence[TrialFact]) -> Suite:
+    """The suite with the prompts that were answered, in the suite's order."""
+    known: dict[str, Prompt] = {}
+    for fact in trials:  # a failed trial does not know how its prompt was rendered
+        if fact.prompt.id not in known or fact.prompt.tokens is not None:
+            known[fact.prompt.id] = fact.prompt
+    prompts = (known.get(prompt.id) for prompt in campaign.suite.prompts)
+    return Suite(
+        id=campaign.suite.id,
+        version=campaign.suite.version,
+        sha256=campaign.suite.sha256,
+        prompts=tuple(prompt for prompt in prompts if prompt is not None),
+    )
+
+
+def _thinned(items: Sequence[T]) -> tuple[T, ...]:
+    """At most as many as the format holds: the first, the last, and evenly spaced ones between."""
+    last = len(items) - 1
+    if last < _MOST_ENTRIES:
+        return tuple(items)
+    return tuple(items[i * last // (_MOST_ENTRIES - 1)] for i in range(_MOST_ENTRIES))
+
+
+def _of(facts: Sequence[Fact], kind: type[F]) -> list[F]:
+    return [fact for fact in facts if isinstance(fact, kind)]
+
+
+def _by_drafted(rounds: Sequence[Round]) -> list[list[Round]]:
+    """Rounds grouped by how many tokens they drafted, in ascending order."""
+    lengths = sorted({item.drafted for item in rounds})
+    return [[item for item in rounds if item.drafted == length] for length in lengths]
+
+
+def _medians(groups: Iterable[list[float]]) -> tuple[float, ...]:
+    return tuple(_ms(statistics.median(group)) for group in groups)
+
+
+def _histogram(lengths: Iterable[int]) -> tuple[int, ...]:
+    counts = Counter(lengths)
+    return tuple(counts[length] for length in range(max(counts, default=-1) + 1))
+
+
+def _ms(value: float) -> float:
+    return round(value, MS_DECIMALS)
+
+
+def _known_ms(value: float | None) -> float | None:
+    return None if value is None else _ms(value)

@@ -1,0 +1,140 @@
+"""Which backend runs the target? Told from the names that ggml gives its devices."""
+
+from __future__ import annotations
+
+import ctypes
+import re
+from collections.abc import Iterable, Mapping
+from functools import cache
+from typing import Literal
+
+import psutil
+
+from schemas.submission import Device, Variable
+
+Backend = Literal[
+    "cpu", "cuda", "vulkan", "metal", "rocm", "sycl", "opencl", "cann", "musa", "other"
+]
+
+# How ggml names devices of each backend; the first device that is no CPU decides.
+_BACKENDS: dict[str, Backend] = {
+    "CUDA": "cuda",
+    "Vulkan": "vulkan",
+    "Metal": "metal",
+    "MTL": "metal",
+    "ROCm": "rocm",
+    "HIP": "rocm",
+    "SYCL": "sycl",
+    "GPUOpenCL": "opencl",
+    "CANN": "cann",
+    "MUSA": "musa",
+}
+
+
+def backend_named(found: Iterable[Device], *, gpu_layers: int) -> Backend:
+    """The backend that runs the target: the first device beside the CPU, if layers go there."""
+    if gpu_layers == 0:
+        return "cpu"
+    for device in found:
+        if device.kind in ("gpu", "igpu"):
+            prefix = re.sub(r"[0-9:]+$", "", device.name)
+            return _BACKENDS.get(prefix, "other")
+    return "cpu"
+
+
+Kind = Literal["cpu", "gpu", "igpu", "accelerator", "other"]
+
+_MIB = 1024 * 1024
+_KINDS: dict[int, Kind] = {0: "cpu", 1: "gpu", 2: "igpu", 3: "accelerator"}
+
+
+class _Properties(ctypes.Structure):
+    """`struct ggml_backend_dev_props`."""
+
+    _fields_ = (
+        ("name", ctypes.c_char_p),
+        ("description", ctypes.c_char_p),
+        ("memory_free", ctypes.c_size_t),
+        ("memory_total", ctypes.c_size_t),
+        ("type", ctypes.c_int),
+        ("device_id", ctypes.c_char_p),
+        ("capabilities", ctypes.c_bool * 4),
+    )
+
+
+def devices() -> tuple[Device, ...]:
+    """All devices in the engine's order."""
+    return tuple(
+        Device(
+            name=properties.name.decode(),
+            kind=_KINDS.get(properties.type, "other"),
+            description=properties.description.decode().strip() or None,
+            memory_total_mib=properties.memory_total // _MIB,
+        )
+        for properties in _all_properties()
+    )
+
+
+def memory_free_mib() -> dict[str, int]:
+    """Free memory of each device that is not the CPU, by name."""
+    return {
+        properties.name.decode(): properties.memory_free // _MIB
+        for properties in _all_properties()
+        if _KINDS.get(properties.type) in ("gpu", "igpu")
+    }
+
+
+def _all_properties() -> list[_Properties]:
+    library = _library()
+    found = []
+    for index in range(library.ggml_backend_dev_count()):
+        properties = _Properties()
+        device = library.ggml_backend_dev_get(index)
+        library.ggml_backend_dev_get_props(device, ctypes.byref(properties))
+        found.append(properties)
+    return found
+
+
+@cache
+def _library() -> ctypes.CDLL:
+    """The ggml library of the installed package, with the three functions declared."""
+    # The import initialises the backends; it must not happen before a person asks for the engine.
+    from llama_cpp import _ggml, llama_backend_init  # noqa: PLC0415 - see above
+
+    llama_backend_init()
+    library: ctypes.CDLL = _ggml.libggml
+    library.ggml_backend_dev_count.restype = ctypes.c_size_t
+    library.ggml_backend_dev_get.argtypes = (ctypes.c_size_t,)
+    library.ggml_backend_dev_get.restype = ctypes.c_void_p
+    library.ggml_backend_dev_get_props.argtypes = (ctypes.c_void_p, ctypes.POINTER(_Properties))
+    library.ggml_backend_dev_get_props.restype = None
+    return library
+
+
+def default_threads() -> int:
+    """All physical cores that this process may use but one.
+
+    The threads of a step wait for each other at every operation. If one shares its core with
+    another program, all wait: on a busy two-core machine one thread took 20 ms for a step, two
+    took 50 to 220 ms. One core for everything else costs little on a quiet machine.
+    """
+    usable = len(psutil.Process().cpu_affinity()) if psutil.LINUX else psutil.cpu_count() or 1
+    return max(1, min(psutil.cpu_count(logical=False) or 1, usable) - 1)
+
+
+ARGUMENTS = "LLAMA_ARG_"
+_CHANGES_ENGINES = re.compile(r"(?:GGML|LLAMA|CUDA|HIP|HSA|OMP|KMP|GOMP)_[A-Z0-9_]+")
+_SECRET = re.compile(r"KEY|TOKEN|SECRET|PASSW")
+_HARMLESS_VALUE = re.compile(r"[A-Za-z0-9.,:=_-]{0,64}")
+
+
+def variables(environment: Mapping[str, str]) -> tuple[Variable, ...]:
+    """The variables that are told in a result, by name."""
+    return tuple(
+        Variable(name=name, value=value)
+        for name, value in sorted(environment.items())
+        if _CHANGES_ENGINES.fullmatch(name)
+        and not name.startswith(ARGUMENTS)
+        and not _SECRET.search(name)
+        and _HARMLESS_VALUE.fullmatch(value)
+    )

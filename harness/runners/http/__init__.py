@@ -1,0 +1,1 @@
+"""What the runners of servers share: one HTTP client, processes, counters."""

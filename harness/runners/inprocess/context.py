@@ -1,0 +1,180 @@
+"""How is a model stepped? One context with one reused batch, one sequence, greedy choices.
+
+Only what a benchmark needs, and nothing else between the clock's two readings: tokens are written
+into the batch through numpy views, logits are read in place, and a rollback is checked.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+
+import llama_cpp
+import numpy as np
+from numpy.typing import NDArray
+
+from harness.errors import MachineError
+from harness.runners.devices import default_threads
+from harness.runners.inprocess import log
+from harness.runners.inprocess.weights import Weights
+
+_SEQUENCE = 0
+_NO_SLOT = 1
+
+
+class DecodeError(Exception):
+    """The engine refused a step; the text is its return code in words."""
+
+
+class RollbackError(Exception):
+    """The engine cannot forget the end of the text (recurrent state)."""
+
+
+class Context:
+    """One sequence of a model. `held` counts the tokens whose state the engine keeps."""
+
+    def __init__(  # noqa: PLR0913 - what a context is made of, all of it named
+        self,
+        weights: Weights,
+        *,
+        name: str,
+        tokens: int,
+        batch_tokens: int,
+        outputs: int,
+        threads: int | None,
+    ) -> None:
+        """Reserve a context for `tokens` tokens and steps with at most `outputs` logit rows.
+
+        Contexts with the same name are alike: the state of one fits the other.
+
+        Raises `MachineError` when the memory for it cannot be had.
+        """
+        params = llama_cpp.llama_context_default_params()
+        params.n_ctx = tokens
+        params.n_batch = params.n_ubatch = batch_tokens
+        params.n_outputs_max = outputs
+        params.no_perf = True
+        if weights.keeps_recurrent_state:
+            params.n_rs_seq = outputs
+        params.n_threads = params.n_threads_batch = threads or default_threads()
+        self.name = name
+        self.weights = weights
+        self.ctx = llama_cpp.llama_init_from_model(weights.model, params)
+        if not self.ctx:
+            said = log.last_error() or "no reason given"
+            message = f"no memory for a context of {tokens} tokens ({said}); lower --context"
+            raise MachineError(message)
+        self.held = 0
+        self._memory = llama_cpp.llama_get_memory(self.ctx)
+        self._batch_tokens = batch_tokens
+        self._rows: NDArray[np.float32] = np.empty((0, weights.vocabulary_size), np.float32)
+        self._open_batch()
+
+    def close(self) -> None:
+        """Free the context; its weights stay."""
+        llama_cpp.llama_batch_free(self._batch)
+        llama_cpp.llama_free(self.ctx)
+
+    def prefill(self, tokens: Sequence[int]) -> int:
+        """Replace the whole text by these tokens; the greedy choice after the last of them."""
+        self.clear()
+        last = len(tokens) - 1
+        for start in range(0, len(tokens), self._batch_tokens):
+            chunk = tokens[start : start + self._batch_tokens]
+            logits = 1 if start + len(chunk) > last else 0
+            self._feed(chunk, logits_from=len(chunk) - logits)
+        return self._choices(1)[0]
+
+    def step(self, tokens: Sequence[int]) -> list[int]:
+        """Feed tokens after the held text; the greedy choice after each of them."""
+        self._feed(tokens, logits_from=0)
+        return self._choices(len(tokens))
+
+    def advance(self, tokens: Sequence[int]) -> int:
+        """Feed tokens after the held text; the greedy choice after the last of them."""
+        self._feed(tokens, logits_from=len(tokens) - 1)
+        return self._choices(1)[0]
+
+    def keep(self, length: int) -> None:
+        """Forget everything beyond the first `length` tokens. Raises `RollbackError`."""
+        if length >= self.held:
+            return
+        if not llama_cpp.llama_memory_seq_rm(self._memory, _SEQUENCE, length, -1):
+            raise RollbackError
+        self.held = length
+
+    def try_keep(self, length: int) -> bool:
+        """Like `keep`, but says whether the engine could."""
+        try:
+            self.keep(length)
+        except RollbackError:
+            return False
+        return self.held == length
+
+    def clear(self) -> None:
+        """Forget the whole text."""
+        llama_cpp.llama_memory_clear(self._memory, True)  # noqa: FBT003 - a C signature
+        self.held = 0
+
+    def state_bytes(self) -> int:
+        """How large a copy of the held text's state is."""
+        size: int = llama_cpp.llama_state_seq_get_size(self.ctx, _SEQUENCE)
+        return size
+
+    def state(self) -> bytes:
+        """A copy of the held text's state, for `restore`."""
+        size = self.state_bytes()
+        buffer = (ctypes.c_uint8 * size)()
+        written = llama_cpp.llama_state_seq_get_data(self.ctx, buffer, size, _SEQUENCE)
+        return bytes(memoryview(buffer)[:written])
+
+    def restore(self, state: bytes, *, tokens: int) -> bool:
+        """Replace the text by one of `tokens` tokens whose state was kept; whether it worked."""
+        self.clear()
+        source = ctypes.cast(ctypes.c_char_p(state), ctypes.POINTER(ctypes.c_uint8))
+        if not llama_cpp.llama_state_seq_set_data(self.ctx, source, len(state), _SEQUENCE):
+            return False
+        self.held = tokens
+        return True
+
+    def is_end(self, token: int) -> bool:
+        """Whether the token ends the output."""
+        return self.weights.is_end(token)
+
+    def margins(self, count: int) -> list[float]:
+        """Top-1 minus top-2 logit in the first `count` rows of the last step."""
+        top = np.partition(self._rows[:count], -2, axis=1)[:, -2:]
+        return [float(high - low) for low, high in top]
+
+    def _open_batch(self) -> None:
+        size = self._batch_tokens
+        self._batch = llama_cpp.llama_batch_init(size, 0, 1)
+        self._token_view = np.ctypeslib.as_array(self._batch.token, (size,))
+        self._position_view = np.ctypeslib.as_array(self._batch.pos, (size,))
+        self._logits_view = np.ctypeslib.as_array(self._batch.logits, (size,))
+        self._positions = np.arange(size, dtype=np.int32)
+        for index in range(size):
+            self._batch.n_seq_id[index] = 1
+            self._batch.seq_id[index][0] = _SEQUENCE
+
+    def _feed(self, tokens: Sequence[int], *, logits_from: int) -> None:
+        count = len(tokens)
+        self._token_view[:count] = tokens
+        self._position_view[:count] = self._positions[:count] + self.held
+        self._logits_view[:count] = 0
+        self._logits_view[logits_from:count] = 1
+        self._batch.n_tokens = count
+        code = llama_cpp.llama_decode(self.ctx, self._batch)
+        if code != 0:
+            why = "the context is full" if code == _NO_SLOT else log.last_error()
+            message = f"llama_decode returned {code}: {why}"
+            raise DecodeError(message)
+        self.held += count
+
+    def _choices(self, rows: int) -> list[int]:
+        """The greedy choices of the last step. Reading the logits waits for the device."""
+        llama_cpp.llama_synchronize(self.ctx)
+        logits = llama_cpp.llama_get_logits(self.ctx)
+        self._rows = np.ctypeslib.as_array(logits, (rows, self.weights.vocabulary_size))
+        choices: list[int] = self._rows.argmax(axis=1).tolist()
+        return choices

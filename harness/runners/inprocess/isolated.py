@@ -1,0 +1,228 @@
+"""How does a crash of the engine stay a value? The session runs in a child process.
+
+A dead child is a failed trial with the reason `crashed`, a silent one with `timed-out`; a new child
+takes over for what comes after. Arms are prepared again in the new child when they are needed.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from multiprocessing.connection import Connection
+from typing import Literal, cast
+
+from harness.campaign.model import Campaign
+from harness.errors import HarnessError, MachineError
+from harness.runners.base import (
+    EngineReport,
+    Failure,
+    Generation,
+    PreparedArm,
+    Request,
+    Runner,
+    Session,
+)
+from schemas.submission import Probes
+
+Question = Literal["report", "prepare", "generate", "probe", "close"]
+
+# Long enough to load 40 GB from a disk, or to answer at one token in five seconds. Who allows
+# shorter answers does not mean to load faster; who allows longer ones has a machine that is slow.
+LOAD_LIMIT_S = 900.0
+ANSWER_LIMIT_S = 900.0
+_CLOSE_LIMIT_S = 10.0
+
+
+class Isolated:
+    """Opens the sessions of another runner in child processes."""
+
+    def __init__(self, runner: Runner, *, answer_limit_s: float = ANSWER_LIMIT_S) -> None:
+        self._runner = runner
+        self._answer_limit_s = answer_limit_s
+
+    def open(self, campaign: Campaign) -> Session:
+        """Start a child and load the target there. Raises what the child raised."""
+        return IsolatedSession(self._runner, campaign, self._answer_limit_s)
+
+
+class _ChildLostError(Exception):
+    """The child died or does not answer; carries the failure that this means."""
+
+    def __init__(self, failure: Failure) -> None:
+        super().__init__(failure.detail)
+        self.failure = failure
+
+
+class IsolatedSession:
+    """Passes every call to a child process and survives its death."""
+
+    def __init__(self, runner: Runner, campaign: Campaign, answer_limit_s: float) -> None:
+        self._runner = runner
+        self._campaign = campaign
+        self._answer_limit_s = answer_limit_s
+        self._limit_s = max(LOAD_LIMIT_S, answer_limit_s)
+        self._prepared: set[str] = set()
+        try:
+            self._start()
+        except _ChildLostError as error:
+            message = f"the engine failed while loading: {error}; try: python -m harness doctor"
+            raise MachineError(message) from error
+
+    def report(self) -> EngineReport:
+        """What was loaded and how it is set up."""
+        return cast("EngineReport", self._ask("report"))
+
+    def prepare(self, arm: str) -> PreparedArm | Failure:
+        """Load what the arm needs and warm it up."""
+        try:
+            answer = cast("PreparedArm | Failure", self._ask("prepare", arm))
+        except _ChildLostError as error:
+            return self._replace_child(error.failure)
+        if not isinstance(answer, Failure):
+            self._prepared.add(arm)
+        return answer
+
+    def generate(self, request: Request) -> Generation | Failure:
+        """Run one generation; after a crash, in a new child."""
+        if request.arm not in self._prepared:
+            again = self.prepare(request.arm)
+            if isinstance(again, Failure):
+                return again
+        try:
+            return cast(
+                "Generation | Failure", self._ask("generate", request, limit_s=self._answer_limit_s)
+            )
+        except _ChildLostError as error:
+            return self._replace_child(error.failure)
+
+    def probe(self) -> Probes | None:
+        """Measure the costs of steps; nothing is known of them if that kills the child."""
+        try:
+            return cast("Probes | None", self._ask("probe"))
+        except _ChildLostError as error:
+            self._replace_child(error.failure)
+            return None
+
+    def close(self) -> None:
+        """Let the child free everything and end it."""
+        with suppress(_ChildLostError):  # if it is gone already, all the better
+            self._ask("close", limit_s=_CLOSE_LIMIT_S)
+        self._end_child()
+
+    def _start(self) -> None:
+        context = multiprocessing.get_context("spawn")  # engines do not survive a fork
+        self._connection, theirs = context.Pipe()
+        arguments = (theirs, self._runner, self._campaign)
+        self._process = context.Process(target=_serve, args=arguments, daemon=True)
+        with _interrupts_held_back():
+            self._process.start()
+        theirs.close()
+        self._receive(self._limit_s)
+
+    def _ask(self, question: Question, *arguments: object, limit_s: float | None = None) -> object:
+        try:
+            self._connection.send((question, arguments))
+        except (BrokenPipeError, OSError):
+            raise _ChildLostError(self._death()) from None
+        return self._receive(limit_s or self._limit_s)
+
+    def _receive(self, limit_s: float) -> object:
+        try:
+            if not self._connection.poll(limit_s):
+                detail = f"no answer within {limit_s:g} s"
+                raise _ChildLostError(Failure(reason="timed-out", detail=detail))
+            answer = self._connection.recv()
+        except (EOFError, ConnectionResetError):
+            raise _ChildLostError(self._death()) from None
+        if isinstance(answer, HarnessError):
+            raise answer
+        return answer
+
+    def _death(self) -> Failure:
+        self._process.join(_CLOSE_LIMIT_S)
+        code = self._process.exitcode
+        if code is not None and code < 0:
+            name = signal.Signals(-code).name
+            if -code == signal.SIGKILL:
+                detail = "the engine's process was killed (SIGKILL), usually for lack of memory"
+                return Failure(reason="out-of-memory", detail=detail)
+            return Failure(reason="crashed", detail=f"the engine's process died ({name})")
+        return Failure(reason="crashed", detail=f"the engine's process ended (exit code {code})")
+
+    def _replace_child(self, failure: Failure) -> Failure:
+        self._process.kill()  # dead already, or hanging
+        self._end_child()
+        self._prepared.clear()
+        self._start()
+        return failure
+
+    def _end_child(self) -> None:
+        self._connection.close()
+        self._process.join(_CLOSE_LIMIT_S if self._process.exitcode is None else 0)
+        if self._process.exitcode is None:
+            self._process.kill()
+            self._process.join()
+
+
+@contextmanager
+def _interrupts_held_back() -> Iterator[None]:
+    """Give a child that starts here no Ctrl-C; ours comes afterwards.
+
+    A child inherits what is held back. It would else break off while it still loads, in the words
+    of a traceback. Windows cannot hold signals back.
+    """
+    if sys.platform == "win32":
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _serve(connection: Connection, runner: Runner, campaign: Campaign) -> None:
+    """The child: answer questions until the parent hangs up."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's; it closes the pipe
+    if sys.platform != "win32":
+        os.setsid()  # signals to the whole group, as `timeout` sends them, are the parent's, too
+    threading.Thread(target=_die_with_the_parent, daemon=True).start()
+    # The parent may hang up while we compute: nobody waits for the answer any more.
+    with suppress(EOFError, BrokenPipeError, ConnectionResetError):
+        _converse(connection, runner, campaign)
+
+
+def _die_with_the_parent() -> None:
+    """End this process at once when the parent is gone, even in the middle of a step.
+
+    A parent that was killed closes nothing. Without this the engine would compute on, hold its
+    memory and disturb the run that resumes. The thread sleeps until then and costs nothing.
+    """
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
+
+
+def _converse(connection: Connection, runner: Runner, campaign: Campaign) -> None:
+    try:
+        session = runner.open(campaign)
+    except HarnessError as error:
+        connection.send(error)
+        return
+    connection.send(None)
+    while True:
+        question, arguments = connection.recv()
+        connection.send(_answer(session, question, arguments))
+
+
+def _answer(session: Session, question: Question, arguments: tuple[object, ...]) -> object:
+    try:
+        return getattr(session, question)(*arguments)
+    except HarnessError as error:
+        return error

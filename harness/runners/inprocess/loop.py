@@ -1,0 +1,154 @@
+"""How is a text generated, with or without speculation? One greedy loop for in-process engines.
+
+Counting: the first token comes from prompt processing. Each round feeds the newest token and the
+draft to the target, accepts the longest prefix on which both agree, and adds one token of the
+target. So output tokens = 1 + accepted + rounds. A draft token that ends the output counts as the
+target's token of its round, because the target chose it too.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from harness.runners.base import Round
+
+
+class Target(Protocol):
+    """A target model that holds a prefix of the text and can be rolled back."""
+
+    def step(self, tokens: Sequence[int]) -> list[int]:
+        """Feed tokens after the held prefix; the greedy choice after each of them."""
+        ...
+
+    def keep(self, length: int) -> None:
+        """Forget everything beyond the first `length` tokens of the text."""
+        ...
+
+    def is_end(self, token: int) -> bool:
+        """Whether the token ends the output."""
+        ...
+
+    def margins(self, count: int) -> list[float]:
+        """Top-1 minus top-2 logit for the first `count` positions of the last step."""
+        ...
+
+
+class Drafter(Protocol):
+    """Something that proposes how a text goes on."""
+
+    def draft(self, text: Sequence[int], limit: int) -> list[int]:
+        """At most `limit` tokens to follow the text."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decoded:
+    """Output tokens of one generation, the margin of each if asked for, and the rounds."""
+
+    tokens: tuple[int, ...]
+    margins: tuple[float, ...] | None
+    rounds: tuple[Round, ...]
+
+
+def decode(  # noqa: PLR0913 - the loop's whole input, all of it named
+    *,
+    target: Target,
+    drafter: Drafter,
+    prompt: Sequence[int],
+    first: int,
+    first_margin: float | None,
+    max_output_tokens: int,
+) -> Decoded:
+    """Generate greedily until the output ends or has `max_output_tokens` tokens.
+
+    The target must hold exactly the prompt; `first` is its greedy choice after it. Margins are read
+    between rounds, outside every clock, and only when `first_margin` is given.
+    """
+    text = [*prompt, first]
+    margins = None if first_margin is None else [first_margin]
+    rounds: list[Round] = []
+    while len(text) - len(prompt) < max_output_tokens and not target.is_end(text[-1]):
+        remaining = max_output_tokens - (len(text) - len(prompt))
+        done, fresh = _round(target, drafter, text, remaining)
+        rounds.append(done)
+        if margins is not None:
+            margins += target.margins(len(fresh))
+        text += fresh
+    output = tuple(text[len(prompt) :])
+    return Decoded(
+        tokens=output,
+        margins=None if margins is None else tuple(margins),
+        rounds=tuple(rounds),
+    )
+
+
+def _round(
+    target: Target, drafter: Drafter, text: list[int], remaining: int
+) -> tuple[Round, list[int]]:
+    """One draft-and-verify cycle: its record, and the tokens that it adds to the text."""
+    cpu_began, began = time.process_time(), time.perf_counter()
+    draft = drafter.draft(text, remaining - 1)
+    drafted_at = time.perf_counter()
+    choices = target.step([text[-1], *draft])
+    verified_at = time.perf_counter()
+    accepted = _agreeing(draft, choices, target)
+    target.keep(len(text) + accepted)
+    ended, cpu_ended = time.perf_counter(), time.process_time()
+    record = Round(
+        drafted=len(draft),
+        accepted=accepted,
+        draft_ms=(drafted_at - began) * 1000,
+        verify_ms=(verified_at - drafted_at) * 1000,
+        round_ms=(ended - began) * 1000,
+        cpu_ms=(cpu_ended - cpu_began) * 1000,
+    )
+    return record, choices[: accepted + 1]
+
+
+def _agreeing(draft: list[int], choices: list[int], target: Target) -> int:
+    """Draft tokens that the target would have chosen, up to the end of the output."""
+    for index, token in enumerate(draft):
+        if token != choices[index] or target.is_end(token):
+            return index
+    return len(draft)
+
+
+class ForcedTarget:
+    """A target whose choices are replaced by a given text; `own` collects what they were.
+
+    `text` is the prompt and the whole answer, `held` the tokens of it that the target holds. Beyond
+    the end of the text the target's own choices stand: nothing of them is kept.
+    """
+
+    def __init__(self, target: Target, text: Sequence[int], *, held: int) -> None:
+        self.own: list[int] = []
+        self._target = target
+        self._text = text
+        self._held = held
+        self._begin = held
+        self._choices: list[int] = []
+
+    def step(self, tokens: Sequence[int]) -> list[int]:
+        """Let the target work; the text's token after each of the fed ones."""
+        self._choices = self._target.step(tokens)
+        first = self._held + 1
+        truth = self._text[first : first + len(tokens)]
+        self._begin, self._held = self._held, self._held + len(tokens)
+        return [*truth, *self._choices[len(truth) :]]
+
+    def keep(self, length: int) -> None:
+        """Forget everything beyond the first `length` tokens; the choices up to there count."""
+        self._target.keep(length)
+        self.own += self._choices[: length - self._begin]
+        self._held = length
+
+    def is_end(self, token: int) -> bool:
+        """Whether the token ends the output."""
+        return self._target.is_end(token)
+
+    def margins(self, count: int) -> list[float]:
+        """Top-1 minus top-2 logit for the first `count` positions of the last step."""
+        return self._target.margins(count)

@@ -1,0 +1,109 @@
+"""What does the engine say about itself? Version, backend, devices and the settings in force."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import Literal
+
+import llama_cpp
+import psutil
+
+from harness.campaign.model import ArmPlan, Campaign, layers_of
+from harness.machine.versions import package_version, vendored_commit
+from harness.runners.base import EngineReport
+from harness.runners.devices import backend_named, devices, memory_free_mib, variables
+from harness.runners.inprocess.context import Context
+from harness.runners.inprocess.weights import template_sha256
+from schemas.submission import DeviceMemory, Engine, Placement, Settings
+
+_FLASH_ATTENTION: dict[int, Literal["auto", "on", "off"]] = {-1: "auto", 0: "off", 1: "on"}
+
+
+def engine_report(
+    target: Context, campaign: Campaign, *, energy_method: Literal["nvml", "rapl"] | None
+) -> EngineReport:
+    """Engine and settings as the loaded target shows them."""
+    found = devices()
+    return EngineReport(
+        engine=Engine(
+            runner="llama-cpp-python",
+            name="llama.cpp",
+            version=llama_cpp.llama_version().decode(),
+            package_version=package_version(),
+            commit=vendored_commit(package_version()),
+            binary_sha256=_library_sha256(),
+            backend=backend_named(found, gpu_layers=campaign.settings.gpu_layers),
+            devices=found,
+            system_info=llama_cpp.llama_print_system_info().decode().strip()[:1000],
+            variables=variables(os.environ),
+        ),
+        settings=replace(_settings(target, campaign), energy_method=energy_method),
+    )
+
+
+def placement_of(
+    arm: ArmPlan, campaign: Campaign, *, target_layers: int | None, draft_layers: int | None
+) -> Placement:
+    """What was asked onto the GPU for an arm, and what the engine put there."""
+    settings = campaign.settings
+    drafts = arm.method.type == "draft-model"
+    return Placement(
+        target_gpu_layers_requested=layers_of(arm, settings),
+        target_gpu_layers_resident=target_layers,
+        draft_gpu_layers_requested=settings.draft_gpu_layers if drafts else None,
+        draft_gpu_layers_resident=draft_layers,
+    )
+
+
+def _library_sha256() -> str:
+    """SHA-256 of the engine's main library: two builds of one version are told apart by it."""
+    with Path(llama_cpp.llama_cpp._lib._name).open("rb") as file:  # noqa: SLF001 - no public name
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _settings(target: Context, campaign: Campaign) -> Settings:
+    ctx = target.ctx
+    defaults = llama_cpp.llama_context_default_params()
+    template = target.weights.chat_template or ""
+    return Settings(
+        max_output_tokens=campaign.settings.max_output_tokens,
+        sampling="greedy",
+        context_tokens=llama_cpp.llama_n_ctx(ctx),
+        kv_type_k="f16",
+        kv_type_v="f16",
+        flash_attention=_FLASH_ATTENTION.get(defaults.flash_attn_type),
+        batch_tokens=llama_cpp.llama_n_batch(ctx),
+        micro_batch_tokens=llama_cpp.llama_n_ubatch(ctx),
+        threads=llama_cpp.llama_n_threads(ctx),
+        threads_batch=llama_cpp.llama_n_threads_batch(ctx),
+        # Templates with this switch think unless they are told not to.
+        thinking=True if "enable_thinking" in template else None,
+        teacher_forced=campaign.settings.teacher_forced or None,
+        chat_template_sha256=template_sha256(target.weights),
+    )
+
+
+_MIB = 1024 * 1024
+
+
+class Meter:
+    """Compares each device's free memory with what was free when the meter was made."""
+
+    def __init__(self) -> None:
+        self._free_mib = memory_free_mib()
+
+    def in_use(self) -> tuple[DeviceMemory, ...]:
+        """Main memory of this process, and what each GPU has less of than at the beginning."""
+        resident_mib = psutil.Process().memory_info().rss // _MIB
+        return (
+            DeviceMemory(device="CPU", peak_mib=resident_mib),
+            *(
+                DeviceMemory(device=name, peak_mib=max(before_mib - after_mib, 0))
+                for (name, before_mib), (_, after_mib) in zip(
+                    self._free_mib.items(), memory_free_mib().items(), strict=True
+                )
+            ),
+        )

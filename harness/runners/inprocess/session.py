@@ -1,0 +1,258 @@
+"""How does llama.cpp answer a campaign's requests? One loaded target, drafts as arms need them.
+
+Baseline and speculation share the loaded target, so that arms can take turns prompt by prompt. An
+arm with another placement has the memory to itself: for its turns everything else is freed. The
+state of a prompt is kept, so that it is processed once and not once per arm and block.
+"""
+
+from __future__ import annotations
+
+import time
+
+from harness.campaign.model import ArmPlan, Campaign, layers_of
+from harness.errors import BadInputError, HarnessError, MachineError
+from harness.machine import energy
+from harness.runners.base import EngineReport, Failure, Generation, PreparedArm, Request, Session
+from harness.runners.devices import backend_named, devices
+from harness.runners.inprocess import log, probe, report
+from harness.runners.inprocess.context import DecodeError, RollbackError
+from harness.runners.inprocess.drafters import NoDrafter
+from harness.runners.inprocess.drafting import Loaded, widest
+from harness.runners.inprocess.loop import Decoded, ForcedTarget, decode
+from harness.runners.inprocess.prompt_states import PromptStates
+from harness.runners.inprocess.report import engine_report, placement_of
+from schemas.canonical import token_digest
+from schemas.submission import Probes
+
+WARM_UP_OUTPUT_TOKENS = 24
+
+
+class LlamaSession:
+    """A target in memory and the drafts that its arms use. Not safe to share between threads."""
+
+    def __init__(self, campaign: Campaign) -> None:
+        """Load the target. Raises `HarnessError` when model or context cannot be had."""
+        log.capture()
+        self._campaign = campaign
+        self._arms = {arm.id: arm for arm in campaign.arms}
+        self._memory = report.Meter()
+        self._states = PromptStates()
+        self._with_drafts: list[ArmPlan] = []
+        self._references: dict[tuple[str, int], tuple[int, ...]] = {}
+        layers = campaign.settings.gpu_layers
+        self._loaded: Loaded | None = Loaded(campaign, self._states, gpu_layers=layers)
+        self._prompts = {p.id: self._loaded.weights.render(p.text) for p in campaign.suite.prompts}
+        _check_context(self._prompts, campaign)
+        self._energy = energy.meter(backend_named(devices(), gpu_layers=layers))
+
+    def report(self) -> EngineReport:
+        """What was loaded and how it is set up."""
+        return engine_report(
+            self._at(self._campaign.settings.gpu_layers).target,
+            self._campaign,
+            energy_method=self._energy.method,
+        )
+
+    def prepare(self, arm: str) -> PreparedArm | Failure:
+        """Load what the arm needs beyond what is there, and discard one generation with it."""
+        began = time.perf_counter()
+        plan = self._arms[arm]
+        loaded = self._loaded_for(plan)
+        if isinstance(loaded, Failure):
+            return loaded
+        failure = loaded.drafting.load(plan)
+        if failure is not None:
+            return failure
+        self._with_drafts.append(plan)
+        load_s = time.perf_counter() - began
+        warm_up = self._warm_up(plan)
+        if isinstance(warm_up, Failure):
+            return warm_up
+        placement = placement_of(
+            plan,
+            self._campaign,
+            target_layers=loaded.weights.resident_layers,
+            draft_layers=loaded.drafting.resident_layers(plan),
+        )
+        return PreparedArm(
+            load_s=load_s,
+            warm_up=warm_up,
+            placement=placement,
+            peak_memory=self._memory.in_use(),
+        )
+
+    def generate(self, request: Request) -> Generation | Failure:
+        """Run one generation; if the target had to be loaded for it, after one to warm up."""
+        arm = self._arms[request.arm]
+        here = self._loaded
+        loaded = self._loaded_for(arm)
+        if isinstance(loaded, Failure):
+            return loaded
+        if loaded is not here:
+            warm_up = self._warm_up(arm)
+            if isinstance(warm_up, Failure):
+                return warm_up
+        return self._answer(loaded, arm, request)
+
+    def probe(self) -> Probes:
+        """Measure the verification curve and what each loaded draft costs per token."""
+        prompt = next(iter(self._prompts.values()))
+        loaded = self._at(self._campaign.settings.gpu_layers)
+        drafting = tuple(
+            probe.drafting_cost(context, prompt, draft=draft, states=self._states)
+            for draft, context in loaded.drafting.contexts.items()
+        )
+        try:
+            verification = probe.verification_curve(
+                loaded.target, prompt, widest=widest(self._campaign), states=self._states
+            )
+        except RollbackError:
+            verification = None
+        # The first trial of every prompt is to say how long the prompt took.
+        self._states.clear()
+        self._states.forget(loaded.target)
+        return Probes(verification=verification, drafting=drafting or None)
+
+    def tokens_of(self, prompt: str) -> tuple[int, ...]:
+        """The token ids of a rendered prompt."""
+        return tuple(self._prompts[prompt])
+
+    def close(self) -> None:
+        """Free everything."""
+        if self._loaded is not None:
+            self._loaded.close()
+            self._loaded = None
+
+    def _loaded_for(self, arm: ArmPlan) -> Loaded | Failure:
+        try:
+            return self._at(layers_of(arm, self._campaign.settings))
+        except HarnessError as error:
+            return Failure(reason=log.reason("load-failed"), detail=str(error))
+
+    def _at(self, gpu_layers: int) -> Loaded:
+        """The target at a placement; loaded there, instead of where it was, if need be.
+
+        Where the arms of the campaign speculate, the drafts come back with it. Raises
+        `HarnessError`.
+        """
+        if self._loaded is not None and self._loaded.gpu_layers == gpu_layers:
+            return self._loaded
+        self.close()
+        self._loaded = loaded = Loaded(self._campaign, self._states, gpu_layers=gpu_layers)
+        for arm in self._with_drafts:
+            if layers_of(arm, self._campaign.settings) == gpu_layers:
+                loaded.drafting.load(arm)
+        return loaded
+
+    def _warm_up(self, arm: ArmPlan) -> Generation | Failure:
+        prompt = self._campaign.suite.prompts[0].id
+        loaded = self._at(layers_of(arm, self._campaign.settings))
+        request = Request(arm=arm.id, prompt=prompt, max_output_tokens=WARM_UP_OUTPUT_TOKENS)
+        return self._answer(loaded, arm, request)
+
+    def _answer(self, loaded: Loaded, arm: ArmPlan, request: Request) -> Generation | Failure:
+        try:
+            return self._generate(loaded, arm, request)
+        except RollbackError:
+            self._states.forget(loaded.target)
+            return Failure(
+                reason="rollback-unsupported",
+                detail="the model cannot forget rejected tokens (recurrent state)",
+            )
+        except DecodeError as error:
+            self._states.forget(loaded.target)
+            return Failure(reason=log.reason("other"), detail=str(error))
+
+    def _generate(self, loaded: Loaded, arm: ArmPlan, request: Request) -> Generation:
+        prompt = self._prompts[request.prompt]
+        target = loaded.target
+        truth = self._truth(loaded, arm, request)
+        began = time.perf_counter()
+        # The draft's work on the prompt belongs to the request: a user waits for it too.
+        drafter = loaded.drafting.drafter(arm, prompt, truth or ())
+        prompted = self._states.bring(target, prompt)
+        forced = ForcedTarget(target, truth, held=len(prompt)) if self._forces(arm) else None
+        self._energy.start()
+        decoded = decode(
+            target=forced or target,
+            drafter=drafter,
+            prompt=prompt,
+            first=truth[len(prompt)] if forced else prompted.first,
+            first_margin=prompted.margin if arm.role == "baseline" else None,
+            max_output_tokens=request.max_output_tokens,
+        )
+        wall_ms = (time.perf_counter() - began) * 1000
+        energy_j = self._energy.stop()
+        if arm.role == "baseline":
+            key = (request.prompt, request.max_output_tokens)
+            self._references.setdefault(key, (*prompt, *decoded.tokens))
+        return Generation(
+            tokens=decoded.tokens,
+            margins=decoded.margins,
+            prompt_tokens=len(prompt),
+            prompt_sha256=token_digest(prompt),
+            prompt_ms=prompted.prompt_ms,
+            wall_ms=wall_ms,
+            rounds=decoded.rounds,
+            finish="stop" if target.is_end(decoded.tokens[-1]) else "length",
+            energy_j=energy_j,
+            own_choices=(prompted.first, *forced.own) if forced else None,
+        )
+
+    def _forces(self, arm: ArmPlan) -> bool:
+        return self._campaign.settings.teacher_forced and arm.role != "baseline"
+
+    def _truth(self, loaded: Loaded, arm: ArmPlan, request: Request) -> tuple[int, ...]:
+        """Prompt and plain answer, where an arm needs them; empty where not.
+
+        What the baseline wrote first; generated here, outside any clock, if it did not yet.
+        """
+        if arm.method.type != "oracle" and not self._forces(arm):
+            return ()
+        key = (request.prompt, request.max_output_tokens)
+        known = self._references.get(key)
+        if known is None:
+            prompt = self._prompts[request.prompt]
+            answer = self._plain(loaded, prompt, request.max_output_tokens).tokens
+            known = self._references[key] = (*prompt, *answer)
+        return known
+
+    def _plain(self, loaded: Loaded, prompt: list[int], limit: int) -> Decoded:
+        return decode(
+            target=loaded.target,
+            drafter=NoDrafter(),
+            prompt=prompt,
+            first=self._states.bring(loaded.target, prompt).first,
+            first_margin=None,
+            max_output_tokens=limit,
+        )
+
+
+def _check_context(prompts: dict[str, list[int]], campaign: Campaign) -> None:
+    longest = max(prompts, key=lambda name: len(prompts[name]))
+    settings = campaign.settings
+    needed = len(prompts[longest]) + settings.max_output_tokens
+    if needed > settings.context_tokens:
+        message = (
+            f"prompt {longest} and its output take {needed} tokens, but the context holds "
+            f"{settings.context_tokens}; raise --context to {needed} or more, or leave it out "
+            "with --prompts"
+        )
+        raise BadInputError(message)
+
+
+class LlamaCppPython:
+    """Runs targets and drafts inside this process."""
+
+    def open(self, campaign: Campaign) -> Session:
+        """Load the target. Raises `HarnessError` when it cannot be loaded."""
+        try:
+            # Importing the binding loads the engine; only the process that runs it should.
+            pass
+        except (ImportError, OSError, RuntimeError) as error:
+            message = (
+                f"llama-cpp-python cannot be loaded ({error}); "
+                "install it with: CMAKE_ARGS=-DGGML_NATIVE=OFF pip install llama-cpp-python"
+            )
+            raise MachineError(message) from error
+        return LlamaSession(campaign)

@@ -1,0 +1,143 @@
+"""What is a loaded model? Weights, vocabulary and chat template of one GGUF file."""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import llama_cpp
+from llama_cpp.llama_chat_format import Jinja2ChatFormatter
+
+from harness.campaign.model import ALL_LAYERS
+from harness.errors import BadInputError, MachineError
+from harness.models.compatibility import FIRST_COMPARED, SIZE_DIFFERENCE
+from harness.runners.inprocess import log
+
+# llama.cpp counts the output layer too; any number beyond the model's layers means all of them.
+_EVERY_LAYER = 9999
+
+
+class Weights:
+    """One model in memory. Close it after every context that uses it."""
+
+    def __init__(self, path: Path, *, gpu_layers: int) -> None:
+        """Load a GGUF file. Raises `MachineError` (memory) or `BadInputError` (the file)."""
+        log.clear()
+        params = llama_cpp.llama_model_default_params()
+        params.n_gpu_layers = _EVERY_LAYER if gpu_layers == ALL_LAYERS else gpu_layers
+        self.model = llama_cpp.llama_model_load_from_file(str(path).encode(), params)
+        if not self.model:
+            raise _load_error(path)
+        self.resident_layers = _resident_layers()
+        self.vocab = llama_cpp.llama_model_get_vocab(self.model)
+        self.vocabulary_size: int = llama_cpp.llama_vocab_n_tokens(self.vocab)
+        self.layers: int = llama_cpp.llama_model_n_layer(self.model)
+        self._ends: dict[int, bool] = {}
+
+    def close(self) -> None:
+        """Free the weights."""
+        llama_cpp.llama_model_free(self.model)
+
+    @property
+    def keeps_recurrent_state(self) -> bool:
+        """Whether a part of the state cannot simply be cut off (Mamba, hybrids)."""
+        recurrent = llama_cpp.llama_model_is_recurrent(self.model)
+        return bool(recurrent or llama_cpp.llama_model_is_hybrid(self.model))
+
+    @property
+    def chat_template(self) -> str | None:
+        """The chat template in the file, if there is one."""
+        template = llama_cpp.llama_model_chat_template(self.model, None)
+        return template.decode() if template else None
+
+    def is_end(self, token: int) -> bool:
+        """Whether a token ends the output."""
+        known = self._ends.get(token)
+        if known is None:
+            known = self._ends[token] = bool(llama_cpp.llama_vocab_is_eog(self.vocab, token))
+        return known
+
+    def render(self, user_text: str) -> list[int]:
+        """Token ids of a conversation with one user message, ready for the answer."""
+        text = self._conversation(user_text)
+        bos = self._piece(llama_cpp.llama_vocab_bos(self.vocab))
+        if llama_cpp.llama_vocab_get_add_bos(self.vocab) and bos and text.startswith(bos):
+            text = text[len(bos) :]  # the tokenizer adds it again
+        return self._tokenize(text)
+
+    def _conversation(self, user_text: str) -> str:
+        if self.chat_template is None:
+            return user_text
+        render = Jinja2ChatFormatter(
+            template=self.chat_template,
+            eos_token=self._piece(llama_cpp.llama_vocab_eos(self.vocab)),
+            bos_token=self._piece(llama_cpp.llama_vocab_bos(self.vocab)),
+        )
+        prompt: str = render(messages=[{"role": "user", "content": user_text}]).prompt
+        return prompt
+
+    def _tokenize(self, text: str) -> list[int]:
+        data = text.encode()
+        room = len(data) + 8
+        buffer = (llama_cpp.llama_token * room)()
+        count = llama_cpp.llama_tokenize(self.vocab, data, len(data), buffer, room, True, True)  # noqa: FBT003
+        return list(buffer[:count])
+
+    def _piece(self, token: int) -> str:
+        if token < 0:
+            return ""
+        buffer = ctypes.create_string_buffer(64)
+        length = llama_cpp.llama_token_to_piece(self.vocab, token, buffer, 64, 0, True)  # noqa: FBT003
+        return buffer.raw[: max(length, 0)].decode("utf-8", "replace")
+
+
+def _resident_layers() -> int | None:
+    """Layers on the GPU: what the log says; none if this build of the engine knows no GPU."""
+    said = log.offloaded_layers()
+    return 0 if said is None and not llama_cpp.llama_supports_gpu_offload() else said
+
+
+def template_sha256(weights: Weights) -> str | None:
+    """SHA-256 of the chat template, if the model has one."""
+    template = weights.chat_template
+    return hashlib.sha256(template.encode()).hexdigest() if template else None
+
+
+def _load_error(path: Path) -> MachineError | BadInputError:
+    said = log.last_error() or "no reason given"
+    if log.out_of_memory():
+        return MachineError(
+            f"{path.name} does not fit into memory ({said}); "
+            "try --gpu-layers with fewer layers, or a smaller quantisation"
+        )
+    return BadInputError(f"{path.name} could not be loaded as a GGUF model ({said})")
+
+
+def vocabulary_mismatch(target: Weights, draft: Weights) -> str | None:
+    """Why the vocabularies do not fit, in one line; `None` when they do."""
+    for name, read in _compared(target):
+        theirs, ours = read(draft.vocab), read(target.vocab)
+        if theirs != ours:
+            return f"the draft's {name} is {theirs}, the target's is {ours}"
+    difference = abs(target.vocabulary_size - draft.vocabulary_size)
+    if difference > SIZE_DIFFERENCE:
+        return f"the vocabularies differ by {difference} tokens, at most {SIZE_DIFFERENCE} fit"
+    for token in range(FIRST_COMPARED, min(target.vocabulary_size, draft.vocabulary_size)):
+        theirs = llama_cpp.llama_vocab_get_text(draft.vocab, token)
+        ours = llama_cpp.llama_vocab_get_text(target.vocab, token)
+        if theirs != ours:
+            return f"token {token} is {theirs!r} in the draft and {ours!r} in the target"
+    return None
+
+
+def _compared(target: Weights) -> Iterator[tuple[str, Callable[[object], object]]]:
+    """What must be the same; the ids of BOS and EOS matter only where they are added."""
+    yield "vocabulary type", llama_cpp.llama_vocab_type
+    yield "habit of adding BOS", llama_cpp.llama_vocab_get_add_bos
+    yield "habit of adding EOS", llama_cpp.llama_vocab_get_add_eos
+    if llama_cpp.llama_vocab_get_add_bos(target.vocab):
+        yield "first token (BOS)", llama_cpp.llama_vocab_bos
+    if llama_cpp.llama_vocab_get_add_eos(target.vocab):
+        yield "last token (EOS)", llama_cpp.llama_vocab_eos

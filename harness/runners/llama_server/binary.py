@@ -1,0 +1,255 @@
+"""Which llama-server is this? Its path, what it can do, and what it says about itself."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.campaign.model import Campaign
+from harness.errors import BadInputError, MachineError
+from harness.runners.base import EngineReport
+from harness.runners.devices import backend_named, default_threads, variables
+from harness.runners.http.process import environment
+from schemas.submission import Device, Engine, Settings
+
+_FLAG = re.compile(r"(?<![\w-])(--?[A-Za-z][A-Za-z0-9-]*)")
+_ENTRY = re.compile(r"^\s{0,2}-")
+# Where the explanation of a flag begins when it stands on the flag's own line.
+_GAP = re.compile(r"\s{2,}(?=[^\s-])")
+_REMOVED = "argument has been removed"
+_SPEC_TYPE = "--spec-type"
+_TRACE = re.compile(r"-\s*4: trace")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Abilities:
+    """The flags of a binary and the values that its `--spec-type` takes (empty without the flag).
+
+    `takes_value` holds the flags whose help shows that a value follows. With `hides_layers` the log
+    tells where layers lie only from a verbosity of 4 on.
+    """
+
+    flags: frozenset[str]
+    takes_value: frozenset[str]
+    spec_types: tuple[str, ...]
+    hides_layers: bool = False
+
+    def first(self, *names: str) -> str | None:
+        """The first of several names of one flag that this binary knows."""
+        return next((name for name in names if name in self.flags), None)
+
+
+def read_help(text: str) -> Abilities:
+    """The abilities that a help text states; empty ones for a text that is no help."""
+    flags: set[str] = set()
+    takes_value: set[str] = set()
+    spec_types: tuple[str, ...] = ()
+    for entry in _entries(text):
+        if _REMOVED in " ".join(entry.split()):
+            continue
+        head = _GAP.split(entry.splitlines()[0].replace(",  ", ", "), maxsplit=1)[0]
+        names = _FLAG.findall(head)
+        flags.update(names)
+        value = head[head.rfind(names[-1]) + len(names[-1]) :].strip(" ,") if names else ""
+        if value:
+            takes_value.update(names)
+        if _SPEC_TYPE in names:
+            spec_types = _listed(value, entry)
+    return Abilities(
+        flags=frozenset(flags),
+        takes_value=frozenset(takes_value),
+        spec_types=spec_types,
+        hides_layers=_TRACE.search(text) is not None,
+    )
+
+
+def _entries(text: str) -> Iterator[str]:
+    """The help of one flag after the other: its line and the indented lines below it."""
+    entry: list[str] = []
+    for line in text.splitlines():
+        if _ENTRY.match(line):
+            if entry:
+                yield "\n".join(entry)
+            entry = [line]
+        elif entry:
+            entry.append(line)
+    if entry:
+        yield "\n".join(entry)
+
+
+def _listed(value: str, entry: str) -> tuple[str, ...]:
+    """The values of `--spec-type`, `none` first, with commas or bars between them."""
+    text = value if re.search(r"[,|]", value) else entry
+    match = re.search(r"none[,|][a-z0-9,|-]+", text)
+    return tuple(re.split(r"[,|]", match[0])) if match else ()
+
+
+PROGRAM = "llama-server"
+_LIMIT_S = 60.0
+_VERSION = re.compile(r"version:\s*(\S+)\s*\(([0-9a-f]{7,40})\)")
+_LIBRARY = re.compile(r"\.(?:so|dylib|dll)(?:\.|$)")
+_LIST_DEVICES = "--list-devices"
+_DEVICE = re.compile(
+    r"^\s*(?P<name>[A-Za-z]+[0-9]*): (?P<what>.+?) "
+    r"\((?P<total>\d+) MiB(?:, (?P<free>\d+) MiB free)?\)",
+    re.MULTILINE,
+)
+# The value of each of these is a place on somebody's disk, an address or a key.
+_PRIVATE = frozenset({"-m", "-md", "--model-draft", "--spec-draft-model", "--host", "--port", "-a"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Binary:
+    """A llama-server on this disk."""
+
+    path: Path
+    abilities: Abilities
+
+    def threads(self, campaign: Campaign) -> int:
+        """The number of threads that a campaign runs with."""
+        return campaign.settings.threads or default_threads()
+
+    def digest(self) -> str:
+        """SHA-256 of the program's file: two builds of one version are told apart by it."""
+        with self.path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+
+    def identity(self) -> str:
+        """What tells this engine from others, also where the program only loads its libraries."""
+        beside = sorted(
+            (file.name, file.stat().st_size)
+            for file in self.path.parent.iterdir()
+            if _LIBRARY.search(file.name) and file.is_file()
+        )
+        digest = hashlib.sha256(f"{self.digest()} {beside}".encode()).hexdigest()
+        return f"{PROGRAM} sha256:{digest}"
+
+    def free_mib(self) -> dict[str, int]:
+        """Free memory of each device now; the processor is not among them."""
+        return read_free(self._said(_LIST_DEVICES))
+
+    def report(self, campaign: Campaign) -> EngineReport:
+        """Engine and settings, as far as a binary tells before it runs."""
+        version, commit, number = read_version(self._said("--version"))
+        devices = read_devices(self._said(_LIST_DEVICES))
+        return EngineReport(
+            engine=Engine(
+                runner="llama-server",
+                name="llama.cpp",
+                version=version,
+                commit=commit,
+                build_number=number,
+                backend=backend_named(devices, gpu_layers=campaign.settings.gpu_layers),
+                devices=devices or None,
+                binary_sha256=self.digest(),
+                variables=variables(os.environ) or None,
+            ),
+            settings=self._settings(campaign),
+        )
+
+    def _settings(self, campaign: Campaign) -> Settings:
+        settings, threads = campaign.settings, self.threads(campaign)
+        return Settings(
+            max_output_tokens=settings.max_output_tokens,
+            sampling="greedy",
+            context_tokens=settings.context_tokens,
+            kv_type_k="f16",
+            kv_type_v="f16",
+            flash_attention="auto" if "-fa" in self.abilities.takes_value else None,
+            batch_tokens=settings.batch_tokens,
+            micro_batch_tokens=settings.batch_tokens,
+            threads=threads,
+            threads_batch=threads,
+        )
+
+    def _said(self, flag: str) -> str:
+        return _output(self.path, flag) if flag in self.abilities.flags else ""
+
+
+def find(path: str | None) -> Binary:
+    """The binary at a path, or the one on PATH. Raises `HarnessError` when it is none."""
+    found = shutil.which(path or PROGRAM)
+    if found is None:
+        raise BadInputError(_not_found(path))
+    abilities = read_help(_output(Path(found), "--help"))
+    if "--port" not in abilities.flags:
+        message = (
+            f"{found} does not answer --help as a llama-server does; "
+            f"name the {PROGRAM} of a llama.cpp build with --server-binary"
+        )
+        raise BadInputError(message)
+    return Binary(path=Path(found).resolve(), abilities=abilities)
+
+
+def _not_found(path: str | None) -> str:
+    if path is None:
+        return f"no {PROGRAM} on PATH; name the binary with --server-binary"
+    if Path(path).is_dir():
+        return f"{path} is a folder; name the {PROGRAM} in it with --server-binary"
+    if Path(path).is_file():
+        return f"{path} may not be run; make it executable (chmod +x), or name another binary"
+    return f"no program at {path}; name the binary with --server-binary"
+
+
+def without_places(argv: Sequence[str]) -> tuple[str, ...]:
+    """Arguments fit to be published: places on the disk and addresses are left out."""
+    shown: list[str] = []
+    previous = ""
+    for word in argv:
+        if word not in _PRIVATE and previous not in _PRIVATE:
+            shown.append(word)
+        previous = word
+    return tuple(shown)
+
+
+def read_devices(text: str) -> tuple[Device, ...]:
+    """Devices in the output of `--list-devices`; the processor is not among them."""
+    return tuple(
+        Device(
+            name=match["name"],
+            kind="gpu",
+            description=match["what"].strip(),
+            memory_total_mib=int(match["total"]),
+        )
+        for match in _DEVICE.finditer(text)
+    )
+
+
+def read_free(text: str) -> dict[str, int]:
+    """Free memory by device in the output of `--list-devices`, where it is told."""
+    return {match["name"]: int(match["free"]) for match in _DEVICE.finditer(text) if match["free"]}
+
+
+def read_version(text: str) -> tuple[str, str | None, int | None]:
+    """Version, commit and build number in the output of `--version`.
+
+    A build outside llama.cpp's own repository calls itself number 1; its commit is its version.
+    """
+    match = _VERSION.search(text)
+    if match is None:
+        return "unknown", None, None
+    number = int(match[1]) if match[1].isdecimal() else None
+    if number == 1:
+        return match[2], match[2], None
+    return match[1], match[2], number
+
+
+def _output(program: Path, flag: str) -> str:
+    try:
+        done = subprocess.run(  # noqa: S603 - the program that the user named
+            [str(program), flag],
+            capture_output=True,
+            timeout=_LIMIT_S,
+            check=False,
+            env=environment(program),
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        message = f"{program} {flag} gave no answer: {error}"
+        raise MachineError(message) from error
+    return (done.stdout + done.stderr).decode("utf-8", "replace")

@@ -1,0 +1,130 @@
+"""What is known about a model that a server keeps? Its name as given, and what the server says."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.campaign.model import ModelFile
+from harness.errors import BadInputError, MachineError
+from harness.models.describe import Weights, describe, family_of
+from harness.models.folder import describe_folder, is_model_folder, kept_folder
+from harness.runners import Reach
+from harness.runners.base import Failure
+from harness.runners.openai.address import Address, api_key
+from harness.runners.openai.command import doors
+from harness.runners.openai.connection import Limits, connect
+from harness.runners.openai.identity import Served
+from schemas.canonical import slug
+from schemas.submission import Model
+
+UNKNOWN = "unknown"
+_ASK_LIMIT_S = 30.0
+_LONGEST = 120
+_HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
+# `name:quantisation`; other tails belong to the name, as in Ollama's `llama3.2:3b`.
+_TAIL = re.compile(
+    r"(?P<name>.+):(?P<quantisation>(?:UD-)?(?:I?Q\d\w*|B?F16|F32|FP(?:4|8|16)\w*|INT[48]\w*|AWQ"
+    r"|GPTQ\w*|MXFP4\w*|NVFP4|TQ\d_\d|W\d+A\d+))",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServedModels:
+    """Models behind servers. A name that is a file on this disk is none of them."""
+
+    reach: Reach
+    say: Callable[[str], None]
+
+    def target(self, name: str | None) -> ModelFile | None:
+        """The target by its name, or the one that the baseline's server offers.
+
+        Raises `BadInputError` when nobody says what it is, `MachineError` when the server that
+        could say it does not answer.
+        """
+        if name is not None and Path(name).expanduser().is_file():
+            return None
+        served = self._served(needed=name is None)
+        if served is not None and name is None and Path(served.id).is_file():
+            return describe(Weights(path=Path(served.id)), say=self.say)
+        return ModelFile(path=None, model=model_of(_named(name, served), served))
+
+    def draft(self, name: str) -> ModelFile | None:
+        """A draft by its name; the server does not list what it drafts with."""
+        if Path(name).expanduser().is_file():
+            return None
+        return ModelFile(path=None, model=model_of(name, None))
+
+    def _served(self, *, needed: bool) -> Served | None:
+        door = doors(self.reach).base
+        if not isinstance(door, Address):
+            if needed and self.reach.model is None:
+                message = (
+                    "a server that is started later cannot be asked now what it serves; "
+                    "name the model with --target"
+                )
+                raise BadInputError(message)
+            return None
+        found = connect(
+            door,
+            model=self.reach.model,
+            limits=Limits(startup_s=_ASK_LIMIT_S, answer_s=_ASK_LIMIT_S),
+            key=api_key(),
+        )
+        if isinstance(found, Failure):
+            message = f"the baseline's server: {found.detail} [{found.reason}]"
+            raise MachineError(message)
+        return found.served
+
+
+def model_of(name: str, served: Served | None) -> Model:
+    """A model by name: any, one of the hub or a folder, with or without `:quantisation`.
+
+    Files of it on this disk, in that folder or in the hub's cache, say the most.
+    """
+    match = _TAIL.fullmatch(name)
+    bare, quantisation = (match["name"], match["quantisation"]) if match else (name, None)
+    folder = _folder(bare)
+    if folder is not None:
+        return describe_folder(folder, quantisation=quantisation)
+    quantisation = quantisation or (served.quantisation if served else None) or UNKNOWN
+    of_hub = _HUB_NAME.fullmatch(bare) is not None and not Path(bare).exists()
+    clean = _shown_name(bare)
+    return Model(
+        id=f"{slug(clean)}-{slug(quantisation)}",
+        name=clean,
+        family=family_of(clean.replace(":", "-")),
+        quantisation=quantisation,
+        repository=bare if of_hub else None,
+        parameters=served.parameters if served else None,
+        file_bytes=served.file_bytes if served else None,
+        vocabulary_size=served.vocabulary_size if served else None,
+    )
+
+
+def _named(name: str | None, served: Served | None) -> str:
+    """What the person says; where that is the server's own word, what the server has it from."""
+    if served is None:
+        return name or ""
+    source = served.root or served.id
+    if name is None or name == served.id:
+        return source
+    rest = name.removeprefix(f"{served.id}:")
+    return name if rest == name else f"{source}:{rest}"
+
+
+def _folder(name: str) -> Path | None:
+    path = Path(name).expanduser()
+    if is_model_folder(path):
+        return path
+    return kept_folder(name) if _HUB_NAME.fullmatch(name) else None
+
+
+def _shown_name(name: str) -> str:
+    """The last part of a path or a hub name: what comes before may say whose disk it is."""
+    last = re.split(r"[/\\]", name.rstrip("/\\"))[-1]
+    last = last.removesuffix(".gguf")
+    return re.sub(r"[\x00-\x1f<>]", "", last).strip()[:_LONGEST] or "unnamed"

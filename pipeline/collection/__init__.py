@@ -1,0 +1,1 @@
+"""All result files together: discovery, validation, lifecycle, plausibility."""

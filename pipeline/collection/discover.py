@@ -1,0 +1,102 @@
+"""Which files are there to read? The results, sorted, and extra ones for a local preview."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryFile
+from typing import Literal
+
+from pipeline.errors import MissingFileError, UnwritableError
+
+Kind = Literal["submission", "published", "lifecycle"]
+Place = Literal["corpus", "preview"]
+FOLDERS: dict[str, Kind] = {
+    "community": "submission",
+    "published": "published",
+    "lifecycle": "lifecycle",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """A file to read. The corpus has rules of its own (names, duplicates); a preview has not."""
+
+    path: Path
+    kind: Kind
+    place: Place
+
+
+def discover(results: Path, extra: Iterable[Path] = ()) -> tuple[Source, ...]:
+    """All files of a results folder, then the extra ones. A missing results folder is empty.
+
+    Raises `MissingFileError` for an extra path that does not exist.
+    """
+    corpus = tuple(
+        Source(path=path, kind=kind, place="corpus")
+        for folder, kind in FOLDERS.items()
+        for path in _entries(results / folder)
+    )
+    previews = {path for given in extra for path in _files_of(given)}
+    return (
+        *corpus,
+        *(Source(path=path, kind="submission", place="preview") for path in sorted(previews)),
+    )
+
+
+def named(paths: Iterable[Path]) -> tuple[Source, ...]:
+    """The files that were asked for; of a folder, every JSON file below it.
+
+    A file in a folder of `FOLDERS` is held to the rules of the corpus. A path that does not exist
+    is one of the files: the validator says so and judges the others.
+    """
+    return tuple(
+        _source(path)
+        for given in paths
+        for path in (_files_of(given) if given.exists() else (given,))
+    )
+
+
+def _source(path: Path) -> Source:
+    folder = path.absolute().parent.name
+    if folder in FOLDERS:
+        return Source(path=path, kind=FOLDERS[folder], place="corpus")
+    return Source(path=path, kind="submission", place="preview")
+
+
+def _files_of(given: Path) -> tuple[Path, ...]:
+    if not given.exists():
+        raise MissingFileError(given)
+    return (given,) if given.is_file() else tuple(sorted(given.rglob("*.json")))
+
+
+def _entries(folder: Path) -> tuple[Path, ...]:
+    """Everything in a folder but notes for people: a wrong name is for the validator to reject."""
+    if not folder.is_dir():
+        return ()
+    return tuple(
+        sorted(
+            path
+            for path in folder.iterdir()
+            if path.suffix != ".md" and not path.name.startswith(".")
+        )
+    )
+
+
+def require_results(results: Path) -> None:
+    """Raise `MissingFileError` when there is no such folder: a typing error is no empty corpus."""
+    if not results.is_dir():
+        raise MissingFileError(results)
+
+
+def require_writable(folder: Path) -> None:
+    """Raise `UnwritableError` when nothing can be written there. Only its parents are made."""
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        if folder.exists():
+            folder.mkdir(exist_ok=True)  # a file of that name is an error
+        with TemporaryFile(dir=folder if folder.exists() else folder.parent):
+            pass
+    except OSError as error:
+        raise UnwritableError(folder, error.strerror) from error

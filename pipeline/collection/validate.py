@@ -1,0 +1,201 @@
+"""Which files does the pipeline accept? Bytes in; accepted documents and findings by file out.
+
+The contract judges each document by itself; here stands what only a place in the corpus can tell:
+the canonical name and form, that nothing is there twice, and that a made-up run is not data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias, cast
+
+import orjson
+
+from pipeline.collection.discover import Source
+from schemas import certified, contract, strict
+from schemas.canonical import FILE_NAME, canonical_bytes, content_digest
+from schemas.finding import ROOT, Finding, shown
+from schemas.submission import Submission
+
+Judged: TypeAlias = "Accepted | AcceptedPublished | AcceptedEntry | tuple[Finding, ...]"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Accepted:
+    """A submission that was accepted; `digest` is that of its canonical bytes."""
+
+    source: Source
+    submission: Submission
+    digest: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AcceptedPublished:
+    """A published document that was accepted, as the text of its file."""
+
+    source: Source
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AcceptedEntry:
+    """A lifecycle entry that was accepted, as the text of its file."""
+
+    source: Source
+    text: str
+
+
+@dataclass(slots=True, kw_only=True)
+class Verdict:
+    """What became of the files: those accepted, and the findings of every other one."""
+
+    submissions: list[Accepted] = field(default_factory=list)
+    published: list[AcceptedPublished] = field(default_factory=list)
+    lifecycle: list[AcceptedEntry] = field(default_factory=list)
+    findings: dict[str, tuple[Finding, ...]] = field(default_factory=dict)
+
+
+def validate(sources: Iterable[Source]) -> Verdict:
+    """Judge every file; all findings at once. Never raises for what a file holds."""
+    verdict = Verdict()
+    first_by_digest: dict[str, Source] = {}
+    for source in sources:
+        judged = _judge(source)
+        if isinstance(judged, Accepted):
+            twin = first_by_digest.setdefault(judged.digest, source)
+            judged = _unless_twice(judged, twin)
+        _note(verdict, source, judged)
+    return verdict
+
+
+def _note(
+    verdict: Verdict,
+    source: Source,
+    judged: Judged,
+) -> None:
+    match judged:
+        case Accepted():
+            verdict.submissions.append(judged)
+        case AcceptedPublished():
+            verdict.published.append(judged)
+        case AcceptedEntry():
+            verdict.lifecycle.append(judged)
+        case _ if judged:
+            verdict.findings[str(source.path)] = judged
+
+
+def _judge(source: Source) -> Judged:
+    data = read_bytes(source)
+    if isinstance(data, Finding):
+        return (data,)
+    if source.kind == "lifecycle":
+        found = (*contract.lifecycle_findings(data), *_other_name_findings(source, "result"))
+        return found or AcceptedEntry(source=source, text=data.decode())
+    if source.kind == "published":
+        found = (*contract.published_findings(data), *_other_name_findings(source, "source"))
+        return found or AcceptedPublished(source=source, text=data.decode())
+    submission = contract.read(data)
+    if not isinstance(submission, Submission):
+        return submission
+    canonical = canonical_bytes(orjson.loads(data))
+    accepted = Accepted(source=source, submission=submission, digest=content_digest(canonical))
+    if source.place == "preview":
+        return accepted
+    return _corpus_findings(accepted, is_canonical=canonical == data) or accepted
+
+
+def judge_quickly(source: Source) -> tuple[Finding, ...] | None:
+    """What the corpus says of one file; `None` when only the authority can tell."""
+    data = read_bytes(source)
+    if isinstance(data, Finding) or source.kind != "submission":
+        return None
+    document = certified.document(data)
+    if document is None:
+        return None
+    if source.place == "preview":
+        return ()
+    return _place_findings(source, _facts(document), content_digest(data))
+
+
+def read_bytes(source: Source) -> bytes | Finding:
+    """The bytes of a file, at most one more than allowed: the loader says so."""
+    if not (source.path.is_symlink() or source.path.exists()):
+        message = "there is no such file; give a result file or a folder that holds some"
+        return Finding(path=ROOT, message=message, rule="file-exists")
+    if source.path.is_symlink() or not source.path.is_file():
+        message = "this is no regular file; put the result itself in its place"
+        return Finding(path=ROOT, message=message, rule="regular-file")
+    with source.path.open("rb") as stream:
+        return stream.read(strict.MAX_BYTES + 1)
+
+
+def _corpus_findings(accepted: Accepted, *, is_canonical: bool) -> tuple[Finding, ...]:
+    found: list[Finding] = []
+    if not is_canonical:
+        message = (
+            "the bytes are not in canonical form (sorted keys, no spaces, one newline at the end);"
+            " let `python -m harness submit` put the file in place"
+        )
+        found.append(Finding(path=ROOT, message=message, rule="canonical-form"))
+    submission = accepted.submission
+    facts = _Facts(measured_from=submission.measured_from, runner=submission.engine.runner)
+    return (*found, *_place_findings(accepted.source, facts, accepted.digest))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Facts:
+    """What the place in the corpus depends on."""
+
+    measured_from: str
+    runner: str
+
+
+def _facts(document: certified.Document) -> _Facts:
+    valid = cast("dict[str, Any]", document)  # the contract has vouched for it
+    return _Facts(measured_from=valid["measured_from"], runner=valid["engine"]["runner"])
+
+
+def _place_findings(source: Source, facts: _Facts, digest: str) -> tuple[Finding, ...]:
+    found = _name_findings(source, facts, digest)
+    if facts.runner != "fake":
+        return found
+    message = "the runner `fake` makes figures up; measure with a real engine"
+    return (*found, Finding(path="$.engine.runner", message=message, rule="made-up-run"))
+
+
+def _name_findings(source: Source, facts: _Facts, digest: str) -> tuple[Finding, ...]:
+    """A name is `<machine>--<target>--<yyyymmdd>-<digest>.json`; the last two parts are facts."""
+    name = source.path.name
+    day = facts.measured_from[:10].replace("-", "")
+    ending = f"--{day}-{digest}.json"
+    parts = name.removesuffix(ending).split("--")
+    fits = len(parts) == 2 and all(parts)  # noqa: PLR2004 - machine and target
+    if FILE_NAME.fullmatch(name) and name.endswith(ending) and fits:
+        return ()
+    message = f"the file is named {shown(name)}, expected <machine>--<target>{ending}; rename it"
+    return (Finding(path=ROOT, message=message, rule="canonical-name"),)
+
+
+def _other_name_findings(source: Source, stem: str) -> tuple[Finding, ...]:
+    if FILE_NAME.fullmatch(source.path.name):
+        return ()
+    message = (
+        f"the file is named {shown(source.path.name)}, expected lower-case <{stem}>.json; rename it"
+    )
+    return (Finding(path=ROOT, message=message, rule="canonical-name"),)
+
+
+def _unless_twice(accepted: Accepted, twin: Source) -> Accepted | tuple[Finding, ...]:
+    """The corpus holds nothing twice; a preview of what it holds already adds nothing."""
+    if twin == accepted.source:
+        return accepted
+    if accepted.source.place == "preview":
+        return ()
+    return (duplicate_finding(twin),)
+
+
+def duplicate_finding(twin: Source) -> Finding:
+    """What is said of a file whose content another file of the corpus has."""
+    message = f"the same content is in {twin.path.name} already; remove one of the two"
+    return Finding(path=ROOT, message=message, rule="duplicate")

@@ -1,0 +1,1 @@
+"""Accepted files as DuckDB tables, aggregates and downloads."""

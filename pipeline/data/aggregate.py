@@ -1,0 +1,111 @@
+"""What do all submissions say together? Runs the SQL files in order, then the checks.
+
+A file `NN_name.sql` creates the table `name`; its first comment says what one row is. What SQL
+cannot do, intervals over votes, is handed to the one file that reads it (`BEFORE`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from importlib import resources
+
+import duckdb
+import pyarrow as pa
+
+from estimates.model import Interval
+from pipeline.data.cells import Vote, pool_intervals
+from pipeline.errors import CheckFailedError
+from pipeline.site.advice.reach import hand_over_reach
+
+INCOMING_INTERVAL = pa.schema(
+    {
+        "pool": pa.string(),
+        "interval_low": pa.float64(),
+        "interval_high": pa.float64(),
+        "interval_kind": pa.string(),
+    }
+)
+
+
+def aggregate(connection: duckdb.DuckDBPyConnection) -> None:
+    """Create every table of `sql/`. Raises `CheckFailedError` when a check finds rows."""
+    connection.execute(_text("macros"))
+    for name, query in view_queries().items():
+        if name in BEFORE:
+            BEFORE[name](connection)
+        connection.execute(query)
+    failures = failed_checks(connection)
+    if failures:
+        raise CheckFailedError(failures)
+
+
+def view_queries() -> dict[str, str]:
+    """The SQL files by the name of the table that each creates, in the order of their numbers."""
+    numbered = (stem for stem in _stems() if stem[0].isdigit())
+    return {stem.partition("_")[2]: _text(stem) for stem in numbered}
+
+
+def check_queries() -> dict[str, str]:
+    """The queries that must return no rows, by name."""
+    return {stem: _text("checks", stem) for stem in _stems("checks")}
+
+
+def failed_checks(connection: duckdb.DuckDBPyConnection) -> dict[str, str]:
+    """The checks that found rows, each with its first row as text."""
+    found: dict[str, str] = {}
+    for name, query in check_queries().items():
+        rows = connection.execute(query).fetchall()
+        if rows:
+            found[name] = ", ".join(str(value) for value in rows[0])
+    return found
+
+
+def row_meaning(query: str) -> str:
+    """What one row is: the comment lines at the head of a query, as one text."""
+    lines: list[str] = []
+    for line in query.splitlines():
+        if not line.startswith("--"):
+            break
+        lines.append(line.removeprefix("--").strip())
+    return " ".join(lines)
+
+
+def _stems(*folders: str) -> list[str]:
+    folder = resources.files("pipeline.data").joinpath("sql", *folders)
+    names = sorted(entry.name for entry in folder.iterdir())
+    return [name.removesuffix(".sql") for name in names if name.endswith(".sql")]
+
+
+def _text(*parts: str) -> str:
+    *folders, stem = parts
+    file = resources.files("pipeline.data").joinpath("sql", *folders, f"{stem}.sql")
+    return file.read_text("utf-8")
+
+
+def _hand_over_intervals(connection: duckdb.DuckDBPyConnection) -> None:
+    columns = "pool", "speedup", "interval_low", "interval_high"
+    rows = connection.table("vote").select(*columns).fetchall()
+    votes = (
+        Vote(
+            pool=pool,
+            speedup=speedup,
+            within=None if low is None or high is None else Interval(low=low, high=high),
+        )
+        for pool, speedup, low, high in rows
+    )
+    found = [
+        {
+            "pool": entry.pool,
+            "interval_low": entry.interval.low,
+            "interval_high": entry.interval.high,
+            "interval_kind": entry.kind,
+        }
+        for entry in pool_intervals(votes)
+    ]
+    connection.register("incoming_interval", pa.Table.from_pylist(found, INCOMING_INTERVAL))
+
+
+BEFORE: Mapping[str, Callable[[duckdb.DuckDBPyConnection], None]] = {
+    "pool_interval": _hand_over_intervals,
+    "advice_score": hand_over_reach,
+}

@@ -1,0 +1,77 @@
+"""What is in the exported files? A Frictionless data package that names every file and column."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from pipeline.data.aggregate import row_meaning, view_queries
+from pipeline.data.metrics import Metric
+
+PROFILE = "https://datapackage.org/profiles/2.0/datapackage.json"
+LICENCE = {"name": "CC-BY-4.0", "title": "Creative Commons Attribution 4.0"}
+MEDIA_TYPES = {
+    "csv": "text/csv",
+    "json": "application/json",
+    "parquet": "application/vnd.apache.parquet",
+}
+# Arrow's names of types by how they begin, to those of the Table Schema.
+KINDS = {
+    "int": "integer",
+    "double": "number",
+    "string": "string",
+    "bool": "boolean",
+    "timestamp": "datetime",
+    "date": "date",
+    "list": "array",
+    "struct": "object",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resource:
+    """A file of the package and the table in it."""
+
+    path: str
+    bytes: int
+    sha256: str
+    table: str
+    columns: pa.Schema
+
+
+def data_package(resources: Iterable[Resource], known: Mapping[str, Metric]) -> dict[str, Any]:
+    """The descriptor as a JSON value; `known` says what numeric columns mean."""
+    meanings = {name: row_meaning(query) for name, query in view_queries().items()}
+    return {
+        "$schema": PROFILE,
+        "name": "draftmap",
+        "title": "Draftmap: where speculative decoding makes a local LLM faster or slower",
+        "licenses": [LICENCE],
+        "resources": [_entry(resource, meanings[resource.table], known) for resource in resources],
+    }
+
+
+def _entry(resource: Resource, meaning: str, known: Mapping[str, Metric]) -> dict[str, Any]:
+    stem, _, suffix = resource.path.rpartition(".")
+    return {
+        "name": f"{stem}-{suffix}",
+        "path": resource.path,
+        "format": suffix,
+        "mediatype": MEDIA_TYPES[suffix],
+        "bytes": resource.bytes,
+        "hash": f"sha256:{resource.sha256}",
+        "description": meaning,
+        "schema": {"fields": [_field(column, known) for column in resource.columns]},
+    }
+
+
+def _field(column: pa.Field, known: Mapping[str, Metric]) -> dict[str, str]:
+    kind = next(name for start, name in KINDS.items() if str(column.type).startswith(start))
+    field = {"name": column.name, "type": kind}
+    if kind not in ("integer", "number"):
+        return field
+    metric = known[column.name]
+    return field | {"title": metric.label, "unit": metric.unit, "better": metric.direction}

@@ -1,0 +1,111 @@
+"""How do accepted documents become typed tables? One nested row per file; SQL takes it from there.
+
+The types come from the schema (`columns.py`), so no file changes the shape of a table and an empty
+corpus has the same tables as a full one. No query may reach a file or the network afterwards.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from importlib import resources
+
+import duckdb
+import orjson
+import pyarrow as pa
+
+from estimates.model import Summary
+from pipeline.data.columns import dataclass_structure, schema_structure
+from schemas import contract
+from schemas.codec import encode
+from schemas.submission import Submission
+
+TEXT, YES_NO = pa.string(), pa.bool_()
+INCOMING_SUBMISSION = pa.schema(
+    {"submission": TEXT, "file": TEXT, "preview": YES_NO, "document": TEXT, "summary": TEXT}
+)
+INCOMING_PUBLISHED = pa.schema({"file": TEXT, "document": TEXT})
+INCOMING_LIFECYCLE = INCOMING_PUBLISHED
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """An accepted submission with its summary; `preview` marks a file outside the corpus.
+
+    `id` is unique and fit for an address.
+    """
+
+    id: str
+    file: str
+    preview: bool
+    submission: Submission
+    summary: Summary
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PublishedEntry:
+    """An accepted published document as the text of its file."""
+
+    file: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LifecycleEntry:
+    """An accepted lifecycle entry as the text of its file; `file` is the result's name too."""
+
+    file: str
+    text: str
+
+
+def load(
+    entries: Iterable[Entry],
+    published: Iterable[PublishedEntry],
+    lifecycle: Iterable[LifecycleEntry] = (),
+) -> duckdb.DuckDBPyConnection:
+    """A database with a table of documents for each kind of file, one row per file."""
+    connection = duckdb.connect(":memory:", config={"threads": 1})
+    submissions = [
+        {
+            "submission": entry.id,
+            "file": entry.file,
+            "preview": entry.preview,
+            "document": _json(entry.submission),
+            "summary": _json(entry.summary),
+        }
+        for entry in entries
+    ]
+    texts = [{"file": entry.file, "document": entry.text} for entry in published]
+    endings = [{"file": entry.file, "document": entry.text} for entry in lifecycle]
+    connection.register(
+        "incoming_submission", pa.Table.from_pylist(submissions, INCOMING_SUBMISSION)
+    )
+    connection.register("incoming_published", pa.Table.from_pylist(texts, INCOMING_PUBLISHED))
+    connection.register("incoming_lifecycle", pa.Table.from_pylist(endings, INCOMING_LIFECYCLE))
+    summary = json.dumps(dataclass_structure(Summary))
+    _run(
+        connection,
+        "submission_document",
+        document=_structure(contract.SUBMISSION_SCHEMA),
+        summary=summary,
+    )
+    _run(connection, "published_document", document=_structure(contract.PUBLISHED_SCHEMA))
+    _run(connection, "lifecycle_document", document=_structure(contract.LIFECYCLE_SCHEMA))
+    for name in ("submission", "published", "lifecycle"):
+        connection.unregister(f"incoming_{name}")
+    _run(connection, "closed")
+    return connection
+
+
+def _run(connection: duckdb.DuckDBPyConnection, name: str, **parameters: str) -> None:
+    file = resources.files("pipeline.data").joinpath("sql", "load", f"{name}.sql")
+    connection.execute(file.read_text("utf-8"), parameters or None)
+
+
+def _structure(schema: str) -> str:
+    return json.dumps(schema_structure(contract.schema(schema)))
+
+
+def _json(value: Submission | Summary) -> str:
+    return orjson.dumps(encode(value)).decode()

@@ -1,0 +1,1 @@
+"""The gate: may this pull request be merged, and what does its comment say?"""

@@ -1,0 +1,104 @@
+"""What does the code host know of a pull request, and how is a comment put there? Through `gh`.
+
+`gh` takes its rights from the environment; this module sees no token.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
+
+import orjson
+
+from pipeline.errors import PipelineError
+
+_TIMEOUT_S = 60
+_PER_PAGE = 100
+_MAX_PAGES = 30
+ROBOT = "github-actions[bot]"
+
+
+class HostError(PipelineError):
+    """The code host could not be asked, or refused."""
+
+    exit_code = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Head:
+    """What a pull request brings: a commit on a branch of somebody's repository."""
+
+    sha: str
+    owner: str
+    branch: str
+
+
+def pull_request(repository: str, head: Head) -> int | None:
+    """The number of the open pull request whose newest commit this is; `None` if there is none.
+
+    The list of a commit's pull requests is empty for commits of forks, so the branch is asked for.
+    """
+    query = {"state": "open", "head": f"{head.owner}:{head.branch}"}
+    found = _pages(f"repos/{repository}/pulls", query)
+    numbers = [each["number"] for each in found if each["head"]["sha"] == head.sha]
+    return int(numbers[0]) if numbers else None
+
+
+def changed_paths(repository: str, number: int) -> frozenset[str] | None:
+    """Every path that a pull request touches, with the old names of renamed files.
+
+    `None` when there are more than the code host tells.
+    """
+    files = _pages(f"repos/{repository}/pulls/{number}/files", {})
+    if len(files) >= _PER_PAGE * _MAX_PAGES:
+        return None
+    names = {each["filename"] for each in files}
+    return frozenset(names | {each.get("previous_filename", each["filename"]) for each in files})
+
+
+def comment_of_ours(repository: str, number: int, marker: str) -> int | None:
+    """The comment that an earlier run left. Anyone can write the marker; only ours is edited."""
+    for each in _pages(f"repos/{repository}/issues/{number}/comments", {}):
+        if each["user"]["login"] == ROBOT and each["body"].startswith(marker):
+            return int(each["id"])
+    return None
+
+
+def put_comment(repository: str, number: int, comment: int | None, body: str) -> None:
+    """Write the comment, or write it anew."""
+    place = (
+        ("POST", f"repos/{repository}/issues/{number}/comments")
+        if comment is None
+        else ("PATCH", f"repos/{repository}/issues/comments/{comment}")
+    )
+    method, path = place
+    _ask("--method", method, path, "--input", "-", data=orjson.dumps({"body": body}))
+
+
+def _pages(path: str, query: dict[str, str]) -> list[dict[str, Any]]:  # Any: what the host answers
+    found: list[dict[str, Any]] = []
+    for page in range(1, _MAX_PAGES + 1):
+        words = urlencode({**query, "per_page": _PER_PAGE, "page": page})
+        entries = _ask("--method", "GET", f"{path}?{words}")
+        found += entries
+        if len(entries) < _PER_PAGE:
+            break
+    return found
+
+
+def _ask(*arguments: str, data: bytes | None = None) -> Any:  # noqa: ANN401 - JSON of any shape
+    command = ["gh", "api", *arguments]
+    try:
+        done = subprocess.run(  # noqa: S603 - a fixed program with words that were checked
+            command, input=data, capture_output=True, timeout=_TIMEOUT_S, check=True
+        )
+        return orjson.loads(done.stdout)
+    except subprocess.CalledProcessError as error:
+        said = error.stderr.decode("utf-8", "replace").strip() or "it did not say why"
+        message = f"gh api failed: {said}"
+        raise HostError(message) from error
+    except (OSError, subprocess.TimeoutExpired, orjson.JSONDecodeError) as error:
+        message = f"gh could not be asked ({error}). Is it installed, and is GH_TOKEN set?"
+        raise HostError(message) from error

@@ -1,0 +1,172 @@
+"""How do results become the site? Database, pages, charts, data, then MkDocs for the look."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from html import escape
+from pathlib import Path
+
+import duckdb
+import vl_convert
+
+from pipeline.collection.discover import discover
+from pipeline.data.database import open_database
+from pipeline.data.export import export
+from pipeline.errors import PipelineError
+from pipeline.site.card import card
+from pipeline.site.pages import Asset, Page, Site, pages
+from pipeline.site.pages.figures import chart_files
+from pipeline.site.pages.model import file_path
+from pipeline.site.pages.proofs import proofs_page
+from pipeline.site.policy import write_policy
+
+ROOT = Path(__file__).resolve().parents[2]
+PROSE = ROOT / "site_src"
+CONFIG = ROOT / "mkdocs.yml"
+LAST_LINES = 20
+NO_MOMENT = datetime(1980, 1, 1, tzinfo=UTC)  # archives know no earlier one
+
+
+class SiteBuildError(PipelineError):
+    """MkDocs refused what the pipeline wrote."""
+
+    exit_code = 3
+
+    def __init__(self, output: str) -> None:
+        tail = "\n".join(output.splitlines()[-LAST_LINES:])
+        super().__init__(f"MkDocs could not build the site. Its last lines:\n{tail}")
+
+
+def build(
+    *, results: Path, output: Path, extra: tuple[Path, ...] = (), site_url: str | None = None
+) -> Path:
+    """Build the site into `output` and return it. The same inputs give the same bytes.
+
+    What MkDocs reads is left beside it (`build/site-source` for `build/site`). Raises
+    `RejectedError` when a result is rejected and `SiteBuildError` when MkDocs complains.
+    """
+    connection = open_database(results, extra)
+    docs = output.with_name(f"{output.name}-source")
+    _empty(docs)
+    shutil.copytree(PROSE, docs, dirs_exist_ok=True)
+    library = _chart_library()
+    site = Site(
+        bundle=library.path,
+        repository=repository_address(ROOT),
+        address=site_address(site_url),
+    )
+    files = export(connection, docs / "data")
+    for part in (library, *_raw_files(results, extra), *pages(connection, site, files)):
+        _write(docs, part)
+    for part in (proofs_page(site, PROSE / "design" / "data"), card(connection)):
+        _write(docs, part)
+    _run_mkdocs(docs, output, site, newest_moment(connection))
+    write_policy(output)
+    return output
+
+
+def newest_moment(connection: duckdb.DuckDBPyConnection) -> datetime:
+    """The moment that the site is dated with: that of the newest measurement or transcription."""
+    found = connection.table("submission").aggregate("max(measured_until)").fetchall()
+    printed = connection.table("published_row").aggregate("max(transcribed_on)").fetchall()
+    moments = [datetime.fromisoformat(str(row[0])) for row in (*found, *printed) if row[0]]
+    return max((moment.replace(tzinfo=UTC) for moment in moments), default=NO_MOMENT)
+
+
+def _write(docs: Path, part: Page | Asset) -> None:
+    if isinstance(part, Page):
+        for asset in chart_files(part.figures):
+            _write(docs, asset)
+        part = Asset(path=part.path, data=part.text.encode())
+    path = docs / part.path
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(part.data)
+
+
+def _chart_library() -> Asset:
+    """The library that makes charts interactive: one file, named after its content."""
+    data = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;").encode()
+    name = hashlib.sha256(data).hexdigest()[:12]
+    return Asset(path=f"assets/javascripts/vega.{name}.js", data=data)
+
+
+def _raw_files(results: Path, extra: tuple[Path, ...]) -> Iterator[Asset]:
+    for source in discover(results, extra):
+        if source.kind == "submission":
+            yield Asset(path=file_path(source.path.name), data=source.path.read_bytes())
+
+
+def _run_mkdocs(docs: Path, output: Path, site: Site, moment: datetime) -> None:
+    environment = {
+        **os.environ,
+        "DRAFTMAP_DOCS_DIR": str(docs.resolve()),
+        "DRAFTMAP_SITE_DIR": str(output.resolve()),
+        "DRAFTMAP_SITE_URL": site.address or "",
+        "DRAFTMAP_FOOTER": footer(site, moment if moment > NO_MOMENT else None),
+        "NO_MKDOCS_2_WARNING": "1",
+        "SOURCE_DATE_EPOCH": str(int(moment.timestamp())),
+    }
+    command = (sys.executable, "-m", "mkdocs", "build", "--strict", "--clean", "-f", str(CONFIG))
+    done = subprocess.run(  # noqa: S603 - our own interpreter and fixed words
+        command, env=environment, capture_output=True, text=True, check=False, cwd=ROOT
+    )
+    if done.returncode:
+        raise SiteBuildError(done.stdout + done.stderr)
+
+
+def footer(site: Site, moment: datetime | None) -> str:
+    """The line at the foot of every page; `None` says that there is no figure yet."""
+    code = "Code under Apache-2.0"
+    if site.repository:
+        code = f'<a href="{escape(site.repository)}">{code}</a>'
+    dated = f"Figures as of {moment:%Y-%m-%d}." if moment else "No figures yet."
+    return f"{code}, data under CC BY 4.0. {dated}"
+
+
+def _empty(folder: Path) -> None:
+    if folder.exists():
+        shutil.rmtree(folder)
+    folder.mkdir(parents=True)
+
+
+REPOSITORY = "DRAFTMAP_REPOSITORY"
+SITE = "DRAFTMAP_SITE_URL"
+# The user part of an address may hold a token and is dropped.
+REMOTE = re.compile(
+    r"(?:https://(?:[^/@]*@)?|ssh://(?:[^/@]*@)?|[^/@:]+@)"
+    r"(?P<host>[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+)(?::\d+)?[/:](?P<path>[A-Za-z0-9_./-]+?)"
+    r"(?:\.git)?/?"
+)
+
+
+def repository_address(root: Path) -> str | None:
+    """The repository's web address, or `None` when neither a setting nor a remote names one."""
+    return web_address(os.environ.get(REPOSITORY) or _origin(root))
+
+
+def site_address(given: str | None) -> str | None:
+    """The address that the site will have, with a trailing slash; `None` when nobody said."""
+    address = given or os.environ.get(SITE)
+    return address.rstrip("/") + "/" if address else None
+
+
+def web_address(remote: str) -> str | None:
+    """A remote as a web address: `git@host.example:a/b.git` is `https://host.example/a/b`."""
+    found = REMOTE.fullmatch(remote)
+    return f"https://{found['host']}/{found['path']}" if found else None
+
+
+def _origin(root: Path) -> str:
+    command = ("git", "-C", str(root), "remote", "get-url", "origin")
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=20)  # noqa: S603 - fixed words and our own folder
+    except FileNotFoundError:  # no git here: then there is no remote either
+        return ""
+    return done.stdout.strip()

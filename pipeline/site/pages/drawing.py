@@ -1,0 +1,87 @@
+"""Where do marks go in the small drawings that templates make? Positions only, no markup."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+WHISKER_REACH = 4.0  # a whisker's axis runs from 1/4 to 4, as wide as the map's colours
+HEADROOM = 1.08
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Whisker:
+    """An interval on a log axis from 1/4 to 4, in percent of its width."""
+
+    low: float
+    middle: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mark:
+    """A point of a curve in the drawing's coordinates, and what it stands for."""
+
+    x: float
+    y: float
+    width: int
+    value: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Curve:
+    """A curve over whole numbers, with the gridlines of its value axis."""
+
+    marks: tuple[Mark, ...]
+    grid: tuple[tuple[float, str], ...]
+
+    @property
+    def path(self) -> str:
+        """The curve as the data of an SVG path."""
+        return "M" + "L".join(f"{mark.x:g},{mark.y:g}" for mark in self.marks)
+
+
+def whisker(low: float | None, middle: float | None, high: float | None) -> Whisker | None:
+    """Where an interval lies; a missing bound falls on the estimate itself."""
+    if middle is None:
+        return None
+    return Whisker(
+        low=log_position(middle if low is None else low),
+        middle=log_position(middle),
+        high=log_position(middle if high is None else high),
+    )
+
+
+def log_position(value: float) -> float:
+    """Percent along the axis from 1/4 to 4; values outside stick to its ends."""
+    share = (math.log(max(value, 1e-9)) / math.log(WHISKER_REACH) + 1) / 2
+    return round(min(max(share, 0.0), 1.0) * 100, 2)
+
+
+def curve(points: Sequence[tuple[int, float]], *, width: float, height: float) -> Curve:
+    """A curve from 0 upward in a box of `width` by `height`, y pointing down."""
+    most = max(value for _, value in points) * HEADROOM
+    first, last = points[0][0], points[-1][0]
+    span = max(last - first, 1)
+    marks = tuple(
+        Mark(
+            x=round((at - first) / span * width, 2),
+            y=round(height - value / most * height, 2),
+            width=at,
+            value=value,
+        )
+        for at, value in points
+    )
+    step = nice_step(most)
+    lines = range(1, int(most / step) + 1)
+    return Curve(
+        marks=marks,
+        grid=tuple((round(height - n * step / most * height, 2), f"{n * step:g}") for n in lines),
+    )
+
+
+def nice_step(most: float) -> float:
+    """The distance of gridlines: 1, 2 or 5 times a power of ten, so that there are two to five."""
+    power: float = 10.0 ** math.floor(math.log10(most / 2))
+    return max(factor * power for factor in (1, 2, 5) if factor * power <= most / 2)

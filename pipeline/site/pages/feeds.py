@@ -1,0 +1,174 @@
+"""What is new, for programs? Atom and JSON feeds, and badges for a README.
+
+Dates come from the data, so that the same results give the same bytes. Entries are named by a
+UUID made from what they are about; links are relative where nobody said what the site's address is.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from xml.etree import ElementTree as ET
+
+import duckdb
+import orjson
+
+from estimates.wording import interval_text
+from pipeline.site.pages.builds import Build, steps
+from pipeline.site.pages.cells import Cell, Device, Headline, Overview, Target
+from pipeline.site.pages.environment import ratio
+from pipeline.site.pages.model import Asset, Site, device_path, target_path
+from pipeline.site.pages.places import tally
+from pipeline.site.pages.rows import grouped, read
+
+ATOM = "http://www.w3.org/2005/Atom"
+NAMESPACE = uuid.UUID("a3d0c0de-7b3c-5d7e-9a51-0d2af7ca9a01")  # any fixed one: names must not move
+LONGEST = 50
+EPOCH = "1980-01-01T00:00:00Z"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """One item of a feed; `address` is below the site's root."""
+
+    about: str
+    title: str
+    text: str
+    address: str
+    moment: str
+
+
+def feeds(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Asset]:
+    """`feed.xml`, `feed.json`, `builds.xml` and the badges."""
+    new = [_submission(row) for row in read(connection, Overview, "newest")[:LONGEST]]
+    yield atom("feed.xml", "Draftmap: new results", new, site)
+    yield _json_feed(new, site)
+    found = steps(read(connection, Build, "build_step"))[:LONGEST]
+    yield atom("builds.xml", "Draftmap: steps between engine builds", [*map(_step, found)], site)
+    yield from badges(connection)
+
+
+def atom(path: str, title: str, entries: Sequence[Entry], site: Site) -> Asset:
+    """A feed after RFC 4287."""
+    ET.register_namespace("", ATOM)
+    feed = ET.Element(f"{{{ATOM}}}feed")
+    _add(feed, "id", _name(path))
+    _add(feed, "title", title)
+    _add(feed, "updated", max((entry.moment for entry in entries), default=EPOCH))
+    _add(_add(feed, "author"), "name", "Draftmap contributors")
+    _add(feed, "rights", "CC BY 4.0")
+    _add(feed, "link", rel="self", href=_link(path, site))
+    for entry in entries:
+        item = _add(feed, "entry")
+        _add(item, "id", _name(entry.about))
+        _add(item, "title", entry.title)
+        _add(item, "updated", entry.moment)
+        _add(item, "link", href=_link(entry.address, site))
+        _add(item, "summary", entry.text)
+    ET.indent(feed)
+    data = ET.tostring(feed, encoding="utf-8", xml_declaration=True)
+    return Asset(path=path, data=data + b"\n")
+
+
+def badges(connection: duckdb.DuckDBPyConnection) -> Iterator[Asset]:
+    """One badge over everything, one per device and one per target, as shields.io reads it."""
+    headline = next(row for row in read(connection, Headline, "headline") if row.tier == "measured")
+    yield badge(
+        "overall", "Draftmap", headline.helping_cells, headline.losing_cells, headline.cells
+    )
+    cells = read(connection, Cell, "cell")
+    by_device = grouped(cells, lambda cell: cell.device)
+    by_target = grouped(cells, lambda cell: cell.target)
+    for device in read(connection, Device, "device"):
+        counts = tally(by_device[device.device])
+        name = device_path(device.device).removesuffix(".md")
+        yield badge(name, device.device_label, counts["helps"], counts["hurts"], counts["all"])
+    for target in read(connection, Target, "target"):
+        counts = tally(by_target[target.target])
+        name = target_path(target.target).removesuffix(".md")
+        yield badge(name, target.target_label, counts["helps"], counts["hurts"], counts["all"])
+
+
+def badge(name: str, label: str, helps: int, hurts: int, cells: int) -> Asset:
+    """Blue where more cells gain than lose, orange where more lose; never a colour alone."""
+    colour = "blue" if helps > hurts else "orange" if hurts > helps else "lightgrey"
+    value = {
+        "schemaVersion": 1,
+        "label": label,
+        "message": f"helps {helps}, hurts {hurts} of {cells}" if cells else "not measured",
+        "color": colour if cells else "lightgrey",
+    }
+    return Asset(path=f"badges/{name}.json", data=orjson.dumps(value) + b"\n")
+
+
+def _json_feed(entries: Sequence[Entry], site: Site) -> Asset:
+    """A feed after jsonfeed.org, version 1.1."""
+    items = [
+        {
+            "id": _name(entry.about),
+            "url": _link(entry.address, site),
+            "title": entry.title,
+            "content_text": entry.text,
+            "date_published": entry.moment,
+        }
+        for entry in entries
+    ]
+    value: dict[str, object] = {
+        "version": "https://jsonfeed.org/version/1.1",
+        "title": "Draftmap: new results",
+        "authors": [{"name": "Draftmap contributors"}],
+        "items": items,
+    }
+    if site.address:
+        value |= {"home_page_url": site.address, "feed_url": f"{site.address}feed.json"}
+    return Asset(path="feed.json", data=orjson.dumps(value, option=orjson.OPT_INDENT_2) + b"\n")
+
+
+def _submission(row: Overview) -> Entry:
+    best = "no speedup over all tasks"
+    if row.best_speedup is not None:
+        low, high = row.best_interval_low, row.best_interval_high
+        bounds = f" {interval_text(low, high)}" if low is not None and high is not None else ""
+        best = f"{row.best_method_label}: {ratio(row.best_speedup)}{bounds} over all tasks"
+    return Entry(
+        about=row.submission,
+        title=f"{row.target_label} {row.quantisation} on {row.device_label}, {row.backend}",
+        text=f"{best}. Measured by {row.contributor or 'anonymous'} ({row.tier}).",
+        address=row.address,
+        moment=_moment(row.measured_until),
+    )
+
+
+def _step(row: Build) -> Entry:
+    depth = "" if row.depth is None else f" at depth {row.depth}"
+    return Entry(
+        about=f"{row.series}|{row.engine_build}",
+        title=f"{row.step}: {row.engine_build} on {row.device_label}, {row.backend}",
+        text=(
+            f"{row.target_label} {row.quantisation}, {row.method_label}{depth}: the speedup is"
+            f" {ratio(row.speedup_change)} of that with {row.engine_build_before};"
+            f" plain decoding {ratio(row.baseline_change)}."
+        ),
+        address=row.address,
+        moment=_moment(row.measured_from),
+    )
+
+
+def _moment(moment: datetime) -> str:
+    return f"{moment:%Y-%m-%dT%H:%M:%SZ}"
+
+
+def _name(about: str) -> str:
+    return f"urn:uuid:{uuid.uuid5(NAMESPACE, about)}"
+
+
+def _link(address: str, site: Site) -> str:
+    return f"{site.address or ''}{address}"
+
+
+def _add(parent: ET.Element, tag: str, text: str | None = None, **attributes: str) -> ET.Element:
+    child = ET.SubElement(parent, f"{{{ATOM}}}{tag}", attributes)
+    child.text = text
+    return child

@@ -1,0 +1,160 @@
+"""What does the format reference say? All of it is read from the schema of a submission."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from pipeline.site.pages.environment import render
+from pipeline.site.pages.model import Page, Site
+from schemas.contract import SUBMISSION_SCHEMA, schema
+
+# A schema is JSON of any shape.
+Node: TypeAlias = Mapping[str, Any]
+
+LONGEST_PATTERN = 48
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Field:
+    """One key of an object."""
+
+    name: str
+    required: bool
+    kind: str
+    anchor: str | None
+    bounds: tuple[str, ...]
+    choices: tuple[str, ...]
+    description: str
+    example: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Section:
+    """One object of the format and its keys."""
+
+    title: str
+    anchor: str
+    description: str
+    fields: tuple[Field, ...]
+
+
+def format_reference(site: Site) -> Page:
+    """The page that documents every field of a submission."""
+    root = schema(SUBMISSION_SCHEMA)
+    listed = tuple(sections(root))
+    return render("format.md.jinja", path="format.md", site=site, sections=listed, root=root)
+
+
+def sections(root: Node) -> Iterator[Section]:
+    """All objects of the format, each once, in the order in which a reader meets them."""
+    queue: list[tuple[str, Node]] = [("submission", root)]
+    seen = {"submission"}
+    while queue:
+        name, node = queue.pop(0)
+        yield _section(name, node, root)
+        for child_name, child in _children(name, node, root):
+            if child_name not in seen:
+                seen.add(child_name)
+                queue.append((child_name, child))
+
+
+def _section(name: str, node: Node, root: Node) -> Section:
+    required = set(node.get("required", ()))
+    return Section(
+        title=name,
+        anchor=_anchor(name),
+        description=node.get("description", ""),
+        fields=tuple(
+            _field(name, key, value, root, required=key in required)
+            for key, value in node["properties"].items()
+        ),
+    )
+
+
+def _field(parent: str, key: str, node: Node, root: Node, *, required: bool) -> Field:
+    whole = _resolve(node, root)
+    item = _resolve(whole["items"], root) if "items" in whole else whole
+    target = _object_name(parent, key, whole.get("items", node), item)
+    examples = whole.get("examples") or item.get("examples") or []
+    return Field(
+        name=key,
+        required=required,
+        kind=_kind(whole, item),
+        anchor=_anchor(target) if target else None,
+        bounds=tuple(_bounds(whole)) + (tuple(_bounds(item)) if item is not whole else ()),
+        choices=tuple(str(choice) for choice in _choices(item)),
+        description=whole.get("description", item.get("description", "")),
+        example=json.dumps(examples[0], ensure_ascii=False) if examples else None,
+    )
+
+
+def _children(name: str, node: Node, root: Node) -> Iterator[tuple[str, Node]]:
+    for key, value in node["properties"].items():
+        whole = _resolve(value, root)
+        inner = whole.get("items", value)
+        item = _resolve(inner, root)
+        target = _object_name(name, key, inner, item)
+        if target:
+            yield target, item
+    for branch in node.get("allOf", ()):
+        reference = branch.get("then", {})
+        if "$ref" in reference:
+            yield reference["$ref"].rsplit("/", 1)[1], _resolve(reference, root)
+
+
+def _object_name(parent: str, key: str, node: Node, resolved: Node) -> str | None:
+    """The section that an object is documented in; `None` for what is no object."""
+    if "properties" not in resolved:
+        return None
+    if "$ref" in node:
+        return str(node["$ref"]).rsplit("/", 1)[1]
+    return key if parent == "submission" else f"{parent}.{key}"
+
+
+def _resolve(node: Node, root: Node) -> Node:
+    """Follow a reference inside the schema; keys beside `$ref` win."""
+    if "$ref" not in node:
+        return node
+    target: Node = root
+    for part in node["$ref"].removeprefix("#/").split("/"):
+        target = target[part]
+    return {**_resolve(target, root), **{k: v for k, v in node.items() if k != "$ref"}}
+
+
+def _kind(whole: Node, item: Node) -> str:
+    if item is not whole:
+        return f"list of {_kind(item, item)}"
+    if "const" in whole:
+        return "constant"
+    if "enum" in whole:
+        return "one of"
+    if whole.get("format") == "date-time":
+        return "date and time"
+    return str(whole["type"])
+
+
+def _choices(item: Node) -> list[object]:
+    return [item["const"]] if "const" in item else list(item.get("enum", ()))
+
+
+def _bounds(node: Node) -> Iterator[str]:
+    if "minimum" in node:
+        yield f"≥ {node['minimum']:,}"
+    if "maximum" in node:
+        yield f"≤ {node['maximum']:,}"
+    if "minItems" in node:
+        yield f"at least {node['minItems']:,} entries"
+    if "maxItems" in node:
+        yield f"at most {node['maxItems']:,} entries"
+    if "maxLength" in node:
+        yield f"at most {node['maxLength']:,} characters"
+    pattern = node.get("pattern", "")
+    if pattern and len(pattern) <= LONGEST_PATTERN:
+        yield f"pattern {pattern}"
+
+
+def _anchor(name: str) -> str:
+    return name.replace("_", "-").replace(".", "-")

@@ -1,0 +1,92 @@
+"""What does a page consist of, and where is it found?"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import dataclass
+
+from pipeline.site.charts.model import Chart
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figure:
+    """A chart on a page; `key` names its files below `assets/charts`."""
+
+    key: str
+    chart: Chart
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """A Markdown file below the docs folder, e.g. `devices/rtx-4060.md`, and its charts."""
+
+    path: str
+    text: str
+    figures: tuple[Figure, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asset:
+    """Any other file below the docs folder."""
+
+    path: str
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Site:
+    """What every page knows.
+
+    `bundle` is the library that wakes charts. `repository` and `address` (of the site) lie outside;
+    `None` means unknown, and then nothing links there.
+    """
+
+    bundle: str
+    repository: str | None = None
+    address: str | None = None
+
+
+def address_of(path: str) -> str:
+    """The address of a Markdown file once built: `faq.md` is served as `faq/`."""
+    stem = path.removesuffix(".md")
+    if stem == "index":
+        return ""
+    return stem.removesuffix("/index") + "/"
+
+
+def relative(from_address: str, to_address: str) -> str:
+    """A link from one page to an address below the site's root; works under any base path."""
+    return "../" * from_address.count("/") + to_address or "./"
+
+
+def device_path(device: str) -> str:
+    """The Markdown file of a device's page."""
+    return f"devices/{_file_stem(device)}.md"
+
+
+def target_path(target: str) -> str:
+    """The Markdown file of a target's page."""
+    return f"models/{_file_stem(target)}.md"
+
+
+def submission_path(submission: str) -> str:
+    """The Markdown file of a submission's page; its address is the permalink."""
+    return f"submissions/{_file_stem(submission)}.md"
+
+
+def file_path(file: str) -> str:
+    """Where the raw file of a submission is served from."""
+    return f"data/submissions/{_file_stem(file.removesuffix('.json'))}.json"
+
+
+def _file_stem(name: str) -> str:
+    """A name that is safe as a file and as an address.
+
+    Names from the collection are safe already; a local preview may be called anything, and a name
+    without Latin letters has an empty slug.
+    """
+    if re.fullmatch(r"[a-z0-9][a-z0-9._-]*", name) and name not in {"index", "readme"}:
+        return name
+    words = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") or "unnamed"
+    return f"{words}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"

@@ -1,0 +1,105 @@
+"""How do we know that the harness is right? Figures of the benches, each with its command.
+
+The benches write `site_src/design/data/*.json`, and `proofs.toml` says what of it is shown. A file
+that is not there has no section: the page shows what was run, never what should be.
+"""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+
+from pipeline.site.pages.environment import NO_VALUE, number, percent, ratio, render
+from pipeline.site.pages.model import Page, Site
+
+FORMATS: dict[str, Callable[[float], str]] = {
+    "count": lambda value: number(value, 0),
+    "number": number,
+    "percent": percent,
+    "percent1": lambda value: f"{value * 100:.1f} %",
+    # `z` turns a rounded -0.0 into 0.0.
+    "signed": lambda value: f"{value * 100:+z.1f} %".replace("-", "\N{MINUS SIGN}"),
+    "ratio": ratio,
+    "yes": lambda value: "yes" if value else "no",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column:
+    """One column of a proof's table."""
+
+    key: str
+    heading: str
+    words: str
+
+    @property
+    def numeric(self) -> bool:
+        return self.words not in {"text", "yes"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proof:
+    """One question, its figures as they are printed, and how to get them again."""
+
+    title: str
+    says: str
+    command: str
+    file: str
+    date: str | None
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+def proofs_page(site: Site, folder: Path) -> Page:
+    """The page Proofs from the files in `folder`."""
+    return render("proofs.md.jinja", path="proofs.md", site=site, proofs=tuple(proofs(folder)))
+
+
+def proofs(folder: Path) -> Iterator[Proof]:
+    """Every proof whose file is there and has rows, in the order of `proofs.toml`."""
+    words = (resources.files("pipeline.site") / "pages" / "proofs.toml").read_text("utf-8")
+    listed = tomllib.loads(words)
+    names = listed["words"]
+    for entry in listed["proof"]:
+        path = folder / entry["file"]
+        if not path.exists():
+            continue
+        document = json.loads(path.read_text("utf-8"))
+        columns = tuple(Column(key=k, heading=h, words=w) for k, h, w in entry["columns"])
+        rows = tuple(
+            tuple(_printed(row.get(column.key), column.words, names) for column in columns)
+            for row in _rows(document, entry.get("rows"), entry.get("only", {}))
+        )
+        if rows:
+            yield Proof(
+                title=entry["title"],
+                says=entry["says"],
+                command=document.get("command", entry["command"]),
+                file=entry["file"],
+                date=document.get("date"),
+                columns=columns,
+                rows=rows,
+            )
+
+
+def _rows(
+    document: dict[str, object], name: str | None, only: dict[str, list[object]]
+) -> Iterator[dict[str, object]]:
+    """The rows of a document: a list, a table by name, or the document itself."""
+    found = document if name is None else document.get(name, [])
+    if name is None:
+        yield document
+    elif isinstance(found, dict):
+        yield from ({"name": key, **row} for key, row in sorted(found.items()))
+    elif isinstance(found, list):
+        yield from (row for row in found if all(row.get(key) in kept for key, kept in only.items()))
+
+
+def _printed(value: object, words: str, names: dict[str, str]) -> str:
+    if words == "text":
+        return NO_VALUE if value is None else names.get(str(value), str(value))
+    return FORMATS[words](value) if isinstance(value, int | float) else NO_VALUE

@@ -1,0 +1,91 @@
+"""When does speculation pay? The textbook's form with its costs, drawn over the depth.
+
+With an acceptance of alpha per token, each independent of the last, a draft of gamma tokens yields
+`E = (1 - alpha^(gamma+1)) / (1 - alpha)` tokens a round (Leviathan et al. 2023, equation 1). A
+round costs `R = gamma c + T(gamma+1)`, drafting plus one verification step; here T grows by v for
+every further token. The speedup is `E / R`. `site_src/assets/javascripts/whatif.js` computes the
+same.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pipeline.site.pages.environment import render
+from pipeline.site.pages.model import Page, Site
+
+DEEPEST = 16
+WIDTH, HEIGHT = 600.0, 260.0
+TOP = 4.0  # the highest speedup in the drawing; what lies above is cut off
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """Acceptance per token, depth, cost of a drafted and of a further verified token."""
+
+    acceptance: float
+    depth: int
+    draft_cost: float
+    verify_cost: float
+
+
+OPENING = Settings(acceptance=0.7, depth=4, draft_cost=0.1, verify_cost=0.08)
+
+
+def tokens_per_round(acceptance: float, depth: int) -> float:
+    """Expected tokens of a round; with certain acceptance all of them and one more."""
+    if acceptance >= 1:
+        return depth + 1.0
+    return (1.0 - acceptance ** (depth + 1)) / (1.0 - acceptance)
+
+
+def round_cost(depth: int, draft_cost: float, verify_cost: float) -> float:
+    """R: what a round costs in plain tokens."""
+    return depth * draft_cost + 1.0 + verify_cost * depth
+
+
+def speedup(settings: Settings, depth: int) -> float:
+    """The speedup at a depth."""
+    cost = round_cost(depth, settings.draft_cost, settings.verify_cost)
+    return tokens_per_round(settings.acceptance, depth) / cost
+
+
+def what_if(site: Site) -> Page:
+    """The explainer, with the drawing as it is without JavaScript."""
+    depths = range(DEEPEST + 1)
+    curve = [(depth, speedup(OPENING, depth)) for depth in depths]
+    ceiling = [
+        (depth, (depth + 1) / round_cost(depth, OPENING.draft_cost, OPENING.verify_cost))
+        for depth in depths
+    ]
+    return render(
+        "how-it-works.md.jinja",
+        path="how-it-works.md",
+        site=site,
+        settings=OPENING,
+        expected=tokens_per_round(OPENING.acceptance, OPENING.depth),
+        cost=round_cost(OPENING.depth, OPENING.draft_cost, OPENING.verify_cost),
+        speedup=speedup(OPENING, OPENING.depth),
+        best=max(curve[1:], key=lambda point: point[1]),
+        curve=path(curve),
+        ceiling=path(ceiling),
+        dot=(x(OPENING.depth), y(speedup(OPENING, OPENING.depth))),
+        lines=tuple((y(value), value) for value in (0.5, 1.0, 2.0, 3.0)),
+        ticks=tuple((x(depth), depth) for depth in range(0, DEEPEST + 1, 2)),
+        box=(WIDTH, HEIGHT),
+        top=TOP,
+        deepest=DEEPEST,
+    )
+
+
+def path(points: list[tuple[int, float]]) -> str:
+    """A curve as the data of an SVG path."""
+    return "M" + "L".join(f"{x(depth):g},{y(value):g}" for depth, value in points)
+
+
+def x(depth: float) -> float:
+    return round(depth / DEEPEST * WIDTH, 2)
+
+
+def y(value: float) -> float:
+    return round(HEIGHT - value / TOP * HEIGHT, 2)

@@ -1,5 +1,0 @@
--- One row is the interval of one pool, found by `pipeline/cells.py` from its votes.
-create table pool_interval as
-select pool, interval_low, interval_high, interval_kind
-from incoming_interval
-order by pool;
