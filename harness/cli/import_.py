@@ -111,6 +111,26 @@ def import_(  # noqa: PLR0913 - typer makes an option of every argument
 
     - `--from spec-bench vanilla.jsonl medusa=m.jsonl --map arm.medusa=other:name=medusa
     --map target=vicuna-7b-v1.3 --map backend=cuda --map gpu="NVIDIA A100"`
+
+    **qwen38-specdec**: a file of the schema `qwen38-specdec/1`. Has nearly everything; lacks the
+    backend. Each tree, temperature and thinking mode becomes a result of its own.
+
+    - `--from qwen38-specdec phase_a.json --map backend=cuda`
+
+    **llama-spec-bench**: the table of ik_llama.cpp's `llama-spec-bench`, or its JSON Lines. Has
+    tasks, times and counters; a table lacks the rest, JSON Lines with `--output-details` lack
+    machine, quantisation and day.
+
+    - `--from llama-spec-bench base.txt mtp.txt --map n_max=2 --map sampling=greedy
+    --map target=Qwen3.8-27B --map quantisation=IQ4_KS --map backend=cuda --map date=2026-08-15
+    --map gpu="NVIDIA GeForce RTX 3090"`
+
+    **llama-server**: its log, or its answers with `timings`; each file with the same prompts in
+    the same order. Has times and counters; lacks tasks, machine, sampling and day.
+
+    - `--from llama-server off.log on.log --map n_max=2 --map quantisation=Q4_K_M
+    --map target=Qwen3.8-27B --map backend=cuda --map gpu="NVIDIA GeForce RTX 3090"
+    --map date=2026-08-15 --map sampling=greedy`
     """
     if source_format not in IMPORTERS:
         message = f"--from {source_format}: no such format.{suggestion(source_format, IMPORTERS)}"

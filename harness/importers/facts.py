@@ -15,6 +15,8 @@ KEYS: dict[str, str] = {
     "quantisation": "quantisation of the target, such as Q4_K_M or BF16",
     "parameters": "parameters of the target, such as 8.2B",
     "active_parameters": "parameters per token, for a mixture of experts, such as 3B",
+    "target_sha256": "SHA-256 of the target's file of weights",
+    "target_bytes": "size of that file in bytes",
     "draft": "name of the draft model",
     "draft_quantisation": "quantisation of the draft model",
     "draft_parameters": "parameters of the draft model, such as 0.6B",
@@ -48,6 +50,7 @@ KEYS: dict[str, str] = {
     "batch": "logical batch in tokens",
     "micro_batch": "physical batch in tokens",
     "gpu_layers": "layers of the target asked onto the GPU, -1 for all",
+    "energy_method": "counter that energy comes from: nvml or rapl",
     "measured_from": "start of the measurement in UTC: 2026-05-17T09:00:00Z",
     "measured_until": "end of the measurement in UTC",
 }

@@ -45,6 +45,7 @@ class Record:
     drafted_histogram: tuple[int, ...] | None = None
     finish: Literal["length", "stop"] | None = None
     output_hash: str | None = None
+    energy_j: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,7 +62,8 @@ class ArmRead:
 class Part:
     """What belongs into one result: one rig, one target, one baseline.
 
-    `asks` are facts that the files should say and do not; a person must.
+    `asks` are facts that the files should say and do not; a person must. `interleaved` says when
+    arms took turns: after each prompt or after each pass; `None` if one ran after another.
     """
 
     name: str
@@ -72,6 +74,7 @@ class Part:
     tasks: Mapping[str, str] = field(default_factory=dict)
     note: str | None = None
     asks: tuple[str, ...] = ()
+    interleaved: Literal["prompt", "block"] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,7 +22,7 @@ from schemas.codec import Json
 
 _TYPE = "--spec-type"
 _DEPTHS = ("--spec-draft-n-max", "--draft-max", "--draft-n", "--draft")
-_NAMES = {"draft-simple": "draft-model"}
+_NAMES = {"draft-simple": "draft-model", "draft": "draft-model"}
 
 
 def method_of(flags: str) -> str | None:

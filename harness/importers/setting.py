@@ -59,6 +59,8 @@ def target(facts: Facts) -> Model:
         quantisation=quantisation,
         parameters=facts.size("parameters", size_in(name)),
         active_parameters=facts.size("active_parameters", active_size_in(name)),
+        file_bytes=facts.whole("target_bytes"),
+        sha256=facts.text("target_sha256"),
     )
 
 
@@ -76,6 +78,7 @@ def settings(facts: Facts) -> Settings:
         micro_batch_tokens=facts.whole("micro_batch"),
         threads=facts.whole("threads"),
         thinking=_yes(facts, "thinking"),
+        energy_method=_choice(facts, "energy_method", Settings, "energy_method"),
     )
 
 

@@ -143,6 +143,7 @@ def _finished(trial: Trial, record: Record, method: Method, left_out: LeftOut) -
         wall_ms=_ms(record.wall_ms),
         ttft_ms=_ms(record.ttft_ms),
         finish=record.finish,
+        energy_j=record.energy_j,
         output_sha256=None if record.output_hash is None else digest16(record.output_hash),
     )
     if _is_longer_than_wall(trial):

@@ -45,7 +45,7 @@ def test_what_every_format_becomes_passes_the_gate(tmp_path: Path) -> None:
     assert [result.exit_code for result in done] == [0] * len(IMPORTERS)
     assert judgement.findings == {}
     assert judgement.decision == "accepted"
-    assert len(judgement.results) == 3 + 1 + 1 + 2 + 1 + 1
+    assert len(judgement.results) == 3 + 1 + 1 + 2 + 1 + 1 + 2 + 1 + 1
     assert {each.tier for each in judgement.submissions.values()} == {"imported"}
 
 
@@ -67,6 +67,11 @@ EXAMPLE_FILES = {
     ("vllm", "on.jsonl"): "vllm-spec.jsonl",
     ("spec-bench", "vanilla.jsonl"): "spec-bench-vanilla.jsonl",
     ("spec-bench", "m.jsonl"): "spec-bench-medusa.jsonl",
+    ("qwen38-specdec", "phase_a.json"): "qwen38-specdec.json",
+    ("llama-spec-bench", "base.txt"): "llama-spec-bench-base.txt",
+    ("llama-spec-bench", "mtp.txt"): "llama-spec-bench-mtp.txt",
+    ("llama-server", "off.log"): "llama-server-off.log",
+    ("llama-server", "on.log"): "llama-server-on.log",
 }
 
 
