@@ -14,10 +14,13 @@ from harness.importers.model import BASELINE, ArmRead, Part, Reading, Record
 from harness.importers.source import Given
 from harness.importers.translate import id_of, model_facts, reason_of
 from harness.importers.trials import rate_counts, rounds
+from schemas.vocabulary import METHODS
 
-# The experiment's script always drafts with these, and asks for all layers on the GPU.
-_METHODS = {"baseline": "none", "ngram": "ngram-cache:n_max=5"}
-_DRAFT_MODEL = "draft-model:n_max=5"
+# The experiment's script always drafts up to 5 tokens, and asks for all layers on the GPU.
+_METHODS = {
+    name: entry.id for entry in METHODS.values() for name in entry.names.get("inventivehq", ())
+}
+_DEPTH = 5
 _SYSTEMS = {"windows": "windows", "macos": "macos", "darwin": "macos", "linux": "linux"}
 _ARCHITECTURES = {"arm64": "aarch64", "aarch64": "aarch64", "x86_64": "x86_64", "amd64": "x86_64"}
 _BUILD = re.compile(r"\bb([0-9]{3,6})\b")
@@ -84,9 +87,9 @@ def _arm_name(entry: Entry) -> str:
 
 def _arm(name: str, entry: Entry) -> ArmRead:
     """`draft_0_5b` and the like; an arm whose server did not start has failed."""
-    known = _METHODS.get(name)
-    if known is None and name.startswith("draft"):
-        known = _DRAFT_MODEL
+    known = _METHODS.get(name) or ("draft-model" if name.startswith("draft") else None)
+    if known not in (None, "none"):
+        known = f"{known}:n_max={_DEPTH}"
     has_records = bool(entry.value.get("records"))
     failed = entry.text("status") not in (None, "ok") and not has_records
     return ArmRead(name=name, method=known, reason="load-failed" if failed else None)

@@ -9,11 +9,12 @@ from rich.console import Console
 from rich.text import Text
 
 from estimates.explain import reason
+from estimates.identity import identify
 from estimates.model import Estimate, Flag, Summary
 from estimates.repeatability import blocks_run
-from estimates.understanding import build_name
 from harness.report import arms, trust, words
 from schemas.submission import Arm, Submission
+from schemas.vocabulary import say
 
 _INDENT = "  "
 
@@ -79,18 +80,14 @@ def overall(estimates: Sequence[Estimate]) -> Estimate:
 
 
 def _header(submission: Submission) -> Iterator[Text]:
-    engine, machine, suite = submission.engine, submission.machine, submission.suite
-    card = machine.gpus[0] if machine.gpus and engine.backend != "cpu" else None
-    memory = f" {card.vram_mib / 1024:.0f} GiB" if card and card.vram_mib else ""
-    place = f"{card.name}{memory}" if card else machine.cpu.name or words.UNKNOWN
+    engine, suite, named = submission.engine, submission.suite, identify(submission)
     package = f" ({engine.runner} {engine.package_version})" if engine.package_version else ""
-    prompts = words.counted(len(suite.prompts), "prompt")
-    prompts += f" in {words.counted(blocks_run(submission), 'block')}"
+    prompts = say.count(len(suite.prompts), "prompt")
+    prompts += f" in {say.count(blocks_run(submission), 'block')}"
     longest = submission.settings.max_output_tokens
     limit = f", {longest} tokens each" if longest else ""
-    yield _field("machine", f"{place}, {engine.backend}")
-    version = engine.version or build_name(engine.build_number)
-    yield _field("engine", f"{engine.name} {version}{package}")
+    yield _field("machine", f"{named.device_label}, {engine.backend}")
+    yield _field("engine", f"{named.engine_build}{package}")
     yield _field("target", words.model(submission.target))
     if submission.tier != "measured":
         yield _field("tier", f"{submission.tier}; never averaged with measured results")

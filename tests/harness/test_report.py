@@ -153,14 +153,14 @@ def test_every_line_fits_into_eighty_columns() -> None:
     ("design", "expected"),
     [
         ({"blocks": 4}, "after all 4 blocks, as planned"),
-        ({"blocks": 4, "precision": 0.001}, "after all 4 blocks, still ±0.4% (wanted ±0.1%)"),
+        ({"blocks": 4, "precision": 0.001}, "after all 4 blocks, still ±0.4 % (wanted ±0.1 %)"),
         (
             {"blocks": 6, "precision": 0.03, "ended": "precise-enough"},
-            "after 4 of at most 6 blocks: precise enough, ±0.4% (wanted ±3.0%)",
+            "after 4 of at most 6 blocks: precise enough, ±0.4 % (wanted ±3.0 %)",
         ),
         (
             {"blocks": 6, "budget_s": 600.0, "ended": "budget-spent"},
-            "after 4 of 6 blocks: the time of 10 min was spent, ±0.3%",
+            "after 4 of 6 blocks: the time of 10 min was spent, ±0.3 %",
         ),
         (
             {"blocks": 6, "ended": "interrupted"},
@@ -254,7 +254,7 @@ def test_the_processors_own_clock_is_told_where_it_is_known() -> None:
     known = estimate("a", None, cpu_speedup=0.774, cpu_interval=Interval(low=0.76, high=0.788))
 
     assert trust.by_processor(known) == (
-        "By processor time, which other programs do not move: 0.77 [0.76, 0.79]."
+        "By processor time, which other programs do not move: 0.77× [0.76, 0.79]."  # noqa: RUF001 - as printed
     )
     assert trust.by_processor(estimate("a", None)) == ""
     assert trust.by_processor(None) == ""
@@ -294,7 +294,7 @@ def test_several_requests_at_once_are_told_by_stream_and_in_total() -> None:
 
     rows = [line.split() for line in lines if "-c4" in line]
     assert rows[0] == ["4", "baseline-c4", "12.3", "44.0"]
-    assert rows[1] == ["4", "draft-model-n4-c4", "14.0", "39.6", "0.90", "[0.85,", "0.95]"]
+    assert rows[1] == ["4", "draft-model-n4-c4", "14.0", "39.6", "0.90×", "[0.85,", "0.95]"]  # noqa: RUF001 - as printed
 
 
 def test_a_campaign_of_single_requests_has_no_such_table() -> None:
