@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections.abc import Iterator
 from pathlib import Path
+
+import pytest
 
 from schemas.vocabulary import (
     ALL_TASKS,
@@ -58,22 +60,36 @@ def found() -> dict[str, set[str]]:
     quoted = "|".join(map(re.escape, sorted(owned(), key=len, reverse=True)))
     plain = "|".join(map(re.escape, numbers()))
     pattern = re.compile(rf"""(["'])({quoted})(?:\1|:)|(?<![\w.])({plain})(?![\w.])""")
-    named: dict[str, set[str]] = defaultdict(set)
+    named = {
+        name: {match[2] or match[3] for match in pattern.finditer(text)} for name, text in sources()
+    }
+    return {name: literals for name, literals in named.items() if literals}
+
+
+def sources() -> Iterator[tuple[str, str]]:
+    """Every file but the homes of the words, with an en dash as a character."""
     for folder in FOLDERS:
         for path in sorted((ROOT / folder).rglob("*")):
             name = path.relative_to(ROOT).as_posix()
             if path.suffix in SUFFIXES and not name.startswith(HOMES):
-                text = path.read_text(encoding="utf-8").replace("\\N{EN DASH}", "\N{EN DASH}")
-                named[name] |= {match[2] or match[3] for match in pattern.finditer(text)}
-    return {name: literals for name, literals in named.items() if literals}
+                text = path.read_text(encoding="utf-8")
+                yield name, text.replace("\\N{EN DASH}", "\N{EN DASH}")
 
 
 def test_what_the_vocabulary_owns_is_written_nowhere_else() -> None:
     assert found() == NAMED
 
 
-def test_the_methodology_gives_the_bounds_of_a_verdict() -> None:
-    text = (ROOT / "site_src" / "methodology.md").read_text(encoding="utf-8")
+def test_no_other_file_lists_the_tasks() -> None:
+    first, second, *_ = TASKS
+    listed = re.compile(rf"\b{first}\b[\"']?,\s*[\"']?{second}\b")
 
-    assert f"the whole interval lies above {HELPS_ABOVE} |" in text
-    assert f"the whole interval lies below {HURTS_BELOW} |" in text
+    assert [name for name, text in sources() if listed.search(text)] == []
+
+
+@pytest.mark.parametrize("page", ["README.md", "site_src/methodology.md"])
+def test_the_prose_on_verdicts_gives_their_bounds(page: str) -> None:
+    text = (ROOT / page).read_text(encoding="utf-8")
+
+    assert f" above {HELPS_ABOVE}" in text
+    assert f" below {HURTS_BELOW}" in text

@@ -6,6 +6,7 @@ import typer
 
 from harness.campaign.methods import METHODS
 from harness.runners import RUNNERS
+from schemas.vocabulary import FIXED_TASKS
 
 _MODELS = "Models"
 _WHAT = "What is measured"
@@ -65,8 +66,7 @@ Tasks = Annotated[
     list[str] | None,
     typer.Option(
         metavar="TASKS",
-        help="Only these tasks, such as `code,json`; of the suite core: code, math, reasoning, "
-        "summarization, chat, json, creative, translation.",
+        help=f"Only these tasks, such as `code,json`; of the suite core: {', '.join(FIXED_TASKS)}.",
         rich_help_panel=_WHAT,
     ),
 ]
