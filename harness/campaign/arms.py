@@ -1,6 +1,4 @@
-"""Which arms does a campaign have? The baseline, one for each method and draft, and the rivals."""
-
-from __future__ import annotations
+"""Makes the arms of a campaign: the baseline, one per method and draft, and alternatives."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -14,8 +12,9 @@ from harness.campaign.methods import (
     PlainRequest,
     method_type,
 )
-from harness.campaign.model import ALL_LAYERS, ArmPlan, ModelFile
+from harness.campaign.model import ALL_LAYERS, ArmPlan
 from harness.errors import BadInputError
+from harness.models.model_file import ModelFile
 from schemas.submission import (
     DraftHead,
     DraftModel,
@@ -31,7 +30,7 @@ from schemas.vocabulary import METHODS
 
 Drafted = DraftModelRequest | DraftHeadRequest
 
-# Words in the architecture of a file that is a head: `eagle3`, `dflash`, `dflash-draft`.
+# Words in the architecture of a draft head's file: `eagle3`, `dflash`, `dflash-draft`.
 _HEADS = {
     word for entry in METHODS.values() if entry.draft == "required" for word in entry.architectures
 }
@@ -43,7 +42,7 @@ def takes_draft(request: MethodRequest) -> bool:
 
 
 def needs_draft(request: MethodRequest) -> bool:
-    """Whether the method cannot be without a draft."""
+    """Whether the method requires a draft."""
     return METHODS[method_type(request)].draft == "required"
 
 
@@ -52,8 +51,8 @@ def drafts_of(
 ) -> list[ModelFile]:
     """The drafts that a method of the campaign is run with.
 
-    All of them if no other type of method takes drafts; else those whose architecture says that
-    they are meant, and for a draft model those that are no head.
+    All of them if no other type of method takes drafts; else those whose architecture matches, and
+    for a draft model those that are not heads.
     """
     types = {method_type(each) for each in among if takes_draft(each)}
     if len(types) == 1:
@@ -67,12 +66,12 @@ def drafts_of(
 
 
 def _is(draft: ModelFile, *names: str) -> bool:
-    said = (draft.model.architecture or "").lower()
-    return any(name in said for name in names)
+    architecture = (draft.model.architecture or "").lower()
+    return any(name in architecture for name in names)
 
 
 def label(request: MethodRequest) -> str:
-    """The arm id that a request gets, if only one draft is there: `prompt-lookup-n8`."""
+    """The id of a request's arm, where there is only one draft: `prompt-lookup-n8`."""
     match request:
         case NoSpeculation() | EmptyDraft():
             return METHODS[request.type].control or request.type
@@ -106,9 +105,9 @@ def _ngram(request: Ngram) -> str:
 
 
 def _joined(name: str, **sizes: float | None) -> str:
-    """`name-n8-g4`: a letter and its value for each size that is said."""
-    said = (f"-{letter}{value:g}" for letter, value in sizes.items() if value is not None)
-    return name + "".join(said)
+    """`name-n8-g4`: a letter and its value for each size that is given."""
+    parts = (f"-{letter}{value:g}" for letter, value in sizes.items() if value is not None)
+    return name + "".join(parts)
 
 
 BASELINE = "baseline"
@@ -126,11 +125,11 @@ def arms(
     """The arms of the methods, once for each level of concurrency. Raises `BadInputError`."""
     once = (*_arms(methods, drafts), *_alternatives(baseline_gpu_layers))
     levels = tuple(sorted(set(concurrency))) or (1,)
-    return tuple(_crowded(arm, level) for level in levels for arm in once)
+    return tuple(_at_level(arm, level) for level in levels for arm in once)
 
 
 def with_own_ids(drafts: tuple[ModelFile, ...]) -> tuple[ModelFile, ...]:
-    """Drafts whose ids differ even where two files are called the same."""
+    """The drafts with unique ids, even where two files have the same name."""
     seen: Counter[str] = Counter()
     named: list[ModelFile] = []
     for draft in drafts:
@@ -162,10 +161,10 @@ def _arm(request: PlainRequest, role: Role) -> ArmPlan:
 def _drafted(
     request: DraftModelRequest | DraftHeadRequest, drafts: list[ModelFile]
 ) -> Iterator[ArmPlan]:
-    """One arm for each draft that fits; a head of the target's own file has one without."""
+    """One arm for each matching draft; a head in the target's own file has one without."""
     name = label(request)
     if not drafts and needs_draft(request):
-        message = f"none of the drafts is for {method_type(request)}; name one more with --draft"
+        message = f"none of the drafts is for {method_type(request)}; add one with --draft"
         raise BadInputError(message)
     ids: list[str | None] = [draft.model.id for draft in drafts]
     for draft in ids or [None]:
@@ -192,9 +191,9 @@ def _method(request: DraftModelRequest | DraftHeadRequest, draft: str | None) ->
 
 
 def _alternatives(layers: int | None) -> Iterator[ArmPlan]:
-    """The baseline where a person would put it who does not speculate: all memory is the target's.
+    """The baseline with all memory for the target, as it would run without speculation.
 
-    It comes last, so that what the other arms share is loaded once before it.
+    It comes last, so that what the other arms share is loaded only once before it.
     """
     if layers is None:
         return
@@ -208,8 +207,8 @@ def _alternatives(layers: int | None) -> Iterator[ArmPlan]:
     )
 
 
-def _crowded(arm: ArmPlan, level: int) -> ArmPlan:
-    """The arm with so many requests in flight, compared with a baseline of as many."""
+def _at_level(arm: ArmPlan, level: int) -> ArmPlan:
+    """The arm at a level of concurrency, compared with the baseline at the same level."""
     if level == 1:
         return arm
     tail = f"-c{level}"

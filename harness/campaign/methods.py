@@ -1,10 +1,8 @@
-"""What does `--method` say? `name` or `name:key=value,key=value`, as a typed request.
+"""Parses `--method`: `name` or `name:key=value,key=value`, into a typed request.
 
-A request becomes an arm once it is known which drafts there are. Every size is said, none is left
-to an engine: their defaults differ from build to build.
+A request becomes an arm once the drafts are known. Every size is explicit, none is left to an
+engine, whose defaults differ from build to build.
 """
-
-from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
@@ -29,7 +27,7 @@ from schemas.vocabulary import MethodEntry
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DraftModelRequest:
-    """A draft model that proposes up to `n_max` tokens; which model, `--draft` decides.
+    """A draft model that proposes up to `n_max` tokens; `--draft` names the model.
 
     Drafts of fewer than `n_min` tokens are not verified, and drafting stops at a token that the
     draft gives less than `p_min`; `None` is no such limit.
@@ -43,7 +41,7 @@ class DraftModelRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DraftHeadRequest:
-    """A head that was trained for the target and reads its state, in a file of its own or not."""
+    """A head trained for the target, in the target's file or in its own; it reads its state."""
 
     type: HeadType
     n_max: int
@@ -89,8 +87,8 @@ def method_type(request: MethodRequest) -> str:
 def signature(name: str) -> str:
     """`prompt-lookup:n_max=8,ngram_min=2,ngram_max=4`: a method as it is written, with defaults."""
     options = METHODS[name].defaults.items()
-    said = ",".join(f"{key}={value:g}" for key, value in options if value is not None)
-    return f"{name}:{said}" if said else name
+    sizes = ",".join(f"{key}={value:g}" for key, value in options if value is not None)
+    return f"{name}:{sizes}" if sizes else name
 
 
 def _draft_model(name: str, options: _Options) -> DraftModelRequest:

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from estimates.summary import summarize
-from harness.campaign.build import Options, build, profile
+from harness.campaign.build import build, profile
 from harness.campaign.methods import DraftModelRequest
 from harness.campaign.model import ArmPlan, Suite
+from harness.campaign.options import Options
 from harness.report import words
 from harness.runners.fake import FakeRig
 from schemas import contract

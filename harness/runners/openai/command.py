@@ -12,8 +12,8 @@ from pathlib import Path
 
 from harness.campaign.model import ArmPlan, Campaign
 from harness.errors import BadInputError, UsageError
-from harness.runners import Reach
 from harness.runners.openai.address import Address, parse
+from harness.runners.options import ConnectionOptions
 from schemas.codec import Json
 from schemas.submission import Method, NoSpeculation
 
@@ -109,7 +109,7 @@ class Doors:
     option: str
 
 
-def doors(reach: Reach) -> Doors:
+def doors(reach: ConnectionOptions) -> Doors:
     """The ways that the options name. Raises `UsageError` when they are not one set of them."""
     urls = [text for text in (reach.base_url, *reach.spec_base_urls) if text]
     commands = [text for text in (reach.server_command, *reach.spec_server_commands) if text]

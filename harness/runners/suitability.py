@@ -1,11 +1,9 @@
-"""Can the chosen runner measure what was asked for? Asked before anything is loaded."""
-
-from __future__ import annotations
+"""Refuses, before anything is loaded, what the chosen runner cannot measure."""
 
 from collections.abc import Iterable
 
-from harness.campaign.build import Options
 from harness.campaign.methods import DraftModelRequest, MethodRequest, method_type
+from harness.campaign.options import Options
 from harness.errors import UsageError
 from harness.runners import OFFERED, RunnerKind
 from schemas.vocabulary import METHODS
