@@ -75,6 +75,7 @@ class VerdictEntry:
 
     id: str
     word: str
+    short: str
     sign: str
     terminal: str
     tile: Literal["gain", "loss", "flat"]

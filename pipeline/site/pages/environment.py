@@ -15,7 +15,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from pipeline.site.pages.model import Asset, Figure, Page, Site, address_of, relative
-from schemas.vocabulary import ALL_TASKS, TASKS, VERDICTS, as_json, say
+from schemas.vocabulary import ALL_TASKS, HELPS_ABOVE, HURTS_BELOW, TASKS, VERDICTS, as_json, say
 
 MIB_PER_GIB = 1024
 
@@ -59,6 +59,8 @@ def environment() -> Environment:
         "bound": say.bound,
     }
     built.globals |= {
+        "helps_above": HELPS_ABOVE,
+        "hurts_below": HURTS_BELOW,
         "interval": say.interval,
         "verdicts": VERDICTS,
         "vocabulary_path": vocabulary_file().path,
