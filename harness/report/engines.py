@@ -1,6 +1,4 @@
-"""How did several engines do on the same machine? One line each, after their own reports."""
-
-from __future__ import annotations
+"""Compares several engines on the same machine, one line each, after their own reports."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -18,7 +16,7 @@ Measured = tuple[Submission, Summary]
 def lines(measured: Mapping[str, Measured], failed: Mapping[str, str]) -> Iterator[str]:
     """Each engine's baseline over the first one's, and the speedup of every arm on it.
 
-    Those in `failed` have no result but a reason.
+    Those in `failed` have a reason instead of a result.
     """
     first_name, (first, _) = next(iter(measured.items()))
     yield "Engines compared:"
@@ -29,8 +27,8 @@ def lines(measured: Mapping[str, Measured], failed: Mapping[str, str]) -> Iterat
             yield f"    {_baselines(first_name, first, submission)}"
         for arm in (arm for arm in submission.arms if arm.role == "speculation"):
             estimates = [each for each in summary.estimates if each.arm == arm.id]
-            for estimate in _telling(estimates):
-                yield f"    {arm.id}{_task(estimate)}: {_said(estimate)}"
+            for estimate in _headline(estimates):
+                yield f"    {arm.id}{_task(estimate)}: {_speedup(estimate)}"
     for name, cause in failed.items():
         yield f"  {name}: not measured"
         yield f"    {cause}"
@@ -39,15 +37,15 @@ def lines(measured: Mapping[str, Measured], failed: Mapping[str, str]) -> Iterat
 def _baselines(first_name: str, first: Submission, other: Submission) -> str:
     found = baseline_ratio(first, other)
     if found is None:
-        return f"baseline: no prompt and block of both it and {first_name}"
+        return f"baseline: no prompt and block in common with {first_name}"
     over = say.count(found.prompts, "prompt")
     if not found.interval and (single_pass(first) or single_pass(other)):
-        over = f"{over} in a single pass, so how certain that is cannot be told"
+        over = f"{over} in a single pass, so its uncertainty is unknown"
     ratio = say.speedup(found.ratio, *words.bounds(found.interval))
     return f"baseline: {ratio} the speed of {first_name}, over {over}"
 
 
-def _telling(estimates: Sequence[Estimate]) -> Sequence[Estimate]:
+def _headline(estimates: Sequence[Estimate]) -> Sequence[Estimate]:
     """The estimate over all tasks, or those of the tasks where not all of them were measured."""
     if not estimates:
         return ()
@@ -60,7 +58,7 @@ def _task(estimate: Estimate) -> str:
     return f", {estimate.task}" if estimate.task else ""
 
 
-def _said(estimate: Estimate) -> str:
+def _speedup(estimate: Estimate) -> str:
     verdict = VERDICTS[estimate.verdict].word
     if estimate.speedup is None:
         return verdict

@@ -1,6 +1,4 @@
-"""What would run, and for how long? The lines of a dry run."""
-
-from __future__ import annotations
+"""Formats the plan of a dry run: what would run, and for how long."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -27,7 +25,7 @@ def lines(campaign: Campaign, estimate: Expected | None) -> Iterator[str]:
 
 def _duration(estimate: Expected | None) -> str:
     if estimate is None:
-        return "expected  unknown: nobody says how large the target's weights are"
+        return "expected  unknown: the size of the target's weights is not known"
     shortest, longest = words.seconds(estimate.least_seconds), words.seconds(estimate.seconds)
     duration = longest if shortest == longest else f"{shortest} to {longest}"
     return f"expected  about {duration}; {estimate.basis}"
@@ -51,4 +49,4 @@ def _ends(campaign: Campaign) -> Iterator[str]:
             f"{say.percent(rule.precision, 1)}, or after {say.count(campaign.blocks, 'block')}"
         )
     if rule.budget_s is not None:
-        yield f"budget    {words.seconds(rule.budget_s)}; no block begins that would end later"
+        yield f"budget    {words.seconds(rule.budget_s)}; no block is started that would overrun it"

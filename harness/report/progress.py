@@ -1,9 +1,7 @@
-"""How far is the campaign? A bar with arm, prompt, tokens/s and the time left.
+"""Shows the progress of a campaign: a bar with arm, prompt, tokens/s and the time left.
 
-A log gets a line after each tenth instead: what runs for an hour must not look dead there.
+A log gets a line after each tenth instead, so that it shows that the run is alive.
 """
-
-from __future__ import annotations
 
 from types import TracebackType
 from typing import Self, assert_never
@@ -51,7 +49,7 @@ class ProgressDisplay:
             disable=not console.is_terminal,
         )
         self._tasks: dict[str, TaskID] = {}
-        self._told: set[str] = set()
+        self._printed: set[str] = set()
 
     def __enter__(self) -> Self:
         self._progress.start()
@@ -70,35 +68,35 @@ class ProgressDisplay:
         if name not in self._tasks:
             self._tasks[name] = self._progress.add_task(f"{name} starting", total=None, rate="")
         task, update = self._tasks[name], self._progress.update
-        said = f"{name}: " if name else ""
+        prefix = f"{name}: " if name else ""
         match event:
             case Planned():
                 update(task, total=event.total, completed=event.done)
             case Extended():
-                update(task, total=event.total, description=said + _why_longer(event))
+                update(task, total=event.total, description=prefix + _why_longer(event))
             case ArmFailed():
-                self._tell(f"{said}{event.arm} cannot run: {_why(event.failure)}")
+                self._print(f"{prefix}{event.arm} cannot run: {_why(event.failure)}")
             case TrialEnded():
                 update(task, advance=1, rate=_rate(event))
-                self._log(self._progress.tasks[task], said)
+                self._log(self._progress.tasks[task], prefix)
                 if event.failure is not None:
-                    self._tell(f"{said}{event.trial.arm} failed: {_why(event.failure)}")
+                    self._print(f"{prefix}{event.trial.arm} failed: {_why(event.failure)}")
             case _:
-                update(task, description=said + _what(event))
+                update(task, description=prefix + _what(event))
 
-    def _log(self, task: Task, said: str) -> None:
-        """After each tenth of the trials, a line for whoever sees no bar."""
+    def _log(self, task: Task, prefix: str) -> None:
+        """Print a line after each tenth of the trials where no bar is shown."""
         if self._progress.disable and task.total:
             tenths = int(10 * task.completed / task.total)
             if tenths > int(10 * (task.completed - 1) / task.total):
-                done = f"{said}{task.completed:.0f} of {task.total:.0f} trials"
+                done = f"{prefix}{task.completed:.0f} of {task.total:.0f} trials"
                 left = task.time_remaining
-                self._tell(f"{done}, about {seconds(left)} left" if left else done)
+                self._print(f"{done}, about {seconds(left)} left" if left else done)
 
-    def _tell(self, text: str) -> None:
-        """A line that stays, each one once: twenty trials may fail for one reason."""
-        if text not in self._told:
-            self._told.add(text)
+    def _print(self, text: str) -> None:
+        """Print a lasting line, each text only once: twenty trials may fail for one reason."""
+        if text not in self._printed:
+            self._printed.add(text)
             self._progress.console.print(text, markup=False, highlight=False, soft_wrap=True)
 
 

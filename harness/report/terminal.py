@@ -1,6 +1,4 @@
-"""What does the whole report look like? Header, arms, costs and flags, on a console."""
-
-from __future__ import annotations
+"""Prints the report of a submission: header, arms, costs and flags."""
 
 from collections.abc import Iterator, Sequence
 from textwrap import fill
@@ -23,12 +21,12 @@ def show(submission: Submission, summary: Summary, console: Console) -> None:
     """Print the report of a submission."""
     for line in _header(submission):
         console.print(line)
-    instruments = {control.arm for control in summary.controls}
+    controls = {control.arm for control in summary.controls}
     for arm in submission.arms:
-        if arm.role != "baseline" and arm.id not in instruments:
+        if arm.role != "baseline" and arm.id not in controls:
             console.print()
             _print_arm(arm, submission, summary, console)
-    _print_crowd(summary, console)
+    _print_throughput(summary, console)
     _print_controls(summary, console)
     if any(estimate.speedup is not None for estimate in summary.estimates):
         console.print()
@@ -52,7 +50,7 @@ def _print_arm(arm: Arm, submission: Submission, summary: Summary, console: Cons
         _print_energy(overall(estimates), submission, console)
 
 
-def _print_crowd(summary: Summary, console: Console) -> None:
+def _print_throughput(summary: Summary, console: Console) -> None:
     if summary.throughput:
         console.print()
         _print_wrapped(arms.CONCURRENCY_TITLE, console, style="bold")
@@ -105,9 +103,9 @@ def _reason(estimates: Sequence[Estimate], submission: Submission) -> str:
 
 
 def _print_energy(estimate: Estimate, submission: Submission, console: Console) -> None:
-    said = words.energy(estimate, submission.settings.energy_method)
-    if said is not None:
-        _print_wrapped(said, console)
+    text = words.energy(estimate, submission.settings.energy_method)
+    if text is not None:
+        _print_wrapped(text, console)
 
 
 def _print_curve(submission: Submission, console: Console) -> None:
@@ -123,19 +121,19 @@ def _print_flags(flags: Sequence[Flag], console: Console) -> None:
         console.print(Text("Before you trust these figures:", style="bold"))
     for flag in flags:
         mark, style = words.SEVERITIES[flag.severity]
-        said = f"{mark} {flag.name}: {flag.message}"
-        _print_wrapped(said, console, style=style, first=_INDENT, rest=2 * _INDENT)
+        text = f"{mark} {flag.name}: {flag.message}"
+        _print_wrapped(text, console, style=style, first=_INDENT, rest=2 * _INDENT)
         _print_wrapped(flag.remedy, console, first=2 * _INDENT, rest=2 * _INDENT)
 
 
 def _print_wrapped(
-    said: str, console: Console, *, style: str = "", first: str = "", rest: str = ""
+    text: str, console: Console, *, style: str = "", first: str = "", rest: str = ""
 ) -> None:
     """A paragraph without the blanks that rich leaves at the ends of lines; nothing for no text."""
-    if not said:
+    if not text:
         return
     paragraph = fill(
-        said,
+        text,
         console.width,
         initial_indent=first,
         subsequent_indent=rest,

@@ -1,6 +1,4 @@
-"""What was understood of a result, as lines? What the comment under a pull request says too."""
-
-from __future__ import annotations
+"""Formats how a result was understood, as the comment on its pull request does."""
 
 from collections.abc import Iterator
 
@@ -9,7 +7,7 @@ from schemas.vocabulary import VERDICTS, say
 
 
 def lines(said: Understanding) -> Iterator[str]:
-    """Machine, models, arms with their verdicts, and flags with the way to mend them."""
+    """Machine, models, arms with their verdicts, and flags with their remedies."""
     yield f"machine  {said.device}, {said.backend}"
     yield f"engine   {said.engine}"
     yield f"target   {said.target} ({said.size_class})"

@@ -40,7 +40,7 @@ def test_an_engine_that_failed_stands_in_the_list_with_its_reason() -> None:
 def test_a_single_pass_says_that_its_certainty_is_unknown() -> None:
     once = replace(FIRST, design=replace(FIRST.design, interleaved="block", blocks=1))
 
-    assert "in a single pass, so how certain that is cannot be told" in compared(a=once, b=SECOND)
+    assert "in a single pass, so its uncertainty is unknown" in compared(a=once, b=SECOND)
 
 
 def compared(failed: Mapping[str, str] | None = None, /, **engines: Submission) -> str:
