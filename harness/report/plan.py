@@ -5,7 +5,9 @@ from collections.abc import Iterator
 
 from harness.campaign.duration import Expected
 from harness.campaign.model import Campaign
+from harness.campaign.plan import plan
 from harness.report import words
+from schemas.codec import Json, encode
 from schemas.vocabulary import say
 
 
@@ -50,3 +52,23 @@ def _ends(campaign: Campaign) -> Iterator[str]:
         )
     if rule.budget_s is not None:
         yield f"budget    {words.seconds(rule.budget_s)}; no block is started that would overrun it"
+
+
+def as_json(campaign: Campaign, estimate: Expected | None) -> dict[str, Json]:
+    """The plan for machines, with every trial in its order."""
+    return {
+        "profile": campaign.profile,
+        "target": encode(campaign.target.model),
+        "drafts": [encode(draft.model) for draft in campaign.drafts],
+        "arms": [encode(arm) for arm in campaign.arms],
+        "suite": campaign.suite.id,
+        "prompts": [prompt.id for prompt in campaign.suite.prompts],
+        "settings": encode(campaign.settings),
+        "blocks": campaign.blocks,
+        "least_blocks": campaign.least_blocks,
+        "stopping": encode(campaign.stopping),
+        "expected_s": round(estimate.seconds, 1) if estimate else None,
+        "expected_least_s": round(estimate.least_seconds, 1) if estimate else None,
+        "expected_from": estimate.basis if estimate else None,
+        "trials": [encode(trial) for trial in plan(campaign)],
+    }

@@ -18,18 +18,7 @@ from rich.progress import (
 )
 
 from harness.report.words import seconds
-from harness.run.events import (
-    ArmFailed,
-    Event,
-    Extended,
-    Finished,
-    Loading,
-    Planned,
-    Probing,
-    TrialEnded,
-    TrialStarted,
-    WarmingUp,
-)
+from harness.run import events
 from harness.runners.base import Failure
 from schemas.vocabulary import say
 
@@ -63,20 +52,20 @@ class ProgressDisplay:
     ) -> None:
         self._progress.stop()
 
-    def __call__(self, event: Event, *, name: str = "") -> None:
+    def __call__(self, event: events.Event, *, name: str = "") -> None:
         """Show what happened to the campaign `name`; each has a bar of its own."""
         if name not in self._tasks:
             self._tasks[name] = self._progress.add_task(f"{name} starting", total=None, rate="")
         task, update = self._tasks[name], self._progress.update
         prefix = f"{name}: " if name else ""
         match event:
-            case Planned():
+            case events.Planned():
                 update(task, total=event.total, completed=event.done)
-            case Extended():
+            case events.Extended():
                 update(task, total=event.total, description=prefix + _why_longer(event))
-            case ArmFailed():
+            case events.ArmFailed():
                 self._print(f"{prefix}{event.arm} cannot run: {_why(event.failure)}")
-            case TrialEnded():
+            case events.TrialEnded():
                 update(task, advance=1, rate=_rate(event))
                 self._log(self._progress.tasks[task], prefix)
                 if event.failure is not None:
@@ -104,29 +93,35 @@ def _why(failure: Failure) -> str:
     return f"{failure.detail} [{failure.reason}]"
 
 
-def _what(event: Loading | WarmingUp | Probing | TrialStarted | Finished) -> str:
+def _what(
+    event: events.Loading
+    | events.WarmingUp
+    | events.Probing
+    | events.TrialStarted
+    | events.Finished,
+) -> str:
     match event:
-        case Loading():
+        case events.Loading():
             return f"Loading {event.what}"
-        case WarmingUp():
+        case events.WarmingUp():
             return f"Warming up {event.arm}"
-        case Probing():
+        case events.Probing():
             return "Measuring costs of single steps"
-        case TrialStarted():
+        case events.TrialStarted():
             return f"{event.trial.arm} · {event.trial.prompt}"
-        case Finished():
+        case events.Finished():
             return "Done"
         case _:
             assert_never(event)
 
 
-def _why_longer(event: Extended) -> str:
+def _why_longer(event: events.Extended) -> str:
     if event.half_width is None:
         return "One more block"
     return f"Still ±{say.percent(event.half_width, 1)}, one more block"
 
 
-def _rate(event: TrialEnded) -> str:
+def _rate(event: events.TrialEnded) -> str:
     if event.failure is not None:
         return f"failed: {event.failure.reason}"
     return "" if event.tps is None else f"{event.tps:.1f} tokens/s"

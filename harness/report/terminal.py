@@ -1,6 +1,6 @@
-"""Prints the report of a submission: header, arms, costs and flags."""
+"""Prints the report of a submission, and compares the engines of one command."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from textwrap import fill
 
 from rich.console import Console
@@ -9,10 +9,11 @@ from rich.text import Text
 from estimates.explain import reason
 from estimates.identity import identify
 from estimates.model import Estimate, Flag, Summary
-from estimates.repeatability import blocks_run
+from estimates.ratios import baseline_ratio
+from estimates.repeatability import blocks_run, single_pass
 from harness.report import arms, trust, words
 from schemas.submission import Arm, Submission
-from schemas.vocabulary import say
+from schemas.vocabulary import VERDICTS, say
 
 _INDENT = "  "
 
@@ -141,3 +142,58 @@ def _print_wrapped(
         break_on_hyphens=False,
     )
     console.print(Text(paragraph, style=style), soft_wrap=True)
+
+
+Measured = tuple[Submission, Summary]
+
+
+def compared(measured: Mapping[str, Measured], failed: Mapping[str, str]) -> Iterator[str]:
+    """Each engine's baseline over the first one's, and the speedup of every arm on it.
+
+    Those in `failed` have a reason instead of a result.
+    """
+    first_name, (first, _) = next(iter(measured.items()))
+    yield "Engines compared:"
+    for name, (submission, summary) in measured.items():
+        engine = submission.engine
+        yield f"  {name}: {engine.name} {engine.version or say.UNKNOWN}, {engine.backend}"
+        if name != first_name:
+            yield f"    {_baselines(first_name, first, submission)}"
+        for arm in (arm for arm in submission.arms if arm.role == "speculation"):
+            estimates = [each for each in summary.estimates if each.arm == arm.id]
+            for estimate in _headline(estimates):
+                yield f"    {arm.id}{_of_task(estimate)}: {_engine_speedup(estimate)}"
+    for name, cause in failed.items():
+        yield f"  {name}: not measured"
+        yield f"    {cause}"
+
+
+def _baselines(first_name: str, first: Submission, other: Submission) -> str:
+    found = baseline_ratio(first, other)
+    if found is None:
+        return f"baseline: no prompt and block in common with {first_name}"
+    over = say.count(found.prompts, "prompt")
+    if not found.interval and (single_pass(first) or single_pass(other)):
+        over = f"{over} in a single pass, so its uncertainty is unknown"
+    ratio = say.speedup(found.ratio, *words.bounds(found.interval))
+    return f"baseline: {ratio} the speed of {first_name}, over {over}"
+
+
+def _headline(estimates: Sequence[Estimate]) -> Sequence[Estimate]:
+    """The estimate over all tasks, or those of the tasks where not all of them were measured."""
+    if not estimates:
+        return ()
+    whole = overall(estimates)
+    tasks = [each for each in estimates if each.task is not None and each.speedup is not None]
+    return (whole,) if whole.speedup is not None or not tasks else tasks
+
+
+def _of_task(estimate: Estimate) -> str:
+    return f", {estimate.task}" if estimate.task else ""
+
+
+def _engine_speedup(estimate: Estimate) -> str:
+    verdict = VERDICTS[estimate.verdict].word
+    if estimate.speedup is None:
+        return verdict
+    return f"{words.speedup(estimate)} the speed of its own baseline ({verdict})"

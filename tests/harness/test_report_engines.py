@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from estimates.summary import summarize
-from harness.report.engines import lines
+from harness.report import terminal
 from tests.estimates.campaigns import campaign, trial
 
 if TYPE_CHECKING:
@@ -45,4 +45,4 @@ def test_a_single_pass_says_that_its_certainty_is_unknown() -> None:
 
 def compared(failed: Mapping[str, str] | None = None, /, **engines: Submission) -> str:
     measured = {name: (each, summarize(each)) for name, each in engines.items()}
-    return "\n".join(lines(measured, failed or {}))
+    return "\n".join(terminal.compared(measured, failed or {}))
