@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from pipeline.intake.verdict import Report, Result
 
 from estimates.summary import summarize
 from estimates.understanding import understand
 from harness.cli.validate import understood_lines
 from pipeline.collection.plausibility import corpus_flags
 from pipeline.intake import comment
-from pipeline.intake.verdict import Report, Result
 from schemas.submission import Device, Gpu, Submission
 from tests.pipeline.tables import database, entry, one
 from tests.samples import Costs, sample
