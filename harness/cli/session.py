@@ -86,9 +86,9 @@ def _print(
             show(each.submission, each.summary, screen)
         if len(measured) + len(errors) > 1 and measured:
             screen.rule()
-            summaries = {name: (each.submission, each.summary) for name, each in measured.items()}
+            engines = {name: (each.submission, each.summary) for name, each in measured.items()}
             failed = {name: str(error) for name, error in errors.items()}
-            for line in compared(summaries, failed):
+            for line in compared(engines, failed):
                 screen.print(line, soft_wrap=True, markup=False)
     for each in measured.values():
         console.say(f"Result: {each.path}")
