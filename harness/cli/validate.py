@@ -63,20 +63,20 @@ def _entry(path: Path, finding: Finding) -> Json:
     return {"file": str(path), **fields} if isinstance(fields, dict) else fields
 
 
-def understood_lines(said: Understanding) -> Iterator[str]:
+def understood_lines(read: Understanding) -> Iterator[str]:
     """Machine, models, arms with their verdicts, and flags with their remedies."""
-    yield f"machine  {said.device}, {said.backend}"
-    yield f"engine   {said.engine}"
-    yield f"target   {said.target} ({said.size_class})"
-    prompts = say.count(said.prompts, "prompt")
-    yield f"campaign {said.profile}, {said.measured_on}, {prompts}, {said.blocks} blocks"
-    yield f"credit   {said.contributor or 'nobody (anonymous)'}"
-    if said.supersedes:
-        yield f"replaces {said.supersedes}"
-    for arm in said.arms:
+    yield f"machine  {read.device}, {read.backend}"
+    yield f"engine   {read.engine}"
+    yield f"target   {read.target} ({read.size_class})"
+    prompts = say.count(read.prompts, "prompt")
+    yield f"campaign {read.profile}, {read.measured_on}, {prompts}, {read.blocks} blocks"
+    yield f"credit   {read.contributor or 'nobody (anonymous)'}"
+    if read.supersedes:
+        yield f"replaces {read.supersedes}"
+    for arm in read.arms:
         yield f"{arm.arm}: {_outcome(arm)}"
         yield from (f"  {task.task}: {_figure(arm, task.task)}" for task in arm.said if task.task)
-    for flag in said.flags:
+    for flag in read.flags:
         yield f"{flag.severity} {flag.name}: {flag.message} {flag.remedy}"
 
 
@@ -88,8 +88,8 @@ def _outcome(arm: ArmSaid) -> str:
 
 
 def _figure(arm: ArmSaid, task: str | None) -> str:
-    said = next(each for each in arm.said if each.task == task)
-    verdict = VERDICTS[said.verdict].word
-    if said.speedup is None:
+    found = next(each for each in arm.said if each.task == task)
+    verdict = VERDICTS[found.verdict].word
+    if found.speedup is None:
         return verdict
-    return f"{verdict}, {say.speedup(said.speedup, said.interval_low, said.interval_high)}"
+    return f"{verdict}, {say.speedup(found.speedup, found.interval_low, found.interval_high)}"
