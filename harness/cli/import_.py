@@ -114,6 +114,7 @@ class ImportOptions:
             "A directory, or NAME.json for a single result. Default: the current directory.",
             short="-o",
             metavar="PATH",
+            panel="Result",
         ),
     ] = None
     contributor: Contributor = None

@@ -9,7 +9,7 @@ from pipeline.intake.verdict import Report, Result
 
 from estimates.summary import summarize
 from estimates.understanding import understand
-from harness.report.understood import lines
+from harness.cli.validate import understood_lines
 from pipeline.collection.plausibility import corpus_flags
 from pipeline.intake import comment
 from schemas.submission import Device, Gpu, Submission
@@ -75,7 +75,7 @@ def test_two_cards_are_one_device_in_the_table_the_comment_and_the_terminal() ->
     (label,) = one(database(entry(pair, summarize(pair))), "select device_label from setup")
 
     assert f"- Machine: `{label}`, `cuda`\n" in comment.body(report)
-    assert next(lines(understood)) == f"machine  {label}, cuda"
+    assert next(understood_lines(understood)) == f"machine  {label}, cuda"
 
 
 def test_two_cards_at_twice_the_speed_of_one_are_no_surprise() -> None:
