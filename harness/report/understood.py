@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from estimates.understanding import ArmSaid, Understanding, overall
+from estimates.understanding import ArmResult, Understanding, overall
 from schemas.vocabulary import VERDICTS, say
 
 
@@ -25,14 +25,14 @@ def lines(said: Understanding) -> Iterator[str]:
         yield f"{flag.severity} {flag.name}: {flag.message} {flag.remedy}"
 
 
-def _outcome(arm: ArmSaid) -> str:
+def _outcome(arm: ArmResult) -> str:
     if arm.failure is not None:
         return f"failed ({arm.failure})"
     whole = overall(arm)
     return "not compared" if whole is None else _figure(arm, whole.task)
 
 
-def _figure(arm: ArmSaid, task: str | None) -> str:
+def _figure(arm: ArmResult, task: str | None) -> str:
     said = next(each for each in arm.said if each.task == task)
     verdict = VERDICTS[said.verdict].word
     if said.speedup is None:

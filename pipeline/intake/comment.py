@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from estimates.understanding import ArmSaid, FlagSaid, TaskSaid, Understanding, overall
+from estimates.model import Flag
+from estimates.understanding import ArmResult, TaskResult, Understanding, overall
 from pipeline.intake.verdict import Position, Report, Result, Told
 from schemas.finding import shown
 from schemas.vocabulary import VERDICTS, say
@@ -120,7 +121,7 @@ def _credit(contributor: str | None, author: str | None) -> str:
     return f"{code(contributor)}; the pull request is by {code(author)}"
 
 
-def _arm(arm: ArmSaid, said: Understanding, position: Position | None) -> Iterator[str]:
+def _arm(arm: ArmResult, said: Understanding, position: Position | None) -> Iterator[str]:
     draft = f" with {code(arm.draft)}" if arm.draft else ""
     depth = f", up to {say.count(arm.depth, 'token')} a draft" if arm.depth else ""
     role = "" if arm.role == "speculation" else f" ({arm.role})"
@@ -137,7 +138,7 @@ def _arm(arm: ArmSaid, said: Understanding, position: Position | None) -> Iterat
         yield "\n".join([*head, *map(_row, arm.said)])
 
 
-def _position(arm: ArmSaid, said: Understanding, position: Position) -> str:
+def _position(arm: ArmResult, said: Understanding, position: Position) -> str:
     near = {
         "device": f"on the same device and backend ({code(said.device)}, {code(said.backend)})",
         "size-class": f"with a target of the same size class ({code(said.size_class)})",
@@ -150,17 +151,17 @@ def _position(arm: ArmSaid, said: Understanding, position: Position) -> str:
     )
 
 
-def _row(said: TaskSaid) -> str:
+def _row(said: TaskResult) -> str:
     task = said.task or "**all tasks**"
     return f"| {task} | {VERDICTS[said.verdict].word} | {_speedup(said)} | {said.prompts} |"
 
 
-def _speedup(said: TaskSaid) -> str:
+def _speedup(said: TaskResult) -> str:
     text = say.speedup(said.speedup, said.interval_low, said.interval_high)
     return text.replace("[", r"\[").replace("<", "&lt;")
 
 
-def _flags(flags: Iterable[FlagSaid]) -> Iterator[str]:
+def _flags(flags: Iterable[Flag]) -> Iterator[str]:
     lines = [
         f"- {flag.severity} {code(flag.name)}: {code(flag.message)}\n"
         f"    - to mend it: {code(flag.remedy)}"

@@ -16,7 +16,7 @@ from typing import Literal
 import orjson
 
 from estimates.understanding import (
-    ArmSaid,
+    ArmResult,
     Understanding,
     overall,
 )
@@ -48,7 +48,9 @@ def positions(own: Understanding, collection: Iterable[Understanding]) -> tuple[
     return tuple(position for position in found if position is not None)
 
 
-def _position(arm: ArmSaid, own: Understanding, others: Iterable[Understanding]) -> Position | None:
+def _position(
+    arm: ArmResult, own: Understanding, others: Iterable[Understanding]
+) -> Position | None:
     said = overall(arm)
     if said is None or said.speedup is None:
         return None
