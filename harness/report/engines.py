@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from estimates.identity import identify
 from estimates.model import Estimate, Summary
 from estimates.ratios import baseline_ratio
 from estimates.repeatability import single_pass
@@ -23,8 +24,8 @@ def lines(measured: Mapping[str, Measured], failed: Mapping[str, str]) -> Iterat
     first_name, (first, _) = next(iter(measured.items()))
     yield "Engines compared:"
     for name, (submission, summary) in measured.items():
-        engine = submission.engine
-        yield f"  {name}: {engine.name} {engine.version or say.UNKNOWN}, {engine.backend}"
+        build = identify(submission).engine_build
+        yield f"  {name}: {build}, {submission.engine.backend}"
         if name != first_name:
             yield f"    {_baselines(first_name, first, submission)}"
         for arm in (arm for arm in submission.arms if arm.role == "speculation"):
