@@ -1,4 +1,4 @@
-"""`draftmap validate`: is a result file valid? The same answer as in the project's own checks."""
+"""`draftmap validate`: check result files as the project's own pull-request check does."""
 
 from pathlib import Path
 from typing import Annotated
@@ -21,12 +21,9 @@ _INVALID = 1
 def validate(
     *,
     files: Annotated[list[Path], typer.Argument(help="Result files.")],
-    json: Annotated[bool, typer.Option("--json", help="Print the findings for machines.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
 ) -> None:
-    """Check result files against the format; prints one line per finding, the result of a check.
-
-    What was understood of each valid file goes to standard error, so that you see it before others.
-    """
+    """How each valid file was understood is printed on standard error, for you to check."""
     read = [(path, _read(path)) for path in files]
     found = [(path, each) for path, result in read if isinstance(result, tuple) for each in result]
     if json:
@@ -49,10 +46,10 @@ def _say_understood(path: Path, submission: Submission) -> None:
 
 
 def _read(path: Path) -> Submission | tuple[Finding, ...]:
-    """A file that cannot be read does not keep the others from being judged."""
+    """The file or its findings; a file that cannot be read is a finding, so that others go on."""
     try:
         with path.open("rb") as stream:
-            data = stream.read(MAX_BYTES + 1)  # one more than allowed: the loader says so
+            data = stream.read(MAX_BYTES + 1)  # one more than allowed: the loader reports it
     except OSError as error:
         next_step = "name the files in it" if path.is_dir() else "check the path"
         message = f"cannot be read ({error.strerror}); {next_step}"

@@ -14,9 +14,12 @@ from harness.importers.model import BASELINE, ArmRead, Part, Reading, Record
 from harness.importers.source import Given
 from harness.importers.translate import id_of, model_facts, reason_of
 from harness.importers.trials import rate_counts, rounds
+from schemas.vocabulary import METHODS
 
 # The experiment's script always drafts with these; its n-gram type has a depth of its own.
-_METHODS = {"baseline": "none", "ngram": "ngram-cache"}
+_METHODS = {
+    name: entry.id for entry in METHODS.values() for name in entry.names.get("inventivehq", ())
+}
 _DRAFT_MODEL = "draft-model:n_max=5"
 _SYSTEMS = {"windows": "windows", "macos": "macos", "darwin": "macos", "linux": "linux"}
 _BUILD = re.compile(r"\bb([0-9]{3,6})\b")

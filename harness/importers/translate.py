@@ -22,6 +22,7 @@ from schemas.submission import (
     Reason,
     Task,
 )
+from schemas.vocabulary import TASKS
 
 Vendor = Literal["nvidia", "amd", "intel", "apple", "qualcomm", "other"]
 
@@ -95,33 +96,12 @@ def _digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:_DIGEST]
 
 
-_OWN: dict[str, Task] = {task: task for task in get_args(Task)}
+_OWN: dict[str, Task] = {entry.id: entry.id for entry in TASKS.values()}
 
-# nvidia/SPEED-Bench, qualitative split.
-SPEED_BENCH: dict[str, str] = {
-    "coding": "code",
-    "writing": "creative",
-    "roleplay": "creative",
-}
-# The names of the nine prompts in the script of llama.cpp's thread 22673.
-MTP_BENCH: dict[str, str] = {
-    "code_python": "code",
-    "code_cpp": "code",
-    "long_code_review": "code",
-    "explain_concept": "chat",
-    "qa_factual": "chat",
-    "summarize": "summarization",
-    "translation": "translation",
-    "creative_short": "creative",
-    "stepwise_math": "math",
-}
-# hemingkx/Spec-Bench: six subtasks, the first of them split into the categories of MT-Bench.
-SPEC_BENCH: dict[str, str] = {
-    "coding": "code",
-    "writing": "creative",
-    "roleplay": "creative",
-    "math_reasoning": "math",
-}
+
+def task_names(suite: str) -> dict[str, Task]:
+    """Our task for each category or prompt of another suite."""
+    return {name: task.id for task in TASKS.values() for name in task.names.get(suite, ())}
 
 
 def task_of(

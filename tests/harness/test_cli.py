@@ -179,14 +179,14 @@ def test_a_result_that_is_there_is_not_replaced(tmp_path: Path, models: list[str
     result = call("run", *models, *SMALL, "--output", str(kept))
 
     assert result.exit_code == 1
-    assert f"{kept} is there already; name another --output" in result.stderr
+    assert f"{kept} already exists; name another --output" in result.stderr
     assert kept.read_text() == "an hour's work"
 
 
 def test_the_codes_that_commands_end_with_are_told() -> None:
     words = " ".join(call("--help").stdout.split())
 
-    assert "Exit codes: 0 done. 1 what was given cannot be used" in words
+    assert "Exit codes: 0 done. 1 the input is invalid" in words
 
 
 def test_resuming_nothing_is_said(tmp_path: Path, models: list[str]) -> None:

@@ -107,7 +107,7 @@ def test_a_report_that_cannot_be_written_is_one_line(tmp_path: Path, options: li
 
     assert done.returncode == 3
     assert done.stderr == (
-        "Error: the output cannot be written: No space left on device; make room for it\n"
+        "Error: the output cannot be written: No space left on device; free some disk space\n"
     )
 
 
