@@ -58,7 +58,9 @@ def positions(own: Understanding, collection: Iterable[Understanding]) -> tuple[
     return tuple(position for position in found if position is not None)
 
 
-def _position(arm: ArmResult, own: Understanding, others: Iterable[Understanding]) -> Position | None:
+def _position(
+    arm: ArmResult, own: Understanding, others: Iterable[Understanding]
+) -> Position | None:
     said = overall(arm)
     if said is None or said.speedup is None:
         return None
