@@ -13,7 +13,7 @@ from pipeline.site.pages.environment import render
 from pipeline.site.pages.figures import figure
 from pipeline.site.pages.model import Page, Site
 from pipeline.site.pages.rows import grouped, read
-from schemas.contract import PUBLISHED_SCHEMA, schema
+from schemas.validator import PUBLISHED_SCHEMA, schema
 
 UNITS = {"_tps": " tokens/s", "_gb_s": "", "_gb": "", "_mib": "", "_usd": "", "_c": ""}
 WORDS = {"vram": "GPU memory", "gpu": "GPU", "kv": "KV", "min": "least", "max": "most"}
