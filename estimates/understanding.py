@@ -20,6 +20,7 @@ from schemas.submission import (
     Submission,
     Task,
 )
+from schemas.vocabulary import size_class
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,15 +92,6 @@ def overall(arm: ArmSaid) -> TaskSaid | None:
     return tasks[0] if len(tasks) == 1 else whole
 
 
-# The size classes of the map; `macros.sql` says the same, and a test compares the two.
-SIZE_CLASSES = (
-    (1e9, "<1B"),
-    (3e9, "1\N{EN DASH}3B"),
-    (8e9, "3\N{EN DASH}8B"),
-    (16e9, "8\N{EN DASH}16B"),
-    (40e9, "16\N{EN DASH}40B"),
-)
-LARGEST, UNKNOWN_SIZE = ">40B", "unknown size"
 _MIB_PER_GIB = 1024
 
 
@@ -113,7 +105,7 @@ def understand(submission: Submission, summary: Summary | None = None) -> Unders
         backend=engine.backend,
         engine=f"{engine.name} {engine.version or build_name(engine.build_number)}",
         target=f"{target.name} {target.quantisation}",
-        size_class=size_class(target.parameters),
+        size_class=size_class(target.parameters).label,
         tier=submission.tier,
         profile=submission.profile,
         measured_on=submission.measured_from[:10],
@@ -156,13 +148,6 @@ def device(submission: Submission) -> str:
 def build_name(number: int | None) -> str:
     """`b9789`, for an engine that says its build and no version."""
     return f"b{number}" if number is not None else "(version unknown)"
-
-
-def size_class(parameters: int | None) -> str:
-    """The size class of a model with so many parameters."""
-    if parameters is None:
-        return UNKNOWN_SIZE
-    return next((name for below, name in SIZE_CLASSES if parameters < below), LARGEST)
 
 
 def _arm(arm: Arm, submission: Submission, estimates: tuple[Estimate, ...]) -> ArmSaid:

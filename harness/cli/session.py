@@ -19,7 +19,7 @@ from harness.errors import INTERRUPTED, HarnessError
 from harness.machine.detect import machine
 from harness.machine.environment import Watch
 from harness.machine.versions import commit
-from harness.report import engines, words
+from harness.report import engines
 from harness.report.terminal import show
 from harness.run import execute
 from harness.run import result_file as results
@@ -28,6 +28,7 @@ from harness.run.progress import ProgressDisplay
 from harness.run.turns import NotBegunError, in_turn
 from harness.runners.base import Runner
 from schemas.submission import Submission
+from schemas.vocabulary import say
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,6 +160,6 @@ def _begin_afresh(path: Path) -> None:
     if kept is not None:
         aside, trials = kept
         console.say(
-            f"An earlier run with these options stopped after {words.counted(trials, 'trial')}; "
+            f"An earlier run with these options stopped after {say.count(trials, 'trial')}; "
             f"--resume would go on with it. This one starts afresh, the old one is kept as {aside}"
         )

@@ -11,6 +11,7 @@ from typing import Literal
 
 from harness.machine.versions import PACKAGE, vendored_commit
 from schemas.submission import Device, Gpu, Machine, Snapshot
+from schemas.vocabulary import say
 
 Status = Literal["ok", "warn", "fail"]
 
@@ -102,9 +103,9 @@ def load(state: Snapshot, cores: int) -> Check:
     if state.load_1min is not None:
         parts.append(f"load {state.load_1min:.1f} on {cores} cores")
     if state.steal_fraction is not None:
-        parts.append(f"{state.steal_fraction:.0%} stolen by the hypervisor")
+        parts.append(f"{say.percent(state.steal_fraction)} stolen by the hypervisor")
     if state.cpu_pressure is not None:
-        parts.append(f"tasks waited {state.cpu_pressure:.0%} of the time")
+        parts.append(f"tasks waited {say.percent(state.cpu_pressure)} of the time")
     found = ", ".join(parts) or "unknown"
     if (state.steal_fraction or 0.0) > _STEAL_LIMIT:
         remedy = "The host is shared and busy. Paired blocks allow for it; take --blocks 6."

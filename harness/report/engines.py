@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from estimates.model import Estimate, Summary
 from estimates.ratios import baseline_ratio
 from estimates.repeatability import single_pass
-from estimates.wording import interval_text
 from harness.report import words
 from harness.report.terminal import overall
 from schemas.submission import Submission
+from schemas.vocabulary import VERDICTS, say
 
 Measured = tuple[Submission, Summary]
 
@@ -24,7 +24,7 @@ def lines(measured: Mapping[str, Measured], failed: Mapping[str, str]) -> Iterat
     yield "Engines compared:"
     for name, (submission, summary) in measured.items():
         engine = submission.engine
-        yield f"  {name}: {engine.name} {engine.version or words.UNKNOWN}, {engine.backend}"
+        yield f"  {name}: {engine.name} {engine.version or say.UNKNOWN}, {engine.backend}"
         if name != first_name:
             yield f"    {_baselines(first_name, first, submission)}"
         for arm in (arm for arm in submission.arms if arm.role == "speculation"):
@@ -40,11 +40,11 @@ def _baselines(first_name: str, first: Submission, other: Submission) -> str:
     found = baseline_ratio(first, other)
     if found is None:
         return f"baseline: no prompt and block of both it and {first_name}"
-    bounds = f" {interval_text(found.interval.low, found.interval.high)}" if found.interval else ""
-    over = words.counted(found.prompts, "prompt")
+    over = say.count(found.prompts, "prompt")
     if not found.interval and (single_pass(first) or single_pass(other)):
         over = f"{over} in a single pass, so how certain that is cannot be told"
-    return f"baseline: {found.ratio:.2f}{bounds} times the speed of {first_name}, over {over}"
+    ratio = say.speedup(found.ratio, *words.bounds(found.interval))
+    return f"baseline: {ratio} the speed of {first_name}, over {over}"
 
 
 def _telling(estimates: Sequence[Estimate]) -> Sequence[Estimate]:
@@ -61,7 +61,7 @@ def _task(estimate: Estimate) -> str:
 
 
 def _said(estimate: Estimate) -> str:
-    verdict, _ = words.VERDICTS[estimate.verdict]
+    verdict = VERDICTS[estimate.verdict].word
     if estimate.speedup is None:
         return verdict
-    return f"{words.speedup(estimate)} times its own baseline ({verdict})"
+    return f"{words.speedup(estimate)} the speed of its own baseline ({verdict})"

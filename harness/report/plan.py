@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from harness.campaign.duration import Expected
 from harness.campaign.model import Campaign
 from harness.report import words
+from schemas.vocabulary import say
 
 
 def lines(campaign: Campaign, estimate: Expected | None) -> Iterator[str]:
@@ -35,10 +36,10 @@ def _duration(estimate: Expected | None) -> str:
 def _trials(campaign: Campaign) -> str:
     least, most = campaign.least_blocks, campaign.blocks
     prompts, arms = len(campaign.suite.prompts), len(campaign.arms)
-    blocks = words.counted(most, "block") if least == most else f"{least} to {most} blocks"
+    blocks = say.count(most, "block") if least == most else f"{least} to {most} blocks"
     each = prompts * arms
     total = f"{most * each}" if least == most else f"{least * each} to {most * each}"
-    counts = f"{words.counted(prompts, 'prompt')} x {words.counted(arms, 'arm')}"
+    counts = f"{say.count(prompts, 'prompt')} x {say.count(arms, 'arm')}"
     return f"{blocks} x {counts} = {total}"
 
 
@@ -47,7 +48,7 @@ def _ends(campaign: Campaign) -> Iterator[str]:
     if rule.precision is not None:
         yield (
             f"ends      once every speedup is repeatable within \N{PLUS-MINUS SIGN}"
-            f"{rule.precision:.1%}, or after {words.counted(campaign.blocks, 'block')}"
+            f"{say.percent(rule.precision, 1)}, or after {say.count(campaign.blocks, 'block')}"
         )
     if rule.budget_s is not None:
         yield f"budget    {words.seconds(rule.budget_s)}; no block begins that would end later"

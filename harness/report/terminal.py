@@ -14,6 +14,7 @@ from estimates.repeatability import blocks_run
 from estimates.understanding import build_name
 from harness.report import arms, trust, words
 from schemas.submission import Arm, Submission
+from schemas.vocabulary import say
 
 _INDENT = "  "
 
@@ -82,10 +83,10 @@ def _header(submission: Submission) -> Iterator[Text]:
     engine, machine, suite = submission.engine, submission.machine, submission.suite
     card = machine.gpus[0] if machine.gpus and engine.backend != "cpu" else None
     memory = f" {card.vram_mib / 1024:.0f} GiB" if card and card.vram_mib else ""
-    place = f"{card.name}{memory}" if card else machine.cpu.name or words.UNKNOWN
+    place = f"{card.name}{memory}" if card else machine.cpu.name or say.UNKNOWN
     package = f" ({engine.runner} {engine.package_version})" if engine.package_version else ""
-    prompts = words.counted(len(suite.prompts), "prompt")
-    prompts += f" in {words.counted(blocks_run(submission), 'block')}"
+    prompts = say.count(len(suite.prompts), "prompt")
+    prompts += f" in {say.count(blocks_run(submission), 'block')}"
     longest = submission.settings.max_output_tokens
     limit = f", {longest} tokens each" if longest else ""
     yield _field("machine", f"{place}, {engine.backend}")

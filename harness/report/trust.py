@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 
 from estimates.model import Control, Estimate, Repeatability, Summary
 from estimates.repeatability import LEAST_BLOCKS, blocks_run, deciding
-from estimates.wording import interval_text
 from harness.report import words
 from schemas.submission import Probes, Submission, VerificationProbe
+from schemas.vocabulary import say
 
 _PLUS_MINUS = "\N{PLUS-MINUS SIGN}"
 
@@ -20,9 +20,11 @@ def ended(submission: Submission) -> str:
     """`after 4 of at most 6 blocks, within ±2.1 % (wanted: ±3.0 %)`: why no more was measured."""
     design, done = submission.design, blocks_run(submission)
     reach = deciding(submission)
-    found = "unknown precision" if reach is None else f"{_PLUS_MINUS}{_percent(reach)}"
+    found = "unknown precision" if reach is None else f"{_PLUS_MINUS}{say.percent(reach, 1)}"
     wanted = (
-        "" if design.precision is None else f" (wanted {_PLUS_MINUS}{_percent(design.precision)})"
+        ""
+        if design.precision is None
+        else f" (wanted {_PLUS_MINUS}{say.percent(design.precision, 1)})"
     )
     match design.ended:
         case "precise-enough":
@@ -31,13 +33,13 @@ def ended(submission: Submission) -> str:
             )
         case "budget-spent":
             budget = "" if design.budget_s is None else f" of {words.seconds(design.budget_s)}"
-            left = f"after {done} of {words.counted(design.blocks, 'block')}"
+            left = f"after {done} of {say.count(design.blocks, 'block')}"
             return f"{left}: the time{budget} was spent, {found}{wanted}"
         case "interrupted":
             return f"interrupted in block {done} of {design.blocks}; --resume goes on"
         case "completed":
             if design.precision is None:
-                passes = "the only block" if done == 1 else f"all {words.counted(done, 'block')}"
+                passes = "the only block" if done == 1 else f"all {say.count(done, 'block')}"
                 return f"after {passes}, as planned"
             return f"after all {design.blocks} blocks, still {found}{wanted}"
 
@@ -47,8 +49,8 @@ def repeatability(found: Repeatability | None) -> str:
     if found is None or found.half_width is None:
         return ""
     said = (
-        f"Repeatable within {_PLUS_MINUS}{_percent(found.half_width)} on these prompts "
-        f"({words.counted(found.blocks, 'block')})"
+        f"Repeatable within {_PLUS_MINUS}{say.percent(found.half_width, 1)} on these prompts "
+        f"({say.count(found.blocks, 'block')})"
     )
     if found.minutes_to_halve is None:
         return f"{said}."
@@ -63,9 +65,10 @@ def unknown_repeatability(summary: Summary) -> str:
 
 
 def predicted(estimates: Sequence[Estimate]) -> str:
-    """`... code 1.52 (-3%), json 1.90 (+1%).`: predictions, and what they leave unexplained."""
+    """Each task's predicted speedup, and what the prediction leaves unexplained."""
     parts = [
-        f"{each.task or 'all tasks'} {each.predicted_speedup:.2f} ({each.unexplained:+.0%})"
+        f"{each.task or 'all tasks'} {say.times(each.predicted_speedup)} "
+        f"({say.percent(each.unexplained, signed=True)})"
         for each in estimates
         if each.predicted_speedup is not None and each.unexplained is not None
     ]
@@ -74,18 +77,17 @@ def predicted(estimates: Sequence[Estimate]) -> str:
 
 
 def by_processor(estimate: Estimate | None) -> str:
-    """`By processor time: 0.77 [0.76, 0.79].`: the clock that other programs do not move."""
+    """The speedup by the clock that other programs do not move."""
     if estimate is None or estimate.cpu_speedup is None:
         return ""
-    bounds = estimate.cpu_interval
-    told = f" {interval_text(bounds.low, bounds.high)}" if bounds else ""
-    return f"By processor time, which other programs do not move: {estimate.cpu_speedup:.2f}{told}."
+    found = say.speedup(estimate.cpu_speedup, *words.bounds(estimate.cpu_interval))
+    return f"By processor time, which other programs do not move: {found}."
 
 
 def controls(summary: Summary) -> Iterator[str]:
     """One line per control arm: what it gave, and whether it had to."""
     for each in summary.controls:
-        bounds = interval_text(each.interval.low, each.interval.high) if each.interval else ""
+        bounds = say.interval(each.interval.low, each.interval.high) if each.interval else ""
         yield f"{each.arm} {each.ratio:.3f} {bounds}: {_judged(each)}{_same(each, summary)}"
 
 
@@ -108,10 +110,6 @@ def _same(control: Control, summary: Summary) -> str:
     if not compared:
         return ""
     return f"; {sum(each.identical for each in counts)} of {compared} outputs the same"
-
-
-def _percent(share: float) -> str:
-    return f"{share:.1%}"
 
 
 _BAR_LENGTH = 30

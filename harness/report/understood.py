@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from estimates.understanding import ArmSaid, Understanding, overall
-from estimates.wording import interval_text
-from harness.report import words
+from schemas.vocabulary import VERDICTS, say
 
 
 def lines(said: Understanding) -> Iterator[str]:
@@ -14,7 +13,7 @@ def lines(said: Understanding) -> Iterator[str]:
     yield f"machine  {said.device}, {said.backend}"
     yield f"engine   {said.engine}"
     yield f"target   {said.target} ({said.size_class})"
-    prompts = words.counted(said.prompts, "prompt")
+    prompts = say.count(said.prompts, "prompt")
     yield f"campaign {said.profile}, {said.measured_on}, {prompts}, {said.blocks} blocks"
     yield f"credit   {said.contributor or 'nobody (anonymous)'}"
     if said.supersedes:
@@ -35,9 +34,7 @@ def _outcome(arm: ArmSaid) -> str:
 
 def _figure(arm: ArmSaid, task: str | None) -> str:
     said = next(each for each in arm.said if each.task == task)
-    verdict, _ = words.VERDICTS[said.verdict]
+    verdict = VERDICTS[said.verdict].word
     if said.speedup is None:
         return verdict
-    if said.interval_low is None or said.interval_high is None:
-        return f"{verdict}, {said.speedup:.2f}"
-    return f"{verdict}, {said.speedup:.2f} {interval_text(said.interval_low, said.interval_high)}"
+    return f"{verdict}, {say.speedup(said.speedup, said.interval_low, said.interval_high)}"

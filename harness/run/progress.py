@@ -33,6 +33,7 @@ from harness.run.events import (
     WarmingUp,
 )
 from harness.runners.base import Failure
+from schemas.vocabulary import say
 
 
 class ProgressDisplay:
@@ -124,7 +125,7 @@ def _what(event: Loading | WarmingUp | Probing | TrialStarted | Finished) -> str
 def _why_longer(event: Extended) -> str:
     if event.half_width is None:
         return "One more block"
-    return f"Still ±{event.half_width:.1%}, one more block"
+    return f"Still ±{say.percent(event.half_width, 1)}, one more block"
 
 
 def _rate(event: TrialEnded) -> str:

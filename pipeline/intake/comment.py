@@ -10,28 +10,19 @@ import re
 from collections.abc import Iterable, Iterator
 
 from estimates.understanding import ArmSaid, FlagSaid, TaskSaid, Understanding, overall
-from estimates.wording import interval_text
 from pipeline.intake.verdict import Position, Report, Result, Told
 from schemas.finding import shown
+from schemas.vocabulary import VERDICTS, say
 
 MAX_SHOWN_RESULTS = 5
 MAX_SHOWN_FINDINGS = 50
 MAX_CHARACTERS = 60_000  # the code host takes 65,536
 SHORT_ID = 10
-TIMES = "\N{MULTIPLICATION SIGN}"
 _TICKS = re.compile(r"`+")
 _TITLES = {
     "accepted": "Accepted: thank you!",
     "rejected": "Not accepted yet",
     "no-result": "No result in this pull request",
-}
-_VERDICTS = {
-    "helps": "helps",
-    "hurts": "hurts",
-    "no-clear-difference": "no clear difference",
-    "too-few-prompts": "too few prompts",
-    "never-drafted": "never drafted",
-    "failed": "failed",
 }
 
 
@@ -60,14 +51,14 @@ def code(text: str) -> str:
 def _opening(report: Report) -> str:
     if report.decision == "no-result":
         return "This pull request touches no result, so there is nothing to judge."
-    files = _counted(report.result_count, "result file")
+    files = say.count(report.result_count, "result file")
     if report.decision == "accepted":
         return (
             f"{files}: well-formed, consistent and new. Once a maintainer has merged it, the site "
             "is built anew and shows it. Here is what was understood:"
         )
     return (
-        f"{_counted(report.finding_count, 'finding')} in {files}. Nothing is lost: mend what is "
+        f"{say.count(report.finding_count, 'finding')} in {files}. Nothing is lost: mend what is "
         "named below and push to the same branch; this comment is then written anew. To ask, just "
         "answer here. On your machine `python -m harness validate FILE` says the same."
     )
@@ -83,7 +74,7 @@ def _findings(report: Report) -> Iterator[str]:
         yield "\n".join([f"- {code(file)}", *lines])
     more = report.finding_count - len(told)
     if more > 0:
-        yield f"And {_counted(more, 'more finding')}."
+        yield f"And {say.count(more, 'more finding')}."
 
 
 def _finding(told: Told) -> str:
@@ -107,11 +98,12 @@ def _facts(said: Understanding, author: str | None) -> Iterator[str]:
     yield f"- Machine: {code(said.device)}, {code(said.backend)}"
     yield f"- Engine: {code(said.engine)}"
     yield f"- Target: {code(said.target)} ({code(said.size_class)})"
-    trials = _counted(said.trials, "trial")
+    trials = say.count(said.trials, "trial")
     failed = f", {said.failed_trials} of them failed" if said.failed_trials else ""
     yield (
         f"- Campaign: {said.profile}, {said.measured_on}, suite {code(said.suite)}, "
-        f"{_counted(said.prompts, 'prompt')} in {_counted(said.blocks, 'block')}, {trials}{failed}"
+        f"{say.count(said.prompts, 'prompt')} in {say.count(said.blocks, 'block')}, "
+        f"{trials}{failed}"
     )
     if said.tier == "imported":
         yield "- Tier: imported; never averaged with measured results"
@@ -130,7 +122,7 @@ def _credit(contributor: str | None, author: str | None) -> str:
 
 def _arm(arm: ArmSaid, said: Understanding, position: Position | None) -> Iterator[str]:
     draft = f" with {code(arm.draft)}" if arm.draft else ""
-    depth = f", up to {_counted(arm.depth, 'token')} a draft" if arm.depth else ""
+    depth = f", up to {say.count(arm.depth, 'token')} a draft" if arm.depth else ""
     role = "" if arm.role == "speculation" else f" ({arm.role})"
     yield f"**{code(arm.arm)}**{role}: {code(arm.method)}{draft}{depth}"
     if arm.failure is not None:
@@ -153,23 +145,19 @@ def _position(arm: ArmSaid, said: Understanding, position: Position) -> str:
     whole = overall(arm)
     own = "" if whole is None else f" {_speedup(whole)} against a median of"
     return (
-        f"Faster than {position.slower} of {_counted(position.results, 'result')} of this method "
-        f"{near}:{own or ' their median is'} {position.median_speedup:.2f}{TIMES}."
+        f"Faster than {position.slower} of {say.count(position.results, 'result')} of this method "
+        f"{near}:{own or ' their median is'} {say.times(position.median_speedup)}."
     )
 
 
 def _row(said: TaskSaid) -> str:
     task = said.task or "**all tasks**"
-    return f"| {task} | {_VERDICTS[said.verdict]} | {_speedup(said)} | {said.prompts} |"
+    return f"| {task} | {VERDICTS[said.verdict].word} | {_speedup(said)} | {said.prompts} |"
 
 
 def _speedup(said: TaskSaid) -> str:
-    if said.speedup is None:
-        return "\N{EN DASH}"
-    if said.interval_low is None or said.interval_high is None:
-        return f"{said.speedup:.2f}{TIMES}"
-    bounds = interval_text(said.interval_low, said.interval_high)
-    return f"{said.speedup:.2f}{TIMES} {bounds}".replace("[", r"\[").replace("<", "&lt;")
+    text = say.speedup(said.speedup, said.interval_low, said.interval_high)
+    return text.replace("[", r"\[").replace("<", "&lt;")
 
 
 def _flags(flags: Iterable[FlagSaid]) -> Iterator[str]:
@@ -181,10 +169,6 @@ def _flags(flags: Iterable[FlagSaid]) -> Iterator[str]:
     if lines:
         yield "Flags never reject; everybody sees them beside the figures:"
         yield "\n".join(lines)
-
-
-def _counted(number: int, thing: str) -> str:
-    return f"{number} {thing}{'' if number == 1 else 's'}"
 
 
 def _cut(parts: list[str]) -> str:

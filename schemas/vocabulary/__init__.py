@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import dataclasses
 import tomllib
+from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field
 from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from schemas.submission import Task
 
+if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
 T = TypeVar("T", bound="DataclassInstance")
@@ -49,7 +50,7 @@ class MethodEntry:
     drafts: bool = True
     every_round: bool = False
     free: bool = False
-    control: str | None = None
+    control: Literal["baseline-again", "empty-draft"] | None = None
     runners: tuple[str, ...] = ()
     nearest: str | None = None
     defaults: Mapping[str, float] = field(default_factory=dict)
@@ -62,7 +63,7 @@ class MethodEntry:
 class TaskEntry:
     """A task; a figure over all tasks needs the fixed ones."""
 
-    id: str
+    id: Task
     label: str
     fixed: bool = False
     names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -202,6 +203,7 @@ DEFAULT_RUNNER: str = _runners.pop("default")
 
 METHODS = _entries(MethodEntry, "methods", _document("methods"))
 TASKS = _entries(TaskEntry, "tasks", _tasks)
+FIXED_TASKS = tuple(task.id for task in TASKS.values() if task.fixed)
 VERDICTS = _entries(VerdictEntry, "verdicts", _verdicts)
 SIZES = _entries(SizeClass, "sizes", _document("sizes"))
 RUNNERS = _entries(RunnerEntry, "runners", _runners)

@@ -5,10 +5,7 @@ Unknown is a dash, never a zero. `site_src/assets/javascripts/say.js` prints the
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from collections.abc import Sequence
 
 UNKNOWN = "\N{EN DASH}"
 TIMES = "\N{MULTIPLICATION SIGN}"
@@ -29,9 +26,12 @@ def number(value: float | None, digits: int = 1, unit: str = "") -> str:
     return f"{value:,.{digits}f}" + (f" {unit}" if unit else "")
 
 
-def percent(fraction: float | None, digits: int = 0) -> str:
-    """A fraction in percent: 0.784 is `78 %`."""
-    return UNKNOWN if fraction is None else f"{fraction * 100:.{digits}f} %"
+def percent(fraction: float | None, digits: int = 0, *, signed: bool = False) -> str:
+    """A fraction in percent: 0.784 is `78 %`, or `+78 %` with its sign."""
+    if fraction is None:
+        return UNKNOWN
+    sign = "+z" if signed else ""  # `z` turns a rounded -0.0 into 0.0
+    return f"{fraction * 100:{sign}.{digits}f} %"
 
 
 def times(ratio: float | None) -> str:

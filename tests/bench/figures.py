@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Literal
 from estimates.intervals import equal_weight_mean, stratified_interval, t_interval
 from estimates.pairing import pair
 from estimates.repeatability import around
-from estimates.scopes import FIXED_TASKS
 from estimates.summary import summarize
+from schemas.vocabulary import FIXED_TASKS
 from tests.bench.designs import both_lengths, one_after_another
 from tests.bench.population import BLOCKS, CONTROL
 

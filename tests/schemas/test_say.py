@@ -41,6 +41,9 @@ def test_a_percentage_is_rounded_and_an_unknown_one_is_a_dash() -> None:
     assert say.percent(0.784) == "78 %"
     assert say.percent(0.0213, 1) == "2.1 %"
     assert say.percent(0.0) == "0 %"
+    assert say.percent(-0.034, signed=True) == "-3 %"
+    assert say.percent(-0.001, 1, signed=True) == "-0.1 %"
+    assert say.percent(-0.001, signed=True) == "+0 %"
     assert say.percent(None) == "\N{EN DASH}"
 
 

@@ -117,7 +117,7 @@ export const command = (cells, row) => {
   const parts = ["python -m harness run", `--target ${word(`${label(cells, "target", row)}-${key(cells, "quant", row)}`)}.gguf`];
   if (draft) parts.push(`--draft ${word(draft.replace(/ (?=[^ ]*$)/, "-"))}.gguf`);
   const way = key(cells, "method", row);
-  if (way !== "other") parts.push(`--method ${way}${depth === "none" ? "" : `:n_max=${depth}`}`);
+  if (cells.words.methods[way].runners.length) parts.push(`--method ${way}${depth === "none" ? "" : `:n_max=${depth}`}`);
   const reached = runner(cells.words, key(cells, "engine", row), way);
   if (reached) parts.push(reached);
   const crowd = key(cells, "crowd", row);
