@@ -1,6 +1,4 @@
-"""What does the format reference say? All of it is read from the schema of a submission."""
-
-from __future__ import annotations
+"""The format reference: every field of a submission, read from its schema."""
 
 import json
 from collections.abc import Iterator, Mapping

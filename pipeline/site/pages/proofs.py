@@ -1,10 +1,8 @@
-"""How do we know that the harness is right? Figures of the benches, each with its command.
+"""The page Proofs: how the harness is checked, with figures of the benches and their commands.
 
 The benches write `site_src/design/data/*.json`, and `proofs.toml` says what of it is shown. A file
 that is not there has no section: the page shows what was run, never what should be.
 """
-
-from __future__ import annotations
 
 import json
 import tomllib
