@@ -150,7 +150,7 @@ def repository_address(root: Path) -> str | None:
 
 
 def site_address(given: str | None) -> str | None:
-    """The address that the site will have, with a trailing slash; `None` when nobody said."""
+    """The address that the site will have, with a trailing slash; `None` when it is unknown."""
     address = given or os.environ.get(SITE)
     return address.rstrip("/") + "/" if address else None
 

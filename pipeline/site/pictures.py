@@ -72,8 +72,8 @@ def _pictures(connection: duckdb.DuckDBPyConnection, name: str) -> dict[Scheme, 
         chart = draw(connection, name)
         return {"light": chart.svg, "dark": chart.svg_dark}
     wide, _ = drawings(opening(map_choices(connection)))
-    made = environment().get_template("map.html.jinja").make_module()
-    drawn = LINK.sub(r"<\1g", str(made.svg(wide, str)).strip())  # links lead nowhere from a README
+    svg = getattr(environment().get_template("map.html.jinja").make_module(), "svg")  # noqa: B009 - macros are not in the type
+    drawn = LINK.sub(r"<\1g", str(svg(wide, str)).strip())  # links lead nowhere from a README
     head, _, rest = drawn.partition(">")
     return {scheme: f"{head}>\n<style>{map_style(scheme)}</style>{rest}\n" for scheme in SCHEMES}
 

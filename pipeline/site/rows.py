@@ -31,7 +31,8 @@ def read(connection: duckdb.DuckDBPyConnection, name: str, **parameters: str) ->
 
 def frame(connection: duckdb.DuckDBPyConnection, name: str, **parameters: str) -> pl.DataFrame:
     """The rows of `sql/<name>.sql` as a frame."""
-    return connection.sql(text(name), params=parameters or None).pl()
+    found: pl.DataFrame = connection.sql(text(name), params=parameters or None).pl()
+    return found
 
 
 def text(name: str) -> str:

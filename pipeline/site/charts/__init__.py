@@ -3,8 +3,6 @@
 `draw(connection, "tasks", tier="measured")` binds the parameters into `sql/tasks.sql`.
 """
 
-import hashlib
-import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -26,8 +24,6 @@ from schemas.vocabulary import say
 Value: TypeAlias = "str | float | int | bool | None"
 
 SIGNIFICANT_DIGITS = 4
-_ID = re.compile(r'\bid="([^"]+)"')
-_ID_OR_USE = re.compile(r'(\bid="|url\(#|href="#)([^")]+)("|\))')
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,19 +144,7 @@ def _spec(definition: Definition, rows: list[Row]) -> dict[str, Any]:
 
 def _svg(spec: dict[str, Any], scheme: Scheme) -> str:
     static = orjson.dumps({**spec, "width": STATIC_WIDTH_PX, "config": CONFIGS[scheme]})
-    return _with_own_ids(vl_convert.vegalite_to_svg(static.decode()), static)
-
-
-def _with_own_ids(svg: str, static: bytes) -> str:
-    """The picture with ids of its own.
-
-    The renderer counts gradients and clips over all that it has drawn: without this the same chart
-    would differ from run to run, and two pictures on one page could name the same id.
-    """
-    prefix = hashlib.sha256(static).hexdigest()[:8]
-    names = dict.fromkeys(_ID.findall(svg))
-    own = {name: f"c{prefix}-{number}" for number, name in enumerate(names)}
-    return _ID_OR_USE.sub(lambda match: f"{match[1]}{own[match[2]]}{match[3]}", svg)
+    return vl_convert.vegalite_to_svg(static.decode())
 
 
 def _alt(definition: Definition, rows: list[Row]) -> str:

@@ -8,7 +8,7 @@ import altair as alt
 from pipeline.site.charts.theme import Row
 
 LINE_PX = 14
-REACH = 10.0  # how far an axis of speedups follows an interval
+FARTHEST = 10.0  # how far an axis of speedups follows an interval
 LEAST_TICKS = 4
 TICKS: tuple[tuple[float, ...], ...] = (
     (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100),
@@ -16,7 +16,7 @@ TICKS: tuple[tuple[float, ...], ...] = (
     (0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.2, 1.4, 1.6, 1.8, 2),
     tuple(step / 20 for step in range(14, 33)),
 )
-BETWEEN = " · "  # parts of a name; each gets a line of its own beside the chart
+BETWEEN = " · "  # parts of a name; each gets a line of its own at the chart
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,14 +43,14 @@ class SpeedupAxis:
 
 
 def speedup_axis(rows: list[Row]) -> SpeedupAxis:
-    """An axis that shows every speedup, always 1, and of an interval what lies in its reach.
+    """An axis that shows every speedup, always 1, and of an interval what lies within ten times.
 
     Beyond ten times either way the words say no more than that (`<0.1`, `>10`), nor does the axis:
     one interval without evidence would squeeze all others together.
     """
     middles = [row["speedup"] for row in rows if row["speedup"] is not None]
     bounds = [
-        min(max(row[key], 1 / REACH), REACH)
+        min(max(row[key], 1 / FARTHEST), FARTHEST)
         for row in rows
         for key in ("interval_low", "interval_high")
         if row.get(key) is not None
@@ -64,7 +64,7 @@ def cut_off(rows: list[Row]) -> bool:
     """Whether some interval goes on beyond what an axis shows of it."""
     return any(
         row["interval_low"] is not None
-        and (row["interval_low"] < 1 / REACH or row["interval_high"] > REACH)
+        and (row["interval_low"] < 1 / FARTHEST or row["interval_high"] > FARTHEST)
         for row in rows
     )
 

@@ -15,8 +15,8 @@ def tasks(rows: list[Row]) -> str:
     best = max(single, key=_speedup)
     worst = min(single, key=_speedup)
     return (
-        f"The highest median is {_said(best)}, {best['method_label']} on {best['task_label']};"
-        f" the lowest is {_said(worst)}, {worst['method_label']} on {worst['task_label']}."
+        f"The highest median is {_figure(best)}, {best['method_label']} on {best['task_label']};"
+        f" the lowest is {_figure(worst)}, {worst['method_label']} on {worst['task_label']}."
         f"{' A line that reaches the edge goes on beyond it.' if cut_off(rows) else ''}"
     )
 
@@ -41,14 +41,14 @@ def submission_tasks(rows: list[Row]) -> str:
     overall = [row for row in judged if row["task"] == "all"]
     best = max(overall or judged, key=_speedup)
     scope = "over all tasks" if overall else f"on {best['task_label']}"
-    return f"{best['arm_label']} reaches {_said(best)} {scope}."
+    return f"{best['arm_label']} reaches {_figure(best)} {scope}."
 
 
 def methods(rows: list[Row]) -> str:
     best = max(rows, key=_speedup)
     return (
         f"{best['method_label']} at depth {best['depth']} does best:"
-        f" {_said(best)} over {count(best['submissions'], 'submission')}."
+        f" {_figure(best)} over {count(best['submissions'], 'submission')}."
     )
 
 
@@ -142,7 +142,7 @@ def _speedup(row: Row) -> float:
     return float(row["speedup"])
 
 
-def _said(row: Row) -> str:
+def _figure(row: Row) -> str:
     return speedup(row["speedup"], row["interval_low"], row["interval_high"])
 
 

@@ -103,7 +103,7 @@ def series_by_concurrency(rows: list[Row], columns: Tooltip) -> Picture:
 def settings_by_build(rows: list[Row], columns: Tooltip) -> Picture:
     """A grey line for each setting over the builds; detected steps in colour."""
     builds = list(dict.fromkeys(row["engine_build"] for row in sorted(rows, key=_moment)))
-    # A phone has room for `llama.cpp` above `b6350`, but not beside it.
+    # A phone has room for `llama.cpp` above `b6350`, but not next to it.
     axis = alt.Axis(
         labelAngle=-30 if len(builds) > FEW_BUILDS else 0, labelExpr="split(datum.label, ' ')"
     )
@@ -128,10 +128,10 @@ def break_even_plane(rows: list[Row], columns: Tooltip) -> Picture:
     figures = [row[key] for row in rows for key in ("tokens_per_round", "round_cost")]
     limit = math.ceil(max(2.0, *figures) * 1.05 * 2) / 2
     colours, shapes = method_scales(rows)
-    plain = {"axis": alt.Axis(tickCount=8), "scale": alt.Scale(domain=[0, limit], nice=False)}
+    axis, scale = alt.Axis(tickCount=8), alt.Scale(domain=[0, limit], nice=False)
     points = _points(_base(rows, columns), opacity=0.85).encode(
-        x=alt.X("round_cost:Q", title="Round cost R (baseline tokens)", **plain),
-        y=alt.Y("tokens_per_round:Q", title="Tokens per round", **plain),
+        x=alt.X("round_cost:Q", title="Round cost R (baseline tokens)", axis=axis, scale=scale),
+        y=alt.Y("tokens_per_round:Q", title="Tokens per round", axis=axis, scale=scale),
         color=_channel(alt.Color, "method_label", "Method", colours),
         shape=_channel(alt.Shape, "method_label", "Method", shapes),
     )
@@ -163,7 +163,7 @@ def predicted_plane(rows: list[Row], columns: Tooltip) -> Picture:
 
 
 def verification_curves(rows: list[Row], columns: Tooltip) -> Picture:
-    """Colour by backend; the curves of one backend are told apart by their dashes."""
+    """Colour by backend; the curves of one backend are distinguished by their dashes."""
     colours = backend_colours(row["backend"] for row in rows)
     base = _base(rows, columns).encode(
         x=alt.X("width:Q", title="Tokens verified in one step", axis=alt.Axis(tickMinStep=1)),
@@ -222,8 +222,8 @@ def _points(base: alt.Chart, opacity: float = 1) -> alt.Chart:
     return points
 
 
-def _bars(base: alt.Chart, shown: str, width: float, **mark: float) -> alt.Chart:
-    bars: alt.Chart = base.transform_filter(shown).mark_rule(strokeWidth=width, **mark)
+def _bars(base: alt.Chart, shown: str, width: float, opacity: float = 1) -> alt.Chart:
+    bars: alt.Chart = base.transform_filter(shown).mark_rule(strokeWidth=width, opacity=opacity)
     return bars
 
 
@@ -247,7 +247,7 @@ def _upright(  # noqa: PLR0913 - one argument per visual channel
     """Points with upright intervals on a log axis of speedups, on `lines` where they are given."""
     span = speedup_axis(rows)
     y = alt.Y("speedup:Q", title=title, scale=span.scale, axis=span.axis)
-    bars = _bars(base, f"isValid(datum.interval_low) && ({shown})", width, opacity=opacity).encode(
+    bars = _bars(base, f"isValid(datum.interval_low) && ({shown})", width, opacity).encode(
         y=alt.Y("interval_low:Q", scale=span.scale), y2="interval_high:Q"
     )
     points = _points(base).encode(y=y, shape=shape)

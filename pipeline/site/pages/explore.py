@@ -51,6 +51,7 @@ class Facet:
     """A column of few values: key (for addresses), label (for people), and what sorts them.
 
     Whatever a facet sorts by, its key decides between equals. `more` are further texts by key.
+    With `printed` the file has what this makes of the labels instead of keys and labels.
     """
 
     name: str
@@ -58,11 +59,12 @@ class Facet:
     label: pl.Expr | None = None
     order: pl.Expr | None = None
     more: Mapping[str, Callable[[str], str]] | None = None
+    printed: Callable[[Any], str] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measure:
-    """A column of figures: how many digits are printed, and how many more are kept for sorting."""
+    """A column of figures: how many digits are printed, and how many more serve sorting."""
 
     name: str
     value: pl.Expr
@@ -155,7 +157,7 @@ FACETS = (
     Facet(
         name="task",
         key=col("task"),
-        label=col("task").map_elements(task, return_dtype=pl.String),
+        label=_named("task", {name: task(name) for name in ("all", *TASKS)}),
         order=_placed("task", tuple(TASKS)),
         more={"options": lambda name: f" --tasks {name}" if name in TASKS else ""},
     ),
@@ -169,10 +171,17 @@ FACETS = (
     Facet(name="setup", key=col("setup")),
     Facet(
         name="evidence",
-        key=col("submission").map_elements(submission_address, return_dtype=pl.String),
-        order=col("submission"),
+        key=col("submission"),
+        printed=submission_address,
     ),
-    Facet(name="command", key=pl.struct(*SETTING).map_elements(_command, return_dtype=pl.String)),
+    Facet(
+        name="command",
+        key=pl.concat_str(
+            (col(name).cast(pl.String).fill_null("") for name in SETTING), separator="|"
+        ),
+        label=pl.struct(SETTING),
+        printed=_command,
+    ),
 )
 MEASURES = (
     Measure(name="speedup", value=col("speedup"), digits=2, spare=1),
@@ -275,6 +284,8 @@ def _facet(rows: pl.DataFrame, facet: Facet) -> Mapping[str, object]:
         values.select("key").with_row_index("number"), on="key", how="left", maintain_order="left"
     )
     keys, labels = values["key"].to_list(), values["label"].to_list()
+    if facet.printed is not None:
+        keys = labels = list(map(facet.printed, labels))
     return {
         "keys": keys,
         **({} if labels == keys else {"labels": labels}),

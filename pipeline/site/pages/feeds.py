@@ -1,7 +1,7 @@
 """Atom and JSON feeds of what is new, and badges for a README.
 
 Dates come from the data, so that the same results give the same bytes. Entries are named by a
-UUID made from what they are about; links are relative where nobody said what the site's address is.
+UUID made from what they are about; links are relative where the site's address is unknown.
 """
 
 import uuid

@@ -113,7 +113,7 @@ def _object_name(parent: str, key: str, node: Node, resolved: Node) -> str | Non
 
 
 def _resolve(node: Node, root: Node) -> Node:
-    """Follow a reference inside the schema; keys beside `$ref` win."""
+    """Follow a reference inside the schema; keys next to `$ref` win."""
     if "$ref" not in node:
         return node
     target: Node = root

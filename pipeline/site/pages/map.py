@@ -21,7 +21,7 @@ LONGEST_LABEL = 28
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Layout:
-    """The measures of one drawing: wide has labels beside the squares, narrow above them."""
+    """The measures of one drawing: wide has labels left of the squares, narrow above them."""
 
     name: str
     width: int

@@ -54,7 +54,7 @@ def _page(connection: duckdb.DuckDBPyConnection, site: Site, page: Overview) -> 
     found = rows.read(connection, page.rows)
     here = address_of(page.path)
 
-    def said(prose: str) -> Markup:
+    def filled(prose: str) -> Markup:
         """Prose with its figures filled in."""
         made = environment().from_string(prose)
         return Markup(made.render(rows=found, url=lambda address: relative(here, address)))  # noqa: S704 - our own prose, its values escaped
@@ -66,7 +66,7 @@ def _page(connection: duckdb.DuckDBPyConnection, site: Site, page: Overview) -> 
         figures=(figure(connection, page.chart),) if page.chart else (),
         page=page,
         rows=found,
-        said=said,
+        filled=filled,
         numeric=FIGURES,
         columns=tuple(
             (heading, kind, column)

@@ -94,7 +94,9 @@ def _rows(
     elif isinstance(found, dict):
         yield from ({"name": key, **row} for key, row in sorted(found.items()))
     elif isinstance(found, list):
-        yield from (row for row in found if all(row.get(key) in kept for key, kept in only.items()))
+        yield from (
+            row for row in found if all(row.get(key) in chosen for key, chosen in only.items())
+        )
 
 
 def _printed(value: object, words: str, names: dict[str, str]) -> str:

@@ -112,7 +112,7 @@ def measured(row: Row, cells: Iterable[Row]) -> Measured | None:
 
 
 def in_words(quantity: str) -> str:
-    """A quantity's name in words; its unit stands beside the figure as printed."""
+    """A quantity's name in words; its unit is printed with the figure."""
     if quantity == "n_max":
         return "depth"
     for suffix, unit in UNITS.items():

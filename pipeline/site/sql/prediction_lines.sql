@@ -1,4 +1,4 @@
--- One row is one cell of one voter beside both predictions of it: the two hundred that are furthest
+-- One row is one cell of one voter with both predictions of it: the two hundred that are furthest
 -- off, of so many `cells`; `advised_cells` could be predicted from other machines.
 select
   *,

@@ -1,4 +1,4 @@
--- One row is one voter's cell beside one prediction of it: from its own campaign's probes, or from
+-- One row is one voter's cell with one prediction of it: from its own campaign's probes, or from
 -- the advisor without this voter. Of more than 1500 an even part by digest, so that the chart stays
 -- readable; the exported table `predictions` holds all.
 with predicted as (
