@@ -132,8 +132,9 @@ def single_block(evidence: Evidence) -> Flag | None:
 
 def not_interleaved(evidence: Evidence) -> Flag | None:
     """Arms ran one after another, or in an unknown order: drift can pass for a speedup."""
-    order = evidence.submission.design.order
-    if order in ("sequential", "unknown"):
+    design = evidence.submission.design
+    order = design.order
+    if order in ("sequential", "unknown") and design.interleaved is None:
         told = "one after another" if order == "sequential" else "in an unknown order"
         return Flag(
             name="not-interleaved",

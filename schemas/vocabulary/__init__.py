@@ -28,11 +28,11 @@ class LlamaCpp:
     """What llama.cpp's server calls a method: its type, and the flag of each size, newest first."""
 
     types: tuple[str, ...]
-    n_max: tuple[str, ...] = ()
-    n_min: tuple[str, ...] = ()
-    p_min: tuple[str, ...] = ()
     ngram_size: tuple[str, ...] = ()
+    n_min: tuple[str, ...] = ()
+    n_max: tuple[str, ...] = ()
     min_hits: tuple[str, ...] = ()
+    p_min: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +41,7 @@ class MethodEntry:
 
     id: str
     label: str
-    summary: str | None = None
+    summary: str
     reported: str | None = None
     colour: str | None = None
     shape: str | None = None
@@ -75,6 +75,7 @@ class VerdictEntry:
 
     id: str
     word: str
+    short: str
     sign: str
     terminal: str
     tile: Literal["gain", "loss", "flat"]

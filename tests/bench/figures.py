@@ -143,7 +143,7 @@ def _one_after_another(it: Campaign) -> Found:
     )
 
 
-def _found(  # noqa: PLR0913, PLR0917 - one figure, and where it belongs
+def _found(
     it: Campaign,
     method: Method,
     arm: str,

@@ -13,7 +13,8 @@ from functools import cache, cached_property
 from pathlib import Path
 from statistics import fmean
 
-from harness.campaign.model import ArmPlan, Campaign, ModelFile, RunSettings, Suite, SuitePrompt
+from harness.campaign.model import ArmPlan, Campaign, RunSettings, Suite, SuitePrompt
+from harness.models.model_file import ModelFile
 from harness.runners.base import Failure, Request
 from harness.runners.fake import FakeRig, FakeSession
 from schemas.submission import DraftModel, Model, NoSpeculation

@@ -1,4 +1,4 @@
-"""Are figures, axes, signs and colours of charts those that a reader needs?"""
+"""Are figures, axes and colours of charts those that a reader needs?"""
 
 from __future__ import annotations
 

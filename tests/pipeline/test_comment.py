@@ -10,14 +10,14 @@ import pytest
 from markdown_it import MarkdownIt
 
 from estimates.understanding import ArmSaid, FlagSaid, TaskSaid, Understanding
-from pipeline.intake import comment, verdict
-from pipeline.intake.verdict import (
+from pipeline.intake import comment, reply
+from pipeline.intake.neighbours import positions
+from pipeline.intake.reply import (
+    FileFinding,
     Position,
-    Report,
+    Reply,
     Result,
-    Told,
     UnreadableVerdictError,
-    positions,
 )
 
 HOSTILE = [
@@ -62,15 +62,15 @@ def said(text: str = "plain", **other: Any) -> Understanding:  # noqa: ANN401 - 
     return replace(plain, **other)
 
 
-def page(text: str) -> Report:
-    return Report(
+def page(text: str) -> Reply:
+    return Reply(
         decision="rejected",
         base=SHA,
         head=SHA,
         result_count=1,
         finding_count=1,
         results=(Result(file=text, understood=said(text)),),
-        findings=(Told(file=text, path=text, message=text, rule=text),),
+        findings=(FileFinding(file=text, path=text, message=text, rule=text),),
     )
 
 
@@ -122,7 +122,7 @@ def test_a_result_for_somebody_else_says_so() -> None:
 
 def test_what_does_not_fit_is_said() -> None:
     many = tuple(
-        Told(file=f"{number}.json", path="$", message="x" * 1900, rule="json")
+        FileFinding(file=f"{number}.json", path="$", message="x" * 1900, rule="json")
         for number in range(50)
     )
 
@@ -155,10 +155,10 @@ def test_without_them_the_same_size_class_is_near() -> None:
     assert (place.near, place.results, place.slower) == ("size-class", 1, 0)
 
 
-def test_a_report_is_read_back_as_it_was_written() -> None:
+def test_a_reply_is_read_back_as_it_was_written() -> None:
     written = replace(page("x"), findings=(), finding_count=0)
 
-    assert verdict.from_bytes(verdict.to_bytes(written)) == written
+    assert reply.from_bytes(reply.to_bytes(written)) == written
 
 
 @pytest.mark.parametrize(
@@ -172,9 +172,9 @@ def test_a_report_is_read_back_as_it_was_written() -> None:
         ("extra", True),
     ],
 )
-def test_a_report_that_our_gate_would_not_write_is_refused(key: str, value: object) -> None:
-    document = json.loads(verdict.to_bytes(replace(page("x"), findings=())))
+def test_a_reply_that_our_gate_would_not_write_is_refused(key: str, value: object) -> None:
+    document = json.loads(reply.to_bytes(replace(page("x"), findings=())))
     document[key] = value
 
     with pytest.raises(UnreadableVerdictError, match=r"^verdict\.json: \$"):
-        verdict.from_bytes(json.dumps(document).encode())
+        reply.from_bytes(json.dumps(document).encode())

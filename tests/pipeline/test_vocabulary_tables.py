@@ -76,9 +76,6 @@ def test_tasks_are_ordered_with_all_of_them_first(empty: duckdb.DuckDBPyConnecti
     assert rows(empty, query) == [("all",), ("code",), ("math",), ("other",)]
 
 
-def test_two_runners_of_one_engine_are_told_apart(empty: duckdb.DuckDBPyConnection) -> None:
-    labels = "engine_label('llama-server', 'llama.cpp'), engine_label('openai', 'vLLM')"
-
-    assert one(empty, f"select {labels}") == ("llama.cpp server", "vLLM")
+def test_the_usual_engine_is_no_part_of_an_address(empty: duckdb.DuckDBPyConnection) -> None:
     assert one(empty, "select other_engine('llama.cpp in-process')") == (None,)
     assert one(empty, "select other_engine('vLLM')") == ("vLLM",)

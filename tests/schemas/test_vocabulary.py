@@ -51,6 +51,12 @@ def test_verdicts_are_those_of_an_estimate() -> None:
     assert tuple(VERDICTS) == get_args(Verdict)
 
 
+def test_a_sign_points_up_or_down_only_where_the_whole_interval_does() -> None:
+    pointing = {name: entry.sign for name, entry in VERDICTS.items() if entry.sign in "▲▼"}
+
+    assert pointing == {"helps": "▲", "hurts": "▼"}
+
+
 def test_runners_are_those_of_the_harness() -> None:
     assert tuple(RUNNERS) == tuple(IMPLEMENTED)
     assert RUNNERS[DEFAULT_RUNNER].offered
@@ -109,7 +115,7 @@ def test_a_metric_has_label_unit_and_direction() -> None:
 def test_an_unknown_key_and_a_missing_one_are_refused() -> None:
     with pytest.raises(ValueError, match=r"sizes\.x: unknown or missing keys: above, label"):
         read_entry(SizeClass, "sizes.x", {"id": "x", "above": 1})
-    with pytest.raises(ValueError, match=r"share, sign, terminal, tile"):
+    with pytest.raises(ValueError, match=r"share, short, sign, terminal, tile"):
         read_entry(VerdictEntry, "verdicts.x", {"id": "x", "word": "x"})
 
 

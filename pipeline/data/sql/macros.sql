@@ -1,39 +1,4 @@
--- Words that several queries share: slugs, short device names, and what the tables of the
--- vocabulary say.
-
--- A slug is fit for an address; a name without a Latin letter or digit gets one from its digest.
-create macro slug(words) as
-  coalesce(
-    nullif(trim(regexp_replace(lower(strip_accents(words)), '[^a-z0-9]+', '-', 'g'), '-'), ''),
-    'unnamed-' || md5(words)[:8]
-  );
-
-create macro without_boilerplate(words) as
-  trim(regexp_replace(regexp_replace(regexp_replace(words,
-    '\((R|TM|C)\)|®|™', '', 'gi'),
-    '\b(NVIDIA|GeForce|AMD|Intel|Graphics|GPU|CPU|Processor|[0-9]+-Core)\b|\bw(ith|/) Radeon.*$',
-    '', 'g'),
-    '\s+', ' ', 'g'));
-
--- Marketing names without vendor boilerplate: "NVIDIA GeForce RTX 4060" is "RTX 4060". The clock
--- goes too, unless it is all that tells one "Xeon" from another.
-create macro short_name(words) as
-  if(
-    regexp_matches(without_boilerplate(regexp_replace(words, '@.*$', '')), '[0-9]'),
-    without_boilerplate(regexp_replace(words, '@.*$', '')),
-    without_boilerplate(regexp_replace(words, '@', '', 'g'))
-  );
-
--- Who made a chip, by its marketing name: for processors, and graphics cards that do not say.
-create macro vendor_of(words) as
-  case
-    when regexp_matches(words, 'nvidia|geforce|quadro|tesla', 'i') then 'nvidia'
-    when regexp_matches(words, 'amd|radeon|ryzen|epyc', 'i') then 'amd'
-    when regexp_matches(words, 'intel', 'i') then 'intel'
-    when regexp_matches(words, 'apple', 'i') then 'apple'
-    when regexp_matches(words, 'qualcomm|snapdragon|adreno', 'i') then 'qualcomm'
-    else 'other'
-  end;
+-- Words that several queries share, most of them from the tables of the vocabulary.
 
 create macro size_order(parameters) as (
   select min(position) from vocabulary_size
@@ -93,12 +58,6 @@ create macro interval_label(interval_kind) as
     when 't' then 'over submissions (t)'
     when 'bca' then 'over submissions (bootstrap)'
   end;
-
--- Two runners of one engine draft and count differently, so they are told apart by name.
-create macro engine_label(runner, engine_name) as coalesce(
-  (select vocabulary_runner.engine_label from vocabulary_runner where id = runner),
-  engine_name
-);
 
 -- The engine's part of an address: most results come from one engine, whose addresses stay short.
 create macro other_engine(words) as nullif(

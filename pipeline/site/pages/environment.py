@@ -19,7 +19,16 @@ from pipeline.site.advice import LEVELS
 from pipeline.site.pages import commands, model
 from pipeline.site.pages.drawing import whisker
 from pipeline.site.pages.model import Asset, Figure, Page, Site
-from schemas.vocabulary import ALL_TASKS, FIXED_TASKS, TASKS, VERDICTS, as_json, say
+from schemas.vocabulary import (
+    ALL_TASKS,
+    FIXED_TASKS,
+    HELPS_ABOVE,
+    HURTS_BELOW,
+    TASKS,
+    VERDICTS,
+    as_json,
+    say,
+)
 
 MIB_PER_GIB = 1024
 CHARTS = "assets/charts"
@@ -88,6 +97,8 @@ def environment() -> Environment:
         "whisker": whisker,
     }
     built.globals |= {
+        "helps_above": HELPS_ABOVE,
+        "hurts_below": HURTS_BELOW,
         "interval": say.interval,
         "verdicts": VERDICTS,
         "commands": commands,

@@ -1,28 +1,26 @@
-"""Where do the parts of a campaign come from? The suite and the models that the options name.
+"""Makes a campaign of the options: loads the suite, fetches and describes the models.
 
-This is where files are fetched, made and read; what follows from them is decided in `campaign`.
+Everything that touches disk or network is here; what follows from it is decided in `build`.
 """
-
-from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
 from harness.campaign import build as campaigns
 from harness.campaign import suite
 from harness.campaign.arms import needs_draft, takes_draft
-from harness.campaign.build import Options
 from harness.campaign.methods import DraftModelRequest, MethodRequest, method_type
-from harness.campaign.model import Campaign, ModelFile
+from harness.campaign.model import Campaign
+from harness.campaign.options import Options
 from harness.errors import BadInputError, UsageError
 from harness.models import compatibility, gguf_header
 from harness.models.describe import describe, look_up
+from harness.models.model_file import ModelFile, ServedModels
 from harness.models.presets import DEFAULT_TARGET, presets
 from harness.models.resolve import planned, resolve
-from harness.runners.openai.served import ServedModels
 from schemas.submission import DraftModel
 
 
-def gather(  # noqa: PLR0913 - the options, and what a runner adds to them by name
+def campaign_from(
     options: Options,
     *,
     say: Callable[[str], None],
@@ -31,10 +29,10 @@ def gather(  # noqa: PLR0913 - the options, and what a runner adds to them by na
     controls: tuple[MethodRequest, ...] = campaigns.CONTROLS,
     served: ServedModels | None = None,
 ) -> Campaign:
-    """The campaign that the options describe, with its models on this disk or behind `served`.
+    """The campaign that the options describe, with its models on this disk or on servers.
 
     `defaults` are the methods where none is named, `controls` what --control adds.
-    Without `fetch`, presets that are not there yet are stood in for by what their table says.
+    Without `fetch`, the table's description stands in for presets that are not on this disk.
     Raises `BadInputError` or `MachineError` when a part is missing or does not fit.
     """
     chosen = suite.select(
@@ -45,8 +43,8 @@ def gather(  # noqa: PLR0913 - the options, and what a runner adds to them by na
     )
     names = draft_names(options, defaults)
     methods = usable_methods(options, names, defaults)
-    there = served.target(options.target) if served else None
-    target = there or _model(options.target or DEFAULT_TARGET, say=say, fetch=fetch)
+    target = served.target(options.target) if served else None
+    target = target or _model(options.target or DEFAULT_TARGET, say=say, fetch=fetch)
     if not names and not options.methods:
         say("No draft model is known for this target; give one with --draft to measure that too.")
     drafts = tuple(
@@ -66,7 +64,7 @@ def gather(  # noqa: PLR0913 - the options, and what a runner adds to them by na
 
 
 def _check_vocabularies(campaign: Campaign, *, say: Callable[[str], None]) -> None:
-    """What lies on this disk can be compared before anything is loaded."""
+    """Compare the vocabularies of the files on this disk before anything is loaded."""
     for draft in draft_models(campaign):
         if _is_here(campaign.target) and _is_here(draft):
             check_vocabulary(campaign.target, draft, say=say)
@@ -84,7 +82,7 @@ def _model(name: str, *, say: Callable[[str], None], fetch: bool) -> ModelFile:
 def draft_names(
     options: Options, defaults: tuple[MethodRequest, ...] = campaigns.DEFAULT_METHODS
 ) -> tuple[str, ...]:
-    """The drafts that were named; else the one that fits a target known by name; else none."""
+    """The drafts in the options; else the one of a preset target; else none."""
     methods = options.methods or defaults
     if options.drafts and not any(takes_draft(method) for method in methods):
         message = "--draft is given, but no --method uses it; add --method draft-model"
@@ -100,7 +98,7 @@ def usable_methods(
     drafts: Sequence[str],
     defaults: tuple[MethodRequest, ...] = campaigns.DEFAULT_METHODS,
 ) -> tuple[MethodRequest, ...]:
-    """The methods to run: without a draft the default ones do without their draft model."""
+    """The methods to run: without a draft, the default ones that need none."""
     if options.methods:
         lacking = [method for method in options.methods if needs_draft(method)]
         if lacking and not drafts:
@@ -120,7 +118,7 @@ def draft_models(campaign: Campaign) -> list[ModelFile]:
 
 
 def check_vocabulary(target: ModelFile, draft: ModelFile, *, say: Callable[[str], None]) -> None:
-    """Raise `BadInputError` when the draft's tokens do not mean the same to the target."""
+    """Raise `BadInputError` when the draft's vocabulary is not compatible with the target's."""
     compared = compatibility.compare(
         look_up(target.on_disk, say=say).header.vocabulary,
         look_up(draft.on_disk, say=say).header.vocabulary,
@@ -130,6 +128,6 @@ def check_vocabulary(target: ModelFile, draft: ModelFile, *, say: Callable[[str]
     if not compared.fits:
         message = (
             f"{draft.model.name} cannot draft for {target.model.name}: {compared.reason}. "
-            "Choose a draft of the same family; `python -m harness models` lists pairs that fit"
+            "Choose a draft of the same family; `python -m harness models` lists compatible pairs"
         )
         raise BadInputError(message)

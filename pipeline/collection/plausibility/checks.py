@@ -1,27 +1,35 @@
-"""Are the times of a submission those of another one, as they are, scaled, or with noise added?"""
+"""What the corpus shows about a submission that the submission cannot show about itself.
 
-from __future__ import annotations
+One function per flag. Copies: the times are those of another submission, as they are, scaled, or
+with noise added. Windows: one machine measured twice at the same time. Peers: the plain speed is
+far from what others measured on the same device, backend and target; where too few have measured
+that, any target counts, and the bytes of weights read per second are compared.
+"""
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from estimates.model import Flag
-from pipeline.collection.plausibility.corpus import surprising
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from pipeline.collection.plausibility.corpus import Marks
-    from pipeline.collection.plausibility.question import Question
-    from pipeline.collection.plausibility.traces import Trace
-
+from pipeline.collection.plausibility.corpus import Marks, Question, surprising
+from pipeline.collection.plausibility.peers import middle, middle_distance
+from pipeline.collection.plausibility.traces import Trace
+from pipeline.collection.plausibility.windows import overlap, window
 
 # Marks in common, and their share in the smaller submission's: far above chance, below any copy.
 FEWEST_SHARED, SHARE_SHARED = 8, 0.2
 # Habits of machines that no mean takes out may go together a little.
 LEAST_CORRELATION = 0.4
+FEWEST_PEERS = 4
+# Iglewicz and Hoaglin (1993), How to detect and handle outliers: 0.6745 (x - median) / MAD
+# beyond 3.5. Few peers may agree by chance, so that less than a factor of 1.5 is never far.
+FAR_SCORE, FAR_FACTOR = 3.5, 1.5
+_MAD_TO_SIGMA = 1.4826
+_LEAST_SPREAD = 0.05
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,3 +115,65 @@ def correlation(own: Trace, other: Trace) -> tuple[float, int, float] | None:
     if lengths == 0:
         return None
     return float(a @ b) / lengths, trials, free
+
+
+def windows_overlap(question: Question) -> Flag | None:
+    """Another campaign of the same contributor on the same machine ran within this one's window.
+
+    Anonymous submissions are not compared: two people may own the same laptop.
+    """
+    own = question.submission
+    known = question.corpus.windows.get(question.identity.voter)
+    if known is None or own.contributor is None:
+        return None
+    here = window(own, -1)
+    others = [each for each in known.overlapping(here) if question.is_apart(each.position)]
+    if not others:
+        return None
+    first = min(others, key=lambda each: each.position)
+    minutes = overlap(here, first).total_seconds() / 60
+    return Flag(
+        name="windows-overlap",
+        severity="caution",
+        message=(
+            f"For {minutes:.1f} minutes the same machine also measured "
+            f"{question.name_of(first.position)}."
+        ),
+        remedy="Campaigns beside each other slow each other down; run them one by one.",
+    )
+
+
+def far_from_peers(question: Question) -> Flag | None:
+    """The baseline is far from what others measured on the same device."""
+    own = question.pace
+    if own is None:
+        return None
+    same = question.corpus.field((*own.device, own.target)).others(own.voter)
+    if len(same) >= FEWEST_PEERS:
+        return _flag(own.tps, same, f"{own.tps:.1f} tokens/s", "with this target")
+    if own.bytes_per_s is None:
+        return None
+    read = question.corpus.field((*own.device, None)).others(own.voter)
+    if len(read) < FEWEST_PEERS:
+        return None
+    return _flag(own.bytes_per_s, read, f"{own.bytes_per_s / 1e9:.0f} GB/s", "with any target")
+
+
+def _flag(value: float, peers: Sequence[float], shown: str, scope: str) -> Flag | None:
+    """`peers` are logarithms, in order."""
+    center = middle(peers)
+    spread = _MAD_TO_SIGMA * middle_distance(peers, center)
+    distance = math.log(value) - center
+    score = distance / max(spread, _LEAST_SPREAD)
+    if abs(score) <= FAR_SCORE or abs(distance) <= math.log(FAR_FACTOR):
+        return None
+    factor, word = (math.exp(abs(distance)), "faster" if distance > 0 else "slower")
+    return Flag(
+        name="far-from-peers",
+        severity="caution",
+        message=(
+            f"The baseline reaches {shown}, {factor:.1f} times {word} than the middle of "
+            f"{len(peers)} others on this device {scope}."
+        ),
+        remedy="Check device, backend, offloaded layers and power limit; a note may explain it.",
+    )

@@ -1,23 +1,12 @@
-"""Can the chosen runner measure what was asked for? Asked before anything is loaded."""
-
-from __future__ import annotations
+"""Refuses, before anything is loaded, what the chosen runner cannot measure."""
 
 from collections.abc import Iterable
 
-from harness.campaign.build import Options
 from harness.campaign.methods import DraftModelRequest, MethodRequest, method_type
+from harness.campaign.options import Options
 from harness.errors import UsageError
 from harness.runners import OFFERED, RunnerKind
-
-# What comes nearest to a method where a runner does not have it.
-_NEAREST = {
-    "prompt-lookup": "ngram-simple",
-    "ngram-simple": "prompt-lookup",
-    "ngram-map-k": "prompt-lookup",
-    "ngram-map-k4v": "prompt-lookup",
-    "ngram-mod": "prompt-lookup",
-    "ngram-cache": "prompt-lookup",
-}
+from schemas.vocabulary import METHODS
 
 
 def require_suited(options: Options, runner: str, kind: RunnerKind) -> None:
@@ -43,7 +32,7 @@ def _require_method(request: MethodRequest, kind: RunnerKind) -> None:
     name = method_type(request)
     if name not in kind.methods:
         able = _first(other for other, each in OFFERED.items() if name in each.methods)
-        nearest = _NEAREST.get(name)
+        nearest = METHODS[name].nearest
         instead = f", or --method {nearest}" if nearest in kind.methods else ""
         where = "in-process" if able == _first(_forcing()) else f"through {able}"
         message = f"{name} runs {where}: use --runner {able}{instead}"

@@ -1,6 +1,4 @@
-"""Is the campaign long enough? Asked between two blocks, answered from values alone."""
-
-from __future__ import annotations
+"""Decides between two blocks whether the campaign is long enough."""
 
 from collections.abc import Callable
 from typing import Literal
@@ -23,8 +21,8 @@ def decide(
     """Why no further block is run after so many; `None` if there is no reason to stop.
 
     `half_width` is that of the interval over blocks, as a share of the ratio. The next block is
-    expected to take as long as the ones before on average; one that would end after the budget does
-    not begin. The first always does: without it there would be no result at all.
+    expected to take as long as the earlier ones on average; if it would overrun the budget, it is
+    not started. The first always runs: without it there would be no result at all.
     """
     if blocks == 0:
         return None
@@ -43,8 +41,8 @@ Blocks = dict[int, list[PlannedTrial]]
 class Length:
     """How far a campaign is, by its journal.
 
-    The budget counts `clock` from now on, and what the trials of earlier parts of a resumed
-    campaign took. `so_far` is the submission that was measured up to now.
+    The budget covers the time by `clock` from now on, and the trials of earlier parts of a resumed
+    campaign. `so_far` gives what was measured up to now.
     """
 
     def __init__(
@@ -61,7 +59,7 @@ class Length:
         self._clock = clock
         self._observe = observe
         self._so_far = so_far
-        self._began_s = clock() - _seconds_of_trials(journal)
+        self._start_s = clock() - _seconds_of_trials(journal)
 
     def left(self) -> Blocks:
         """The trials of the plan that the journal does not hold, by block, in their order."""
@@ -77,14 +75,14 @@ class Length:
         return left
 
     def announce(self, left: Blocks) -> None:
-        """Say how many trials are certain, and how many of them are done."""
+        """Report how many trials are certain, and how many of them are done."""
         undone = sum(len(items) for items in left.values())
         done = self._per_block * self._campaign.blocks - undone
         certain = self._per_block * self._campaign.least_blocks
         self._observe(events.Planned(total=max(certain, done), done=done))
 
     def early(self, block: int, left: Blocks) -> Early | None:
-        """Why the campaign ends before this block. A block that was begun is finished."""
+        """Why the campaign ends before this block. A started block is always finished."""
         if block == self._campaign.blocks or len(left[block]) < self._per_block:
             return None
         optional = block >= self._campaign.least_blocks
@@ -93,7 +91,7 @@ class Length:
             self._campaign.stopping,
             blocks=block,
             half_width=half_width,
-            spent_s=self._clock() - self._began_s,
+            spent_s=self._clock() - self._start_s,
         )
         if early is None and optional:
             total = self._per_block * (block + 1)
@@ -106,6 +104,6 @@ class Length:
 
 
 def _seconds_of_trials(journal: Journal) -> float:
-    """What the trials took that are there already, without loading."""
+    """What the earlier trials took, without loading."""
     walls = [fact.trial.wall_ms or 0.0 for fact in journal.facts if isinstance(fact, TrialFact)]
     return sum(walls) / 1000
