@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 from pipeline.site.pages.environment import render
 from pipeline.site.pages.model import Page, Site
-from schemas.contract import SUBMISSION_SCHEMA, schema
+from schemas.validator import SUBMISSION_SCHEMA, schema
 
 # A schema is JSON of any shape.
 Node: TypeAlias = Mapping[str, Any]

@@ -9,7 +9,7 @@ import duckdb
 from pipeline.site.pages.environment import figure, render
 from pipeline.site.pages.model import Page, Site
 from pipeline.site.rows import Row, grouped, read
-from schemas.contract import PUBLISHED_SCHEMA, schema
+from schemas.validator import PUBLISHED_SCHEMA, schema
 
 UNITS = {"_tps": " tokens/s", "_gb_s": "", "_gb": "", "_mib": "", "_usd": "", "_c": ""}
 WORDS = {"vram": "GPU memory", "gpu": "GPU", "kv": "KV", "min": "least", "max": "most"}
