@@ -39,7 +39,7 @@ def accepted(path: Path) -> Submission:
 
 
 def find_checkout(start: Path) -> Path:
-    """The checkout that `start` lies in. Raises `BadInputError` when there is none."""
+    """The clone that contains `start`. Raises `BadInputError` when there is none."""
     for folder in (start, *start.parents):
         if (folder / _SIGN_OF_A_CHECKOUT).is_file():
             return folder

@@ -8,6 +8,7 @@ import re
 import struct
 import unicodedata
 from collections.abc import Sequence
+from functools import lru_cache
 
 import orjson
 
@@ -41,6 +42,7 @@ def file_name(*, machine: str, target: str, measured_from: str, data: bytes) -> 
     return f"{slug(machine)}--{slug(target)}--{day}-{content_digest(data)}.json"
 
 
+@lru_cache(maxsize=4096)  # a corpus repeats few names in many files
 def slug(text: str, *, limit: int | None = _SLUG_LENGTH) -> str:
     """Lower-case ASCII letters, digits and single hyphens, fit for an address; never empty.
 

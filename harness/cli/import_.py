@@ -22,6 +22,10 @@ from harness.report.terminal import show as show_report
 from harness.run import result_file as results
 from schemas.submission import Submission
 
+_NO_LICENCE = (
+    "No licence: these records may be shared only as their author allows. Look for the licence of "
+    "the source, or ask its author, and import again with --licence and --source."
+)
 _LINE = re.compile(r"[^\x00-\x1f<>]{1,120}")
 HELP = """They are never averaged with measured results. Facts that a file lacks are given with
 `--map`: required ones are asked for, others stay unknown. What a result cannot hold is listed as
@@ -62,6 +66,26 @@ prompt included; lacks drafted tokens, model, machine and method.
 
 - `--from spec-bench vanilla.jsonl medusa=m.jsonl --map arm.medusa=other:name=medusa
 --map target=vicuna-7b-v1.3 --map backend=cuda --map gpu="NVIDIA A100"`
+
+**qwen38-specdec**: a file of the schema `qwen38-specdec/1`. Has nearly everything; lacks the
+backend. Each tree, temperature and thinking mode becomes a result of its own.
+
+- `--from qwen38-specdec phase_a.json --map backend=cuda`
+
+**llama-spec-bench**: the table of ik_llama.cpp's `llama-spec-bench`, or its JSON Lines. Has tasks,
+times and counters; a table lacks the rest, JSON Lines with `--output-details` lack machine,
+quantisation and day.
+
+- `--from llama-spec-bench base.txt mtp.txt --map n_max=2 --map sampling=greedy
+--map target=Qwen3.8-27B --map quantisation=IQ4_KS --map backend=cuda --map date=2026-08-15
+--map gpu="NVIDIA GeForce RTX 3090"`
+
+**llama-server**: its log, or its answers with `timings`; each file with the same prompts in the
+same order. Has times and counters; lacks tasks, machine, sampling and day.
+
+- `--from llama-server off.log on.log --map n_max=2 --map quantisation=Q4_K_M
+--map target=Qwen3.8-27B --map backend=cuda --map gpu="NVIDIA GeForce RTX 3090"
+--map date=2026-08-15 --map sampling=greedy`
 """
 app = typer.Typer(rich_markup_mode="markdown", add_completion=False)
 
@@ -90,6 +114,7 @@ class ImportOptions:
             "A directory, or NAME.json for a single result. Default: the current directory.",
             short="-o",
             metavar="PATH",
+            panel="Result",
         ),
     ] = None
     contributor: Contributor = None
@@ -160,6 +185,8 @@ def _written(submissions: tuple[Submission, ...], output: Path | None) -> list[P
 def _report(done: Imported, paths: list[Path], *, as_json: bool) -> None:
     for line in done.left_out:
         console.say(f"left out: {line}")
+    if any(each.origin and each.origin.licence is None for each in done.submissions):
+        console.say(_NO_LICENCE)
     summaries = [summarize(each) for each in done.submissions]
     if as_json:
         entries = [

@@ -72,7 +72,7 @@ def offers_fields(command: Callable[P, T]) -> Callable[..., T]:
         if name in groups:
             parameters += [each.parameter() for each in offered[name]]
         else:
-            parameters.append(parameter)
+            parameters.append(parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY))
     wrapped.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     wrapped.__annotations__ = {each.name: each.annotation for each in parameters}
     del wrapped.__wrapped__

@@ -13,23 +13,21 @@ from estimates.summary import summarize, to_json
 from harness import files
 from harness.campaign.duration import expected, memory_bandwidth
 from harness.campaign.model import Campaign
-from harness.campaign.plan import plan
 from harness.cli import console
 from harness.cli.request import RunRequest
 from harness.errors import INTERRUPTED, HarnessError
 from harness.machine.detect import machine
 from harness.machine.environment import Watch
 from harness.machine.versions import commit
-from harness.report import engines
-from harness.report.plan import lines as plan_lines
+from harness.report import plan
 from harness.report.progress import ProgressDisplay
-from harness.report.terminal import show
+from harness.report.terminal import compared, show
 from harness.run import execute
 from harness.run import result_file as results
 from harness.run.journal import fingerprint, set_aside
 from harness.run.turns import NotStartedError, in_turn
 from harness.runners.base import Runner
-from schemas.codec import Json, encode
+from schemas.codec import Json
 from schemas.submission import Submission
 from schemas.vocabulary import say
 
@@ -88,9 +86,9 @@ def _print(
             show(each.submission, each.summary, screen)
         if len(measured) + len(errors) > 1 and measured:
             screen.rule()
-            compared = {name: (each.submission, each.summary) for name, each in measured.items()}
+            engines = {name: (each.submission, each.summary) for name, each in measured.items()}
             failed = {name: str(error) for name, error in errors.items()}
-            for line in engines.lines(compared, failed):
+            for line in compared(engines, failed):
                 screen.print(line, soft_wrap=True, markup=False)
     for each in measured.values():
         console.say(f"Result: {each.path}")
@@ -184,13 +182,13 @@ def print_plan(request: RunRequest) -> None:
     campaigns = request.campaigns(fetch=False)
     campaign = next(iter(campaigns.values()))
     commands = {each.name: each.engine.commands(campaigns[each.name]) for each in request.engines}
+    estimate = expected(campaign, bytes_per_s=memory_bandwidth())
     if request.result.json:
         listed: Json = {name: list(lines) for name, lines in commands.items() if lines}
-        console.print_json({**_plan(campaign), "commands": listed})
+        console.print_json({**plan.as_json(campaign, estimate), "commands": listed})
         return
-    estimate = expected(campaign, bytes_per_s=memory_bandwidth())
     screen = console.result_console()
-    for line in plan_lines(campaign, estimate):
+    for line in plan.lines(campaign, estimate):
         screen.print(line)
     for name, lines in commands.items():
         if lines:
@@ -198,23 +196,3 @@ def print_plan(request: RunRequest) -> None:
         for line in lines:
             # Unwrapped, so that it can be copied.
             screen.print(f"  {line}", soft_wrap=True, markup=False)
-
-
-def _plan(campaign: Campaign) -> dict[str, Json]:
-    estimate = expected(campaign, bytes_per_s=memory_bandwidth())
-    return {
-        "profile": campaign.profile,
-        "target": encode(campaign.target.model),
-        "drafts": [encode(draft.model) for draft in campaign.drafts],
-        "arms": [encode(arm) for arm in campaign.arms],
-        "suite": campaign.suite.id,
-        "prompts": [prompt.id for prompt in campaign.suite.prompts],
-        "settings": encode(campaign.settings),
-        "blocks": campaign.blocks,
-        "least_blocks": campaign.least_blocks,
-        "stopping": encode(campaign.stopping),
-        "expected_s": round(estimate.seconds, 1) if estimate else None,
-        "expected_least_s": round(estimate.least_seconds, 1) if estimate else None,
-        "expected_from": estimate.basis if estimate else None,
-        "trials": [encode(trial) for trial in plan(campaign)],
-    }

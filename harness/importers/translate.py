@@ -1,7 +1,5 @@
 """What do names tell? A file of weights names model and quantisation, a label its vendor."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Iterable, Mapping
@@ -37,6 +35,9 @@ _VENDORS: dict[str, Vendor] = {
     "apple": "apple",
     "adreno": "qualcomm",
 }
+# 27B and 0.5B are sizes, the 7B of 8x7B and the 4B of E4B are not.
+_SIZE = re.compile(r"(?<![A-Za-z0-9.])([0-9]+(?:\.[0-9]+)?[BM])(?![A-Za-z0-9])", re.IGNORECASE)
+_ACTIVE = re.compile(r"(?<![A-Za-z0-9])A([0-9]+(?:\.[0-9]+)?B)(?![A-Za-z0-9])", re.IGNORECASE)
 _LONGEST_ID = 64
 _DIGEST = 8
 
@@ -55,6 +56,23 @@ def model_facts(path: str, prefix: str = "") -> dict[str, str]:
         return {name: stem} if stem else {}
     key = f"{prefix}_quantisation" if prefix else "quantisation"
     return {name: match["name"], key: match["quantisation"].upper()}
+
+
+def size_in(name: str) -> str | None:
+    """The parameters that the name of a model gives, such as 27B."""
+    match = _SIZE.search(name)
+    return match[1] if match else None
+
+
+def active_size_in(name: str) -> str | None:
+    """The parameters for each token that the name of a mixture of experts gives."""
+    match = _ACTIVE.search(name)
+    return match[1] if match else None
+
+
+def digest16(text: str) -> str:
+    """16 hex digits that are equal for equal texts."""
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def vendor_of(gpu: str) -> Vendor | None:
@@ -193,7 +211,7 @@ def _draft(named: object, facts: Facts, *, needed: bool) -> Model | None:
         id=id_of(f"{name}-{quantisation}"),
         name=name,
         quantisation=quantisation,
-        parameters=facts.size("draft_parameters"),
+        parameters=facts.size("draft_parameters", size_in(name)),
     )
 
 

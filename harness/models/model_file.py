@@ -17,7 +17,7 @@ class ModelFile:
 
     @property
     def on_disk(self) -> Path:
-        """Where the file lies. Raises `BadInputError` when only a server has it."""
+        """The path of the file. Raises `BadInputError` when only a server has it."""
         if self.path is None:
             message = f"the weights of {self.model.name} are not on this disk; name a GGUF file"
             raise BadInputError(message)

@@ -1,6 +1,4 @@
-"""What does one arm's part of the report look like? A sentence, and a table of its tasks."""
-
-from __future__ import annotations
+"""Formats one arm's part of the report: a title, a table of its tasks, and its throughput."""
 
 from collections.abc import Sequence
 
@@ -14,11 +12,11 @@ from schemas.submission import Arm, Method, Submission
 from schemas.vocabulary import METHODS, VERDICTS, say
 
 LEGEND = (
-    "[95%]: where other prompts of the kind would put the speedup. repeatable: how far measuring "
-    "the very same prompts for ever might move it (95 %; a wide bound after few blocks). "
-    "got/needs: tokens per round, and the least that pays (R, the cost of a round in plain "
-    "tokens). taken/whole: drafted tokens that were accepted, and rounds whose whole draft was. "
-    "same: outputs equal to the baseline's (~ parted at a near-tie, ! parted for no such reason)."
+    "[95%]: where the speedup would lie on other prompts of the same kind. repeatable: how far it "
+    "could move if the same prompts were measured much longer (95 %; wide after few blocks). "
+    "got/needs: tokens per round, and the number that pays off (R, the cost of a round in plain "
+    "tokens). taken/whole: share of drafted tokens accepted, and of rounds accepted whole. same: "
+    "outputs identical to the baseline's (~ diverged at a near-tie, ! diverged without one)."
 )
 
 _COLUMNS = ("task", "verdict", "speedup [95%]", "got/needs", "taken/whole", "same")

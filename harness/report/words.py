@@ -1,6 +1,4 @@
-"""How are figures said? One form for each kind of value; unknown is a dash, never a zero."""
-
-from __future__ import annotations
+"""Formats the values of the report; unknown is a dash, never a zero."""
 
 from typing import Literal
 
@@ -50,7 +48,7 @@ def acceptance(estimate: Estimate) -> str:
 
 
 def exactness(counts: ExactnessCounts | None) -> str:
-    """`20~3!1`: outputs like the baseline's, parted at a near-tie, parted for no such reason."""
+    """`20~3!1`: outputs like the baseline's, diverged at a near-tie, diverged without one."""
     if counts is None:
         return say.UNKNOWN
     compared = counts.identical + counts.diverged_near_tie + counts.diverged
@@ -66,10 +64,10 @@ def energy(estimate: Estimate, method: Literal["nvml", "rapl"] | None) -> str | 
     if estimate.energy_per_token_j is None or method is None:
         return None
     device = "GPU" if method == "nvml" else "processor"
-    said = f"energy: {estimate.energy_per_token_j:.3g} J per token on the {device}"
+    text = f"energy: {estimate.energy_per_token_j:.3g} J per token on the {device}"
     if estimate.energy_ratio is None:
-        return said
-    return f"{said}, {estimate.energy_ratio:.2f} times the baseline's"
+        return text
+    return f"{text}, {estimate.energy_ratio:.2f} times the baseline's"
 
 
 def model(described: Model) -> str:
@@ -91,7 +89,7 @@ def parameters(count: int) -> str:
 
 def seconds(duration_s: float) -> str:
     """`45 s`, `12 min` or `2 h 5 min`."""
-    if duration_s < 90:  # noqa: PLR2004 - below a minute and a half, seconds are what one thinks in
+    if duration_s < 90:  # noqa: PLR2004 - readers think in seconds below a minute and a half
         return f"{max(1, round(duration_s))} s"
     minutes = round(duration_s / 60)
     if minutes < 60:  # noqa: PLR2004 - minutes in an hour

@@ -1,6 +1,4 @@
-"""What is in the exported files? A Frictionless data package that names every file and column."""
-
-from __future__ import annotations
+"""Describe the exported files: a Frictionless data package that names every file and column."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

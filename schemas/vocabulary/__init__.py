@@ -67,6 +67,7 @@ class VerdictEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
     id: str
     word: str
+    short: str
     sign: str
     terminal: str
     tile: Literal["gain", "loss", "flat"]
