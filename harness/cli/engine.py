@@ -16,12 +16,12 @@ from harness.campaign.suitability import require_suited
 from harness.cli import console
 from harness.errors import UsageError, suggestion
 from harness.run import result_file as results
-from harness.runners import OFFERED, RUNNERS, Reach, RunnerKind
-from harness.runners.base import Runner
+from harness.runners import OFFERED, RUNNERS, RunnerKind
+from harness.runners.base import ConnectionOptions, Runner
 from harness.runners.openai.served import ServedModels
 
 # What other runners would not look at; ignored silently, the wrong engine would be measured.
-_SERVER_OPTIONS: dict[str, Callable[[Reach], object]] = {
+_SERVER_OPTIONS: dict[str, Callable[[ConnectionOptions], object]] = {
     "--base-url": lambda reach: reach.base_url,
     "--spec-base-url": lambda reach: reach.spec_base_urls,
     "--server-command": lambda reach: reach.server_command,
@@ -36,7 +36,7 @@ class ChosenEngine:
     """A runner by its name, and how its engine is reached."""
 
     name: str
-    reach: Reach
+    reach: ConnectionOptions
 
     @property
     def kind(self) -> RunnerKind:
@@ -91,7 +91,7 @@ class ChosenEngine:
             return None
         from harness.runners.openai.served import ServedModels  # noqa: PLC0415 - only where servers are
 
-        return ServedModels(reach=self.reach, say=console.say)
+        return ServedModels(options=self.reach, say=console.say)
 
     def _shown(self) -> str:
         """The runner and its engine; a journal goes on with the same ones only."""

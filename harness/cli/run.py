@@ -11,7 +11,7 @@ from harness.cli.options import campaign, engine, result, running
 from harness.cli.session import measure
 from harness.errors import UsageError
 from harness.report.plan import lines as plan_lines
-from harness.runners import Reach
+from harness.runners.base import ConnectionOptions
 from schemas.codec import Json, encode
 
 _MOST_IN_FLIGHT = 4096  # as the format has it
@@ -89,7 +89,7 @@ def run(  # noqa: PLR0913 - each argument is an option of the command
         seed=seed,
         concurrency=_levels(concurrency),
     )
-    reach = Reach(
+    reach = ConnectionOptions(
         base_url=base_url,
         spec_base_urls=tuple(spec_base_url or ()),
         server_command=server_command,

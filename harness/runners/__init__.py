@@ -11,22 +11,7 @@ from dataclasses import dataclass
 from harness.campaign.build import DEFAULT_METHODS
 from harness.campaign.methods import DraftModelRequest, MethodRequest, parse
 from harness.campaign.model import Campaign, Interleaved
-from harness.runners.base import Runner
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reach:
-    """How an engine is reached: what the command line says beside the campaign."""
-
-    binary: str | None = None
-    startup_limit_s: float = 300.0
-    answer_limit_s: float = 900.0
-    base_url: str | None = None
-    spec_base_urls: tuple[str, ...] = ()
-    server_command: str | None = None
-    spec_server_commands: tuple[str, ...] = ()
-    model: str | None = None
-    backend: str | None = None
+from harness.runners.base import ConnectionOptions, Runner
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,63 +32,63 @@ class RunnerKind:
     concurrent: bool
     methods: frozenset[str]
     default_methods: tuple[MethodRequest, ...]
-    build: Callable[[Reach], Runner]
+    build: Callable[[ConnectionOptions], Runner]
     behind_servers: bool = False
     limits_drafts: bool = False
     forces: bool = False
-    check: Callable[[Reach, Campaign], None] | None = None
-    identify: Callable[[Reach], str] | None = None
-    preview: Callable[[Campaign, Reach], tuple[str, ...]] | None = None
+    check: Callable[[ConnectionOptions, Campaign], None] | None = None
+    identify: Callable[[ConnectionOptions], str] | None = None
+    preview: Callable[[Campaign, ConnectionOptions], tuple[str, ...]] | None = None
 
 
-def _llama_cpp_python(reach: Reach) -> Runner:
+def _llama_cpp_python(options: ConnectionOptions) -> Runner:
     from harness.runners.inprocess.isolated import Isolated  # noqa: PLC0415 - loads the engine
     from harness.runners.inprocess.session import LlamaCppPython  # noqa: PLC0415 - loads the engine
 
-    return Isolated(LlamaCppPython(), answer_limit_s=reach.answer_limit_s)
+    return Isolated(LlamaCppPython(), answer_limit_s=options.answer_limit_s)
 
 
-def _llama_server(reach: Reach) -> Runner:
+def _llama_server(options: ConnectionOptions) -> Runner:
     from harness.runners.llama_server.session import LlamaServer  # noqa: PLC0415 - only where asked for
 
     return LlamaServer(
-        binary=reach.binary,
-        startup_limit_s=reach.startup_limit_s,
-        answer_limit_s=reach.answer_limit_s,
+        binary=options.binary,
+        startup_limit_s=options.startup_limit_s,
+        answer_limit_s=options.answer_limit_s,
     )
 
 
-def _llama_server_identity(reach: Reach) -> str:
+def _llama_server_identity(options: ConnectionOptions) -> str:
     from harness.runners.llama_server.binary import find  # noqa: PLC0415 - only where asked for
 
-    return find(reach.binary).identity()
+    return find(options.binary).identity()
 
 
-def _llama_server_preview(campaign: Campaign, reach: Reach) -> tuple[str, ...]:
+def _llama_server_preview(campaign: Campaign, options: ConnectionOptions) -> tuple[str, ...]:
     from harness.runners.llama_server.launch import command_lines  # noqa: PLC0415 - as above
 
-    return command_lines(campaign, reach.binary)
+    return command_lines(campaign, options.binary)
 
 
-def _openai(reach: Reach) -> Runner:
+def _openai(options: ConnectionOptions) -> Runner:
     from harness.runners.openai.session import OpenAiServer  # noqa: PLC0415 - only where asked for
 
-    return OpenAiServer(reach)
+    return OpenAiServer(options)
 
 
-def _check_servers(reach: Reach, campaign: Campaign) -> None:
+def _check_servers(options: ConnectionOptions, campaign: Campaign) -> None:
     from harness.runners.openai.command import check, doors  # noqa: PLC0415 - only where asked for
 
-    check(doors(reach), campaign)
+    check(doors(options), campaign)
 
 
-def _openai_preview(campaign: Campaign, reach: Reach) -> tuple[str, ...]:
+def _openai_preview(campaign: Campaign, options: ConnectionOptions) -> tuple[str, ...]:
     from harness.runners.openai.command import command_lines, doors  # noqa: PLC0415 - as above
 
-    return command_lines(doors(reach), campaign)
+    return command_lines(doors(options), campaign)
 
 
-def _fake(_reach: Reach) -> Runner:
+def _fake(_options: ConnectionOptions) -> Runner:
     from harness.runners.fake import FakeRunner  # noqa: PLC0415 - only where it is asked for
 
     return FakeRunner()

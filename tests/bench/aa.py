@@ -20,7 +20,8 @@ from harness.machine.environment import Watch
 from harness.run.execute import Surroundings, measure
 from harness.run.journal import fingerprint
 from harness.run.result_file import write
-from harness.runners import RUNNERS, Reach
+from harness.runners import RUNNERS
+from harness.runners.base import ConnectionOptions
 from schemas import contract
 from schemas.submission import Submission
 from tests.bench import bursts
@@ -94,7 +95,7 @@ def _result(part: Part, seed: int, kept: Path) -> Submission:
 def _measured(campaign: Campaign, work_file: Path) -> Submission:
     submission = measure(
         campaign,
-        runner=RUNNERS[RUNNER].build(Reach()),
+        runner=RUNNERS[RUNNER].build(ConnectionOptions()),
         surroundings=Surroundings(machine=machine(), snapshot=Watch().snapshot),
         work_file=work_file,
         resume=False,

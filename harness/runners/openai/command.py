@@ -12,7 +12,7 @@ from pathlib import Path
 
 from harness.campaign.model import ArmPlan, Campaign
 from harness.errors import BadInputError, UsageError
-from harness.runners import Reach
+from harness.runners.base import ConnectionOptions
 from harness.runners.openai.address import Address, parse
 from schemas.codec import Json
 from schemas.submission import Method
@@ -109,24 +109,24 @@ class Doors:
     option: str
 
 
-def doors(reach: Reach) -> Doors:
+def doors(options: ConnectionOptions) -> Doors:
     """The ways that the options name. Raises `UsageError` when they are not one set of them."""
-    urls = [text for text in (reach.base_url, *reach.spec_base_urls) if text]
-    commands = [text for text in (reach.server_command, *reach.spec_server_commands) if text]
+    urls = [text for text in (options.base_url, *options.spec_base_urls) if text]
+    commands = [text for text in (options.server_command, *options.spec_server_commands) if text]
     if urls and commands:
         message = "give servers that run (--base-url) or commands that start them, not both"
         raise UsageError(message)
-    if reach.base_url is not None:
+    if options.base_url is not None:
         return Doors(
-            base=parse(reach.base_url, option="--base-url"),
-            spec=tuple(parse(url, option="--spec-base-url") for url in reach.spec_base_urls),
+            base=parse(options.base_url, option="--base-url"),
+            spec=tuple(parse(url, option="--spec-base-url") for url in options.spec_base_urls),
             option="--spec-base-url",
         )
-    if reach.server_command is not None:
+    if options.server_command is not None:
         option = "--spec-server-command"
         return Doors(
-            base=words(reach.server_command, option="--server-command"),
-            spec=tuple(words(each, option=option) for each in reach.spec_server_commands),
+            base=words(options.server_command, option="--server-command"),
+            spec=tuple(words(each, option=option) for each in options.spec_server_commands),
             option=option,
         )
     message = (

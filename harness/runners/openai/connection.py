@@ -68,7 +68,7 @@ class Connection:
 def connect(
     door: Door, *, model: str | None, limits: Limits, key: str | None
 ) -> Connection | Failure:
-    """Reach a server and ask it who it is. It is ended again if it does not say."""
+    """Connect to a server and ask it who it is. It is ended again if it does not say."""
     if isinstance(door, Address):
         client = Client(address=door, limit_s=limits.answer_s, key=key)
         return _known(client, model)

@@ -11,8 +11,7 @@ from harness.campaign.model import ModelFile
 from harness.errors import BadInputError, MachineError
 from harness.models.describe import Weights, describe, family_of
 from harness.models.folder import describe_folder, is_model_folder, kept_folder
-from harness.runners import Reach
-from harness.runners.base import Failure
+from harness.runners.base import ConnectionOptions, Failure
 from harness.runners.openai.address import Address, api_key
 from harness.runners.openai.command import doors
 from harness.runners.openai.connection import Limits, connect
@@ -36,7 +35,7 @@ _TAIL = re.compile(
 class ServedModels:
     """Models behind servers. A name that is a file on this disk is none of them."""
 
-    reach: Reach
+    options: ConnectionOptions
     say: Callable[[str], None]
 
     def target(self, name: str | None) -> ModelFile | None:
@@ -59,9 +58,9 @@ class ServedModels:
         return ModelFile(path=None, model=model_of(name, None))
 
     def _served(self, *, needed: bool) -> Served | None:
-        door = doors(self.reach).base
+        door = doors(self.options).base
         if not isinstance(door, Address):
-            if needed and self.reach.model is None:
+            if needed and self.options.model is None:
                 message = (
                     "a server that is started later cannot be asked now what it serves; "
                     "name the model with --target"
@@ -70,7 +69,7 @@ class ServedModels:
             return None
         found = connect(
             door,
-            model=self.reach.model,
+            model=self.options.model,
             limits=Limits(startup_s=_ASK_LIMIT_S, answer_s=_ASK_LIMIT_S),
             key=api_key(),
         )

@@ -11,8 +11,8 @@ from dataclasses import replace
 
 from harness.campaign.model import ArmPlan, Campaign
 from harness.errors import BadInputError, MachineError
-from harness.runners import Reach
 from harness.runners.base import (
+    ConnectionOptions,
     EngineReport,
     Failure,
     Finished,
@@ -64,7 +64,7 @@ class OpenAiSession:
         return report_on(found.identity, found.served, self._campaign, self._backend)
 
     def prepare(self, arm: str) -> PreparedArm | Failure:
-        """Reach the arm's server, and discard one generation with speculation on."""
+        """Connect to the arm's server, and discard one generation with speculation on."""
         plan = self._arms[arm]
         found = self._servers.of(plan, 0)
         if isinstance(found, Connection):
@@ -219,16 +219,16 @@ def _depth(arm: ArmPlan) -> int | None:
 class OpenAiServer:
     """Measures through servers that speak OpenAI's protocol: one plain, one for each method."""
 
-    def __init__(self, reach: Reach) -> None:
+    def __init__(self, options: ConnectionOptions) -> None:
         """Raises `BadInputError` when the options do not say how to reach the servers."""
-        check_backend(reach.backend)
+        check_backend(options.backend)
         self._access = Access(
-            doors=doors(reach),
-            model=reach.model,
-            limits=Limits(startup_s=reach.startup_limit_s, answer_s=reach.answer_limit_s),
+            doors=doors(options),
+            model=options.model,
+            limits=Limits(startup_s=options.startup_limit_s, answer_s=options.answer_limit_s),
             key=api_key(),
         )
-        self._backend = reach.backend
+        self._backend = options.backend
 
     def open(self, campaign: Campaign) -> Session:
         """A session; nothing is asked or started yet. Raises `BadInputError`."""
