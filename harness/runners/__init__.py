@@ -1,9 +1,7 @@
-"""Which engines can the harness reach? A registry to grep: one entry per runner.
+"""The runners, one entry each. Nothing here loads an engine: a runner is imported when it is used.
 
-Nothing here loads an engine: what a runner can do is known before it is imported.
+No module of a runner imports this one.
 """
-
-from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -20,7 +18,7 @@ class RunnerKind:
 
     `interleaved` says when its arms take turns, `concurrent` whether it answers several requests
     at once, `behind_servers` whether its models may be on no disk of ours. `build` raises
-    `BadInputError` when the options do not say how to reach the engine, `check` when what they
+    `BadInputError` when the options do not say how to connect to the engine, `check` when what they
     reach does not fit the campaign. `limits_drafts` says whether a draft can have a least length
     and probability, `forces` whether the baseline's text can be fed to the model. `identify` names
     the engine so that two are told apart. `preview` gives the command lines that would be started,
@@ -42,8 +40,10 @@ class RunnerKind:
 
 
 def _llama_cpp_python(options: ConnectionOptions) -> Runner:
-    from harness.runners.inprocess.isolated import Isolated  # noqa: PLC0415 - loads the engine
-    from harness.runners.inprocess.session import LlamaCppPython  # noqa: PLC0415 - loads the engine
+    from harness.runners.inprocess.isolated import (  # noqa: PLC0415 - only where asked for
+        Isolated,
+        LlamaCppPython,
+    )
 
     return Isolated(LlamaCppPython(), answer_limit_s=options.answer_limit_s)
 
@@ -51,11 +51,7 @@ def _llama_cpp_python(options: ConnectionOptions) -> Runner:
 def _llama_server(options: ConnectionOptions) -> Runner:
     from harness.runners.llama_server.session import LlamaServer  # noqa: PLC0415 - only where asked for
 
-    return LlamaServer(
-        binary=options.binary,
-        startup_limit_s=options.startup_limit_s,
-        answer_limit_s=options.answer_limit_s,
-    )
+    return LlamaServer(options)
 
 
 def _llama_server_identity(options: ConnectionOptions) -> str:
@@ -77,15 +73,15 @@ def _openai(options: ConnectionOptions) -> Runner:
 
 
 def _check_servers(options: ConnectionOptions, campaign: Campaign) -> None:
-    from harness.runners.openai.command import check, doors  # noqa: PLC0415 - only where asked for
+    from harness.runners.openai.endpoints import check, endpoints  # noqa: PLC0415 - only where asked for
 
-    check(doors(options), campaign)
+    check(endpoints(options), campaign)
 
 
 def _openai_preview(campaign: Campaign, options: ConnectionOptions) -> tuple[str, ...]:
-    from harness.runners.openai.command import command_lines, doors  # noqa: PLC0415 - as above
+    from harness.runners.openai.endpoints import command_lines, endpoints  # noqa: PLC0415 - as above
 
-    return command_lines(doors(options), campaign)
+    return command_lines(endpoints(options), campaign)
 
 
 def _fake(_options: ConnectionOptions) -> Runner:

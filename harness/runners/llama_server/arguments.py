@@ -1,17 +1,16 @@
-"""Which arguments start a llama-server for one arm? Every value is said; no default is trusted.
+"""Write the arguments that start a llama-server for one arm. Every value is given, none defaulted.
 
 Defaults moved silently between builds (the depth from 16 to 3, the least probability from 0.75 to
 0), and a draft model without a type is loaded and never asked. What a binary has no flag for is
 left out only where leaving it out means the same.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import assert_never
 
 from harness.campaign.model import ArmPlan, Campaign, layers_of
 from harness.runners.base import Failure
+from harness.runners.http import process
 from harness.runners.llama_server.binary import Abilities
 from schemas.submission import (
     DraftHead,
@@ -25,7 +24,6 @@ from schemas.submission import (
     PromptLookup,
 )
 
-HOST = "127.0.0.1"
 # What engine builds call a method; the first name that a binary offers is used.
 _SPEC_TYPES = {
     "draft-model": ("draft-simple", "draft"),
@@ -82,7 +80,7 @@ class _Words:
 
 def _common(words: _Words, arm: ArmPlan, campaign: Campaign, *, port: int, threads: int) -> None:
     settings = campaign.settings
-    words.argv += ["-m", str(campaign.target.on_disk), "--host", HOST, "--port", str(port)]
+    words.argv += ["-m", str(campaign.target.on_disk), "--host", process.HOST, "--port", str(port)]
     slots = arm.concurrency
     words.argv += ["-c", str(slots * settings.context_tokens), "-np", str(slots)]
     words.argv += ["-t", str(threads), "-tb", str(threads)]
@@ -135,7 +133,7 @@ def draft_path(draft: str, campaign: Campaign) -> Path:
 
 
 def _type(words: _Words, method: str) -> None:
-    """Say the type; builds without `--spec-type` know draft models only and need no word."""
+    """Add the type; builds without `--spec-type` know draft models only and need no word."""
     offered = words.abilities.spec_types
     if not offered:
         if method != "draft-model":
@@ -161,9 +159,11 @@ def _depth(words: _Words, n_max: int | None, n_min: int | None, p_min: float | N
 def _ngram(words: _Words, method: Ngram) -> None:
     match method.type:
         case "ngram-mod":
-            words.need(_said(method.ngram_size), "--spec-ngram-mod-n-match", "--spec-ngram-size-n")
-            words.need(_said(method.n_min), "--spec-ngram-mod-n-min", "--draft-min")
-            words.need(_said(method.n_max), "--spec-ngram-mod-n-max", "--draft-max")
+            words.need(
+                _stated(method.ngram_size), "--spec-ngram-mod-n-match", "--spec-ngram-size-n"
+            )
+            words.need(_stated(method.n_min), "--spec-ngram-mod-n-min", "--draft-min")
+            words.need(_stated(method.n_max), "--spec-ngram-mod-n-max", "--draft-max")
         case "ngram-simple" | "ngram-map-k" | "ngram-map-k4v":
             sizes = {
                 "size-n": method.ngram_size,
@@ -173,13 +173,13 @@ def _ngram(words: _Words, method: Ngram) -> None:
             for size, value in sizes.items():
                 names = (f"--spec-{method.type}-{size}", _SHARED_NGRAM_FLAGS[size])
                 # Some types have no hits to count; one hit is what they all mean then.
-                say = words.offer if size == "min-hits" and value == 1 else words.need
-                say(_said(value), *names)
+                add = words.offer if size == "min-hits" and value == 1 else words.need
+                add(_stated(value), *names)
         case "ngram-cache" | "suffix":
             pass  # It has no sizes to set.
 
 
-def _said(value: int | None) -> int:
+def _stated(value: int | None) -> int:
     """A size that the campaign must state: no build's default may decide it."""
     if value is None:
         message = "a size of the n-gram method is missing from the campaign"

@@ -1,6 +1,4 @@
-"""Which llama-server is this? Its path, what it can do, and what it says about itself."""
-
-from __future__ import annotations
+"""Find a llama-server, read what it can do from its help, and report what it states of itself."""
 
 import hashlib
 import os
@@ -122,22 +120,22 @@ class Binary:
 
     def identity(self) -> str:
         """What tells this engine from others, also where the program only loads its libraries."""
-        beside = sorted(
+        libraries = sorted(
             (file.name, file.stat().st_size)
             for file in self.path.parent.iterdir()
             if _LIBRARY.search(file.name) and file.is_file()
         )
-        digest = hashlib.sha256(f"{self.digest()} {beside}".encode()).hexdigest()
+        digest = hashlib.sha256(f"{self.digest()} {libraries}".encode()).hexdigest()
         return f"{PROGRAM} sha256:{digest}"
 
     def free_mib(self) -> dict[str, int]:
         """Free memory of each device now; the processor is not among them."""
-        return read_free(self._said(_LIST_DEVICES))
+        return read_free(self._output(_LIST_DEVICES))
 
     def report(self, campaign: Campaign) -> EngineReport:
         """Engine and settings, as far as a binary tells before it runs."""
-        version, commit, number = read_version(self._said("--version"))
-        devices = read_devices(self._said(_LIST_DEVICES))
+        version, commit, number = read_version(self._output("--version"))
+        devices = read_devices(self._output(_LIST_DEVICES))
         return EngineReport(
             engine=Engine(
                 runner="llama-server",
@@ -168,7 +166,7 @@ class Binary:
             threads_batch=threads,
         )
 
-    def _said(self, flag: str) -> str:
+    def _output(self, flag: str) -> str:
         return _output(self.path, flag) if flag in self.abilities.flags else ""
 
 

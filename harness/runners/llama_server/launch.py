@@ -1,6 +1,4 @@
-"""How does a server for one arm come to be? Its command line, a free port, and its own answer."""
-
-from __future__ import annotations
+"""Start a llama-server for one arm at a free port, and make sure that it is what answers there."""
 
 import secrets
 import shlex
@@ -11,12 +9,11 @@ from harness.campaign.model import ArmPlan, Campaign
 from harness.errors import BadInputError
 from harness.runners.base import Failure
 from harness.runners.http import process
-from harness.runners.http.client import Client, ServerSilentError
+from harness.runners.http.client import Address, Client, ServerSilentError
 from harness.runners.http.process import ServerProcess
 from harness.runners.llama_server.arguments import arguments
 from harness.runners.llama_server.binary import Binary, find, without_places
 
-_ASK_LIMIT_S = 5.0
 # A port that was free may be taken a moment later, by anybody.
 _PORTS_TO_TRY = 3
 _TAKEN = "couldn't bind"
@@ -64,23 +61,21 @@ class Launcher:
             return argv
         # Who answers at the port may be somebody else's server: ours knows this name.
         name = f"draftmap-{secrets.token_hex(8)}"
-        try:
-            server = process.start(self.binary.path, (*argv, "-a", name), port=port)
-        except OSError as error:
-            detail = f"{self.binary.path.name} cannot be started: {error.strerror}"
-            return Failure(reason="load-failed", detail=detail)
-        failure = server.wait_until_ready(self.startup_limit_s, ask=lambda: _is_ours(port, name))
-        if failure is not None:
-            server.end()
-            return failure
-        return server
+        return process.start_ready(
+            self.binary.path,
+            (*argv, "-a", name),
+            port=port,
+            limit_s=self.startup_limit_s,
+            ask=lambda: _is_ours(port, name),
+        )
 
 
 def _is_ours(port: int, name: str) -> None:
     """Raise what the client raises, until the server that was named so is ready."""
-    client = Client(host=process.HOST, port=port, limit_s=_ASK_LIMIT_S)
-    client.get("/health")
-    if name not in client.get("/v1/models"):
+    address = Address(host=process.HOST, port=port)
+    client = Client(address=address, limit_s=process.ASK_LIMIT_S)
+    client.text("/health")
+    if name not in client.text("/v1/models"):
         message = f"another server answers at port {port}"
         raise ServerSilentError(message)
 

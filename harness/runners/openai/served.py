@@ -1,6 +1,4 @@
-"""What is known about a model that a server keeps? Its name as given, and what the server says."""
-
-from __future__ import annotations
+"""Describe a model behind a server by its name and by what the server states of it."""
 
 import re
 from collections.abc import Callable
@@ -12,9 +10,9 @@ from harness.errors import BadInputError, MachineError
 from harness.models.describe import Weights, describe, family_of
 from harness.models.folder import describe_folder, is_model_folder, kept_folder
 from harness.runners.base import ConnectionOptions, Failure
-from harness.runners.openai.address import Address, api_key
-from harness.runners.openai.command import doors
+from harness.runners.http.client import Address
 from harness.runners.openai.connection import Limits, connect
+from harness.runners.openai.endpoints import api_key, endpoints
 from harness.runners.openai.identity import Served
 from schemas.canonical import slug
 from schemas.submission import Model
@@ -58,8 +56,8 @@ class ServedModels:
         return ModelFile(path=None, model=model_of(name, None))
 
     def _served(self, *, needed: bool) -> Served | None:
-        door = doors(self.options).base
-        if not isinstance(door, Address):
+        endpoint = endpoints(self.options).base
+        if not isinstance(endpoint, Address):
             if needed and self.options.model is None:
                 message = (
                     "a server that is started later cannot be asked now what it serves; "
@@ -68,7 +66,7 @@ class ServedModels:
                 raise BadInputError(message)
             return None
         found = connect(
-            door,
+            endpoint,
             model=self.options.model,
             limits=Limits(startup_s=_ASK_LIMIT_S, answer_s=_ASK_LIMIT_S),
             key=api_key(),
@@ -105,7 +103,7 @@ def model_of(name: str, served: Served | None) -> Model:
 
 
 def _named(name: str | None, served: Served | None) -> str:
-    """What the person says; where that is the server's own word, what the server has it from."""
+    """The name as given; where that is the server's own word, what the server has it from."""
     if served is None:
         return name or ""
     source = served.root or served.id
