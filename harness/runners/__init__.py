@@ -18,11 +18,11 @@ class RunnerKind:
 
     `interleaved` says when its arms take turns, `concurrent` whether it answers several requests
     at once, `behind_servers` whether its models may be on no disk of ours. `build` raises
-    `BadInputError` when the options do not say how to connect to the engine, `check` when what they
-    reach does not fit the campaign. `limits_drafts` says whether a draft can have a least length
+    `BadInputError` when the options do not say how to connect to the engine, `check` when the
+    engine does not fit the campaign. `limits_drafts` says whether a draft can have a least length
     and probability, `forces` whether the baseline's text can be fed to the model. `identify` names
-    the engine so that two are told apart. `preview` gives the command lines that would be started,
-    one for each arm; it raises `BadInputError` for an arm that the engine cannot run.
+    the engine so that two can be distinguished. `preview` gives the command lines that would be
+    started, one for each arm; it raises `BadInputError` for an arm that the engine cannot run.
     """
 
     summary: str

@@ -66,7 +66,7 @@ class Generation:
     `margins` has one entry per output token: the logit of the token minus the runner-up's. It is
     `None` where the runner did not look (only baselines need it). `rounds` are single rounds where
     the runner sees them, sums where a server states no more. `prompt_ms` is `None` when the state
-    of the same prompt was reused, `ttft_ms` where nobody waited for the first token. `energy_j`
+    of the same prompt was reused, `ttft_ms` where the first token was not waited for. `energy_j`
     counts from the first round to the last. `prompt_sha256` covers the rendered prompt's token ids,
     where they are known.
     `own_choices` is there when `tokens` were given as truth: what the engine would have chosen for

@@ -96,7 +96,7 @@ def _all_properties() -> list[_Properties]:
 @cache
 def _library() -> ctypes.CDLL:
     """The ggml library of the installed package, with the three functions declared."""
-    # The import initialises the backends; it must not happen before somebody asks for the engine.
+    # The import initialises the backends; it must not happen before the engine is asked for.
     from llama_cpp import _ggml, llama_backend_init  # noqa: PLC0415 - see above
 
     llama_backend_init()

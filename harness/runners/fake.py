@@ -116,7 +116,7 @@ class FakeSession:
         """Ready at once, or failed as the rig says."""
         reason = self._rig.failing_arms.get(arm)
         if reason is not None:
-            return Failure(reason=reason, detail="the made-up rig says so")
+            return Failure(reason=reason, detail="the fake rig is set to fail")
         prompt = self._campaign.suite.prompts[0].id
         warm_up = self._generation(self._arms[arm], prompt, _WARM_UP_OUTPUT_TOKENS)
         layers = layers_of(self._arms[arm], self._campaign.settings)
@@ -142,7 +142,7 @@ class FakeSession:
         number, self._answered = self._answered, self._answered + 1
         reason = self._rig.failing_trials.get(number)
         if reason is not None:
-            return Failure(reason=reason, detail="the made-up rig says so")
+            return Failure(reason=reason, detail="the fake rig is set to fail")
         factor = self._rig.slowdown(number) if self._rig.slowdown else 1.0
         arm = self._arms[request.arm]
         return self._generation(arm, request.prompt, request.max_output_tokens, factor, streams)

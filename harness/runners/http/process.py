@@ -32,7 +32,7 @@ _DYING_S = 2.0
 
 
 def free_port() -> int:
-    """A port of the loopback address that nobody listens on now."""
+    """A port of the loopback address that is free now."""
     with socket.socket() as probe:
         probe.bind((HOST, 0))
         return int(probe.getsockname()[1])
@@ -68,7 +68,7 @@ class ServerProcess:
         `ask` asks it, and raises as a client does until it is.
         """
         with ExitStack() as undo:
-            undo.callback(self.end)  # Ctrl-C: nobody else knows of this server yet
+            undo.callback(self.end)  # Ctrl-C: nothing else knows of this server yet
             failure = self._wait(limit_s, ask)
             undo.pop_all()
         return failure
@@ -170,7 +170,7 @@ def start_ready(
 def environment(program: Path) -> dict[str, str]:
     """The environment without llama.cpp's arguments: what counts stands on the command line.
 
-    Release archives keep the libraries beside the program.
+    Release archives have the libraries next to the program.
     """
     folder = str(program.resolve().parent)
     known = os.environ.get("LD_LIBRARY_PATH")

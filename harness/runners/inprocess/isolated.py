@@ -216,7 +216,7 @@ def _serve(connection: Connection, runner: Runner, campaign: Campaign) -> None:
     if sys.platform != "win32":
         os.setsid()  # signals to the whole group, as `timeout` sends them, are the parent's, too
     threading.Thread(target=_die_with_the_parent, daemon=True).start()
-    # The parent may hang up while we compute: nobody waits for the answer any more.
+    # The parent may hang up while we compute: the answer is not waited for any more.
     with suppress(EOFError, BrokenPipeError, ConnectionResetError):
         _converse(connection, runner, campaign)
 

@@ -2,7 +2,7 @@
 
 Baseline and speculation share the loaded target, so that arms can take turns prompt by prompt. An
 arm with another placement has the memory to itself: for its turns everything else is freed. The
-state of a prompt is kept, so that it is processed once and not once per arm and block.
+state of a prompt is saved, so that it is processed once and not once per arm and block.
 """
 
 import time

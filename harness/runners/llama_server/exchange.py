@@ -73,7 +73,7 @@ def _stated(timings: dict[str, Json], tokens: tuple[int, ...], accepted: int) ->
 
 
 def _stopped_by_length(answer: dict[str, Json]) -> bool:
-    """Whether the limit ended it; builds before 2025 said so in a field of its own."""
+    """Whether the limit ended it; builds before 2025 have a field of its own for that."""
     return answer.get("stop_type") == "limit" or answer.get("stopped_limit") is True
 
 

@@ -14,7 +14,7 @@ from harness.runners.http.process import ServerProcess
 from harness.runners.llama_server.arguments import arguments
 from harness.runners.llama_server.binary import Binary, find, without_places
 
-# A port that was free may be taken a moment later, by anybody.
+# A port that was free may be taken a moment later.
 _PORTS_TO_TRY = 3
 _TAKEN = "couldn't bind"
 
@@ -59,7 +59,7 @@ class Launcher:
         argv = self.arguments(arm, port=port)
         if isinstance(argv, Failure):
             return argv
-        # Who answers at the port may be somebody else's server: ours knows this name.
+        # Another server may answer at the port: ours knows this name.
         name = f"draftmap-{secrets.token_hex(8)}"
         return process.start_ready(
             self.binary.path,

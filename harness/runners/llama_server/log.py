@@ -64,7 +64,7 @@ def _loads(text: str) -> list[str]:
 def in_use(
     text: str, *, before_mib: Mapping[str, int], after_mib: Mapping[str, int]
 ) -> tuple[DeviceMemory, ...] | None:
-    """Memory per device, `None` if nothing tells: the most of two figures.
+    """Memory per device, `None` if unknown: the larger of two figures.
 
     The log names the buffers that were reserved. What each device has less free than before the
     start also holds the driver's own share, but a process that ended meanwhile hides it.

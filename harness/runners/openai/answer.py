@@ -25,7 +25,7 @@ _EXTRAS = ("metrics", "timings", "stats", "meta_info", "sglext")
 class Answer:
     """One answer. Seconds are of the client's clock, from any beginning.
 
-    `tokens` and `prompt` are ids, `None` where the server tells none. `chunk_tokens` holds the
+    `tokens` and `prompt` are ids, `None` where the server gives none. `chunk_tokens` holds the
     number of ids of each chunk that had any. `extras` is what the server added, by name; `usage`
     is as it came.
     """
@@ -198,7 +198,7 @@ _SHOWN = 80
 def events(lines: Iterable[bytes]) -> Iterator[dict[str, Json]]:
     """The JSON objects of a stream, each when its line is there.
 
-    Raises `BadAnswerError` for a line that is none, an error that the server tells in the middle,
+    Raises `BadAnswerError` for a line that is none, an error that the server reports in the middle,
     and a stream that ends without its end mark.
     """
     for line in lines:

@@ -2,7 +2,7 @@
 
 Each engine counts under names of its own. Response metrics (vLLM) come first, then timings
 (llama.cpp and its forks), stats (LM Studio) and meta information (SGLang); the difference of the
-metrics page before and after is the last resort. What nobody counts is unknown and never zero.
+metrics page before and after is the last resort. What is not counted is unknown and never zero.
 """
 
 from collections.abc import Mapping

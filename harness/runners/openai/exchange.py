@@ -35,8 +35,8 @@ _PAGE_LAG_S = 0.1
 class Prompt:
     """One prompt to be answered. `alone` says that nothing else is asked meanwhile.
 
-    `draft` and `depth` are those of the arm's method, where it has them; LM Studio is told the
-    draft with each request. `server_clock` says that every arm's server tells its own times.
+    `draft` and `depth` are those of the arm's method, where it has them; LM Studio gets the
+    draft with each request. `server_clock` says that every arm's server states its own times.
     """
 
     text: str
@@ -168,7 +168,7 @@ def _client_ms(answer: Answer) -> float:
     decode_ms = (answer.last_s - answer.first_s) * 1000
     if answer.output_tokens > 1 and decode_ms <= 0:
         message = (
-            "the whole answer came in one piece, so nobody knows how long its tokens took; "
+            "the whole answer came in one piece, so it is unknown how long its tokens took; "
             "the server must stream"
         )
         raise BadAnswerError(message)

@@ -137,7 +137,7 @@ _OWNERS: dict[str, EngineName] = {
     "organization_owner": "LM Studio",
     "library": "Ollama",
 }
-# The page that tells the version, and the field that has it.
+# The page that states the version, and the field that has it.
 _VERSIONS: dict[EngineName, tuple[tuple[str, str], ...]] = {
     "vLLM": (("/version", "version"),),
     "SGLang": (("/server_info", "version"), ("/get_server_info", "version")),

@@ -39,8 +39,8 @@ class ServedModels:
     def target(self, name: str | None) -> ModelFile | None:
         """The target by its name, or the one that the baseline's server offers.
 
-        Raises `BadInputError` when nobody says what it is, `MachineError` when the server that
-        could say it does not answer.
+        Raises `BadInputError` when it is named nowhere, `MachineError` when the server that
+        could name it does not answer.
         """
         if name is not None and Path(name).expanduser().is_file():
             return None
