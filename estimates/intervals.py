@@ -1,16 +1,13 @@
-"""How sure is a mean of log ratios?
+"""Intervals of means of log ratios, and the rank and chi-square tests of the flags.
 
 All inputs and means are natural logarithms of ratios; `Interval` values are ratios again.
 """
-
-from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import chdtrc, stdtr, stdtrit
 
 from estimates.model import Interval
 from estimates.pairing import PromptPairs
@@ -39,8 +36,8 @@ def stratified_interval(groups: Sequence[Sequence[float]]) -> Interval | None:
     """Student's t interval of the equal-weight mean over fixed groups (Welch, Satterthwaite).
 
     Degrees of freedom after Satterthwaite (1946), Biometrics Bulletin 2, 110-114. A group with a
-    single value has no spread of its own. Then the spread between the groups' means stands in
-    for it, which can only be wider: differences between tasks count as noise.
+    single value has no spread of its own. Then the spread between the groups' means is
+    used, which can only be wider: differences between tasks count as noise.
     """
     if any(len(group) < 2 for group in groups):  # noqa: PLR2004 - one value has no spread
         return t_interval([float(np.mean(group)) for group in groups])
@@ -54,7 +51,7 @@ def stratified_interval(groups: Sequence[Sequence[float]]) -> Interval | None:
 def bootstrap_interval(groups: Sequence[Sequence[PromptPairs]]) -> Interval | None:
     """Percentile bootstrap of the equal-weight mean; `None` if a group has fewer than two prompts.
 
-    Prompts are resampled within each group and blocks within each prompt; a block keeps its pair.
+    Prompts are resampled within each group and blocks within each prompt; blocks stay paired.
     The seed is fixed, so that the same file always gives the same figures.
     """
     if not groups or any(len(group) < 2 for group in groups):  # noqa: PLR2004 - nothing to resample
@@ -81,9 +78,16 @@ def _resampled_log_ratios(rng: np.random.Generator, pairs: PromptPairs) -> NDArr
     return np.asarray(np.median(np.asarray(pairs.block_log_ratios)[chosen], axis=1), np.float64)
 
 
+def t_quantile(freedom: float, probability: float) -> float:
+    """Quantile of Student's t distribution."""
+    from scipy.special import stdtrit  # noqa: PLC0415 - slow to import
+
+    return float(stdtrit(freedom, probability))
+
+
 def _around(mean: float, error: float, freedom: float) -> Interval:
-    reach = float(stdtrit(freedom, (1 + CONFIDENCE) / 2)) * error
-    return Interval(low=math.exp(mean - reach), high=math.exp(mean + reach))
+    half_width = t_quantile(freedom, (1 + CONFIDENCE) / 2) * error
+    return Interval(low=math.exp(mean - half_width), high=math.exp(mean + half_width))
 
 
 def spearman(one: Sequence[float], other: Sequence[float]) -> float:
@@ -93,6 +97,8 @@ def spearman(one: Sequence[float], other: Sequence[float]) -> float:
 
 def p_of_rank(correlation: float, independent: int) -> float:
     """Two-sided p of a rank correlation over so many independent values, by Student's t."""
+    from scipy.special import stdtr  # noqa: PLC0415 - slow to import
+
     if abs(correlation) >= 1:
         return 0.0
     freedom = independent - 1
@@ -102,6 +108,8 @@ def p_of_rank(correlation: float, independent: int) -> float:
 
 def p_of_even(counts: Sequence[int]) -> float:
     """P of Pearson's chi-square test that all counts have the same expectation."""
+    from scipy.special import chdtrc  # noqa: PLC0415 - slow to import
+
     expected = sum(counts) / len(counts)
     statistic = sum((count - expected) ** 2 for count in counts) / expected
     return float(chdtrc(len(counts) - 1, statistic))

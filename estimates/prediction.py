@@ -1,4 +1,4 @@
-"""What speedup follows from costs that were measured apart from the trials?
+"""Predict a speedup from costs that were measured separately from the trials.
 
 `predicted = tau * T(1) / cost`: `tau` are the tokens that a round yields by the measured
 per-position acceptance, `cost` the drafting of d tokens and one target step of width d + 1, both
@@ -6,27 +6,13 @@ averaged over the drafted lengths that occurred. A round that did not fire is le
 one token and costs T(1). The comparison with the measured speedup shows what the probes miss.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np
 
 from estimates.decomposition import drafted_lengths, position_acceptance
 from schemas.submission import Method, Probes, Trial, VerificationProbe
-
-# Looking up an n-gram takes microseconds, a step milliseconds.
-_FREE_DRAFTS = (
-    "prompt-lookup",
-    "ngram-simple",
-    "ngram-map-k",
-    "ngram-map-k4v",
-    "ngram-mod",
-    "ngram-cache",
-    "suffix",
-    "oracle",
-    "empty-draft",
-)
+from schemas.vocabulary import METHODS
 
 
 def predicted_speedup(
@@ -68,7 +54,7 @@ def step_ms(curve: VerificationProbe, width: int) -> float | None:
 
 def draft_token_ms(method: Method, probes: Probes | None) -> float | None:
     """Milliseconds to draft one token; `None` where that was not probed."""
-    if method.type in _FREE_DRAFTS:
+    if METHODS[method.type].free:
         return 0.0
     draft = getattr(method, "draft", None)
     for probe in (probes.drafting or ()) if probes else ():

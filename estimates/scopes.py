@@ -1,10 +1,8 @@
-"""Which trials does one estimate stand on?
+"""Select the trials behind one estimate.
 
 On one task: all its prompts. Over tasks: the eight fixed tasks, each with equal weight, and only
 if every one of them has a paired prompt; else the same word would mean different mixtures.
 """
-
-from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
@@ -13,17 +11,7 @@ from dataclasses import dataclass
 from estimates.intervals import equal_weight_mean
 from estimates.pairing import PromptPairs
 from schemas.submission import Arm, Submission, Task, Trial
-
-FIXED_TASKS: tuple[Task, ...] = (
-    "code",
-    "math",
-    "reasoning",
-    "summarization",
-    "chat",
-    "json",
-    "creative",
-    "translation",
-)
+from schemas.vocabulary import FIXED_TASKS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

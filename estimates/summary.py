@@ -1,10 +1,8 @@
-"""What does one submission say?
+"""Derive the summary of one submission.
 
 One estimate for every arm that is compared with a baseline and every task among the prompts, and
 one over all tasks (see `estimates.scopes` for when that one has a figure).
 """
-
-from __future__ import annotations
 
 import math
 from collections.abc import Callable
@@ -35,7 +33,7 @@ from schemas.submission import Submission
 
 
 def summarize(submission: Submission) -> Summary:
-    """Derive everything that a valid submission says. The same file gives the same summary."""
+    """Derive everything from a valid submission. The same file gives the same summary."""
     compared = tuple(arm for arm in submission.arms if arm.role != "baseline")
     pairs = {arm.id: pair(submission, arm) for arm in compared}
     estimates = tuple(
@@ -134,7 +132,7 @@ def _with_decomposition(estimate: Estimate, scope: Scope) -> Estimate:
         acceptance_rate=parts.acceptance_rate(trials) if drafts else None,
         sequence_acceptance=parts.sequence_acceptance(trials) if drafts else None,
         fire_rate=parts.fire_rate(trials) if drafts else None,
-        exactness=count(worst(pairs.trials) for pairs in prompts),
+        exactness=count(worst(pairs.trials, pairs.baseline_trials) for pairs in prompts),
     )
 
 
@@ -160,7 +158,7 @@ def _prompt_estimate(pairs: PromptPairs) -> PromptEstimate:
         tokens_per_round=parts.tokens_per_round(pairs.trials),
         round_cost=parts.round_cost(pairs),
         acceptance_rate=parts.acceptance_rate(pairs.trials) if drafts else None,
-        exactness=worst(pairs.trials),
+        exactness=worst(pairs.trials, pairs.baseline_trials),
     )
 
 

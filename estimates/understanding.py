@@ -1,30 +1,18 @@
-"""What can be said of one submission in few words? Where it ran, what was compared, what came out.
+"""Describe one submission in a few words and figures, for a terminal or a comment."""
 
-Values only: whoever shows them (a terminal, a comment) needs no numerics. `estimates.understanding`
-fills them in.
-"""
+from dataclasses import dataclass, replace
 
-from __future__ import annotations
-
-from dataclasses import dataclass
-
-from estimates.model import (
-    Estimate,
-    Summary,
-    Verdict,
-)
+from estimates.identity import identify
+from estimates.model import Estimate, Flag, Summary, Verdict
 from estimates.repeatability import blocks_run
 from estimates.summary import summarize
-from schemas.submission import (
-    Arm,
-    Submission,
-    Task,
-)
+from schemas.submission import Arm, Submission, Task
+from schemas.vocabulary import size_class
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TaskSaid:
-    """What an arm says on one task; `task` is `None` over all tasks."""
+class TaskResult:
+    """An arm's result on one task; `task` is `None` over all tasks."""
 
     verdict: Verdict
     prompts: int
@@ -36,27 +24,16 @@ class TaskSaid:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ArmSaid:
+class ArmResult:
     """One arm that was compared with a baseline; over all tasks first."""
 
     arm: str
     role: str
     method: str
-    said: tuple[TaskSaid, ...]
+    said: tuple[TaskResult, ...]
     draft: str | None = None
     depth: int | None = None
     failure: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FlagSaid:
-    """A flag with the way to mend what it is about."""
-
-    name: str
-    severity: str
-    message: str
-    remedy: str
-    arm: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,44 +53,32 @@ class Understanding:
     blocks: int
     trials: int
     failed_trials: int
-    arms: tuple[ArmSaid, ...]
-    flags: tuple[FlagSaid, ...]
+    arms: tuple[ArmResult, ...]
+    flags: tuple[Flag, ...]
     contributor: str | None = None
     supersedes: str | None = None
 
 
-def overall(arm: ArmSaid) -> TaskSaid | None:
-    """What an arm says over all tasks, or on its only one."""
-    whole = next((said for said in arm.said if said.task is None), None)
+def overall(arm: ArmResult) -> TaskResult | None:
+    """An arm's result over all tasks, or on its only one."""
+    whole = next((each for each in arm.said if each.task is None), None)
     if whole is not None and whole.speedup is not None:
         return whole
-    tasks = [said for said in arm.said if said.task is not None]
+    tasks = [each for each in arm.said if each.task is not None]
     return tasks[0] if len(tasks) == 1 else whole
 
 
-# The size classes of the map; `macros.sql` says the same, and a test compares the two.
-SIZE_CLASSES = (
-    (1e9, "<1B"),
-    (3e9, "1\N{EN DASH}3B"),
-    (8e9, "3\N{EN DASH}8B"),
-    (16e9, "8\N{EN DASH}16B"),
-    (40e9, "16\N{EN DASH}40B"),
-)
-LARGEST, UNKNOWN_SIZE = ">40B", "unknown size"
-_MIB_PER_GIB = 1024
-
-
 def understand(submission: Submission, summary: Summary | None = None) -> Understanding:
-    """What a valid submission says; `summary` if it is at hand already."""
+    """Describe a valid submission; pass `summary` if it was derived already."""
     summary = summary or summarize(submission)
     engine, suite = submission.engine, submission.suite
-    target = submission.target
+    target, named = submission.target, identify(submission)
     return Understanding(
-        device=device(submission),
+        device=named.device_label,
         backend=engine.backend,
-        engine=f"{engine.name} {engine.version or build_name(engine.build_number)}",
+        engine=named.engine_build,
         target=f"{target.name} {target.quantisation}",
-        size_class=size_class(target.parameters),
+        size_class=size_class(target.parameters).label,
         tier=submission.tier,
         profile=submission.profile,
         measured_on=submission.measured_from[:10],
@@ -123,66 +88,32 @@ def understand(submission: Submission, summary: Summary | None = None) -> Unders
         trials=len(submission.trials),
         failed_trials=sum(1 for trial in submission.trials if trial.outcome == "failed"),
         arms=tuple(
-            _arm(arm, submission, summary.estimates)
-            for arm in submission.arms
+            _arm(arm, setting.draft_label, summary.estimates)
+            for arm, setting in zip(submission.arms, named.settings, strict=True)
             if arm.role != "baseline"
         ),
-        flags=tuple(
-            FlagSaid(
-                name=flag.name,
-                severity=flag.severity,
-                message=flag.message,
-                remedy=flag.remedy,
-                arm=flag.arm,
-            )
-            for flag in summary.flags
-        ),
+        flags=tuple(replace(flag, prompt=None) for flag in summary.flags),
         contributor=submission.contributor,
         supersedes=submission.supersedes,
     )
 
 
-def device(submission: Submission) -> str:
-    """`NVIDIA GeForce RTX 4060, 8 GiB`, or the processor with its threads for a CPU backend."""
-    machine = submission.machine
-    if submission.engine.backend == "cpu" or not machine.gpus:
-        threads = f", {machine.cpu.logical_cores} threads" if machine.cpu.logical_cores else ""
-        return f"{machine.cpu.name or 'unknown processor'}{threads}"
-    card = machine.gpus[0]
-    memory = f", {card.vram_mib / _MIB_PER_GIB:.0f} GiB" if card.vram_mib else ""
-    return f"{card.name}{memory}"
-
-
-def build_name(number: int | None) -> str:
-    """`b9789`, for an engine that says its build and no version."""
-    return f"b{number}" if number is not None else "(version unknown)"
-
-
-def size_class(parameters: int | None) -> str:
-    """The size class of a model with so many parameters."""
-    if parameters is None:
-        return UNKNOWN_SIZE
-    return next((name for below, name in SIZE_CLASSES if parameters < below), LARGEST)
-
-
-def _arm(arm: Arm, submission: Submission, estimates: tuple[Estimate, ...]) -> ArmSaid:
-    drafts = {model.id: f"{model.name} {model.quantisation}" for model in submission.drafts}
-    draft = getattr(arm.method, "draft", None)
+def _arm(arm: Arm, draft: str | None, estimates: tuple[Estimate, ...]) -> ArmResult:
     own = [estimate for estimate in estimates if estimate.arm == arm.id]
-    return ArmSaid(
+    return ArmResult(
         arm=arm.id,
         role=arm.role,
         method=arm.method.type,
         said=tuple(map(_task, sorted(own, key=lambda estimate: estimate.task is not None))),
-        draft=None if draft is None else drafts.get(draft, draft),
+        draft=draft,
         depth=getattr(arm.method, "n_max", None),
         failure=arm.reason if arm.outcome == "failed" else None,
     )
 
 
-def _task(estimate: Estimate) -> TaskSaid:
+def _task(estimate: Estimate) -> TaskResult:
     interval = estimate.interval
-    return TaskSaid(
+    return TaskResult(
         verdict=estimate.verdict,
         prompts=estimate.prompts,
         task=estimate.task,

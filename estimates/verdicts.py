@@ -1,16 +1,11 @@
-"""What may be said about an arm, given its interval?"""
-
-from __future__ import annotations
+"""The verdict on an arm: whether it helps, hurts, or cannot be judged."""
 
 from collections.abc import Sequence
 
 from estimates.decomposition import can_draft, drafted_nothing
 from estimates.model import Interval, Verdict
 from schemas.submission import Arm, Trial
-
-# Less than 2 % is nothing that anyone would notice, however narrow the interval.
-HELPS_ABOVE = 1.02
-HURTS_BELOW = 0.98
+from schemas.vocabulary import HELPS_ABOVE, HURTS_BELOW
 
 
 def judge(interval: Interval | None) -> Verdict:
@@ -35,8 +30,8 @@ def verdict(
     """The verdict on an arm from all its trials in a task, its baseline's, and the interval.
 
     Failure comes first: the arm failed, or it or its baseline ran and nothing finished. Then an
-    arm that drafted nothing: its ratio says nothing about speculation. After a `single_pass` of
-    each arm there is no interval, although enough prompts were compared.
+    arm that drafted nothing: its ratio does not show what speculation does. After a `single_pass`
+    of each arm there is no interval, although enough prompts were compared.
     """
     if arm.outcome == "failed" or _all_failed(trials) or _all_failed(baseline_trials):
         return "failed"

@@ -94,7 +94,7 @@ def test_an_accepted_result_gets_a_comment_with_what_was_understood(host: Host) 
     assert set(codes(said).values()) == {0}
     (body,) = comments(host)
     assert body.startswith(f"{MARKER}\n## Accepted: thank you!")
-    assert "- Machine: `NVIDIA GeForce RTX 4060, 8 GiB`, `cuda`" in body
+    assert "- Machine: `RTX 4060 8 GB`, `cuda`" in body
     assert "| **all tasks** | " in body
     assert "of 1 result of this method on the same device and backend" in body
     assert (host.folder / "step-summary.md").read_text().splitlines() == body.splitlines()[1:]
@@ -116,8 +116,8 @@ def test_a_rejected_result_gets_all_findings_and_the_same_comment_again(host: Ho
     judged = run_workflow(host, "submission", event)
     said = run_workflow(host, "comment", event)
 
-    assert codes(judged)["Judge the results that it adds"] != 0
-    assert codes(judged)["Keep the verdict"] == 0
+    assert codes(judged)["Check the results that it adds"] != 0
+    assert codes(judged)["Upload the reply"] == 0
     assert codes(said)["Write the comment"] == 0
     first, second = comments(host)
     assert first.endswith("Accepted")
@@ -163,7 +163,7 @@ def test_a_hostile_artifact_becomes_no_verdict(
     cli.write_comment(host.artifacts["verdict"] / "verdict.json", "someone/project", head)
 
     (body,) = comments(host)
-    assert "## Not judged" in body
+    assert "## Not checked" in body
     assert "everyone" not in body
     assert len(capsys.readouterr().err.splitlines()) == 1
 
@@ -202,5 +202,5 @@ def test_a_verdict_about_a_commit_that_is_no_longer_the_newest_is_not_said(
 
     said = cli.write_comment(tmp_path / "verdict.json", "someone/project", stale)
 
-    assert said == "No open pull request has 1111111111 as its newest commit; nothing said."
+    assert said == "No open pull request has 1111111111 as its newest commit; nothing written."
     assert comments(host) == []

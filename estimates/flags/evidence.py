@@ -1,6 +1,4 @@
-"""What do the flags look at? The submission, its pairs and estimates, and repeated trials."""
-
-from __future__ import annotations
+"""What the flags are raised from: a submission, its pairs and estimates, and repeated trials."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -13,16 +11,6 @@ STEADY_SHARE = 0.85
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Evidence:
-    """A submission and what was derived from it."""
-
-    submission: Submission
-    pairs: tuple[PromptPairs, ...]
-    estimates: tuple[Estimate, ...]
-    repeats: tuple[Repeats, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Repeats:
     """The timed trials of one arm on one prompt in the order of their blocks, and their times."""
 
@@ -30,6 +18,16 @@ class Repeats:
     prompt: str
     trials: tuple[Trial, ...]
     ms_per_token: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """A submission and what was derived from it."""
+
+    submission: Submission
+    pairs: tuple[PromptPairs, ...]
+    estimates: tuple[Estimate, ...]
+    repeats: tuple[Repeats, ...]
 
 
 def repeats(submission: Submission) -> tuple[Repeats, ...]:
@@ -60,21 +58,6 @@ def only(names: Iterable[str]) -> str | None:
     """The name, if all are the same; `None` if there are several."""
     distinct = set(names)
     return distinct.pop() if len(distinct) == 1 else None
-
-
-def listed(names: Sequence[str]) -> str:
-    """`a`, `a and b` or `a, b and c`."""
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
-
-
-def counted(count: int, noun: str) -> str:
-    """`1 prompt` or `2 prompts`."""
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
-
-
-def percent(fraction: float) -> str:
-    """A fraction in words for a message: 0.127 is `13 %`."""
-    return f"{100 * fraction:.0f} %"
 
 
 def _repeats(arm: str, prompt: str, trials: Sequence[Trial]) -> Repeats:

@@ -1,12 +1,11 @@
-"""Was the machine in a state in which its figures mean what they seem to mean?"""
-
-from __future__ import annotations
+"""Flags about the state of the machine: load, stolen time, battery, heat, clocks."""
 
 from collections.abc import Sequence
 
-from estimates.flags.evidence import Evidence, listed, percent
+from estimates.flags.evidence import Evidence
 from estimates.model import Flag
 from schemas.submission import Snapshot
+from schemas.vocabulary import say
 
 STOLEN = 0.05
 BUSY_LOAD_PER_CORE = 0.5
@@ -26,14 +25,14 @@ def stolen_time(evidence: Evidence) -> Flag | None:
         return Flag(
             name="stolen-time",
             severity="caution",
-            message=f"The hypervisor took {percent(stolen)} of the processor time for others.",
+            message=f"The hypervisor took {say.percent(stolen)} of the processor time for others.",
             remedy="Measure on a machine of your own, or at a quieter hour, with more blocks.",
         )
     return None
 
 
 def busy_machine(evidence: Evidence) -> Flag | None:
-    """Other programs used the processor when the campaign began."""
+    """Other programs used the processor when the campaign started."""
     cores = evidence.submission.machine.cpu.logical_cores or 1
     before = [each for each in evidence.submission.environment or () if each.moment == "before"]
     load = max((each.load_1min or 0.0 for each in before), default=0.0) / cores
@@ -49,7 +48,7 @@ def busy_machine(evidence: Evidence) -> Flag | None:
 
 
 def load_appeared(evidence: Evidence) -> Flag | None:
-    """Other programs used the processor later, on a machine that was quiet when it began."""
+    """Other programs used the processor later, on a machine that was quiet at the start."""
     if busy_machine(evidence) is not None:
         return None
     cores = evidence.submission.machine.cpu.logical_cores or 1
@@ -103,7 +102,7 @@ def clock_drop(evidence: Evidence) -> Flag | None:
     return Flag(
         name="clock-drop",
         severity="caution",
-        message=f"During the campaign {listed(drops)}.",
+        message=f"During the campaign {say.listed(drops)}.",
         remedy="Improve the cooling, let the machine warm up first, and measure again.",
     )
 
@@ -148,7 +147,7 @@ def power_limited(evidence: Evidence) -> Flag | None:
         return Flag(
             name="power-limited",
             severity="note",
-            message=f"{listed(limited)}.",
+            message=f"{say.listed(limited)}.",
             remedy="Compare it with cards of the same limit, or reset the limit.",
         )
     return None

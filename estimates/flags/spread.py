@@ -1,20 +1,19 @@
-"""Do repetitions of the same trial agree?
+"""Flags about repetitions of the same trial that disagree.
 
-One disturbance is told once. What a drift or a cold start explains is left to that flag; single
+One disturbance is one flag. What a drift or a cold start explains is left to that flag; single
 trials that were disturbed are `block-outlier`, a machine that is restless throughout is
-`block-spread`, and `clocks-disagree` speaks of the trials that neither of them names.
+`block-spread`, and `clocks-disagree` is about the trials that neither of them names.
 """
-
-from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import fmean, stdev
 
-from estimates.flags.evidence import Evidence, Repeats, counted, only, percent
+from estimates.flags.evidence import Evidence, Repeats, only
 from estimates.flags.trend import cold_groups, without_drift
 from estimates.model import Flag
 from estimates.pairing import decode_ms_per_token, ms_per_token
+from schemas.vocabulary import say
 
 BLOCK_CV = 0.10
 FAR_FROM_MEAN = 0.50
@@ -39,7 +38,7 @@ class Beyond:
         prompts = {group.prompt for group in self.groups}
         arms = {group.arm for group in self.groups}
         among = {group.prompt for group in evidence.repeats if group.arm in arms}
-        place = f"on {len(prompts)} of {counted(len(among), 'prompt')}"
+        place = f"on {len(prompts)} of {say.count(len(among), 'prompt')}"
         if len(arms) > 1:
             place += f" in {len(arms)} arms"
         return Flag(
@@ -57,7 +56,7 @@ def block_spread(evidence: Evidence) -> Flag | None:
     spread = _restless(evidence)
     if spread is None:
         return None
-    value = percent(spread.value)
+    value = say.percent(spread.value)
     return spread.flag(
         "block-spread",
         evidence,
@@ -74,7 +73,7 @@ def block_outlier(evidence: Evidence) -> Flag | None:
     return outliers.flag(
         "block-outlier",
         evidence,
-        message=f"Single blocks are far (up to {percent(outliers.value)}) from their mean",
+        message=f"Single blocks are far (up to {say.percent(outliers.value)}) from their mean",
         remedy="Something disturbed the machine; measure again or add blocks (--blocks).",
     )
 
@@ -99,8 +98,8 @@ def zero_spread(evidence: Evidence) -> Flag | None:
 
 def clocks_disagree(evidence: Evidence) -> Flag | None:
     """The time of the whole answer is not the sum of its rounds' medians."""
-    said = (_restless(evidence), _exceptions(evidence))
-    known = {(group.arm, group.prompt) for each in said if each for group in each.groups}
+    flagged = (_restless(evidence), _exceptions(evidence))
+    known = {(group.arm, group.prompt) for each in flagged if each for group in each.groups}
     rest = [group for group in evidence.repeats if (group.arm, group.prompt) not in known]
     stalled = _beyond(rest, _clock_factor, CLOCK_FACTOR)
     if stalled is None:

@@ -1,10 +1,8 @@
-"""Did the machine change while it was measured?
+"""Flags about a machine that changed while it was measured.
 
-One change is told once: a first block that differs is no drift, a block that lies on a drift is no
+One change is one flag: a first block that differs is no drift, a block that lies on a drift is no
 odd first block, and a first trial in a slow first block is no cold start.
 """
-
-from __future__ import annotations
 
 import math
 from collections.abc import Sequence
@@ -14,9 +12,10 @@ from statistics import fmean, median
 import numpy as np
 
 from estimates.decomposition import can_draft, tokens_per_round
-from estimates.flags.evidence import Evidence, Repeats, only, percent, steady_length
+from estimates.flags.evidence import Evidence, Repeats, only, steady_length
 from estimates.intervals import p_of_rank, spearman, t_interval
 from estimates.model import Flag
+from schemas.vocabulary import say
 
 DRIFT_P = 0.01
 # In a long campaign a drift of a few per mille is significant and of no consequence.
@@ -45,7 +44,7 @@ def drift(evidence: Evidence) -> Flag | None:
         severity="caution",
         message=(
             f"The machine became {direction}: from first to last trial "
-            f"a token takes {percent(abs(change))} {more} time."
+            f"a token takes {say.percent(abs(change))} {more} time."
         ),
         remedy="Let it reach its steady temperature first, and stop other programs.",
     )
@@ -87,7 +86,7 @@ def cold_groups(evidence: Evidence) -> frozenset[tuple[str, str]]:
 
 
 def without_drift(evidence: Evidence) -> tuple[Repeats, ...]:
-    """The repeated trials as they would have been on a machine that keeps its speed."""
+    """The repeated trials as they would have been on a machine of constant speed."""
     slope = _drift_slope(evidence)
     return tuple(
         replace(

@@ -6,10 +6,11 @@ No module of a runner imports this one.
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from harness.campaign.build import DEFAULT_METHODS
-from harness.campaign.methods import DraftModelRequest, MethodRequest, parse
+from harness.campaign.methods import MethodRequest, parse
 from harness.campaign.model import Campaign, Interleaved
-from harness.runners.base import ConnectionOptions, Runner
+from harness.runners.base import Runner
+from harness.runners.options import ConnectionOptions
+from schemas import vocabulary
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,65 +91,43 @@ def _fake(_options: ConnectionOptions) -> Runner:
     return FakeRunner()
 
 
-_SERVER_METHODS = frozenset(
-    {
-        "none", "draft-model", "ngram-simple", "ngram-map-k", "ngram-map-k4v", "ngram-mod",
-        "ngram-cache", "mtp", "eagle3", "dflash", "dspark",
-    }
-)  # fmt: skip
-_BY_SERVERS = frozenset(
-    {
-        "draft-model", "prompt-lookup", "ngram-simple", "ngram-map-k", "ngram-map-k4v",
-        "ngram-mod", "ngram-cache", "suffix", "mtp", "eagle3", "dflash", "dspark",
-    }
-)  # fmt: skip
-_CONTROLS = frozenset({"none", "empty-draft", "oracle"})
+def _kind(
+    name: str,
+    build: Callable[[ConnectionOptions], Runner],
+    *,
+    check: Callable[[ConnectionOptions, Campaign], None] | None = None,
+    identify: Callable[[ConnectionOptions], str] | None = None,
+    preview: Callable[[Campaign, ConnectionOptions], tuple[str, ...]] | None = None,
+) -> RunnerKind:
+    """The runner with what `runners.toml` and `methods.toml` say of it."""
+    entry = vocabulary.RUNNERS[name]
+    return RunnerKind(
+        summary=entry.summary,
+        interleaved=entry.interleaved,
+        concurrent=entry.concurrent,
+        methods=frozenset(each.id for each in vocabulary.METHODS.values() if name in each.runners),
+        default_methods=tuple(map(parse, entry.default_methods)),
+        build=build,
+        behind_servers=entry.behind_servers,
+        limits_drafts=entry.limits_drafts,
+        forces=entry.forces,
+        check=check,
+        identify=identify,
+        preview=preview,
+    )
 
-# For tests: its clock runs ahead of ours, so that long campaigns of it break the format's rules.
-MADE_UP = "fake"
 
-RUNNERS: dict[str, RunnerKind] = {
-    "llama-cpp-python": RunnerKind(
-        summary="runs the model in this program's own engine",
-        interleaved="prompt",
-        concurrent=False,
-        methods=frozenset({"draft-model", "prompt-lookup"}) | _CONTROLS,
-        default_methods=DEFAULT_METHODS,
-        build=_llama_cpp_python,
-        forces=True,
-    ),
-    "llama-server": RunnerKind(
-        summary="starts any llama-server binary (--server-binary), a fresh one per arm and block",
-        interleaved="block",
-        concurrent=True,
-        methods=_SERVER_METHODS,
-        default_methods=(DraftModelRequest(n_max=4), parse("ngram-simple")),
-        build=_llama_server,
-        limits_drafts=True,
+RUNNERS = {
+    "llama-cpp-python": _kind("llama-cpp-python", _llama_cpp_python),
+    "llama-server": _kind(
+        "llama-server",
+        _llama_server,
         identify=_llama_server_identity,
         preview=_llama_server_preview,
     ),
-    "openai": RunnerKind(
-        summary="asks servers that speak OpenAI's protocol: vLLM, SGLang, LM Studio and others",
-        interleaved="block",
-        concurrent=True,
-        methods=_BY_SERVERS | {"none"},
-        default_methods=(),
-        build=_openai,
-        limits_drafts=True,
-        behind_servers=True,
-        check=_check_servers,
-        preview=_openai_preview,
-    ),
-    MADE_UP: RunnerKind(
-        summary="makes figures up",
-        interleaved="prompt",
-        concurrent=True,
-        methods=frozenset({"draft-model", "prompt-lookup"}) | _CONTROLS,
-        default_methods=DEFAULT_METHODS,
-        build=_fake,
-        forces=True,
-    ),
+    "openai": _kind("openai", _openai, check=_check_servers, preview=_openai_preview),
+    # For tests: its clock runs ahead of ours, so long campaigns of it break the format's rules.
+    "fake": _kind("fake", _fake),
 }
 
-OFFERED = {name: kind for name, kind in RUNNERS.items() if name != MADE_UP}
+OFFERED = {name: kind for name, kind in RUNNERS.items() if vocabulary.RUNNERS[name].offered}

@@ -202,21 +202,6 @@ class Resting(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConnectionOptions:
-    """How to connect to an engine: what the command line adds to the campaign."""
-
-    binary: str | None = None
-    startup_limit_s: float = 300.0
-    answer_limit_s: float = 900.0
-    base_url: str | None = None
-    spec_base_urls: tuple[str, ...] = ()
-    server_command: str | None = None
-    spec_server_commands: tuple[str, ...] = ()
-    model: str | None = None
-    backend: str | None = None
-
-
 class Runner(Protocol):
     """A way to run an engine."""
 

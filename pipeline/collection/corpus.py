@@ -1,11 +1,9 @@
-"""Is the whole corpus sound? Verdicts only: quickly certified, on every core, and remembered.
+"""Validate a whole corpus quickly: certified, on every core, and remembered.
 
-A file that cannot be certified is judged by the authority, so findings are the same as those of
-`validate`. A certificate says: this very validator accepted these very bytes under this name. It is
-kept in a local file that never comes from a pull request.
+The contract decides on every file that cannot be certified, so the findings are those of
+`validate`. A certificate states that this very validator accepted these very bytes under this name.
+Certificates are stored in a local file that never comes from a pull request.
 """
-
-from __future__ import annotations
 
 import hashlib
 import os
@@ -21,12 +19,16 @@ import orjson
 import pipeline
 import schemas
 from pipeline.collection.discover import Source
-from pipeline.collection.validate import duplicate_finding, judge_quickly, read_bytes, validate
+from pipeline.collection.validate import (
+    Found,
+    duplicate_finding,
+    read_bytes,
+    validate,
+    validate_quickly,
+)
 from schemas.finding import Finding
 
-Found = tuple[Finding, ...]
-
-_WORTH_A_PROCESS = 64  # files; starting a process costs as much as judging about as many
+_WORTH_A_PROCESS = 64  # files; starting a process costs as much as checking about as many
 _CHUNK = 16
 
 
@@ -38,26 +40,26 @@ def corpus_findings(
     digests = {s.path: _digest(s) for s in sources if s.kind == "submission"}
     certain = {s.path for s in sources if s.path in digests and _is_known(s, digests, known)}
     rest = [source for source in sources if source.path not in certain]
-    judged = zip(rest, _judge_all(rest, processes), strict=True)
-    findings = {str(source.path): found for source, found in judged if found}
+    checked = zip(rest, _validate_all(rest, processes), strict=True)
+    findings = {str(source.path): found for source, found in checked if found}
     if certificates:
         sound = [s for s in sources if s.path in digests and str(s.path) not in findings]
         _write_certificates(
-            certificates, {s.path.name: digests[s.path] for s in sound if _keeps(s)}
+            certificates, {s.path.name: digests[s.path] for s in sound if _in_corpus(s)}
         )
     return findings | _duplicates(sources, digests, findings)
 
 
-def _judge_all(sources: Sequence[Source], processes: int | None) -> Iterable[Found]:
+def _validate_all(sources: Sequence[Source], processes: int | None) -> Iterable[Found]:
     count = min(processes or os.cpu_count() or 1, len(sources) // _WORTH_A_PROCESS)
     if count <= 1:
-        return [_judge(source) for source in sources]
+        return [_validate(source) for source in sources]
     with ProcessPoolExecutor(max_workers=count) as pool:
-        return list(pool.map(_judge, sources, chunksize=_CHUNK))
+        return list(pool.map(_validate, sources, chunksize=_CHUNK))
 
 
-def _judge(source: Source) -> Found:
-    quick = judge_quickly(source)
+def _validate(source: Source) -> Found:
+    quick = validate_quickly(source)
     if quick is not None:
         return quick
     return validate([source]).findings.get(str(source.path), ())
@@ -70,7 +72,7 @@ def _duplicates(
     first: dict[str, Source] = {}
     found: dict[str, Found] = {}
     for source in sources:
-        if not _keeps(source) or source.path not in digests or str(source.path) in findings:
+        if not _in_corpus(source) or source.path not in digests or str(source.path) in findings:
             continue
         twin = first.setdefault(digests[source.path][:8], source)
         if twin != source:
@@ -78,12 +80,12 @@ def _duplicates(
     return found
 
 
-def _keeps(source: Source) -> bool:
+def _in_corpus(source: Source) -> bool:
     return source.place == "corpus"
 
 
 def _is_known(source: Source, digests: Mapping[Path, str], known: Mapping[str, str]) -> bool:
-    return _keeps(source) and known.get(source.path.name) == digests[source.path]
+    return _in_corpus(source) and known.get(source.path.name) == digests[source.path]
 
 
 def _digest(source: Source) -> str:
@@ -94,24 +96,24 @@ def _digest(source: Source) -> str:
 def _read_certificates(path: Path) -> dict[str, str]:
     """File names and digests; nothing when another validator wrote them or they cannot be read."""
     try:
-        kept = orjson.loads(path.read_bytes())
+        stored = orjson.loads(path.read_bytes())
     except (OSError, orjson.JSONDecodeError):
         return {}
-    if not isinstance(kept, dict) or kept.get("validator") != _validator_digest():
+    if not isinstance(stored, dict) or stored.get("validator") != _validator_digest():
         return {}
-    files: dict[str, str] = kept["files"]
+    files: dict[str, str] = stored["files"]
     return files
 
 
 def _write_certificates(path: Path, files: Mapping[str, str]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    kept = {"validator": _validator_digest(), "files": files}
-    path.write_bytes(orjson.dumps(kept, option=orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE))
+    stored = {"validator": _validator_digest(), "files": files}
+    path.write_bytes(orjson.dumps(stored, option=orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE))
 
 
 @cache
 def _validator_digest() -> str:
-    """One digest of all that decides a verdict: our sources, the schema, the libraries, Python."""
+    """One digest of all that decides: our sources, the schema, the libraries, Python."""
     digest = hashlib.sha256(platform.python_version().encode())
     for name in ("jsonschema", "orjson"):
         digest.update(f"{name} {metadata.version(name)}\n".encode())

@@ -1,6 +1,4 @@
-"""Which files are there to read? The results, sorted, and extra ones for a local preview."""
-
-from __future__ import annotations
+"""Find the files to read: the results, sorted, and extra ones for a local preview."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -21,7 +19,7 @@ FOLDERS: dict[str, Kind] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """A file to read. The corpus has rules of its own (names, duplicates); a preview has not."""
+    """A file to read. Only files of the corpus have rules on names and duplicates."""
 
     path: Path
     kind: Kind
@@ -48,8 +46,8 @@ def discover(results: Path, extra: Iterable[Path] = ()) -> tuple[Source, ...]:
 def named(paths: Iterable[Path]) -> tuple[Source, ...]:
     """The files that were asked for; of a folder, every JSON file below it.
 
-    A file in a folder of `FOLDERS` is held to the rules of the corpus. A path that does not exist
-    is one of the files: the validator says so and judges the others.
+    A file in a folder of `FOLDERS` must follow the rules of the corpus. A path that does not exist
+    is returned, too: the validator reports it and checks the others.
     """
     return tuple(
         _source(path)
@@ -72,7 +70,7 @@ def _files_of(given: Path) -> tuple[Path, ...]:
 
 
 def _entries(folder: Path) -> tuple[Path, ...]:
-    """Everything in a folder but notes for people: a wrong name is for the validator to reject."""
+    """Everything in a folder but Markdown and hidden files; the validator rejects wrong names."""
     if not folder.is_dir():
         return ()
     return tuple(
@@ -85,13 +83,13 @@ def _entries(folder: Path) -> tuple[Path, ...]:
 
 
 def require_results(results: Path) -> None:
-    """Raise `MissingFileError` when there is no such folder: a typing error is no empty corpus."""
+    """Raise `MissingFileError` when the folder is missing: a typo is no empty corpus."""
     if not results.is_dir():
         raise MissingFileError(results)
 
 
 def require_writable(folder: Path) -> None:
-    """Raise `UnwritableError` when nothing can be written there. Only its parents are made."""
+    """Raise `UnwritableError` when nothing can be written there. Creates only its parents."""
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         if folder.exists():

@@ -1,23 +1,21 @@
-"""Does what replaces or withdraws a result name one that is there, and may it?
+"""Check what replaces or withdraws a result: does it name one that exists, and may it?
 
-A result is never edited and never removed. A newer one of the same contributor may name it as
-superseded, or maintainers put an entry under its name into `results/lifecycle/`.
+A result is never edited or removed. A newer one of the same contributor may name it as superseded,
+or maintainers add an entry under its name to `results/lifecycle/`.
 """
-
-from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pipeline.collection.validate import Verdict
+from pipeline.collection.validate import Found, Validated
 from schemas.finding import ROOT, Finding
 from schemas.submission import Submission
 
 _PLACE = "$.supersedes"
 
 
-def collection_findings(verdict: Verdict) -> dict[str, tuple[Finding, ...]]:
-    """What is wrong between the files of the whole collection, by file. Previews have no say."""
-    members = [accepted for accepted in verdict.submissions if accepted.source.place == "corpus"]
+def collection_findings(files: Validated) -> dict[str, Found]:
+    """What is wrong between the files of the whole collection, by file. Previews are ignored."""
+    members = [accepted for accepted in files.submissions if accepted.source.place == "corpus"]
     by_name = {accepted.source.path.name: accepted.submission for accepted in members}
     found = {
         str(accepted.source.path): superseding_findings(accepted.submission, by_name)
@@ -25,15 +23,15 @@ def collection_findings(verdict: Verdict) -> dict[str, tuple[Finding, ...]]:
     }
     found |= {
         str(entry.source.path): _entry_findings(entry.source.path.name, by_name)
-        for entry in verdict.lifecycle
+        for entry in files.lifecycle
     }
     return {file: findings for file, findings in found.items() if findings}
 
 
 def superseding_findings(
     new: Submission, collection: Mapping[str, Submission], author: str | None = None
-) -> tuple[Finding, ...]:
-    """Whether a result may replace the one that it names; `author` is who sends it, if known."""
+) -> Found:
+    """What forbids a result to replace the one it names; `author` is who sends it, if known."""
     name = new.supersedes
     if name is None:
         return ()
@@ -48,8 +46,8 @@ def superseding_findings(
         return (_finding("superseding-anonymous", message),)
     if not _same(new.contributor, old.contributor):
         message = (
-            f"{name} is by {old.contributor}, this result is not; only who sent a result may "
-            "replace it: leave the field out"
+            f"{name} is by {old.contributor}, this result is not; only its contributor may "
+            "replace a result: leave the field out"
         )
         return (_finding("superseding-contributor", message),)
     if author is not None and not _same(author, old.contributor):
@@ -63,13 +61,13 @@ def superseding_findings(
 
 def twice_superseded(
     new: Mapping[str, Submission], replaced_by: Mapping[str, str]
-) -> dict[str, tuple[Finding, ...]]:
-    """Results that replace what another one replaces already: the line would fork.
+) -> dict[str, Found]:
+    """Results that replace what another one replaces already.
 
-    `new` are submissions by path, `replaced_by` says what replaced a result of the collection.
+    `new` are submissions by path, `replaced_by` maps names in the collection to their replacements.
     """
     taken = dict(replaced_by)
-    found: dict[str, tuple[Finding, ...]] = {}
+    found: dict[str, Found] = {}
     for path, submission in sorted(new.items()):
         old = submission.supersedes
         name = path.rpartition("/")[2]
@@ -80,7 +78,7 @@ def twice_superseded(
     return found
 
 
-def _entry_findings(name: str, collection: Mapping[str, Submission]) -> tuple[Finding, ...]:
+def _entry_findings(name: str, collection: Mapping[str, Submission]) -> Found:
     if name in collection:
         return ()
     message = "there is no result of this name in results/community/; rename the entry"
@@ -88,12 +86,12 @@ def _entry_findings(name: str, collection: Mapping[str, Submission]) -> tuple[Fi
 
 
 def _missing(name: str) -> Finding:
-    message = f"{name} is not in results/community/; name a result that is there, or leave it out"
+    message = f"{name} is not in results/community/; name a result that is, or leave the field out"
     return _finding("superseding-unknown", message)
 
 
 def _same(one: str | None, other: str) -> bool:
-    """Handles of the code host are the same in any case of their letters."""
+    """GitHub user names are the same in any case of their letters."""
     return one is not None and one.lower() == other.lower()
 
 

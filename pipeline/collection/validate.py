@@ -1,10 +1,8 @@
-"""Which files does the pipeline accept? Bytes in; accepted documents and findings by file out.
+"""Validate files: bytes in; accepted documents, and findings by file, out.
 
-The contract judges each document by itself; here stands what only a place in the corpus can tell:
-the canonical name and form, that nothing is there twice, and that a made-up run is not data.
+The contract checks each document by itself. Here are the checks of its place in the corpus: name,
+canonical form, no duplicates, no runs of the fake runner.
 """
-
-from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -18,7 +16,7 @@ from schemas.canonical import FILE_NAME, canonical_bytes, content_digest
 from schemas.finding import ROOT, Finding, shown
 from schemas.submission import Submission
 
-Judged: TypeAlias = "Accepted | AcceptedPublished | AcceptedEntry | tuple[Finding, ...]"
+Found: TypeAlias = tuple[Finding, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,70 +29,54 @@ class Accepted:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AcceptedPublished:
-    """A published document that was accepted, as the text of its file."""
-
-    source: Source
-    text: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AcceptedEntry:
-    """A lifecycle entry that was accepted, as the text of its file."""
+class AcceptedText:
+    """A published document or a lifecycle entry that was accepted, as the text of its file."""
 
     source: Source
     text: str
 
 
 @dataclass(slots=True, kw_only=True)
-class Verdict:
-    """What became of the files: those accepted, and the findings of every other one."""
+class Validated:
+    """The accepted files, and the findings of every other one."""
 
     submissions: list[Accepted] = field(default_factory=list)
-    published: list[AcceptedPublished] = field(default_factory=list)
-    lifecycle: list[AcceptedEntry] = field(default_factory=list)
-    findings: dict[str, tuple[Finding, ...]] = field(default_factory=dict)
+    published: list[AcceptedText] = field(default_factory=list)
+    lifecycle: list[AcceptedText] = field(default_factory=list)
+    findings: dict[str, Found] = field(default_factory=dict)
 
 
-def validate(sources: Iterable[Source]) -> Verdict:
-    """Judge every file; all findings at once. Never raises for what a file holds."""
-    verdict = Verdict()
+def validate(sources: Iterable[Source]) -> Validated:
+    """Check every file; all findings at once. Never raises for what a file holds."""
+    validated = Validated()
     first_by_digest: dict[str, Source] = {}
     for source in sources:
-        judged = _judge(source)
-        if isinstance(judged, Accepted):
-            twin = first_by_digest.setdefault(judged.digest, source)
-            judged = _unless_twice(judged, twin)
-        _note(verdict, source, judged)
-    return verdict
+        result = _validate(source)
+        if isinstance(result, Accepted):
+            twin = first_by_digest.setdefault(result.digest, source)
+            result = _unless_duplicate(result, twin)
+        match result:
+            case Accepted():
+                validated.submissions.append(result)
+            case AcceptedText(source=Source(kind="published")):
+                validated.published.append(result)
+            case AcceptedText():
+                validated.lifecycle.append(result)
+            case _ if result:
+                validated.findings[str(source.path)] = result
+    return validated
 
 
-def _note(
-    verdict: Verdict,
-    source: Source,
-    judged: Judged,
-) -> None:
-    match judged:
-        case Accepted():
-            verdict.submissions.append(judged)
-        case AcceptedPublished():
-            verdict.published.append(judged)
-        case AcceptedEntry():
-            verdict.lifecycle.append(judged)
-        case _ if judged:
-            verdict.findings[str(source.path)] = judged
-
-
-def _judge(source: Source) -> Judged:
+def _validate(source: Source) -> Accepted | AcceptedText | Found:
     data = read_bytes(source)
     if isinstance(data, Finding):
         return (data,)
     if source.kind == "lifecycle":
         found = (*contract.lifecycle_findings(data), *_other_name_findings(source, "result"))
-        return found or AcceptedEntry(source=source, text=data.decode())
+        return found or AcceptedText(source=source, text=data.decode())
     if source.kind == "published":
         found = (*contract.published_findings(data), *_other_name_findings(source, "source"))
-        return found or AcceptedPublished(source=source, text=data.decode())
+        return found or AcceptedText(source=source, text=data.decode())
     submission = contract.read(data)
     if not isinstance(submission, Submission):
         return submission
@@ -105,8 +87,8 @@ def _judge(source: Source) -> Judged:
     return _corpus_findings(accepted, is_canonical=canonical == data) or accepted
 
 
-def judge_quickly(source: Source) -> tuple[Finding, ...] | None:
-    """What the corpus says of one file; `None` when only the authority can tell."""
+def validate_quickly(source: Source) -> Found | None:
+    """The findings on one file; `None` when only the contract can decide."""
     data = read_bytes(source)
     if isinstance(data, Finding) or source.kind != "submission":
         return None
@@ -119,18 +101,18 @@ def judge_quickly(source: Source) -> tuple[Finding, ...] | None:
 
 
 def read_bytes(source: Source) -> bytes | Finding:
-    """The bytes of a file, at most one more than allowed: the loader says so."""
+    """The bytes of a file, at most one more than allowed: the loader then refuses it."""
     if not (source.path.is_symlink() or source.path.exists()):
-        message = "there is no such file; give a result file or a folder that holds some"
+        message = "no such file; name a result file or a folder of result files"
         return Finding(path=ROOT, message=message, rule="file-exists")
     if source.path.is_symlink() or not source.path.is_file():
-        message = "this is no regular file; put the result itself in its place"
+        message = "not a regular file; put the result itself in its place"
         return Finding(path=ROOT, message=message, rule="regular-file")
     with source.path.open("rb") as stream:
         return stream.read(strict.MAX_BYTES + 1)
 
 
-def _corpus_findings(accepted: Accepted, *, is_canonical: bool) -> tuple[Finding, ...]:
+def _corpus_findings(accepted: Accepted, *, is_canonical: bool) -> Found:
     found: list[Finding] = []
     if not is_canonical:
         message = (
@@ -152,19 +134,19 @@ class _Facts:
 
 
 def _facts(document: certified.Document) -> _Facts:
-    valid = cast("dict[str, Any]", document)  # the contract has vouched for it
+    valid = cast("dict[str, Any]", document)  # the contract has checked it
     return _Facts(measured_from=valid["measured_from"], runner=valid["engine"]["runner"])
 
 
-def _place_findings(source: Source, facts: _Facts, digest: str) -> tuple[Finding, ...]:
+def _place_findings(source: Source, facts: _Facts, digest: str) -> Found:
     found = _name_findings(source, facts, digest)
     if facts.runner != "fake":
         return found
-    message = "the runner `fake` makes figures up; measure with a real engine"
-    return (*found, Finding(path="$.engine.runner", message=message, rule="made-up-run"))
+    message = "the runner `fake` invents its figures; measure with a real engine"
+    return (*found, Finding(path="$.engine.runner", message=message, rule="fake-runner"))
 
 
-def _name_findings(source: Source, facts: _Facts, digest: str) -> tuple[Finding, ...]:
+def _name_findings(source: Source, facts: _Facts, digest: str) -> Found:
     """A name is `<machine>--<target>--<yyyymmdd>-<digest>.json`; the last two parts are facts."""
     name = source.path.name
     day = facts.measured_from[:10].replace("-", "")
@@ -177,7 +159,7 @@ def _name_findings(source: Source, facts: _Facts, digest: str) -> tuple[Finding,
     return (Finding(path=ROOT, message=message, rule="canonical-name"),)
 
 
-def _other_name_findings(source: Source, stem: str) -> tuple[Finding, ...]:
+def _other_name_findings(source: Source, stem: str) -> Found:
     if FILE_NAME.fullmatch(source.path.name):
         return ()
     message = (
@@ -186,8 +168,8 @@ def _other_name_findings(source: Source, stem: str) -> tuple[Finding, ...]:
     return (Finding(path=ROOT, message=message, rule="canonical-name"),)
 
 
-def _unless_twice(accepted: Accepted, twin: Source) -> Accepted | tuple[Finding, ...]:
-    """The corpus holds nothing twice; a preview of what it holds already adds nothing."""
+def _unless_duplicate(accepted: Accepted, twin: Source) -> Accepted | Found:
+    """The corpus holds no content twice; a preview of what it holds already adds nothing."""
     if twin == accepted.source:
         return accepted
     if accepted.source.place == "preview":
@@ -196,6 +178,6 @@ def _unless_twice(accepted: Accepted, twin: Source) -> Accepted | tuple[Finding,
 
 
 def duplicate_finding(twin: Source) -> Finding:
-    """What is said of a file whose content another file of the corpus has."""
+    """The finding on a file whose content another file of the corpus has."""
     message = f"the same content is in {twin.path.name} already; remove one of the two"
     return Finding(path=ROOT, message=message, rule="duplicate")

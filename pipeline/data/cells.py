@@ -1,12 +1,10 @@
-"""How sure is the median over a few votes? The interval that the number of votes allows.
+"""Intervals of medians over a few votes, by the method that the number of votes allows.
 
 One vote: the submission's own interval, marked `within`. Two to seven: t interval on log speedups.
 Eight or more: BCa bootstrap of the median (Efron 1987, `scipy.stats.bootstrap`), or the percentile
 bootstrap where nearly all votes are equal and BCa is undefined. Pooling raw runs instead covers the
 truth far too rarely; a bootstrap of five values or fewer does too.
 """
-
-from __future__ import annotations
 
 import math
 import warnings

@@ -1,6 +1,4 @@
-"""How does a folder of results become a database to ask? Discover, validate, load, aggregate."""
-
-from __future__ import annotations
+"""Turn a folder of results into a database: discover, validate, load, aggregate."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +11,7 @@ from estimates.summary import summarize
 from pipeline.collection.discover import discover
 from pipeline.collection.lifecycle import collection_findings
 from pipeline.collection.plausibility import flags_within
-from pipeline.collection.validate import Accepted, Verdict, validate
+from pipeline.collection.validate import Accepted, Validated, validate
 from pipeline.data.aggregate import aggregate
 from pipeline.data.load import Entry, LifecycleEntry, PublishedEntry, load
 from pipeline.errors import RejectedError
@@ -25,33 +23,33 @@ def open_database(results: Path, extra: tuple[Path, ...] = ()) -> duckdb.DuckDBP
     `extra` files or folders are shown as local previews. Raises `RejectedError` with all findings
     when any file is rejected, and `MissingFileError` for an extra path that does not exist.
     """
-    verdict = validate(discover(results, extra))
-    found = verdict.findings or collection_findings(verdict)
+    files = validate(discover(results, extra))
+    found = files.findings or collection_findings(files)
     if found:
         raise RejectedError(found)
-    beside = _flags_beside(verdict)
+    flags = _corpus_flags(files)
     connection = load(
-        (_entry(*each) for each in zip(verdict.submissions, beside, strict=True)),
+        (_entry(*each) for each in zip(files.submissions, flags, strict=True)),
         (
             PublishedEntry(file=accepted.source.path.name, text=accepted.text)
-            for accepted in verdict.published
+            for accepted in files.published
         ),
         (
             LifecycleEntry(file=accepted.source.path.name, text=accepted.text)
-            for accepted in verdict.lifecycle
+            for accepted in files.lifecycle
         ),
     )
     aggregate(connection)
     return connection
 
 
-def _flags_beside(verdict: Verdict) -> list[tuple[Flag, ...]]:
-    """What each submission looks like beside the others that count.
+def _corpus_flags(files: Validated) -> list[tuple[Flag, ...]]:
+    """The flags that each submission gets from the others that count.
 
     A correction has the trials of what it replaces: neither of the two is a copy.
     """
-    members = verdict.submissions
-    ended = {entry.source.path.name for entry in verdict.lifecycle}
+    members = files.submissions
+    ended = {entry.source.path.name for entry in files.lifecycle}
     ended |= {
         each.submission.supersedes
         for each in members
@@ -63,12 +61,12 @@ def _flags_beside(verdict: Verdict) -> list[tuple[Flag, ...]]:
         if each.source.place == "preview" or each.source.path.name not in ended
     ]
     flags = flags_within([each.submission for each in counting])
-    told = {each.source.path: raised for each, raised in zip(counting, flags, strict=True)}
-    return [told.get(each.source.path, ()) for each in members]
+    by_path = {each.source.path: raised for each, raised in zip(counting, flags, strict=True)}
+    return [by_path.get(each.source.path, ()) for each in members]
 
 
-def _entry(accepted: Accepted, beside: tuple[Flag, ...]) -> Entry:
-    """What is loaded of a submission; `beside` are the flags that only a corpus can raise."""
+def _entry(accepted: Accepted, corpus_flags: tuple[Flag, ...]) -> Entry:
+    """What is loaded of a submission with the flags that only a corpus can raise."""
     summary = summarize(accepted.submission)
     preview = accepted.source.place == "preview"
     return Entry(
@@ -76,5 +74,5 @@ def _entry(accepted: Accepted, beside: tuple[Flag, ...]) -> Entry:
         file=accepted.source.path.name,
         preview=preview,
         submission=accepted.submission,
-        summary=replace(summary, flags=in_order((*summary.flags, *beside))),
+        summary=replace(summary, flags=in_order((*summary.flags, *corpus_flags))),
     )

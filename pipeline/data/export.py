@@ -1,10 +1,8 @@
-"""How does the data leave as files? CSV, Parquet and JSON with checksums and a data package.
+"""Export the tables as CSV, Parquet and JSON with checksums and a data package.
 
-The same tables give the same bytes: rows keep their order, and nothing of the clock or the machine
-goes in. Text in CSV is guarded: what a spreadsheet would run as a formula gets an apostrophe.
+The same tables give the same bytes: rows stay in order, and nothing depends on clock or machine.
+Text in CSV is guarded: what a spreadsheet would run as a formula gets an apostrophe.
 """
-
-from __future__ import annotations
 
 import csv
 import datetime as dt
@@ -20,7 +18,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pipeline.data.datapackage import Resource, data_package
-from pipeline.data.metrics import metrics
 
 # File stem to table: what a researcher asks for, from raw to aggregated.
 EXPORTS = {
@@ -80,14 +77,14 @@ def export(connection: duckdb.DuckDBPyConnection, folder: Path) -> tuple[Exporte
         for file in files
         for stem in (file.name.rpartition(".")[0],)
     ]
-    package = data_package(resources, metrics(connection))
+    package = data_package(resources)
     files.append(_write(folder, PACKAGE, orjson.dumps(package, option=_PRETTY)))
     sums = "".join(f"{file.sha256}  {file.name}\n" for file in sorted(files, key=_by_name))
     return (*files, _write(folder, SUMS, sums.encode()))
 
 
 def guarded(text: str) -> str:
-    """The text as a spreadsheet may open it without running anything."""
+    """The text in a form that a spreadsheet opens without running anything."""
     runs = text[:1] in {"\t", "\r"} or text.lstrip().startswith(FORMULA_STARTS)
     return f"'{text}" if runs else text
 

@@ -1,1 +1,1 @@
-"""The gate: may this pull request be merged, and what does its comment say?"""
+"""The gate: check the results of a pull request and comment on it."""

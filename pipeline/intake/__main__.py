@@ -1,4 +1,4 @@
-"""`python -m pipeline.intake`: judge a pull request, and write the comment under it."""
+"""`python -m pipeline.intake`: check a pull request, and write its comment."""
 
 from pipeline.intake.cli import app
 

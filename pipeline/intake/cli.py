@@ -1,9 +1,7 @@
-"""The gate on the command line: `python -m pipeline.intake gate` and `… comment`.
+"""The commands `gate` and `comment` of `python -m pipeline.intake`.
 
 A module of its own, so that judging a pull request installs neither an engine nor a database.
 """
-
-from __future__ import annotations
 
 import re
 from pathlib import Path
@@ -13,66 +11,64 @@ import typer
 
 from pipeline.collection.discover import require_writable
 from pipeline.errors import PipelineError
-from pipeline.intake import comment, gate, host, neighbours, verdict
-from pipeline.intake.comment import SHORT_ID, body
+from pipeline.intake import comment, gate, host, neighbours, reply
 from pipeline.intake.paths import is_result_path
-from pipeline.intake.verdict import UnreadableVerdictError, from_file
 
 
 def gate_command(  # noqa: PLR0913 - each option of the command is an argument
     *,
-    base: Annotated[str, typer.Option(help="Revision that the pull request goes to.")],
-    head: Annotated[str, typer.Option(help="Revision that it brings.")],
-    repository: Annotated[Path, typer.Option(help="The clone that has both.")] = Path(),
+    base: Annotated[str, typer.Option(help="Revision that the pull request is based on.")],
+    head: Annotated[str, typer.Option(help="Newest revision of the pull request.")],
+    repository: Annotated[Path, typer.Option(help="Clone that has both revisions.")] = Path(),
     output: Annotated[
         Path | None, typer.Option(help="Folder for verdict.json and summary.md.")
     ] = None,
     author: Annotated[
-        str | None, typer.Option(envvar="AUTHOR", help="Account that sends the results, if known.")
+        str | None, typer.Option(envvar="AUTHOR", help="Account that opened the pull request.")
     ] = None,
     annotate: Annotated[bool, typer.Option(help="Print annotations for GitHub Actions.")] = False,
     step_summary: Annotated[
         Path | None,
-        typer.Option(envvar="GITHUB_STEP_SUMMARY", help="File that the summary is added to."),
+        typer.Option(envvar="GITHUB_STEP_SUMMARY", help="File to append the summary to."),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the judgement as JSON.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the decision as JSON.")] = False,
 ) -> None:
-    """Judge the results that a pull request adds. Exit code 0: accepted, or none; 1: rejected."""
+    """Check the results that a pull request adds. Exit code 0: accepted, or none; 1: rejected."""
     try:
         if output is not None:
             require_writable(output)
         judgement = gate.judge(repository, base=base, head=head, author=author or None)
-        report = neighbours.report(repository, judgement)
+        answer = reply.reply(judgement, neighbours.understood(repository, judgement))
     except PipelineError as error:
         typer.echo(error, err=True)
         raise typer.Exit(error.exit_code) from error
-    _print(judgement, report, as_json=as_json, annotate=annotate)
+    _print(judgement, answer, as_json=as_json, annotate=annotate)
     if output is not None:
-        _write(report, output)
+        _write(answer, output)
     if step_summary is not None:
         with step_summary.open("a", encoding="utf-8") as stream:
-            stream.write(comment.body(report))
+            stream.write(comment.body(answer))
     raise typer.Exit(1 if judgement.decision == "rejected" else 0)
 
 
 def _print(
-    judgement: gate.Judgement, report: verdict.Report, *, as_json: bool, annotate: bool
+    judgement: gate.Judgement, answer: reply.Reply, *, as_json: bool, annotate: bool
 ) -> None:
     if as_json:
-        typer.echo(verdict.to_bytes(report), nl=False)
+        typer.echo(reply.to_bytes(answer), nl=False)
     else:
-        for line in verdict.lines(judgement):
+        for line in reply.lines(judgement):
             typer.echo(line)
     if annotate:
-        for line in verdict.commands(judgement):
+        for line in reply.annotations(judgement):
             typer.echo(line)
-    typer.echo(verdict.note(judgement), err=True)
+    typer.echo(reply.note(judgement), err=True)
 
 
-def _write(report: verdict.Report, output: Path) -> None:
+def _write(answer: reply.Reply, output: Path) -> None:
     output.mkdir(exist_ok=True)
-    (output / "verdict.json").write_bytes(verdict.to_bytes(report))
-    (output / "summary.md").write_text(comment.body(report), encoding="utf-8")
+    (output / "verdict.json").write_bytes(reply.to_bytes(answer))
+    (output / "summary.md").write_text(comment.body(answer), encoding="utf-8")
 
 
 MARKER = "<!-- draftmap: verdict -->"
@@ -81,69 +77,70 @@ _SHA = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _REPOSITORY = re.compile(r"[A-Za-z0-9-]+/[A-Za-z0-9._-]+")
 _OWNER = re.compile(r"[A-Za-z0-9-]+(\[bot\])?")
 _OWN_CHECKS = (
-    "This pull request changes the project's own checks, so their verdict about it counts for "
-    "nothing. A maintainer will read it. Results belong into a pull request of their own."
+    "This pull request changes the project's own checks, so what they find counts for nothing. "
+    "A maintainer will read it. Please put results into a pull request of their own."
 )
-_UNJUDGED = (
-    "The check did not come to its end, which is rarely the fault of a result. The log of the "
-    "check named Submission says why; push again to repeat it, or ask here."
+_UNFINISHED = (
+    "The check did not finish, which is rarely the fault of a result. The log of the check named "
+    "Submission shows why; push again to repeat it, or ask here."
 )
 
 
 def comment_command(
     *,
-    verdict: Annotated[Path, typer.Option(help="The verdict.json of the gate.")],
+    verdict: Annotated[Path, typer.Option(help="The verdict.json that the gate wrote.")],
     repository: Annotated[str, typer.Option(envvar="REPOSITORY", help="OWNER/NAME.")],
-    head: Annotated[str, typer.Option(envvar="HEAD", help="The commit that was judged.")],
-    owner: Annotated[str, typer.Option(envvar="OWNER", help="Who owns the head's branch.")],
-    branch: Annotated[str, typer.Option(envvar="BRANCH", help="The head's branch.")],
+    head: Annotated[str, typer.Option(envvar="HEAD", help="Commit that was checked.")],
+    owner: Annotated[str, typer.Option(envvar="OWNER", help="Owner of the pull request's branch.")],
+    branch: Annotated[str, typer.Option(envvar="BRANCH", help="Branch of the pull request.")],
 ) -> None:
-    """Write what the gate said under the pull request. Exit code 0: done, or nothing to say."""
+    """Write the gate's reply as a comment. Exit code 0: written, or nothing to write."""
     try:
-        given = _head(repository, head, owner, branch)
-        typer.echo(write_comment(verdict, repository, given))
+        pull_request = _head(repository, head, owner, branch)
+        typer.echo(write_comment(verdict, repository, pull_request))
     except PipelineError as error:
         typer.echo(error, err=True)
         raise typer.Exit(error.exit_code) from error
 
 
 def write_comment(verdict: Path, repository: str, head: host.Head) -> str:
-    """Write the comment if there is something to say, and return what was done."""
+    """Write the comment if there is one to write, and return what was done."""
     number = host.pull_request(repository, head)
     if number is None:
-        return f"No open pull request has {head.sha[:SHORT_ID]} as its newest commit; nothing said."
+        newest = head.sha[: comment.SHORT_ID]
+        return f"No open pull request has {newest} as its newest commit; nothing written."
     before = host.comment_of_ours(repository, number, MARKER)
     text = _text(verdict, host.changed_paths(repository, number), head.sha)
     if text is None and before is None:
-        return f"Pull request {number} touches no result; nothing said."
-    text = text or "No result is left in this pull request, so there is nothing to judge.\n"
+        return f"Pull request {number} changes no results; nothing written."
+    text = text or "This pull request no longer changes results, so there is nothing to check.\n"
     host.put_comment(repository, number, before, f"{MARKER}\n{text}")
-    return f"Pull request {number}: comment {'written' if before is None else 'written anew'}."
+    return f"Pull request {number}: comment {'written' if before is None else 'updated'}."
 
 
 def _text(verdict: Path, paths: frozenset[str] | None, head: str) -> str | None:
-    """What to say; `None` about a pull request that touches no result."""
+    """The text of the comment; `None` for a pull request that changes no results."""
     if paths is not None and not any(is_result_path(path) for path in paths):
         return None
     if paths is None or any(path.casefold().startswith(CHECKS) for path in paths):
-        return f"## Not judged\n\n{_OWN_CHECKS}\n"
+        return f"## Not checked\n\n{_OWN_CHECKS}\n"
     try:
-        report = from_file(verdict)
-    except UnreadableVerdictError as error:
+        answer = reply.from_file(verdict)
+    except reply.UnreadableVerdictError as error:
         typer.echo(error, err=True)
-        return f"## Not judged\n\n{_UNJUDGED}\n"
-    if report.head != head or report.decision == "no-result":
+        return f"## Not checked\n\n{_UNFINISHED}\n"
+    if answer.head != head or answer.decision == "no-result":
         typer.echo("verdict.json is about another commit", err=True)
-        return f"## Not judged\n\n{_UNJUDGED}\n"
-    return body(report)
+        return f"## Not checked\n\n{_UNFINISHED}\n"
+    return comment.body(answer)
 
 
 def _head(repository: str, head: str, owner: str, branch: str) -> host.Head:
-    """The words that go into addresses, checked; a branch may be named anything and is quoted."""
+    """The checked words of addresses; a branch may have any name and is quoted."""
     fits = ((_REPOSITORY, repository), (_SHA, head), (_OWNER, owner))
     for form, value in fits:
         if not form.fullmatch(value):
-            message = f"{value!a} is not what the code host would give; nothing said"
+            message = f"{value!a} is not what GitHub would pass; nothing written"
             raise PipelineError(message)
     return host.Head(sha=head, owner=owner, branch=branch)
 

@@ -1,55 +1,47 @@
-"""What does a contributor read under the pull request? The report as Markdown.
+"""Render the reply to a pull request as the Markdown of its comment.
 
-Whatever a stranger may have written stands in a code span: there, Markdown, HTML, mentions and
-links are only letters. All other words are ours or from closed lists.
+Text from the contributor appears only in code spans, where Markdown, HTML, mentions and links mean
+nothing. All other words are ours or from closed lists.
 """
-
-from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
 
-from estimates.understanding import ArmSaid, FlagSaid, TaskSaid, Understanding, overall
-from estimates.wording import interval_text
-from pipeline.intake.verdict import Position, Report, Result, Told
+from estimates.model import Flag
+from estimates.understanding import ArmResult, TaskResult, Understanding, overall
+from pipeline.intake.reply import FileFinding, Position, Reply, Result
 from schemas.finding import shown
+from schemas.vocabulary import VERDICTS, say
 
 MAX_SHOWN_RESULTS = 5
 MAX_SHOWN_FINDINGS = 50
 MAX_CHARACTERS = 60_000  # the code host takes 65,536
 SHORT_ID = 10
-TIMES = "\N{MULTIPLICATION SIGN}"
 _TICKS = re.compile(r"`+")
 _TITLES = {
     "accepted": "Accepted: thank you!",
     "rejected": "Not accepted yet",
     "no-result": "No result in this pull request",
 }
-_VERDICTS = {
-    "helps": "helps",
-    "hurts": "hurts",
-    "no-clear-difference": "no clear difference",
-    "too-few-prompts": "too few prompts",
-    "never-drafted": "never drafted",
-    "failed": "failed",
-}
 
 
-def body(report: Report) -> str:
-    """The whole page, within what a comment may hold."""
-    parts = [f"## {_TITLES[report.decision]}", _opening(report)]
-    parts += _findings(report)
-    for result in report.results[:MAX_SHOWN_RESULTS]:
-        parts += _result(result, report.author)
-    more = report.result_count - MAX_SHOWN_RESULTS
+def body(reply: Reply) -> str:
+    """The whole comment, within the length that GitHub accepts."""
+    parts = [f"## {_TITLES[reply.decision]}", _opening(reply)]
+    parts += _findings(reply)
+    for result in reply.results[:MAX_SHOWN_RESULTS]:
+        parts += _result(result, reply.author)
+    more = reply.result_count - MAX_SHOWN_RESULTS
     if more > 0:
-        parts.append(f"{more} more result files are not shown here; the site will show them all.")
-    parts.append(f"Judged: commit `{report.head[:SHORT_ID]}`.")
+        parts.append(
+            f"{more} more result files are not shown here; the site will show all of them."
+        )
+    parts.append(f"Checked: commit `{reply.head[:SHORT_ID]}`.")
     return _cut(parts)
 
 
 def code(text: str) -> str:
-    """A stranger's text as a code span that nothing in it can end."""
+    """Text from outside as a code span that nothing in it can end."""
     plain = text if text.isprintable() else shown(text)
     longest = max((len(run) for run in _TICKS.findall(plain)), default=0)
     fence = "`" * (longest + 1)
@@ -57,67 +49,67 @@ def code(text: str) -> str:
     return f"{fence}{pad}{plain or ' '}{pad}{fence}"
 
 
-def _opening(report: Report) -> str:
-    if report.decision == "no-result":
-        return "This pull request touches no result, so there is nothing to judge."
-    files = _counted(report.result_count, "result file")
-    if report.decision == "accepted":
+def _opening(reply: Reply) -> str:
+    if reply.decision == "no-result":
+        return "This pull request changes no results, so there is nothing to check."
+    files = say.count(reply.result_count, "result file")
+    if reply.decision == "accepted":
         return (
-            f"{files}: well-formed, consistent and new. Once a maintainer has merged it, the site "
-            "is built anew and shows it. Here is what was understood:"
+            f"{files}: well-formed, consistent and new. The site shows it once a maintainer has "
+            "merged it. This is what was understood:"
         )
     return (
-        f"{_counted(report.finding_count, 'finding')} in {files}. Nothing is lost: mend what is "
-        "named below and push to the same branch; this comment is then written anew. To ask, just "
-        "answer here. On your machine `python -m harness validate FILE` says the same."
+        f"{say.count(reply.finding_count, 'problem')} in {files}. Fix the problems below and push "
+        "to the same branch; this comment will be updated. Questions are welcome here. "
+        "`python -m harness validate FILE` runs the same checks on your machine."
     )
 
 
-def _findings(report: Report) -> Iterator[str]:
-    told = report.findings[:MAX_SHOWN_FINDINGS]
-    if not told:
+def _findings(reply: Reply) -> Iterator[str]:
+    shown_findings = reply.findings[:MAX_SHOWN_FINDINGS]
+    if not shown_findings:
         return
-    yield "### To mend"
-    for file in dict.fromkeys(each.file for each in told):
-        lines = [_finding(each) for each in told if each.file == file]
+    yield "### Problems"
+    for file in dict.fromkeys(each.file for each in shown_findings):
+        lines = [_finding(each) for each in shown_findings if each.file == file]
         yield "\n".join([f"- {code(file)}", *lines])
-    more = report.finding_count - len(told)
+    more = reply.finding_count - len(shown_findings)
     if more > 0:
-        yield f"And {_counted(more, 'more finding')}."
+        yield f"And {say.count(more, 'more problem')}."
 
 
-def _finding(told: Told) -> str:
-    place = "" if told.path == "$" else f"at {code(told.path)}: "
-    return f"    - {place}{code(told.message)} ({code(told.rule)})"
+def _finding(found: FileFinding) -> str:
+    place = "" if found.path == "$" else f"at {code(found.path)}: "
+    return f"    - {place}{code(found.message)} ({code(found.rule)})"
 
 
 def _result(result: Result, author: str | None) -> Iterator[str]:
-    said = result.understood
-    if said is None:
+    own = result.understood
+    if own is None:
         return
     yield f"### {code(result.file.rpartition('/')[2])}"
-    yield "\n".join(_facts(said, author))
+    yield "\n".join(_facts(own, author))
     positions = {position.arm: position for position in result.positions or ()}
-    for arm in said.arms:
-        yield from _arm(arm, said, positions.get(arm.arm))
-    yield from _flags(said.flags)
+    for arm in own.arms:
+        yield from _arm(arm, own, positions.get(arm.arm))
+    yield from _flags(own.flags)
 
 
-def _facts(said: Understanding, author: str | None) -> Iterator[str]:
-    yield f"- Machine: {code(said.device)}, {code(said.backend)}"
-    yield f"- Engine: {code(said.engine)}"
-    yield f"- Target: {code(said.target)} ({code(said.size_class)})"
-    trials = _counted(said.trials, "trial")
-    failed = f", {said.failed_trials} of them failed" if said.failed_trials else ""
+def _facts(own: Understanding, author: str | None) -> Iterator[str]:
+    yield f"- Machine: {code(own.device)}, {code(own.backend)}"
+    yield f"- Engine: {code(own.engine)}"
+    yield f"- Target: {code(own.target)} ({code(own.size_class)})"
+    trials = say.count(own.trials, "trial")
+    failed = f", {own.failed_trials} of them failed" if own.failed_trials else ""
     yield (
-        f"- Campaign: {said.profile}, {said.measured_on}, suite {code(said.suite)}, "
-        f"{_counted(said.prompts, 'prompt')} in {_counted(said.blocks, 'block')}, {trials}{failed}"
+        f"- Campaign: {own.profile}, {own.measured_on}, suite {code(own.suite)}, "
+        f"{say.count(own.prompts, 'prompt')} in {say.count(own.blocks, 'block')}, {trials}{failed}"
     )
-    if said.tier == "imported":
+    if own.tier == "imported":
         yield "- Tier: imported; never averaged with measured results"
-    yield f"- Credit: {_credit(said.contributor, author)}"
-    if said.supersedes is not None:
-        yield f"- Replaces: {code(said.supersedes)}, which stays and no longer counts"
+    yield f"- Credit: {_credit(own.contributor, author)}"
+    if own.supersedes is not None:
+        yield f"- Replaces: {code(own.supersedes)}, which stays but no longer counts"
 
 
 def _credit(contributor: str | None, author: str | None) -> str:
@@ -128,15 +120,15 @@ def _credit(contributor: str | None, author: str | None) -> str:
     return f"{code(contributor)}; the pull request is by {code(author)}"
 
 
-def _arm(arm: ArmSaid, said: Understanding, position: Position | None) -> Iterator[str]:
+def _arm(arm: ArmResult, own: Understanding, position: Position | None) -> Iterator[str]:
     draft = f" with {code(arm.draft)}" if arm.draft else ""
-    depth = f", up to {_counted(arm.depth, 'token')} a draft" if arm.depth else ""
+    depth = f", up to {say.count(arm.depth, 'token')} a draft" if arm.depth else ""
     role = "" if arm.role == "speculation" else f" ({arm.role})"
     yield f"**{code(arm.arm)}**{role}: {code(arm.method)}{draft}{depth}"
     if arm.failure is not None:
-        yield f"The arm failed: {code(arm.failure)}. That is a result too, and is shown."
+        yield f"The arm failed: {code(arm.failure)}. That is a result, too, and is shown."
     if position is not None:
-        yield _position(arm, said, position)
+        yield _position(arm, own, position)
     if arm.said:
         head = [
             "| task | verdict | speedup, 95 % interval | prompts |",
@@ -145,57 +137,49 @@ def _arm(arm: ArmSaid, said: Understanding, position: Position | None) -> Iterat
         yield "\n".join([*head, *map(_row, arm.said)])
 
 
-def _position(arm: ArmSaid, said: Understanding, position: Position) -> str:
+def _position(arm: ArmResult, own: Understanding, position: Position) -> str:
     near = {
-        "device": f"on the same device and backend ({code(said.device)}, {code(said.backend)})",
-        "size-class": f"with a target of the same size class ({code(said.size_class)})",
+        "device": f"on the same device and backend ({code(own.device)}, {code(own.backend)})",
+        "size-class": f"with a target of the same size class ({code(own.size_class)})",
     }[position.near]
     whole = overall(arm)
-    own = "" if whole is None else f" {_speedup(whole)} against a median of"
+    figure = "" if whole is None else f" {_speedup(whole)} against a median of"
     return (
-        f"Faster than {position.slower} of {_counted(position.results, 'result')} of this method "
-        f"{near}:{own or ' their median is'} {position.median_speedup:.2f}{TIMES}."
+        f"Faster than {position.slower} of {say.count(position.results, 'result')} of this method "
+        f"{near}:{figure or ' their median is'} {say.times(position.median_speedup)}."
     )
 
 
-def _row(said: TaskSaid) -> str:
-    task = said.task or "**all tasks**"
-    return f"| {task} | {_VERDICTS[said.verdict]} | {_speedup(said)} | {said.prompts} |"
+def _row(row: TaskResult) -> str:
+    task = row.task or "**all tasks**"
+    return f"| {task} | {VERDICTS[row.verdict].word} | {_speedup(row)} | {row.prompts} |"
 
 
-def _speedup(said: TaskSaid) -> str:
-    if said.speedup is None:
-        return "\N{EN DASH}"
-    if said.interval_low is None or said.interval_high is None:
-        return f"{said.speedup:.2f}{TIMES}"
-    bounds = interval_text(said.interval_low, said.interval_high)
-    return f"{said.speedup:.2f}{TIMES} {bounds}".replace("[", r"\[").replace("<", "&lt;")
+def _speedup(row: TaskResult) -> str:
+    text = say.speedup(row.speedup, row.interval_low, row.interval_high)
+    return text.replace("[", r"\[").replace("<", "&lt;")
 
 
-def _flags(flags: Iterable[FlagSaid]) -> Iterator[str]:
+def _flags(flags: Iterable[Flag]) -> Iterator[str]:
     lines = [
         f"- {flag.severity} {code(flag.name)}: {code(flag.message)}\n"
-        f"    - to mend it: {code(flag.remedy)}"
+        f"    - remedy: {code(flag.remedy)}"
         for flag in flags
     ]
     if lines:
-        yield "Flags never reject; everybody sees them beside the figures:"
+        yield "Flags do not reject a result; the site shows them with its figures:"
         yield "\n".join(lines)
 
 
-def _counted(number: int, thing: str) -> str:
-    return f"{number} {thing}{'' if number == 1 else 's'}"
-
-
 def _cut(parts: list[str]) -> str:
-    """The paragraphs that fit; what is left out is said."""
-    rest = "The rest did not fit into a comment; the check's log has it all."
-    kept: list[str] = []
+    """The paragraphs that fit, and a note if some do not."""
+    rest = "The rest did not fit into a comment; the log of the check has all of it."
+    fitting: list[str] = []
     room = MAX_CHARACTERS - len(rest)
     for part in parts:
         room -= len(part) + 2
         if room < 0:
-            kept.append(rest)
+            fitting.append(rest)
             break
-        kept.append(part)
-    return "\n\n".join(kept) + "\n"
+        fitting.append(part)
+    return "\n\n".join(fitting) + "\n"

@@ -1,10 +1,8 @@
-"""May this pull request add its results? Judged from git objects, never from a checkout.
+"""Decide whether a pull request may add its results, from git objects, never from a checkout.
 
 First the paths, then the content: what the corpus demands of every file, and whether it may replace
-the result that it names. A pull request that touches no result is none of this gate's business.
+the result that it names. A pull request that changes no results is not judged.
 """
-
-from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,23 +12,19 @@ from typing import Literal
 
 from pipeline.collection.discover import Source
 from pipeline.collection.lifecycle import superseding_findings, twice_superseded
-from pipeline.collection.validate import validate
+from pipeline.collection.validate import Found, validate
 from pipeline.intake import git, paths
-from pipeline.intake.paths import FOLDER, MAX_RESULTS
+from pipeline.intake.paths import FOLDER
 from schemas import contract
-from schemas.finding import Finding
 from schemas.submission import Submission
 
-Found = dict[str, tuple[Finding, ...]]
-
-__all__ = ["FOLDER", "MAX_RESULTS", "Judgement", "judge"]
-
+FileFindings = dict[str, Found]
 Decision = Literal["accepted", "rejected", "no-result"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judgement:
-    """What the gate says about the commits from `base` to `head`.
+    """The gate's decision about the commits from `base` to `head`.
 
     `results` are the paths that would be added; `findings` maps a path to all that is wrong there;
     `submissions` are the results that could be read, by path.
@@ -40,7 +34,7 @@ class Judgement:
     head: str
     decision: Decision
     results: tuple[str, ...]
-    findings: Mapping[str, tuple[Finding, ...]]
+    findings: Mapping[str, Found]
     submissions: Mapping[str, Submission] = field(default_factory=dict)
     author: str | None = None
 
@@ -65,7 +59,7 @@ def judge(repository: Path, *, base: str, head: str, author: str | None = None) 
 
 def _examined(
     repository: Path, base: str, changes: Sequence[git.Change], author: str | None
-) -> tuple[Found, dict[str, Submission]]:
+) -> tuple[FileFindings, dict[str, Submission]]:
     """All findings by path, and the submissions that can be read."""
     results = [change for change in changes if paths.is_result(change)]
     flood = paths.too_many(results)
@@ -80,30 +74,30 @@ def _examined(
                 single[change.path] = size
     sound = [change for change in results if change.path not in single]
     submissions, wrong = _contents(repository, sound)
-    found: Found = {path: (finding,) for path, finding in single.items()} | wrong
+    found: FileFindings = {path: (finding,) for path, finding in single.items()} | wrong
     return found | _superseding(repository, base, submissions, author), submissions
 
 
 def _contents(
     repository: Path, changes: Iterable[git.Change]
-) -> tuple[dict[str, Submission], Found]:
-    """What the corpus says about the blobs, written as data into a folder that nobody else sees."""
+) -> tuple[dict[str, Submission], FileFindings]:
+    """The readable submissions among the blobs, and what is wrong with each of the others."""
     with TemporaryDirectory() as folder:
         copies = {Path(folder) / Path(change.path).name: change for change in changes}
         for copy, change in copies.items():
             copy.write_bytes(git.content(repository, change.blob))
         sources = [Source(path=copy, kind="submission", place="corpus") for copy in copies]
-        verdict = validate(sources)
+        validated = validate(sources)
     return (
-        {copies[each.source.path].path: each.submission for each in verdict.submissions},
-        {copies[Path(copy)].path: found for copy, found in verdict.findings.items()},
+        {copies[each.source.path].path: each.submission for each in validated.submissions},
+        {copies[Path(copy)].path: found for copy, found in validated.findings.items()},
     )
 
 
 def _superseding(
     repository: Path, base: str, submissions: Mapping[str, Submission], author: str | None
-) -> Found:
-    """What is wrong with the results that replace others; base files are read as they are named."""
+) -> FileFindings:
+    """What is wrong with the results that replace others."""
     replacing = {path: s for path, s in submissions.items() if s.supersedes}
     named = {s.supersedes for s in replacing.values() if s.supersedes}
     there = named & {Path(path).name for path in git.names(repository, base, FOLDER)}

@@ -1,9 +1,7 @@
-"""What does the code host know of a pull request, and how is a comment put there? Through `gh`.
+"""Ask GitHub about a pull request and write its comment, through `gh`.
 
 `gh` takes its rights from the environment; this module sees no token.
 """
-
-from __future__ import annotations
 
 import subprocess
 from dataclasses import dataclass
@@ -21,14 +19,14 @@ ROBOT = "github-actions[bot]"
 
 
 class HostError(PipelineError):
-    """The code host could not be asked, or refused."""
+    """GitHub could not be asked, or refused."""
 
     exit_code = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Head:
-    """What a pull request brings: a commit on a branch of somebody's repository."""
+    """The newest commit of a pull request, and the branch that it is on."""
 
     sha: str
     owner: str
@@ -38,7 +36,7 @@ class Head:
 def pull_request(repository: str, head: Head) -> int | None:
     """The number of the open pull request whose newest commit this is; `None` if there is none.
 
-    The list of a commit's pull requests is empty for commits of forks, so the branch is asked for.
+    GitHub lists no pull requests for commits of forks, so the query is by branch.
     """
     query = {"state": "open", "head": f"{head.owner}:{head.branch}"}
     found = _pages(f"repos/{repository}/pulls", query)
@@ -49,7 +47,7 @@ def pull_request(repository: str, head: Head) -> int | None:
 def changed_paths(repository: str, number: int) -> frozenset[str] | None:
     """Every path that a pull request touches, with the old names of renamed files.
 
-    `None` when there are more than the code host tells.
+    `None` when there are more than GitHub lists.
     """
     files = _pages(f"repos/{repository}/pulls/{number}/files", {})
     if len(files) >= _PER_PAGE * _MAX_PAGES:
@@ -59,7 +57,7 @@ def changed_paths(repository: str, number: int) -> frozenset[str] | None:
 
 
 def comment_of_ours(repository: str, number: int, marker: str) -> int | None:
-    """The comment that an earlier run left. Anyone can write the marker; only ours is edited."""
+    """The comment of an earlier run. Anyone can write the marker; only our own is edited."""
     for each in _pages(f"repos/{repository}/issues/{number}/comments", {}):
         if each["user"]["login"] == ROBOT and each["body"].startswith(marker):
             return int(each["id"])
@@ -67,7 +65,7 @@ def comment_of_ours(repository: str, number: int, marker: str) -> int | None:
 
 
 def put_comment(repository: str, number: int, comment: int | None, body: str) -> None:
-    """Write the comment, or write it anew."""
+    """Write the comment, or update it."""
     place = (
         ("POST", f"repos/{repository}/issues/{number}/comments")
         if comment is None
@@ -77,7 +75,7 @@ def put_comment(repository: str, number: int, comment: int | None, body: str) ->
     _ask("--method", method, path, "--input", "-", data=orjson.dumps({"body": body}))
 
 
-def _pages(path: str, query: dict[str, str]) -> list[dict[str, Any]]:  # Any: what the host answers
+def _pages(path: str, query: dict[str, str]) -> list[dict[str, Any]]:  # Any: JSON from GitHub
     found: list[dict[str, Any]] = []
     for page in range(1, _MAX_PAGES + 1):
         words = urlencode({**query, "per_page": _PER_PAGE, "page": page})
@@ -96,9 +94,9 @@ def _ask(*arguments: str, data: bytes | None = None) -> Any:  # noqa: ANN401 - J
         )
         return orjson.loads(done.stdout)
     except subprocess.CalledProcessError as error:
-        said = error.stderr.decode("utf-8", "replace").strip() or "it did not say why"
-        message = f"gh api failed: {said}"
+        reason = error.stderr.decode("utf-8", "replace").strip() or "no reason given"
+        message = f"gh api failed: {reason}"
         raise HostError(message) from error
     except (OSError, subprocess.TimeoutExpired, orjson.JSONDecodeError) as error:
-        message = f"gh could not be asked ({error}). Is it installed, and is GH_TOKEN set?"
+        message = f"gh could not be run ({error}). Is it installed, and is GH_TOKEN set?"
         raise HostError(message) from error

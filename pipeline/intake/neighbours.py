@@ -1,61 +1,41 @@
-"""What did the pull request's results turn out to be, and what in the collection is near them?
+"""Compare the results of a pull request with the nearest ones of the collection.
 
 The collection may hold thousands of files, so only the newest of those that can be near are read:
 those whose name begins like the new one's (the same machine), then any.
+
+Neighbours of an arm are the arms of the same method and tier in other results: on the same device
+and backend if there are any, else with a target of the same size class. Each result counts once, by
+its fastest arm.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
+from statistics import median
+from typing import Literal
 
 from estimates.flags import in_order
 from estimates.summary import summarize
-from estimates.understanding import understand
+from estimates.understanding import ArmResult, Understanding, overall, understand
 from pipeline.collection.plausibility import corpus_flags
 from pipeline.intake import git
 from pipeline.intake.gate import Judgement
-from pipeline.intake.paths import FOLDER
-from pipeline.intake.verdict import (
-    MAX_FINDINGS,
-    MAX_NAMED,
-    MAX_UNDERSTOOD,
-    Report,
-    Result,
-    Told,
-    positions,
-)
+from pipeline.intake.paths import FOLDER, LIFECYCLE
+from pipeline.intake.reply import Position, Result
 from schemas import contract
 from schemas.finding import quoted_path
 from schemas.submission import Submission
 
-LIFECYCLE = "results/lifecycle"
+MAX_UNDERSTOOD = 10
 MAX_SAME_MACHINE = 40
 MAX_OTHERS = 40
 
 
-def report(repository: Path, judgement: Judgement) -> Report:
-    """The judgement as data, with what was understood of each result and where it stands."""
+def understood(repository: Path, judgement: Judgement) -> tuple[Result, ...]:
+    """What each result of a pull request measured, and where it stands in the collection."""
     read = dict(list(judgement.submissions.items())[:MAX_UNDERSTOOD])
     near = dict(_neighbours(repository, judgement.base, read)) if read else {}
-    told = [
-        Told(file=quoted_path(path), path=each.path, message=each.message, rule=each.rule)
-        for path, found in judgement.findings.items()
-        for each in found
-    ]
-    return Report(
-        decision=judgement.decision,
-        base=judgement.base,
-        head=judgement.head,
-        author=judgement.author,
-        result_count=len(judgement.results),
-        finding_count=len(told),
-        results=tuple(
-            _result(path, read.get(path), near) for path in judgement.results[:MAX_NAMED]
-        ),
-        findings=tuple(told[:MAX_FINDINGS]),
-    )
+    return tuple(_result(path, read.get(path), near) for path in judgement.results)
 
 
 def _result(path: str, submission: Submission | None, near: Mapping[str, Submission]) -> Result:
@@ -65,12 +45,56 @@ def _result(path: str, submission: Submission | None, near: Mapping[str, Submiss
     others = [other for name, other in near.items() if name != submission.supersedes]
     summary = summarize(submission)
     flags = in_order((*summary.flags, *corpus_flags(submission, others)))
-    understood = understand(submission, replace(summary, flags=flags))
+    own = understand(submission, replace(summary, flags=flags))
     return Result(
-        file=quoted_path(path),
-        understood=understood,
-        positions=positions(understood, map(understand, others)),
+        file=quoted_path(path), understood=own, positions=positions(own, map(understand, others))
     )
+
+
+def positions(own: Understanding, collection: Iterable[Understanding]) -> tuple[Position, ...]:
+    """The position of each speculative arm that has a figure and a neighbour."""
+    others = [other for other in collection if other.tier == own.tier]
+    found = (_position(arm, own, others) for arm in own.arms if arm.role == "speculation")
+    return tuple(position for position in found if position is not None)
+
+
+def _position(
+    arm: ArmResult, own: Understanding, others: Iterable[Understanding]
+) -> Position | None:
+    said = overall(arm)
+    if said is None or said.speedup is None:
+        return None
+    nearness: dict[Literal["device", "size-class"], Callable[[Understanding], bool]] = {
+        "device": lambda other: (other.device, other.backend) == (own.device, own.backend),
+        "size-class": lambda other: other.size_class == own.size_class,
+    }
+    for near, is_near in nearness.items():
+        speedups = [
+            speedup
+            for other in others
+            if is_near(other) and (speedup := _fastest(other, arm.method)) is not None
+        ]
+        if speedups:
+            return Position(
+                arm=arm.arm,
+                near=near,
+                results=len(speedups),
+                slower=sum(1 for speedup in speedups if speedup < said.speedup),
+                median_speedup=median(speedups),
+            )
+    return None
+
+
+def _fastest(other: Understanding, method: str) -> float | None:
+    figures = [
+        said.speedup
+        for arm in other.arms
+        if arm.role == "speculation"
+        and arm.method == method
+        and (said := overall(arm)) is not None
+        and said.speedup is not None
+    ]
+    return max(figures, default=None)
 
 
 def _neighbours(

@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, get_args
 from harness.errors import HarnessError
 from harness.machine.detect import machine
 from harness.machine.environment import Watch
-from harness.run.execute import Surroundings, measure
+from harness.run.execute import RunContext, measure
 from harness.run.journal import fingerprint
 from harness.run.result_file import write
 from harness.runners import RUNNERS
-from harness.runners.base import ConnectionOptions
+from harness.runners.options import ConnectionOptions
 from schemas import contract
 from schemas.submission import Submission
 from tests.bench import bursts
@@ -96,10 +96,9 @@ def _measured(campaign: Campaign, work_file: Path) -> Submission:
     submission = measure(
         campaign,
         runner=RUNNERS[RUNNER].build(ConnectionOptions()),
-        surroundings=Surroundings(machine=machine(), snapshot=Watch().snapshot),
+        context=RunContext(machine=machine(), snapshot=Watch().snapshot),
         work_file=work_file,
         resume=False,
-        observe=lambda _event: None,
     )
     work_file.unlink()
     if submission.design.ended == "interrupted":

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from estimates.scopes import FIXED_TASKS
 from schemas.canonical import file_name
+from schemas.vocabulary import FIXED_TASKS
 from tests.bench.synthetic_campaign import arms_of, submission_of
 from tests.bench.synthetic_rigs import STEP_BUILD, visits
 from tests.bench.synthetic_truth import (

@@ -9,15 +9,16 @@ from typing import Any
 import pytest
 from markdown_it import MarkdownIt
 
-from estimates.understanding import ArmSaid, FlagSaid, TaskSaid, Understanding
-from pipeline.intake import comment, verdict
-from pipeline.intake.verdict import (
+from estimates.model import Flag
+from estimates.understanding import ArmResult, TaskResult, Understanding
+from pipeline.intake import comment, reply
+from pipeline.intake.neighbours import positions
+from pipeline.intake.reply import (
+    FileFinding,
     Position,
-    Report,
+    Reply,
     Result,
-    Told,
     UnreadableVerdictError,
-    positions,
 )
 
 HOSTILE = [
@@ -37,10 +38,10 @@ SHA = "0123456789abcdef0123456789abcdef01234567"
 
 def said(text: str = "plain", **other: Any) -> Understanding:  # noqa: ANN401 - any field
     """An understanding in which every free text is the given one."""
-    figure = TaskSaid(
+    figure = TaskResult(
         verdict="helps", prompts=32, speedup=1.42, interval_low=1.31, interval_high=1.54
     )
-    arm = ArmSaid(arm=text, role="speculation", method=text, draft=text, depth=4, said=(figure,))
+    arm = ArmResult(arm=text, role="speculation", method=text, draft=text, depth=4, said=(figure,))
     plain = Understanding(
         device=text,
         backend=text,
@@ -56,21 +57,21 @@ def said(text: str = "plain", **other: Any) -> Understanding:  # noqa: ANN401 - 
         trials=288,
         failed_trials=0,
         arms=(arm,),
-        flags=(FlagSaid(name=text, severity="caution", message=text, remedy=text, arm=text),),
+        flags=(Flag(name=text, severity="caution", message=text, remedy=text, arm=text),),
         supersedes=text,
     )
     return replace(plain, **other)
 
 
-def page(text: str) -> Report:
-    return Report(
+def page(text: str) -> Reply:
+    return Reply(
         decision="rejected",
         base=SHA,
         head=SHA,
         result_count=1,
         finding_count=1,
         results=(Result(file=text, understood=said(text)),),
-        findings=(Told(file=text, path=text, message=text, rule=text),),
+        findings=(FileFinding(file=text, path=text, message=text, rule=text),),
     )
 
 
@@ -122,7 +123,7 @@ def test_a_result_for_somebody_else_says_so() -> None:
 
 def test_what_does_not_fit_is_said() -> None:
     many = tuple(
-        Told(file=f"{number}.json", path="$", message="x" * 1900, rule="json")
+        FileFinding(file=f"{number}.json", path="$", message="x" * 1900, rule="json")
         for number in range(50)
     )
 
@@ -133,8 +134,8 @@ def test_what_does_not_fit_is_said() -> None:
 
 
 def neighbour(speedup: float, **other: Any) -> Understanding:  # noqa: ANN401 - any field
-    figure = TaskSaid(verdict="helps", prompts=32, speedup=speedup)
-    arm = ArmSaid(arm="draft", role="speculation", method="draft-model", said=(figure,))
+    figure = TaskResult(verdict="helps", prompts=32, speedup=speedup)
+    arm = ArmResult(arm="draft", role="speculation", method="draft-model", said=(figure,))
     return said(**{"device": "card", "arms": (arm,), **other})
 
 
@@ -155,10 +156,10 @@ def test_without_them_the_same_size_class_is_near() -> None:
     assert (place.near, place.results, place.slower) == ("size-class", 1, 0)
 
 
-def test_a_report_is_read_back_as_it_was_written() -> None:
+def test_a_reply_is_read_back_as_it_was_written() -> None:
     written = replace(page("x"), findings=(), finding_count=0)
 
-    assert verdict.from_bytes(verdict.to_bytes(written)) == written
+    assert reply.from_bytes(reply.to_bytes(written)) == written
 
 
 @pytest.mark.parametrize(
@@ -172,9 +173,9 @@ def test_a_report_is_read_back_as_it_was_written() -> None:
         ("extra", True),
     ],
 )
-def test_a_report_that_our_gate_would_not_write_is_refused(key: str, value: object) -> None:
-    document = json.loads(verdict.to_bytes(replace(page("x"), findings=())))
+def test_a_reply_that_our_gate_would_not_write_is_refused(key: str, value: object) -> None:
+    document = json.loads(reply.to_bytes(replace(page("x"), findings=())))
     document[key] = value
 
     with pytest.raises(UnreadableVerdictError, match=r"^verdict\.json: \$"):
-        verdict.from_bytes(json.dumps(document).encode())
+        reply.from_bytes(json.dumps(document).encode())

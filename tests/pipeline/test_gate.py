@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pipeline.intake import gate, git, verdict
+from pipeline.intake import gate, git, paths, reply
 from tests.pipeline.repositories import FOLDER, OTHER, SMALL, Repository, name_of
 from tests.samples import sample_bytes
 
@@ -38,7 +38,7 @@ def test_a_pull_request_without_a_result_is_none_of_its_business(repository: Rep
     judgement = repository.judge()
 
     assert judgement.decision == "no-result"
-    assert verdict.note(judgement).startswith("This pull request touches no result")
+    assert reply.note(judgement).startswith("This pull request changes no results")
 
 
 def test_what_the_base_gained_meanwhile_is_not_blamed_on_the_pull_request(
@@ -203,7 +203,7 @@ def test_one_wrong_file_does_not_hide_the_findings_of_another(repository: Reposi
 
 
 def test_a_flood_of_files_is_cut(repository: Repository) -> None:
-    for number in range(gate.MAX_RESULTS + 5):
+    for number in range(paths.MAX_RESULTS + 5):
         repository.write(b"{}", f"flood-{number:03}.json")
     repository.commit()
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.intake import comment, gate, neighbours, paths, verdict
+from pipeline.intake import comment, gate, neighbours, paths, reply
 from pipeline.intake.git import GitError
 from tests.pipeline.repositories import FOLDER, SMALL, Repository, name_of
 from tests.samples import sample_bytes
@@ -29,12 +29,12 @@ def test_nothing_that_a_stranger_wrote_begins_a_line(repository: Repository) -> 
     repository.commit()
 
     judgement = repository.judge()
-    report = neighbours.report(repository.path, judgement)
-    said = [*verdict.lines(judgement), *comment.body(report).splitlines()]
+    answer = reply.reply(judgement, neighbours.understood(repository.path, judgement))
+    lines = [*reply.lines(judgement), *comment.body(answer).splitlines()]
 
     assert judgement.decision == "rejected"
-    assert not any(line.lstrip().startswith("::") for line in said)
-    assert all(line.isprintable() for line in said)
+    assert not any(line.lstrip().startswith("::") for line in lines)
+    assert all(line.isprintable() for line in lines)
 
 
 def test_annotations_are_escaped_and_at_most_ten() -> None:
@@ -50,10 +50,10 @@ def test_annotations_are_escaped_and_at_most_ten() -> None:
         findings=findings,
     )
 
-    said = list(verdict.commands(judgement))
+    found = list(reply.annotations(judgement))
 
-    assert len(said) == 10
-    assert said[3] == (
+    assert len(found) == 10
+    assert found[3] == (
         '::error file="results/community/a%2Cb%3A03%25.json",title=Draftmap::'
         "$: 50%25 of%0D%0Ait [path-name]"
     )
@@ -99,7 +99,7 @@ def test_the_command_prints_findings_and_writes_the_verdict(repository: Reposito
     assert verdict["head"] == repository.git("rev-parse", "pull-request")
     assert verdict["findings"][0]["rule"] == "schema-type"
     summary = (output / "summary.md").read_text(encoding="utf-8")
-    assert summary.startswith("## Not accepted yet\n\n1 finding in 1 result file.")
+    assert summary.startswith("## Not accepted yet\n\n1 problem in 1 result file.")
     assert f"- `{path}`\n    - `a list (entries: 0) has the wrong type" in summary
 
 

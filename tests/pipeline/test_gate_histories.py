@@ -59,7 +59,7 @@ def test_very_many_changes_beside_a_result_are_counted_not_listed(repository: Re
     found = repository.judge().findings
 
     assert len(found) == 20
-    assert "and so with 30 further files" in found["note-19.txt"][0].message
+    assert "and 30 more files" in found["note-19.txt"][0].message
 
 
 def test_a_history_of_its_own_is_one_clear_line(repository: Repository) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pipeline.intake import gate, verdict
+from pipeline.intake import gate, reply
 from pipeline.intake.git import GitError
 from schemas.finding import Finding
 from tests.cases.git_cases import LINK, MODULE, PULL_REQUESTS, THERE, PullRequest
@@ -67,7 +67,7 @@ def test_it_says_the_one_right_thing(repository: Repository, name: str) -> None:
         path: {rule} for path, rule in expected.items()
     }
     assert len(rules) == len(expected) or name == "three hundred files"
-    assert all(line.isprintable() for line in verdict.lines(judgement))
+    assert all(line.isprintable() for line in reply.lines(judgement))
 
 
 def test_a_link_is_never_followed(repository: Repository) -> None:

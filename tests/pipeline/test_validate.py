@@ -110,7 +110,7 @@ def test_a_made_up_run_is_no_data(tmp_path: Path) -> None:
     base = small()
     put(tmp_path, replace(base, engine=replace(base.engine, runner="fake")))
 
-    assert rules_of(tmp_path) == ["made-up-run"]
+    assert rules_of(tmp_path) == ["fake-runner"]
 
 
 def test_a_link_is_not_followed(tmp_path: Path) -> None:

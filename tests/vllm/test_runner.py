@@ -10,7 +10,8 @@ import psutil
 import pytest
 
 from harness.runners import RUNNERS
-from harness.runners.base import ConnectionOptions, Generation, Request, Totals
+from harness.runners.base import Generation, Request, Totals
+from harness.runners.options import ConnectionOptions
 from schemas.submission import DraftModel, PromptLookup
 from tests.harness.campaigns import BASELINE, DRAFT, LOOKUP, campaign
 from tests.harness.runners import contract

@@ -9,7 +9,6 @@ from dataclasses import replace
 
 from harness.campaign.model import ArmPlan, Campaign, layers_of
 from harness.runners.base import (
-    ConnectionOptions,
     EngineReport,
     Failure,
     Generation,
@@ -24,6 +23,7 @@ from harness.runners.llama_server import exchange
 from harness.runners.llama_server.binary import Binary, find
 from harness.runners.llama_server.launch import Launcher
 from harness.runners.llama_server.log import in_use, resident_layers
+from harness.runners.options import ConnectionOptions
 from schemas.submission import Placement
 
 

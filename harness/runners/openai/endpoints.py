@@ -14,10 +14,10 @@ from urllib.parse import SplitResult, urlsplit
 
 from harness.campaign.model import ArmPlan, Campaign
 from harness.errors import BadInputError, UsageError
-from harness.runners.base import ConnectionOptions
 from harness.runners.http.client import Address
 from harness.runners.http.session import KEY_VARIABLE
-from schemas.submission import Method
+from harness.runners.options import ConnectionOptions
+from schemas.submission import Method, NoSpeculation
 
 PORT = "{port}"
 _USABLE = re.compile(r"[\x21-\x7e]+")
@@ -86,7 +86,7 @@ def check(found: Endpoints, campaign: Campaign) -> None:
         message = f"{found.option} is the baseline's command; give one that turns speculation on"
         raise UsageError(message)
     for arm in campaign.arms:
-        if arm.role != "speculation" and arm.method.type != "none":
+        if arm.role != "speculation" and not isinstance(arm.method, NoSpeculation):
             message = f"a server has no arm {arm.id}; leave out that --method"
             raise UsageError(message)
 

@@ -6,7 +6,7 @@ wiped. One that the harness starts is fresh for every arm in every block.
 
 from harness.campaign.model import ArmPlan, Campaign
 from harness.errors import MachineError
-from harness.runners.base import ConnectionOptions, EngineReport, Failure, Generation, Session
+from harness.runners.base import EngineReport, Failure, Generation, Session
 from harness.runners.http.client import Address
 from harness.runners.http.session import Question, ServerSession
 from harness.runners.openai import endpoints as reading
@@ -15,6 +15,7 @@ from harness.runners.openai.connection import Connection, Limits, connect
 from harness.runners.openai.endpoints import Endpoint
 from harness.runners.openai.exchange import DRAFTS_BY_REQUEST, Prompt
 from harness.runners.openai.identity import Served, check_backend, offer, report_on, shown
+from harness.runners.options import ConnectionOptions
 
 
 class OpenAiSession(ServerSession[Connection]):

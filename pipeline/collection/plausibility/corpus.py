@@ -1,43 +1,47 @@
-"""Which submissions of the corpus could a new one be a copy of?
+"""The submissions that a new one is compared with, and the indices that make it quick.
 
-Two indices, both fast enough for ten thousand files. Marks lie in one sorted table of digests
-(w-shingling: Broder 1997, On the resemblance and containment of documents). Noise lies in
-one matrix of sketches: each vector is folded into a fixed length with random signs, which keeps
-inner products (feature hashing: Weinberger et al. 2009). What a sketch proposes is then computed.
+Two find copies among ten thousand files. Marks lie in one sorted table of digests (w-shingling:
+Broder 1997, On the resemblance and containment of documents). Noise lies in one matrix of sketches:
+each vector is folded into a fixed length with random signs, which keeps inner products (feature
+hashing: Weinberger et al. 2009). What a sketch proposes is then computed.
 """
 
-from __future__ import annotations
-
 import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from statistics import NormalDist
-from typing import TYPE_CHECKING
+from typing import Self
 
 import numpy as np
+from numpy.typing import NDArray
 
-from pipeline.collection.plausibility.peers import EMPTY, fields, pace
-from pipeline.collection.plausibility.traces import trace
-from pipeline.collection.plausibility.windows import Windows, owner, window
+from estimates.identity import Identity, identify
+from pipeline.collection.plausibility import peers
+from pipeline.collection.plausibility.traces import Trace, trace
+from pipeline.collection.plausibility.windows import Window, Windows, window
 from schemas.canonical import canonical_bytes, content_digest
 from schemas.codec import encode
+from schemas.submission import Submission
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from numpy.typing import NDArray
-
-    from pipeline.collection.plausibility.peers import Field, Pace, Place
-    from pipeline.collection.plausibility.traces import Trace
-    from pipeline.collection.plausibility.windows import Window
-    from schemas.submission import Submission
+SKETCH_LENGTH = 512
+FEWEST_FREE = 10
+# Chance that honest noise is called a copy, over the whole corpus that one file is compared with.
+FALSE_ALARM = 1e-5
+# Of independent vectors a product of sketches has a standard deviation of 0.044. A copied part has
+# a smaller product than correlation.
+_PROPOSED, _PART = 0.25, 0.6
+_AT_ONCE = 256
+# A mark that many share is followed to so many of them: enough to find each one a partner.
+_FOLLOWED = 20
+_MULTIPLIER = np.uint32(2_654_435_761)  # Knuth's multiplicative hash, 2^32 over the golden ratio
 
 
 @dataclass(frozen=True, slots=True)
 class Lines:
-    """Submissions, where those of each contributor stand, and the digests that were needed.
+    """Submissions, the positions of each contributor's, and the digests that were needed.
 
-    Digests are dear: they are made for a contributor who replaces something, then kept.
+    Digests are expensive: they are computed only for contributors who replace something.
     """
 
     submissions: Sequence[Submission]
@@ -45,7 +49,7 @@ class Lines:
     digests: dict[str, dict[str, int]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, submissions: Sequence[Submission]) -> Lines:
+    def of(cls, submissions: Sequence[Submission]) -> Self:
         """The lines of a corpus; handles are the same in any case of their letters."""
         found: dict[str, list[int]] = {}
         for position, each in enumerate(submissions):
@@ -78,22 +82,38 @@ def _digest(submission: Submission) -> str:
     return content_digest(canonical_bytes(encode(submission)))
 
 
-SKETCH_LENGTH = 512
-FEWEST_FREE = 10
-# Chance that honest noise is called a copy, over the whole corpus that one file is compared with.
-FALSE_ALARM = 1e-5
-# Of independent vectors a product of sketches has a standard deviation of 0.044. A copied part has
-# a smaller product than correlation.
-_PROPOSED, _PART = 0.25, 0.6
-_AT_ONCE = 256
-# A mark that many share is followed to so many of them: enough to find each one a partner.
-_FOLLOWED = 20
-_MULTIPLIER = np.uint32(2_654_435_761)  # Knuth's multiplicative hash, 2^32 over the golden ratio
+@dataclass(frozen=True)
+class Marks:
+    """All marks of a corpus in order, each with the position of the submission that has it."""
+
+    digests: NDArray[np.uint32]
+    owners: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, marks: Sequence[NDArray[np.uint32]]) -> Self:
+        digests = np.concatenate([np.empty(0, np.uint32), *marks])
+        owners = np.repeat(np.arange(len(marks)), [len(each) for each in marks])
+        order = np.argsort(digests, kind="stable")
+        return cls(digests=digests[order], owners=owners[order])
+
+    def shared(self, own: NDArray[np.uint32]) -> dict[int, int]:
+        """How many of these marks each submission has, for those that have any."""
+        first = np.searchsorted(self.digests, own, "left")
+        last = np.searchsorted(self.digests, own, "right")
+        found = [
+            self.owners[start:end][:_FOLLOWED]
+            for start, end in zip(first, last, strict=True)
+            if start < end
+        ]
+        if not found:
+            return {}
+        owners, counts = np.unique(np.concatenate(found), return_counts=True)
+        return dict(zip(owners.tolist(), counts.tolist(), strict=True))
 
 
 @dataclass(frozen=True)
 class Corpus:
-    """Submissions with an index of their traces. Made once, asked often."""
+    """Submissions with the indices that the checks ask."""
 
     submissions: tuple[Submission, ...]
 
@@ -115,24 +135,30 @@ class Corpus:
         return np.stack(rows) if rows else np.empty((0, SKETCH_LENGTH), np.float32)
 
     @cached_property
-    def windows(self) -> dict[tuple[str | None, ...], Windows]:
-        """Contributor and machine to when it measured which submission."""
-        found: dict[tuple[str | None, ...], list[Window]] = {}
-        for position, each in enumerate(self.submissions):
-            found.setdefault(owner(each), []).append(window(each, position))
-        return {known: Windows.of(each) for known, each in found.items()}
+    def identities(self) -> tuple[Identity, ...]:
+        return tuple(identify(each) for each in self.submissions)
 
     @cached_property
-    def paces(self) -> tuple[Pace | None, ...]:
-        return tuple(pace(each) for each in self.submissions)
+    def windows(self) -> dict[str, Windows]:
+        """Voter to when which submission was measured."""
+        found: dict[str, list[Window]] = {}
+        for position, (each, named) in enumerate(
+            zip(self.submissions, self.identities, strict=True)
+        ):
+            found.setdefault(named.voter, []).append(window(each, position))
+        return {voter: Windows.of(each) for voter, each in found.items()}
 
-    def field(self, place: Place) -> Field:
+    @cached_property
+    def paces(self) -> tuple[peers.Pace | None, ...]:
+        return tuple(map(peers.pace, self.submissions, self.identities))
+
+    def field(self, place: peers.Place) -> peers.Field:
         """What was measured on a device with a target, or with any."""
-        return self._fields.get(place, EMPTY)
+        return self._fields.get(place, peers.EMPTY)
 
     @cached_property
-    def _fields(self) -> dict[Place, Field]:
-        return fields(self.paces)
+    def _fields(self) -> dict[peers.Place, peers.Field]:
+        return peers.fields(self.paces)
 
     @cached_property
     def lines(self) -> Lines:
@@ -148,33 +174,37 @@ class Corpus:
                 yield tuple(int(position) for position in np.nonzero(row >= limit)[0])
 
 
-@dataclass(frozen=True)
-class Marks:
-    """All marks of a corpus in order, each with the position of the submission that has it."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """A submission compared with a corpus; `itself` is its own position there, if it has one.
 
-    digests: NDArray[np.uint32]
-    owners: NDArray[np.int64]
+    `alike` are the positions of those whose noise may be the same.
+    """
 
-    @classmethod
-    def of(cls, marks: Sequence[NDArray[np.uint32]]) -> Marks:
-        digests = np.concatenate([np.empty(0, np.uint32), *marks])
-        owners = np.repeat(np.arange(len(marks)), [len(each) for each in marks])
-        order = np.argsort(digests, kind="stable")
-        return cls(digests=digests[order], owners=owners[order])
+    submission: Submission
+    identity: Identity
+    trace: Trace
+    pace: peers.Pace | None
+    corpus: Corpus
+    alike: tuple[int, ...]
+    itself: int | None
 
-    def shared(self, own: NDArray[np.uint32]) -> dict[int, int]:
-        """How many of these marks each submission has, for those that have any."""
-        first = np.searchsorted(self.digests, own, "left")
-        last = np.searchsorted(self.digests, own, "right")
-        found = [
-            self.owners[start:end][:_FOLLOWED]
-            for start, end in zip(first, last, strict=True)
-            if start < end
-        ]
-        if not found:
-            return {}
-        owners, counts = np.unique(np.concatenate(found), return_counts=True)
-        return dict(zip(owners.tolist(), counts.tolist(), strict=True))
+    def is_apart(self, position: int) -> bool:
+        """Whether it is neither this submission nor one that this one corrects, or the reverse."""
+        if position == self.itself:
+            return False
+        lines = self.corpus.lines
+        if position in lines.replaced_by(self.submission):
+            return False
+        return self.itself not in lines.replaced_by(self.corpus.submissions[position])
+
+    def name_of(self, position: int) -> str:
+        """How a message names another submission: where and when it was measured, and by whom."""
+        other, named = self.corpus.submissions[position], self.corpus.identities[position]
+        return (
+            f"{other.target.name} {other.target.quantisation} on {named.device_label} "
+            f"({other.contributor or 'anonymous'}, {other.measured_from[:10]})"
+        )
 
 
 def surprising(free: float, comparisons: int) -> float:

@@ -1,30 +1,23 @@
-"""What of a submission would a copy keep, whatever its metadata say?
+"""What of a submission a copy keeps, whatever its metadata say: marks and noise.
 
-Two things. Marks: single times with enough digits, and runs of ratios of consecutive times, which
-a common factor leaves as they are. Noise: how each time differs from what its arm, prompt and
-place in the running order explain. Honest campaigns share the explained part, never the noise.
+Marks are single times with enough digits, and runs of ratios of consecutive times, which a common
+factor leaves unchanged. Noise is how each time differs from what its arm, prompt and place in the
+running order explain. Honest campaigns share the explained part, never the noise.
 """
-
-from __future__ import annotations
 
 import itertools
 import math
 import zlib
 from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+from schemas.submission import Submission, Trial
 
-    from numpy.typing import NDArray
-
-    from schemas.submission import Submission, Trial
-
-
-# Times with fewer digits coincide by chance; without the prompt beside it a time needs more.
+# Times with fewer digits coincide by chance; without the prompt next to it a time needs more.
 DIGITS, DIGITS_ALONE = 5, 7
 RATIOS_IN_A_ROW = 3
 _RATIO_STEP = 1e-5
@@ -145,7 +138,7 @@ def _codes(names: Sequence[object]) -> NDArray[np.int64]:
 
 
 def _keys(trials: Sequence[Trial], methods: Mapping[str, str]) -> Iterator[int]:
-    """A digest of what a trial is, without the names of arms; of twins the later one is told."""
+    """A digest of what a trial is, without the names of arms; equal ones are numbered."""
     seen: Counter[str] = Counter()
     for each in trials:
         counters = (each.output_tokens, each.rounds, each.drafted, each.accepted)

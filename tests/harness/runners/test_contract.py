@@ -13,8 +13,9 @@ import pytest
 
 from harness.models.resolve import resolve
 from harness.runners import RUNNERS
-from harness.runners.base import ConcurrentSession, ConnectionOptions
+from harness.runners.base import ConcurrentSession
 from harness.runners.fake import FakeRig, FakeRunner
+from harness.runners.options import ConnectionOptions
 from schemas.submission import DraftModel
 from tests.harness.campaigns import BASELINE, DRAFT, campaign
 from tests.harness.runners import contract

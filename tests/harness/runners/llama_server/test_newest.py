@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from harness.runners.base import ConnectionOptions, Generation, PreparedArm, Request, Totals
+from harness.runners.base import Generation, PreparedArm, Request, Totals
 from harness.runners.llama_server.session import LlamaServer
+from harness.runners.options import ConnectionOptions
 from tests.harness.campaigns import BASELINE, DRAFT, campaign
 from tests.harness.runners.llama_server.test_real import ngram
 

@@ -9,9 +9,10 @@ import pytest
 from harness.campaign.arms import label
 from harness.campaign.methods import parse
 from harness.campaign.model import ArmPlan, Campaign
-from harness.runners.base import ConnectionOptions, Generation, PreparedArm, Request, Totals
+from harness.runners.base import Generation, PreparedArm, Request, Totals
 from harness.runners.inprocess.isolated import LlamaCppPython
 from harness.runners.llama_server.session import LlamaServer
+from harness.runners.options import ConnectionOptions
 from schemas.submission import Ngram
 from tests.harness.campaigns import BASELINE, DRAFT, campaign
 

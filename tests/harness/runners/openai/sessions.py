@@ -6,8 +6,9 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
-from harness.runners.base import ConnectionOptions, Failure, Generation, Request, Totals
+from harness.runners.base import Failure, Generation, Request, Totals
 from harness.runners.openai.session import OpenAiServer
+from harness.runners.options import ConnectionOptions
 from schemas.submission import DraftModel
 from tests.harness.campaigns import BASELINE, DRAFT, campaign
 from tests.harness.runners.openai.fake_server import serving

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from harness.errors import BadInputError, MachineError
-from harness.runners.base import ConnectionOptions
 from harness.runners.openai.endpoints import api_key
 from harness.runners.openai.session import OpenAiServer
+from harness.runners.options import ConnectionOptions
 from schemas.codec import encode
 from tests.harness.campaigns import run
 from tests.harness.runners.openai.fake_server import serving

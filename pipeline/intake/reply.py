@@ -1,0 +1,171 @@
+"""The reply to a pull request as data: verdict.json, console lines, annotations.
+
+The gate runs without rights and writes it; the workflow that may comment reads it back, trusts no
+byte of it and renders the comment.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import orjson
+
+from estimates.understanding import Understanding
+from pipeline.errors import PipelineError
+from pipeline.intake.gate import Decision, Judgement
+from schemas import strict
+from schemas.codec import Json, decode, encode
+from schemas.contract import VERDICT_SCHEMA, schema_findings
+from schemas.finding import Finding, quoted_path
+
+MAX_FINDINGS = 200
+MAX_NAMED = 100
+MAX_ANNOTATIONS = 10
+_DECIMALS = 4
+
+
+class UnreadableVerdictError(PipelineError):
+    """A verdict.json that is missing or not as the gate writes it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Position:
+    """An arm among its neighbours: how many there are, how many are slower, and their median."""
+
+    arm: str
+    near: Literal["device", "size-class"]
+    results: int
+    slower: int
+    median_speedup: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """One file of the pull request, and what was understood of it if it could be read."""
+
+    file: str
+    understood: Understanding | None = None
+    positions: tuple[Position, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileFinding:
+    """A finding with its file."""
+
+    file: str
+    path: str
+    message: str
+    rule: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """The judgement on the commits from `base` to `head`, and what was understood of the results.
+
+    Long lists are cut; `result_count` and `finding_count` are the true numbers.
+    """
+
+    decision: Decision
+    base: str
+    head: str
+    result_count: int
+    finding_count: int
+    results: tuple[Result, ...]
+    findings: tuple[FileFinding, ...]
+    author: str | None = None
+    format: Literal["draftmap-verdict"] = "draftmap-verdict"
+    version: Literal[1] = 1
+
+
+def reply(judgement: Judgement, results: tuple[Result, ...]) -> Reply:
+    """The reply that holds this judgement and what was understood of its results."""
+    findings = [
+        FileFinding(file=file, path=each.path, message=each.message, rule=each.rule)
+        for file, each in _findings(judgement)
+    ]
+    return Reply(
+        decision=judgement.decision,
+        base=judgement.base,
+        head=judgement.head,
+        author=judgement.author,
+        result_count=len(judgement.results),
+        finding_count=len(findings),
+        results=results[:MAX_NAMED],
+        findings=tuple(findings[:MAX_FINDINGS]),
+    )
+
+
+def to_bytes(reply: Reply) -> bytes:
+    """The reply as the bytes of verdict.json."""
+    options = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
+    return orjson.dumps(_rounded(encode(reply)), option=options)
+
+
+def from_bytes(data: bytes) -> Reply:
+    """The reply in these bytes. Raises `UnreadableVerdictError` for anything else."""
+    document = strict.load(data)
+    found = document if isinstance(document, tuple) else schema_findings(document, VERDICT_SCHEMA)
+    if found:
+        raise UnreadableVerdictError(found[0].line("verdict.json"))
+    return decode(Reply, document)  # type: ignore[arg-type]  # without findings it is a document
+
+
+def from_file(path: Path) -> Reply:
+    """The reply in a file; reads no more of it than a reply may hold."""
+    if path.is_symlink() or not path.is_file():
+        message = "there is no verdict.json; the check did not finish"
+        raise UnreadableVerdictError(message)
+    with path.open("rb") as stream:
+        return from_bytes(stream.read(strict.MAX_BYTES + 1))
+
+
+def _rounded(value: Json) -> Json:
+    if isinstance(value, float):
+        return round(value, _DECIMALS)
+    if isinstance(value, list):
+        return [_rounded(item) for item in value]
+    if isinstance(value, dict):
+        return {key: _rounded(item) for key, item in value.items()}
+    return value
+
+
+def lines(judgement: Judgement) -> Iterator[str]:
+    """One line per finding: `file: $.path: message [rule]`."""
+    for path, finding in _findings(judgement):
+        yield finding.line(path)
+
+
+def annotations(judgement: Judgement) -> Iterator[str]:
+    """Workflow commands that show the first findings at their files."""
+    for number, (path, finding) in enumerate(_findings(judgement)):
+        if number < MAX_ANNOTATIONS:
+            text = f"{finding.path}: {finding.message} [{finding.rule}]"
+            yield f"::error file={_property(path)},title=Draftmap::{_data(text)}"
+
+
+def note(judgement: Judgement) -> str:
+    """The decision in one sentence."""
+    count = len(judgement.results)
+    match judgement.decision:
+        case "no-result":
+            return "This pull request changes no results, so there is nothing to check."
+        case "accepted":
+            return f"{count} result file(s): well-formed, consistent and new."
+        case "rejected":
+            wrong = sum(len(found) for found in judgement.findings.values())
+            return f"{wrong} problem(s) in {count} result file(s); fix them and push again."
+
+
+def _findings(judgement: Judgement) -> Iterator[tuple[str, Finding]]:
+    for path, found in judgement.findings.items():
+        for finding in found:
+            yield quoted_path(path), finding
+
+
+def _data(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")
