@@ -38,6 +38,12 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
+def is_taken(port: int) -> bool:
+    """Whether a program listens at a port of the loopback address."""
+    with socket.socket() as probe:
+        return probe.connect_ex((HOST, port)) == 0
+
+
 @dataclass(slots=True)
 class ServerProcess:
     """A server that this program started, and only that one."""

@@ -47,12 +47,17 @@ class Launcher:
         """A server that is ready for requests, or why there is none; nothing is left then."""
         failure = Failure(reason="load-failed", detail="no port is free")
         for _ in range(_PORTS_TO_TRY):
-            started = self._start(arm, self.port())
+            port = self.port()
+            started = self._start(arm, port)
             if not isinstance(started, Failure):
                 return started
             failure = started
             if _TAKEN not in failure.detail:
-                break
+                # A server that ends at once may lose the line of its log that says so.
+                if not process.is_taken(port):
+                    break
+                detail = f"{failure.detail}; another program listens at port: {port}"
+                failure = Failure(reason="load-failed", detail=detail)
         return failure
 
     def _start(self, arm: ArmPlan, port: int) -> ServerProcess | Failure:
