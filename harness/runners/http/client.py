@@ -4,8 +4,6 @@ One deadline covers a whole answer, however slowly its bytes come. That is why t
 library with one small class: httpx and http.client have limits for single reads only.
 """
 
-from __future__ import annotations
-
 import http.client
 import io
 import json

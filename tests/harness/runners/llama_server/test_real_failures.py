@@ -23,7 +23,7 @@ from harness.runners.llama_server.binary import find
 from harness.runners.llama_server.launch import Launcher
 from harness.runners.llama_server.session import LlamaServer
 from harness.runners.options import ConnectionOptions
-from schemas.submission import Ngram
+from schemas.method import NgramSimple
 from tests.harness.campaigns import BASELINE, DRAFT, campaign, run
 from tests.processes import (
     PATIENCE_S,
@@ -47,7 +47,7 @@ pytestmark = pytest.mark.engine
 NEVER = ArmPlan(
     id="never",
     role="speculation",
-    method=Ngram(type="ngram-simple", n_max=48, ngram_size=12, min_hits=1),
+    method=NgramSimple(n_max=48, ngram_size=12, min_hits=1),
     baseline="baseline",
 )
 TEXT = "Say yes."
