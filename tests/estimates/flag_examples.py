@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from estimates.reference import suites
+from estimates.flags.figures import suites
 from schemas.submission import EmptyDraft, Probes, VerificationProbe
 from tests.estimates.campaigns import BASELINE, CONTROL, SPEC, campaign, failed, table, trial
 from tests.estimates.flag_machines import CLEAN, energy, environment, gpu, gpu_clocks, memory, peak
