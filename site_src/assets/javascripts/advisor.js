@@ -76,7 +76,7 @@ import { UNKNOWN, count, interval, number, percent, times } from "./say.js";
       el("p", "", why(known, question, found, page.levels)),
       el("p", "dm-soft dm-small", past(found)),
     );
-    const line = command(page.words, question, found.choice);
+    const line = command(question, found.choice);
     if (line) card.append(el("p", "dm-small", "Measure it yourself:"), el("pre", "", el("code", "", line)));
     card.append(el("p", "dm-small", "Nearest evidence:"), links(known, found, page.root));
     return card;
