@@ -63,4 +63,5 @@ def _parts(
         "cells": grouped(read(connection, "cell"), of),
         "failures": grouped((row for row in read(connection, "failure") if row.counted), of),
         "newest": grouped(read(connection, "newest"), of),
+        "credits": grouped((row for row in read(connection, "credits") if row.counted), of),
     }
