@@ -1,7 +1,5 @@
 """What can one ask the pipeline on the command line? `validate`, `gate`, `build`, `picture`."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Mapping
 from pathlib import Path

@@ -18,7 +18,9 @@ FLOAT_DECIMALS = 6
 FILE_NAME = re.compile(r"[a-z0-9][a-z0-9._-]{2,100}\.json")
 _SLUG_LENGTH = 32
 # Floats that rounding changes: more than six decimals, a negative exponent, minus zero.
-_UNROUNDED = re.compile(rb"\.[0-9]{7}|(?:e-[0-9]+|-0\.0)[],}\n]")
+_UNROUNDED = [
+    re.compile(odd).search for odd in (rb"\.[0-9]{7}", rb"e-[0-9]++[],}\n]", rb"-0\.0[],}\n]")
+]
 # Unicode's categories of letters, marks, numbers and symbols; these symbols distinguish no names.
 _MEANINGFUL, _TYPOGRAPHY = "LMNS", "©®™\N{MULTIPLICATION SIGN}"
 
@@ -26,7 +28,7 @@ _MEANINGFUL, _TYPOGRAPHY = "LMNS", "©®™\N{MULTIPLICATION SIGN}"
 def canonical_bytes(document: Json) -> bytes:
     """The bytes of a document in canonical form (UTF-8, trailing newline)."""
     data = _sorted(document)
-    return _sorted(_rounded(document)) if _UNROUNDED.search(data) else data
+    return _sorted(_rounded(document)) if any(odd(data) for odd in _UNROUNDED) else data
 
 
 def content_digest(data: bytes) -> str:

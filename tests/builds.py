@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from msgspec import structs
+
 from schemas.submission import DraftModel, NoSpeculation, PromptLookup, Trial
 from tests.samples import Costs, sample
 
@@ -61,7 +63,7 @@ def _deep(arm: Arm, *, runs: bool) -> Arm | None:
         case NoSpeculation():
             return arm
         case DraftModel():
-            return replace(arm, method=replace(arm.method, n_max=DEPTH))
+            return replace(arm, method=structs.replace(arm.method, n_max=DEPTH))
         case PromptLookup() if not runs:
             return replace(arm, outcome="failed", reason="crashed", load_s=None)
         case _:

@@ -4,8 +4,6 @@ JSON with a list of requests (`results` or `requests`), or the table that it pri
 the server's; a time is worked out from it. Runners around it add `gguf`, `spec_flags`, `timestamp`.
 """
 
-from __future__ import annotations
-
 import itertools
 import re
 import shlex

@@ -1,7 +1,5 @@
 """What do names tell? A file of weights names model and quantisation, a label its vendor."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Iterable, Mapping

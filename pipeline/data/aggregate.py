@@ -4,8 +4,6 @@ A file `NN_name.sql` creates the table `name`; its first comment says what one r
 cannot do, quantiles and bootstraps, is handed to the one file that reads it (`BEFORE`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from importlib import resources
 

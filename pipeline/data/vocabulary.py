@@ -1,18 +1,12 @@
 """The vocabulary as tables: SQL reads bounds, names and orders from them."""
 
-from __future__ import annotations
+from collections.abc import Iterable, Mapping
 
-from dataclasses import asdict
-from typing import TYPE_CHECKING
-
+import duckdb
 import pyarrow as pa
+from msgspec.structs import asdict
 
 from schemas import vocabulary
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    import duckdb
 
 TEXT, YES_NO = pa.string(), pa.bool_()
 NAMED = {"id": TEXT, "label": TEXT, "position": pa.int32()}

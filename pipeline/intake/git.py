@@ -3,8 +3,6 @@
 Nothing here runs what it reads: no hook, no filter, no external diff.
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 from collections.abc import Iterator, Mapping

@@ -4,27 +4,22 @@ Each is a TOML file beside this one, read once. Python, SQL and the page scripts
 from here; how a figure is printed is in `schemas.vocabulary.say`.
 """
 
-from __future__ import annotations
-
-import dataclasses
 import tomllib
 from collections.abc import Mapping
-from dataclasses import MISSING, dataclass, field
 from functools import cache
 from importlib import resources
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import Any, Literal, TypeVar
+
+import msgspec
+from msgspec import Struct
 
 from schemas.submission import Task
 
-if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
-
-T = TypeVar("T", bound="DataclassInstance")
+T = TypeVar("T", bound=Struct)
 Direction = Literal["higher", "lower", "none"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LlamaCpp:
+class LlamaCpp(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What llama.cpp's server calls a method: its type, and the flag of each size, newest first."""
 
     types: tuple[str, ...]
@@ -35,8 +30,7 @@ class LlamaCpp:
     p_min: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MethodEntry:
+class MethodEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A way of drafting; `methods.toml` says what each key means."""
 
     id: str
@@ -53,24 +47,22 @@ class MethodEntry:
     control: Literal["baseline-again", "empty-draft"] | None = None
     runners: tuple[str, ...] = ()
     nearest: str | None = None
-    defaults: Mapping[str, float] = field(default_factory=dict)
+    defaults: Mapping[str, float] = {}
     optional: tuple[str, ...] = ()
-    names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    names: Mapping[str, tuple[str, ...]] = {}
     llama_cpp: LlamaCpp | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TaskEntry:
+class TaskEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A task; a figure over all tasks needs the fixed ones."""
 
     id: Task
     label: str
     fixed: bool = False
-    names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    names: Mapping[str, tuple[str, ...]] = {}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VerdictEntry:
+class VerdictEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A verdict with its words, its sign and its colours."""
 
     id: str
@@ -88,8 +80,7 @@ class VerdictEntry:
         return f"{self.sign} {self.word}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SizeClass:
+class SizeClass(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A class of models with fewer than `below` parameters; `id` is fit for an address."""
 
     id: str
@@ -98,8 +89,7 @@ class SizeClass:
     unknown: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunnerEntry:
+class RunnerEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A way to reach an engine; `runners.toml` says what each key means."""
 
     id: str
@@ -115,8 +105,7 @@ class RunnerEntry:
     offered: bool = True
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Metric:
+class Metric(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A numeric column: what to call it, in which unit, and which direction is better."""
 
     label: str
@@ -134,54 +123,39 @@ def size_class(parameters: int | None) -> SizeClass:
 @cache
 def metrics() -> dict[str, Metric]:
     """Every numeric column of the tables by its name."""
-    names = [each.name for each in dataclasses.fields(Metric)]
     return {
-        column: read_entry(Metric, f"metrics.{column}", dict(zip(names, values, strict=True)))
+        column: read_entry(
+            Metric, f"metrics.{column}", dict(zip(Metric.__struct_fields__, values, strict=True))
+        )
         for column, values in _document("metrics").items()
     }
 
 
 def as_json() -> dict[str, Any]:
     """All words that pages need, as one JSON value; the scripts of the site read it."""
-    entries: dict[str, Mapping[str, DataclassInstance]] = {
-        "methods": METHODS,
-        "tasks": TASKS,
-        "verdicts": VERDICTS,
-        "sizes": SIZES,
-        "runners": RUNNERS,
-    }
-    scalars = {
-        "all_tasks": ALL_TASKS,
-        "helps_above": HELPS_ABOVE,
-        "hurts_below": HURTS_BELOW,
-        "default_runner": DEFAULT_RUNNER,
-    }
-    return scalars | {
-        name: {key: dataclasses.asdict(entry) for key, entry in found.items()}
-        for name, found in entries.items()
-    }
+    words: dict[str, Any] = msgspec.to_builtins(
+        {
+            "all_tasks": ALL_TASKS,
+            "helps_above": HELPS_ABOVE,
+            "hurts_below": HURTS_BELOW,
+            "default_runner": DEFAULT_RUNNER,
+            "methods": METHODS,
+            "tasks": TASKS,
+            "verdicts": VERDICTS,
+            "sizes": SIZES,
+            "runners": RUNNERS,
+        }
+    )
+    return words
 
 
 def read_entry(cls: type[T], place: str, table: Mapping[str, Any]) -> T:
     """Build an entry from a table of TOML. Raises `ValueError` for unknown and missing keys."""
-    fields = {each.name: each for each in dataclasses.fields(cls)}
-    needed = {
-        name
-        for name, each in fields.items()
-        if each.default is MISSING and each.default_factory is MISSING
-    }
-    if wrong := (table.keys() - fields.keys()) | (needed - table.keys()):
-        message = f"{place}: unknown or missing keys: {', '.join(sorted(wrong))}"
-        raise ValueError(message)
-    return cls(**{name: _value(name, place, value) for name, value in table.items()})
-
-
-def _value(name: str, place: str, value: Any) -> Any:  # noqa: ANN401 - any value of TOML
-    if name == "llama_cpp":
-        return read_entry(LlamaCpp, f"{place}.{name}", value)
-    if isinstance(value, dict):
-        return {key: _value(key, place, each) for key, each in value.items()}
-    return tuple(value) if isinstance(value, list) else value
+    try:
+        return msgspec.convert(table, cls)
+    except msgspec.ValidationError as error:
+        message = f"{place}: {error}"
+        raise ValueError(message) from error
 
 
 def _document(name: str) -> dict[str, Any]:

@@ -185,7 +185,7 @@ def _steps(page: Page) -> Iterator[tuple[str, tuple[str, str, str]]]:
     order = '#dm-explore [data-part="order"]'
     for value in page.evaluate(OPTIONS, order):
         yield "order", (order, "change", value)
-    filters = [f'#dm-explore [name="{name}"]' for name, *_ in FILTERS]
+    filters = [f'#dm-explore [name="{name}"]' for name in FILTERS]
     for number in range(ROUNDS):
         for selector in filters:
             values = page.evaluate(OPTIONS, selector)[1:]

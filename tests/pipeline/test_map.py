@@ -45,7 +45,7 @@ def test_only_cells_without_a_figure_still_have_a_caption() -> None:
 
 
 def test_the_map_of_the_home_page_shows_one_tier() -> None:
-    connection = database(campaign(1.5, task=None), campaign(3.0, task=None, tier="imported"))
+    connection = database(campaign(1.5), campaign(3.0, tier="imported"))
 
     pieces = [part.data for part in home(connection, SITE) if isinstance(part, Asset)]
 

@@ -5,8 +5,6 @@ Defaults moved silently between builds (the depth from 16 to 3, the least probab
 left out only where leaving it out means the same.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import assert_never
 

@@ -149,15 +149,12 @@ def predicted_plane(rows: list[Row], columns: Tooltip) -> Picture:
     kinds = [kind for kind in looks if any(row["kind"] == kind for row in rows)]
     right = alt.Chart(alt.InlineData(values=[{"predicted": end, "speedup": end} for end in ends]))
     line = right.mark_line(strokeDash=[4, 3], color=NEUTRAL).encode(x=x, y=y)
+    colours, shapes = ((kinds, [looks[kind][look] for kind in kinds]) for look in (0, 1))
     points = _points(_base(rows, columns), opacity=0.7).encode(
         x=x,
         y=y,
-        color=_channel(
-            alt.Color, "kind", "Predicted from", (kinds, [looks[each][0] for each in kinds])
-        ),
-        shape=_channel(
-            alt.Shape, "kind", "Predicted from", (kinds, [looks[each][1] for each in kinds])
-        ),
+        color=_channel(alt.Color, "kind", "Predicted from", colours),
+        shape=_channel(alt.Shape, "kind", "Predicted from", shapes),
     )
     return _layered([line, points], height=420)
 

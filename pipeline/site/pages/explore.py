@@ -9,6 +9,7 @@ missing one is null.
 import hashlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any
 
 import duckdb
@@ -41,8 +42,8 @@ VENDORS = {
     "other": "Other",
 }
 SETTING = (
-    *("target_label", "quantisation", "draft_label", "method", "depth", "engine_label"),
-    "concurrency",
+    *("target_label", "quantisation", "draft_label", "method", "depth"),
+    *("engine_label", "concurrency"),
 )
 
 
@@ -84,15 +85,7 @@ def _placed(column: str, names: tuple[str, ...]) -> pl.Expr:
 
 def _command(row: Mapping[str, Any]) -> str:
     """The line that measures a setting, but for its tasks."""
-    setting = commands.Setting(
-        target=f"{row['target_label']} {row['quantisation']}",
-        draft=row["draft_label"],
-        method=row["method"],
-        depth=row["depth"],
-        engine=row["engine_label"],
-        concurrency=row["concurrency"],
-    )
-    return commands.measure([setting])
+    return commands.measure([commands.setting_of(SimpleNamespace(**row, task="all"))])
 
 
 FACETS = (
@@ -194,23 +187,23 @@ MEASURES = (
     Measure(name="rigs", value=col("rigs"), digits=0),
     Measure(name="submissions", value=col("submissions"), digits=0),
 )
-# The filters of the page: facet, label, and what it says when nothing is chosen.
-FILTERS = (
-    ("task", "Task", "Each task"),
-    ("vram", "Video memory", "Any"),
-    ("size", "Model size", "Any"),
-    ("method", "Method", "Any"),
-    ("backend", "Backend", "Any"),
-    ("engine", "Engine", "Any"),
-    ("verdict", "Verdict", "Any"),
-    ("device", "Device", "Any"),
-    ("vendor", "Vendor", "Any"),
-    ("target", "Target model", "Any"),
-    ("quant", "Quantisation", "Any"),
-    ("depth", "Depth", "Any"),
-    ("crowd", "Requests at once", "Any"),
-    ("tier", "Evidence", "measured"),
-)
+# The filters of the page: facet and label.
+FILTERS = {
+    "task": "Task",
+    "vram": "Video memory",
+    "size": "Model size",
+    "method": "Method",
+    "backend": "Backend",
+    "engine": "Engine",
+    "verdict": "Verdict",
+    "device": "Device",
+    "vendor": "Vendor",
+    "target": "Target model",
+    "quant": "Quantisation",
+    "depth": "Depth",
+    "crowd": "Requests at once",
+    "tier": "Evidence",
+}
 
 
 def explore(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Page | Asset]:

@@ -4,6 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from harness.campaign.model import ArmPlan
 from harness.runners.base import Failure
@@ -75,7 +76,9 @@ def test_hits_that_a_build_does_not_count_are_left_out_unless_more_than_one_is_a
     hitless = replace(NEW, flags=NEW.flags - {"--spec-ngram-simple-min-hits"})
 
     assert said(SIMPLE, hitless).endswith("--spec-ngram-simple-size-m 8")
-    assert "no --spec-ngram-simple-min-hits" in refused(replace(SIMPLE, min_hits=2), hitless)
+    assert "no --spec-ngram-simple-min-hits" in refused(
+        structs.replace(SIMPLE, min_hits=2), hitless
+    )
 
 
 def test_ngram_mod_has_a_least_and_a_greatest_draft() -> None:
