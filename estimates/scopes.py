@@ -18,7 +18,7 @@ from schemas.vocabulary import FIXED_TASKS
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scope:
-    """One arm on one task, or when `task` is `None` on the fixed tasks or, `own_tasks`, its suite's.
+    """One arm on one task, or on the fixed tasks when `task` is `None`; `own_tasks`: its suite's.
 
     `groups` holds the paired prompts by task; `trials` and `baseline_trials` are all that ran,
     paired or not.
