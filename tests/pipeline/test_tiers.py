@@ -71,6 +71,6 @@ def test_every_imported_submission_is_credited_to_a_source_with_a_licence(
 
 
 def test_an_import_that_no_source_names_is_anonymous() -> None:
-    connection = database(campaign(1.5, tier="imported"))
+    connection = database(campaign(1.5, tier="imported", contributor=None))
 
     assert one(connection, "select credited from submission_overview") == ("anonymous",)

@@ -154,6 +154,7 @@ class Explore {
   show() {
     const words = this.form.elements.words.value.toLowerCase().split(/\s+/).filter(Boolean);
     this.found = this.best(words);
+    this.printed(words);
     const last = Math.max(1, Math.ceil(this.found.rows.length / ROWS_PER_PAGE));
     this.number = Math.min(this.number, last);
     const from = (this.number - 1) * ROWS_PER_PAGE;
@@ -171,6 +172,14 @@ class Explore {
     this.showOptions();
     this.showShares();
     this.form.dataset.state = "ready";
+  }
+
+  // The table of published figures follows the words of the search.
+  printed(words) {
+    for (const row of document.querySelectorAll("#dm-printed tbody tr")) {
+      const text = row.textContent.toLowerCase();
+      row.hidden = !words.every((word) => text.includes(word));
+    }
   }
 
   // What was measured; where nothing fits, the next tier that has something, never both.
@@ -233,7 +242,7 @@ class Explore {
 
   nothing() {
     const [advice, how] = [link(`${this.root}advisor/`, "Ask the advisor what to expect"), link(`${this.root}contribute/`, "measure it")];
-    const cell = element("td", "dm-words", "Nobody has measured this. ", advice, " or ", how, ".");
+    const cell = element("td", "dm-words", "Nobody has measured this. ", link("#published", "Published figures"), ", ", advice, " or ", how, ".");
     cell.colSpan = this.table.tHead.rows[0].cells.length;
     return element("tr", "", cell);
   }
