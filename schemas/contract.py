@@ -33,7 +33,7 @@ def read(data: bytes) -> Submission | tuple[Finding, ...]:
 
 
 def read_quickly(data: bytes) -> Submission | None:
-    """The submission in canonical bytes that are certainly valid; `None` decides nothing."""
+    """The submission in canonical bytes that are valid; `None` leaves it to the thorough way."""
     document = strict.load_canonical(data)
     if document is None or not accepts(document, SUBMISSION_SCHEMA):
         return None

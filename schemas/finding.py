@@ -32,38 +32,38 @@ class Finding:
 
 
 def bounded(found: Iterable[Finding]) -> tuple[Finding, ...]:
-    """The findings in order of place; of a hostile number of them the first, and a word on it."""
+    """The findings in order of place, at most `MAX_FINDINGS` and one that says there are more."""
     first = list(islice(found, MAX_FINDINGS + 1))
-    kept = tuple(sorted(set(first[:MAX_FINDINGS])))
+    found_first = tuple(sorted(set(first[:MAX_FINDINGS])))
     if len(first) <= MAX_FINDINGS:
-        return kept
-    message = f"more than {MAX_FINDINGS} findings; the rest is left out"
-    return (*kept, Finding(path=ROOT, message=message, rule="many-findings"))
+        return found_first
+    message = f"more than {MAX_FINDINGS} findings; the rest are not listed"
+    return (*found_first, Finding(path=ROOT, message=message, rule="many-findings"))
 
 
 def nearest(word: str, known: Collection[str]) -> str:
-    """A question such as `, did you mean "decode_ms"?` when a known word is close to this one."""
-    if len(word) > _SHOWN_CHARACTERS:  # a hostile word is near to nothing
+    """A hint such as ` (did you mean "decode_ms"?)` when a known word is close to this one."""
+    if len(word) > _SHOWN_CHARACTERS:  # comparing long words takes long
         return ""
     close = get_close_matches(word, sorted(known), n=1, cutoff=0.7)
     return f" (did you mean {shown(close[0])}?)" if close else ""
 
 
 def choices(known: Collection[object]) -> str:
-    """The first of some values, as they stand in a document."""
+    """The first of some values, as JSON."""
     values = sorted(map(shown, known))
     return ", ".join(values[:_SHOWN_CHOICES]) + (", ..." if len(values) > _SHOWN_CHOICES else "")
 
 
 def child_path(path: str, step: str | int) -> str:
-    """The JSON path of an entry; a key that is no plain word is quoted and escaped."""
+    """The JSON path of an entry; a key that is not a plain word is quoted and escaped."""
     if isinstance(step, int):
         return f"{path}[{step}]"
     return f"{path}.{step}" if _PLAIN_KEY.fullmatch(step) else f"{path}[{shown(step)}]"
 
 
 def quoted_path(path: str) -> str:
-    """A path as it is told: as it is when it is plain, else quoted and escaped, and cut."""
+    """A path to print: unchanged when it is plain, else quoted, escaped and cut."""
     return path if _PLAIN_PATH.fullmatch(path) else shown(path)
 
 

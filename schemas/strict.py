@@ -103,7 +103,7 @@ def _before_parsing(data: bytes) -> Finding | None:
         data.decode("utf-8")
     except UnicodeDecodeError as error:
         return _finding(
-            "encoding", f"no UTF-8 text at byte {error.start}; name the harness's own file"
+            "encoding", f"not UTF-8 at byte {error.start}; use the file as the harness wrote it"
         )
     if _is_too_deep(data):
         return _finding("depth", f"nested deeper than {MAX_DEPTH} levels")
@@ -128,7 +128,7 @@ def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
     keys = dict(pairs)
     if len(keys) != len(pairs):
         (twice, _), *_ = Counter(name for name, _ in pairs).most_common(1)
-        _refuse("duplicate-key", f"the key {shown(twice)} stands twice in one object; keep one")
+        _refuse("duplicate-key", f"the key {shown(twice)} occurs twice in one object; keep one")
     return keys
 
 
@@ -147,7 +147,7 @@ def _number(text: str) -> float:
     if number == 0 and text.startswith("-"):
         _refuse("number", f"{text[:20]} is not accepted; write 0")
     if number == 0 and _SIGNIFICANT.search(text):
-        _refuse("number", f"{text[:20]} is too close to zero; write 0 if that is meant")
+        _refuse("number", f"{text[:20]} is too close to zero; write 0 if you mean zero")
     return number
 
 

@@ -205,7 +205,9 @@ _SENTENCES: dict[str, Callable[[str, object], str]] = {
     "const": lambda got, want: f"{got} is not accepted, expected {shown(want)}",
     "enum": _enum,
     "pattern": _form,
-    "format": lambda got, want: f"{got} is no valid {want}; correct it to one of the calendar",
+    "format": lambda got, want: (
+        f"{got} is not a valid {want}; give one that exists in the calendar"
+    ),
     "minimum": lambda got, want: f"{got} is too small, expected at least {want}; {_CHECK}",
     "maximum": lambda got, want: f"{got} is too large, expected at most {want}; {_CHECK}",
     "minLength": lambda got, want: f"{got} is too short, expected at least {want} characters",

@@ -64,4 +64,4 @@ def test_the_first_command_to_try_works(monkeypatch: pytest.MonkeyPatch) -> None
     shown = CliRunner().invoke(app, words[words.index("harness") + 1 :])
 
     assert shown.exit_code == 0
-    assert "Prompt lookup" in shown.output
+    assert "prompt-lookup-n8" in shown.output

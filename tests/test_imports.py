@@ -26,13 +26,7 @@ ALLOWED = {
     "jinja2": ("pipeline.site.pages",),
     "subprocess": (
         *("harness.machine", "harness.submit", "harness.runners", "harness.models"),
-        *(
-            "harness.doctor",
-            "pipeline.site.build",
-            "pipeline.intake.git",
-            "pipeline.intake.host",
-            "pipeline.site.build",
-        ),
+        *("harness.doctor", "pipeline.intake.git", "pipeline.intake.host", "pipeline.site.build"),
     ),
     "llama_cpp": ("harness.runners", "harness.models", "harness.doctor"),
     "gguf": ("harness.models.gguf_file", "harness.models.gguf_header", "harness.models"),
@@ -42,7 +36,7 @@ ALLOWED = {
 }
 # All that a leaf may import beside the standard library and itself.
 LEAVES = {
-    "schemas": {"jsonschema", "orjson"},
+    "schemas": {"jsonschema", "jsonschema_rs", "msgspec", "orjson"},
     "estimates": {"schemas", "numpy", "scipy"},
 }
 

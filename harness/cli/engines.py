@@ -111,7 +111,7 @@ class ChosenEngine:
             return None
         from harness.runners.openai import served  # noqa: PLC0415 - only if needed
 
-        return served.ServedModels(reach=self.connection, say=console.say)
+        return served.ServedModels(options=self.connection, say=console.say)
 
     def _identity(self) -> str:
         """The runner and its engine; a journal is resumed with the same ones only."""

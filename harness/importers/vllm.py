@@ -16,8 +16,7 @@ from harness.importers.model import BASELINE, Part, Reading, Record, arms, named
 from harness.importers.source import Given
 from harness.importers.translate import model_facts, reason_of
 from harness.importers.trials import MS_PER_S, histogram, written
-from harness.runners.openai.counters import Counted
-from harness.runners.openai.rounds import totals
+from harness.runners.http.counters import Counted, totals
 from schemas.submission import Reason
 
 _LISTS = ("input_lens", "output_lens", "ttfts", "itls", "errors")

@@ -1,6 +1,6 @@
-"""Which engines can the harness reach? A registry to grep: one entry per runner.
+"""The runners, one entry each. Nothing here loads an engine: a runner is imported when it is used.
 
-Nothing here loads an engine: what a runner can do is known before it is imported.
+No module of a runner imports this one.
 """
 
 from collections.abc import Callable
@@ -19,11 +19,11 @@ class RunnerKind:
 
     `interleaved` says when its arms take turns, `concurrent` whether it answers several requests
     at once, `behind_servers` whether its models may be on no disk of ours. `build` raises
-    `BadInputError` when the options do not say how to reach the engine, `check` when what they
-    reach does not fit the campaign. `limits_drafts` says whether a draft can have a least length
+    `BadInputError` when the options do not say how to connect to the engine, `check` when the
+    engine does not fit the campaign. `limits_drafts` says whether a draft can have a least length
     and probability, `forces` whether the baseline's text can be fed to the model. `identify` names
-    the engine so that two are told apart. `preview` gives the command lines that would be started,
-    one for each arm; it raises `BadInputError` for an arm that the engine cannot run.
+    the engine so that two can be distinguished. `preview` gives the command lines that would be
+    started, one for each arm; it raises `BadInputError` for an arm that the engine cannot run.
     """
 
     summary: str
@@ -40,54 +40,52 @@ class RunnerKind:
     preview: Callable[[Campaign, ConnectionOptions], tuple[str, ...]] | None = None
 
 
-def _llama_cpp_python(reach: ConnectionOptions) -> Runner:
-    from harness.runners.inprocess.isolated import Isolated  # noqa: PLC0415 - loads the engine
-    from harness.runners.inprocess.session import LlamaCppPython  # noqa: PLC0415 - loads the engine
-
-    return Isolated(LlamaCppPython(), answer_limit_s=reach.answer_limit_s)
-
-
-def _llama_server(reach: ConnectionOptions) -> Runner:
-    from harness.runners.llama_server.session import LlamaServer  # noqa: PLC0415 - only where asked for
-
-    return LlamaServer(
-        binary=reach.binary,
-        startup_limit_s=reach.startup_limit_s,
-        answer_limit_s=reach.answer_limit_s,
+def _llama_cpp_python(options: ConnectionOptions) -> Runner:
+    from harness.runners.inprocess.isolated import (  # noqa: PLC0415 - only where asked for
+        Isolated,
+        LlamaCppPython,
     )
 
+    return Isolated(LlamaCppPython(), answer_limit_s=options.answer_limit_s)
 
-def _llama_server_identity(reach: ConnectionOptions) -> str:
+
+def _llama_server(options: ConnectionOptions) -> Runner:
+    from harness.runners.llama_server.session import LlamaServer  # noqa: PLC0415 - only where asked for
+
+    return LlamaServer(options)
+
+
+def _llama_server_identity(options: ConnectionOptions) -> str:
     from harness.runners.llama_server.binary import find  # noqa: PLC0415 - only where asked for
 
-    return find(reach.binary).identity()
+    return find(options.binary).identity()
 
 
-def _llama_server_preview(campaign: Campaign, reach: ConnectionOptions) -> tuple[str, ...]:
+def _llama_server_preview(campaign: Campaign, options: ConnectionOptions) -> tuple[str, ...]:
     from harness.runners.llama_server.launch import command_lines  # noqa: PLC0415 - as above
 
-    return command_lines(campaign, reach.binary)
+    return command_lines(campaign, options.binary)
 
 
-def _openai(reach: ConnectionOptions) -> Runner:
+def _openai(options: ConnectionOptions) -> Runner:
     from harness.runners.openai.session import OpenAiServer  # noqa: PLC0415 - only where asked for
 
-    return OpenAiServer(reach)
+    return OpenAiServer(options)
 
 
-def _check_servers(reach: ConnectionOptions, campaign: Campaign) -> None:
-    from harness.runners.openai.command import check, doors  # noqa: PLC0415 - only where asked for
+def _check_servers(options: ConnectionOptions, campaign: Campaign) -> None:
+    from harness.runners.openai.endpoints import check, endpoints  # noqa: PLC0415 - only where asked for
 
-    check(doors(reach), campaign)
-
-
-def _openai_preview(campaign: Campaign, reach: ConnectionOptions) -> tuple[str, ...]:
-    from harness.runners.openai.command import command_lines, doors  # noqa: PLC0415 - as above
-
-    return command_lines(doors(reach), campaign)
+    check(endpoints(options), campaign)
 
 
-def _fake(_reach: ConnectionOptions) -> Runner:
+def _openai_preview(campaign: Campaign, options: ConnectionOptions) -> tuple[str, ...]:
+    from harness.runners.openai.endpoints import command_lines, endpoints  # noqa: PLC0415 - as above
+
+    return command_lines(endpoints(options), campaign)
+
+
+def _fake(_options: ConnectionOptions) -> Runner:
     from harness.runners.fake import FakeRunner  # noqa: PLC0415 - only where it is asked for
 
     return FakeRunner()

@@ -1,4 +1,4 @@
-"""What must an engine offer to be measured? Two protocols and the values that pass through them."""
+"""What an engine must offer to be measured: two protocols and the values that pass through them."""
 
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -14,7 +14,7 @@ from schemas.submission import DeviceMemory, Engine, Placement, Probes, Reason, 
 class Request:
     """One generation to run: an arm of the campaign on a prompt of its suite, in a block.
 
-    A runner whose engine remembers earlier answers begins afresh with every block.
+    A runner whose engine remembers earlier answers starts afresh with every block.
     """
 
     arm: str
@@ -40,7 +40,7 @@ class Round:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Totals:
-    """What a server tells of a generation's rounds: sums, and only those that it tells.
+    """What a server states of a generation's rounds: sums, and only those that it states.
 
     `None` is unknown, never zero. `decode_ms` runs from the first token to the last. The two
     `metrics_` counts are there where the server's metrics page counted something else than its
@@ -61,12 +61,12 @@ class Totals:
 class Generation:
     """What one finished generation was: its tokens and how long its rounds took.
 
-    `tokens` are `None` where a server tells only how many there were, as `counted_tokens`; where it
-    told both, the count holds, and `tokens` may lack the last ones.
+    `tokens` are `None` where a server states only how many there were, as `counted_tokens`; where
+    it states both, the count holds, and `tokens` may lack the last ones.
     `margins` has one entry per output token: the logit of the token minus the runner-up's. It is
     `None` where the runner did not look (only baselines need it). `rounds` are single rounds where
-    the runner sees them, sums where a server tells no more. `prompt_ms` is `None` when the state of
-    the same prompt was reused, `ttft_ms` where nobody waited for the first token. `energy_j`
+    the runner sees them, sums where a server states no more. `prompt_ms` is `None` when the state
+    of the same prompt was reused, `ttft_ms` where the first token was not waited for. `energy_j`
     counts from the first round to the last. `prompt_sha256` covers the rendered prompt's token ids,
     where they are known.
     `own_choices` is there when `tokens` were given as truth: what the engine would have chosen for
@@ -198,12 +198,12 @@ class Resting(Protocol):
     """A session that can free what it needs between two blocks only."""
 
     def rest(self) -> None:
-        """Free it: somebody else may have the machine until the next request."""
+        """Free it: another engine may have the machine until the next request."""
         ...
 
 
 class Runner(Protocol):
-    """A way to reach an engine."""
+    """A way to run an engine."""
 
     def open(self, campaign: Campaign) -> Session:
         """Load the target. Raises `HarnessError` when it cannot be loaded."""
@@ -217,7 +217,7 @@ def together(requests: Sequence[Request], concurrency: int, answer: Answer) -> I
     """Each request with its answer, as soon as it has one.
 
     `answer` is called in threads, at most `concurrency` at a time and in the order of `requests`. A
-    caller who stops early waits for nobody: no more begin, and those in flight are let go.
+    caller who stops early does not wait: no more start, and those in flight are let go.
     """
     began = time.perf_counter()
 

@@ -1,4 +1,4 @@
-"""Which backend runs the target? Told from the names that ggml gives its devices."""
+"""Name the backend that runs the target, by ggml's devices; default threads; recorded variables."""
 
 import ctypes
 import re
@@ -30,7 +30,7 @@ _BACKENDS: dict[str, Backend] = {
 
 
 def backend_named(found: Iterable[Device], *, gpu_layers: int) -> Backend:
-    """The backend that runs the target: the first device beside the CPU, if layers go there."""
+    """The backend that runs the target: the first device that is no CPU, if layers go there."""
     if gpu_layers == 0:
         return "cpu"
     for device in found:
@@ -96,7 +96,7 @@ def _all_properties() -> list[_Properties]:
 @cache
 def _library() -> ctypes.CDLL:
     """The ggml library of the installed package, with the three functions declared."""
-    # The import initialises the backends; it must not happen before a person asks for the engine.
+    # The import initialises the backends; it must not happen before the engine is asked for.
     from llama_cpp import _ggml, llama_backend_init  # noqa: PLC0415 - see above
 
     llama_backend_init()
@@ -127,7 +127,7 @@ _HARMLESS_VALUE = re.compile(r"[A-Za-z0-9.,:=_-]{0,64}")
 
 
 def variables(environment: Mapping[str, str]) -> tuple[Variable, ...]:
-    """The variables that are told in a result, by name."""
+    """The variables that a result states, by name."""
     return tuple(
         Variable(name=name, value=value)
         for name, value in sorted(environment.items())

@@ -1,4 +1,4 @@
-"""An engine that is not there: a made-up rig with a clock of its own, for tests and simulations.
+"""A fake engine with a clock of its own, for tests and simulations.
 
 Costs, noise, drift, stalls and failures are settable, so that the truth is known. Nothing sleeps:
 every duration is computed, a campaign of thousands of trials takes a second.
@@ -41,7 +41,7 @@ _WARM_UP_OUTPUT_TOKENS = 16
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FakeRig:
-    """The truth about a made-up rig.
+    """The truth about a fake rig.
 
     A round that feeds w tokens costs `step_ms + (w - 1) * extra_width_ms` and `draft_token_ms` per
     drafted token. Every drafted token is accepted with the probability of its prompt or else of
@@ -70,7 +70,7 @@ class FakeRig:
 
 
 class FakeRunner:
-    """Opens sessions on a made-up rig."""
+    """Opens sessions on a fake rig."""
 
     def __init__(self, rig: FakeRig | None = None) -> None:
         self._rig = rig or FakeRig()
@@ -81,7 +81,7 @@ class FakeRunner:
 
 
 class FakeSession:
-    """Answers with made-up generations. The same seed gives the same answers.
+    """Answers with fake generations. The same seed gives the same answers.
 
     `clock_ms` is the rig's own time: what prompts and rounds have taken since the session began.
     """
@@ -91,12 +91,12 @@ class FakeSession:
         self._campaign = campaign
         self._arms = {arm.id: arm for arm in campaign.arms}
         self._tasks = {prompt.id: prompt.task for prompt in campaign.suite.prompts}
-        self._rng = random.Random(campaign.seed)  # noqa: S311 - made-up data
+        self._rng = random.Random(campaign.seed)  # noqa: S311 - fake data
         self._answered = 0
         self.clock_ms = 0.0
 
     def report(self) -> EngineReport:
-        """A made-up engine."""
+        """A fake engine."""
         return EngineReport(
             engine=Engine(
                 runner="fake",
@@ -117,7 +117,7 @@ class FakeSession:
         """Ready at once, or failed as the rig says."""
         reason = self._rig.failing_arms.get(arm)
         if reason is not None:
-            return Failure(reason=reason, detail="the made-up rig says so")
+            return Failure(reason=reason, detail="the fake rig is set to fail")
         prompt = self._campaign.suite.prompts[0].id
         warm_up = self._generation(self._arms[arm], prompt, _WARM_UP_OUTPUT_TOKENS)
         layers = layers_of(self._arms[arm], self._campaign.settings)
@@ -143,7 +143,7 @@ class FakeSession:
         number, self._answered = self._answered, self._answered + 1
         reason = self._rig.failing_trials.get(number)
         if reason is not None:
-            return Failure(reason=reason, detail="the made-up rig says so")
+            return Failure(reason=reason, detail="the fake rig is set to fail")
         factor = self._rig.slowdown(number) if self._rig.slowdown else 1.0
         arm = self._arms[request.arm]
         return self._generation(arm, request.prompt, request.max_output_tokens, factor, streams)
@@ -173,7 +173,7 @@ class FakeSession:
         self, arm: ArmPlan, prompt: str, limit: int, factor: float = 1.0, streams: int = 1
     ) -> Generation:
         acceptance = self._acceptance(prompt)
-        chance = random.Random(f"{arm.id} {prompt}")  # noqa: S311 - made-up data
+        chance = random.Random(f"{arm.id} {prompt}")  # noqa: S311 - fake data
         prompt_ms = _PROMPT_MS * self._factor(factor)
         self.clock_ms += prompt_ms
         rounds: list[Round] = []
@@ -248,5 +248,5 @@ def _depth(arm: ArmPlan) -> int:
 @lru_cache(maxsize=256)
 def _text(prompt: str, count: int) -> tuple[int, ...]:
     """Every arm writes the same text, as greedy decoding should."""
-    rng = random.Random(prompt)  # noqa: S311 - made-up data
+    rng = random.Random(prompt)  # noqa: S311 - fake data
     return tuple(rng.randrange(5, 40_000) for _ in range(count))

@@ -1,4 +1,4 @@
-"""Which facts must hold between the fields of a submission? One function per rule.
+"""The rules between the fields of a submission, one function each.
 
 To add one: write the function, give it a line here, and one in `tests/data/make_invalid.py`,
 which makes the example file that breaks this rule and no other.

@@ -1,4 +1,4 @@
-"""Does a measured file state what the harness always knows when it writes one?
+"""A measured file states what the harness always knows when it writes one.
 
 Many fields are optional because an import or another runner does not know them. The harness does:
 a file of one of its runners that lacks such a field was changed after it was written.
@@ -10,7 +10,7 @@ from operator import attrgetter
 from schemas.finding import Finding
 from schemas.submission import Arm, DraftModel, Submission, Trial
 
-# In-process, the harness sees every round and the context itself; a server tells only sums.
+# In-process, the harness sees every round and the context itself; a server reports only sums.
 _IN_PROCESS = "llama-cpp-python"
 _SERVER = "llama-server"
 _MODEL = (
@@ -27,7 +27,7 @@ _ENGINE = {
     _IN_PROCESS: ("package_version", "devices", "system_info"),
     _SERVER: ("version", "binary_sha256"),
 }
-_SETTINGS_BESIDE = {_IN_PROCESS: ("flash_attention",), _SERVER: ()}
+_MORE_SETTINGS = {_IN_PROCESS: ("flash_attention",), _SERVER: ()}
 _SUMS = ("wall_ms", "rounds", "drafted", "accepted", "finish", "output_sha256")
 _TRIAL = {
     _IN_PROCESS: (
@@ -44,7 +44,7 @@ def run_facts_stated(submission: Submission) -> Iterator[Finding]:
     if runner is None:
         return
     yield from _lacking(submission.engine, _ENGINE[runner], "$.engine", runner)
-    settings = (*_SETTINGS, *_SETTINGS_BESIDE[runner])
+    settings = (*_SETTINGS, *_MORE_SETTINGS[runner])
     yield from _lacking(submission.settings, settings, "$.settings", runner)
     yield from _lacking(submission.design, _DESIGN[runner], "$.design", runner)
     yield from _lacking(submission.suite, ("sha256",), "$.suite", runner)
@@ -108,7 +108,7 @@ def trial_facts_stated(submission: Submission) -> Iterator[Finding]:
 
 
 def _due(trial: Trial, names: tuple[str, ...], runner: str) -> tuple[str, ...]:
-    """What a trial must state. A server that keeps its last tokens back leaves no digest of all."""
+    """What a trial must state; no digest of an output whose last tokens a server held back."""
     held_back = (trial.compared_tokens or 0) < (trial.output_tokens or 0)
     if runner == _SERVER and trial.compared_tokens is not None and held_back:
         return tuple(name for name in names if name != "output_sha256")

@@ -1,4 +1,4 @@
-"""Do the counters of a trial agree with one another?"""
+"""Rules on counters: those of a trial agree with one another."""
 
 from collections.abc import Iterator
 from itertools import count

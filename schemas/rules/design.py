@@ -1,4 +1,4 @@
-"""Do the arms, the models and the blocks fit the roles and the plan that the file states?"""
+"""Rules on the design: arms, models and blocks fit the roles and the plan of the file."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""Do ids point at things that exist, and only once?"""
+"""Rules on ids: each is unique and refers to something in the file."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
@@ -152,11 +152,11 @@ def origin_of_import(submission: Submission) -> Iterator[Finding]:
 def _unknown(name: str | None, known: Collection[str], sort: str) -> str:
     if name is None:
         return f"the field is missing; name a {sort}: {choices(known)}"
-    return f"{shown(name)} is no {sort}{nearest(name, known)}; expected one of {choices(known)}"
+    return f"{shown(name)} is not a {sort}{nearest(name, known)}; expected one of {choices(known)}"
 
 
 def _repeated(ids: Iterable[str], path: str, rule: str) -> Iterator[Finding]:
     for name, times in sorted(Counter(ids).items()):
         if times > 1:
-            message = f"the id {shown(name)} stands {times} times; give each entry an id of its own"
+            message = f"the id {shown(name)} occurs {times} times; give each entry an id of its own"
             yield Finding(path=path, message=message, rule=rule)

@@ -1,4 +1,4 @@
-"""Do the times of a submission fit into one another?"""
+"""Rules on times: parts fit into the whole."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -45,13 +45,13 @@ def decode_within_wall(submission: Submission) -> Iterator[Finding]:
 def trials_within_window(submission: Submission) -> Iterator[Finding]:
     """The trials cannot take longer than the campaign (concurrent requests overlap).
 
-    Those of the runner `fake` are made up and took no time.
+    The runner `fake` invents its times; its trials took none.
     """
     if submission.engine.runner == "fake":
         return
-    began = datetime.fromisoformat(submission.measured_from)
-    ended = datetime.fromisoformat(submission.measured_until)
-    window_ms = (ended - began).total_seconds() * 1000
+    start = datetime.fromisoformat(submission.measured_from)
+    end = datetime.fromisoformat(submission.measured_until)
+    window_ms = (end - start).total_seconds() * 1000
     concurrency = {arm.id: arm.concurrency or 1 for arm in submission.arms}
     spent_ms = sum(
         (trial.decode_ms or 0.0) / concurrency.get(trial.arm, 1) for trial in submission.trials

@@ -13,7 +13,7 @@ from estimates.intervals import t_interval
 from estimates.summary import summarize
 from harness.campaign.model import ArmPlan
 from harness.run.execute import RunContext, measure
-from harness.runners.inprocess.session import LlamaCppPython
+from harness.runners.inprocess.isolated import LlamaCppPython
 from schemas.submission import Oracle
 from schemas.submission import Snapshot as State
 from tests.bench.engine_peer import Peer

@@ -1,10 +1,8 @@
-"""How fast is a file judged? `python -m tests.bench.intake`: authority, quick path, certificates.
+"""How fast a file is judged: thorough way, quick way, certificates. `python -m tests.bench.intake`.
 
 Processor time, least of several, for the measured files of the repository (default campaigns). The
 corpus of the last two lines is made of them; its figures are of the clock, on all cores.
 """
-
-from __future__ import annotations
 
 import json
 import os
@@ -18,7 +16,7 @@ import orjson
 
 from pipeline.collection.corpus import corpus_findings
 from pipeline.collection.discover import discover
-from schemas import certified, contract
+from schemas import contract
 from schemas.canonical import canonical_bytes, content_digest
 from tests.bench.speed import best_ms
 from tests.cases.json_cases import POLICY, REFUSED
@@ -42,8 +40,8 @@ def main() -> int:
 def measured() -> dict[str, Any]:
     """Files per second and milliseconds of the slowest hostile case."""
     data = SAMPLES[0].read_bytes()
-    authority_ms = best_ms(lambda: contract.findings(data))
-    quick_ms = best_ms(lambda: certified.findings(data))
+    authority_ms = best_ms(lambda: contract.read_thoroughly(data))
+    quick_ms = best_ms(lambda: contract.read_quickly(data))
     hostile = [*REFUSED.values(), *(text for text, _ in POLICY.values())]
     hostile += [changed(place, value) for place, value, *_ in CASES]
     return {
@@ -61,11 +59,11 @@ def _corpus_rates() -> dict[str, float]:
     """Files per second by the clock for a corpus: judged, and known by its certificates."""
     with TemporaryDirectory() as folder:
         _write_corpus(Path(folder) / "community")
-        sources, kept = discover(Path(folder)), Path(folder) / "certificates.json"
+        sources, certificates = discover(Path(folder)), Path(folder) / "certificates.json"
         rates = []
         for _ in range(2):
             began = time.perf_counter()
-            found = corpus_findings(sources, certificates=kept)
+            found = corpus_findings(sources, certificates=certificates)
             rates.append(round(CORPUS / (time.perf_counter() - began), 1))
             assert found == {}, found
     return {

@@ -189,4 +189,4 @@ def test_a_model_that_nobody_names_is_asked_for() -> None:
 
 def served_models(**reach: Any) -> ServedModels:  # noqa: ANN401 - fields of `ConnectionOptions`
     """The models behind the servers that `reach` names."""
-    return ServedModels(reach=ConnectionOptions(**reach), say=lambda _text: None)
+    return ServedModels(options=ConnectionOptions(**reach), say=lambda _text: None)

@@ -99,7 +99,7 @@ def test_a_valid_file_becomes_a_submission() -> None:
         (
             lambda d: d.update(measured_from="2026-02-30T00:00:00Z"),
             (
-                '$.measured_from: "2026-02-30T00:00:00Z" is no valid date-time; '
+                '$.measured_from: "2026-02-30T00:00:00Z" is not a valid date-time; '
                 "correct it to one of the calendar [schema-format]"
             ),
         ),
@@ -158,7 +158,7 @@ def test_a_valid_file_becomes_a_submission() -> None:
         (
             lambda d: d["trials"][1].update(arm="prompt-lookup-n5"),
             (
-                '$.trials[1].arm: "prompt-lookup-n5" is no listed arm (did you mean '
+                '$.trials[1].arm: "prompt-lookup-n5" is not a listed arm (did you mean '
                 '"prompt-lookup-n4"?); expected one of "baseline", "draft-model-n4", '
                 '"prompt-lookup-n4" [trial-arm-known]'
             ),

@@ -1,12 +1,27 @@
-"""How is a server on this machine asked? Plain HTTP with JSON, one connection per question."""
+"""The HTTP client of every runner that asks a server: JSON, one connection for each question.
+
+One deadline covers a whole answer, however slowly its bytes come. That is why this is the standard
+library with one small class: httpx and http.client have limits for single reads only.
+"""
 
 import http.client
+import io
 import json
-from dataclasses import dataclass
+import socket
+import ssl
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 
 from schemas.codec import Json
 
 _OK = 200
+_REDIRECTS = range(300, 400)
+_MOST_BYTES = 64 * 1024 * 1024
+_LONGEST_LINE = 16 * 1024 * 1024
+_LONGEST_REFUSAL = 64 * 1024
+_SHOWN = 200
 
 
 class ServerSilentError(Exception):
@@ -26,45 +41,152 @@ class ServerRefusedError(Exception):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Client:
-    """A server's address and how long to wait for it."""
+class Address:
+    """A server on this machine. `api` is the path of its OpenAI routes, `root` what is before."""
 
     host: str
     port: int
-    limit_s: float
+    secure: bool = False
+    root: str = ""
+    api: str = "/v1"
 
-    def get(self, path: str) -> str:
-        """The text at a path. Raises `ServerSilentError` or `ServerRefusedError`."""
-        return self._ask("GET", path, None)
+    def __str__(self) -> str:
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{'https' if self.secure else 'http'}://{host}:{self.port}{self.root}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Client:
+    """A server's address, the key that it may want, and the seconds that a whole answer may take.
+
+    Every method raises `ServerSilentError` or `ServerRefusedError`.
+    """
+
+    address: Address
+    limit_s: float
+    key: str | None = field(default=None, repr=False)
+
+    def get(self, path: str) -> Json:
+        """The JSON at a path."""
+        return _json(self.text(path), path)
+
+    def text(self, path: str) -> str:
+        """The text at a path."""
+        with self._asked("GET", path, None) as response:
+            return _whole(response, path)
+
+    def software(self, path: str) -> str | None:
+        """What the server calls itself in the header of an answer."""
+        with self._asked("GET", path, None) as response:
+            return response.getheader("Server")
 
     def post(self, path: str, body: Json) -> Json:
-        """The JSON answer to a JSON question. Raises as `get` does, also for a broken answer."""
-        text = self._ask("POST", path, json.dumps(body).encode())
-        try:
-            answer: Json = json.loads(text)
-        except ValueError as error:
-            message = f"the answer to {path} is not JSON"
-            raise ServerSilentError(message) from error
-        return answer
+        """The JSON answer to a JSON question."""
+        with self._asked("POST", path, body) as response:
+            return _json(_whole(response, path), path)
 
-    def _ask(self, verb: str, path: str, body: bytes | None) -> str:
-        connection = http.client.HTTPConnection(self.host, self.port, timeout=self.limit_s)
-        headers = {"Content-Type": "application/json"} if body else {}
+    def lines(self, path: str, body: Json) -> Iterator[bytes]:
+        """The lines of a streamed answer, each as soon as it is there."""
+        with self._asked("POST", path, body) as response:
+            while line := response.readline(_LONGEST_LINE + 1):
+                if len(line) > _LONGEST_LINE:
+                    raise _too_large(path)
+                yield line
+
+    @contextmanager
+    def _asked(self, verb: str, path: str, body: Json | None) -> Iterator[http.client.HTTPResponse]:
+        until_s = time.monotonic() + self.limit_s
+        connection = self._connection()
+        data = None if body is None else json.dumps(body).encode()
         try:
-            connection.request(verb, path, body, headers)
-            response = connection.getresponse()
-            text = response.read().decode("utf-8", "replace")
+            connection.connect()
+            connection.request(verb, path, data, self._headers(with_body=data is not None))
+            with _Response(connection.sock, until_s=until_s, method=verb) as response:
+                response.begin()
+                if response.status != _OK:
+                    raise ServerRefusedError(response.status, self._refusal(response))
+                yield response
         except TimeoutError as error:
-            message = f"no answer to {path} within {self.limit_s:.0f} s"
+            message = f"no answer to {path} within {self.limit_s:g} s; raise --answer-timeout"
             raise ServerSilentError(message, late=True) from error
         except (OSError, http.client.HTTPException) as error:
-            message = f"no answer to {path}: {error or type(error).__name__}"
+            why = printable(str(error))[:_SHOWN] or type(error).__name__
+            message = f"no answer to {path} from {self.address}: {why}"
             raise ServerSilentError(message) from error
         finally:
             connection.close()
-        if response.status != _OK:
-            raise ServerRefusedError(response.status, one_line(text))
-        return text
+
+    def _connection(self) -> http.client.HTTPConnection:
+        host, port = self.address.host, self.address.port
+        if self.address.secure:
+            context = ssl.create_default_context()
+            return http.client.HTTPSConnection(host, port, timeout=self.limit_s, context=context)
+        return http.client.HTTPConnection(host, port, timeout=self.limit_s)
+
+    def _headers(self, *, with_body: bool) -> dict[str, str]:
+        headers = {"Content-Type": "application/json"} if with_body else {}
+        return {**headers, "Authorization": f"Bearer {self.key}"} if self.key else headers
+
+    def _refusal(self, response: http.client.HTTPResponse) -> str:
+        if response.status in _REDIRECTS:
+            return "it redirects to another address; give that one as the server's URL"
+        text = response.read(_LONGEST_REFUSAL).decode("utf-8", "replace")
+        return without_key(one_line(text), self.key)
+
+
+class _Response(http.client.HTTPResponse):
+    """A response every byte of which, headers included, must be there at one time."""
+
+    def __init__(self, sock: socket.socket, *, until_s: float, method: str) -> None:
+        super().__init__(sock, method=method)
+        unlimited, self.fp = self.fp, io.BufferedReader(_Reads(sock, until_s))
+        unlimited.close()
+
+
+class _Reads(io.RawIOBase):
+    """Reads of a socket, each of which may take what is left until one time."""
+
+    def __init__(self, sock: socket.socket, until_s: float) -> None:
+        self._sock = sock
+        self._bytes = sock.makefile("rb", buffering=0)
+        self._until_s = until_s
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview) -> int | None:  # type: ignore[override]
+        left_s = self._until_s - time.monotonic()
+        if left_s <= 0:
+            raise TimeoutError
+        self._sock.settimeout(left_s)
+        return self._bytes.readinto(buffer)
+
+    def close(self) -> None:
+        self._bytes.close()
+        super().close()
+
+
+def _whole(response: http.client.HTTPResponse, path: str) -> str:
+    data = response.read(_MOST_BYTES + 1)
+    if len(data) > _MOST_BYTES:
+        raise _too_large(path)
+    if response.length:
+        message = f"the answer to {path} was cut off"
+        raise ServerSilentError(message)
+    return data.decode("utf-8", "replace")
+
+
+def _too_large(path: str) -> ServerSilentError:
+    return ServerSilentError(f"the answer to {path} is larger than any that was asked for")
+
+
+def _json(text: str, path: str) -> Json:
+    try:
+        answer: Json = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        message = f"the answer to {path} is not JSON"
+        raise ServerSilentError(message) from error
+    return answer
 
 
 _PAGE_STARTS = ("<!doctype html", "<html")
@@ -72,9 +194,19 @@ _WEB_PAGE = "a web page, not the answer of a server for models"
 
 
 def one_line(text: str) -> str:
-    """The server's message: `error.message` of its JSON, or the start of whatever it said."""
+    """The server's message: `error.message` of its JSON, or the start of whatever it sent."""
     try:
-        said = json.loads(text)["error"]["message"]
-    except (ValueError, KeyError, TypeError):
-        said = _WEB_PAGE if text.lstrip().lower().startswith(_PAGE_STARTS) else text
-    return " ".join(str(said).split())[:200]
+        message = json.loads(text)["error"]["message"]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        message = _WEB_PAGE if text.lstrip().lower().startswith(_PAGE_STARTS) else text
+    return printable(str(message))[:_SHOWN]
+
+
+def printable(text: str) -> str:
+    """A text on one line, without signs that a terminal obeys."""
+    return " ".join("".join(sign if sign.isprintable() else " " for sign in text).split())
+
+
+def without_key(text: str, key: str | None) -> str:
+    """A text fit to be shown: servers repeat keys in their messages."""
+    return text.replace(key, "(the key)") if key else text

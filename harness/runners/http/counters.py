@@ -1,13 +1,19 @@
-"""What do a server's own counters say? Prometheus text in, the difference of two readings out.
+"""Count the rounds of an answer from what its server counted, in the answer or on its metrics page.
 
-At concurrency 1 the difference before and after a request is that request's histogram.
+The format counts `output_tokens = 1 + accepted + rounds`. Engines count the accepted tokens of the
+last round, too, that no longer fitted into the output (vLLM verifies a whole draft and then cuts at
+the limit); those are taken off here. Their number follows from two bounds: rounds cannot be fewer
+than those that drafted, nor than the chunks of token ids after the first, since no engine sends the
+tokens of one round in two chunks.
 """
 
-from __future__ import annotations
-
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Self
+
+from harness.runners.base import Totals
 
 _LINE = re.compile(
     r"^(?P<name>[a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{(?P<labels>[^}]*)\})?\s+(?P<value>\S+)", re.MULTILINE
@@ -22,10 +28,26 @@ _BY_POSITION = ("num_accepted_tokens_per_pos", "accepted_tokens_per_pos")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Counters:
-    """Speculation so far: rounds that drafted, tokens drafted and accepted.
+class Counted:
+    """Speculation in one answer, as its engine counts it.
 
-    `accepted_at[i]` counts the rounds in which draft token i was accepted; empty if not told.
+    `steps` are the rounds that drafted, `histogram` has them by accepted length, `depth` is what
+    the server was started with.
+    """
+
+    drafted: int
+    accepted: int
+    steps: int | None = None
+    histogram: tuple[int, ...] | None = None
+    depth: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counters:
+    """One reading of a metrics page: rounds that drafted, tokens drafted and accepted so far.
+
+    `accepted_at[i]` counts the rounds in which draft token i was accepted; empty where the page
+    does not count by position.
     """
 
     rounds: int
@@ -33,10 +55,10 @@ class Counters:
     accepted: int
     accepted_at: tuple[int, ...] = ()
 
-    def since(self, earlier: Counters) -> Counters:
+    def since(self, earlier: Self) -> Self:
         """What happened between an earlier reading and this one."""
         before = earlier.accepted_at + (0,) * (len(self.accepted_at) - len(earlier.accepted_at))
-        return Counters(
+        return type(self)(
             rounds=self.rounds - earlier.rounds,
             drafted=self.drafted - earlier.drafted,
             accepted=self.accepted - earlier.accepted,
@@ -45,8 +67,17 @@ class Counters:
             ),
         )
 
-    def accepted_histogram(self, plain_rounds: int) -> tuple[int, ...] | None:
-        """Rounds by accepted length, `plain_rounds` without a draft among those of length 0.
+    def counted(self) -> Counted:
+        """The difference of two readings as the counts of the one answer between them."""
+        return Counted(
+            drafted=self.drafted,
+            accepted=self.accepted,
+            steps=self.rounds,
+            histogram=self._histogram(),
+        )
+
+    def _histogram(self) -> tuple[int, ...] | None:
+        """Rounds that drafted, by accepted length.
 
         A round that accepted k tokens accepted positions 0 to k - 1, so the rounds that accepted
         exactly k are those that accepted position k - 1 and not position k. `None` where the
@@ -56,12 +87,7 @@ class Counters:
             return None
         reached = (self.rounds, *self.accepted_at, 0)
         exactly = [here - further for here, further in pairwise(reached)]
-        if min(exactly) < 0:
-            return None
-        exactly[0] += plain_rounds
-        while len(exactly) > 1 and exactly[-1] == 0:
-            exactly.pop()
-        return tuple(exactly)
+        return None if min(exactly) < 0 else without_zeros(exactly)
 
 
 def read_counters(text: str) -> Counters | None:
@@ -95,3 +121,73 @@ def _bare(name: str) -> str | None:
 
 def _either(values: dict[str, float], names: tuple[str, ...]) -> int | None:
     return next((int(values[name]) for name in names if name in values), None)
+
+
+def totals(
+    *,
+    decode_ms: float,
+    output_tokens: int,
+    counted: Counted | None,
+    page: Counters | None = None,
+    chunk_tokens: Sequence[int] = (),
+) -> Totals:
+    """The sums of an answer. `page` is what the metrics page counted, if that was read, too."""
+    if counted is None:
+        return Totals(decode_ms=decode_ms)
+    cut = cut_off(counted, output_tokens, chunk_tokens)
+    accepted = counted.accepted - cut
+    rounds = output_tokens - 1 - accepted
+    differs = page is not None and not agree(page, counted)
+    return Totals(
+        decode_ms=decode_ms,
+        rounds=rounds,
+        drafted=counted.drafted,
+        accepted=accepted,
+        accepted_histogram=_histogram(counted, rounds, cut, chunk_tokens),
+        metrics_drafted=page.drafted if page and differs else None,
+        # In the format's way of counting, too, so that what differs is not only that.
+        metrics_accepted=max(page.accepted - cut, 0) if page and differs else None,
+    )
+
+
+def agree(page: Counters, counted: Counted) -> bool:
+    """Whether a metrics page counted the same drafts as an answer states."""
+    return (page.drafted, page.accepted) == (counted.drafted, counted.accepted)
+
+
+def cut_off(counted: Counted, output_tokens: int, chunk_tokens: Sequence[int]) -> int:
+    """Accepted tokens of the last round that are not in the output."""
+    rounds = output_tokens - 1 - counted.accepted
+    fewest = max(counted.steps or 0, len(chunk_tokens) - 1, 0)
+    return min(max(0, fewest - rounds), counted.accepted)
+
+
+def _histogram(
+    counted: Counted, rounds: int, cut: int, chunk_tokens: Sequence[int]
+) -> tuple[int, ...] | None:
+    """Rounds by accepted length; `None` where that of one of them is not known."""
+    if not counted.accepted:
+        return (rounds,)
+    if counted.histogram is None or counted.steps is None:
+        return None
+    counts = [*counted.histogram]
+    if cut:
+        last = (chunk_tokens[-1] if chunk_tokens else 0) - 1 + cut
+        if not cut <= last < len(counts) or not counts[last]:
+            return None
+        counts[last] -= 1
+        counts[last - cut] += 1
+    counts[0] += rounds - counted.steps
+    found = without_zeros(counts)
+    return found if _adds_up(found, rounds, counted.accepted - cut) else None
+
+
+def without_zeros(counts: Sequence[int]) -> tuple[int, ...]:
+    """Counts by accepted length without zeros at the end."""
+    last = max((length for length, number in enumerate(counts) if number), default=0)
+    return tuple(counts[: last + 1])
+
+
+def _adds_up(counts: Sequence[int], rounds: int, accepted: int) -> bool:
+    tokens = sum(length * number for length, number in enumerate(counts))
+    return min(counts) >= 0 and sum(counts) == rounds and tokens == accepted

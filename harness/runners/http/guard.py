@@ -1,10 +1,12 @@
-"""What ends a server whose harness was killed? A small process that outlives it by a moment.
+"""End a server whose harness was killed: a small process that outlives the harness by a moment.
 
-Who is killed cleans nothing up, and a server would keep its memory and its port for ever. The guard
-reads a pipe that the harness holds: when it closes without a word, the harness is gone.
+Who is killed cleans nothing up, and a server would keep its memory, its port and the folder of its
+log for ever. The guard reads a pipe that the harness holds: when it closes without a word, the
+harness is gone.
 """
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -19,10 +21,11 @@ _POLL_S = 0.05
 class Guard:
     """Watches one server for as long as this program lives."""
 
-    def __init__(self, server_pid: int) -> None:
-        """Start the guard. It imports nothing but the standard library: it is up in a moment."""
+    def __init__(self, server_pid: int, *, folder: str) -> None:
+        """Start the guard; `folder` holds the server's log."""
+        # It imports nothing but the standard library, so it is up in a moment.
         self._process = subprocess.Popen(  # noqa: S603 - this file, with our own interpreter
-            [sys.executable, "-I", "-S", __file__, str(server_pid)],
+            [sys.executable, "-I", "-S", __file__, str(server_pid), folder],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -51,6 +54,7 @@ def _main() -> None:
             time.sleep(_POLL_S)
             _end(group, "0")
         _end(group, "SIGKILL")
+    shutil.rmtree(sys.argv[2], ignore_errors=True)
 
 
 def _end(group: int, how: str) -> None:

@@ -1,4 +1,4 @@
-"""How is a server started, waited for and ended? Its log in a file, no process left behind.
+"""Start a server, wait until it is ready and end it; its log is in a file of its own.
 
 A server may start processes of its own, so it gets a process group, and the group is ended; by its
 guard, where this program was killed.
@@ -18,24 +18,30 @@ from typing import Literal
 
 from harness.runners.base import Failure
 from harness.runners.devices import ARGUMENTS
-from harness.runners.http.client import Client, ServerRefusedError, ServerSilentError
+from harness.runners.failures import failure_in_log
+from harness.runners.http.client import ServerRefusedError, ServerSilentError
 from harness.runners.http.guard import Guard
-from harness.runners.llama_server import log
 
 HOST = "127.0.0.1"
-# A key that the person's other servers want would lock us out of this one.
+# A key that the user's other servers want would lock us out of this one.
 _ARGUMENTS = (ARGUMENTS, "LLAMA_API_KEY")
 _POLL_S = 0.05
-_ASK_LIMIT_S = 5.0
+ASK_LIMIT_S = 5.0
 _END_LIMIT_S = 10.0
 _DYING_S = 2.0
 
 
 def free_port() -> int:
-    """A port of the loopback address that nobody listens on now."""
+    """A port of the loopback address that is free now."""
     with socket.socket() as probe:
         probe.bind((HOST, 0))
         return int(probe.getsockname()[1])
+
+
+def is_taken(port: int) -> bool:
+    """Whether a program listens at a port of the loopback address."""
+    with socket.socket() as probe:
+        return probe.connect_ex((HOST, port)) == 0
 
 
 @dataclass(slots=True)
@@ -62,17 +68,14 @@ class ServerProcess:
         """Whether it has not ended."""
         return self._process.poll() is None
 
-    def wait_until_ready(
-        self, limit_s: float, *, ask: Callable[[], object] | None = None
-    ) -> Failure | None:
+    def wait_until_ready(self, limit_s: float, *, ask: Callable[[], object]) -> Failure | None:
         """Wait until it is healthy; why it is not, if it ends or the limit passes first.
 
-        `ask` asks it and raises as a client does until it is; without it `/health` is asked.
+        `ask` asks it, and raises as a client does until it is.
         """
-        client = Client(host=HOST, port=self.port, limit_s=_ASK_LIMIT_S)
         with ExitStack() as undo:
-            undo.callback(self.end)  # Ctrl-C: nobody else knows of this server yet
-            failure = self._wait(limit_s, ask or (lambda: client.get("/health")))
+            undo.callback(self.end)  # Ctrl-C: nothing else knows of this server yet
+            failure = self._wait(limit_s, ask)
             undo.pop_all()
         return failure
 
@@ -80,13 +83,13 @@ class ServerProcess:
         until = time.monotonic() + limit_s
         while time.monotonic() < until:
             if not self.running():
-                return self._stillborn()
+                return self._died_while_loading()
             with suppress(ServerSilentError, ServerRefusedError):
                 healthy()
                 return None
             time.sleep(_POLL_S)
         what = f"{self.program.name} was not ready within {limit_s:.0f} s; raise --startup-timeout"
-        return log.failure(self.log(), otherwise="timed-out", what=what)
+        return failure_in_log(self.log(), otherwise="timed-out", what=what)
 
     def end(self) -> None:
         """End it and what it started, kindly first."""
@@ -108,10 +111,10 @@ class ServerProcess:
         else:
             self._process.kill()
 
-    def _stillborn(self) -> Failure:
+    def _died_while_loading(self) -> Failure:
         """Why it ended before it was ready; what is killed while it loads was too large."""
         killed = os.name == "posix" and self._process.returncode == -signal.SIGKILL
-        return log.failure(
+        return failure_in_log(
             self.log(), otherwise="out-of-memory" if killed else "crashed", what=self._ended()
         )
 
@@ -119,7 +122,7 @@ class ServerProcess:
         """Why it died, if it did."""
         if self.running():
             return None
-        return log.failure(self.log(), otherwise="crashed", what=self._ended())
+        return failure_in_log(self.log(), otherwise="crashed", what=self._ended())
 
     def death_soon(self) -> Failure | None:
         """Why it died, waiting a moment for a process that is just dying."""
@@ -145,17 +148,38 @@ def start(program: Path, arguments: Sequence[str], *, port: int) -> ServerProces
             env=environment(program),
             start_new_session=True,
         )
-    guard = Guard(process.pid)
+    guard = Guard(process.pid, folder=folder.name)
     return ServerProcess(program=program, port=port, _process=process, _folder=folder, _guard=guard)
+
+
+def start_ready(
+    program: Path,
+    arguments: Sequence[str],
+    *,
+    port: int,
+    limit_s: float,
+    ask: Callable[[], object],
+) -> ServerProcess | Failure:
+    """A server that is ready for requests, or why there is none; nothing is left then."""
+    try:
+        server = start(program, arguments, port=port)
+    except OSError as error:
+        detail = f"{program.name} cannot be started: {error.strerror}"
+        return Failure(reason="load-failed", detail=detail)
+    failure = server.wait_until_ready(limit_s, ask=ask)
+    if failure is not None:
+        server.end()
+        return failure
+    return server
 
 
 def environment(program: Path) -> dict[str, str]:
     """The environment without llama.cpp's arguments: what counts stands on the command line.
 
-    Release archives keep the libraries beside the program.
+    Release archives have the libraries next to the program.
     """
-    beside = str(program.resolve().parent)
+    folder = str(program.resolve().parent)
     known = os.environ.get("LD_LIBRARY_PATH")
-    path = f"{beside}{os.pathsep}{known}" if known else beside
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(_ARGUMENTS)}
-    return {**kept, "LD_LIBRARY_PATH": path}
+    path = f"{folder}{os.pathsep}{known}" if known else folder
+    passed = {name: value for name, value in os.environ.items() if not name.startswith(_ARGUMENTS)}
+    return {**passed, "LD_LIBRARY_PATH": path}

@@ -1,4 +1,4 @@
-"""How is a model stepped? One context with one reused batch, one sequence, greedy choices.
+"""Step a model: one context with one reused batch, one sequence, greedy choices.
 
 Only what a benchmark needs, and nothing else between the clock's two readings: tokens are written
 into the batch through numpy views, logits are read in place, and a rollback is checked.
@@ -59,8 +59,8 @@ class Context:
         self.weights = weights
         self.ctx = llama_cpp.llama_init_from_model(weights.model, params)
         if not self.ctx:
-            said = log.last_error() or "no reason given"
-            message = f"no memory for a context of {tokens} tokens ({said}); lower --context"
+            why = log.last_error() or "no reason given"
+            message = f"no memory for a context of {tokens} tokens ({why}); lower --context"
             raise MachineError(message)
         self.held = 0
         self._memory = llama_cpp.llama_get_memory(self.ctx)
@@ -127,7 +127,7 @@ class Context:
         return bytes(memoryview(buffer)[:written])
 
     def restore(self, state: bytes, *, tokens: int) -> bool:
-        """Replace the text by one of `tokens` tokens whose state was kept; whether it worked."""
+        """Replace the text by one of `tokens` tokens whose state was saved; whether it worked."""
         self.clear()
         source = ctypes.cast(ctypes.c_char_p(state), ctypes.POINTER(ctypes.c_uint8))
         if not llama_cpp.llama_state_seq_set_data(self.ctx, source, len(state), _SEQUENCE):

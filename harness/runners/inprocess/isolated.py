@@ -1,4 +1,4 @@
-"""How does a crash of the engine stay a value? The session runs in a child process.
+"""Run a session in a child process, so that a crash of the engine stays a value.
 
 A dead child is a failed trial with the reason `crashed`, a silent one with `timed-out`; a new child
 takes over for what comes after. Arms are prepared again in the new child when they are needed.
@@ -36,6 +36,23 @@ ANSWER_LIMIT_S = 900.0
 _CLOSE_LIMIT_S = 10.0
 
 
+class LlamaCppPython:
+    """Opens sessions on llama.cpp in the process that calls it."""
+
+    def open(self, campaign: Campaign) -> Session:
+        """Load the target. Raises `HarnessError` when it cannot be loaded."""
+        try:
+            # Importing the binding loads the engine; only the process that runs it should.
+            from harness.runners.inprocess.session import LlamaSession  # noqa: PLC0415
+        except (ImportError, OSError, RuntimeError) as error:
+            message = (
+                f"llama-cpp-python cannot be loaded ({error}); "
+                "install it with: CMAKE_ARGS=-DGGML_NATIVE=OFF pip install llama-cpp-python"
+            )
+            raise MachineError(message) from error
+        return LlamaSession(campaign)
+
+
 class Isolated:
     """Opens the sessions of another runner in child processes."""
 
@@ -65,6 +82,7 @@ class IsolatedSession:
         self._answer_limit_s = answer_limit_s
         self._limit_s = max(LOAD_LIMIT_S, answer_limit_s)
         self._prepared: set[str] = set()
+        self._computes = False
         try:
             self._start()
         except _ChildLostError as error:
@@ -107,9 +125,15 @@ class IsolatedSession:
             return None
 
     def close(self) -> None:
-        """Let the child free everything and end it."""
-        with suppress(_ChildLostError):  # if it is gone already, all the better
-            self._ask("close", limit_s=_CLOSE_LIMIT_S)
+        """Let the child free everything and end it.
+
+        One that still computes, as after Ctrl-C, would answer when it is done: it is ended at once.
+        """
+        if self._computes:
+            self._process.kill()
+        else:
+            with suppress(_ChildLostError):  # if it is gone already, all the better
+                self._ask("close", limit_s=_CLOSE_LIMIT_S)
         self._end_child()
 
     def _start(self) -> None:
@@ -130,11 +154,13 @@ class IsolatedSession:
         return self._receive(limit_s or self._limit_s)
 
     def _receive(self, limit_s: float) -> object:
+        self._computes = True
         try:
             if not self._connection.poll(limit_s):
                 detail = f"no answer within {limit_s:g} s"
                 raise _ChildLostError(Failure(reason="timed-out", detail=detail))
             answer = self._connection.recv()
+            self._computes = False
         except (EOFError, ConnectionResetError):
             raise _ChildLostError(self._death()) from None
         if isinstance(answer, HarnessError):
@@ -190,7 +216,7 @@ def _serve(connection: Connection, runner: Runner, campaign: Campaign) -> None:
     if sys.platform != "win32":
         os.setsid()  # signals to the whole group, as `timeout` sends them, are the parent's, too
     threading.Thread(target=_die_with_the_parent, daemon=True).start()
-    # The parent may hang up while we compute: nobody waits for the answer any more.
+    # The parent may hang up while we compute: the answer is not waited for any more.
     with suppress(EOFError, BrokenPipeError, ConnectionResetError):
         _converse(connection, runner, campaign)
 

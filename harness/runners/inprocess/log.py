@@ -1,4 +1,4 @@
-"""What did llama.cpp say last? Its log is kept in memory and read only when something fails."""
+"""Capture llama.cpp's log in memory; it is read where something fails, and for placement."""
 
 import ctypes
 import re
@@ -6,36 +6,28 @@ from collections import deque
 
 import llama_cpp
 
+from harness.runners import failures
 from schemas.submission import Reason
 
-_KEPT_LINES = 200
-_OUT_OF_MEMORY = (
-    "out of memory",
-    "failed to allocate",
-    "unable to allocate",
-    "cudamalloc failed",
-    "erroroutofdevicememory",
-    "insufficient memory",
-)
-
+_LINES = 200
 _OFFLOADED = re.compile(r"offloaded (\d+)/\d+ layers to GPU")
 
-_lines: deque[str] = deque(maxlen=_KEPT_LINES)
+_lines: deque[str] = deque(maxlen=_LINES)
 
 
 @llama_cpp.llama_log_callback  # type: ignore[untyped-decorator]
-def _keep(_level: int, text: bytes, _user_data: ctypes.c_void_p) -> None:
+def _add(_level: int, text: bytes, _user_data: ctypes.c_void_p) -> None:
     _lines.append(text.decode("utf-8", "replace"))
 
 
 def capture() -> None:
     """Send the engine's log here instead of to the terminal, from now on."""
     clear()
-    llama_cpp.llama_log_set(_keep, ctypes.c_void_p(0))
+    llama_cpp.llama_log_set(_add, ctypes.c_void_p(0))
 
 
 def clear() -> None:
-    """Forget what was said so far."""
+    """Forget the lines so far."""
     _lines.clear()
 
 
@@ -59,8 +51,7 @@ def last_error() -> str:
 
 def out_of_memory() -> bool:
     """Whether the log speaks of memory that could not be had."""
-    lower = text().lower()
-    return any(phrase in lower for phrase in _OUT_OF_MEMORY)
+    return failures.is_out_of_memory(text())
 
 
 def reason(otherwise: Reason) -> Reason:

@@ -1,4 +1,4 @@
-"""How is a text generated, with or without speculation? One greedy loop for in-process engines.
+"""Generate a text, with or without speculation: one greedy loop for in-process engines.
 
 Counting: the first token comes from prompt processing. Each round feeds the newest token and the
 draft to the target, accepts the longest prefix on which both agree, and adds one token of the
@@ -118,7 +118,7 @@ class ForcedTarget:
     """A target whose choices are replaced by a given text; `own` collects what they were.
 
     `text` is the prompt and the whole answer, `held` the tokens of it that the target holds. Beyond
-    the end of the text the target's own choices stand: nothing of them is kept.
+    the end of the text the target's own choices stand: they are thrown away later.
     """
 
     def __init__(self, target: Target, text: Sequence[int], *, held: int) -> None:

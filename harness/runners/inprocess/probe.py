@@ -1,4 +1,4 @@
-"""What does one step cost, by width? Measured directly, in the session that runs the trials."""
+"""Measure what a step costs by width, directly, in the session that runs the trials."""
 
 import statistics
 import time
@@ -22,7 +22,7 @@ def verification_curve(
     """Median milliseconds of a target step that is fed 1, 2 … `widest` tokens after a prompt.
 
     Widths take turns, so that a machine that slows down slows them all. Before each timed step
-    stands one of the same width that is discarded: the engine builds its graph anew whenever the
+    stands one of the same width that is discarded: the engine rebuilds its graph whenever the
     width changes, which in a campaign it rarely does (a single step took 3 to 6 % longer so).
     """
     filler = [prompt[index % len(prompt)] for index in range(widest)]

@@ -1,4 +1,4 @@
-"""How does a context get to the end of a prompt? It is processed once, then its state is restored.
+"""Bring a context to the end of a prompt: it is processed once, then its state is restored.
 
 A campaign visits every prompt in every block. Processing it again each time, for the target and
 for every draft, was a quarter of a campaign's time; copying the state back takes milliseconds.
@@ -29,7 +29,7 @@ class Prompted:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Kept:
+class _State:
     first: int
     margin: float
     state: bytes | None
@@ -46,22 +46,22 @@ class PromptStates:
         """Keep at most so many bytes; by default an eighth of the memory that is free now."""
         available = psutil.virtual_memory().available // _SHARE_OF_MEMORY
         self._left_bytes = min(_MOST_BYTES, available) if budget_bytes is None else budget_bytes
-        self._kept: dict[tuple[str, tuple[int, ...]], _Kept] = {}
+        self._states: dict[tuple[str, tuple[int, ...]], _State] = {}
         self._current: dict[str, tuple[int, ...]] = {}
 
     def bring(self, context: Context, prompt: Sequence[int]) -> Prompted:
         """Make the context hold exactly the prompt. Raises `DecodeError`."""
         key = (context.name, tuple(prompt))
-        kept = self._kept.get(key)
-        if kept is None or not self._restored(context, key[1], kept):
+        known = self._states.get(key)
+        if known is None or not self._restored(context, key[1], known):
             began = time.perf_counter()
             first = context.prefill(prompt)
             prompt_ms = (time.perf_counter() - began) * 1000
-            kept = self._keep(context, key, first)
+            known = self._keep(context, key, first)
         else:
             prompt_ms = None
         self._current[context.name] = key[1]
-        return Prompted(first=kept.first, margin=kept.margin, prompt_ms=prompt_ms)
+        return Prompted(first=known.first, margin=known.margin, prompt_ms=prompt_ms)
 
     def forget(self, context: Context) -> None:
         """The context holds something else now, or nothing."""
@@ -70,23 +70,23 @@ class PromptStates:
 
     def clear(self) -> None:
         """Drop every state, so that each prompt is processed again."""
-        self._left_bytes += sum(len(kept.state or b"") for kept in self._kept.values())
-        self._kept.clear()
+        self._left_bytes += sum(len(known.state or b"") for known in self._states.values())
+        self._states.clear()
 
     def closed(self, context: Context) -> None:
         """The context is gone; one of the same name may take its states over."""
         self._current.pop(context.name, None)
 
-    def _restored(self, context: Context, prompt: tuple[int, ...], kept: _Kept) -> bool:
+    def _restored(self, context: Context, prompt: tuple[int, ...], known: _State) -> bool:
         if self._current.get(context.name) == prompt and context.try_keep(len(prompt)):
             return True
-        return kept.state is not None and context.restore(kept.state, tokens=len(prompt))
+        return known.state is not None and context.restore(known.state, tokens=len(prompt))
 
-    def _keep(self, context: Context, key: tuple[str, tuple[int, ...]], first: int) -> _Kept:
+    def _keep(self, context: Context, key: tuple[str, tuple[int, ...]], first: int) -> _State:
         state = None
         size_bytes = context.state_bytes()
         if size_bytes <= self._left_bytes:
             state = context.state()
             self._left_bytes -= len(state)
-        kept = self._kept[key] = _Kept(first=first, margin=context.margins(1)[0], state=state)
-        return kept
+        known = self._states[key] = _State(first=first, margin=context.margins(1)[0], state=state)
+        return known

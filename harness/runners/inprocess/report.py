@@ -1,4 +1,4 @@
-"""What does the engine say about itself? Version, backend, devices and the settings in force."""
+"""Report the engine: version, backend, devices and the settings in force."""
 
 import hashlib
 import os
@@ -57,7 +57,7 @@ def placement_of(
 
 
 def _library_sha256() -> str:
-    """SHA-256 of the engine's main library: two builds of one version are told apart by it."""
+    """SHA-256 of the engine's main library: it distinguishes two builds of one version."""
     with Path(llama_cpp.llama_cpp._lib._name).open("rb") as file:  # noqa: SLF001 - no public name
         return hashlib.file_digest(file, "sha256").hexdigest()
 
@@ -77,7 +77,7 @@ def _settings(target: Context, campaign: Campaign) -> Settings:
         micro_batch_tokens=llama_cpp.llama_n_ubatch(ctx),
         threads=llama_cpp.llama_n_threads(ctx),
         threads_batch=llama_cpp.llama_n_threads_batch(ctx),
-        # Templates with this switch think unless they are told not to.
+        # Templates with this switch think unless it is turned off.
         thinking=True if "enable_thinking" in template else None,
         teacher_forced=campaign.settings.teacher_forced or None,
         chat_template_sha256=template_sha256(target.weights),

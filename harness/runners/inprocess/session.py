@@ -1,21 +1,20 @@
-"""How does llama.cpp answer a campaign's requests? One loaded target, drafts as arms need them.
+"""Answer a campaign's requests with llama.cpp: one loaded target, drafts as arms need them.
 
 Baseline and speculation share the loaded target, so that arms can take turns prompt by prompt. An
 arm with another placement has the memory to itself: for its turns everything else is freed. The
-state of a prompt is kept, so that it is processed once and not once per arm and block.
+state of a prompt is saved, so that it is processed once and not once per arm and block.
 """
 
 import time
 
 from harness.campaign.model import ArmPlan, Campaign, layers_of
-from harness.errors import BadInputError, HarnessError, MachineError
+from harness.errors import BadInputError, HarnessError
 from harness.machine import energy
-from harness.runners.base import EngineReport, Failure, Generation, PreparedArm, Request, Session
+from harness.runners.base import EngineReport, Failure, Generation, PreparedArm, Request
 from harness.runners.devices import backend_named, devices
 from harness.runners.inprocess import log, probe, report
 from harness.runners.inprocess.context import DecodeError, RollbackError
-from harness.runners.inprocess.drafters import NoDrafter
-from harness.runners.inprocess.drafting import Loaded, widest
+from harness.runners.inprocess.drafting import Loaded, NoDrafter, widest
 from harness.runners.inprocess.loop import Decoded, ForcedTarget, decode
 from harness.runners.inprocess.prompt_states import PromptStates
 from harness.runners.inprocess.report import engine_report, placement_of
@@ -237,20 +236,3 @@ def _check_context(prompts: dict[str, list[int]], campaign: Campaign) -> None:
             "with --prompts"
         )
         raise BadInputError(message)
-
-
-class LlamaCppPython:
-    """Runs targets and drafts inside this process."""
-
-    def open(self, campaign: Campaign) -> Session:
-        """Load the target. Raises `HarnessError` when it cannot be loaded."""
-        try:
-            # Importing the binding loads the engine; only the process that runs it should.
-            pass
-        except (ImportError, OSError, RuntimeError) as error:
-            message = (
-                f"llama-cpp-python cannot be loaded ({error}); "
-                "install it with: CMAKE_ARGS=-DGGML_NATIVE=OFF pip install llama-cpp-python"
-            )
-            raise MachineError(message) from error
-        return LlamaSession(campaign)

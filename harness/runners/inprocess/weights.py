@@ -1,4 +1,4 @@
-"""What is a loaded model? Weights, vocabulary and chat template of one GGUF file."""
+"""A loaded model: weights, vocabulary and chat template of one GGUF file."""
 
 import ctypes
 import hashlib
@@ -93,8 +93,8 @@ class Weights:
 
 def _resident_layers() -> int | None:
     """Layers on the GPU: what the log says; none if this build of the engine knows no GPU."""
-    said = log.offloaded_layers()
-    return 0 if said is None and not llama_cpp.llama_supports_gpu_offload() else said
+    logged = log.offloaded_layers()
+    return 0 if logged is None and not llama_cpp.llama_supports_gpu_offload() else logged
 
 
 def template_sha256(weights: Weights) -> str | None:
@@ -104,13 +104,13 @@ def template_sha256(weights: Weights) -> str | None:
 
 
 def _load_error(path: Path) -> MachineError | BadInputError:
-    said = log.last_error() or "no reason given"
+    why = log.last_error() or "no reason given"
     if log.out_of_memory():
         return MachineError(
-            f"{path.name} does not fit into memory ({said}); "
+            f"{path.name} does not fit into memory ({why}); "
             "try --gpu-layers with fewer layers, or a smaller quantisation"
         )
-    return BadInputError(f"{path.name} could not be loaded as a GGUF model ({said})")
+    return BadInputError(f"{path.name} could not be loaded as a GGUF model ({why})")
 
 
 def vocabulary_mismatch(target: Weights, draft: Weights) -> str | None:

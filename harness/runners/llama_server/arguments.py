@@ -1,4 +1,4 @@
-"""Which arguments start a llama-server for one arm? Every value is said; no default is trusted.
+"""Write the arguments that start a llama-server for one arm. Every value is given, none defaulted.
 
 Defaults moved silently between builds (the depth from 16 to 3, the least probability from 0.75 to
 0), and a draft model without a type is loaded and never asked. What a binary has no flag for is
@@ -10,6 +10,7 @@ from typing import assert_never
 
 from harness.campaign.model import ArmPlan, Campaign, layers_of
 from harness.runners.base import Failure
+from harness.runners.http import process
 from harness.runners.llama_server.binary import Abilities
 from schemas.submission import (
     DraftHead,
@@ -23,8 +24,6 @@ from schemas.submission import (
     PromptLookup,
 )
 from schemas.vocabulary import METHODS, LlamaCpp
-
-HOST = "127.0.0.1"
 
 
 class _UnknownToBinaryError(Exception):
@@ -67,7 +66,7 @@ class _Words:
 
 def _common(words: _Words, arm: ArmPlan, campaign: Campaign, *, port: int, threads: int) -> None:
     settings = campaign.settings
-    words.argv += ["-m", str(campaign.target.on_disk), "--host", HOST, "--port", str(port)]
+    words.argv += ["-m", str(campaign.target.on_disk), "--host", process.HOST, "--port", str(port)]
     slots = arm.concurrency
     words.argv += ["-c", str(slots * settings.context_tokens), "-np", str(slots)]
     words.argv += ["-t", str(threads), "-tb", str(threads)]
@@ -120,7 +119,7 @@ def draft_path(draft: str, campaign: Campaign) -> Path:
 
 
 def _type(words: _Words, method: DraftModel | DraftHead | Ngram) -> None:
-    """Say the type; builds without `--spec-type` know draft models only and need no word."""
+    """Add the type; builds without `--spec-type` know draft models only and need no word."""
     offered = words.abilities.spec_types
     known = next((name for name in _flags(method.type).types if name in offered), None)
     if known is not None:
@@ -145,8 +144,8 @@ def _ngram(words: _Words, method: Ngram) -> None:
         names, value = getattr(flags, size), getattr(method, size)
         if names:
             # Some types have no hits to count; one hit is what they all mean then.
-            say = words.offer if size == "min_hits" and value == 1 else words.need
-            say(_said(value), *names)
+            add = words.offer if size == "min_hits" and value == 1 else words.need
+            add(_stated(value), *names)
 
 
 def _flags(kind: str) -> LlamaCpp:
@@ -158,7 +157,7 @@ def _flags(kind: str) -> LlamaCpp:
     return found
 
 
-def _said(value: int | None) -> int:
+def _stated(value: int | None) -> int:
     """A size that the campaign must state: no build's default may decide it."""
     if value is None:
         message = "a size of the n-gram method is missing from the campaign"

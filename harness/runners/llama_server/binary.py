@@ -1,4 +1,4 @@
-"""Which llama-server is this? Its path, what it can do, and what it says about itself."""
+"""Find a llama-server, read what it can do from its help, and report what it states of itself."""
 
 import hashlib
 import os
@@ -30,7 +30,7 @@ class Abilities:
     """The flags of a binary and the values that its `--spec-type` takes (empty without the flag).
 
     `takes_value` holds the flags whose help shows that a value follows. With `hides_layers` the log
-    tells where layers lie only from a verbosity of 4 on.
+    says where layers are only from a verbosity of 4 on.
     """
 
     flags: frozenset[str]
@@ -98,7 +98,7 @@ _DEVICE = re.compile(
     r"\((?P<total>\d+) MiB(?:, (?P<free>\d+) MiB free)?\)",
     re.MULTILINE,
 )
-# The value of each of these is a place on somebody's disk, an address or a key.
+# The value of each of these is a path, an address or a key.
 _PRIVATE = frozenset({"-m", "-md", "--model-draft", "--spec-draft-model", "--host", "--port", "-a"})
 
 
@@ -114,28 +114,28 @@ class Binary:
         return campaign.settings.threads or default_threads()
 
     def digest(self) -> str:
-        """SHA-256 of the program's file: two builds of one version are told apart by it."""
+        """SHA-256 of the program's file: it distinguishes two builds of one version."""
         with self.path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
 
     def identity(self) -> str:
-        """What tells this engine from others, also where the program only loads its libraries."""
-        beside = sorted(
+        """What distinguishes this engine, also where the program only loads its libraries."""
+        libraries = sorted(
             (file.name, file.stat().st_size)
             for file in self.path.parent.iterdir()
             if _LIBRARY.search(file.name) and file.is_file()
         )
-        digest = hashlib.sha256(f"{self.digest()} {beside}".encode()).hexdigest()
+        digest = hashlib.sha256(f"{self.digest()} {libraries}".encode()).hexdigest()
         return f"{PROGRAM} sha256:{digest}"
 
     def free_mib(self) -> dict[str, int]:
         """Free memory of each device now; the processor is not among them."""
-        return read_free(self._said(_LIST_DEVICES))
+        return read_free(self._output(_LIST_DEVICES))
 
     def report(self, campaign: Campaign) -> EngineReport:
-        """Engine and settings, as far as a binary tells before it runs."""
-        version, commit, number = read_version(self._said("--version"))
-        devices = read_devices(self._said(_LIST_DEVICES))
+        """Engine and settings, as far as a binary states them before it runs."""
+        version, commit, number = read_version(self._output("--version"))
+        devices = read_devices(self._output(_LIST_DEVICES))
         return EngineReport(
             engine=Engine(
                 runner="llama-server",
@@ -166,7 +166,7 @@ class Binary:
             threads_batch=threads,
         )
 
-    def _said(self, flag: str) -> str:
+    def _output(self, flag: str) -> str:
         return _output(self.path, flag) if flag in self.abilities.flags else ""
 
 
@@ -220,7 +220,7 @@ def read_devices(text: str) -> tuple[Device, ...]:
 
 
 def read_free(text: str) -> dict[str, int]:
-    """Free memory by device in the output of `--list-devices`, where it is told."""
+    """Free memory by device in the output of `--list-devices`, where it is stated."""
     return {match["name"]: int(match["free"]) for match in _DEVICE.finditer(text) if match["free"]}
 
 

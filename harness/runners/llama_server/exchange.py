@@ -1,19 +1,16 @@
-"""What does one exchange with a running server give? A generation, timed by the server itself."""
+"""Ask a llama-server for one generation, which it times and counts itself."""
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
-from harness.runners.base import Generation, Totals
+from harness.runners.base import Generation
+from harness.runners.http.answer import BadAnswerError, count, margins, milliseconds, whole_numbers
 from harness.runners.http.client import Client
-from harness.runners.http.counters import Counters, read_counters
+from harness.runners.http.counters import Counted, Counters, agree, read_counters, totals
 from schemas.canonical import token_digest
 from schemas.codec import Json
-
-
-class BadAnswerError(Exception):
-    """An answer that lacks what it must have, or contradicts itself."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,11 +56,11 @@ def read_completion(answer: Json) -> Completion:
 
 
 def _tokens(answer: dict[str, Json]) -> tuple[int, ...]:
-    found = answer.get("tokens")
-    if not isinstance(found, list) or not found:
+    found = whole_numbers(answer.get("tokens"))
+    if found is None:
         message = "the answer has no tokens; this server may not know return_tokens"
         raise BadAnswerError(message)
-    return tuple(item for item in found if isinstance(item, int))
+    return found
 
 
 def _stated(timings: dict[str, Json], tokens: tuple[int, ...], accepted: int) -> int:
@@ -76,24 +73,24 @@ def _stated(timings: dict[str, Json], tokens: tuple[int, ...], accepted: int) ->
 
 
 def _stopped_by_length(answer: dict[str, Json]) -> bool:
-    """Whether the limit ended it; builds before 2025 said so in a field of its own."""
+    """Whether the limit ended it; builds before 2025 have a field of its own for that."""
     return answer.get("stop_type") == "limit" or answer.get("stopped_limit") is True
 
 
 def _count(values: dict[str, Json], name: str) -> int:
-    value = values.get(name)
-    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        message = f"{name} is {value!r}, not a count"
+    found = count(values, name)
+    if found is None:
+        message = f"{name} is {values.get(name)!r}, not a count"
         raise BadAnswerError(message)
-    return value
+    return found
 
 
 def _ms(values: dict[str, Json], name: str) -> float:
-    value = values.get(name)
-    if isinstance(value, bool) or not isinstance(value, int | float) or not value >= 0:
-        message = f"{name} is {value!r}, not a time"
+    found = milliseconds(values, name)
+    if found is None:
+        message = f"{name} is {values.get(name)!r}, not a time"
         raise BadAnswerError(message)
-    return float(value)
+    return found
 
 
 def rendered(client: Client, user_text: str) -> str:
@@ -109,11 +106,11 @@ def rendered(client: Client, user_text: str) -> str:
 def tokenized(client: Client, text: str) -> tuple[int, ...]:
     """Token ids of a text with its special tokens."""
     answer = client.post("/tokenize", {"content": text, "add_special": True, "parse_special": True})
-    tokens = answer.get("tokens") if isinstance(answer, dict) else None
-    if not isinstance(tokens, list) or not tokens:
+    tokens = whole_numbers(answer.get("tokens")) if isinstance(answer, dict) else None
+    if tokens is None:
         message = "the server made no tokens of the prompt"
         raise BadAnswerError(message)
-    return tuple(item for item in tokens if isinstance(item, int))
+    return tokens
 
 
 def completion_request(
@@ -135,104 +132,62 @@ def completion_request(
 
 
 def margins_in(answer: Json) -> tuple[float, ...] | None:
-    """Log probability of each token minus the runner-up's, which is the difference of logits.
-
-    `None` where the answer does not have two candidates for every token.
-    """
+    """How sure the model was of each token; `None` where a token has no runner-up."""
     listed = answer.get("completion_probabilities") if isinstance(answer, dict) else None
-    if not isinstance(listed, list):
-        return None
-    margins = [_margin(item) for item in listed]
-    known = tuple(margin for margin in margins if margin is not None)
-    return known if len(known) == len(margins) else None
+    return margins(listed, tokens=len(listed)) if isinstance(listed, list) else None
 
 
-def _margin(item: Json) -> float | None:
-    top = item.get("top_logprobs") if isinstance(item, dict) else None
-    if not isinstance(top, list):
-        return None
-    said = [entry.get("logprob") for entry in top[:2] if isinstance(entry, dict)]
-    values = [float(value) for value in said if isinstance(value, int | float)]
-    return values[0] - values[1] if len(values) == len(said) == _TWO else None
+def counted_in(done: Completion, *, speculates: bool, page: Counters | None) -> Counted:
+    """The drafts of an answer; one that does not speak of drafts drafted nothing.
 
-
-_TWO = 2
-
-
-def totals(done: Completion, *, speculates: bool, counted: Counters | None) -> Totals:
-    """The rounds of an answer; the histogram from `counted`, the server's metrics meanwhile.
-
-    An answer that does not speak of drafts drafted nothing. Each pass of the target yields one
-    token beside the accepted ones, and the first token came from the prompt. Where the page counted
-    something else than the answer, the answer holds, and what the page counted is kept beside it.
+    What the metrics page counted meanwhile adds the histogram, where it agrees with the answer.
     """
-    drafted = (done.drafted or 0) if speculates else 0
-    accepted = (done.accepted or 0) if speculates else 0
-    rounds = done.output_tokens - 1 - accepted
-    told = Totals(
-        decode_ms=done.decode_ms,
-        rounds=rounds,
-        drafted=drafted,
-        accepted=accepted,
-        accepted_histogram=None if accepted else (rounds,),
+    if not speculates:
+        return Counted(drafted=0, accepted=0)
+    stated = Counted(drafted=done.drafted or 0, accepted=done.accepted or 0)
+    return page.counted() if page is not None and agree(page, stated) else stated
+
+
+def generate(
+    client: Client, prompt: tuple[int, ...], limit: int, *, speculates: bool, counts: bool
+) -> Generation:
+    """One generation. `counts` says whether the metrics page can be read for it.
+
+    Raises what the client raises, or `BadAnswerError`.
+    """
+    before = _page(client) if speculates and counts else None
+    began = time.perf_counter()
+    answer = client.post("/completion", completion_request(prompt, limit))
+    wall_ms = (time.perf_counter() - began) * 1000
+    done = read_completion(answer)
+    after = _page(client) if before is not None else None
+    page = after.since(before) if before is not None and after is not None else None
+    return Generation(
+        tokens=done.tokens,
+        counted_tokens=done.output_tokens,
+        margins=None,
+        prompt_tokens=len(prompt),
+        prompt_sha256=token_digest(prompt),
+        prompt_ms=done.prompt_ms,
+        wall_ms=wall_ms,
+        rounds=totals(
+            decode_ms=done.decode_ms,
+            output_tokens=done.output_tokens,
+            counted=counted_in(done, speculates=speculates, page=page),
+            page=page,
+        ),
+        finish=done.finish,
     )
-    if not speculates or counted is None:
-        return told
-    if (counted.drafted, counted.accepted) != (drafted, accepted):
-        return replace(told, metrics_drafted=counted.drafted, metrics_accepted=counted.accepted)
-    return replace(told, accepted_histogram=counted.accepted_histogram(rounds - counted.rounds))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Exchange:
-    """Questions to one server. Every method raises what the client raises, or `BadAnswerError`.
+def margins_of(
+    client: Client, prompt: tuple[int, ...], known: Generation
+) -> tuple[float, ...] | None:
+    """The margins of a known generation, from a second answer with the same tokens."""
+    request = completion_request(prompt, known.output_tokens, probabilities=2)
+    answer = client.post("/completion", request)
+    return margins_in(answer) if read_completion(answer).tokens == known.tokens else None
 
-    `counts` says whether the server has a metrics page.
-    """
 
-    client: Client
-    counts: bool
-
-    def tokens(self, text: str) -> tuple[int, ...]:
-        """The token ids of a text as the user's turn under the model's chat template."""
-        return tokenized(self.client, rendered(self.client, text))
-
-    def generate(
-        self, prompt: tuple[int, ...], limit: int, *, speculates: bool, alone: bool = True
-    ) -> Generation:
-        """One generation. Only one that is `alone` can be checked with the metrics page."""
-        before = self._counters() if alone and speculates else None
-        began = time.perf_counter()
-        answer = self.client.post("/completion", completion_request(prompt, limit))
-        wall_ms = (time.perf_counter() - began) * 1000
-        done = read_completion(answer)
-        after = self._counters() if before is not None else None
-        counted = after.since(before) if before is not None and after is not None else None
-        return Generation(
-            tokens=done.tokens,
-            counted_tokens=done.output_tokens,
-            margins=None,
-            prompt_tokens=len(prompt),
-            prompt_sha256=token_digest(prompt),
-            prompt_ms=done.prompt_ms,
-            wall_ms=wall_ms,
-            rounds=totals(done, speculates=speculates, counted=counted),
-            finish=done.finish,
-        )
-
-    def with_margins(self, prompt: tuple[int, ...], known: Generation) -> Generation:
-        """The generation with how sure the model was of each token, from a second, untimed answer.
-
-        Probabilities cost time on the server, so the timed answer goes without them. There are
-        none when the second answer differs: then the baseline does not repeat itself.
-        """
-        request = completion_request(prompt, known.output_tokens, probabilities=2)
-        answer = self.client.post("/completion", request)
-        same = read_completion(answer).tokens == known.tokens
-        return replace(known, margins=margins_in(answer) if same else None)
-
-    def _counters(self) -> Counters | None:
-        """What the page counted so far; `None` without a page that counts speculation."""
-        if not self.counts:
-            return None
-        return read_counters(self.client.get("/metrics"))
+def _page(client: Client) -> Counters | None:
+    return read_counters(client.text("/metrics"))

@@ -1,4 +1,4 @@
-"""How does a server for one arm come to be? Its command line, a free port, and its own answer."""
+"""Start a llama-server for one arm at a free port, and make sure that it is what answers there."""
 
 import secrets
 import shlex
@@ -9,13 +9,12 @@ from harness.campaign.model import ArmPlan, Campaign
 from harness.errors import BadInputError
 from harness.runners.base import Failure
 from harness.runners.http import process
-from harness.runners.http.client import Client, ServerSilentError
+from harness.runners.http.client import Address, Client, ServerSilentError
 from harness.runners.http.process import ServerProcess
 from harness.runners.llama_server.arguments import arguments
 from harness.runners.llama_server.binary import Binary, find, without_places
 
-_ASK_LIMIT_S = 5.0
-# A port that was free may be taken a moment later, by anybody.
+# A port that was free may be taken a moment later.
 _PORTS_TO_TRY = 3
 _TAKEN = "couldn't bind"
 
@@ -48,37 +47,40 @@ class Launcher:
         """A server that is ready for requests, or why there is none; nothing is left then."""
         failure = Failure(reason="load-failed", detail="no port is free")
         for _ in range(_PORTS_TO_TRY):
-            started = self._start(arm, self.port())
+            port = self.port()
+            started = self._start(arm, port)
             if not isinstance(started, Failure):
                 return started
             failure = started
             if _TAKEN not in failure.detail:
-                break
+                # A server that ends at once may lose the line of its log that says so.
+                if not process.is_taken(port):
+                    break
+                detail = f"{failure.detail}; another program listens at port: {port}"
+                failure = Failure(reason="load-failed", detail=detail)
         return failure
 
     def _start(self, arm: ArmPlan, port: int) -> ServerProcess | Failure:
         argv = self.arguments(arm, port=port)
         if isinstance(argv, Failure):
             return argv
-        # Who answers at the port may be somebody else's server: ours knows this name.
+        # Another server may answer at the port: ours knows this name.
         name = f"draftmap-{secrets.token_hex(8)}"
-        try:
-            server = process.start(self.binary.path, (*argv, "-a", name), port=port)
-        except OSError as error:
-            detail = f"{self.binary.path.name} cannot be started: {error.strerror}"
-            return Failure(reason="load-failed", detail=detail)
-        failure = server.wait_until_ready(self.startup_limit_s, ask=lambda: _is_ours(port, name))
-        if failure is not None:
-            server.end()
-            return failure
-        return server
+        return process.start_ready(
+            self.binary.path,
+            (*argv, "-a", name),
+            port=port,
+            limit_s=self.startup_limit_s,
+            ask=lambda: _is_ours(port, name),
+        )
 
 
 def _is_ours(port: int, name: str) -> None:
     """Raise what the client raises, until the server that was named so is ready."""
-    client = Client(host=process.HOST, port=port, limit_s=_ASK_LIMIT_S)
-    client.get("/health")
-    if name not in client.get("/v1/models"):
+    address = Address(host=process.HOST, port=port)
+    client = Client(address=address, limit_s=process.ASK_LIMIT_S)
+    client.text("/health")
+    if name not in client.text("/v1/models"):
         message = f"another server answers at port {port}"
         raise ServerSilentError(message)
 

@@ -1,43 +1,15 @@
-"""What does a server's log tell that nothing else does? Why it died, and where the layers lie."""
+"""Read from the log of a llama-server where its layers lie and what memory it reserved."""
 
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from harness.runners.base import Failure
-from schemas.submission import DeviceMemory, Reason
+from schemas.submission import DeviceMemory
 
-# The first phrase that occurs decides, so the particular stands before the general.
-_PHRASES: tuple[tuple[str, Reason], ...] = (
-    ("out of memory", "out-of-memory"),
-    ("failed to allocate", "out-of-memory"),
-    ("unable to allocate", "out-of-memory"),
-    ("erroroutofdevicememory", "out-of-memory"),
-    ("insufficient memory", "out-of-memory"),
-    ("kv cache allocation is less than requested", "out-of-memory"),
-    ("no available memory for the cache blocks", "out-of-memory"),
-    ("is less than desired gpu memory utilization", "out-of-memory"),
-    ("vocabs are not compatible", "vocabulary-mismatch"),
-    ("vocab type must match", "vocabulary-mismatch"),
-    ("vocab special tokens must match", "vocabulary-mismatch"),
-    ("vocab contents must match", "vocabulary-mismatch"),
-    ("vocab size difference", "vocabulary-mismatch"),
-    ("is not compatible with the target", "vocabulary-mismatch"),
-    ("should have the same vocabulary size", "vocabulary-mismatch"),
-    ("couldn't bind", "load-failed"),
-    ("address already in use", "load-failed"),
-    ("invalid repository id or local directory", "load-failed"),
-    ("error loading model", "load-failed"),
-    ("failed to load model", "load-failed"),
-    ("failed to load draft model", "load-failed"),
-    ("model loading error", "load-failed"),
-)
 _OFFLOADED = re.compile(r"offloaded (\d+)/(\d+) layers to GPU")
 _BUFFER = re.compile(r"load_tensors:\s+(\S+) model buffer size")
 _LOADS = re.compile(r"load_tensors: loading model tensors")
 _SIZE = re.compile(r"(\S+)\s+(?:model|KV|RS|compute|output) buffer size =\s*([0-9.]+) MiB")
-_BAD = re.compile(r"error|failed|abort|assert|mismatch|incompatible", re.IGNORECASE)
-_FRAME = re.compile(r"#\d+\s")  # of a backtrace, which comes after the reason
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,31 +18,6 @@ class Resident:
 
     target: int | None
     draft: int | None
-
-
-def reason_in(text: str) -> Reason | None:
-    """The reason of a failure that the log names, if it names one."""
-    found = _decisive(text)
-    return found[1] if found else None
-
-
-def failure(text: str, *, otherwise: Reason, what: str) -> Failure:
-    """Why the server is no more, with the line of its log that says so."""
-    return Failure(reason=reason_in(text) or otherwise, detail=f"{what}: {last_words(text)}")
-
-
-def last_words(text: str) -> str:
-    """The last line with the reason, else one that speaks of an error, or the last one at all."""
-    lines = [" ".join(line.split()) for line in text.splitlines() if line.strip()]
-    found = _decisive(text)
-    telling = [line for line in lines if found and found[0] in line.lower()]
-    bad = [line for line in lines if _BAD.search(line) and not _FRAME.match(line)]
-    return (telling or bad or lines or ["its log is empty"])[-1][:200]
-
-
-def _decisive(text: str) -> tuple[str, Reason] | None:
-    lower = text.lower()
-    return next((each for each in _PHRASES if each[0] in lower), None)
 
 
 def resident_layers(text: str) -> Resident:
@@ -117,7 +64,7 @@ def _loads(text: str) -> list[str]:
 def in_use(
     text: str, *, before_mib: Mapping[str, int], after_mib: Mapping[str, int]
 ) -> tuple[DeviceMemory, ...] | None:
-    """Memory per device, `None` if nothing tells: the most of two figures.
+    """Memory per device, `None` if unknown: the larger of two figures.
 
     The log names the buffers that were reserved. What each device has less free than before the
     start also holds the driver's own share, but a process that ended meanwhile hides it.

@@ -1,4 +1,4 @@
-"""What did a streamed answer say, and when? Counts as the server tells them, times by our clock.
+"""Read a streamed answer: counts as the server states them, times by our clock.
 
 Tokens are counted by the server's usage and never by chunks: one chunk may hold several. The
 client's decode time runs from the first chunk with content to the last one, the one that says why
@@ -6,25 +6,27 @@ the answer ended included. It is exact when the first chunk holds one token, as 
 prompt yields; where a server holds tokens back and sends several at first, it is too short.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from harness.runners.llama_server.exchange import BadAnswerError
+from harness.runners.http.answer import BadAnswerError, count, margins, milliseconds, whole_numbers
+from harness.runners.http.client import one_line
 from schemas.codec import Json
 
 # Where a chunk or its delta may hold what the model wrote; reasoning has had two names.
 _CONTENT = ("content", "reasoning_content", "reasoning", "tool_calls", "text")
 # What servers add to an answer about its times and its drafts.
-_BESIDE = ("metrics", "timings", "stats", "meta_info", "sglext")
+_EXTRAS = ("metrics", "timings", "stats", "meta_info", "sglext")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
     """One answer. Seconds are of the client's clock, from any beginning.
 
-    `tokens` and `prompt` are ids, `None` where the server tells none. `chunk_tokens` holds the
-    number of ids of each chunk that had any. `beside` is what the server added, by name; `usage`
+    `tokens` and `prompt` are ids, `None` where the server gives none. `chunk_tokens` holds the
+    number of ids of each chunk that had any. `extras` is what the server added, by name; `usage`
     is as it came.
     """
 
@@ -37,12 +39,12 @@ class Answer:
     tokens: tuple[int, ...] | None = None
     prompt: tuple[int, ...] | None = None
     chunk_tokens: tuple[int, ...] = ()
-    beside: Mapping[str, Json] = field(default_factory=dict)
+    extras: Mapping[str, Json] = field(default_factory=dict)
     usage: Mapping[str, Json] = field(default_factory=dict)
 
     @property
     def cached_tokens(self) -> int | None:
-        """Prompt tokens that the server did not process anew; `None` if it does not say."""
+        """Prompt tokens that the server did not process again; `None` if it does not say."""
         details = self.usage.get("prompt_tokens_details")
         return count(details, "cached_tokens") if isinstance(details, dict) else None
 
@@ -57,12 +59,6 @@ def read(
     return reading.done()
 
 
-def count(values: Mapping[str, Json], name: str) -> int | None:
-    """A count under a name, or `None` when there is none that could be one."""
-    value = values.get(name)
-    return None if isinstance(value, bool) or not isinstance(value, int) or value < 0 else value
-
-
 @dataclass(slots=True, kw_only=True)
 class _Reading:
     began_s: float
@@ -73,21 +69,21 @@ class _Reading:
     chunk_tokens: list[int] = field(default_factory=list)
     prompt: tuple[int, ...] | None = None
     usage: Mapping[str, Json] | None = None
-    beside: dict[str, Json] = field(default_factory=dict)
+    extras: dict[str, Json] = field(default_factory=dict)
 
     def take(self, chunk: Mapping[str, Json], at_s: float) -> None:
         usage = chunk.get("usage")
         if isinstance(usage, dict):
             self.usage = usage
-        self.prompt = self.prompt or _ids(chunk.get("prompt_token_ids"))
-        choice = _choice(chunk)
+        self.prompt = self.prompt or whole_numbers(chunk.get("prompt_token_ids"))
+        choice = choice_of(chunk)
         for part in (chunk, choice):
-            self.beside |= {name: part[name] for name in _BESIDE if part.get(name)}
+            self.extras |= {name: part[name] for name in _EXTRAS if part.get(name)}
         self._take_choice(choice, at_s)
 
     def _take_choice(self, choice: Mapping[str, Json], at_s: float) -> None:
         delta = choice.get("delta")
-        ids = _ids(choice.get("token_ids")) or ()
+        ids = whole_numbers(choice.get("token_ids")) or ()
         reason = choice.get("finish_reason")
         if ids:
             self.ids += ids
@@ -119,7 +115,7 @@ class _Reading:
             tokens=tuple(self.ids) if len(self.ids) == output_tokens else None,
             prompt=self.prompt,
             chunk_tokens=tuple(self.chunk_tokens),
-            beside=self.beside,
+            extras=self.extras,
             usage=self.usage or {},
         )
 
@@ -136,7 +132,7 @@ def _counted(usage: Mapping[str, Json] | None) -> tuple[int, int]:
     return prompt, output
 
 
-def _choice(chunk: Mapping[str, Json]) -> Mapping[str, Json]:
+def choice_of(chunk: Mapping[str, Json]) -> Mapping[str, Json]:
     choices = chunk.get("choices")
     first = choices[0] if isinstance(choices, list) and choices else None
     return first if isinstance(first, dict) else {}
@@ -146,40 +142,17 @@ def _has_content(part: object) -> bool:
     return isinstance(part, dict) and any(part.get(name) for name in _CONTENT)
 
 
-def _ids(value: Json) -> tuple[int, ...] | None:
-    if not isinstance(value, list) or not value:
-        return None
-    ids = tuple(item for item in value if isinstance(item, int))
-    return ids if len(ids) == len(value) else None
-
-
-_TWO = 2
-
-
 def margins_in(answer: Json, *, tokens: tuple[int, ...]) -> tuple[float, ...] | None:
-    """Log probability of each token minus the runner-up's, which is the difference of logits.
+    """How sure the model was of each token.
 
     `None` when the answer is not the one with these tokens: then the model does not repeat itself.
     """
-    choices = answer.get("choices") if isinstance(answer, dict) else None
-    choice = choices[0] if isinstance(choices, list) and choices else None
-    if not isinstance(choice, dict) or choice.get("token_ids") != list(tokens):
+    choice = choice_of(answer) if isinstance(answer, dict) else {}
+    if choice.get("token_ids") != list(tokens):
         return None
     logprobs = choice.get("logprobs")
     listed = logprobs.get("content") if isinstance(logprobs, dict) else None
-    entries = listed if isinstance(listed, list) else []
-    margins = [_margin(entry) for entry in entries if isinstance(entry, dict)]
-    known = tuple(margin for margin in margins if margin is not None)
-    return known if len(known) == len(tokens) else None
-
-
-def _margin(entry: Mapping[str, Json]) -> float | None:
-    top = entry.get("top_logprobs")
-    if not isinstance(top, list):
-        return None
-    said = [item.get("logprob") for item in top[:_TWO] if isinstance(item, dict)]
-    values = sorted((float(v) for v in said if isinstance(v, int | float)), reverse=True)
-    return values[0] - values[1] if len(values) == _TWO else None
+    return margins(listed, tokens=len(tokens))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -198,7 +171,7 @@ def server_times(answer: Answer, *, salted: bool) -> ServerTimes | None:
 
     `salted` says that the prompt cache was kept out of this request.
     """
-    timings, metrics = answer.beside.get("timings"), answer.beside.get("metrics")
+    timings, metrics = answer.extras.get("timings"), answer.extras.get("metrics")
     if isinstance(timings, dict):
         return _times(timings, "predicted_ms", "prompt_ms", whole=timings.get("cache_n") == 0)
     if isinstance(metrics, dict):
@@ -210,12 +183,47 @@ def server_times(answer: Answer, *, salted: bool) -> ServerTimes | None:
 def _times(
     values: Mapping[str, Json], decode: str, prompt: str, *, whole: bool
 ) -> ServerTimes | None:
-    decode_ms = _ms(values.get(decode))
+    decode_ms = milliseconds(values, decode)
     if decode_ms is None:
         return None
-    return ServerTimes(decode_ms=decode_ms, prompt_ms=_ms(values.get(prompt)) if whole else None)
+    return ServerTimes(
+        decode_ms=decode_ms, prompt_ms=milliseconds(values, prompt) if whole else None
+    )
 
 
-def _ms(value: Json) -> float | None:
-    usable = isinstance(value, int | float) and not isinstance(value, bool) and value >= 0
-    return float(value) if usable and isinstance(value, int | float) else None
+_END = b"[DONE]"
+_SHOWN = 80
+
+
+def events(lines: Iterable[bytes]) -> Iterator[dict[str, Json]]:
+    """The JSON objects of a stream, each when its line is there.
+
+    Raises `BadAnswerError` for a line that is none, an error that the server reports in the middle,
+    and a stream that ends without its end mark.
+    """
+    for line in lines:
+        name, _, data = line.strip().partition(b":")
+        if name != b"data":
+            continue  # blank lines part events, others are comments or names of events
+        data = data.strip()
+        if data == _END:
+            return
+        yield _event(data)
+    message = "the stream was cut off before its end"
+    raise BadAnswerError(message)
+
+
+def _event(data: bytes) -> dict[str, Json]:
+    try:
+        value: Json = json.loads(data)
+    except ValueError as error:
+        shown = data[:_SHOWN].decode("utf-8", "replace")
+        message = f"a line of the stream is not JSON: {shown}"
+        raise BadAnswerError(message) from error
+    if not isinstance(value, dict):
+        message = "a line of the stream is no JSON object"
+        raise BadAnswerError(message)
+    if value.get("error"):
+        message = f"the server broke off: {one_line(data.decode('utf-8', 'replace'))}"
+        raise BadAnswerError(message)
+    return value

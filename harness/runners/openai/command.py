@@ -1,177 +1,128 @@
-"""What is the command line of a server? Words with a port put in, and what of them may be shown."""
+"""Record the command line of a server: what is known to be harmless, and `…` for all the rest.
+
+A result is public. A list of what to hide always lacks something (a token under a flag of its own,
+a host, a home folder), so `recorded.toml` lists what to show: flags that change how fast a server
+is, with values of the kind that each takes.
+"""
 
 import json
-import os
 import re
-import shlex
+import tomllib
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
-from harness.campaign.model import ArmPlan, Campaign
-from harness.errors import BadInputError, UsageError
-from harness.runners.openai.address import Address, parse
-from harness.runners.options import ConnectionOptions
+from harness.runners.openai.endpoints import PORT
 from schemas.codec import Json
-from schemas.submission import Method, NoSpeculation
 
-PORT = "{port}"
-_SECRET = re.compile(r"key|token|secret|password", re.IGNORECASE)
-# Flags about tokens of text, which are no secrets.
-_COUNTS = re.compile(r"tokens|tokenizer|num-token|n-token|token-ids", re.IGNORECASE)
-_HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
 _HIDDEN = "…"
 _LONGEST = 200
 _MOST = 128
+_NUMBER = re.compile(r"[+-]?\d{1,12}(?:\.\d{1,12})?%?", re.ASCII)
+_WORD = re.compile(r"(?=.{1,32}$)(?:[a-z0-9]+[._+,-])*[a-z0-9]+|[A-Z0-9]+(?:_[A-Z0-9]+)*", re.ASCII)
+_HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*(?::[\w.-]+)?", re.ASCII)
+# Keys are long, or begin as services mark theirs.
+_SECRET = re.compile(
+    r"(?<![A-Za-z0-9])(?:hf_|sk-|pk-|gh[a-z]_|glpat-|nvapi-|xox[a-z]-|eyJ|AKIA)|[A-Za-z0-9]{21,}"
+)
+_MODULE = re.compile(r"(?:vllm|sglang|llama_cpp|mlx_lm|mlx_vlm|lmdeploy|aphrodite)(?:\.[a-z_]+)*")
+_COMMANDS = frozenset({"serve", "server", "launch_server", "api_server", "run", "start"})
+
+_LISTS: dict[str, list[str]] = tomllib.loads(
+    Path(__file__).with_name("recorded.toml").read_text("utf-8")
+)
+_NUMBERS, _WORDS, _SWITCHES, _MODELS, _SETTINGS = (
+    frozenset(_LISTS[name]) for name in ("numbers", "words", "switches", "models", "settings")
+)
+_CONFIGS = frozenset({"speculative-config", "sc", "compilation-config"})
 
 
-def words(command: str, *, option: str) -> tuple[str, ...]:
-    """The words of a command line. Raises `BadInputError` when it has no place for a port."""
-    try:
-        found = tuple(shlex.split(command, posix=os.name != "nt"))
-    except ValueError as error:
-        message = f"{option}: {error}; quote it as for a shell"
-        raise BadInputError(message) from error
-    if not any(PORT in word for word in found):
-        message = f"{option} needs a place for the port: write {PORT}, as in --port {PORT}"
-        raise BadInputError(message)
-    return found
-
-
-def with_port(command: Sequence[str], port: int) -> tuple[str, ...]:
-    """The words as they are run."""
-    return tuple(word.replace(PORT, str(port)) for word in command)
-
-
-def shown(command: Sequence[str]) -> tuple[str, ...]:
-    """The words after the program, fit to be published: no places on a disk and no secrets."""
-    visible: list[str] = []
-    previous = ""
+def recorded(command: Sequence[str]) -> tuple[str, ...]:
+    """The words after the program, fit to be published."""
+    words: list[str] = []
+    flag: str | None = None  # the flag that waits for its value; empty for one that is not known
     for word in command[1:]:
-        flag, equals, value = word.partition("=")
-        if equals and flag.startswith("-"):
-            visible.append(f"{flag}={_HIDDEN if _is_secret(flag) else _shown(value)}")
-            previous = ""
+        if _is_flag(word):
+            shown, flag = _flag(word)
         else:
-            visible.append(_HIDDEN if _is_secret(previous) else _shown(word))
-            previous = word
-    return tuple(word[:_LONGEST] for word in visible[:_MOST])
+            shown = _value(flag, word) if flag is not None else _positional(word)
+            flag = flag if flag == "" else None
+        if shown != _HIDDEN or words[-1:] != [_HIDDEN]:
+            words.append(shown)
+    return tuple(words[:_MOST])
 
 
-def _is_secret(flag: str) -> bool:
-    return flag.startswith("-") and bool(_SECRET.search(flag)) and not _COUNTS.search(flag)
+def _is_flag(word: str) -> bool:
+    return word.startswith("-") and not _NUMBER.fullmatch(word)
 
 
-def _shown(word: str) -> str:
-    try:
-        value: Json = json.loads(word)
-    except ValueError:
-        value = word
-    if isinstance(value, dict | list):
-        return json.dumps(_without_places(value), ensure_ascii=False)
-    return _plain(word)
+def _flag(word: str) -> tuple[str, str | None]:
+    """A flag as it is shown, and its name where a value may follow: empty if it is not known."""
+    flag, equals, value = word.partition("=")
+    name = _name(flag)
+    if not _is_known(name):
+        return _HIDDEN, ""
+    if equals:
+        return f"{flag}={_value(name, value)}", None
+    return flag, None if name in _SWITCHES else name
 
 
-def _without_places(value: Json) -> Json:
-    if isinstance(value, dict):
-        return {
-            key: _HIDDEN
-            if _SECRET.search(key) and not _COUNTS.search(key)
-            else _without_places(item)
-            for key, item in value.items()
-        }
-    if isinstance(value, list):
-        return [_without_places(item) for item in value]
-    return _plain(value) if isinstance(value, str) else value
+def _name(flag: str) -> str:
+    return flag.lstrip("-").replace("_", "-")
 
 
-def _plain(text: str) -> str:
-    """The text, unless it is a place on a disk or has signs that the format does not take."""
-    text = re.sub(r"[\x00-\x1f<>]", "", text)
-    if "/" not in text and "\\" not in text and not text.startswith("~"):
-        return text
-    is_hub_name = _HUB_NAME.fullmatch(text) is not None
-    return text if is_hub_name and not Path(text).exists() else _HIDDEN
+def _is_known(name: str) -> bool:
+    config, dot, key = name.partition(".")
+    if dot:
+        return config in _CONFIGS and key.replace("-", "_") in _SETTINGS
+    return name in _NUMBERS | _WORDS | _SWITCHES | _MODELS | _CONFIGS
 
 
-Command = tuple[str, ...]
-Door = Address | Command
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Doors:
-    """The way to the baseline's server and to that of each method, in their order."""
-
-    base: Door
-    spec: tuple[Door, ...]
-    option: str
-
-
-def doors(reach: ConnectionOptions) -> Doors:
-    """The ways that the options name. Raises `UsageError` when they are not one set of them."""
-    urls = [text for text in (reach.base_url, *reach.spec_base_urls) if text]
-    commands = [text for text in (reach.server_command, *reach.spec_server_commands) if text]
-    if urls and commands:
-        message = "give servers that run (--base-url) or commands that start them, not both"
-        raise UsageError(message)
-    if reach.base_url is not None:
-        return Doors(
-            base=parse(reach.base_url, option="--base-url"),
-            spec=tuple(parse(url, option="--spec-base-url") for url in reach.spec_base_urls),
-            option="--spec-base-url",
-        )
-    if reach.server_command is not None:
-        option = "--spec-server-command"
-        return Doors(
-            base=words(reach.server_command, option="--server-command"),
-            spec=tuple(words(each, option=option) for each in reach.spec_server_commands),
-            option=option,
-        )
-    message = (
-        "this runner needs a server without speculation, --base-url URL or --server-command "
-        '"… --port {port}", and one more with it for each --method: --spec-base-url URL or '
-        "--spec-server-command"
+def _value(name: str, value: str) -> str:
+    config, dot, key = name.partition(".")
+    if dot:
+        return str(_setting(key.replace("-", "_"), value))
+    if config in _CONFIGS:
+        return _configuration(value)
+    shown = (
+        (name in _NUMBERS and (value == PORT or _NUMBER.fullmatch(value) is not None))
+        or (name in _WORDS and _is_word(value))
+        or (name in _MODELS and _is_hub_name(value))
+        or (name == "m" and _MODULE.fullmatch(value) is not None)
     )
-    raise UsageError(message)
+    return value if shown else _HIDDEN
 
 
-def check(found: Doors, campaign: Campaign) -> None:
-    """Raise `UsageError` when the servers are not those that the arms of a campaign need."""
-    methods = speculation(campaign)
-    if not methods:
-        message = (
-            "say with --method how the other server drafts, such as "
-            "--method draft-model:n_max=5 --draft NAME or --method prompt-lookup:n_max=5"
-        )
-        raise UsageError(message)
-    if len(methods) != len(found.spec):
-        message = (
-            f"{len(methods)} methods and {len(found.spec)} {found.option}: speculation is fixed "
-            "when a server starts, so give one for each --method, in their order"
-        )
-        raise UsageError(message)
-    if not isinstance(found.base, Address) and found.base in found.spec:
-        message = f"{found.option} is the baseline's command; give one that turns speculation on"
-        raise UsageError(message)
-    for arm in campaign.arms:
-        if arm.role != "speculation" and not isinstance(arm.method, NoSpeculation):
-            message = f"a server has no arm {arm.id}; leave out that --method"
-            raise UsageError(message)
+def _positional(word: str) -> str:
+    """A subcommand, or a model of the hub."""
+    return word if word in _COMMANDS or _is_hub_name(word) else _HIDDEN
 
 
-def command_lines(found: Doors, campaign: Campaign) -> tuple[str, ...]:
-    """The commands that start a campaign's servers, one line for each arm; none where they run."""
-    methods = speculation(campaign)
-    ways = (door_of(arm, found, methods) for arm in campaign.arms)
-    return tuple(shlex.join(way) for way in ways if not isinstance(way, Address))
+def _configuration(text: str) -> str:
+    try:
+        values: Json = json.loads(text)
+    except (ValueError, RecursionError):
+        return _HIDDEN
+    if not isinstance(values, dict):
+        return _HIDDEN
+    shown = {key if key in _SETTINGS else _HIDDEN: _setting(key, values[key]) for key in values}
+    found = json.dumps(shown, ensure_ascii=False)
+    return found if len(found) <= _LONGEST else _HIDDEN
 
 
-def door_of(arm: ArmPlan, found: Doors, methods: Sequence[Method]) -> Door:
-    """The way to the server of an arm."""
-    return found.spec[methods.index(arm.method)] if arm.role == "speculation" else found.base
+def _setting(key: str, value: Json) -> Json:
+    if key not in _SETTINGS:
+        return _HIDDEN
+    if isinstance(value, str):
+        shown = _is_hub_name(value) if key == "model" else _is_word(value)
+        return value if shown else _HIDDEN
+    return value if value is None or isinstance(value, int | float) else _HIDDEN
 
 
-def speculation(campaign: Campaign) -> list[Method]:
-    """The methods of a campaign in order, each once: concurrency makes several arms of one."""
-    methods = (arm.method for arm in campaign.arms if arm.role == "speculation")
-    return list(dict.fromkeys(methods))
+def _is_word(text: str) -> bool:
+    usual = _WORD.fullmatch(text) is not None or _NUMBER.fullmatch(text) is not None
+    return usual and not _SECRET.search(text)
+
+
+def _is_hub_name(text: str) -> bool:
+    usual = _HUB_NAME.fullmatch(text) is not None and len(text) <= _LONGEST
+    return usual and not _SECRET.search(text) and not Path(text).exists()

@@ -1,64 +1,37 @@
-"""How much was drafted and accepted? From what the answer says, in a fixed order of sources.
+"""Read how much was drafted and accepted from an answer, and refuse what contradicts itself.
 
 Each engine counts under names of its own. Response metrics (vLLM) come first, then timings
 (llama.cpp and its forks), stats (LM Studio) and meta information (SGLang); the difference of the
-metrics page before and after is the last resort. What nobody tells is unknown and never zero.
+metrics page before and after is the last resort. What is not counted is unknown and never zero.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
-from harness.runners.http.counters import Counters
-from harness.runners.openai.answer import Answer, count
+from harness.runners.base import Generation, Totals
+from harness.runners.http.answer import BadAnswerError, count, whole_numbers
+from harness.runners.http.counters import Counted, Counters, without_zeros
+from harness.runners.openai.answer import Answer, ServerTimes
 from schemas.codec import Json
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Counted:
-    """Speculation in one answer, as its engine counts it.
-
-    `steps` are the rounds that drafted, `histogram` has them by accepted length, `depth` is what
-    the server was started with. The last round may have accepted tokens that no longer fitted into
-    the output: engines count those, too.
-    """
-
-    drafted: int
-    accepted: int
-    steps: int | None = None
-    histogram: tuple[int, ...] | None = None
-    depth: int | None = None
 
 
 def counted(answer: Answer, page: Counters | None) -> Counted | None:
     """The counters of the first source that has them, or `None`."""
-    return told(answer) or of_page(page)
+    return in_answer(answer) or (page.counted() if page else None)
 
 
-def told(answer: Answer) -> Counted | None:
-    """What the answer itself says of its drafts, or `None`."""
-    beside = answer.beside
+def in_answer(answer: Answer) -> Counted | None:
+    """What the answer itself states of its drafts, or `None`."""
+    extras = answer.extras
     sources = (
-        _vllm(_part(beside, "metrics", "speculative_decoding")),
-        _named(_part(beside, "timings"), "draft_n", "draft_n_accepted"),
-        _named(_part(beside, "stats"), *_LM_STUDIO),
+        _vllm(_part(extras, "metrics", "speculative_decoding")),
+        _named(_part(extras, "timings"), "draft_n", "draft_n_accepted"),
+        _named(_part(extras, "stats"), *_LM_STUDIO),
         _named(answer.usage, *_LM_STUDIO),  # where LM Studio's older routes have them
-        _sglang(_part(beside, "meta_info")),
-        _sglang(_part(beside, "sglext", "spec_tokens_details")),
+        _sglang(_part(extras, "meta_info")),
+        _sglang(_part(extras, "sglext", "spec_tokens_details")),
         _predicted(_part(answer.usage, "completion_tokens_details")),
     )
     return next((found for found in sources if found is not None), None)
-
-
-def of_page(page: Counters | None) -> Counted | None:
-    """What a server's metrics page counted between two readings."""
-    if page is None:
-        return None
-    return Counted(
-        drafted=page.drafted,
-        accepted=page.accepted,
-        steps=page.rounds,
-        histogram=page.accepted_histogram(0),
-    )
 
 
 _LM_STUDIO = ("total_draft_tokens_count", "accepted_draft_tokens_count")
@@ -111,12 +84,8 @@ def _named(values: Mapping[str, Json], drafted: str, accepted: str) -> Counted |
 
 def _histogram(value: Json) -> tuple[int, ...] | None:
     """Counts by accepted length without zeros at the end."""
-    if not isinstance(value, list) or not value:
-        return None
-    counts = [item for item in value if isinstance(item, int) and item >= 0]
-    while len(counts) > 1 and counts[-1] == 0:
-        counts.pop()
-    return tuple(counts) if len(counts) <= len(value) else None
+    counts = whole_numbers(value)
+    return None if counts is None or min(counts) < 0 else without_zeros(counts)
 
 
 def _part(values: Mapping[str, Json], *names: str) -> Mapping[str, Json]:
@@ -124,3 +93,54 @@ def _part(values: Mapping[str, Json], *names: str) -> Mapping[str, Json]:
     for name in names:
         part = part.get(name) if isinstance(part, dict) else None
     return part if isinstance(part, dict) else {}
+
+
+# Two clocks never agree to the last digit.
+_TOLERANCE = 1.001
+_SLACK_MS = 1.0
+
+
+def check(answer: Answer, times: ServerTimes | None, *, limit: int) -> None:
+    """Raise `BadAnswerError` when there are more tokens than were asked for, or more time."""
+    if answer.output_tokens > limit:
+        message = f"the server counted {answer.output_tokens} tokens where {limit} were asked for"
+        raise BadAnswerError(message)
+    wall_ms = (answer.last_s - answer.began_s) * 1000
+    stated_ms = times.decode_ms + (times.prompt_ms or 0.0) if times else 0.0
+    if stated_ms > wall_ms * _TOLERANCE + _SLACK_MS:
+        message = (
+            f"the server says that it worked for {stated_ms:.0f} ms, "
+            f"but its answer was there after {wall_ms:.0f} ms"
+        )
+        raise BadAnswerError(message)
+
+
+def check_drafts(counted: Counted | None, *, speculates: bool) -> None:
+    """Raise `BadAnswerError` when a plain server drafted."""
+    if counted is not None and counted.drafted and not speculates:
+        message = (
+            f"the baseline's server drafted {counted.drafted} tokens itself; "
+            "give one that was started without speculation"
+        )
+        raise BadAnswerError(message)
+
+
+def check_depth(generation: Generation, *, stated: int | None, asked: int | None) -> None:
+    """Raise `BadAnswerError` when the server drafts deeper than the method says.
+
+    `stated` is the depth that it says it was started with; else its rounds must not have drafted
+    more than the method's on average.
+    """
+    sums = generation.rounds
+    if asked is None or not isinstance(sums, Totals):
+        return
+    found = None
+    if stated is not None and stated != asked:
+        found = f"drafts up to {stated} tokens"
+    elif sums.rounds is not None and (sums.drafted or 0) > sums.rounds * asked:
+        found = f"drafted {sums.drafted} tokens in {sums.rounds} rounds"
+    if found is not None:
+        message = (
+            f"the server {found}, the method says n_max={asked}; give --method the server's depth"
+        )
+        raise BadAnswerError(message)

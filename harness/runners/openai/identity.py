@@ -1,18 +1,22 @@
-"""Which engine answers? Told by its list of models and by pages that only one engine has.
+"""Identify the engine behind a server by its list of models and by pages that only it has.
 
-What it does not say of itself stays out.
+What it does not state of itself stays out.
 """
 
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
+from harness.campaign.model import Campaign
 from harness.errors import BadInputError, suggestion
-from harness.runners.http.client import ServerRefusedError, ServerSilentError
-from harness.runners.openai.answer import count
-from harness.runners.openai.client import Client
+from harness.machine.detect import machine
+from harness.runners.base import EngineReport
+from harness.runners.devices import Backend
+from harness.runners.http.answer import count
+from harness.runners.http.client import Client, ServerRefusedError, ServerSilentError
 from schemas.codec import Json
+from schemas.submission import Engine, Machine, Settings
 
 _MOST_SHOWN = 5
 _FEWEST = 1000
@@ -23,7 +27,7 @@ _QUANTISATION = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Served:
-    """One model in a server's list. All but the id is `None` where the server does not say it.
+    """One model in a server's list. All but the id is `None` where the server does not state it.
 
     `root` is where vLLM and SGLang have the weights from: a repository of the hub or a folder.
     """
@@ -68,20 +72,27 @@ def shown(models: Sequence[Served]) -> str:
     return (", ".join(names[:_MOST_SHOWN]) or "none") + more
 
 
+def offer(models: Sequence[Served]) -> str:
+    """What to do where a server that has these models has no such page or model."""
+    if not models:
+        return "; correct the URL, or look which server listens there"
+    return f"; it offers {shown(models)}: choose with --served-model, or correct the URL"
+
+
 def _served(entry: Mapping[str, Json]) -> Served:
     meta = entry.get("meta")  # llama.cpp
-    said = meta if isinstance(meta, dict) else {}
+    stated = meta if isinstance(meta, dict) else {}
     return Served(
         id=_id(entry) or "",
         root=_text(entry, "root"),
         owner=_text(entry, "owned_by"),
         # vLLM and SGLang; llama.cpp
-        context_tokens=count(entry, "max_model_len") or count(said, "n_ctx"),
-        parameters=_some(said, "n_params"),
-        file_bytes=_some(said, "size"),
-        vocabulary_size=_some(said, "n_vocab"),
+        context_tokens=count(entry, "max_model_len") or count(stated, "n_ctx"),
+        parameters=_some(stated, "n_params"),
+        file_bytes=_some(stated, "size"),
+        vocabulary_size=_some(stated, "n_vocab"),
         # LM Studio; llama.cpp
-        quantisation=quantisation(_text(entry, "quantization") or _text(said, "ftype") or ""),
+        quantisation=quantisation(_text(entry, "quantization") or _text(stated, "ftype") or ""),
     )
 
 
@@ -126,7 +137,7 @@ _OWNERS: dict[str, EngineName] = {
     "organization_owner": "LM Studio",
     "library": "Ollama",
 }
-# The page that tells the version, and the field that has it.
+# The page that states the version, and the field that has it.
 _VERSIONS: dict[EngineName, tuple[tuple[str, str], ...]] = {
     "vLLM": (("/version", "version"),),
     "SGLang": (("/server_info", "version"), ("/get_server_info", "version")),
@@ -185,28 +196,68 @@ def _name(models: tuple[Served, ...]) -> EngineName:
 
 def _software(client: Client) -> str | None:
     """The first word of the header `Server`, unless it names what many engines are built with."""
-    said = (client.software(f"{client.address.api}/models") or "").split("/")[0].split(" ")[0]
-    framework = said.lower() in _FRAMEWORKS
-    return said[:_LONGEST] if _SHOWABLE.fullmatch(said) and not framework else None
+    stated = (client.software(f"{client.address.api}/models") or "").split("/")[0].split(" ")[0]
+    framework = stated.lower() in _FRAMEWORKS
+    return stated[:_LONGEST] if _SHOWABLE.fullmatch(stated) and not framework else None
 
 
 def _lm_studio_models(client: Client) -> tuple[Served, ...]:
     """LM Studio's own list, which has the quantisation."""
-    return read_models(dict(_said(client, "/api/v0/models")))
+    return read_models(dict(_page(client, "/api/v0/models")))
 
 
 def _version(client: Client, name: EngineName) -> str | None:
     for page, key in _VERSIONS.get(name, ()):
-        said = _said(client, page)
-        version = said.get(key) if said else None
+        stated = _page(client, page)
+        version = stated.get(key) if stated else None
         if isinstance(version, str) and _SHOWABLE.fullmatch(version):
             return version[:_LONGEST]
     return None
 
 
-def _said(client: Client, path: str) -> Mapping[str, Json]:
+def _page(client: Client, path: str) -> Mapping[str, Json]:
     try:
         answer = client.get(f"{client.address.root}{path}")
     except (ServerSilentError, ServerRefusedError):
         return {}
     return answer if isinstance(answer, dict) else {}
+
+
+_BACKENDS: dict[str, Backend] = {name: name for name in get_args(Backend)}
+# How builds for one backend mark their version: `0.32.0+cpu`, `0.11.0+cu129`, `0.9.1+rocm631`.
+_MARKS: tuple[tuple[str, Backend], ...] = (("cpu", "cpu"), ("cu", "cuda"), ("rocm", "rocm"))
+
+
+def report_on(
+    identity: Identity, served: Served, campaign: Campaign, backend: str | None
+) -> EngineReport:
+    """Engine and settings. An unknown backend is `other`, on a machine without a GPU `cpu`."""
+    return EngineReport(
+        engine=Engine(
+            runner="openai",
+            name=identity.shown_name,
+            version=identity.version or "unknown",  # a measured campaign must name one
+            commit=identity.commit,
+            build_number=identity.build_number,
+            backend=_BACKENDS[backend] if backend else backend_of(identity, machine()),
+        ),
+        settings=Settings(
+            sampling="greedy",
+            max_output_tokens=campaign.settings.max_output_tokens,
+            context_tokens=served.context_tokens,
+        ),
+    )
+
+
+def backend_of(identity: Identity, described: Machine) -> Backend:
+    """The backend in the mark of a version; without a GPU there is only the processor."""
+    mark = (identity.version or "").partition("+")[2]
+    unmarked: Backend = "other" if described.gpus else "cpu"
+    return next((backend for start, backend in _MARKS if mark.startswith(start)), unmarked)
+
+
+def check_backend(name: str | None) -> None:
+    """Raise `BadInputError` for a backend that the format does not know."""
+    if name is not None and name not in _BACKENDS:
+        message = f"--backend {name!r} is none.{suggestion(name, _BACKENDS)}"
+        raise BadInputError(message)

@@ -1,4 +1,4 @@
-"""What is known about a model that a server keeps? Its name as given, and what the server says."""
+"""Describe a model behind a server by its name and by what the server states of it."""
 
 import re
 from collections.abc import Callable
@@ -10,9 +10,9 @@ from harness.models.describe import Weights, describe, family_of
 from harness.models.folder import cached_folder, describe_folder, is_model_folder
 from harness.models.model_file import ModelFile
 from harness.runners.base import Failure
-from harness.runners.openai.address import Address, api_key
-from harness.runners.openai.command import doors
+from harness.runners.http.client import Address
 from harness.runners.openai.connection import Limits, connect
+from harness.runners.openai.endpoints import api_key, endpoints
 from harness.runners.openai.identity import Served
 from harness.runners.options import ConnectionOptions
 from schemas.canonical import slug
@@ -34,14 +34,14 @@ _TAIL = re.compile(
 class ServedModels:
     """Models behind servers. A name that is a file on this disk is none of them."""
 
-    reach: ConnectionOptions
+    options: ConnectionOptions
     say: Callable[[str], None]
 
     def target(self, name: str | None) -> ModelFile | None:
         """The target by its name, or the one that the baseline's server offers.
 
-        Raises `BadInputError` when nobody says what it is, `MachineError` when the server that
-        could say it does not answer.
+        Raises `BadInputError` when it is named nowhere, `MachineError` when the server that
+        could name it does not answer.
         """
         if name is not None and Path(name).expanduser().is_file():
             return None
@@ -57,9 +57,9 @@ class ServedModels:
         return ModelFile(path=None, model=model_of(name, None))
 
     def _served(self, *, needed: bool) -> Served | None:
-        door = doors(self.reach).base
-        if not isinstance(door, Address):
-            if needed and self.reach.model is None:
+        endpoint = endpoints(self.options).base
+        if not isinstance(endpoint, Address):
+            if needed and self.options.model is None:
                 message = (
                     "a server that is started later cannot be asked now what it serves; "
                     "name the model with --target"
@@ -67,8 +67,8 @@ class ServedModels:
                 raise BadInputError(message)
             return None
         found = connect(
-            door,
-            model=self.reach.model,
+            endpoint,
+            model=self.options.model,
             limits=Limits(startup_s=_ASK_LIMIT_S, answer_s=_ASK_LIMIT_S),
             key=api_key(),
         )
@@ -104,7 +104,7 @@ def model_of(name: str, served: Served | None) -> Model:
 
 
 def _named(name: str | None, served: Served | None) -> str:
-    """What the person says; where that is the server's own word, what the server has it from."""
+    """The name as given; where that is the server's own word, what the server has it from."""
     if served is None:
         return name or ""
     source = served.root or served.id

@@ -12,8 +12,7 @@ from harness.campaign.model import ArmPlan
 from harness.errors import BadInputError, HarnessError, MachineError
 from harness.models.resolve import resolve
 from harness.runners.base import Failure, Generation, PreparedArm, Request
-from harness.runners.inprocess.isolated import Isolated
-from harness.runners.inprocess.session import LlamaCppPython
+from harness.runners.inprocess.isolated import Isolated, LlamaCppPython
 from schemas.method import NgramCache
 from schemas.submission import DraftModel, Oracle
 from tests.harness.campaigns import BASELINE, DRAFT, LOOKUP, campaign

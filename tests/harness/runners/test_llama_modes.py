@@ -11,7 +11,7 @@ from estimates.summary import summarize
 from harness.campaign.model import ArmPlan
 from harness.models.resolve import resolve
 from harness.runners.base import PreparedArm
-from harness.runners.inprocess.session import LlamaCppPython
+from harness.runners.inprocess.isolated import LlamaCppPython
 from schemas.submission import NoSpeculation, Oracle, Placement
 from tests.harness.campaigns import BASELINE, DRAFT, campaign, run
 from tests.harness.runners.test_llama import OUTPUT_TOKENS, TEXTS, generate

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.runners.inprocess.drafters import NgramIndex
+from harness.runners.inprocess.drafting import NgramIndex
 
 
 def index(*tokens: int) -> NgramIndex:

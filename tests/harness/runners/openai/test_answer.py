@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from harness.runners.llama_server.exchange import BadAnswerError
-from harness.runners.openai.answer import ServerTimes, read, server_times
-from harness.runners.openai.client import events
+from harness.runners.http.answer import BadAnswerError
+from harness.runners.openai.answer import ServerTimes, events, read, server_times
 
 if TYPE_CHECKING:
     from harness.runners.openai.answer import Answer

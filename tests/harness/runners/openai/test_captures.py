@@ -9,16 +9,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from harness.runners.http.client import ServerRefusedError, one_line
-from harness.runners.http.counters import read_counters
-from harness.runners.llama_server import log
-from harness.runners.openai.address import Address
-from harness.runners.openai.answer import margins_in, read, server_times
-from harness.runners.openai.client import Client, events
-from harness.runners.openai.counters import Counted, of_page, told
-from harness.runners.openai.identity import Served, read_models
-from harness.runners.openai.report import failure_of
-from harness.runners.openai.rounds import totals
+from harness.runners import failures
+from harness.runners.http.client import Address, Client, ServerRefusedError, one_line
+from harness.runners.http.counters import Counted, read_counters, totals
+from harness.runners.http.session import failure_of
+from harness.runners.openai.answer import events, margins_in, read, server_times
+from harness.runners.openai.counters import in_answer
+from harness.runners.openai.identity import Served, offer, read_models
 
 if TYPE_CHECKING:
     from harness.runners.openai.answer import Answer
@@ -50,12 +47,12 @@ def test_a_plain_stream_has_ids_and_the_servers_times() -> None:
     assert answer.prompt is not None
     assert len(answer.prompt) == answer.prompt_tokens == 64
     assert set(answer.chunk_tokens) == {1}
-    assert told(answer) is None
+    assert in_answer(answer) is None
     assert server_times(answer, salted=True) is not None
 
 
 def test_a_speculating_stream_counts_its_drafts() -> None:
-    assert told(stream("ngram/chat.sse")) == Counted(
+    assert in_answer(stream("ngram/chat.sse")) == Counted(
         drafted=60, accepted=11, steps=12, histogram=(1, 11), depth=5
     )
 
@@ -67,7 +64,7 @@ def test_rounds_are_the_chunks_after_the_first(name: str) -> None:
     made = totals(
         decode_ms=1.0,
         output_tokens=answer.output_tokens,
-        counted=told(answer),
+        counted=in_answer(answer),
         chunk_tokens=answer.chunk_tokens,
     )
 
@@ -91,7 +88,7 @@ def test_the_metrics_page_counted_what_the_answer_says(name: str) -> None:
 
     assert before is not None
     assert after is not None
-    page = of_page(after.since(before))
+    page = after.since(before).counted()
     assert page is not None
     assert (page.drafted, page.accepted, page.steps) == (
         said["num_draft_tokens"],
@@ -134,7 +131,7 @@ def test_what_a_vllm_refuses_is_a_reason_and_a_way_out(
     text = (VLLM / "none" / f"error_{name}.json").read_text()
     error = ServerRefusedError(status, one_line(text))
 
-    failure = failure_of(error, CLIENT, models=(Served(id="SmolLM2"),))
+    failure = failure_of(error, CLIENT, offers=offer((Served(id="SmolLM2"),)))
 
     assert failure.reason == reason
     assert said in failure.detail
@@ -152,7 +149,7 @@ def test_what_a_vllm_refuses_is_a_reason_and_a_way_out(
 def test_the_log_of_a_vllm_that_did_not_start_says_why(name: str, reason: str, said: str) -> None:
     text = (VLLM / "start" / f"{name}.log").read_text()
 
-    failure = log.failure(text, otherwise="crashed", what="vllm ended with exit code 1")
+    failure = failures.failure_in_log(text, otherwise="crashed", what="vllm ended with exit code 1")
 
     assert failure.reason == reason
     assert re.search(said, failure.detail)

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from harness.runners.http.counters import Counters
+from harness.runners.http.counters import Counted, Counters
 from harness.runners.openai.answer import Answer
-from harness.runners.openai.counters import Counted, counted, told
+from harness.runners.openai.counters import counted, in_answer
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -40,7 +40,7 @@ def answer(
         prompt_tokens=5,
         output_tokens=10,
         finish="length",
-        beside=beside or {},
+        extras=beside or {},
         usage=usage or {},
     )
 
@@ -61,7 +61,7 @@ def test_sources_are_asked_in_their_order() -> None:
 
 
 def test_vllm_tells_steps_histogram_and_the_depth_it_was_started_with() -> None:
-    assert told(answer({"metrics": VLLM})) == Counted(
+    assert in_answer(answer({"metrics": VLLM})) == Counted(
         drafted=15, accepted=4, steps=3, histogram=(1, 0, 2), depth=5
     )
 
@@ -81,19 +81,19 @@ def test_vllm_tells_steps_histogram_and_the_depth_it_was_started_with() -> None:
     ids=["in sglext", "under its names before 2026"],
 )
 def test_sglang_counts_are_found_under_each_of_their_names(beside: dict[str, Any]) -> None:
-    assert told(answer(beside)) == Counted(drafted=12, accepted=1, steps=4)
+    assert in_answer(answer(beside)) == Counted(drafted=12, accepted=1, steps=4)
 
 
 def test_predicted_tokens_of_the_usage_count_unless_they_are_all_zero() -> None:
     details = {"accepted_prediction_tokens": 3, "rejected_prediction_tokens": 5}
     zeros = {"accepted_prediction_tokens": 0, "rejected_prediction_tokens": 0}
 
-    assert told(answer(usage={"completion_tokens_details": details})) == Counted(
+    assert in_answer(answer(usage={"completion_tokens_details": details})) == Counted(
         drafted=8, accepted=3
     )
-    assert told(answer(usage={"completion_tokens_details": zeros})) is None
+    assert in_answer(answer(usage={"completion_tokens_details": zeros})) is None
 
 
 @pytest.mark.parametrize("value", [None, -1, 1.5, True, "7"])
 def test_what_is_no_count_is_no_source(value: Any) -> None:  # noqa: ANN401 - anything of JSON
-    assert told(answer({"timings": {"draft_n": value, "draft_n_accepted": 3}})) is None
+    assert in_answer(answer({"timings": {"draft_n": value, "draft_n_accepted": 3}})) is None

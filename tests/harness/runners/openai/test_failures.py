@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from harness.runners.base import Failure
-from harness.runners.http.client import ServerRefusedError, one_line
-from harness.runners.openai.address import parse
-from harness.runners.openai.client import Client
-from harness.runners.openai.report import failure_of
+from harness.runners.http.client import Client, ServerRefusedError, one_line
+from harness.runners.http.session import failure_of
+from harness.runners.openai.endpoints import parse
+from harness.runners.openai.identity import offer
 from tests.harness.runners.openai.fake_server import serving
 from tests.harness.runners.openai.sessions import on_fakes, open_session, plan, request
 
@@ -42,7 +42,7 @@ def test_a_web_server_is_told_from_one_for_models() -> None:
     said = one_line("\n<!DOCTYPE HTML>\n<html lang='en'><p>Error code: 404</p></html>")
     there = Client(address=parse("http://127.0.0.1:8000", option="--base-url"), limit_s=1)
 
-    failure = failure_of(ServerRefusedError(404, said), there)
+    failure = failure_of(ServerRefusedError(404, said), there, offers=offer(()))
 
     assert failure.detail == (
         "HTTP 404: a web page, not the answer of a server for models; "

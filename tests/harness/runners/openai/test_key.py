@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from harness.errors import BadInputError, MachineError
-from harness.runners.openai.address import api_key
+from harness.runners.openai.endpoints import api_key
 from harness.runners.openai.session import OpenAiServer
 from harness.runners.options import ConnectionOptions
 from schemas.codec import encode
@@ -22,17 +22,15 @@ if TYPE_CHECKING:
 KEY = "sk-5ecret-k3y"
 
 
-def test_our_variable_wins_over_the_usual_one() -> None:
-    both = {"DRAFTMAP_API_KEY": "ours", "OPENAI_API_KEY": "usual"}
-
-    assert api_key(both) == "ours"
-    assert api_key({"DRAFTMAP_API_KEY": " ", "OPENAI_API_KEY": "usual\n"}) == "usual"
+def test_only_our_own_variable_is_read() -> None:
+    assert api_key({"DRAFTMAP_API_KEY": "ours\n", "OPENAI_API_KEY": "another"}) == "ours"
+    assert api_key({"DRAFTMAP_API_KEY": " ", "OPENAI_API_KEY": "another"}) is None
     assert api_key({}) is None
 
 
 def test_what_cannot_be_a_key_is_refused_without_being_shown() -> None:
-    with pytest.raises(BadInputError, match="OPENAI_API_KEY") as raised:
-        api_key({"OPENAI_API_KEY": "one\r\nHost: other"})
+    with pytest.raises(BadInputError, match="DRAFTMAP_API_KEY") as raised:
+        api_key({"DRAFTMAP_API_KEY": "one\r\nHost: other"})
 
     assert "Host" not in str(raised.value)
 
@@ -40,12 +38,13 @@ def test_what_cannot_be_a_key_is_refused_without_being_shown() -> None:
 def test_a_server_that_wants_a_key_is_told_apart_from_one_that_refuses_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-of-a-service")
     monkeypatch.delenv("DRAFTMAP_API_KEY", raising=False)
     with serving(key=KEY) as server:
         without = open_session(plan(), base_url=server.url, spec_base_urls=(server.url,))
         with pytest.raises(MachineError, match="wants a key: set DRAFTMAP_API_KEY"):
             without.report()
+        assert not any("Authorization" in each for each in server.state.headers)
         monkeypatch.setenv("DRAFTMAP_API_KEY", "another-k3y")
         wrong = open_session(plan(), base_url=server.url, spec_base_urls=(server.url,))
         with pytest.raises(MachineError, match="refused the key in DRAFTMAP_API_KEY") as raised:

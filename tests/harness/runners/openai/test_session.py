@@ -9,7 +9,7 @@ import pytest
 from harness.errors import MachineError
 from harness.models.model_file import ModelFile
 from harness.runners.base import Failure, Generation, Totals
-from harness.runners.openai.rounds import totals
+from harness.runners.http.counters import totals
 from schemas.submission import Model
 from tests.harness.campaigns import BASELINE
 from tests.harness.runners.openai.fake_answers import DRAFT, MODEL, PROMPT_TOKENS, answer

@@ -44,7 +44,7 @@ def test_each_arm_and_block_has_a_server_of_its_own() -> None:
     assert baseline.load_s is not None
     assert baseline.load_s > 0
     assert baseline.argv is not None
-    assert baseline.argv == ("-m", FAKE, "--port", "{port}")
+    assert baseline.argv == ("-m", "…", "--port", "{port}")
     for result in (first, second, speculating):
         assert isinstance(result, Generation), result
     assert isinstance(speculating, Generation)

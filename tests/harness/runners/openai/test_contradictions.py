@@ -10,12 +10,12 @@ from hypothesis import strategies as some
 
 from harness.errors import BadInputError
 from harness.runners.base import Generation, Totals
-from harness.runners.llama_server.exchange import BadAnswerError
-from harness.runners.openai import rounds
+from harness.runners.http.answer import BadAnswerError
+from harness.runners.http.counters import Counted, totals
+from harness.runners.openai import counters
 from harness.runners.openai.answer import Answer, ServerTimes, read, server_times
-from harness.runners.openai.counters import Counted, told
+from harness.runners.openai.counters import in_answer
 from harness.runners.openai.identity import choose, quantisation, read_models
-from harness.runners.openai.rounds import totals
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -68,7 +68,7 @@ def test_whatever_is_streamed_is_read_or_refused(chunks: list[dict[str, Any]]) -
     made = totals(
         decode_ms=1.0,
         output_tokens=answer.output_tokens,
-        counted=told(answer),
+        counted=in_answer(answer),
         chunk_tokens=answer.chunk_tokens if answer.tokens else (),
     )
     server_times(answer, salted=True)
@@ -95,21 +95,21 @@ def test_whatever_lists_models_is_read(value: Any) -> None:  # noqa: ANN401 - an
 def test_more_accepted_than_drafted_counts_something_else() -> None:
     timings = {"draft_n": 3, "draft_n_accepted": 4}
 
-    assert told(with_beside({"timings": timings})) is None
-    assert told(with_beside({"timings": {**timings, "draft_n": 4}})) == Counted(
+    assert in_answer(with_beside({"timings": timings})) is None
+    assert in_answer(with_beside({"timings": {**timings, "draft_n": 4}})) == Counted(
         drafted=4, accepted=4
     )
 
 
 def test_a_server_cannot_have_worked_longer_than_the_answer_took() -> None:
-    rounds.check(ANSWER, ServerTimes(decode_ms=90.0, prompt_ms=100.0), limit=10)
+    counters.check(ANSWER, ServerTimes(decode_ms=90.0, prompt_ms=100.0), limit=10)
     with pytest.raises(BadAnswerError, match="worked for 210 ms, but its answer was there after 2"):
-        rounds.check(ANSWER, ServerTimes(decode_ms=110.0, prompt_ms=100.0), limit=10)
+        counters.check(ANSWER, ServerTimes(decode_ms=110.0, prompt_ms=100.0), limit=10)
 
 
 def test_an_answer_cannot_be_longer_than_was_asked_for() -> None:
     with pytest.raises(BadAnswerError, match="counted 10 tokens where 9 were asked for"):
-        rounds.check(ANSWER, None, limit=9)
+        counters.check(ANSWER, None, limit=9)
 
 
 def test_rounds_cannot_draft_more_than_the_depth() -> None:
@@ -119,13 +119,13 @@ def test_rounds_cannot_draft_more_than_the_depth() -> None:
         rounds=Totals(decode_ms=5.0, rounds=3, drafted=12, accepted=6),
     )  # fmt: skip
 
-    rounds.check_depth(drafting, told=None, asked=4)
-    rounds.check_depth(drafting, told=4, asked=4)
-    rounds.check_depth(drafting, told=5, asked=None)
+    counters.check_depth(drafting, stated=None, asked=4)
+    counters.check_depth(drafting, stated=4, asked=4)
+    counters.check_depth(drafting, stated=5, asked=None)
     with pytest.raises(BadAnswerError, match="12 tokens in 3 rounds, the method says n_max=3"):
-        rounds.check_depth(drafting, told=None, asked=3)
+        counters.check_depth(drafting, stated=None, asked=3)
     with pytest.raises(BadAnswerError, match="drafts up to 5 tokens, the method says n_max=4"):
-        rounds.check_depth(drafting, told=5, asked=4)
+        counters.check_depth(drafting, stated=5, asked=4)
 
 
 @pytest.mark.parametrize(
@@ -154,5 +154,5 @@ def with_beside(beside: Mapping[str, Any]) -> Answer:
         prompt_tokens=5,
         output_tokens=10,
         finish="length",
-        beside=beside,
+        extras=beside,
     )

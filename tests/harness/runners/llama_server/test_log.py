@@ -1,4 +1,4 @@
-"""A log tells why a server died and where the layers really lie."""
+"""A log says where the layers really lie."""
 
 import pytest
 
@@ -46,43 +46,3 @@ def test_a_silent_log_says_nothing_about_layers() -> None:
 def test_memory_is_summed_by_device() -> None:
     assert log.buffers_mib(TWO_ON_A_CARD) == {"CUDA0": 3600.25, "CPU": 1500.0}
     assert log.buffers_mib(NO_GPU) == {"CPU": pytest.approx(293.64)}
-
-
-@pytest.mark.parametrize(
-    ("line", "reason"),
-    [
-        ("ggml_cuda: cudaMalloc failed: out of memory", "out-of-memory"),
-        ("the draft model 'x' is not compatible with the target model 'y'", "vocabulary-mismatch"),
-        ("llama_model_load: error loading model: missing tensor", "load-failed"),
-        ("all slots are idle", None),
-    ],
-)
-def test_the_log_names_the_reason(line: str, reason: str | None) -> None:
-    assert log.reason_in(f"loading\n{line}\nexiting\n") == reason
-
-
-def test_the_last_line_about_an_error_is_quoted() -> None:
-    text = "loading\nerror:  cannot   open x\nbye\n"
-
-    assert log.failure(text, otherwise="crashed", what="it ended").detail == (
-        "it ended: error: cannot open x"
-    )
-
-
-def test_an_empty_log_is_said_to_be_empty() -> None:
-    assert log.last_words("") == "its log is empty"
-
-
-def test_the_line_that_decided_the_reason_is_quoted() -> None:
-    text = "cudaMalloc failed: out of memory\nerror loading model: x\nfailed to load model\n"
-
-    failure = log.failure(text, otherwise="crashed", what="it ended")
-
-    assert failure.reason == "out-of-memory"
-    assert failure.detail == "it ended: cudaMalloc failed: out of memory"
-
-
-def test_the_reason_of_an_abort_is_quoted_and_not_its_backtrace() -> None:
-    text = "ngram-map.cpp:237: idx > cur_len: assert failed\n#1  0x7f1 in ggml_abort ()\n"
-
-    assert log.last_words(text) == "ngram-map.cpp:237: idx > cur_len: assert failed"

@@ -4,13 +4,14 @@ from copy import deepcopy
 
 import pytest
 
-from harness.runners.http.counters import Counters
+from harness.runners.base import Totals
+from harness.runners.http.answer import BadAnswerError
+from harness.runners.http.counters import Counters, totals
 from harness.runners.llama_server.exchange import (
-    BadAnswerError,
     Completion,
+    counted_in,
     margins_in,
     read_completion,
-    totals,
 )
 from schemas.codec import Json
 
@@ -35,6 +36,15 @@ def changed(**timings: Json) -> Json:
     assert isinstance(stated, dict)
     stated.update(timings)
     return answer
+
+
+def sums(done: Completion, page: Counters | None) -> Totals:
+    return totals(
+        decode_ms=done.decode_ms,
+        output_tokens=done.output_tokens,
+        counted=counted_in(done, speculates=True, page=page),
+        page=page,
+    )
 
 
 def test_tokens_counts_and_times_are_read() -> None:
@@ -72,7 +82,7 @@ def test_rounds_follow_from_tokens_and_accepted_drafts() -> None:
     # Four tokens: the first from the prompt, two accepted, so one pass of the target.
     counted = Counters(rounds=1, drafted=3, accepted=2, accepted_at=(1, 1, 0))
 
-    found = totals(read_completion(ANSWER), speculates=True, counted=counted)
+    found = sums(read_completion(ANSWER), counted)
 
     assert (found.rounds, found.drafted, found.accepted) == (1, 3, 2)
     assert found.accepted_histogram == (0, 0, 1)
@@ -81,7 +91,7 @@ def test_rounds_follow_from_tokens_and_accepted_drafts() -> None:
 def test_metrics_that_disagree_with_the_answer_are_kept_beside_it_and_give_no_histogram() -> None:
     counted = Counters(rounds=1, drafted=3, accepted=1, accepted_at=(1,))
 
-    found = totals(read_completion(ANSWER), speculates=True, counted=counted)
+    found = sums(read_completion(ANSWER), counted)
 
     assert (found.drafted, found.accepted, found.accepted_histogram) == (3, 2, None)
     assert (found.metrics_drafted, found.metrics_accepted) == (3, 1)
@@ -90,7 +100,7 @@ def test_metrics_that_disagree_with_the_answer_are_kept_beside_it_and_give_no_hi
 def test_metrics_that_agree_are_not_said_again() -> None:
     counted = Counters(rounds=1, drafted=3, accepted=2, accepted_at=(1, 1, 0))
 
-    found = totals(read_completion(ANSWER), speculates=True, counted=counted)
+    found = sums(read_completion(ANSWER), counted)
 
     assert (found.metrics_drafted, found.metrics_accepted) == (None, None)
 
@@ -102,7 +112,7 @@ def test_accepted_tokens_that_are_not_listed_are_still_counted() -> None:
     found = read_completion(listed)
 
     assert (len(found.tokens), found.output_tokens) == (2, 4)
-    assert totals(found, speculates=True, counted=None).rounds == 1
+    assert sums(found, None).rounds == 1
     with pytest.raises(BadAnswerError, match="has 1 tokens, but its timings speak of 4"):
         read_completion({**ANSWER, "tokens": [472]})
 
@@ -113,7 +123,7 @@ def test_an_answer_that_does_not_speak_of_drafts_drafted_nothing() -> None:
     assert isinstance(timings, dict)
     del timings["draft_n"], timings["draft_n_accepted"]
 
-    found = totals(read_completion(answer), speculates=True, counted=None)
+    found = sums(read_completion(answer), None)
 
     assert (found.rounds, found.drafted, found.accepted) == (3, 0, 0)
     assert found.accepted_histogram == (3,)

@@ -10,8 +10,9 @@ from harness.campaign.arms import label
 from harness.campaign.methods import parse
 from harness.campaign.model import ArmPlan, Campaign
 from harness.runners.base import Generation, PreparedArm, Request, Totals
-from harness.runners.inprocess.session import LlamaCppPython
+from harness.runners.inprocess.isolated import LlamaCppPython
 from harness.runners.llama_server.session import LlamaServer
+from harness.runners.options import ConnectionOptions
 from schemas.submission import Ngram
 from tests.harness.campaigns import BASELINE, DRAFT, campaign
 
@@ -62,7 +63,7 @@ def plan(weights: Path) -> Campaign:
 
 @pytest.fixture(scope="module")
 def session(plan: Campaign, binary: str) -> Iterator[Session]:
-    opened = LlamaServer(binary=binary).open(plan)
+    opened = LlamaServer(ConnectionOptions(binary=binary)).open(plan)
     yield opened
     opened.close()
 

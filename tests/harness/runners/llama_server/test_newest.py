@@ -10,8 +10,9 @@ import pytest
 
 from harness.runners.base import Generation, PreparedArm, Request, Totals
 from harness.runners.llama_server.session import LlamaServer
+from harness.runners.options import ConnectionOptions
 from tests.harness.campaigns import BASELINE, DRAFT, campaign
-from tests.harness.runners.server.test_real import ngram
+from tests.harness.runners.llama_server.test_real import ngram
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -46,7 +47,7 @@ def session(weights: Path, program: Path) -> Iterator[Session]:
         draft=weights,
         context_tokens=512,
     )
-    opened = LlamaServer(binary=str(program)).open(plan)
+    opened = LlamaServer(ConnectionOptions(binary=str(program))).open(plan)
     yield opened
     opened.close()
 

@@ -22,6 +22,7 @@ from harness.runners.llama_server import launch
 from harness.runners.llama_server.binary import find
 from harness.runners.llama_server.launch import Launcher
 from harness.runners.llama_server.session import LlamaServer
+from harness.runners.options import ConnectionOptions
 from schemas.method import NgramSimple
 from tests.harness.campaigns import BASELINE, DRAFT, campaign, run
 from tests.processes import (
@@ -79,7 +80,9 @@ def test_a_method_that_never_fires_and_a_draft_that_does_not_fit_are_told_apart(
 ) -> None:
     planned = plan(weights, NEVER, DRAFT, draft=stranger)
 
-    measured = run(planned, tmp_path / "work.jsonl", runner=LlamaServer(binary=binary))
+    measured = run(
+        planned, tmp_path / "work.jsonl", runner=LlamaServer(ConnectionOptions(binary=binary))
+    )
 
     arms = {arm.id: arm for arm in measured.arms}
     assert arms["draft-model-n4"].reason == "vocabulary-mismatch"
@@ -156,7 +159,7 @@ def test_a_server_that_is_killed_while_it_answers_is_a_crash_and_the_next_pass_g
     binary: str, weights: Path
 ) -> None:
     planned = plan(weights, max_output_tokens=4000, context_tokens=4096)
-    session = LlamaServer(binary=binary).open(planned)
+    session = LlamaServer(ConnectionOptions(binary=binary)).open(planned)
     request = Request(arm="baseline", prompt="code-1", max_output_tokens=4000)
     before = children()
     try:

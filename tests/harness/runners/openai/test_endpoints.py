@@ -3,7 +3,8 @@
 import pytest
 
 from harness.errors import BadInputError
-from harness.runners.openai.address import Address, parse
+from harness.runners.http.client import Address
+from harness.runners.openai.endpoints import parse, with_port, words
 
 
 @pytest.mark.parametrize(
@@ -60,3 +61,25 @@ def test_a_password_in_a_url_is_refused_and_not_repeated() -> None:
 
 def test_an_address_is_shown_as_a_url() -> None:
     assert str(parse("http://[::1]:8000/v1", option="--base-url")) == "http://[::1]:8000"
+
+
+def test_words_are_split_as_a_shell_does_and_get_the_port() -> None:
+    command = words("serve 'my model' --port {port} --url=:{port}", option="--server-command")
+
+    assert command == ("serve", "my model", "--port", "{port}", "--url=:{port}")
+    assert with_port(command, 8123) == ("serve", "my model", "--port", "8123", "--url=:8123")
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("vllm serve model", "write {port}"),
+        ("vllm serve 'model --port {port}", "quote it as for a shell"),
+        ("", "write {port}"),
+    ],
+)
+def test_a_command_without_a_place_for_the_port_is_refused(text: str, why: str) -> None:
+    with pytest.raises(BadInputError, match=r"^--server-command") as raised:
+        words(text, option="--server-command")
+
+    assert why in str(raised.value)

@@ -1,4 +1,4 @@
-"""Does a server end with the harness that started it, however that ends?"""
+"""A server ends with the harness that started it, however that ends, and leaves nothing."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import psutil
 import pytest
 
 from harness.runners.http import process
-from tests.processes import eventually, lives
+from tests.processes import PATIENCE_S, eventually, lives
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 
@@ -27,7 +27,7 @@ import sys, time
 from pathlib import Path
 from harness.runners.http import process
 server = process.start(Path(sys.executable), ["-c", sys.argv[1]], port=1)
-print(server.pid, flush=True)
+print(server.pid, server._folder.name, flush=True)
 time.sleep(600)
 """
 
@@ -47,17 +47,20 @@ def gone(group: int) -> bool:
     return eventually(lambda: not group_lives(group))
 
 
-def test_a_server_ends_when_its_harness_is_killed() -> None:
+def test_a_server_ends_when_its_harness_is_killed_and_its_log_is_removed() -> None:
     with subprocess.Popen(
         [sys.executable, "-c", HARNESS, SLEEPER], stdout=subprocess.PIPE, text=True
     ) as harness:
         assert harness.stdout is not None
-        server = int(harness.stdout.readline())
+        pid, folder = harness.stdout.readline().split()
+        server = int(pid)
         assert group_lives(server)
+        assert Path(folder, "log").is_file()
         harness.send_signal(signal.SIGKILL)
         harness.wait()
 
     assert gone(server)
+    assert eventually(lambda: not Path(folder).exists())
 
 
 def test_a_stubborn_server_and_its_children_end_too(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -78,3 +81,18 @@ def test_the_guard_goes_when_the_server_was_ended() -> None:
     server.end()
 
     assert not group_lives(guard)
+
+
+def interrupted() -> None:
+    raise KeyboardInterrupt
+
+
+def test_a_server_that_is_interrupted_while_it_loads_is_ended() -> None:
+    server = process.start(Path(sys.executable), ["-c", SLEEPER], port=process.free_port())
+    assert psutil.pid_exists(server.pid)
+
+    with pytest.raises(KeyboardInterrupt):
+        server.wait_until_ready(PATIENCE_S, ask=interrupted)
+
+    assert not server.running()
+    assert not psutil.pid_exists(server.pid)

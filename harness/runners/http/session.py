@@ -1,0 +1,250 @@
+"""The session of every runner that asks servers; a dialect says how one is started and asked.
+
+Servers remember: prompts, and with some n-gram methods all earlier answers. What one arm or one
+block has seen must not help the next, so a server that the harness starts is fresh for each arm in
+each block.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Generic, TypeVar
+
+from harness.campaign.model import ArmPlan, Campaign
+from harness.errors import BadInputError
+from harness.runners.base import (
+    Failure,
+    Finished,
+    Generation,
+    PreparedArm,
+    Request,
+    together,
+)
+from harness.runners.failures import reason_in_answer
+from harness.runners.http.answer import BadAnswerError
+from harness.runners.http.client import (
+    Client,
+    ServerRefusedError,
+    ServerSilentError,
+    without_key,
+)
+from harness.runners.http.process import ServerProcess
+from schemas.submission import Probes
+
+KEY_VARIABLE = "DRAFTMAP_API_KEY"
+_NO_KEY = (401, 403)
+_NOT_FOUND = 404
+_TOO_MANY = 429
+_SERVER_ERROR = 500
+WARM_UP_OUTPUT_TOKENS = 24
+# No prompt of a suite: a method that remembers must not have seen one before its turn.
+WARM_UP_TEXT = "Name the seven days of the week, then the twelve months, one per line."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Server:
+    """A server that answers. All but `client` is there if the harness started it."""
+
+    client: Client
+    process: ServerProcess | None = None
+    load_s: float | None = None
+    argv: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """One prompt to be answered for an arm. `alone` says that nothing else is asked meanwhile."""
+
+    arm: ArmPlan
+    text: str
+    limit: int
+    alone: bool = True
+    warm_up: bool = False
+
+    @property
+    def speculates(self) -> bool:
+        """Whether the server may draft."""
+        return self.arm.role == "speculation"
+
+
+ServerT = TypeVar("ServerT", bound=Server)
+
+
+class ServerSession(ABC, Generic[ServerT]):
+    """The server of the arm that has its turn. Everything that fails is a value."""
+
+    def __init__(self, campaign: Campaign) -> None:
+        """Nothing is asked or started yet. Raises `BadInputError` for what no server can do."""
+        if campaign.settings.teacher_forced:
+            message = "a server cannot be fed the baseline's text; leave out --teacher-forced"
+            raise BadInputError(message)
+        self._campaign = campaign
+        self._arms = {arm.id: arm for arm in campaign.arms}
+        self._texts = {prompt.id: prompt.text for prompt in campaign.suite.prompts}
+        self._references: set[str] = set()
+        self._started: ServerT | None = None
+        self._turn: tuple[str, int] | None = None
+        self._warm: tuple[str, int] | None = None
+
+    @abstractmethod
+    def _start(self, arm: ArmPlan) -> ServerT | Failure:
+        """A fresh server for an arm, or why there is none; nothing is left then."""
+
+    @abstractmethod
+    def _ask(self, server: ServerT, question: Question) -> Generation:
+        """One answer. Raises what the client raises, or `BadAnswerError`."""
+
+    @abstractmethod
+    def _margins(
+        self, server: ServerT, question: Question, known: Generation
+    ) -> tuple[float, ...] | None:
+        """How sure the plain model was of each token, from a second, untimed answer.
+
+        Probabilities cost time on the server, so the timed answer goes without them. `None` when
+        the second answer differs: then the model does not repeat itself. Raises as `_ask` does.
+        """
+
+    def _unfit(self, server: ServerT, arm: ArmPlan) -> Failure | None:  # noqa: ARG002 - a hook
+        """Why a server cannot be that of an arm."""
+        return None
+
+    def _offers(self, server: ServerT) -> str:  # noqa: ARG002 - a hook
+        """What to do where a server has no such page or model."""
+        return ""
+
+    def prepare(self, arm: str) -> PreparedArm | Failure:
+        """Connect to the arm's server, and discard one generation with speculation on."""
+        plan = self._arms[arm]
+        found = self._server_of(plan, 0)
+        if not isinstance(found, Failure):
+            found = self._unfit(found, plan) or found
+        if isinstance(found, Failure):
+            self.rest()
+            return found
+        warm_up = self._warm_up(found, plan)
+        if isinstance(warm_up, Failure):
+            self.rest()
+            return warm_up
+        return PreparedArm(load_s=found.load_s, warm_up=warm_up, argv=found.argv)
+
+    def generate(self, request: Request) -> Generation | Failure:
+        """Run one generation on the server of this arm and block."""
+        found = self._ready(request)
+        return found if isinstance(found, Failure) else self._answer(found, request, alone=True)
+
+    def generate_together(
+        self, requests: Sequence[Request], concurrency: int
+    ) -> Iterator[Finished]:
+        """Run generations of one arm in one block; one that fails fails alone."""
+        found = self._ready(requests[0]) if requests else None
+
+        def answer(request: Request) -> Generation | Failure:
+            if found is None or isinstance(found, Failure):
+                return found or Failure(reason="other", detail="nothing was asked")
+            return self._answer(found, request, alone=concurrency == 1)
+
+        return together(requests, concurrency, answer)
+
+    def probe(self) -> Probes | None:
+        """A server does not time single steps."""
+        return None
+
+    def rest(self) -> None:
+        """End the server that was started: the memory may be needed for another engine's."""
+        server = self._started
+        self._started = self._turn = self._warm = None
+        if server is not None and server.process is not None:
+            server.process.end()
+
+    def close(self) -> None:
+        """End the server that was started, if one runs."""
+        self.rest()
+
+    def _server_of(self, arm: ArmPlan, block: int) -> ServerT | Failure:
+        """The server of an arm in a block: the one that has its turn, or a fresh one."""
+        if self._started is not None and self._turn == (arm.id, block):
+            return self._started
+        self.rest()
+        found = self._start(arm)
+        if not isinstance(found, Failure):
+            self._started, self._turn = found, (arm.id, block)
+        return found
+
+    def _ready(self, request: Request) -> ServerT | Failure:
+        """The server for a request; a fresh one is warmed up first."""
+        arm = self._arms[request.arm]
+        found = self._server_of(arm, request.block)
+        if isinstance(found, Failure) or found.process is None or self._warm == self._turn:
+            return found
+        warm_up = self._warm_up(found, arm)
+        if isinstance(warm_up, Failure):
+            self.rest()
+            return warm_up
+        return found
+
+    def _warm_up(self, server: ServerT, arm: ArmPlan) -> Generation | Failure:
+        question = Question(arm=arm, text=WARM_UP_TEXT, limit=WARM_UP_OUTPUT_TOKENS, warm_up=True)
+        try:
+            generation = self._ask(server, question)
+        except (ServerSilentError, ServerRefusedError, BadAnswerError) as error:
+            return self._failure(server, error)
+        self._warm = self._turn
+        return generation
+
+    def _answer(self, server: ServerT, request: Request, *, alone: bool) -> Generation | Failure:
+        arm = self._arms[request.arm]
+        text, limit = self._texts[request.prompt], request.max_output_tokens
+        question = Question(arm=arm, text=text, limit=limit, alone=alone)
+        try:
+            generation = self._ask(server, question)
+        except (ServerSilentError, ServerRefusedError, BadAnswerError) as error:
+            return self._failure(server, error)
+        if arm.role == "baseline" and alone and request.prompt not in self._references:
+            self._references.add(request.prompt)
+            with suppress(ServerSilentError, ServerRefusedError, BadAnswerError):
+                known = self._margins(server, question, generation)
+                return replace(generation, margins=known)
+        return generation
+
+    def _failure(self, server: ServerT, error: Exception) -> Failure:
+        """What an exchange that went wrong means; a server that died says why itself.
+
+        Whatever comes next gets a fresh server, unless this one only refused.
+        """
+        failure = failure_of(error, server.client, offers=self._offers(server))
+        if server.process and isinstance(error, ServerSilentError) and not error.late:
+            failure = server.process.death_soon() or failure
+        if not isinstance(error, ServerRefusedError) or error.status >= _SERVER_ERROR:
+            self._turn = None
+        return replace(failure, detail=without_key(failure.detail, server.client.key))
+
+
+def failure_of(error: Exception, client: Client, *, offers: str) -> Failure:
+    """What an exchange that went wrong means: of the server, the request or the time.
+
+    `offers` says what to do where the server has no such page or model.
+    """
+    match error:
+        case ServerSilentError(late=True):
+            return Failure(reason="timed-out", detail=str(error))
+        case ServerSilentError() if isinstance(error.__cause__, ConnectionRefusedError):
+            detail = f"nothing listens at {client.address}; start the server, or correct its URL"
+            return Failure(reason="crashed", detail=detail)
+        case ServerRefusedError():
+            detail = str(error) + _advice(error.status, client, offers)
+            return Failure(reason=reason_in_answer(str(error)) or "bad-answer", detail=detail)
+        case _:
+            return Failure(reason="bad-answer", detail=str(error))
+
+
+def _advice(status: int, client: Client, offers: str) -> str:
+    if status in _NO_KEY:
+        if client.key is None:
+            return f"; the server wants a key: set {KEY_VARIABLE} (no other variable is sent)"
+        return f"; the server refused the key in {KEY_VARIABLE}"
+    if status == _NOT_FOUND:
+        return offers
+    if status == _TOO_MANY:
+        return "; the server limits requests: lift its limit, or lower --concurrency"
+    return "; its own log says more" if status >= _SERVER_ERROR else ""

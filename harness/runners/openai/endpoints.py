@@ -1,0 +1,189 @@
+"""Read which servers the options name: URLs of this machine, or commands that start them.
+
+A result file describes the machine that the harness runs on. Figures of a server elsewhere would
+stand under the wrong hardware, so its address is refused.
+"""
+
+import ipaddress
+import os
+import re
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from urllib.parse import SplitResult, urlsplit
+
+from harness.campaign.model import ArmPlan, Campaign
+from harness.errors import BadInputError, UsageError
+from harness.runners.http.client import Address
+from harness.runners.http.session import KEY_VARIABLE
+from harness.runners.options import ConnectionOptions
+from schemas.submission import Method, NoSpeculation
+
+PORT = "{port}"
+_USABLE = re.compile(r"[\x21-\x7e]+")
+_PORTS = {"http": 80, "https": 443}
+# The last part of the path where a server has its OpenAI routes; LM Studio's older ones are in v0.
+_VERSIONS = ("/v1", "/v0")
+
+# A command is the words that start a server, with a place for its port.
+Command = tuple[str, ...]
+Endpoint = Address | Command
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Endpoints:
+    """The endpoint of the baseline's server and that of each method, in their order."""
+
+    base: Endpoint
+    spec: tuple[Endpoint, ...]
+    option: str
+
+
+def endpoints(options: ConnectionOptions) -> Endpoints:
+    """The endpoints that the options name. Raises `UsageError` when they are not one set."""
+    urls = [text for text in (options.base_url, *options.spec_base_urls) if text]
+    commands = [text for text in (options.server_command, *options.spec_server_commands) if text]
+    if urls and commands:
+        message = "give servers that run (--base-url) or commands that start them, not both"
+        raise UsageError(message)
+    if options.base_url is not None:
+        return Endpoints(
+            base=parse(options.base_url, option="--base-url"),
+            spec=tuple(parse(url, option="--spec-base-url") for url in options.spec_base_urls),
+            option="--spec-base-url",
+        )
+    if options.server_command is not None:
+        option = "--spec-server-command"
+        return Endpoints(
+            base=words(options.server_command, option="--server-command"),
+            spec=tuple(words(each, option=option) for each in options.spec_server_commands),
+            option=option,
+        )
+    message = (
+        "this runner needs a server without speculation, --base-url URL or --server-command "
+        '"… --port {port}", and one more with it for each --method: --spec-base-url URL or '
+        "--spec-server-command"
+    )
+    raise UsageError(message)
+
+
+def check(found: Endpoints, campaign: Campaign) -> None:
+    """Raise `UsageError` when the servers are not those that the arms of a campaign need."""
+    methods = speculation(campaign)
+    if not methods:
+        message = (
+            "say with --method how the other server drafts, such as "
+            "--method draft-model:n_max=5 --draft NAME or --method prompt-lookup:n_max=5"
+        )
+        raise UsageError(message)
+    if len(methods) != len(found.spec):
+        message = (
+            f"{len(methods)} methods and {len(found.spec)} {found.option}: speculation is fixed "
+            "when a server starts, so give one for each --method, in their order"
+        )
+        raise UsageError(message)
+    if not isinstance(found.base, Address) and found.base in found.spec:
+        message = f"{found.option} is the baseline's command; give one that turns speculation on"
+        raise UsageError(message)
+    for arm in campaign.arms:
+        if arm.role != "speculation" and not isinstance(arm.method, NoSpeculation):
+            message = f"a server has no arm {arm.id}; leave out that --method"
+            raise UsageError(message)
+
+
+def command_lines(found: Endpoints, campaign: Campaign) -> tuple[str, ...]:
+    """The commands that start a campaign's servers, one line for each arm; none where they run."""
+    methods = speculation(campaign)
+    all_of_them = (endpoint_of(arm, found, methods) for arm in campaign.arms)
+    return tuple(shlex.join(each) for each in all_of_them if not isinstance(each, Address))
+
+
+def endpoint_of(arm: ArmPlan, found: Endpoints, methods: Sequence[Method]) -> Endpoint:
+    """The endpoint of an arm."""
+    return found.spec[methods.index(arm.method)] if arm.role == "speculation" else found.base
+
+
+def speculation(campaign: Campaign) -> list[Method]:
+    """The methods of a campaign in order, each once: concurrency makes several arms of one."""
+    methods = (arm.method for arm in campaign.arms if arm.role == "speculation")
+    return list(dict.fromkeys(methods))
+
+
+def api_key(environment: Mapping[str, str] | None = None) -> str | None:
+    """The key, if one is set. Raises `BadInputError` when it cannot be sent in a header.
+
+    Only our own variable counts: the key that people have in `OPENAI_API_KEY` belongs to a service
+    and must not go to whatever listens on this machine.
+    """
+    found = os.environ if environment is None else environment
+    key = found.get(KEY_VARIABLE, "").strip()
+    if not key:
+        return None
+    if not _USABLE.fullmatch(key):
+        message = f"{KEY_VARIABLE} is no key: it holds blanks, line breaks or other characters"
+        raise BadInputError(message)
+    return key
+
+
+def parse(text: str, *, option: str) -> Address:
+    """The address in a URL. Raises `BadInputError` saying what is wrong with it."""
+    try:
+        parts = urlsplit(text)
+        port = parts.port
+    except ValueError as error:
+        message = f"{option} is no URL ({error}); write http://127.0.0.1:8000"
+        raise BadInputError(message) from error
+    why = _unusable(parts)
+    if why is not None:
+        message = f"{option}: {why}"
+        raise BadInputError(message)
+    path = parts.path.rstrip("/")
+    versioned = path.endswith(_VERSIONS)
+    return Address(
+        host=parts.hostname or "",
+        port=port or _PORTS[parts.scheme],
+        secure=parts.scheme == "https",
+        root=path.rpartition("/")[0] if versioned else path,
+        api=path if versioned else f"{path}/v1",
+    )
+
+
+def _unusable(parts: SplitResult) -> str | None:
+    """Why a URL cannot be used. What stands before an @ is never repeated: it may be a password."""
+    if parts.scheme not in _PORTS or not parts.hostname:
+        return "only http and https URLs are understood; write http://127.0.0.1:8000"
+    if parts.username is not None or parts.password is not None:
+        return f"a URL must not hold a password; put the server's key into {KEY_VARIABLE}"
+    if parts.query or parts.fragment:
+        return "the URL must end with the path; leave out what follows ? or #"
+    if not _is_loopback(parts.hostname):
+        return (
+            f"{parts.hostname} may be another machine, and the result file describes this one; "
+            "run the harness on the machine of the server and give 127.0.0.1"
+        )
+    return None
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def words(command: str, *, option: str) -> tuple[str, ...]:
+    """The words of a command line. Raises `BadInputError` when it has no place for a port."""
+    try:
+        found = tuple(shlex.split(command, posix=os.name != "nt"))
+    except ValueError as error:
+        message = f"{option}: {error}; quote it as for a shell"
+        raise BadInputError(message) from error
+    if not any(PORT in word for word in found):
+        message = f"{option} needs a place for the port: write {PORT}, as in --port {PORT}"
+        raise BadInputError(message)
+    return found
+
+
+def with_port(command: Sequence[str], port: int) -> tuple[str, ...]:
+    """The words as they are run."""
+    return tuple(word.replace(PORT, str(port)) for word in command)

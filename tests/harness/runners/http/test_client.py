@@ -1,0 +1,218 @@
+"""Whatever a server does, the client ends in time and says in one line what was wrong."""
+
+from __future__ import annotations
+
+import socket
+import threading
+import time
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING
+
+import pytest
+
+from harness.runners.base import Failure
+from harness.runners.http.client import (
+    Address,
+    Client,
+    ServerRefusedError,
+    ServerSilentError,
+    one_line,
+)
+from harness.runners.llama_server.exchange import generate
+from tests.harness.runners.openai.sessions import open_session, plan
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+LIMIT_S = 0.3
+# Far below the minutes that a dripping server could take, far above a busy machine's delays.
+IN_TIME_S = 10.0
+HEAD = b"HTTP/1.1 200 OK\r\n"
+JSON = HEAD + b"Content-Type: application/json\r\n"
+
+
+def sends(*parts: bytes) -> Callable[[socket.socket], None]:
+    """A server that sends these parts and closes."""
+
+    def answer(connection: socket.socket) -> None:
+        for part in parts:
+            connection.sendall(part)
+
+    return answer
+
+
+def drips(start: bytes, drop: bytes) -> Callable[[socket.socket], None]:
+    """A server that sends a start and then a drop for ever, more often than the limit."""
+
+    def answer(connection: socket.socket) -> None:
+        connection.sendall(start)
+        while True:
+            connection.sendall(drop)
+            time.sleep(LIMIT_S / 10)
+
+    return answer
+
+
+def floods(start: bytes) -> Callable[[socket.socket], None]:
+    """A server that sends a start and then as much as it can."""
+
+    def answer(connection: socket.socket) -> None:
+        connection.sendall(start)
+        while True:
+            connection.sendall(b"x" * 65536)
+
+    return answer
+
+
+def is_silent(connection: socket.socket) -> None:
+    """A server that takes the question and waits for more."""
+    while connection.recv(65536):
+        pass
+
+
+@contextmanager
+def answering(answer: Callable[[socket.socket], None]) -> Iterator[Address]:
+    """A loopback server that answers every question in the same way."""
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()
+        ended = threading.Event()
+
+        def serve() -> None:
+            while not ended.is_set():
+                with suppress(OSError):
+                    connection, _ = listener.accept()
+                    threading.Thread(target=one, args=(connection,), daemon=True).start()
+
+        def one(connection: socket.socket) -> None:
+            with connection, suppress(OSError):
+                if answer is not is_silent:
+                    connection.recv(65536)
+                answer(connection)
+
+        thread = threading.Thread(target=serve, daemon=True)
+        thread.start()
+        yield Address(host="127.0.0.1", port=listener.getsockname()[1])
+        ended.set()
+        listener.shutdown(socket.SHUT_RDWR)
+        thread.join()
+
+
+LATE = {
+    "silence": is_silent,
+    "a status line that drips": drips(b"HTTP/1.1 200 ", b"O"),
+    "headers that drip": drips(HEAD, b"X: y\r\n"),
+    "a body that drips": drips(JSON + b"Content-Length: 100000\r\n\r\n", b" "),
+    "a body without an end that drips": drips(JSON + b"\r\n", b" "),
+    "chunks that drip": drips(HEAD + b"Transfer-Encoding: chunked\r\n\r\n", b"1\r\n \r\n"),
+    "a refusal that drips": drips(b"HTTP/1.1 500 Oops\r\nContent-Length: 9999\r\n\r\n", b"."),
+    "events that drip": drips(HEAD + b"\r\n", b"data: {}\n\n"),
+}
+
+
+@pytest.mark.parametrize("ask", ["get", "post", "lines"])
+@pytest.mark.parametrize("answer", LATE.values(), ids=LATE)
+def test_the_limit_covers_the_whole_answer_however_it_comes(
+    answer: Callable[[socket.socket], None], ask: str
+) -> None:
+    began = time.monotonic()
+    with answering(answer) as address, pytest.raises(ServerSilentError) as raised:
+        question(Client(address=address, limit_s=LIMIT_S), ask)
+
+    assert raised.value.late
+    assert str(raised.value) == "no answer to /x within 0.3 s; raise --answer-timeout"
+    assert time.monotonic() - began < IN_TIME_S
+
+
+BROKEN = {
+    "it closes at once": (sends(), "closed connection without response"),
+    "it is no HTTP server": (
+        sends(b"SSH-2.0-OpenSSH_9.6 \x1b[31m\r\n"),
+        "SSH-2.0-OpenSSH_9.6 [31m",
+    ),
+    "its garbage has no end": (floods(b""), "no answer to /x from http://127.0.0.1"),
+    "its headers have no end": (floods(HEAD + b"X: "), "got more than 65536 bytes"),
+    "it closes in the headers": (sends(HEAD + b"Content-Le"), "/x is not JSON"),
+    "it closes in the body": (sends(JSON + b'Content-Length: 99\r\n\r\n{"a"'), "was cut off"),
+    "it closes in a chunk": (
+        sends(HEAD + b"Transfer-Encoding: chunked\r\n\r\n20\r\n{"),
+        "IncompleteRead",
+    ),
+    "it sends no JSON": (sends(JSON + b"\r\n<html>"), "/x is not JSON"),
+    "it sends nothing but brackets": (sends(JSON + b"\r\n" + b"[" * 100_000), "/x is not JSON"),
+}
+
+
+@pytest.mark.parametrize(("answer", "why"), BROKEN.values(), ids=BROKEN)
+def test_an_answer_that_is_broken_is_one_line(
+    answer: Callable[[socket.socket], None], why: str
+) -> None:
+    with answering(answer) as address, pytest.raises(ServerSilentError) as raised:
+        Client(address=address, limit_s=IN_TIME_S).get("/x")
+
+    assert not raised.value.late
+    assert why in str(raised.value)
+    assert str(raised.value).isprintable()
+    assert len(str(raised.value)) < 300
+
+
+@pytest.mark.parametrize("ask", ["get", "lines"])
+def test_an_answer_larger_than_any_that_was_asked_for_ends(ask: str) -> None:
+    with answering(floods(HEAD + b"\r\n")) as address:
+        client = Client(address=address, limit_s=60)
+
+        with pytest.raises(ServerSilentError, match="larger than any that was asked for"):
+            question(client, ask)
+
+
+def test_a_redirect_is_not_followed_and_the_key_stays_here() -> None:
+    there = b"HTTP/1.1 302 Found\r\nLocation: http://elsewhere/?k=s3cret\r\n\r\n"
+    with answering(sends(there)) as address, pytest.raises(ServerRefusedError) as raised:
+        Client(address=address, limit_s=IN_TIME_S, key="s3cret").get("/x")
+
+    assert str(raised.value) == (
+        "HTTP 302: it redirects to another address; give that one as the server's URL"
+    )
+
+
+def test_a_refusal_is_one_printable_line_without_the_key() -> None:
+    refusal = b"HTTP/1.1 401 No\r\n\r\n" + b'{"error": {"message": "bad\\nkey \\u001b[1ms3cret"}}'
+    with answering(sends(refusal)) as address, pytest.raises(ServerRefusedError) as raised:
+        Client(address=address, limit_s=IN_TIME_S, key="s3cret").get("/x")
+
+    assert str(raised.value) == "HTTP 401: bad key [1m(the key)"
+    assert len(one_line("x" * 9999)) == 200
+
+
+def test_a_server_that_drips_is_a_trial_that_timed_out_in_both_dialects() -> None:
+    models = JSON + b'\r\n{"data": [{"id": "m"}]}'
+
+    def models_then_drops(connection: socket.socket) -> None:
+        asked.append(1)
+        answer = sends(models) if len(asked) <= 3 else LATE["events that drip"]
+        answer(connection)
+
+    asked: list[int] = []
+    began = time.monotonic()
+    with answering(models_then_drops) as address:
+        session = open_session(
+            plan(),
+            base_url=str(address),
+            spec_base_urls=("http://127.0.0.1:9",),
+            answer_limit_s=LIMIT_S,
+        )
+        failure = session.prepare("baseline")
+        client = Client(address=address, limit_s=LIMIT_S)
+        with pytest.raises(ServerSilentError, match="no answer to /completion within"):
+            generate(client, (1, 2), 8, speculates=False, counts=False)
+
+    assert isinstance(failure, Failure)
+    assert failure.reason == "timed-out"
+    assert time.monotonic() - began < IN_TIME_S
+
+
+def question(client: Client, ask: str) -> object:
+    """One of the three ways to ask, with its answer read to the end."""
+    if ask == "get":
+        return client.text("/x")
+    return client.post("/x", {}) if ask == "post" else list(client.lines("/x", {}))

@@ -1,0 +1,145 @@
+"""An engine's counters become the format's: output_tokens = 1 + accepted + rounds."""
+
+import pytest
+
+from harness.runners.base import Totals
+from harness.runners.http.counters import Counted, Counters, cut_off, read_counters, totals
+
+LLAMA = """\
+# TYPE llamacpp:spec_decode_num_drafts_total counter
+llamacpp:spec_decode_num_drafts_total 6
+llamacpp:spec_decode_draft_tokens_total 24
+llamacpp:spec_decode_accepted_tokens_total 11
+llamacpp:spec_decode_accepted_tokens_per_pos_total{position="0"} 5
+llamacpp:spec_decode_accepted_tokens_per_pos_total{position="1"} 4
+llamacpp:spec_decode_accepted_tokens_per_pos_total{position="2"} 2
+llamacpp:tokens_predicted_total 40
+"""
+VLLM = """\
+vllm:spec_decode_num_drafts_total{engine="0",model_name="m"} 3.0
+vllm:spec_decode_num_drafts_created{engine="0",model_name="m"} 1.7e+09
+vllm:spec_decode_num_draft_tokens_total{engine="0",model_name="m"} 15.0
+vllm:spec_decode_num_accepted_tokens_total{engine="0",model_name="m"} 4.0
+vllm:spec_decode_num_accepted_tokens_per_pos_total{engine="0",model_name="m",position="0"} 3.0
+vllm:spec_decode_num_accepted_tokens_per_pos_total{engine="0",model_name="m",position="1"} 1.0
+"""
+
+
+def test_the_counters_of_llama_cpp_are_read() -> None:
+    assert read_counters(LLAMA) == Counters(
+        rounds=6, drafted=24, accepted=11, accepted_at=(5, 4, 2)
+    )
+
+
+def test_the_counters_of_vllm_are_read() -> None:
+    assert read_counters(VLLM) == Counters(rounds=3, drafted=15, accepted=4, accepted_at=(3, 1))
+
+
+def test_a_page_without_speculation_has_no_counters() -> None:
+    assert read_counters("llamacpp:tokens_predicted_total 40\n") is None
+
+
+def test_two_readings_give_what_happened_between() -> None:
+    before = Counters(rounds=6, drafted=24, accepted=11, accepted_at=(5, 4))
+    after = Counters(rounds=9, drafted=36, accepted=18, accepted_at=(8, 6, 2))
+
+    between = after.since(before)
+
+    assert between == Counters(rounds=3, drafted=12, accepted=7, accepted_at=(3, 2, 2))
+
+
+def test_counts_by_position_become_rounds_by_accepted_length() -> None:
+    # Of 6 rounds 5 took the first token, 4 the second, 2 the third: 1 took none, 1 one, 2 two
+    # and 2 three.
+    counters = Counters(rounds=6, drafted=24, accepted=11, accepted_at=(5, 4, 2))
+
+    assert counters.counted().histogram == (1, 1, 2, 2)
+
+
+def test_positions_that_nobody_reached_are_left_out() -> None:
+    counters = Counters(rounds=3, drafted=12, accepted=3, accepted_at=(3, 0, 0))
+
+    assert counters.counted().histogram == (0, 3)
+
+
+def test_counts_that_cannot_be_are_no_histogram() -> None:
+    counters = Counters(rounds=3, drafted=12, accepted=9, accepted_at=(4, 5))
+
+    assert counters.counted().histogram is None
+
+
+def test_an_engine_that_does_not_count_by_position_gives_no_histogram() -> None:
+    assert Counters(rounds=3, drafted=12, accepted=9).counted().histogram is None
+
+
+def test_rounds_that_did_not_draft_are_counted_as_rounds_of_length_zero() -> None:
+    # 20 tokens: the first, 4 drafting rounds with 6 accepted, and 9 plain ones: 1 + 10 + 9.
+    counted = Counted(drafted=12, accepted=6, steps=4, histogram=(1, 1, 1, 1))
+
+    made = totals(decode_ms=5.0, output_tokens=20, counted=counted)
+
+    assert made == Totals(
+        decode_ms=5.0, rounds=13, drafted=12, accepted=6, accepted_histogram=(10, 1, 1, 1)
+    )
+
+
+def test_accepted_tokens_that_no_longer_fitted_are_taken_off_the_last_round() -> None:
+    # Rounds of 3 drafts accepted 3, 2 and 3 tokens: 1 + 4 + 3 + 4 = 12, cut at 10. The last
+    # round's chunk held 2 tokens, so one of its three accepted tokens is in the output.
+    counted = Counted(drafted=9, accepted=8, steps=3, histogram=(0, 0, 1, 2))
+
+    made = totals(decode_ms=5.0, output_tokens=10, counted=counted, chunk_tokens=(1, 4, 3, 2))
+
+    assert (made.rounds, made.accepted, made.drafted) == (3, 6, 9)
+    assert made.accepted_histogram == (0, 1, 1, 1)
+
+
+def test_chunks_show_what_was_cut_where_plain_rounds_hide_it() -> None:
+    # 2 plain rounds, one draft of which 3 were accepted: 1 + 2 + 4 = 7, cut at 5: one plain token,
+    # then the other, then 2 of the 4. Steps alone (1) would allow 5 - 1 - 3 = 1 round.
+    counted = Counted(drafted=3, accepted=3, steps=1, histogram=(0, 0, 0, 1))
+
+    assert cut_off(counted, 5, (1, 1, 1, 2)) == 2
+    assert cut_off(counted, 5, ()) == 0
+
+
+def test_without_the_last_rounds_length_the_histogram_is_unknown() -> None:
+    counted = Counted(drafted=9, accepted=8, steps=3, histogram=(0, 0, 1, 2))
+
+    made = totals(decode_ms=5.0, output_tokens=10, counted=counted)
+
+    assert (made.rounds, made.accepted) == (3, 6)
+    assert made.accepted_histogram is None
+
+
+def test_an_arm_that_drafted_nothing_has_only_plain_rounds() -> None:
+    made = totals(decode_ms=5.0, output_tokens=10, counted=Counted(drafted=0, accepted=0))
+
+    assert (made.rounds, made.drafted, made.accepted) == (9, 0, 0)
+    assert made.accepted_histogram == (9,)
+
+
+def test_what_nobody_counted_is_unknown_and_not_zero() -> None:
+    assert totals(decode_ms=5.0, output_tokens=10, counted=None) == Totals(decode_ms=5.0)
+
+
+@pytest.mark.parametrize(
+    ("page", "kept"),
+    [((12, 6), (None, None)), ((13, 6), (13, 6)), ((12, 5), (12, 5))],
+)
+def test_the_page_is_kept_where_it_says_something_else(
+    page: tuple[int, int], kept: tuple[int | None, int | None]
+) -> None:
+    counted = Counted(drafted=12, accepted=6, steps=4, histogram=(1, 1, 1, 1))
+    counters = Counters(rounds=4, drafted=page[0], accepted=page[1])
+
+    made = totals(decode_ms=5.0, output_tokens=20, counted=counted, page=counters)
+
+    assert (made.metrics_drafted, made.metrics_accepted) == kept
+    assert (made.drafted, made.accepted) == (12, 6)
+
+
+def test_drafts_of_which_nothing_was_accepted_leave_only_rounds_of_length_zero() -> None:
+    made = totals(decode_ms=5.0, output_tokens=10, counted=Counted(drafted=27, accepted=0))
+
+    assert (made.rounds, made.accepted_histogram) == (9, (9,))

@@ -1,0 +1,98 @@
+"""A result shows of a server's command line what is known to be harmless, and `…` for the rest."""
+
+from pathlib import Path
+
+import pytest
+
+from harness.runners.openai.command import recorded
+
+
+def test_what_makes_a_server_fast_or_slow_is_shown() -> None:
+    command = (
+        "/srv/ann/bin/vllm", "serve", "Qwen/Qwen3-8B", "--port", "{port}", "--dtype", "bfloat16",
+        "--max-num-batched-tokens=512", "--gpu_memory_utilization", "0.9", "--enforce-eager",
+        "--speculative-config",
+        '{"method": "draft_model", "model": "Qwen/Qwen3-0.6B", "num_speculative_tokens": 3}',
+    )  # fmt: skip
+
+    assert recorded(command) == command[1:]
+
+
+def test_the_module_of_an_engine_is_shown_and_any_other_is_not() -> None:
+    sglang = ("python", "-m", "sglang.launch_server", "--speculative-num-steps", "-1")
+
+    assert recorded(sglang) == sglang[1:]
+    assert recorded(("python", "-m", "acme_secret.server")) == ("-m", "…")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--api-key", "hunter2"),
+        ("--hf-token=hunter3",),
+        ("--dtype", "hf_AbCdEfGhIjKl"),
+        ("--dtype", "sk-abcdef"),
+        ("--dtype", "0123456789abcdef0123456789abcdef"),
+        ("--model", "hf_AbCdEf/x"),
+        ("--header", "Authorization: Bearer abc"),
+        ("Bearer", "abc"),
+        ("--proxy", "http://user:pass@host:3128"),
+        ("http://user:pass@host:3128/x",),
+        ("--model", "https://gpu-box/model"),
+        ("--host", "gpu-box.example.org"),
+        ("--host=10.1.2.3",),
+        ("gpu-box",),
+        ("ann@gpu-box",),
+        ("--model", "/home/ann/models/tiny.gguf"),
+        ("-m", "~/tiny.gguf"),
+        ("--tokenizer", "C:\\Users\\ann\\tok"),
+        ("/home/ann/models/tiny",),
+        ("--served-model-name", "ann-private"),
+        ("--log=/var/log/x",),
+        ("--ssh-user", "ann", "ann"),
+        ("-c", "curl http://x"),
+        ("SECRET=abc",),
+        ("--speculative-config", "/home/ann/config.json"),
+        ("--speculative-config", '{"auth": "hunter2", "model": "/home/ann/draft"}'),
+        ("--speculative-config.auth", "hunter2"),
+    ],
+)
+def test_what_may_name_a_person_a_host_a_place_or_a_key_is_not_shown(
+    words: tuple[str, ...],
+) -> None:
+    shown = " ".join(recorded(("program", *words)))
+
+    assert "…" in shown
+    for secret in ("hunter", "hf_", "sk-", "abc", "user", "box", "ann", "10.1", "curl", "var"):
+        assert secret not in shown.replace("--ssh-user", "")
+
+
+def test_a_path_that_looks_like_a_name_of_the_hub_is_a_path(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "ann" / "draft").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path)
+
+    assert recorded(("vllm", "serve", "ann/draft", "--model", "ann/draft")) == (
+        "serve", "…", "--model", "…",
+    )  # fmt: skip
+
+
+def test_hidden_words_in_a_row_are_one_and_what_follows_an_unknown_flag_is_hidden() -> None:
+    command = ("x", "--mine", "a", "b", "--other", "--threads", "4", "--speculative-config", "{}")
+
+    assert recorded(command) == ("…", "--threads", "4", "--speculative-config", "{}")
+
+
+def test_unknown_settings_of_a_configuration_are_hidden_by_name_and_value() -> None:
+    config = '{"method": "ngram", "auth_token": "x", "list": ["a/b"], "prompt_lookup_max": 4}'
+
+    assert recorded(("vllm", "-sc", config)) == (
+        "-sc", '{"method": "ngram", "…": "…", "prompt_lookup_max": 4}',
+    )  # fmt: skip
+
+
+def test_what_is_shown_fits_the_format() -> None:
+    visible = recorded(("x", *("--threads", "4") * 100))
+
+    assert len(visible) == 128
