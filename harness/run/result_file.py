@@ -5,25 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from tempfile import TemporaryFile
 
+from estimates.result_name import canonical_name
 from harness import files
 from harness.errors import BadInputError, HarnessError, MachineError
-from schemas.canonical import canonical_bytes, file_name
+from schemas.canonical import canonical_bytes
 from schemas.codec import encode
 from schemas.contract import findings
 from schemas.submission import Submission
-
-
-def canonical_name(submission: Submission, data: bytes) -> str:
-    """The name that a submission has in the results: machine, target, day and content."""
-    on_cpu = submission.engine.backend == "cpu" or not submission.machine.gpus
-    processor = submission.machine.cpu.name or "unknown"
-    machine = processor if on_cpu else submission.machine.gpus[0].name
-    return file_name(
-        machine=machine,
-        target=submission.target.id,
-        measured_from=submission.measured_from,
-        data=data,
-    )
 
 
 def write(submission: Submission, output: Path | None) -> Path:

@@ -4,7 +4,8 @@ A result is never edited or removed. A newer one of the same contributor may nam
 or maintainers add an entry under its name to `results/lifecycle/`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
+from pathlib import Path
 
 from pipeline.collection.validate import Found, Validated
 from schemas.finding import ROOT, Finding
@@ -21,10 +22,7 @@ def collection_findings(files: Validated) -> dict[str, Found]:
         str(accepted.source.path): superseding_findings(accepted.submission, by_name)
         for accepted in members
     }
-    found |= {
-        str(entry.source.path): _entry_findings(entry.source.path.name, by_name)
-        for entry in files.lifecycle
-    }
+    found |= misnamed_entries([str(entry.source.path) for entry in files.lifecycle], by_name)
     return {file: findings for file, findings in found.items() if findings}
 
 
@@ -78,11 +76,11 @@ def twice_superseded(
     return found
 
 
-def _entry_findings(name: str, collection: Mapping[str, Submission]) -> Found:
-    if name in collection:
-        return ()
+def misnamed_entries(entries: Iterable[str], results: Collection[str]) -> dict[str, Found]:
+    """Lifecycle entries, by path, that are about no result of the collection."""
     message = "there is no result of this name in results/community/; rename the entry"
-    return (Finding(path=ROOT, message=message, rule="lifecycle-name"),)
+    finding = Finding(path=ROOT, message=message, rule="lifecycle-name")
+    return {path: (finding,) for path in entries if Path(path).name not in results}
 
 
 def _missing(name: str) -> Finding:
