@@ -11,11 +11,12 @@ from itertools import zip_longest
 
 from estimates.pairing import PromptPairs, rounds
 from schemas.submission import Method, Trial
+from schemas.vocabulary import METHODS
 
 
 def can_draft(method: Method) -> bool:
     """Whether the method drafts at all; acceptance and fire rate of the others mean nothing."""
-    return method.type not in ("none", "empty-draft")
+    return METHODS[method.type].drafts
 
 
 def tokens_per_round(trials: Sequence[Trial]) -> float | None:

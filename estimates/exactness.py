@@ -17,10 +17,15 @@ NEAR_TIE_LOGITS = 0.1
 _WORST_FIRST: tuple[Exactness, ...] = ("diverged", "diverged-near-tie", "identical")
 
 
-def classify(trial: Trial) -> Exactness:
-    """One output against the baseline's. A difference without a margin counts as diverged."""
-    if trial.outcome != "ok" or not trial.compared_tokens:
+def classify(trial: Trial, baseline: Trial | None = None) -> Exactness:
+    """One output against the baseline's. A difference without a margin counts as diverged.
+
+    Where no tokens were compared, as in imported files, equal digests are equal outputs.
+    """
+    if trial.outcome != "ok":
         return "not-compared"
+    if not trial.compared_tokens:
+        return _by_digest(trial, baseline)
     if trial.first_divergence is None:
         return "identical"
     margin = trial.divergence_margin
@@ -28,10 +33,16 @@ def classify(trial: Trial) -> Exactness:
     return "diverged-near-tie" if near else "diverged"
 
 
-def worst(trials: Sequence[Trial]) -> Exactness:
+def worst(trials: Sequence[Trial], baseline: Sequence[Trial]) -> Exactness:
     """The worst class over the blocks; blocks that were not compared say nothing."""
-    seen = {classify(trial) for trial in trials}
+    seen = {classify(own, base) for own, base in zip(trials, baseline, strict=True)}
     return next((each for each in _WORST_FIRST if each in seen), "not-compared")
+
+
+def _by_digest(trial: Trial, baseline: Trial | None) -> Exactness:
+    if baseline is None or trial.output_sha256 is None or baseline.output_sha256 is None:
+        return "not-compared"
+    return "identical" if trial.output_sha256 == baseline.output_sha256 else "diverged"
 
 
 def count(classes: Iterable[Exactness]) -> ExactnessCounts:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from estimates.decomposition import drafted_lengths
 from estimates.model import Estimate, Interval
 from estimates.prediction import step_ms
 from estimates.repeatability import single_pass
-from estimates.scopes import FIXED_TASKS
-from estimates.wording import bound_text
-from schemas.submission import Arm, Submission, Trial
+from schemas.submission import Arm, NoSpeculation, Oracle, Submission, Trial
+from schemas.vocabulary import FIXED_TASKS, say
 
 # Below one round in ten, even a perfect draft cannot change much.
 RARELY_FIRES = 0.10
@@ -50,7 +47,9 @@ def _why_too_few(estimate: Estimate, submission: Submission) -> str:
         measured = {prompt.task for prompt in submission.suite.prompts}
         missing = [task for task in FIXED_TASKS if task not in measured]
         if missing:
-            return f"No figure over all tasks, because some were not measured: {_listed(missing)}."
+            return (
+                f"No figure over all tasks, because some were not measured: {say.listed(missing)}."
+            )
         return "No figure over all tasks, because a task has no prompt that both arms finished."
     prompts = "prompt was" if estimate.prompts == 1 else "prompts were"
     return f"Only {estimate.prompts} {prompts} compared; an interval needs at least 2."
@@ -62,12 +61,12 @@ def _why_this_speed(estimate: Estimate, arm: Arm, submission: Submission) -> str
             f"{_times(estimate)} the baseline's speed in a single pass of each arm; what disturbed"
             " a pass cannot be told from a difference, so measure at least three blocks."
         )
-    if arm.role == "control" and arm.method.type != "oracle":
+    if arm.role == "control" and not isinstance(arm.method, Oracle):
         return _control(estimate, arm)
     if arm.role == "alternative":
         return f"Without speculation, this setup runs at {_times(estimate)} the baseline's speed."
     if _rarely_fired(estimate) and estimate.verdict != "helps":
-        share = _percent(estimate.fire_rate or 0.0)
+        share = say.percent(estimate.fire_rate or 0.0)
         return f"It drafted in only {share} of rounds, so little could change."
     if estimate.tokens_per_round is None or estimate.round_cost is None:
         return (
@@ -121,7 +120,7 @@ def _verification(estimate: Estimate, submission: Submission) -> tuple[int, floa
 
 def _control(estimate: Estimate, arm: Arm) -> str:
     found = f"{estimate.speedup:.2f}, between {_range(estimate.interval)}"
-    if arm.method.type == "none":
+    if isinstance(arm.method, NoSpeculation):
         return f"The baseline against itself should give 1.00; it gave {found}."
     return f"Nothing is drafted, so the ratio shows the overhead of the loop: {found}."
 
@@ -162,16 +161,8 @@ def _times(estimate: Estimate) -> str:
 def _range(interval: Interval | None) -> str:
     if interval is None:
         return "unknown bounds"
-    return f"{bound_text(interval.low)} and {bound_text(interval.high)}"
-
-
-def _listed(names: Sequence[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+    return f"{say.bound(interval.low)} and {say.bound(interval.high)}"
 
 
 def _words(cause: str | None) -> str:
     return (cause or "other").replace("-", " ")
-
-
-def _percent(fraction: float) -> str:
-    return f"{100 * fraction:.0f} %"

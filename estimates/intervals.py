@@ -10,7 +10,6 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import chdtrc, stdtr, stdtrit
 
 from estimates.model import Interval
 from estimates.pairing import PromptPairs
@@ -81,8 +80,15 @@ def _resampled_log_ratios(rng: np.random.Generator, pairs: PromptPairs) -> NDArr
     return np.asarray(np.median(np.asarray(pairs.block_log_ratios)[chosen], axis=1), np.float64)
 
 
+def t_quantile(freedom: float, probability: float) -> float:
+    """Quantile of Student's t distribution."""
+    from scipy.special import stdtrit  # noqa: PLC0415 - slow to import
+
+    return float(stdtrit(freedom, probability))
+
+
 def _around(mean: float, error: float, freedom: float) -> Interval:
-    reach = float(stdtrit(freedom, (1 + CONFIDENCE) / 2)) * error
+    reach = t_quantile(freedom, (1 + CONFIDENCE) / 2) * error
     return Interval(low=math.exp(mean - reach), high=math.exp(mean + reach))
 
 
@@ -93,6 +99,8 @@ def spearman(one: Sequence[float], other: Sequence[float]) -> float:
 
 def p_of_rank(correlation: float, independent: int) -> float:
     """Two-sided p of a rank correlation over so many independent values, by Student's t."""
+    from scipy.special import stdtr  # noqa: PLC0415 - slow to import
+
     if abs(correlation) >= 1:
         return 0.0
     freedom = independent - 1
@@ -102,6 +110,8 @@ def p_of_rank(correlation: float, independent: int) -> float:
 
 def p_of_even(counts: Sequence[int]) -> float:
     """P of Pearson's chi-square test that all counts have the same expectation."""
+    from scipy.special import chdtrc  # noqa: PLC0415 - slow to import
+
     expected = sum(counts) / len(counts)
     statistic = sum((count - expected) ** 2 for count in counts) / expected
     return float(chdtrc(len(counts) - 1, statistic))

@@ -14,19 +14,7 @@ import numpy as np
 
 from estimates.decomposition import drafted_lengths, position_acceptance
 from schemas.submission import Method, Probes, Trial, VerificationProbe
-
-# Looking up an n-gram takes microseconds, a step milliseconds.
-_FREE_DRAFTS = (
-    "prompt-lookup",
-    "ngram-simple",
-    "ngram-map-k",
-    "ngram-map-k4v",
-    "ngram-mod",
-    "ngram-cache",
-    "suffix",
-    "oracle",
-    "empty-draft",
-)
+from schemas.vocabulary import METHODS
 
 
 def predicted_speedup(
@@ -68,7 +56,7 @@ def step_ms(curve: VerificationProbe, width: int) -> float | None:
 
 def draft_token_ms(method: Method, probes: Probes | None) -> float | None:
     """Milliseconds to draft one token; `None` where that was not probed."""
-    if method.type in _FREE_DRAFTS:
+    if METHODS[method.type].free:
         return 0.0
     draft = getattr(method, "draft", None)
     for probe in (probes.drafting or ()) if probes else ():

@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean, median
-from typing import Literal
 
 from estimates.intervals import equal_weight_mean, stratified_interval, t_interval
 from estimates.model import Control, Interval
@@ -14,11 +13,7 @@ from estimates.pairing import PromptPairs, cpu_ms_per_token, pair
 from estimates.repeatability import widened
 from estimates.scopes import Scope, scopes
 from schemas.submission import Arm, NoSpeculation, Submission, Trial
-
-_KINDS: dict[str, Literal["baseline-again", "empty-draft"]] = {
-    "none": "baseline-again",
-    "empty-draft": "empty-draft",
-}
+from schemas.vocabulary import METHODS
 
 
 def controls(submission: Submission, pairs: Sequence[PromptPairs]) -> Iterator[Control]:
@@ -27,7 +22,7 @@ def controls(submission: Submission, pairs: Sequence[PromptPairs]) -> Iterator[C
     Every prompt counts the same: what an instrument does wrong does not depend on the task.
     """
     for arm in submission.arms:
-        kind = _KINDS.get(arm.method.type)
+        kind = METHODS[arm.method.type].control
         log_ratios = [each.log_ratio for each in pairs if each.arm.id == arm.id]
         if arm.role == "control" and kind is not None and log_ratios:
             yield Control(

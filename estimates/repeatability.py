@@ -22,9 +22,7 @@ import math
 from collections.abc import Sequence
 from statistics import median, stdev
 
-from scipy.special import stdtrit
-
-from estimates.intervals import CONFIDENCE, equal_weight_mean
+from estimates.intervals import CONFIDENCE, equal_weight_mean, t_quantile
 from estimates.model import Interval, Repeatability
 from estimates.pairing import PromptPairs, pair
 from schemas.submission import Arm, Submission, Trial
@@ -170,7 +168,7 @@ def _wall_ms(trial: Trial) -> float | None:
 
 
 def _factor(blocks: int, level: float) -> float:
-    return float(stdtrit(blocks - 1, (1 + level) / 2)) / math.sqrt(blocks)
+    return t_quantile(blocks - 1, (1 + level) / 2) / math.sqrt(blocks)
 
 
 _LEAST_PASSES = 2

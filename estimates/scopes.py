@@ -13,17 +13,7 @@ from dataclasses import dataclass
 from estimates.intervals import equal_weight_mean
 from estimates.pairing import PromptPairs
 from schemas.submission import Arm, Submission, Task, Trial
-
-FIXED_TASKS: tuple[Task, ...] = (
-    "code",
-    "math",
-    "reasoning",
-    "summarization",
-    "chat",
-    "json",
-    "creative",
-    "translation",
-)
+from schemas.vocabulary import FIXED_TASKS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

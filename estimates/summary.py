@@ -134,7 +134,7 @@ def _with_decomposition(estimate: Estimate, scope: Scope) -> Estimate:
         acceptance_rate=parts.acceptance_rate(trials) if drafts else None,
         sequence_acceptance=parts.sequence_acceptance(trials) if drafts else None,
         fire_rate=parts.fire_rate(trials) if drafts else None,
-        exactness=count(worst(pairs.trials) for pairs in prompts),
+        exactness=count(worst(pairs.trials, pairs.baseline_trials) for pairs in prompts),
     )
 
 
@@ -160,7 +160,7 @@ def _prompt_estimate(pairs: PromptPairs) -> PromptEstimate:
         tokens_per_round=parts.tokens_per_round(pairs.trials),
         round_cost=parts.round_cost(pairs),
         acceptance_rate=parts.acceptance_rate(pairs.trials) if drafts else None,
-        exactness=worst(pairs.trials),
+        exactness=worst(pairs.trials, pairs.baseline_trials),
     )
 
 

@@ -8,11 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from estimates.model import (
-    Estimate,
-    Summary,
-    Verdict,
-)
+from estimates.identity import identify
+from estimates.model import Estimate, Summary, Verdict
 from estimates.repeatability import blocks_run
 from estimates.summary import summarize
 from schemas.submission import (
@@ -20,6 +17,7 @@ from schemas.submission import (
     Submission,
     Task,
 )
+from schemas.vocabulary import size_class
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,29 +89,17 @@ def overall(arm: ArmSaid) -> TaskSaid | None:
     return tasks[0] if len(tasks) == 1 else whole
 
 
-# The size classes of the map; `macros.sql` says the same, and a test compares the two.
-SIZE_CLASSES = (
-    (1e9, "<1B"),
-    (3e9, "1\N{EN DASH}3B"),
-    (8e9, "3\N{EN DASH}8B"),
-    (16e9, "8\N{EN DASH}16B"),
-    (40e9, "16\N{EN DASH}40B"),
-)
-LARGEST, UNKNOWN_SIZE = ">40B", "unknown size"
-_MIB_PER_GIB = 1024
-
-
 def understand(submission: Submission, summary: Summary | None = None) -> Understanding:
     """What a valid submission says; `summary` if it is at hand already."""
     summary = summary or summarize(submission)
     engine, suite = submission.engine, submission.suite
-    target = submission.target
+    target, named = submission.target, identify(submission)
     return Understanding(
-        device=device(submission),
+        device=named.device_label,
         backend=engine.backend,
-        engine=f"{engine.name} {engine.version or build_name(engine.build_number)}",
+        engine=named.engine_build,
         target=f"{target.name} {target.quantisation}",
-        size_class=size_class(target.parameters),
+        size_class=size_class(target.parameters).label,
         tier=submission.tier,
         profile=submission.profile,
         measured_on=submission.measured_from[:10],
@@ -123,8 +109,8 @@ def understand(submission: Submission, summary: Summary | None = None) -> Unders
         trials=len(submission.trials),
         failed_trials=sum(1 for trial in submission.trials if trial.outcome == "failed"),
         arms=tuple(
-            _arm(arm, submission, summary.estimates)
-            for arm in submission.arms
+            _arm(arm, setting.draft_label, summary.estimates)
+            for arm, setting in zip(submission.arms, named.settings, strict=True)
             if arm.role != "baseline"
         ),
         flags=tuple(
@@ -142,39 +128,14 @@ def understand(submission: Submission, summary: Summary | None = None) -> Unders
     )
 
 
-def device(submission: Submission) -> str:
-    """`NVIDIA GeForce RTX 4060, 8 GiB`, or the processor with its threads for a CPU backend."""
-    machine = submission.machine
-    if submission.engine.backend == "cpu" or not machine.gpus:
-        threads = f", {machine.cpu.logical_cores} threads" if machine.cpu.logical_cores else ""
-        return f"{machine.cpu.name or 'unknown processor'}{threads}"
-    card = machine.gpus[0]
-    memory = f", {card.vram_mib / _MIB_PER_GIB:.0f} GiB" if card.vram_mib else ""
-    return f"{card.name}{memory}"
-
-
-def build_name(number: int | None) -> str:
-    """`b9789`, for an engine that says its build and no version."""
-    return f"b{number}" if number is not None else "(version unknown)"
-
-
-def size_class(parameters: int | None) -> str:
-    """The size class of a model with so many parameters."""
-    if parameters is None:
-        return UNKNOWN_SIZE
-    return next((name for below, name in SIZE_CLASSES if parameters < below), LARGEST)
-
-
-def _arm(arm: Arm, submission: Submission, estimates: tuple[Estimate, ...]) -> ArmSaid:
-    drafts = {model.id: f"{model.name} {model.quantisation}" for model in submission.drafts}
-    draft = getattr(arm.method, "draft", None)
+def _arm(arm: Arm, draft: str | None, estimates: tuple[Estimate, ...]) -> ArmSaid:
     own = [estimate for estimate in estimates if estimate.arm == arm.id]
     return ArmSaid(
         arm=arm.id,
         role=arm.role,
         method=arm.method.type,
         said=tuple(map(_task, sorted(own, key=lambda estimate: estimate.task is not None))),
-        draft=None if draft is None else drafts.get(draft, draft),
+        draft=draft,
         depth=getattr(arm.method, "n_max", None),
         failure=arm.reason if arm.outcome == "failed" else None,
     )

@@ -7,10 +7,7 @@ from collections.abc import Sequence
 from estimates.decomposition import can_draft, drafted_nothing
 from estimates.model import Interval, Verdict
 from schemas.submission import Arm, Trial
-
-# Less than 2 % is nothing that anyone would notice, however narrow the interval.
-HELPS_ABOVE = 1.02
-HURTS_BELOW = 0.98
+from schemas.vocabulary import HELPS_ABOVE, HURTS_BELOW
 
 
 def judge(interval: Interval | None) -> Verdict:

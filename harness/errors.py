@@ -1,6 +1,4 @@
-"""What can go wrong for a person who runs the harness, and with which exit code it ends."""
-
-from __future__ import annotations
+"""The errors that the harness reports to its user, and their exit codes."""
 
 import difflib
 from collections.abc import Iterable
@@ -17,13 +15,13 @@ class HarnessError(Exception):
 
 
 class BadInputError(HarnessError):
-    """Something the person gave is wrong: a file, an option value, a model."""
+    """Invalid input: a file, an option value, a model."""
 
     exit_code = 1
 
 
 class UsageError(BadInputError):
-    """The command line cannot be carried out, whatever the files and the machine are."""
+    """The command line is wrong, whatever the files and the machine are."""
 
     exit_code = 2
 
@@ -35,13 +33,13 @@ class MachineError(HarnessError):
 
 
 class NothingMeasuredError(HarnessError):
-    """The run ended, by Ctrl-C, before it had anything to tell."""
+    """The run was ended by Ctrl-C before anything was measured."""
 
     exit_code = INTERRUPTED
 
 
 def unreadable(path: Path, error: OSError) -> BadInputError:
-    """What to say of a file that a person named and that cannot be opened."""
+    """The error for a file that cannot be opened."""
     match error:
         case IsADirectoryError():
             step = "name a file in it"

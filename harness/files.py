@@ -1,6 +1,4 @@
-"""How does what was written survive a power cut? The file first, then the name in its directory."""
-
-from __future__ import annotations
+"""Writes files that survive a power cut, and finds the cache directory."""
 
 import os
 import shutil
@@ -48,14 +46,14 @@ def directory() -> Path:
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        message = f"the cache directory cannot be made ({error.strerror}); set {VARIABLE}"
+        message = f"the cache directory cannot be created ({error.strerror}); set {VARIABLE}"
         raise MachineError(message) from error
     return path
 
 
 @contextmanager
 def usable() -> Iterator[None]:
-    """Say it in one line when the cache cannot be written: a `MachineError` for any `OSError`."""
+    """Turn any `OSError` of the cache into a one-line `MachineError`."""
     try:
         yield
     except OSError as error:
@@ -75,10 +73,10 @@ def only_one(name: str) -> Iterator[None]:
 
 @contextmanager
 def written(path: Path) -> Iterator[Path]:
-    """A temporary path beside `path` to write to; it takes the place of `path` on success.
+    """A temporary path to write to; it replaces `path` on success.
 
-    On failure nothing is left behind, so a file that exists is always complete, even if the power
-    fails: content is on the disk before the name, and the name before this returns.
+    On failure nothing is left behind, so a file that exists is always complete, even after a power
+    cut: content is on the disk before the name, and the name before this returns.
     """
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
@@ -93,9 +91,9 @@ def written(path: Path) -> Iterator[Path]:
 def require_space(
     needed_bytes: int, what: str, folder: Path | None = None, variable: str = VARIABLE
 ) -> None:
-    """Raise `MachineError` when the disk of a folder cannot hold so many more bytes.
+    """Raise `MachineError` when the disk of a folder has no room for this many bytes.
 
-    The folder is the cache unless another is given; `variable` says where it is.
+    The folder is the cache unless another is given; `variable` is the one that sets it.
     """
     free_bytes = shutil.disk_usage(folder or directory()).free
     if free_bytes < needed_bytes + _RESERVE_BYTES:

@@ -1,11 +1,9 @@
-"""How does a result reach the project? In its place under its canonical name, as a pull request."""
-
-from __future__ import annotations
+"""Submits a result: puts it in its place under its canonical name and opens a pull request."""
 
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,8 +14,6 @@ from schemas.canonical import canonical_bytes
 from schemas.codec import encode
 from schemas.contract import read
 from schemas.submission import Submission
-
-Run = Callable[[Sequence[str], Path], None]
 
 COMMUNITY = Path("results", "community")
 _SIGN_OF_A_CHECKOUT = Path("schemas", "submission.v1.schema.json")
@@ -37,33 +33,33 @@ def accepted(path: Path) -> Submission:
         message = f"{path.name} is not valid and would be rejected:\n{lines}"
         raise BadInputError(message)
     if result.engine.runner == "fake":
-        message = f"{path.name} was made with the fake runner; only measured results are submitted"
+        message = f"{path.name} was made with the fake runner; submit measured results only"
         raise BadInputError(message)
     return result
 
 
 def find_checkout(start: Path) -> Path:
-    """The checkout that `start` lies in. Raises `BadInputError` when there is none."""
+    """The clone that contains `start`. Raises `BadInputError` when there is none."""
     for folder in (start, *start.parents):
         if (folder / _SIGN_OF_A_CHECKOUT).is_file():
             return folder
     message = (
-        "this is no checkout of the project; fork and clone it, then run the command there "
+        "this is not a clone of the project; fork and clone it, then run the command there "
         "or name it with --repository DIR"
     )
     raise BadInputError(message)
 
 
 def replacing(submission: Submission, name: str, checkout: Path) -> Submission:
-    """The submission as one that replaces an earlier result. Raises `BadInputError` if none is."""
+    """The submission, replacing an earlier result. Raises `BadInputError` if that is not there."""
     if Path(name).name != name or not (checkout / COMMUNITY / name).is_file():
-        message = f"{COMMUNITY.as_posix()} holds no {name}; name a file that is there (git pull?)"
+        message = f"{COMMUNITY.as_posix()} holds no {name}; name an existing file (git pull?)"
         raise BadInputError(message)
     return replace(submission, supersedes=name)
 
 
 def place(submission: Submission, checkout: Path) -> Path:
-    """Put a submission where results live, and return where. The same content changes nothing."""
+    """Write a submission to its place and return the path. The same content changes nothing."""
     data = canonical_bytes(encode(submission))
     path = checkout / COMMUNITY / canonical_name(submission, data)
     try:
@@ -83,7 +79,7 @@ def branch(path: Path) -> str:
 
 
 def was_submitted(path: Path, checkout: Path) -> bool:
-    """Whether this checkout has the branch already, finished or not."""
+    """Whether this clone already has the branch, finished or not."""
     known = ("git", "rev-parse", "--verify", "--quiet", f"refs/heads/{branch(path)}")
     return shutil.which("git") is not None and _ended_well(known, checkout)
 
@@ -104,10 +100,10 @@ def steps(path: Path, checkout: Path) -> tuple[tuple[str, ...], ...]:
 
 
 def _gate(checkout: Path) -> Iterator[tuple[str, ...]]:
-    """The very check that the pull request will meet, run by the checkout's own code.
+    """The check that the pull request will run, from the clone's own code.
 
-    A process of its own: this package imports nothing of the pipeline. The base is what the remote
-    calls its default branch, else the branch that one came from.
+    It is a separate process, since this package imports nothing of the pipeline. The base is the
+    remote's default branch, else the previous branch.
     """
     if not (checkout / _GATE).is_file():
         return
@@ -128,17 +124,17 @@ def can_open_pull_requests(checkout: Path) -> bool:
 
 
 def open_pull_request(commands: Sequence[Sequence[str]], checkout: Path) -> Iterator[str]:
-    """Run the steps; yields each as it begins, and what `gh` answers: the pull request's address.
+    """Run the steps; yields each as it starts, and what `gh` prints: the pull request's address.
 
-    Raises `MachineError` naming what is left to do.
+    Raises `MachineError` with the remaining commands.
     """
     for number, command in enumerate(commands):
         yield as_line(command)
         done = _run(command, checkout)
         if done.returncode != 0:
             left = "\n".join(as_line(step) for step in commands[number:])
-            said = "\n".join(filter(None, (done.stdout.strip(), done.stderr.strip())))
-            message = f"{command[0]} said: {said}\nWhat is left to do:\n{left}"
+            printed = "\n".join(filter(None, (done.stdout.strip(), done.stderr.strip())))
+            message = f"{command[0]} failed: {printed}\nStill to be run:\n{left}"
             raise MachineError(message)
         if command[0] == "gh" and done.stdout.strip():
             yield done.stdout.strip()
@@ -161,5 +157,5 @@ def _run(command: Sequence[str], folder: Path) -> subprocess.CompletedProcess[st
             words, cwd=folder, capture_output=True, text=True, timeout=_TIMEOUT_S, check=False
         )
     except subprocess.TimeoutExpired:
-        said = f"no answer within {_TIMEOUT_S} s; does it wait for a password?"
-        return subprocess.CompletedProcess(words, returncode=1, stdout="", stderr=said)
+        reason = f"no answer within {_TIMEOUT_S} s; does it wait for a password?"
+        return subprocess.CompletedProcess(words, returncode=1, stdout="", stderr=reason)

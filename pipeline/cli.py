@@ -15,6 +15,7 @@ from pipeline.collection.discover import named, require_results, require_writabl
 from pipeline.errors import NothingFoundError, PipelineError
 from pipeline.intake.cli import gate_command
 from schemas.finding import Finding
+from schemas.vocabulary import say
 
 Findings = Mapping[str, tuple[Finding, ...]]
 
@@ -53,7 +54,7 @@ def validate_command(
     findings = corpus_findings(sources, certificates=certificates)
     typer.echo(_findings_json(findings) if as_json else _findings_text(findings), nl=False)
     if not findings:
-        files = "1 file" if len(sources) == 1 else f"{len(sources)} files"
+        files = say.count(len(sources), "file")
         typer.echo(f"{files} accepted", err=True)
     raise typer.Exit(1 if findings else 0)
 

@@ -18,6 +18,8 @@ from schemas.codec import Json
 FLOAT_DECIMALS = 6
 FILE_NAME = re.compile(r"[a-z0-9][a-z0-9._-]{2,100}\.json")
 _SLUG_LENGTH = 32
+# Unicode's categories of letters, marks, numbers and symbols; these symbols distinguish no names.
+_MEANINGFUL, _TYPOGRAPHY = "LMNS", "©®™\N{MULTIPLICATION SIGN}"
 
 
 def canonical_bytes(document: Json) -> bytes:
@@ -36,11 +38,26 @@ def file_name(*, machine: str, target: str, measured_from: str, data: bytes) -> 
     return f"{slug(machine)}--{slug(target)}--{day}-{content_digest(data)}.json"
 
 
-def slug(text: str) -> str:
-    """Lower-case ASCII letters, digits and single hyphens; at most 32 characters; never empty."""
-    ascii_text = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode().lower()
-    words = re.sub(r"[^a-z0-9]+", "-", ascii_text).strip("-")
-    return words[:_SLUG_LENGTH].strip("-") or "unnamed"
+def slug(text: str, *, limit: int | None = _SLUG_LENGTH) -> str:
+    """Lower-case ASCII letters, digits and single hyphens, fit for an address; never empty.
+
+    A text of which ASCII cannot show every letter, digit or symbol gets eight digits of its MD5 at
+    the end, so that two names in any script stay apart. `limit` is the most characters.
+    """
+    plain = "".join(c for c in unicodedata.normalize("NFD", text) if not unicodedata.combining(c))
+    words = re.sub(r"[^a-z0-9]+", "-", plain.lower()).strip("-")
+    if words and not any(map(_is_lost, text)):
+        return words[:limit].strip("-")
+    digest = hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()[:8]
+    room = None if limit is None else limit - len(digest) - 1
+    return f"{words[:room].strip('-') or 'unnamed'}-{digest}"
+
+
+def _is_lost(character: str) -> bool:
+    """Whether an address without this character could be that of another name."""
+    if character.isascii() or character in _TYPOGRAPHY:
+        return False
+    return unicodedata.category(character)[0] in _MEANINGFUL
 
 
 def _rounded(value: Json) -> Json:

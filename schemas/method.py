@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args, get_type_hints
+
+NgramType = Literal[
+    "ngram-simple", "ngram-map-k", "ngram-map-k4v", "ngram-mod", "ngram-cache", "suffix"
+]
+HeadType = Literal["mtp", "eagle3", "dflash", "dspark"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,9 +36,7 @@ class PromptLookup:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ngram:
-    type: Literal[
-        "ngram-simple", "ngram-map-k", "ngram-map-k4v", "ngram-mod", "ngram-cache", "suffix"
-    ]
+    type: NgramType
     n_max: int | None = None
     n_min: int | None = None
     ngram_size: int | None = None
@@ -43,7 +46,7 @@ class Ngram:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DraftHead:
-    type: Literal["mtp", "eagle3", "dflash", "dspark"]
+    type: HeadType
     draft: str | None = None
     n_max: int | None = None
     n_min: int | None = None
@@ -80,3 +83,7 @@ Method = (
     | EmptyDraft
     | OtherMethod
 )
+
+METHOD_CLASSES: dict[str, type[Method]] = {
+    kind: cls for cls in get_args(Method) for kind in get_args(get_type_hints(cls)["type"])
+}

@@ -1,22 +1,38 @@
-"""How do tests wait for other processes? For what must happen, and longer than any machine needs.
+"""How do tests start and await other processes? For longer than any machine needs.
 
 A limit here is never a measure: it only ends a test whose condition will not come true any more.
 """
 
 from __future__ import annotations
 
+import signal
+import subprocess
 import time
 from typing import TYPE_CHECKING
 
 import psutil
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
 PATIENCE_S = 120.0
 _POLL_S = 0.02
 # Chromium's processes come and go as it likes, and belong to no test that counts processes.
 _NOT_OURS = ("playwright", "resource_tracker")
+
+
+def start_interruptible(
+    command: Sequence[str], *, env: Mapping[str, str] | None = None
+) -> subprocess.Popen[str]:
+    """Start a program that Ctrl-C ends even if this one was started with SIGINT ignored.
+
+    That is so under `nohup make test &`: a child inherits what is ignored, but not a handler.
+    """
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        return subprocess.Popen(command, env=env, stderr=subprocess.PIPE, text=True)
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def eventually(condition: Callable[[], bool]) -> bool:

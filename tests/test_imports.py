@@ -45,7 +45,7 @@ ALLOWED = {
     "llama_cpp": ("harness.runners", "harness.models", "harness.doctor"),
     "gguf": ("harness.models.gguf_file", "harness.models.gguf_header", "harness.models"),
     "huggingface_hub": ("harness.models",),
-    "rich": ("harness.cli", "harness.report", "harness.run.progress"),
+    "rich": ("harness.cli", "harness.report", "harness.report.progress"),
     "multiprocessing": ("harness.runners", "harness.doctor"),
 }
 # All that a leaf may import beside the standard library and itself.

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 
-from estimates.flags.evidence import Evidence, listed, only
+from estimates.flags.evidence import Evidence, only
 from estimates.model import Flag
 from estimates.pairing import is_timed
+from schemas.vocabulary import say
 
 
 def failed_arm(evidence: Evidence) -> Flag | None:
@@ -14,10 +15,11 @@ def failed_arm(evidence: Evidence) -> Flag | None:
     failed = [arm for arm in evidence.submission.arms if arm.outcome == "failed"]
     if not failed:
         return None
+    reasons = [f"{arm.id} ({_words(arm.reason)})" for arm in failed]
     return Flag(
         name="failed-arm",
         severity="caution",
-        message=f"Did not run: {listed([f'{arm.id} ({_words(arm.reason)})' for arm in failed])}.",
+        message=f"Did not run: {say.listed(reasons)}.",
         remedy="The failure is a result too; `python -m harness doctor` shows what can be changed.",
         arm=only(arm.id for arm in failed),
     )
@@ -38,7 +40,7 @@ def failed_trials(evidence: Evidence) -> Flag | None:
     return Flag(
         name="failed-trials",
         severity="caution",
-        message=f"Trials failed: {listed(by_arm)}; mostly: {_words(reason)}.",
+        message=f"Trials failed: {say.listed(by_arm)}; mostly: {_words(reason)}.",
         remedy="Only prompts that finished are compared; resolve the cause and repeat.",
         arm=only(counts),
         prompt=failed[0].prompt,
@@ -130,8 +132,9 @@ def single_block(evidence: Evidence) -> Flag | None:
 
 def not_interleaved(evidence: Evidence) -> Flag | None:
     """Arms ran one after another, or in an unknown order: drift can pass for a speedup."""
-    order = evidence.submission.design.order
-    if order in ("sequential", "unknown"):
+    design = evidence.submission.design
+    order = design.order
+    if order in ("sequential", "unknown") and design.interleaved is None:
         told = "one after another" if order == "sequential" else "in an unknown order"
         return Flag(
             name="not-interleaved",

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from statistics import fmean, median, stdev
 
 from estimates.decomposition import round_cost
-from estimates.flags.evidence import Evidence, listed, only, percent, steady_length
+from estimates.flags.evidence import Evidence, only, steady_length
 from estimates.flags.spread import steady_groups
 from estimates.model import Estimate, Flag, Interval
 from estimates.pairing import PromptPairs, cpu_ms_per_token
@@ -15,6 +15,7 @@ from estimates.prediction import step_ms
 from estimates.ratios import controls
 from estimates.verdicts import judge
 from schemas.submission import Trial
+from schemas.vocabulary import say
 
 ROUND_COST_CV = 0.10
 ROUND_COST_FAR = 0.25
@@ -42,7 +43,7 @@ def round_cost_spread(evidence: Evidence) -> Flag | None:
         name="round-cost-spread",
         severity="serious",
         message=(
-            f"The cost of a round varies by {percent(spread)} over the prompts of {arm}, "
+            f"The cost of a round varies by {say.percent(spread)} over the prompts of {arm}, "
             f"most on {prompt}, where clean runs vary by 1 to 2 %."
         ),
         remedy="A trial of it or of its baseline was disturbed; measure again.",
@@ -68,7 +69,7 @@ def probe_disagrees(evidence: Evidence) -> Flag | None:
     return Flag(
         name="probe-disagrees",
         severity="caution",
-        message=f"A plain token takes {listed(told)} what the probed single step took.",
+        message=f"A plain token takes {say.listed(told)} what the probed single step took.",
         remedy="The machine changed between probes and trials, or arms are mixed up.",
         arm=only(factors),
     )
@@ -85,7 +86,7 @@ def prediction_missed(evidence: Evidence) -> Flag | None:
         name="prediction-missed",
         severity="caution",
         message=(
-            f"The probes do not predict what {listed(arms)} measured; most on "
+            f"The probes do not predict what {say.listed(arms)} measured; most on "
             f"{worst.task or 'all tasks'} with {worst.arm}: "
             f"{worst.predicted_speedup:.2f}x predicted, {worst.speedup:.2f}x measured."
         ),
@@ -168,7 +169,7 @@ def loop_overhead(evidence: Evidence) -> Flag | None:
     return Flag(
         name="loop-overhead",
         severity="caution",
-        message=f"The speculative loop alone costs {percent(loss)} of the speed.",
+        message=f"The speculative loop alone costs {say.percent(loss)} of the speed.",
         remedy="Part of every loss here is the engine's loop and not the draft.",
         arm=arm,
     )
@@ -190,7 +191,7 @@ def processor_time_disagrees(evidence: Evidence) -> Flag | None:
     return Flag(
         name="processor-time-disagrees",
         severity="caution",
-        message=f"By processor time the speedup is {listed(told)}.",
+        message=f"By processor time the speedup is {say.listed(told)}.",
         remedy="Something competed for the processor; repeat on a quieter machine.",
         arm=only(factors),
     )

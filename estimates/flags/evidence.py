@@ -62,21 +62,6 @@ def only(names: Iterable[str]) -> str | None:
     return distinct.pop() if len(distinct) == 1 else None
 
 
-def listed(names: Sequence[str]) -> str:
-    """`a`, `a and b` or `a, b and c`."""
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
-
-
-def counted(count: int, noun: str) -> str:
-    """`1 prompt` or `2 prompts`."""
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
-
-
-def percent(fraction: float) -> str:
-    """A fraction in words for a message: 0.127 is `13 %`."""
-    return f"{100 * fraction:.0f} %"
-
-
 def _repeats(arm: str, prompt: str, trials: Sequence[Trial]) -> Repeats:
     ordered = tuple(sorted(trials, key=lambda trial: trial.block))
     by = clock(ordered)

@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from decimal import Decimal
 from statistics import median
 
-from estimates.flags.evidence import Evidence, counted, listed, only
+from estimates.flags.evidence import Evidence, only
 from estimates.intervals import p_of_even
 from estimates.model import Flag
 from estimates.reference import suites
 from schemas.submission import Trial
+from schemas.vocabulary import say
 
 # Times in steps of 10 ms, or of half a percent of the usual time, are no reading of a clock.
 COARSE_STEP_MS, COARSE_SHARE = 10.0, 0.005
@@ -121,8 +122,8 @@ def counters_disagree(evidence: Evidence) -> Flag | None:
         name="counters-disagree",
         severity="caution",
         message=(
-            f"In {counted(len(apart), 'trial')} of {listed(arms)} the server's answers and its "
-            f"metrics page disagree about drafts: {by_answer} and {by_page} tokens drafted."
+            f"In {say.count(len(apart), 'trial')} of {say.listed(arms)} the server's answers and "
+            f"its metrics page disagree about drafts: {by_answer} and {by_page} tokens drafted."
         ),
         remedy=(
             "Trust the speedup, not acceptance and round costs; make sure that nobody else asks "

@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from statistics import median
 
 from estimates.decomposition import can_draft
-from estimates.flags.evidence import Evidence, Repeats, listed, only
+from estimates.flags.evidence import Evidence, Repeats, only
 from estimates.model import Estimate, Flag
 from estimates.pairing import rounds
 from estimates.roofline import floor
 from schemas.submission import Arm, Trial
+from schemas.vocabulary import say
 
 # Parts of the file (an embedding table, say) are not read for every token.
 ROOFLINE_SLACK = 1.25
@@ -37,8 +38,8 @@ def above_roofline(evidence: Evidence) -> Flag | None:
         name="above-roofline",
         severity="serious",
         message=(
-            f"A step takes {min(fast.values()):.2f} ms with {listed(list(fast))}, but reading the "
-            f"weights from {least.memory} takes at least {least.step_ms:.2f} ms."
+            f"A step takes {min(fast.values()):.2f} ms with {say.listed(list(fast))}, but reading "
+            f"the weights from {least.memory} takes at least {least.step_ms:.2f} ms."
         ),
         remedy="Check device, memory channels, file size and active parameters of the target.",
         arm=only(fast),

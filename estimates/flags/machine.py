@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from estimates.flags.evidence import Evidence, listed, percent
+from estimates.flags.evidence import Evidence
 from estimates.model import Flag
 from schemas.submission import Snapshot
+from schemas.vocabulary import say
 
 STOLEN = 0.05
 BUSY_LOAD_PER_CORE = 0.5
@@ -26,7 +27,7 @@ def stolen_time(evidence: Evidence) -> Flag | None:
         return Flag(
             name="stolen-time",
             severity="caution",
-            message=f"The hypervisor took {percent(stolen)} of the processor time for others.",
+            message=f"The hypervisor took {say.percent(stolen)} of the processor time for others.",
             remedy="Measure on a machine of your own, or at a quieter hour, with more blocks.",
         )
     return None
@@ -103,7 +104,7 @@ def clock_drop(evidence: Evidence) -> Flag | None:
     return Flag(
         name="clock-drop",
         severity="caution",
-        message=f"During the campaign {listed(drops)}.",
+        message=f"During the campaign {say.listed(drops)}.",
         remedy="Improve the cooling, let the machine warm up first, and measure again.",
     )
 
@@ -148,7 +149,7 @@ def power_limited(evidence: Evidence) -> Flag | None:
         return Flag(
             name="power-limited",
             severity="note",
-            message=f"{listed(limited)}.",
+            message=f"{say.listed(limited)}.",
             remedy="Compare it with cards of the same limit, or reset the limit.",
         )
     return None

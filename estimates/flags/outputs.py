@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from estimates.decomposition import can_draft, drafted_nothing
 from estimates.exactness import classify
-from estimates.flags.evidence import Evidence, counted, listed, only
+from estimates.flags.evidence import Evidence, only
 from estimates.model import Flag
+from schemas.vocabulary import say
 
 
 def never_drafted(evidence: Evidence) -> Flag | None:
@@ -22,7 +23,7 @@ def never_drafted(evidence: Evidence) -> Flag | None:
     return Flag(
         name="never-drafted",
         severity="serious",
-        message=f"Not a token was drafted by {listed(silent)}; such a speedup says nothing.",
+        message=f"Not a token was drafted by {say.listed(silent)}; such a speedup says nothing.",
         remedy="Check that the engine's speculation is on and the vocabularies match.",
         arm=only(silent),
     )
@@ -41,14 +42,14 @@ def diverged(evidence: Evidence) -> Flag | None:
     prompts = list(dict.fromkeys(trial.prompt for trial in forked))
     arms = list(dict.fromkeys(trial.arm for trial in forked))
     if evidence.submission.settings.teacher_forced:
-        said = f"Given the baseline's text, {listed(arms)} would have gone on differently"
+        said = f"Given the baseline's text, {say.listed(arms)} would have gone on differently"
     else:
-        said = f"The output of {listed(arms)} differs from the baseline's"
+        said = f"The output of {say.listed(arms)} differs from the baseline's"
     return Flag(
         name="diverged",
         severity="serious",
         message=(
-            f"{said} on {counted(len(prompts), 'prompt')}, and not at a near-tie: "
+            f"{said} on {say.count(len(prompts), 'prompt')}, and not at a near-tie: "
             "it may be another text."
         ),
         remedy="Compare the engine's version, cache types and flash attention of both arms.",
@@ -73,7 +74,7 @@ def baseline_not_reproducible(evidence: Evidence) -> Flag | None:
         name="baseline-not-reproducible",
         severity="serious",
         message=(
-            f"The baseline wrote different texts on {counted(len(prompts), 'prompt')}, "
+            f"The baseline wrote different texts on {say.count(len(prompts), 'prompt')}, "
             "from block to block."
         ),
         remedy="Sample greedily with one request at a time; then exactness can be judged.",
@@ -97,8 +98,9 @@ def crowd_outputs_vary(evidence: Evidence) -> Flag | None:
         name="crowd-outputs-vary",
         severity="note",
         message=(
-            f"With several requests at once the output differs on {counted(len(prompts), 'prompt')}"
-            ": which requests share a step depends on the moment, and so does its rounding."
+            "With several requests at once the output differs on "
+            f"{say.count(len(prompts), 'prompt')}: which requests share a step depends on the "
+            "moment, and so does its rounding."
         ),
         remedy="Judge exactness by the arms that have one request at a time.",
         arm=only(trial.arm for trial in forked),

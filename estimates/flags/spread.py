@@ -11,10 +11,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import fmean, stdev
 
-from estimates.flags.evidence import Evidence, Repeats, counted, only, percent
+from estimates.flags.evidence import Evidence, Repeats, only
 from estimates.flags.trend import cold_groups, without_drift
 from estimates.model import Flag
 from estimates.pairing import decode_ms_per_token, ms_per_token
+from schemas.vocabulary import say
 
 BLOCK_CV = 0.10
 FAR_FROM_MEAN = 0.50
@@ -39,7 +40,7 @@ class Beyond:
         prompts = {group.prompt for group in self.groups}
         arms = {group.arm for group in self.groups}
         among = {group.prompt for group in evidence.repeats if group.arm in arms}
-        place = f"on {len(prompts)} of {counted(len(among), 'prompt')}"
+        place = f"on {len(prompts)} of {say.count(len(among), 'prompt')}"
         if len(arms) > 1:
             place += f" in {len(arms)} arms"
         return Flag(
@@ -57,7 +58,7 @@ def block_spread(evidence: Evidence) -> Flag | None:
     spread = _restless(evidence)
     if spread is None:
         return None
-    value = percent(spread.value)
+    value = say.percent(spread.value)
     return spread.flag(
         "block-spread",
         evidence,
@@ -74,7 +75,7 @@ def block_outlier(evidence: Evidence) -> Flag | None:
     return outliers.flag(
         "block-outlier",
         evidence,
-        message=f"Single blocks are far (up to {percent(outliers.value)}) from their mean",
+        message=f"Single blocks are far (up to {say.percent(outliers.value)}) from their mean",
         remedy="Something disturbed the machine; measure again or add blocks (--blocks).",
     )
 

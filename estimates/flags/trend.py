@@ -14,9 +14,10 @@ from statistics import fmean, median
 import numpy as np
 
 from estimates.decomposition import can_draft, tokens_per_round
-from estimates.flags.evidence import Evidence, Repeats, only, percent, steady_length
+from estimates.flags.evidence import Evidence, Repeats, only, steady_length
 from estimates.intervals import p_of_rank, spearman, t_interval
 from estimates.model import Flag
+from schemas.vocabulary import say
 
 DRIFT_P = 0.01
 # In a long campaign a drift of a few per mille is significant and of no consequence.
@@ -45,7 +46,7 @@ def drift(evidence: Evidence) -> Flag | None:
         severity="caution",
         message=(
             f"The machine became {direction}: from first to last trial "
-            f"a token takes {percent(abs(change))} {more} time."
+            f"a token takes {say.percent(abs(change))} {more} time."
         ),
         remedy="Let it reach its steady temperature first, and stop other programs.",
     )

@@ -1,6 +1,4 @@
-"""Which arms does a campaign have? The baseline, one for each method and draft, and the rivals."""
-
-from __future__ import annotations
+"""Makes the arms of a campaign: the baseline, one per method and draft, and alternatives."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -8,18 +6,15 @@ from dataclasses import replace
 from typing import assert_never
 
 from harness.campaign.methods import (
-    NGRAM_MAX,
-    NGRAM_MIN,
-    NGRAM_MOD_LEAST,
-    NGRAM_SIZE,
     DraftHeadRequest,
     DraftModelRequest,
     MethodRequest,
     PlainRequest,
     method_type,
 )
-from harness.campaign.model import ALL_LAYERS, ArmPlan, ModelFile
+from harness.campaign.model import ALL_LAYERS, ArmPlan
 from harness.errors import BadInputError
+from harness.models.model_file import ModelFile
 from schemas.submission import (
     DraftHead,
     DraftModel,
@@ -31,14 +26,14 @@ from schemas.submission import (
     PromptLookup,
     Role,
 )
+from schemas.vocabulary import METHODS
 
 Drafted = DraftModelRequest | DraftHeadRequest
 
-# Words in the architecture of a file that is such a head: `eagle3`, `dflash`, `dflash-draft`.
-# llama.cpp keeps DSpark under DFlash's name, a fork has one for it.
-_HEADS = ("eagle3", "dflash", "dspark")
-# Only these heads can be part of the target's own file.
-_BUILT_IN = ("mtp",)
+# Words in the architecture of a draft head's file: `eagle3`, `dflash`, `dflash-draft`.
+_HEADS = {
+    word for entry in METHODS.values() if entry.draft == "required" for word in entry.architectures
+}
 
 
 def takes_draft(request: MethodRequest) -> bool:
@@ -47,8 +42,8 @@ def takes_draft(request: MethodRequest) -> bool:
 
 
 def needs_draft(request: MethodRequest) -> bool:
-    """Whether the method cannot be without a draft."""
-    return takes_draft(request) and method_type(request) not in _BUILT_IN
+    """Whether the method requires a draft."""
+    return METHODS[method_type(request)].draft == "required"
 
 
 def drafts_of(
@@ -56,41 +51,42 @@ def drafts_of(
 ) -> list[ModelFile]:
     """The drafts that a method of the campaign is run with.
 
-    All of them if no other type of method takes drafts; else those whose architecture says that
-    they are meant, and for a draft model those that are no head.
+    All of them if no other type of method takes drafts; else those whose architecture matches, and
+    for a draft model those that are not heads.
     """
     types = {method_type(each) for each in among if takes_draft(each)}
     if len(types) == 1:
         return list(drafts)
     if isinstance(request, DraftModelRequest):
         return [draft for draft in drafts if not _is(draft, *_HEADS)]
-    shared = request.type == "dspark" and "dflash" not in types
-    names = ("dspark", "dflash") if shared else (request.type,)
+    # An architecture that is another method's own name is that method's, if it is asked for too.
+    words = METHODS[request.type].architectures
+    names = [word for word in words if word == request.type or word not in types]
     return [draft for draft in drafts if _is(draft, *names)]
 
 
 def _is(draft: ModelFile, *names: str) -> bool:
-    said = (draft.model.architecture or "").lower()
-    return any(name in said for name in names)
+    architecture = (draft.model.architecture or "").lower()
+    return any(name in architecture for name in names)
 
 
 def label(request: MethodRequest) -> str:
-    """The arm id that a request gets, if only one draft is there: `prompt-lookup-n8`."""
+    """The id of a request's arm, where there is only one draft: `prompt-lookup-n8`."""
     match request:
-        case NoSpeculation():
-            return "baseline-again"
-        case EmptyDraft():
-            return "empty-draft"
+        case NoSpeculation() | EmptyDraft():
+            return METHODS[request.type].control or request.type
         case DraftModelRequest() | DraftHeadRequest():
             return _joined(
                 f"{method_type(request)}-n{request.n_max}", m=request.n_min, p=request.p_min
             )
         case Oracle():
-            return f"oracle-a{request.acceptance:g}-n{request.n_max}"
+            return f"{request.type}-a{request.acceptance:g}-n{request.n_max}"
         case PromptLookup():
             lengths = (request.ngram_min, request.ngram_max)
-            tail = "" if lengths == (NGRAM_MIN, NGRAM_MAX) else f"-g{lengths[0]}-{lengths[1]}"
-            return f"prompt-lookup-n{request.n_max}{tail}"
+            usual = METHODS[request.type].defaults
+            is_usual = lengths == (usual["ngram_min"], usual["ngram_max"])
+            tail = "" if is_usual else f"-g{lengths[0]}-{lengths[1]}"
+            return f"{request.type}-n{request.n_max}{tail}"
         case Ngram():
             return _ngram(request)
         case _ as never:
@@ -98,20 +94,20 @@ def label(request: MethodRequest) -> str:
 
 
 def _ngram(request: Ngram) -> str:
-    least = NGRAM_MOD_LEAST if request.type == "ngram-mod" else None
+    usual = METHODS[request.type].defaults
     return _joined(
         request.type,
         n=request.n_max,
-        g=None if request.ngram_size == NGRAM_SIZE else request.ngram_size,
-        m=None if request.n_min == least else request.n_min,
-        h=None if request.min_hits == 1 else request.min_hits,
+        g=None if request.ngram_size == usual.get("ngram_size") else request.ngram_size,
+        m=None if request.n_min == usual.get("n_min") else request.n_min,
+        h=None if request.min_hits == usual.get("min_hits") else request.min_hits,
     )
 
 
 def _joined(name: str, **sizes: float | None) -> str:
-    """`name-n8-g4`: a letter and its value for each size that is said."""
-    said = (f"-{letter}{value:g}" for letter, value in sizes.items() if value is not None)
-    return name + "".join(said)
+    """`name-n8-g4`: a letter and its value for each size that is given."""
+    parts = (f"-{letter}{value:g}" for letter, value in sizes.items() if value is not None)
+    return name + "".join(parts)
 
 
 BASELINE = "baseline"
@@ -129,11 +125,11 @@ def arms(
     """The arms of the methods, once for each level of concurrency. Raises `BadInputError`."""
     once = (*_arms(methods, drafts), *_alternatives(baseline_gpu_layers))
     levels = tuple(sorted(set(concurrency))) or (1,)
-    return tuple(_crowded(arm, level) for level in levels for arm in once)
+    return tuple(_at_level(arm, level) for level in levels for arm in once)
 
 
 def with_own_ids(drafts: tuple[ModelFile, ...]) -> tuple[ModelFile, ...]:
-    """Drafts whose ids differ even where two files are called the same."""
+    """The drafts with unique ids, even where two files have the same name."""
     seen: Counter[str] = Counter()
     named: list[ModelFile] = []
     for draft in drafts:
@@ -165,10 +161,10 @@ def _arm(request: PlainRequest, role: Role) -> ArmPlan:
 def _drafted(
     request: DraftModelRequest | DraftHeadRequest, drafts: list[ModelFile]
 ) -> Iterator[ArmPlan]:
-    """One arm for each draft that fits; a head of the target's own file has one without."""
+    """One arm for each matching draft; a head in the target's own file has one without."""
     name = label(request)
     if not drafts and needs_draft(request):
-        message = f"none of the drafts is for {method_type(request)}; name one more with --draft"
+        message = f"none of the drafts is for {method_type(request)}; add one with --draft"
         raise BadInputError(message)
     ids: list[str | None] = [draft.model.id for draft in drafts]
     for draft in ids or [None]:
@@ -195,9 +191,9 @@ def _method(request: DraftModelRequest | DraftHeadRequest, draft: str | None) ->
 
 
 def _alternatives(layers: int | None) -> Iterator[ArmPlan]:
-    """The baseline where a person would put it who does not speculate: all memory is the target's.
+    """The baseline with all memory for the target, as it would run without speculation.
 
-    It comes last, so that what the other arms share is loaded once before it.
+    It comes last, so that what the other arms share is loaded only once before it.
     """
     if layers is None:
         return
@@ -211,8 +207,8 @@ def _alternatives(layers: int | None) -> Iterator[ArmPlan]:
     )
 
 
-def _crowded(arm: ArmPlan, level: int) -> ArmPlan:
-    """The arm with so many requests in flight, compared with a baseline of as many."""
+def _at_level(arm: ArmPlan, level: int) -> ArmPlan:
+    """The arm at a level of concurrency, compared with the baseline at the same level."""
     if level == 1:
         return arm
     tail = f"-c{level}"

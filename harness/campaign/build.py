@@ -1,32 +1,29 @@
-"""Which campaign follows from the options, the models and the suite? Pure; nothing is loaded."""
-
-from __future__ import annotations
+"""Builds the campaign from options, models and suite. Pure; nothing is loaded."""
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from harness.campaign.arms import arms as all_arms
 from harness.campaign.arms import with_own_ids
-from harness.campaign.methods import DraftModelRequest, MethodRequest
+from harness.campaign.methods import MethodRequest, parse
 from harness.campaign.model import (
     ALL_LAYERS,
+    DEFAULT_CONTEXT_TOKENS,
     ArmPlan,
     Campaign,
-    ModelFile,
     Profile,
     RunSettings,
     Stopping,
     Suite,
 )
+from harness.campaign.options import Options
 from harness.campaign.plan import most_blocks
 from harness.errors import BadInputError
-from schemas.submission import EmptyDraft, NoSpeculation, PromptLookup
+from harness.models.model_file import ModelFile
+from schemas.submission import EmptyDraft, NoSpeculation
+from schemas.vocabulary import DEFAULT_RUNNER, RUNNERS
 
-DEFAULT_METHODS: tuple[MethodRequest, ...] = (
-    PromptLookup(n_max=8, ngram_min=2, ngram_max=4),
-    DraftModelRequest(n_max=4),
-)
+DEFAULT_METHODS = tuple(map(parse, RUNNERS[DEFAULT_RUNNER].default_methods))
 CONTROLS: tuple[MethodRequest, ...] = (NoSpeculation(), EmptyDraft())
 # Three blocks are the fewest that show how blocks differ. After six, a seventh narrows the interval
 # by an eighth: what is still too wide then needs a quieter machine and not more patience.
@@ -35,37 +32,10 @@ MOST_BLOCKS = 6
 QUICK_BLOCKS = 1
 DEFAULT_PRECISION = 0.03
 DEFAULT_SUITE = "core"
-DEFAULT_CONTEXT_TOKENS = 2048
 _MOST_ARMS = 32  # the format's bound of $.arms
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Options:
-    """What a person may choose about a campaign. Empty and `None` stand for the default."""
-
-    target: str | None = None
-    drafts: tuple[str, ...] = ()
-    methods: tuple[MethodRequest, ...] = ()
-    suite: str | None = None
-    tasks: tuple[str, ...] = ()
-    prompts: tuple[str, ...] = ()
-    max_tokens: int | None = None
-    blocks: int | None = None
-    precision: float | None = None
-    budget_min: float | None = None
-    control: bool = False
-    context: int | None = None
-    threads: int | None = None
-    gpu_layers: int | None = None
-    draft_gpu_layers: int | None = None
-    baseline_gpu_layers: int | None = None
-    teacher_forced: bool = False
-    quick: bool = False
-    concurrency: tuple[int, ...] = ()
-    seed: int = 0
-
-
-def build(  # noqa: PLR0913 - the parts of a campaign, all of them named
+def build(
     options: Options,
     *,
     target: ModelFile,
@@ -106,7 +76,7 @@ def profile(options: Options) -> Profile:
 
     Another model, placement or number of threads is another rig under the same campaign: the
     result file records it, and it stays comparable. So does one that is measured for longer or
-    shorter, or with controls beside it.
+    shorter, or together with controls.
     """
     usual = Options(
         target=options.target,
@@ -130,7 +100,7 @@ def _most_blocks(arms: Sequence[ArmPlan], suite: Suite, settings: RunSettings) -
 
 
 def _blocks(options: Options, *, most: int) -> int:
-    """How many blocks are planned: at most as many as a result file holds, but never too few."""
+    """How many blocks are planned: as many as a result file holds, but enough to compare."""
     if options.blocks is not None:
         return options.blocks
     if options.quick:
@@ -139,11 +109,11 @@ def _blocks(options: Options, *, most: int) -> int:
 
 
 def _stopping(options: Options) -> Stopping:
-    """A number of blocks that was asked for is run; else precision decides, and time always."""
+    """A given number of blocks is run; else precision decides. The budget always holds."""
     fixed = options.blocks is not None or options.quick
     if fixed and options.precision is not None:
-        given = "--quick runs one block" if options.blocks is None else "--blocks fixes them"
-        message = f"{given}, --precision lets the measurement decide; leave one of them out"
+        option = "--quick" if options.blocks is None else "--blocks"
+        message = f"{option} fixes the number of blocks, --precision lets it vary; leave one out"
         raise BadInputError(message)
     return Stopping(
         least_blocks=LEAST_BLOCKS,
@@ -155,7 +125,7 @@ def _stopping(options: Options) -> Stopping:
 def _with_controls(
     methods: tuple[MethodRequest, ...], controls: tuple[MethodRequest, ...]
 ) -> tuple[MethodRequest, ...]:
-    """The methods and the controls; one that was named is not run twice."""
+    """The methods, and the controls that are not among them."""
     return methods + tuple(each for each in controls if each not in methods)
 
 
@@ -180,13 +150,13 @@ def _check(campaign: Campaign) -> None:
     most = _most_blocks(campaign.arms, campaign.suite, settings)
     message = None
     if twice:
-        message = f"the arm {twice[0]} is asked for twice; give each --method and --draft once"
+        message = f"the arm {twice[0]} is requested twice; give each --method and --draft once"
     elif len(campaign.arms) > _MOST_ARMS:
         message = f"{len(campaign.arms)} arms; a result file holds {_MOST_ARMS}: use fewer"
-    elif (crowd := max(arm.concurrency for arm in campaign.arms)) > len(campaign.suite.prompts):
+    elif (level := max(arm.concurrency for arm in campaign.arms)) > len(campaign.suite.prompts):
         message = (
-            f"{crowd} requests at once need at least {crowd} prompts, and "
-            f"{len(campaign.suite.prompts)} are chosen: take more --prompts or less --concurrency"
+            f"{level} requests at once need at least {level} prompts, and "
+            f"{len(campaign.suite.prompts)} are selected: use more --prompts or less --concurrency"
         )
     elif campaign.blocks > most:
         message = (
@@ -195,7 +165,7 @@ def _check(campaign: Campaign) -> None:
         )
     elif settings.max_output_tokens >= settings.context_tokens:
         message = (
-            f"a context of {settings.context_tokens} tokens leaves no room for prompts beside "
+            f"a context of {settings.context_tokens} tokens leaves no room for prompts and "
             f"{settings.max_output_tokens} tokens of output; raise --context"
         )
     if message:

@@ -1,6 +1,4 @@
-"""How long will a campaign take? A rough figure, and what it rests on."""
-
-from __future__ import annotations
+"""Estimates roughly how long a campaign takes, and states the basis of the estimate."""
 
 import time
 from collections.abc import Callable
@@ -8,14 +6,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from harness.campaign.model import Campaign, ModelFile
+from harness.campaign.model import Campaign
 from harness.campaign.plan import plan
+from harness.models.model_file import ModelFile
 
 _CHARACTERS_PER_TOKEN = 4
 # Prompt tokens are processed in batches, so each costs a fraction of a generated one.
 _PROMPT_TOKEN_COST = 0.2
 _WARM_UP_TOKENS = 32
-# Opening the engine and the probes, beside reading the files once.
+# Opening the engine and the probes, not counting reading the files once.
 _FIXED_S = 5.0
 _READ_BYTES_PER_S = 1e9
 _CALIBRATION_BYTES = 64 * 1024 * 1024
@@ -24,9 +23,9 @@ _CALIBRATION_REPEATS = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Expected:
-    """The expected duration in seconds, and in one sentence what it was computed from.
+    """The expected duration in seconds, and its basis in one sentence.
 
-    `seconds` holds for all planned blocks, `least_seconds` for as few as there may be.
+    `seconds` is for all planned blocks, `least_seconds` for the fewest that may run.
     """
 
     seconds: float
@@ -35,7 +34,7 @@ class Expected:
 
 
 def memory_bandwidth(clock: Callable[[], float] = time.perf_counter) -> float:
-    """Bytes per second that one thread copies, read and written: the best of three tries."""
+    """Bytes per second, read and written, that one thread copies: the best of three tries."""
     source = np.zeros(_CALIBRATION_BYTES, dtype=np.uint8)
     destination = np.ones_like(source)
     best_s = float("inf")
@@ -49,8 +48,8 @@ def memory_bandwidth(clock: Callable[[], float] = time.perf_counter) -> float:
 def expected(campaign: Campaign, *, bytes_per_s: float) -> Expected | None:
     """The duration if every token reads all active weights once at this bandwidth.
 
-    Arms count like the baseline: what speculation saves or costs is what is to be found out.
-    `None` where only a server knows how large the weights are.
+    Every arm is assumed as fast as the baseline, since its speedup is what the run finds out.
+    `None` where only a server knows the size of the weights.
     """
     active_bytes = _active_bytes(campaign.target)
     if active_bytes is None:
@@ -64,7 +63,7 @@ def expected(campaign: Campaign, *, bytes_per_s: float) -> Expected | None:
     files = (campaign.target, *campaign.drafts)
     load_s = sum(file.model.file_bytes or 0 for file in files) / _READ_BYTES_PER_S
     block_s = output_s + prompt_s
-    if campaign.interleaved == "block":  # each arm starts anew and reads every prompt itself
+    if campaign.interleaved == "block":  # each arm is restarted and reads every prompt itself
         block_s = output_s + len(campaign.arms) * (prompt_s + load_s) + warm_up_s
     once_s = warm_up_s + load_s + _FIXED_S
     longest_s = once_s + block_s * campaign.blocks

@@ -1,26 +1,33 @@
-"""What does `--method` say? `name` or `name:key=value,key=value`, as a typed request.
+"""Parses `--method`: `name` or `name:key=value,key=value`, into a typed request.
 
-A request becomes an arm once it is known which drafts there are. Every size is said, none is left
-to an engine: their defaults differ from build to build.
+A request becomes an arm once the drafts are known. Every size is explicit, none is left to an
+engine, whose defaults differ from build to build.
 """
-
-from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from functools import partial
+from typing import Literal, cast
 
 from harness.errors import UsageError, suggestion
-from schemas.submission import EmptyDraft, Ngram, NoSpeculation, Oracle, PromptLookup
-
-HeadType = Literal["mtp", "eagle3", "dflash", "dspark"]
-_SizedNgram = Literal["ngram-simple", "ngram-map-k", "ngram-map-k4v", "ngram-mod"]
+from schemas import vocabulary
+from schemas.method import METHOD_CLASSES, HeadType, NgramType
+from schemas.submission import (
+    DraftHead,
+    DraftModel,
+    EmptyDraft,
+    Ngram,
+    NoSpeculation,
+    Oracle,
+    PromptLookup,
+)
+from schemas.vocabulary import MethodEntry
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DraftModelRequest:
-    """A draft model that proposes up to `n_max` tokens; which model, `--draft` decides.
+    """A draft model that proposes up to `n_max` tokens; `--draft` names the model.
 
     Drafts of fewer than `n_min` tokens are not verified, and drafting stops at a token that the
     draft gives less than `p_min`; `None` is no such limit.
@@ -29,11 +36,12 @@ class DraftModelRequest:
     n_max: int
     n_min: int | None = None
     p_min: float | None = None
+    type: Literal["draft-model"] = "draft-model"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DraftHeadRequest:
-    """A head that was trained for the target and reads its state, in a file of its own or not."""
+    """A head trained for the target, in the target's file or in its own; it reads its state."""
 
     type: HeadType
     n_max: int
@@ -44,17 +52,6 @@ class DraftHeadRequest:
 # Methods without a draft are requested as the format has them.
 PlainRequest = NoSpeculation | PromptLookup | Ngram | EmptyDraft | Oracle
 MethodRequest = PlainRequest | DraftModelRequest | DraftHeadRequest
-
-# What is usual is left out of an arm's id.
-NGRAM_MIN = 2
-NGRAM_MAX = 4
-# The sizes of llama.cpp's n-gram types, by our choice. Its own ones are for long texts: an n-gram
-# of 12 tokens and a draft of 48 need 61 tokens of text before the first draft, and hardly any
-# answer repeats twelve tokens of itself. These are the middle of what prompt-lookup looks up, and
-# its depth: so the types differ by how they look up and not by their sizes.
-NGRAM_SIZE = 3
-_NGRAM_DEPTH = 8
-NGRAM_MOD_LEAST = 2
 
 _Options = dict[str, float]  # whole numbers but for shares
 
@@ -84,31 +81,50 @@ def parse(text: str) -> MethodRequest:
 
 def method_type(request: MethodRequest) -> str:
     """The type that the format gives the method of a request."""
-    return "draft-model" if isinstance(request, DraftModelRequest) else request.type
+    return request.type
 
 
 def signature(name: str) -> str:
     """`prompt-lookup:n_max=8,ngram_min=2,ngram_max=4`: a method as it is written, with defaults."""
     options = METHODS[name].defaults.items()
-    said = ",".join(f"{key}={value:g}" for key, value in options if value is not None)
-    return f"{name}:{said}" if said else name
+    sizes = ",".join(f"{key}={value:g}" for key, value in options if value is not None)
+    return f"{name}:{sizes}" if sizes else name
 
 
-def _prompt_lookup(options: _Options) -> PromptLookup:
+def _draft_model(name: str, options: _Options) -> DraftModelRequest:
+    n_max, n_min = _depths(name, options)
+    return DraftModelRequest(n_max=n_max, n_min=n_min, p_min=options.get("p_min"))
+
+
+def _head(name: str, options: _Options) -> DraftHeadRequest:
+    n_max, n_min = _depths(name, options)
+    kind = cast("HeadType", name)
+    return DraftHeadRequest(type=kind, n_max=n_max, n_min=n_min, p_min=options.get("p_min"))
+
+
+def _prompt_lookup(name: str, options: _Options) -> PromptLookup:
     shortest, longest = int(options["ngram_min"]), int(options["ngram_max"])
     if shortest > longest:
-        message = f"prompt-lookup: ngram_min={shortest} exceeds ngram_max={longest}"
+        message = f"{name}: ngram_min={shortest} exceeds ngram_max={longest}"
         raise UsageError(message)
     return PromptLookup(n_max=int(options["n_max"]), ngram_min=shortest, ngram_max=longest)
 
 
-def _oracle(options: _Options) -> Oracle:
+def _ngram(name: str, options: _Options) -> Ngram:
+    if "n_max" in options:
+        _depths(name, options)
+    sizes = {key: int(value) for key, value in options.items()}
+    return Ngram(
+        type=cast("NgramType", name),
+        n_max=sizes.get("n_max"),
+        n_min=sizes.get("n_min"),
+        ngram_size=sizes.get("ngram_size"),
+        min_hits=sizes.get("min_hits"),
+    )
+
+
+def _oracle(_name: str, options: _Options) -> Oracle:
     return Oracle(n_max=int(options["n_max"]), acceptance=options["acceptance"])
-
-
-def _draft_model(options: _Options) -> DraftModelRequest:
-    n_max, n_min = _depths("draft-model", options)
-    return DraftModelRequest(n_max=n_max, n_min=n_min, p_min=options.get("p_min"))
 
 
 def _depths(name: str, options: _Options) -> tuple[int, int | None]:
@@ -120,81 +136,26 @@ def _depths(name: str, options: _Options) -> tuple[int, int | None]:
     return n_max, n_min
 
 
-def _head(name: HeadType, depth: int, summary: str) -> MethodKind:
-    def build(options: _Options) -> DraftHeadRequest:
-        n_max, n_min = _depths(name, options)
-        return DraftHeadRequest(type=name, n_max=n_max, n_min=n_min, p_min=options.get("p_min"))
-
-    return MethodKind(summary=summary, build=build, defaults={"n_max": depth, **_LIMITS})
-
-
-def _ngram(name: _SizedNgram, summary: str, **last: int) -> MethodKind:
-    def build(options: _Options) -> Ngram:
-        n_max, n_min = _depths(name, options)
-        return Ngram(
-            type=name,
-            n_max=n_max,
-            n_min=n_min,
-            ngram_size=int(options["ngram_size"]),
-            min_hits=int(options["min_hits"]) if "min_hits" in options else None,
-        )
-
-    defaults = {"n_max": _NGRAM_DEPTH, "ngram_size": NGRAM_SIZE, **last}
-    return MethodKind(summary=summary, build=build, defaults=defaults)
-
-
-# No limits unless they are asked for, on any build: a server gets 0 for both.
-_LIMITS: dict[str, float | None] = {"n_min": None, "p_min": None}
-
-METHODS: dict[str, MethodKind] = {
-    "draft-model": MethodKind(
-        summary="a smaller model of the same vocabulary (--draft) writes ahead",
-        build=_draft_model,
-        defaults={"n_max": 4, **_LIMITS},
-    ),
-    "prompt-lookup": MethodKind(
-        summary="what followed the same n-gram before, in-process",
-        build=_prompt_lookup,
-        defaults={"n_max": 8, "ngram_min": NGRAM_MIN, "ngram_max": NGRAM_MAX},
-    ),
-    "ngram-simple": _ngram("ngram-simple", "what followed the same n-gram last", min_hits=1),
-    "ngram-map-k": _ngram("ngram-map-k", "the same from a map that counts hits", min_hits=1),
-    "ngram-map-k4v": _ngram(
-        "ngram-map-k4v", "a map with four continuations of each n-gram", min_hits=1
-    ),
-    "ngram-mod": _ngram(
-        "ngram-mod",
-        "n-grams hashed into a pool, drafts as long as they go on",
-        n_min=NGRAM_MOD_LEAST,
-    ),
-    "ngram-cache": MethodKind(
-        summary="statistics of short n-grams; it has no sizes to set",
-        build=lambda _: Ngram(type="ngram-cache"),
-        defaults={},
-    ),
-    # vLLM's Arctic Inference method; its own depth is 24.
-    "suffix": MethodKind(
-        summary="what followed the longest suffix, from trees of earlier texts (vLLM)",
-        build=lambda options: Ngram(type="suffix", n_max=int(options["n_max"])),
-        defaults={"n_max": 24},
-    ),
-    # Depths as llama.cpp's guide has them: a block drafter writes its tokens in one step.
-    "mtp": _head("mtp", 3, "the target's own heads for several tokens, or a file of them"),
-    "eagle3": _head("eagle3", 3, "an EAGLE-3 head (--draft)"),
-    "dflash": _head("dflash", 7, "a DFlash block drafter (--draft)"),
-    "dspark": _head("dspark", 7, "a DSpark block drafter (--draft)"),
-    "none": MethodKind(
-        summary="control: the baseline again", build=lambda _: NoSpeculation(), defaults={}
-    ),
-    "empty-draft": MethodKind(
-        summary="control: a loop that drafts nothing", build=lambda _: EmptyDraft(), defaults={}
-    ),
-    "oracle": MethodKind(
-        summary="control: the baseline's own answer, spoiled",
-        build=_oracle,
-        defaults={"n_max": 4, "acceptance": 0.7},
-    ),
+_BUILDERS: Mapping[type, Callable[[str, _Options], MethodRequest]] = {
+    DraftModel: _draft_model,
+    DraftHead: _head,
+    PromptLookup: _prompt_lookup,
+    Ngram: _ngram,
+    NoSpeculation: lambda _name, _options: NoSpeculation(),
+    EmptyDraft: lambda _name, _options: EmptyDraft(),
+    Oracle: _oracle,
 }
+
+
+def _kind(entry: MethodEntry) -> MethodKind:
+    return MethodKind(
+        summary=entry.summary,
+        build=partial(_BUILDERS[METHOD_CLASSES[entry.id]], entry.id),
+        defaults={**entry.defaults, **dict.fromkeys(entry.optional)},
+    )
+
+
+METHODS = {name: _kind(entry) for name, entry in vocabulary.METHODS.items() if entry.runners}
 
 _DEEPEST = 256
 _LEAST = {"n_min": 0}

@@ -1,33 +1,15 @@
-"""What a campaign is before it runs: frozen values that the plan, the runners and the cli share."""
-
-from __future__ import annotations
+"""The frozen values that describe a campaign: suite, arms, settings, plan."""
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Literal
 
-from harness.errors import BadInputError
-from schemas.submission import Method, Model, Role, Task
+from harness.models.model_file import ModelFile
+from schemas.submission import Method, Role, Task
 
 Profile = Literal["default", "quick", "custom"]
 Interleaved = Literal["prompt", "block"]
 ALL_LAYERS = -1
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelFile:
-    """Weights and what is known about them. They have no `path` when a server keeps them."""
-
-    path: Path | None
-    model: Model
-
-    @property
-    def on_disk(self) -> Path:
-        """Where the file lies. Raises `BadInputError` when only a server has it."""
-        if self.path is None:
-            message = f"the weights of {self.model.name} are not on this disk; name a GGUF file"
-            raise BadInputError(message)
-        return self.path
+DEFAULT_CONTEXT_TOKENS = 2048
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +39,7 @@ class ArmPlan:
     """One configuration to compare. `baseline` is the id of the arm that it is compared with.
 
     `gpu_layers` is where the target's layers go if not where the campaign's settings put them; such
-    an arm has the memory to itself, so that no draft is loaded beside it. `concurrency` is how many
+    an arm has the memory to itself: no draft is loaded with it. `concurrency` is how many
     requests are in flight at once; the baseline has as many.
     """
 
@@ -74,7 +56,7 @@ class RunSettings:
     """How every arm runs. `None` lets the engine decide; the file records what it decided."""
 
     max_output_tokens: int
-    context_tokens: int = 2048
+    context_tokens: int = DEFAULT_CONTEXT_TOKENS
     batch_tokens: int = 512
     threads: int | None = None
     gpu_layers: int = ALL_LAYERS
@@ -100,8 +82,8 @@ class Campaign:
     """Everything that decides what is run. Two equal campaigns have the same plan.
 
     `blocks` are planned; `stopping` may end the campaign after fewer. Within a block the arms take
-    turns prompt by prompt, or each arm answers all prompts in one pass where changing the arm is
-    dear. `engine` says which engine answers, as the harness reaches it.
+    turns prompt by prompt, or each arm answers all prompts in one pass where switching arms is
+    expensive. `engine` identifies the engine: a journal is resumed with the same one only.
     """
 
     profile: Profile
@@ -118,7 +100,7 @@ class Campaign:
 
     @property
     def least_blocks(self) -> int:
-        """How many blocks are run even if they agree perfectly."""
+        """How many blocks run even if they agree perfectly."""
         return self.blocks if self.stopping.precision is None else self.stopping.least_blocks
 
 
@@ -133,5 +115,5 @@ class PlannedTrial:
 
 
 def layers_of(arm: ArmPlan, settings: RunSettings) -> int:
-    """Layers of the target that an arm wants on the GPU."""
+    """Layers of the target that an arm puts on the GPU."""
     return settings.gpu_layers if arm.gpu_layers is None else arm.gpu_layers

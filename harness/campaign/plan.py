@@ -1,13 +1,11 @@
-"""In which order do the trials run? Decided before the first one, from the campaign alone.
+"""Orders the trials of a campaign before the first one runs.
 
-Paired and interleaved: within a block every prompt is run by every arm, so that a machine that
-slows down slows all arms. In-process the arms take turns after each prompt; where changing the arm
-means starting a server, each has one pass over all prompts of the block. The order of the arms
+Paired and interleaved: within a block every arm runs every prompt, so that a machine that slows
+down slows all arms. In-process the arms take turns after each prompt; where switching arms means
+starting a server, each arm makes one pass over all prompts of the block. The order of the arms
 alternates (ABBA for two arms, the rows of a balanced Latin square for more; Williams 1949), so that
 no arm always goes first.
 """
-
-from __future__ import annotations
 
 import random
 from collections.abc import Sequence
@@ -48,23 +46,23 @@ def _turns(
 
 
 def _alone(arm: ArmPlan) -> bool:
-    """Whether the target must be loaded anew for the arm: then it does not take turns by prompt.
+    """Whether the target must be loaded again for the arm: then it does not take turns by prompt.
 
-    Such an arm has the end of a block and the beginning of the next, in turn, so that the target
-    moves once per block and no arm always goes last.
+    Such an arm runs at the end of one block and the start of the next, so that the target moves
+    once per block and no arm always goes last.
     """
     return arm.gpu_layers is not None
 
 
 def order_name(arms: int) -> Literal["sequential", "abba", "latin-square"]:
-    """What the format calls the order of so many arms."""
+    """The format's name for the order of this many arms."""
     if arms < _ALTERNATING:
         return "sequential"
     return "abba" if arms == _ALTERNATING else "latin-square"
 
 
 def balanced_orders(arms: Sequence[str]) -> list[list[str]]:
-    """Orders in which each arm stands at each position, and follows each other, equally often."""
+    """Orders in which each arm has each position, and follows each other arm, equally often."""
     count = len(arms)
     zigzag = [(step + 1) // 2 if step % 2 else -(step // 2) for step in range(count)]
     rows = [[arms[(start + offset) % count] for offset in zigzag] for start in range(count)]
@@ -74,20 +72,20 @@ def balanced_orders(arms: Sequence[str]) -> list[list[str]]:
 
 
 MOST_TRIALS = 4096  # the format's bound of $.trials
-_BESIDE_TRIALS_BYTES = 24 * 1024  # machine, suite, snapshots, probes: 6 KB in the files above
+_OTHER_BYTES = 24 * 1024  # machine, suite, snapshots, probes: 6 KB in the files above
 _TRIAL_BYTES = 440  # without ids and histograms
 _BYTES_PER_DEPTH = 16
 
 
 def most_blocks(arms: Sequence[ArmPlan], prompts: Sequence[str], output_tokens: int) -> int:
-    """Blocks that fit, 0 when not even one does. `prompts` are the ids of the suite's prompts."""
+    """Blocks that fit into a result file. `prompts` are the ids of the suite's prompts."""
     block_bytes = sum(
         trial_bytes(arm.id, getattr(arm.method, "n_max", None) or 0, prompt, output_tokens)
         for arm in arms
         for prompt in prompts
     )
     trials = len(arms) * len(prompts)
-    return min(MOST_TRIALS // trials, (MAX_BYTES - _BESIDE_TRIALS_BYTES) // block_bytes)
+    return min(MOST_TRIALS // trials, (MAX_BYTES - _OTHER_BYTES) // block_bytes)
 
 
 def trial_bytes(arm: str, depth: int, prompt: str, output_tokens: int) -> int:

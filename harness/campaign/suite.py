@@ -1,6 +1,4 @@
-"""Which prompts are asked? Suites are TOML files, found by id or by path, and can be narrowed."""
-
-from __future__ import annotations
+"""Loads prompt suites, which are TOML files, and selects prompts from them."""
 
 import fnmatch
 import hashlib
@@ -22,7 +20,7 @@ Table = dict[str, object]
 
 _SUFFIX = ".toml"
 _SEE = "see harness/campaign/suites/README.md"
-# The format's forms of ids and versions; checked before measuring, not after it.
+# The format's forms of ids and versions; checked before measuring, not after.
 _ID = re.compile(r"[a-z0-9](?:[a-z0-9._-]{0,62}[a-z0-9])?")
 _VERSION = re.compile(r"[0-9]+\.[0-9]+\.[0-9]+")
 _ANYTHING = re.compile(r".*\S.*", re.DOTALL)
@@ -36,7 +34,7 @@ def load(id_or_path: str) -> Suite:
     try:
         document = tomllib.loads(source.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        message = f"{source.name} is no readable suite: {error}; {_SEE}"
+        message = f"{source.name} is not a readable suite: {error}; {_SEE}"
         raise BadInputError(message) from error
     return _suite(document, source.name)
 
@@ -48,7 +46,7 @@ def known_ids() -> tuple[str, ...]:
 
 
 def digest(suite_id: str, version: str, prompts: Sequence[SuitePrompt]) -> str:
-    """SHA-256 that says which texts were asked.
+    """SHA-256 that identifies the texts of a suite.
 
     Over the UTF-8 bytes of one JSON value without spaces, keys sorted, letters unescaped:
     `{"id":…,"prompts":[{"id":…,"task":…,"text":…},…],"version":…}`, prompts in the suite's order.
@@ -62,19 +60,19 @@ def digest(suite_id: str, version: str, prompts: Sequence[SuitePrompt]) -> str:
 def select(
     suite: Suite, *, tasks: Sequence[str] = (), prompts: Sequence[str] = (), quick: bool = False
 ) -> Suite:
-    """The part of a suite that was asked for; order, id, version and digest stay.
+    """The selected part of a suite; order, id, version and digest stay.
 
-    `tasks` names tasks. `prompts` holds prompt ids, patterns (`code-*`) or one number: so many
-    prompts of each task. `quick` keeps the quick prompts. Raises `BadInputError` when a name is
+    `tasks` names tasks. `prompts` holds prompt ids, patterns (`code-*`) or the number
+    of prompts per task. `quick` keeps the quick prompts. Raises `BadInputError` when a name is
     unknown or nothing is left.
     """
-    kept = [prompt for prompt in suite.prompts if prompt.quick or not quick]
-    kept = _of_tasks(kept, suite, tasks) if tasks else kept
-    kept = _chosen(kept, suite, prompts) if prompts else kept
-    if not kept:
+    left = [prompt for prompt in suite.prompts if prompt.quick or not quick]
+    left = _of_tasks(left, suite, tasks) if tasks else left
+    left = _chosen(left, suite, prompts) if prompts else left
+    if not left:
         message = "no prompt is left; relax --tasks, --prompts or --quick"
         raise BadInputError(message)
-    return replace(suite, prompts=tuple(kept))
+    return replace(suite, prompts=tuple(left))
 
 
 def _shipped() -> Traversable:
@@ -132,8 +130,8 @@ def _text(table: Table, key: str, where: str, form: re.Pattern[str]) -> str:
 def _tokens(table: Table, key: str, where: str) -> int:
     value = table.get(key)
     if not isinstance(value, int) or value < _SHORTEST_OUTPUT:
-        said = f"an output length of {value!r}" if key in table else "missing"
-        message = f"{where}: {key!r} is {said}; it takes a whole number from {_SHORTEST_OUTPUT}"
+        found = f"an output length of {value!r}" if key in table else "missing"
+        message = f"{where}: {key!r} is {found}; it takes a whole number from {_SHORTEST_OUTPUT}"
         raise BadInputError(message)
     return value
 
@@ -147,7 +145,7 @@ def _prompt(entry: Table, where: str, name: str) -> SuitePrompt:
     return SuitePrompt(
         id=prompt_id,
         task=task,  # type: ignore[arg-type]  # checked above
-        # TOML's closing quotes stand on a line of their own; that line break is not said.
+        # TOML's closing quotes stand on a line of their own; that line break is not part of it.
         text=_text(entry, "text", where, _ANYTHING).removesuffix("\n"),
         quick=entry.get("quick") is True,
     )
@@ -157,36 +155,36 @@ def _unique(prompts: tuple[SuitePrompt, ...], name: str) -> tuple[SuitePrompt, .
     seen: set[str] = set()
     for prompt in prompts:
         if prompt.id in seen:
-            message = f"{name}: the prompt id {prompt.id!r} is there twice; ids must be unique"
+            message = f"{name}: the prompt id {prompt.id!r} occurs twice; ids must be unique"
             raise BadInputError(message)
         seen.add(prompt.id)
     return prompts
 
 
-def _of_tasks(kept: list[SuitePrompt], suite: Suite, tasks: Sequence[str]) -> list[SuitePrompt]:
+def _of_tasks(left: list[SuitePrompt], suite: Suite, tasks: Sequence[str]) -> list[SuitePrompt]:
     known = {prompt.task for prompt in suite.prompts}
     for task in tasks:
         if task not in known:
             message = f"suite {suite.id} has no task {task!r}.{suggestion(task, known)}"
             raise BadInputError(message)
-    return [prompt for prompt in kept if prompt.task in tasks]
+    return [prompt for prompt in left if prompt.task in tasks]
 
 
-def _chosen(kept: list[SuitePrompt], suite: Suite, wanted: Sequence[str]) -> list[SuitePrompt]:
-    if len(wanted) == 1 and wanted[0].isdigit():
-        return _first_of_each_task(kept, int(wanted[0]))
+def _chosen(left: list[SuitePrompt], suite: Suite, patterns: Sequence[str]) -> list[SuitePrompt]:
+    if len(patterns) == 1 and patterns[0].isdigit():
+        return _first_of_each_task(left, int(patterns[0]))
     ids = [prompt.id for prompt in suite.prompts]
-    for pattern in wanted:
+    for pattern in patterns:
         if not fnmatch.filter(ids, pattern):
             message = f"suite {suite.id} has no prompt {pattern!r}.{suggestion(pattern, ids)}"
             raise BadInputError(message)
-    return [p for p in kept if any(fnmatch.fnmatchcase(p.id, pattern) for pattern in wanted)]
+    return [p for p in left if any(fnmatch.fnmatchcase(p.id, pattern) for pattern in patterns)]
 
 
-def _first_of_each_task(kept: list[SuitePrompt], count: int) -> list[SuitePrompt]:
+def _first_of_each_task(left: list[SuitePrompt], count: int) -> list[SuitePrompt]:
     taken: dict[str, int] = {}
     chosen: list[SuitePrompt] = []
-    for prompt in kept:
+    for prompt in left:
         taken[prompt.task] = taken.get(prompt.task, 0) + 1
         if taken[prompt.task] <= count:
             chosen.append(prompt)

@@ -1,45 +1,77 @@
-"""Which commands are there? The typer application that `draftmap` and `python -m harness` start."""
+"""The typer application that `draftmap` and `python -m harness` start.
+
+A command's module is imported only when the command is used: engines, hub client and numerics take
+seconds to import, and `--help` needs none of them.
+"""
 
 import signal
+from importlib import import_module
 from types import FrameType
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
 from harness import __version__
 from harness.cli import console
-from harness.cli.doctor import doctor
-from harness.cli.import_ import import_
-from harness.cli.methods import methods
-from harness.cli.models import app as models
-from harness.cli.run import run
-from harness.cli.show import show
-from harness.cli.submit import submit
-from harness.cli.validate import validate
 
 # As the README and all messages call it: it works installed and in a checkout.
 _PROGRAM = "python -m harness"
+# What each command does, in the first line of its help; its module has the rest, and its options.
+_COMMANDS = {
+    "run": "Measure this machine and write one result file.",
+    "doctor": "Check Python, engine, devices, memory, power, load and clock; say what to fix.",
+    "validate": "Check result files against the format; print one line per finding.",
+    "show": "Print the report of a result file: verdict and speedup per arm and task, and why.",
+    "submit": "Check a result, copy it to results/community/ and open a pull request with gh.",
+    "methods": "List the methods for `run --method` with their default sizes.",
+    "import": "Turn the raw records of another tool into results of the tier `imported`.",
+    "models": "List the models and pairs with a name; check, compare or fetch models.",
+}
+
+
+class _Command(TyperCommand):
+    """A command by name and first line, which becomes the real one when it is used."""
+
+    def make_context(self, info_name: str | None, args: list[str], *rest: Any, **more: Any) -> Any:  # noqa: ANN401 - as typer calls it
+        """Import the command's module and let the real command parse the arguments."""
+        return _loaded(str(self.name)).make_context(info_name, args, *rest, **more)
+
+
+class _Commands(TyperGroup):
+    """The commands of the table, in its order."""
+
+    def __init__(self, **settings: Any) -> None:  # noqa: ANN401 - as typer calls it
+        super().__init__(**settings)
+        for name, summary in _COMMANDS.items():
+            self.add_command(_Command(name, help=summary, rich_markup_mode="markdown"))
+
+
+def _loaded(name: str) -> Any:  # noqa: ANN401 - of the parser that typer carries
+    module = import_module(f"harness.cli.{name.replace('import', 'import_')}")
+    application = getattr(module, "app", None)
+    if application is None:
+        application = typer.Typer(rich_markup_mode="markdown", add_completion=False)
+        application.command(name)(getattr(module, module.__name__.rpartition(".")[2]))
+    command = typer.main.get_command(application)
+    command.name = name
+    command.help = "\n\n".join(filter(None, (_COMMANDS[name], command.help)))
+    return command
+
 
 app = typer.Typer(
     name="draftmap",
+    cls=_Commands,
     help="Measure where speculative decoding makes a local LLM faster, where slower, and why.",
     epilog="Start with `python -m harness doctor`, then `python -m harness run --quick`.\n\n"
-    "Exit codes: 0 done. 1 what was given cannot be used, such as a file or a model, or the answer "
-    "is no. 2 the command line cannot be carried out. 3 the machine lacks something: memory, disk, "
-    "network, a working engine. 130 interrupted; what was measured is kept.",
+    "Exit codes: 0 done. 1 the input is invalid (such as a file or a model), or the answer is no. "
+    "2 the command line is wrong. 3 the machine lacks something: memory, disk, network, a working "
+    "engine. 130 interrupted; what was measured has been saved.",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode="markdown",
     pretty_exceptions_show_locals=False,
 )
-app.command()(run)
-app.command()(doctor)
-app.command()(validate)
-app.command()(show)
-app.command()(submit)
-app.command()(methods)
-app.command("import")(import_)
-app.add_typer(models, name="models")
 
 
 @app.callback(invoke_without_command=True)

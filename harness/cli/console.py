@@ -1,6 +1,4 @@
-"""How does a command speak? Results on standard output, everything else on standard error."""
-
-from __future__ import annotations
+"""Prints results on standard output, and everything else on standard error."""
 
 import functools
 import os
@@ -23,7 +21,7 @@ _NARROWEST = 80
 
 
 def open_closed_streams() -> None:
-    """Let a program that was started without standard output or error (`>&-`) run on silently."""
+    """Let a program that was started without standard output or error (`>&-`) run silently."""
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
             nowhere = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - for good
@@ -31,24 +29,24 @@ def open_closed_streams() -> None:
 
 
 def say(text: str) -> None:
-    """One line to the person; not part of the result."""
+    """Print one line for the user; it is not part of the result."""
     typer.echo(text, err=True)
 
 
 def print_json(value: Json) -> None:
-    """The result for machines."""
+    """Print the result as JSON."""
     typer.echo(orjson.dumps(value, option=orjson.OPT_INDENT_2).decode())
 
 
 def result_console() -> Console:
-    """Where a result for people is printed: no colour and a fixed width when not a terminal."""
+    """Standard output for people: no colour and a fixed width when it is not a terminal."""
     if sys.stdout.isatty():
         return Console(highlight=False)
     return Console(highlight=False, no_color=True, width=_NARROWEST)
 
 
-def talk_console() -> Console:
-    """Where progress is drawn."""
+def progress_console() -> Console:
+    """Standard error, where progress is drawn."""
     return Console(stderr=True, highlight=False)
 
 
@@ -63,10 +61,10 @@ def reports_errors(command: Callable[P, T]) -> Callable[P, T]:
             say(f"Error: {error}")
             raise typer.Exit(error.exit_code) from error
         except BrokenPipeError:
-            raise  # who reads the output has seen enough; typer ends the program quietly
+            raise  # the reader of the output closed it; typer ends the program quietly
         except OSError as error:
-            # What is not translated where it arose: the output itself, on a full disk.
-            say(f"Error: {_subject(error)}: {error.strerror}; make room for it")
+            # Only errors of the output itself get here, such as a full disk.
+            say(f"Error: {_subject(error)}: {error.strerror}; free some disk space")
             raise typer.Exit(MachineError.exit_code) from error
         except KeyboardInterrupt:
             say("Interrupted.")

@@ -18,11 +18,10 @@ def doctor(
     *,
     model: Annotated[
         str | None,
-        typer.Option(help="Try the engine with this model. Default: the embedded one."),
+        typer.Option(help="Test the engine with this model. Default: the embedded one."),
     ] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print the checks for machines.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print the checks as JSON.")] = False,
 ) -> None:
-    """Check Python, engine, devices, memory, power, load and clock, and say what to do."""
     checks = []
     for check in examine(model=model, say=console.say):
         checks.append(check)

@@ -1,4 +1,4 @@
-"""`draftmap methods`: which ways of drafting can be measured, by which runner, with which sizes."""
+"""`draftmap methods`: list the ways of drafting, their runners and their default sizes."""
 
 from typing import Annotated
 
@@ -15,9 +15,8 @@ from schemas.codec import Json
 @console.reports_errors
 def methods(
     *,
-    json: Annotated[bool, typer.Option("--json", help="Print the list for machines.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print the list as JSON.")] = False,
 ) -> None:
-    """List the methods of `run --method`, as they are written and with their usual sizes."""
     if json:
         console.print_json({name: _as_json(name, kind) for name, kind in METHODS.items()})
     else:
@@ -44,4 +43,4 @@ def _print(console: Console) -> None:
         also = f"; also takes {' and '.join(unset)}" if unset else ""
         console.print(Text(f"  {', '.join(_runners_of(name))}{also}", style="dim"))
     console.print()
-    console.print(Text("Change what you like: --method draft-model:n_max=6,p_min=0.5"))
+    console.print(Text("Change any size: --method draft-model:n_max=6,p_min=0.5"))

@@ -1,6 +1,4 @@
-"""`draftmap models`: which models have a name, are here, fit this machine, or go together?"""
-
-from __future__ import annotations
+"""`draftmap models`: list, compare and fetch models; what is on disk, fits, and goes together."""
 
 from typing import Annotated
 
@@ -8,6 +6,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from harness.campaign.model import DEFAULT_CONTEXT_TOKENS
 from harness.cli import console
 from harness.errors import MachineError
 from harness.models import compatibility
@@ -26,7 +25,7 @@ _NAMES = {"kind": "kind", "bos": "BOS", "eos": "EOS", "size": "size", "texts": "
 
 
 def show(found: Overview, console: Console) -> None:
-    """The presets, then the pairs, then what the columns mean."""
+    """Print the presets, the pairs, and what the columns mean."""
     _print(_models(found), console)
     console.print()
     _print(_pairs(found), console)
@@ -39,14 +38,14 @@ def show(found: Overview, console: Console) -> None:
         f"{memory.total_mib / 1024:.1f} GiB of {memory.name};\n"
         "tight: more than 90 % of it. ~: not from that repository itself. ?: unknown.\n"
         "`python -m harness models get MODEL` fetches a model and its draft;\n"
-        "`python -m harness models check TARGET DRAFT` compares two files that are here.",
+        "`python -m harness models check TARGET DRAFT` compares two files on this disk.",
         markup=False,
         soft_wrap=True,
     )
 
 
 def show_comparison(target: str, draft: str, compared: Comparison, console: Console) -> None:
-    """Yes or no, each point of the rule, and the first ids that mean something else."""
+    """Print yes or no, each point of the rule, and the first ids that differ."""
     word = "Yes" if compared.fits else "No"
     verb = "can" if compared.fits else "cannot"
     console.print(
@@ -134,15 +133,12 @@ app = typer.Typer(invoke_without_command=True, rich_markup_mode="markdown")
 def models(
     context: typer.Context,
     *,
-    json: Annotated[bool, typer.Option("--json", help="Print the list for machines.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print the list as JSON.")] = False,
 ) -> None:
-    """List the models that have a name and the pairs that people use; check or fetch models.
-
-    Says for each what is on this disk and whether it fits the memory of this machine.
-    """
+    """For each it tells whether it is on this disk and fits the memory of this machine."""
     if context.invoked_subcommand is not None:
         return
-    found = overview()
+    found = overview(DEFAULT_CONTEXT_TOKENS)
     if json:
         console.print_json(encode(found))
         return
@@ -154,13 +150,13 @@ def models(
 def check(
     *,
     target: Annotated[str, typer.Argument(help="A GGUF file, a preset or `owner/repo:quant`.")],
-    draft: Annotated[str, typer.Argument(help="The model that is to draft for it.")],
-    json: Annotated[bool, typer.Option("--json", help="Print the answer for machines.")] = False,
+    draft: Annotated[str, typer.Argument(help="The model that would draft for it.")],
+    json: Annotated[bool, typer.Option("--json", help="Print the answer as JSON.")] = False,
 ) -> None:
-    """Can DRAFT propose tokens to TARGET? llama.cpp's rule, from the headers of two GGUF files.
+    """Tell whether DRAFT can draft for TARGET, by llama.cpp's rule and the files' headers.
 
-    Nothing is fetched and no weights are loaded. The exit code is 0 for yes and 1 for no. A wrong
-    path or a broken file is an error with code 1, too, a model yet to be fetched one with code 3.
+    Nothing is fetched and no weights are loaded. Exit codes: 0 yes, 1 no or a wrong path or a
+    broken file, 3 a model that is not on this disk.
     """
     paths = located(target), located(draft)
     ours, theirs = (vocabulary_and_tokens(path) for path in paths)
@@ -185,10 +181,10 @@ def get(
         typer.Option("--draft/--no-draft", help="Fetch the preset's draft too."),
     ] = True,
 ) -> None:
-    """Fetch a model, and the draft that goes with it, and print where they lie.
+    """Fetch a model and its draft, and print their paths.
 
-    What is here already is not fetched again. A download that was interrupted goes on where it
-    stopped, and what arrives is compared with the hub's SHA-256 before it is used.
+    A file that is on this disk is not fetched again. An interrupted download is continued, and
+    every file is compared with the hub's SHA-256 before it is used.
     """
     preset = presets().get(name.lower())
     names = [name]
@@ -203,7 +199,7 @@ def _path(name: str) -> str:
         path = located(name)
     except MachineError:
         return str(resolve(name, say=console.say).path)
-    console.say(f"{name} is on this disk already.")
+    console.say(f"{name} is already on this disk.")
     return str(path)
 
 

@@ -1,147 +1,159 @@
-"""What happens in a run, from the options to the printed verdict?"""
-
-from __future__ import annotations
+"""Carries out a run, or prints its plan: every engine, the results, the reports."""
 
 from collections.abc import Generator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import Self
 
 import typer
 
 from estimates.model import Summary
 from estimates.summary import summarize, to_json
 from harness import files
+from harness.campaign.duration import expected, memory_bandwidth
 from harness.campaign.model import Campaign
 from harness.cli import console
-from harness.cli.engine import Wanted
+from harness.cli.request import RunRequest
 from harness.errors import INTERRUPTED, HarnessError
 from harness.machine.detect import machine
 from harness.machine.environment import Watch
 from harness.machine.versions import commit
-from harness.report import engines, words
-from harness.report.terminal import show
+from harness.report import plan
+from harness.report.progress import ProgressDisplay
+from harness.report.terminal import compared, show
 from harness.run import execute
 from harness.run import result_file as results
 from harness.run.journal import fingerprint, set_aside
-from harness.run.progress import ProgressDisplay
-from harness.run.turns import NotBegunError, in_turn
+from harness.run.turns import NotStartedError, in_turn
 from harness.runners.base import Runner
+from schemas.codec import Json
 from schemas.submission import Submission
+from schemas.vocabulary import say
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Kept:
-    """A measured leg, and where its file lies."""
+class _Measured:
+    """What one engine measured, and the path of its file."""
 
     submission: Submission
     summary: Summary
     path: Path
 
+    @property
+    def interrupted(self) -> bool:
+        return self.submission.design.ended == "interrupted"
 
-def measure(wanted: Wanted, *, resume: bool) -> None:
+
+def measure(request: RunRequest) -> None:
     """Measure, write a result for each engine, print the reports."""
-    wanted.check()
-    if not resume:  # which writes the same result anew, with more in it
-        results.require_free(wanted.output)
-    runs = _runs(wanted, resume=resume)
-    with ProgressDisplay(console.talk_console()) as display:
+    request.check()
+    if not request.result.resume:  # a resumed run writes the same result again, with more in it
+        results.require_free(request.result.output)
+    runs = _runs(request)
+    with ProgressDisplay(console.progress_console()) as display:
         ended = in_turn({name: run.by_blocks(display) for name, run in runs.items()})
-    kept: dict[str, _Kept] = {}
+    measured: dict[str, _Measured] = {}
     for name, outcome in ended.items():
         if not isinstance(outcome, HarnessError):
-            kept[name] = runs[name].keep(outcome)
-        elif isinstance(outcome, NotBegunError) and len(ended) == 1:
+            measured[name] = runs[name].write(outcome)
+        elif isinstance(outcome, NotStartedError) and len(ended) == 1:
             raise KeyboardInterrupt
         elif len(ended) == 1:
             raise outcome
         else:
             console.say(f"Error: {name}: {outcome}")
-    failed = {name: str(each) for name, each in ended.items() if isinstance(each, HarnessError)}
-    _tell(kept, failed, as_json=wanted.as_json)
-    _end(kept, ended)
-
-
-def _runs(wanted: Wanted, *, resume: bool) -> dict[str, _Run]:
-    runners = {leg.name: leg.engine.runner() for leg in wanted.legs}
-    return {
-        name: _Run(wanted, name, campaign, runner=runners[name], resume=resume)
-        for name, campaign in wanted.campaigns(fetch=True).items()
-    }
-
-
-def _end(kept: Mapping[str, _Kept], ended: Mapping[str, object]) -> None:
-    if any(each.submission.design.ended == "interrupted" for each in kept.values()):
+    errors = {name: each for name, each in ended.items() if isinstance(each, HarnessError)}
+    _print(measured, errors, as_json=request.result.json)
+    if any(each.interrupted for each in measured.values()):
         raise typer.Exit(INTERRUPTED)
-    codes = [each.exit_code for each in ended.values() if isinstance(each, HarnessError)]
-    if codes:
-        raise typer.Exit(codes[0])
+    for error in errors.values():
+        raise typer.Exit(error.exit_code)
 
 
-def _tell(kept: Mapping[str, _Kept], failed: Mapping[str, str], *, as_json: bool) -> None:
-    """The results for people, or for machines: one summary, or one for each engine."""
+def _print(
+    measured: Mapping[str, _Measured], errors: Mapping[str, HarnessError], *, as_json: bool
+) -> None:
+    """The results for people, or as JSON: one summary, or one for each engine."""
     if as_json:
-        summaries = {name: to_json(each.summary) for name, each in kept.items()}
+        summaries = {name: to_json(each.summary) for name, each in measured.items()}
         console.print_json(summaries.get("", {"engines": summaries}))
     else:
         screen = console.result_console()
-        for name, each in kept.items():
+        for name, each in measured.items():
             if name:
                 screen.rule(name, align="left")
             show(each.submission, each.summary, screen)
-        if len(kept) + len(failed) > 1 and kept:
+        if len(measured) + len(errors) > 1 and measured:
             screen.rule()
-            compared = {name: (each.submission, each.summary) for name, each in kept.items()}
-            for line in engines.lines(compared, failed):
+            engines = {name: (each.submission, each.summary) for name, each in measured.items()}
+            failed = {name: str(error) for name, error in errors.items()}
+            for line in compared(engines, failed):
                 screen.print(line, soft_wrap=True, markup=False)
-    for each in kept.values():
+    for each in measured.values():
         console.say(f"Result: {each.path}")
 
 
+def _runs(request: RunRequest) -> dict[str, "_Run"]:
+    runners = {each.name: each.engine.runner() for each in request.engines}
+    return {
+        name: _Run.of(request, campaign, runner=runners[name], name=name)
+        for name, campaign in request.campaigns(fetch=True).items()
+    }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Run:
     """The campaign on one engine, with a work file of its own."""
 
-    def __init__(
-        self, wanted: Wanted, name: str, campaign: Campaign, *, runner: Runner, resume: bool
-    ) -> None:
-        self._wanted = wanted
-        self._name = name
-        self._campaign = campaign
-        self._runner = runner
-        self._resume = resume
-        self._work_file = _work_file(campaign, resume=resume)
+    request: RunRequest
+    name: str
+    campaign: Campaign
+    runner: Runner
+    work_file: Path
+
+    @classmethod
+    def of(cls, request: RunRequest, campaign: Campaign, *, runner: Runner, name: str) -> Self:
+        """The run, with an earlier work file moved out of its way unless it is resumed."""
+        work_file = _work_file(campaign, resume=request.result.resume)
+        return cls(
+            request=request, name=name, campaign=campaign, runner=runner, work_file=work_file
+        )
 
     def by_blocks(self, display: ProgressDisplay) -> Generator[None, None, Submission]:
         """Measure, with a pause after every block."""
-        watch = Watch()
+        context = execute.RunContext(
+            machine=machine(),
+            snapshot=Watch().snapshot,
+            commit=commit(),
+            observe=partial(display, name=self.name),
+        )
         return execute.by_blocks(
-            self._campaign,
-            runner=self._runner,
-            surroundings=execute.Surroundings(
-                machine=machine(), snapshot=watch.snapshot, commit=commit()
-            ),
-            work_file=self._work_file,
-            resume=self._resume,
-            observe=partial(display, name=self._name),
+            self.campaign,
+            runner=self.runner,
+            context=context,
+            work_file=self.work_file,
+            resume=self.request.result.resume,
         )
 
-    def keep(self, submission: Submission) -> _Kept:
-        """Write the result; the work file is needed only where the run can go on."""
-        about = self._wanted.about
-        submission = replace(submission, contributor=about.contributor, notes=about.notes)
-        path = results.write(submission, self._wanted.output)
+    def write(self, submission: Submission) -> _Measured:
+        """Write the result; the work file is deleted unless the run can be resumed."""
+        given = self.request.contribution
+        submission = replace(submission, contributor=given.contributor, notes=given.notes)
+        path = results.write(submission, self.request.result.output)
         match submission.design.ended:
             case "completed" | "precise-enough":
-                self._work_file.unlink(missing_ok=True)
+                self.work_file.unlink(missing_ok=True)
             case "budget-spent":
                 console.say(
-                    "The time is spent; the same command with --resume and more --budget goes on."
+                    "The time limit was reached. To continue, repeat the command with --resume "
+                    "and a higher --budget."
                 )
             case "interrupted":
                 console.say(
-                    "The run was interrupted; the same command with --resume goes on with it."
+                    "The run was interrupted. To continue, repeat the command with --resume."
                 )
-        return _Kept(submission=submission, summary=summarize(submission), path=path)
+        return _Measured(submission=submission, summary=summarize(submission), path=path)
 
 
 def _work_file(campaign: Campaign, *, resume: bool) -> Path:
@@ -150,15 +162,37 @@ def _work_file(campaign: Campaign, *, resume: bool) -> Path:
         folder.mkdir(exist_ok=True)
         path = folder / f"{fingerprint(campaign)[:16]}.jsonl"
         if path.exists() and not resume:
-            _begin_afresh(path)
+            _move_aside(path)
     return path
 
 
-def _begin_afresh(path: Path) -> None:
-    kept = set_aside(path)
-    if kept is not None:
-        aside, trials = kept
+def _move_aside(path: Path) -> None:
+    earlier = set_aside(path)
+    if earlier is not None:
+        aside, trials = earlier
         console.say(
-            f"An earlier run with these options stopped after {words.counted(trials, 'trial')}; "
-            f"--resume would go on with it. This one starts afresh, the old one is kept as {aside}"
+            f"An earlier run with these options stopped after {say.count(trials, 'trial')}; "
+            f"--resume would continue it. This run starts over; the earlier one is now {aside}"
         )
+
+
+def print_plan(request: RunRequest) -> None:
+    """Print what would run, and for how long. It fetches nothing, and refuses what a run would."""
+    request.check()
+    campaigns = request.campaigns(fetch=False)
+    campaign = next(iter(campaigns.values()))
+    commands = {each.name: each.engine.commands(campaigns[each.name]) for each in request.engines}
+    estimate = expected(campaign, bytes_per_s=memory_bandwidth())
+    if request.result.json:
+        listed: Json = {name: list(lines) for name, lines in commands.items() if lines}
+        console.print_json({**plan.as_json(campaign, estimate), "commands": listed})
+        return
+    screen = console.result_console()
+    for line in plan.lines(campaign, estimate):
+        screen.print(line)
+    for name, lines in commands.items():
+        if lines:
+            screen.print(f"{name or 'starts'}", style="dim")
+        for line in lines:
+            # Unwrapped, so that it can be copied.
+            screen.print(f"  {line}", soft_wrap=True, markup=False)

@@ -1,4 +1,4 @@
-"""`draftmap show`: what does a result file say?"""
+"""`draftmap show`: print the report of a result file."""
 
 from pathlib import Path
 from typing import Annotated
@@ -17,9 +17,8 @@ from schemas.submission import Submission
 def show(
     *,
     file: Annotated[Path, typer.Argument(help="A result file.")],
-    json: Annotated[bool, typer.Option("--json", help="Print the estimates for machines.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print the estimates as JSON.")] = False,
 ) -> None:
-    """Print the report of a result file: per arm and task verdict, speedup, and why."""
     submission = _read(file)
     summary = summarize(submission)
     if json:

@@ -1,4 +1,4 @@
-"""`draftmap submit`: put a result in its place and open the pull request, or say how."""
+"""`draftmap submit`: copy a result to its place and open the pull request, or print how to."""
 
 import shutil
 import sys
@@ -15,9 +15,9 @@ from harness.cli import console
 @console.reports_errors
 def submit(
     *,
-    file: Annotated[Path, typer.Argument(help="A result file of `python -m harness run`.")],
+    file: Annotated[Path, typer.Argument(help="A result file written by `python -m harness run`.")],
     repository: Annotated[
-        Path | None, typer.Option(help="Your checkout of the project. Default: found from here.")
+        Path | None, typer.Option(help="Your clone of the project. Default: the one you are in.")
     ] = None,
     supersedes: Annotated[
         str | None, typer.Option(help="File name of an earlier result of yours to replace.")
@@ -26,10 +26,7 @@ def submit(
         bool, typer.Option("--yes", "-y", help="Open the pull request without asking.")
     ] = False,
 ) -> None:
-    """Check a result, copy it to `results/community/` and open a pull request with `gh`.
-
-    Without `gh`, or without your consent, it prints the commands to run yourself.
-    """
+    """Without `gh`, or without your consent, it prints the commands to run yourself."""
     accepted = submission.accepted(file)
     checkout = submission.find_checkout((repository or Path()).resolve())
     if supersedes is not None:
@@ -38,8 +35,8 @@ def submit(
     typer.echo(path.relative_to(checkout).as_posix())
     if submission.was_submitted(path, checkout):
         branch = submission.branch(path)
-        console.say(f"The branch {branch} is there: submitted before, or begun and not finished.")
-        console.say(f"To do it again, delete the branch first: git branch -D {branch}")
+        console.say(f"The branch {branch} exists: this result was submitted before, or nearly.")
+        console.say(f"To submit it again, delete the branch first: git branch -D {branch}")
         return
     steps = submission.steps(path, checkout)
     if submission.can_open_pull_requests(checkout) and _agreed(yes=yes):
@@ -51,12 +48,12 @@ def submit(
 
 def _explain(steps: Sequence[Sequence[str]]) -> None:
     has_gh = shutil.which("gh") is not None
-    console.say("To open the pull request, run in the checkout:")
+    console.say("To open the pull request, run in your clone:")
     for command in steps:
         if has_gh or command[0] != "gh":
             console.say("  " + submission.as_line(command))
     if not has_gh:
-        console.say("Then open the pull request for that branch on the code host's page.")
+        console.say("Then open the pull request for that branch on GitHub.")
 
 
 def _agreed(*, yes: bool) -> bool:

@@ -1,18 +1,19 @@
-"""`draftmap validate`: is a result file valid? The same answer as in the project's own checks."""
+"""`draftmap validate`: check result files as the project's own pull-request check does."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from estimates.understanding import understand
+from estimates.understanding import ArmSaid, Understanding, overall, understand
 from harness.cli import console
-from harness.report.understood import lines
 from schemas.codec import Json, encode
 from schemas.contract import read as read_document
 from schemas.finding import ROOT, Finding
 from schemas.strict import MAX_BYTES
 from schemas.submission import Submission
+from schemas.vocabulary import VERDICTS, say
 
 _INVALID = 1
 
@@ -21,12 +22,9 @@ _INVALID = 1
 def validate(
     *,
     files: Annotated[list[Path], typer.Argument(help="Result files.")],
-    json: Annotated[bool, typer.Option("--json", help="Print the findings for machines.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
 ) -> None:
-    """Check result files against the format; prints one line per finding, the result of a check.
-
-    What was understood of each valid file goes to standard error, so that you see it before others.
-    """
+    """How each valid file was understood is printed on standard error, for you to check."""
     read = [(path, _read(path)) for path in files]
     found = [(path, each) for path, result in read if isinstance(result, tuple) for each in result]
     if json:
@@ -44,15 +42,15 @@ def validate(
 
 def _say_understood(path: Path, submission: Submission) -> None:
     console.say(f"{path}:")
-    for line in lines(understand(submission)):
+    for line in understood_lines(understand(submission)):
         console.say(f"  {line}")
 
 
 def _read(path: Path) -> Submission | tuple[Finding, ...]:
-    """A file that cannot be read does not keep the others from being judged."""
+    """The file or its findings; a file that cannot be read is a finding, so that others go on."""
     try:
         with path.open("rb") as stream:
-            data = stream.read(MAX_BYTES + 1)  # one more than allowed: the loader says so
+            data = stream.read(MAX_BYTES + 1)  # one more than allowed: the loader reports it
     except OSError as error:
         next_step = "name the files in it" if path.is_dir() else "check the path"
         message = f"cannot be read ({error.strerror}); {next_step}"
@@ -63,3 +61,35 @@ def _read(path: Path) -> Submission | tuple[Finding, ...]:
 def _entry(path: Path, finding: Finding) -> Json:
     fields = encode(finding)
     return {"file": str(path), **fields} if isinstance(fields, dict) else fields
+
+
+def understood_lines(read: Understanding) -> Iterator[str]:
+    """Machine, models, arms with their verdicts, and flags with their remedies."""
+    yield f"machine  {read.device}, {read.backend}"
+    yield f"engine   {read.engine}"
+    yield f"target   {read.target} ({read.size_class})"
+    prompts = say.count(read.prompts, "prompt")
+    yield f"campaign {read.profile}, {read.measured_on}, {prompts}, {read.blocks} blocks"
+    yield f"credit   {read.contributor or 'nobody (anonymous)'}"
+    if read.supersedes:
+        yield f"replaces {read.supersedes}"
+    for arm in read.arms:
+        yield f"{arm.arm}: {_outcome(arm)}"
+        yield from (f"  {task.task}: {_figure(arm, task.task)}" for task in arm.said if task.task)
+    for flag in read.flags:
+        yield f"{flag.severity} {flag.name}: {flag.message} {flag.remedy}"
+
+
+def _outcome(arm: ArmSaid) -> str:
+    if arm.failure is not None:
+        return f"failed ({arm.failure})"
+    whole = overall(arm)
+    return "not compared" if whole is None else _figure(arm, whole.task)
+
+
+def _figure(arm: ArmSaid, task: str | None) -> str:
+    found = next(each for each in arm.said if each.task == task)
+    verdict = VERDICTS[found.verdict].word
+    if found.speedup is None:
+        return verdict
+    return f"{verdict}, {say.speedup(found.speedup, found.interval_low, found.interval_high)}"

@@ -1,6 +1,4 @@
-"""What is the result of one check? What was found, whether it will do, and what to do."""
-
-from __future__ import annotations
+"""The doctor's checks: what was found, whether it is good enough, and what to do."""
 
 import platform
 import shutil
@@ -11,6 +9,7 @@ from typing import Literal
 
 from harness.machine.versions import PACKAGE, vendored_commit
 from schemas.submission import Device, Gpu, Machine, Snapshot
+from schemas.vocabulary import say
 
 Status = Literal["ok", "warn", "fail"]
 
@@ -31,7 +30,7 @@ def ok(name: str, found: str) -> Check:
 
 
 def warn(name: str, found: str, remedy: str) -> Check:
-    """A check that found what may spoil figures or slow things down."""
+    """A check that found what may distort figures or slow things down."""
     return Check(name=name, status="warn", found=found, remedy=remedy)
 
 
@@ -77,7 +76,7 @@ def memory(total_mib: int, available_mib: int) -> Check:
 
 def disk(free_bytes: int) -> Check:
     """Whether there is room for models in the cache."""
-    found = f"{free_bytes / _MIB / _GIB_IN_MIB:.1f} GiB free where models are kept"
+    found = f"{free_bytes / _MIB / _GIB_IN_MIB:.1f} GiB free for models"
     if free_bytes < _NEEDED_DISK_MIB * _MIB:
         remedy = "Free 1 GiB, or set DRAFTMAP_CACHE to a directory on another disk."
         return fail("Disk", found, remedy)
@@ -91,9 +90,9 @@ def power(*, on_battery: bool | None) -> Check:
     return ok("Power", "no battery in use" if on_battery is None else "mains")
 
 
-def energy(found: str, hindrance: str | None) -> Check:
-    """Whether results say how much energy a token took; they are as good without it."""
-    return ok("Energy", found if hindrance is None else f"{found}: {hindrance}")
+def energy(found: str, obstacle: str | None) -> Check:
+    """Whether results will tell the energy per token; they are as good without it."""
+    return ok("Energy", found if obstacle is None else f"{found}: {obstacle}")
 
 
 def load(state: Snapshot, cores: int) -> Check:
@@ -102,16 +101,16 @@ def load(state: Snapshot, cores: int) -> Check:
     if state.load_1min is not None:
         parts.append(f"load {state.load_1min:.1f} on {cores} cores")
     if state.steal_fraction is not None:
-        parts.append(f"{state.steal_fraction:.0%} stolen by the hypervisor")
+        parts.append(f"{say.percent(state.steal_fraction)} stolen by the hypervisor")
     if state.cpu_pressure is not None:
-        parts.append(f"tasks waited {state.cpu_pressure:.0%} of the time")
+        parts.append(f"tasks waited {say.percent(state.cpu_pressure)} of the time")
     found = ", ".join(parts) or "unknown"
     if (state.steal_fraction or 0.0) > _STEAL_LIMIT:
-        remedy = "The host is shared and busy. Paired blocks allow for it; take --blocks 6."
+        remedy = "The host is shared and busy. Paired blocks compensate for it; use --blocks 6."
         return warn("Load", found, remedy)
     busy = state.load_1min is not None and state.load_1min > _BUSY_SHARE * cores
     if busy or (state.cpu_pressure or 0.0) > _PRESSURE_LIMIT:
-        return warn("Load", found, "Close what is running, wait a minute, and measure then.")
+        return warn("Load", found, "Close other programs, wait a minute, then measure.")
     return ok("Load", found)
 
 
@@ -119,14 +118,14 @@ def clock(read: Callable[[], float]) -> Check:
     """Whether the clock is fine enough to time single rounds."""
     steps = []
     for _ in range(_CLOCK_READINGS):
-        began = now = read()
-        while now == began:
+        start = now = read()
+        while now == start:
             now = read()
-        steps.append(now - began)
+        steps.append(now - start)
     resolution_s = min(steps)
     found = f"resolves {resolution_s * 1e6:.2f} µs"
     if resolution_s > _COARSE_CLOCK_S:
-        remedy = "Rounds of less than a millisecond cannot be timed well; take a larger model."
+        remedy = "Rounds of less than a millisecond cannot be timed well; use a larger model."
         return warn("Clock", found, remedy)
     return ok("Clock", found)
 
@@ -159,7 +158,7 @@ def compiler(found: str | None = None) -> Check:
 
 
 def binding(version: str | None) -> Check:
-    """Whether the binding is installed, and which engine it carries."""
+    """Whether the binding is installed, and which engine it contains."""
     if version is None:
         return fail("Binding", f"{PACKAGE} is not installed", f"Run: {PORTABLE_REINSTALL}")
     commit = vendored_commit(version)
@@ -173,9 +172,12 @@ def backend(devices: Sequence[Device] | None, gpus: Sequence[Gpu]) -> Check:
         return fail("Backend", "the engine's libraries do not load", f"Run: {PORTABLE_REINSTALL}")
     listed = ", ".join(f"{d.name} ({d.description})" if d.description else d.name for d in devices)
     if gpus and not any(device.kind in _GPU_KINDS for device in devices):
-        option = _BUILD_OPTIONS.get(gpus[0].vendor or "", _ANY_GPU_OPTION)
+        vendors = (gpu.vendor or "" for gpu in gpus)
+        options = (_BUILD_OPTIONS[vendor] for vendor in vendors if vendor in _BUILD_OPTIONS)
+        option = next(options, _ANY_GPU_OPTION)
         remedy = (
-            f"{gpus[0].name} is there, but the binding was built for the CPU only. "
+            f"This machine has {say.listed([gpu.name for gpu in gpus])}, "
+            "but the binding was built for the CPU only. "
             f'Run: CMAKE_ARGS="{option}" {REINSTALL}'
         )
         return warn("Backend", listed, remedy)

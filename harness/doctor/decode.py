@@ -1,6 +1,4 @@
-"""Does the engine really compute? A few steps in a child process, which may crash in our place."""
-
-from __future__ import annotations
+"""Tests whether the engine computes: a few steps in a child process, because it may crash."""
 
 import subprocess
 import sys
@@ -59,10 +57,10 @@ def main(path: str) -> int:
 
     model = Llama(path, n_ctx=256, n_gpu_layers=-1, verbose=False)
     model.eval(model.tokenize(_PROMPT.encode()))
-    began = time.perf_counter()
+    start = time.perf_counter()
     for _ in range(_STEPS):
         model.eval([model.sample(temp=0.0)])
-    print(f"{_STEPS / (time.perf_counter() - began):.2f}")  # noqa: T201 - the answer to the parent
+    print(f"{_STEPS / (time.perf_counter() - start):.2f}")  # noqa: T201 - the answer to the parent
     return 0
 
 

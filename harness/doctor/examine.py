@@ -1,6 +1,4 @@
-"""Which checks are made, in which order? All of them: a failed one does not keep others back."""
-
-from __future__ import annotations
+"""Runs all checks of the doctor in order; a failed one does not stop the others."""
 
 import shutil
 import time
@@ -26,7 +24,7 @@ _MIB = 1024 * 1024
 
 
 def examine(*, model: str | None, say: Callable[[str], None]) -> Iterator[Check]:
-    """All checks, each as soon as it is known."""
+    """All checks, each as soon as its result is known."""
     machine = describe_machine()
     state = Watch().snapshot("before")
     ram = psutil.virtual_memory()
@@ -47,7 +45,7 @@ def examine(*, model: str | None, say: Callable[[str], None]) -> Iterator[Check]
 
 def _devices() -> tuple[Device, ...] | None:
     try:
-        # Not at the top: without a working binding the doctor must still run, and say so.
+        # Not at the top: without a working binding the doctor must still run, and report it.
         from harness.runners.devices import devices  # noqa: PLC0415
     except (ImportError, OSError, RuntimeError):
         return None
@@ -59,7 +57,7 @@ def _disk() -> Check:
         with files.usable(), TemporaryFile(dir=files.directory()):
             return checks.disk(shutil.disk_usage(files.directory()).free)
     except HarnessError as error:
-        return fail("Disk", str(error), "Models and unfinished runs are kept there.")
+        return fail("Disk", str(error), "Models and unfinished runs are stored there.")
 
 
 def _decode(model: str | None, say: Callable[[str], None]) -> Check:

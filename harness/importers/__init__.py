@@ -8,7 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from harness.importers import inventivehq, llama_bench, mtp_bench, spec_bench, speed_bench, vllm
+from harness.importers import (
+    inventivehq,
+    llama_bench,
+    llama_server,
+    llama_spec_bench,
+    mtp_bench,
+    qwen38_specdec,
+    spec_bench,
+    speed_bench,
+    vllm,
+)
 from harness.importers.model import Reading
 from harness.importers.source import Given
 
@@ -21,4 +31,7 @@ IMPORTERS: dict[str, Importer] = {
     "llama-bench": llama_bench.read,
     "vllm": vllm.read,
     "spec-bench": spec_bench.read,
+    "qwen38-specdec": qwen38_specdec.read,
+    "llama-spec-bench": llama_spec_bench.read,
+    "llama-server": llama_server.read,
 }

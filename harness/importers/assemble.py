@@ -119,7 +119,7 @@ def _submission(part: Part, facts: Facts, about: About, left_out: LeftOut) -> Su
         target=setting.target(facts),
         drafts=_drafts(draft for _, draft in methods.values()),
         settings=setting.settings(facts),
-        design=_design(done),
+        design=_design(part, done),
         suite=_suite(part, facts, prompt_ids, done),
         arms=tuple(_arm(arm, arm_ids, methods[arm.name][0], facts) for arm in part.arms),
         trials=done,
@@ -191,10 +191,13 @@ def _prompts(
         )
 
 
-def _design(done: Sequence[Trial]) -> Design:
-    blocks = max((trial.block for trial in done), default=0) + 1
+def _design(part: Part, done: Sequence[Trial]) -> Design:
     return Design(
-        blocks=blocks, order="sequential", planned_trials=max(1, len(done)), ended="completed"
+        blocks=max((trial.block for trial in done), default=0) + 1,
+        order="sequential",
+        planned_trials=max(1, len(done)),
+        ended="completed",
+        interleaved=part.interleaved,
     )
 
 

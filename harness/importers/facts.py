@@ -15,6 +15,8 @@ KEYS: dict[str, str] = {
     "quantisation": "quantisation of the target, such as Q4_K_M or BF16",
     "parameters": "parameters of the target, such as 8.2B",
     "active_parameters": "parameters per token, for a mixture of experts, such as 3B",
+    "target_sha256": "SHA-256 of the target's file of weights",
+    "target_bytes": "size of that file in bytes",
     "draft": "name of the draft model",
     "draft_quantisation": "quantisation of the draft model",
     "draft_parameters": "parameters of the draft model, such as 0.6B",
@@ -48,6 +50,7 @@ KEYS: dict[str, str] = {
     "batch": "logical batch in tokens",
     "micro_batch": "physical batch in tokens",
     "gpu_layers": "layers of the target asked onto the GPU, -1 for all",
+    "energy_method": "counter that energy comes from: nvml or rapl",
     "measured_from": "start of the measurement in UTC: 2026-05-17T09:00:00Z",
     "measured_until": "end of the measurement in UTC",
 }
@@ -85,9 +88,9 @@ class Facts:
             raise BadInputError(message)
         return int(found)
 
-    def size(self, key: str) -> int | None:
-        """A number of parameters: `8.2B`, `135M` or in full."""
-        found = self.text(key)
+    def size(self, key: str, named: str | None = None) -> int | None:
+        """A number of parameters: `8.2B`, `135M` or in full; else the one that a name gives."""
+        found = self.text(key) or named
         if found is None:
             return None
         match = _SIZE.fullmatch(found)

@@ -14,19 +14,26 @@ from harness.importers.model import BASELINE, ArmRead, Part, Reading, Record
 from harness.importers.source import Given
 from harness.importers.translate import id_of, model_facts, reason_of
 from harness.importers.trials import rate_counts, rounds
+from schemas.vocabulary import METHODS
 
-# The experiment's script always drafts with these; its n-gram type has a depth of its own.
-_METHODS = {"baseline": "none", "ngram": "ngram-cache"}
-_DRAFT_MODEL = "draft-model:n_max=5"
+# The experiment's script always drafts up to 5 tokens, and asks for all layers on the GPU.
+_METHODS = {
+    name: entry.id for entry in METHODS.values() for name in entry.names.get("inventivehq", ())
+}
+_DEPTH = 5
 _SYSTEMS = {"windows": "windows", "macos": "macos", "darwin": "macos", "linux": "linux"}
+_ARCHITECTURES = {"arm64": "aarch64", "aarch64": "aarch64", "x86_64": "x86_64", "amd64": "x86_64"}
 _BUILD = re.compile(r"\bb([0-9]{3,6})\b")
+_VERSION = re.compile(r"[0-9]+(?:\.[0-9]+)+")
+_PROSE = ("notes", "label", "python", "compute_cap", "out_len_chars")
 
 
 def read(files: Sequence[Given]) -> Reading:
     """One part for every run and backend of every file."""
     left_out: list[str] = []
     parts = [part for file in files for part in _parts(file, left_out)]
-    return Reading(parts=tuple(parts), left_out=tuple(left_out))
+    left_out.append(f"notes and other fields that no result has: {', '.join(_PROSE)}")
+    return Reading(parts=tuple(parts), left_out=tuple(dict.fromkeys(left_out)))
 
 
 def _parts(file: Given, left_out: list[str]) -> Iterator[Part]:
@@ -40,7 +47,8 @@ def _parts(file: Given, left_out: list[str]) -> Iterator[Part]:
         keyed = {key: run for key in keys.value if (run := keys.child(key)) is not None}
     for key, run in keyed.items():
         if not isinstance(run.value.get("runs"), list):
-            left_out.append(f"{run.place}: another experiment; it has no runs with records")
+            means = ", its drafts are means without records" if "drafts" in run.value else ""
+            left_out.append(f"{run.place}: another experiment; it has no runs with records{means}")
             continue
         yield from _by_backend(key, run, top, left_out)
     if not keyed:
@@ -79,9 +87,9 @@ def _arm_name(entry: Entry) -> str:
 
 def _arm(name: str, entry: Entry) -> ArmRead:
     """`draft_0_5b` and the like; an arm whose server did not start has failed."""
-    known = _METHODS.get(name)
-    if known is None and name.startswith("draft"):
-        known = _DRAFT_MODEL
+    known = _METHODS.get(name) or ("draft-model" if name.startswith("draft") else None)
+    if known not in (None, "none"):
+        known = f"{known}:n_max={_DEPTH}"
     has_records = bool(entry.value.get("records"))
     failed = entry.text("status") not in (None, "ok") and not has_records
     return ArmRead(name=name, method=known, reason="load-failed" if failed else None)
@@ -95,7 +103,7 @@ def _records(arm: str, entry: Entry) -> Iterator[Record]:
         if prompt is None:
             record.refuse("id", "the name of a prompt")
         error, tokens = record.text("error"), record.count("predicted_n")
-        accepted = record.count("draft_n_accepted")
+        drafted, accepted = _counters(arm, record)
         yield Record(
             arm=arm,
             prompt=prompt,
@@ -105,10 +113,22 @@ def _records(arm: str, entry: Entry) -> Iterator[Record]:
             output_tokens=tokens,
             decode_ms=record.number("predicted_ms"),
             per_second=record.number("tps"),
-            drafted=record.count("draft_n"),
+            drafted=drafted,
             accepted=accepted,
             rounds=rounds(tokens, accepted),
+            output_hash=record.text("out_hash"),
         )
+
+
+def _counters(arm: str, record: Entry) -> tuple[int | None, int | None]:
+    """Drafted and accepted tokens. llama-server answers without them when it drafted nothing.
+
+    The script then writes null; a record without these keys says nothing.
+    """
+    answered = "draft_n" in record.value and record.number("predicted_ms") is not None
+    if arm != BASELINE and answered and record.count("draft_n") is None:
+        return 0, 0
+    return record.count("draft_n"), record.count("draft_n_accepted")
 
 
 def _rates(entries: Sequence[Entry]) -> dict[str, str]:
@@ -126,6 +146,7 @@ def _facts(
     meta: Entry | None, top: Entry, backend: str | None, left_out: list[str]
 ) -> dict[str, str]:
     facts = {"engine": "llama.cpp", "sampling": "greedy"}  # top_k 1 at temperature 0
+    facts["gpu_layers"] = "0" if backend == "cpu" else "-1"
     if backend is not None:
         facts["backend"] = backend
     if (build := _BUILD.search(top.text("notes") or "")) is not None:
@@ -154,10 +175,7 @@ def _hardware(
     hardware: Entry, label: str | None, backend: str | None, left_out: list[str]
 ) -> dict[str, str]:
     facts: dict[str, str] = {}
-    platform = (hardware.text("platform") or "").lower()
-    family = next((name for sign, name in _SYSTEMS.items() if platform.startswith(sign)), None)
-    if family is not None:
-        facts["os"] = family
+    facts |= _system(hardware.text("platform") or "")
     cpu = hardware.text("cpu")
     if cpu is not None:
         facts["cpu"] = cpu
@@ -170,9 +188,21 @@ def _hardware(
     elif not cards and backend != "cpu":
         facts |= _named(label)
     left_out.extend(
-        f"{card.place}: a GPU that this run did not use" for card in cards if card is not used
+        f"{card.place}: a GPU that the run on {label or backend} did not use"
+        for card in cards
+        if card is not used
     )
     return facts
+
+
+def _system(platform: str) -> dict[str, str]:
+    """System, version and architecture in the form of Python's `platform.platform()`."""
+    words = platform.lower().split("-")
+    facts = {"os": _SYSTEMS.get(words[0].rstrip("0123456789"))}
+    facts["cpu_architecture"] = next(filter(None, map(_ARCHITECTURES.get, words)), None)
+    version = _VERSION.search(platform)
+    facts["os_version"] = version[0] if version else None
+    return {key: value for key, value in facts.items() if value is not None}
 
 
 def _used(cards: Sequence[Entry], label: str | None) -> Entry | None:

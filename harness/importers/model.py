@@ -23,6 +23,7 @@ class Record:
 
     `output_tokens` counts as the format does: the first token, and those that `decode_ms` covers.
     `per_second` is the tool's rate, for records without a time; `rate_counts` says what it counts.
+    `output_hash` is the tool's own: equal hashes of two records are equal outputs, no more.
     """
 
     arm: str
@@ -43,6 +44,8 @@ class Record:
     accepted_histogram: tuple[int, ...] | None = None
     drafted_histogram: tuple[int, ...] | None = None
     finish: Literal["length", "stop"] | None = None
+    output_hash: str | None = None
+    energy_j: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +62,8 @@ class ArmRead:
 class Part:
     """What belongs into one result: one rig, one target, one baseline.
 
-    `asks` are facts that the files should say and do not; a person must.
+    `asks` are facts that the files should say and do not; a person must. `interleaved` says when
+    arms took turns: after each prompt or after each pass; `None` if one ran after another.
     """
 
     name: str
@@ -70,6 +74,7 @@ class Part:
     tasks: Mapping[str, str] = field(default_factory=dict)
     note: str | None = None
     asks: tuple[str, ...] = ()
+    interleaved: Literal["prompt", "block"] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

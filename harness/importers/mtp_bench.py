@@ -16,25 +16,29 @@ from harness.errors import BadInputError
 from harness.importers.entries import Entry, document
 from harness.importers.model import BASELINE, Part, Reading, Record, arms, named
 from harness.importers.source import Given, text
-from harness.importers.translate import METHODS, MTP_BENCH, model_facts, reason_of
+from harness.importers.translate import METHODS, model_facts, reason_of, task_names
 from harness.importers.trials import MS_PER_S, rounds
+from schemas import vocabulary
 from schemas.codec import Json
 
 _TYPE = "--spec-type"
 _DEPTHS = ("--spec-draft-n-max", "--draft-max", "--draft-n", "--draft")
-_NAMES = {"draft-simple": "draft-model"}
+_KINDS = {
+    word: entry.id
+    for entry in vocabulary.METHODS.values()
+    if entry.llama_cpp
+    for word in entry.llama_cpp.types
+}
 
 
 def method_of(flags: str) -> str | None:
     """The method as `--map method=` takes it; `None` for no type, several, or an unknown one."""
     said = _values(flags)
-    kind = said.get(_TYPE, "")
-    kind = _NAMES.get(kind, kind.removeprefix("draft-"))
-    cls = METHODS.get(kind)
-    if cls is None or kind == "none":
+    kind = _KINDS.get(said.get(_TYPE, ""))
+    if kind is None:
         return None
     depth = next((said[flag] for flag in _DEPTHS if flag in said), "")
-    takes_depth = any(field.name == "n_max" for field in dataclasses.fields(cls))
+    takes_depth = any(field.name == "n_max" for field in dataclasses.fields(METHODS[kind]))
     return f"{kind}:n_max={depth}" if takes_depth and depth.isdecimal() else kind
 
 
@@ -71,7 +75,7 @@ def read(files: Sequence[Given]) -> Reading:
         facts={"engine": "llama.cpp", "rate_counts": "tokens"} | _facts([top for _, top in tops]),
         arms=arms(records, pairs, _concurrency(tops), _methods(tops)),
         records=records,
-        tasks=MTP_BENCH,
+        tasks=task_names("mtp-bench"),
     )
     return Reading(parts=(part,), left_out=(*left_out, *_aggregates(pairs)))
 

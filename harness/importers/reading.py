@@ -14,6 +14,11 @@ from harness.importers.source import Given, text
 _KEYS: dict[str, tuple[frozenset[str], ...]] = {
     "llama-bench": (frozenset({"n_gen", "model_filename"}), frozenset({"n_gen", "avg_ts"})),
     "spec-bench": (frozenset({"question_id", "choices"}),),
+    "llama-server": (
+        frozenset({"timings", "choices"}),
+        frozenset({"timings", "content"}),
+        frozenset({"predicted_n", "predicted_ms", "prompt_n"}),
+    ),
     "vllm": (
         frozenset({"usage", "choices"}),
         frozenset({"custom_id", "response"}),
@@ -25,6 +30,8 @@ _KEYS: dict[str, tuple[frozenset[str], ...]] = {
         frozenset({"results", "aggregate"}),
     ),
     "inventivehq": (frozenset({"runs", "hardware"}), frozenset({"runs", "meta"})),
+    "qwen38-specdec": (frozenset({"schema", "arms", "records"}),),
+    "llama-spec-bench": (frozenset({"row_type", "generated"}), frozenset({"row_type", "tokens"})),
     "a result of this project, which needs no import": (
         frozenset({"format", "version", "trials", "arms"}),
     ),
@@ -33,13 +40,17 @@ _STARTS = {
     "build_commit,": "llama-bench's CSV, which lacks the repetitions: run it with -o json",
     "| model": "llama-bench's table, which lacks the repetitions: run it with -o json",
     "data: {": "a stream of chunks: ask for answers without streaming",
+    "| task ": "llama-spec-bench",
 }
+_LOG_OF_LLAMA_SERVER = "prompt eval time ="
 
 
 def looks_like(file: Given) -> str | None:
     """The name of a format, a description of what cannot be read, or `None`."""
     try:
         start = text(file).lstrip()
+        if _LOG_OF_LLAMA_SERVER in start:
+            return "llama-server"
         for sign, meaning in _STARTS.items():
             if start.startswith(sign):
                 return meaning

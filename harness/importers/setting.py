@@ -6,7 +6,7 @@ from typing import Any, Literal, cast, get_args, get_type_hints
 
 from harness.errors import BadInputError, suggestion
 from harness.importers.facts import Facts
-from harness.importers.translate import id_of, vendor_of
+from harness.importers.translate import active_size_in, id_of, size_in, vendor_of
 from harness.importers.trials import RateCounts
 from schemas.submission import (
     Cpu,
@@ -57,8 +57,10 @@ def target(facts: Facts) -> Model:
         id=id_of(f"{name}-{quantisation}"),
         name=name,
         quantisation=quantisation,
-        parameters=facts.size("parameters"),
-        active_parameters=facts.size("active_parameters"),
+        parameters=facts.size("parameters", size_in(name)),
+        active_parameters=facts.size("active_parameters", active_size_in(name)),
+        file_bytes=facts.whole("target_bytes"),
+        sha256=facts.text("target_sha256"),
     )
 
 
@@ -76,6 +78,7 @@ def settings(facts: Facts) -> Settings:
         micro_batch_tokens=facts.whole("micro_batch"),
         threads=facts.whole("threads"),
         thinking=_yes(facts, "thinking"),
+        energy_method=_choice(facts, "energy_method", Settings, "energy_method"),
     )
 
 

@@ -13,7 +13,7 @@ from dataclasses import replace
 from harness.importers.entries import Entry, lines
 from harness.importers.model import BASELINE, Part, Reading, Record, arms, named
 from harness.importers.source import Given
-from harness.importers.translate import SPEC_BENCH
+from harness.importers.translate import task_names
 from harness.importers.trials import MS_PER_S, histogram, written
 
 NOTE = "Spec-Bench times the whole request: decode_ms includes processing the prompt"
@@ -36,7 +36,7 @@ def read(files: Sequence[Given]) -> Reading:
         facts={"engine": "Spec-Bench"} | _facts(entries) | _window(entries),
         arms=arms(records, pairs, {}),
         records=records,
-        tasks=SPEC_BENCH,
+        tasks=task_names("spec-bench"),
         note=NOTE,
     )
     return Reading(parts=(part,))

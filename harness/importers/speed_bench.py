@@ -12,7 +12,7 @@ from typing import Literal
 from harness.importers.entries import Entry, document
 from harness.importers.model import Part, Reading, Record, arms, named
 from harness.importers.source import Given
-from harness.importers.translate import SPEED_BENCH, id_of, reason_of
+from harness.importers.translate import id_of, reason_of, task_names
 from harness.importers.trials import MS_PER_S, rounds
 
 
@@ -31,7 +31,7 @@ def read(files: Sequence[Given]) -> Reading:
         facts=_facts([top for _, top in tops]),
         arms=arms(records, pairs, concurrency),
         records=records,
-        tasks=SPEED_BENCH,
+        tasks=task_names("speed-bench"),
     )
     return Reading(parts=(part,))
 

@@ -22,6 +22,7 @@ from schemas.submission import (
     Reason,
     Task,
 )
+from schemas.vocabulary import TASKS
 
 Vendor = Literal["nvidia", "amd", "intel", "apple", "qualcomm", "other"]
 
@@ -45,6 +46,9 @@ _VENDORS: dict[str, Vendor] = {
     "apple": "apple",
     "adreno": "qualcomm",
 }
+# 27B and 0.5B are sizes, the 7B of 8x7B and the 4B of E4B are not.
+_SIZE = re.compile(r"(?<![A-Za-z0-9.])([0-9]+(?:\.[0-9]+)?[BM])(?![A-Za-z0-9])", re.IGNORECASE)
+_ACTIVE = re.compile(r"(?<![A-Za-z0-9])A([0-9]+(?:\.[0-9]+)?B)(?![A-Za-z0-9])", re.IGNORECASE)
 _LONGEST_ID = 64
 _DIGEST = 8
 
@@ -63,6 +67,23 @@ def model_facts(path: str, prefix: str = "") -> dict[str, str]:
         return {name: stem} if stem else {}
     key = f"{prefix}_quantisation" if prefix else "quantisation"
     return {name: match["name"], key: match["quantisation"].upper()}
+
+
+def size_in(name: str) -> str | None:
+    """The parameters that the name of a model gives, such as 27B."""
+    match = _SIZE.search(name)
+    return match[1] if match else None
+
+
+def active_size_in(name: str) -> str | None:
+    """The parameters for each token that the name of a mixture of experts gives."""
+    match = _ACTIVE.search(name)
+    return match[1] if match else None
+
+
+def digest16(text: str) -> str:
+    """16 hex digits that are equal for equal texts."""
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def vendor_of(gpu: str) -> Vendor | None:
@@ -95,33 +116,12 @@ def _digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:_DIGEST]
 
 
-_OWN: dict[str, Task] = {task: task for task in get_args(Task)}
+_OWN: dict[str, Task] = {entry.id: entry.id for entry in TASKS.values()}
 
-# nvidia/SPEED-Bench, qualitative split.
-SPEED_BENCH: dict[str, str] = {
-    "coding": "code",
-    "writing": "creative",
-    "roleplay": "creative",
-}
-# The names of the nine prompts in the script of llama.cpp's thread 22673.
-MTP_BENCH: dict[str, str] = {
-    "code_python": "code",
-    "code_cpp": "code",
-    "long_code_review": "code",
-    "explain_concept": "chat",
-    "qa_factual": "chat",
-    "summarize": "summarization",
-    "translation": "translation",
-    "creative_short": "creative",
-    "stepwise_math": "math",
-}
-# hemingkx/Spec-Bench: six subtasks, the first of them split into the categories of MT-Bench.
-SPEC_BENCH: dict[str, str] = {
-    "coding": "code",
-    "writing": "creative",
-    "roleplay": "creative",
-    "math_reasoning": "math",
-}
+
+def task_names(suite: str) -> dict[str, Task]:
+    """Our task for each category or prompt of another suite."""
+    return {name: task.id for task in TASKS.values() for name in task.names.get(suite, ())}
 
 
 def task_of(
@@ -227,7 +227,7 @@ def _draft(named: object, facts: Facts, *, needed: bool) -> Model | None:
         id=id_of(f"{name}-{quantisation}"),
         name=name,
         quantisation=quantisation,
-        parameters=facts.size("draft_parameters"),
+        parameters=facts.size("draft_parameters", size_in(name)),
     )
 
 

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from typing import Literal
 
 from harness.importers.model import Record
+from harness.importers.translate import digest16
 from harness.run.record import MS_DECIMALS
 from schemas.submission import Method, NoSpeculation, Trial
 
@@ -142,6 +143,8 @@ def _finished(trial: Trial, record: Record, method: Method, left_out: LeftOut) -
         wall_ms=_ms(record.wall_ms),
         ttft_ms=_ms(record.ttft_ms),
         finish=record.finish,
+        energy_j=record.energy_j,
+        output_sha256=None if record.output_hash is None else digest16(record.output_hash),
     )
     if _is_longer_than_wall(trial):
         left_out.add("a wall time shorter than its parts", record.place)

@@ -1,1 +1,1 @@
-"""What machine is this, and what state is it in? Nothing that names its owner or the machine."""
+"""The machine and its state; nothing that identifies its owner or the machine."""

@@ -1,6 +1,4 @@
-"""What does a program of the system say? Its standard output, or nothing."""
-
-from __future__ import annotations
+"""Runs programs of the system, and explains how a child process died."""
 
 import shutil
 import signal

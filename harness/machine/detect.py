@@ -1,6 +1,4 @@
-"""What machine is this? Parts and memory; never its host name, owner, serial numbers or paths."""
-
-from __future__ import annotations
+"""Describes the machine: parts and memory; never host name, owner, serial numbers or paths."""
 
 import os
 import platform

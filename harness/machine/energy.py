@@ -1,10 +1,8 @@
-"""How many joules did something take? The difference of a hardware counter, where one is readable.
+"""Measures energy with a hardware counter, where one is readable.
 
 The counter must count the device that computes: the processor's own for the CPU, the card's for an
 NVIDIA GPU. Where it does not, or may not be read, there is no figure; nothing is ever estimated.
 """
-
-from __future__ import annotations
 
 import re
 from collections.abc import Iterable
@@ -44,7 +42,7 @@ class RaplCounter:
         return known if known and len(known) == len(values) else None
 
     def joules(self, before: tuple[int, ...], after: tuple[int, ...]) -> float | None:
-        """Joules between two readings; a counter begins again at 0 once it reaches its range."""
+        """Joules between two readings; a counter restarts at 0 when it reaches its range."""
         spent_uj = 0
         for began, ended, wraps_at in zip(before, after, self._ranges, strict=True):
             if ended < began and wraps_at is None:
@@ -107,7 +105,7 @@ class NvmlCounter:
         return tuple(values) or None
 
     def joules(self, before: tuple[int, ...], after: tuple[int, ...]) -> float | None:
-        """Joules between two readings; `None` if the driver was loaded anew in between."""
+        """Joules between two readings; `None` if the driver was reloaded in between."""
         spent_mj = [ended - began for began, ended in zip(before, after, strict=True)]
         return None if min(spent_mj) < 0 else sum(spent_mj) / _MILLIJOULES
 
@@ -136,24 +134,24 @@ class Counter(Protocol):
 
 
 class Meter:
-    """Measures the energy of one thing after the other. `method` is `None` where it cannot."""
+    """Measures the energy of one interval after the other. `method` is `None` where it cannot."""
 
     def __init__(self, method: Method | None, counter: Counter | None) -> None:
         self.method = method
         self._counter = counter
-        self._began: tuple[int, ...] | None = None
+        self._start: tuple[int, ...] | None = None
 
     def start(self) -> None:
         """Read the counter; to be called outside every clock."""
-        self._began = self._counter.read() if self._counter else None
+        self._start = self._counter.read() if self._counter else None
 
     def stop(self) -> float | None:
         """Joules since `start`."""
         ended = self._counter.read() if self._counter else None
-        if self._counter is None or self._began is None or ended is None:
+        if self._counter is None or self._start is None or ended is None:
             return None
-        # A counter that stood still was not renewed in so short a time; that is not 0 joules.
-        return self._counter.joules(self._began, ended) or None
+        # A counter that did not change was not updated in so short a time; that is not 0 joules.
+        return self._counter.joules(self._start, ended) or None
 
 
 def meter(backend: str, *, powercap: Path = POWERCAP) -> Meter:
@@ -168,7 +166,7 @@ def meter(backend: str, *, powercap: Path = POWERCAP) -> Meter:
 
 
 def availability(gpus: Iterable[Gpu], *, powercap: Path = POWERCAP) -> tuple[str, str | None]:
-    """What of this machine's energy can be measured, and what would change that."""
+    """Which energy counters of this machine are readable, and what would change that."""
     nvml: NvmlCounter | None = open_nvml() if any(g.vendor == "nvidia" for g in gpus) else None
     rapl = RaplCounter(powercap)
     readable = [
@@ -179,7 +177,7 @@ def availability(gpus: Iterable[Gpu], *, powercap: Path = POWERCAP) -> tuple[str
     if readable:
         return f"counters of {' and '.join(readable)} are readable", None
     if rapl.exists:
-        # Since Linux 5.10 (CVE-2020-8694): the counter's course betrays what a program computes.
+        # Since Linux 5.10 (CVE-2020-8694): the counter leaks what a program computes.
         remedy = f"only root may read {powercap}/intel-rapl:*/energy_uj; results come without it"
         return "not measured", remedy
-    return "not measured: this machine shows no counter", None
+    return "not measured: this machine has no counter", None

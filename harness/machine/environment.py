@@ -1,6 +1,4 @@
-"""Does the machine run on battery? What psutil can tell."""
-
-from __future__ import annotations
+"""Takes snapshots of the machine's state: load, clocks, power, temperature."""
 
 import platform
 import time
@@ -60,7 +58,11 @@ def _load() -> float | None:
 def _clock_mhz() -> float | None:
     try:
         clock = psutil.cpu_freq()
-    except (OSError, RuntimeError, NotImplementedError):  # as psutil does on machines without it
+    except (
+        OSError,
+        RuntimeError,
+        NotImplementedError,
+    ):  # as psutil does where it is unknown
         return None
     return clock.current if clock is not None and clock.current >= 1 else None
 
@@ -80,11 +82,11 @@ class Watch:
     """Takes snapshots; the share of stolen time in later ones counts from the first."""
 
     def __init__(self, *, sample_s: float = _SAMPLE_S) -> None:
-        self._began = cpu_times()
+        self._start = cpu_times()
         self._sample_s = sample_s
 
     def snapshot(self, moment: Literal["before", "after", "during"]) -> Snapshot:
         """The state now; `before` waits for a short sample of stolen time."""
         if moment == "before":
             time.sleep(self._sample_s)
-        return snapshot(moment, since=self._began)
+        return snapshot(moment, since=self._start)

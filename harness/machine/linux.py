@@ -1,6 +1,4 @@
-"""What do Linux's /proc files say? Pure readers of their text."""
-
-from __future__ import annotations
+"""Parses what Linux tells in /proc and /sys."""
 
 import re
 from dataclasses import dataclass
@@ -57,14 +55,14 @@ def parse_cpu_name(cpuinfo: str) -> str | None:
 
 
 def parse_virtual_machine(cpuinfo: str) -> bool | None:
-    """Whether an x86 processor says that it runs under a hypervisor; `None` elsewhere."""
+    """Whether an x86 processor reports a hypervisor; `None` elsewhere."""
     flags = re.search(r"^flags\s*:\s*(.*)$", cpuinfo, re.MULTILINE)
     return "hypervisor" in flags[1].split() if flags else None
 
 
 Vendor = Literal["nvidia", "amd", "intel"]
 
-# PCI vendor numbers. NVIDIA cards are described by their own tool.
+# PCI vendor numbers. `nvidia-smi` describes NVIDIA cards.
 _VENDORS: dict[str, Vendor] = {"0x1002": "amd", "0x8086": "intel"}
 _FALLBACK_NAMES = {"amd": "AMD GPU", "intel": "Intel GPU"}
 _MIB = 1024 * 1024

@@ -1,6 +1,4 @@
-"""What does macOS say about processor and GPU? Readers of sysctl and system_profiler."""
-
-from __future__ import annotations
+"""Reads processor and GPU from macOS's sysctl and system_profiler."""
 
 import re
 

@@ -1,6 +1,4 @@
-"""What does nvidia-smi say about the NVIDIA GPUs? Their description, and their state."""
-
-from __future__ import annotations
+"""Reads the NVIDIA GPUs and their state from nvidia-smi."""
 
 import csv
 import io

@@ -1,9 +1,7 @@
-"""Which llama.cpp does an installed llama-cpp-python carry? Its library does not say, so we do.
+"""The installed versions: of the binding, of the llama.cpp in it, and of this tool.
 
-Read off the git submodule of the package's source at each release.
+The binding does not report its llama.cpp; it is the git submodule of each release's source.
 """
-
-from __future__ import annotations
 
 import re
 from importlib import metadata
@@ -36,5 +34,5 @@ def commit(root: Path = _ROOT) -> str | None:
     """The commit that is checked out, or `None` outside a checkout and for an installed package."""
     if not (root / ".git").exists():
         return None
-    said = (output("git", "-C", str(root), "rev-parse", "HEAD") or "").strip()
-    return said if _COMMIT.fullmatch(said) else None
+    found = (output("git", "-C", str(root), "rev-parse", "HEAD") or "").strip()
+    return found if _COMMIT.fullmatch(found) else None

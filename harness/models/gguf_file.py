@@ -1,6 +1,4 @@
-"""How is a GGUF file opened, and what is said when it cannot be? Weights are mapped, not loaded."""
-
-from __future__ import annotations
+"""Opens GGUF files, and explains why one cannot be opened. Weights are mapped, not loaded."""
 
 import re
 from pathlib import Path
@@ -12,7 +10,7 @@ from harness.errors import BadInputError
 _MAGIC = b"GGUF"
 # A model in several files: the parts' common name, the part's number and the number of parts.
 _PART = re.compile(r"(?P<stem>.+)-(?P<number>\d{5})-of-(?P<count>\d{5})\.gguf")
-# What is often kept under the name of a model, by its first bytes.
+# What is often found under the name of a model, by its first bytes.
 _OTHERS = {
     b"version https://git-lfs": "a pointer of Git LFS; `git lfs pull` fetches the file itself",
     b"PK\x03\x04": "a zip archive; unpack it",
@@ -46,19 +44,19 @@ def part_paths(path: Path) -> tuple[Path, ...]:
     parts = tuple(path.with_name(name) for name in names)
     for part in parts:
         if not part.is_file():
-            message = f"{part.name} is missing; all {int(count)} parts must lie side by side"
+            message = f"{part.name} is missing; all {int(count)} parts must be in the same folder"
             raise BadInputError(message)
     return parts
 
 
-def refuse_lonely_part(reader: GGUFReader, path: Path) -> None:
-    """Raise `BadInputError` for one part of several that was renamed, so that no other is found."""
+def refuse_renamed_part(reader: GGUFReader, path: Path) -> None:
+    """Raise `BadInputError` for a part of a split model whose name does not lead to the others."""
     count = number(reader, "split.count") or 1
     if count > 1 and _PART.fullmatch(path.name) is None:
         part = (number(reader, "split.no") or 0) + 1
         message = (
             f"{path.name} is part {part} of {count} of a model; "
-            f"put all parts side by side under the names NAME-00001-of-{count:05d}.gguf and so on"
+            f"put all parts into one folder, named NAME-00001-of-{count:05d}.gguf and so on"
         )
         raise BadInputError(message)
 
@@ -106,7 +104,7 @@ def _check_start(path: Path) -> None:
     if not start:
         message = f"{path.name} is empty; download it again"
         raise BadInputError(message)
-    known = next((said for begin, said in _OTHERS.items() if start.startswith(begin)), None)
-    what = f"it is {known}" if known else "it does not begin with GGUF; download it again"
-    message = f"{path.name} is no GGUF file: {what}"
+    known = next((what for begin, what in _OTHERS.items() if start.startswith(begin)), None)
+    what = f"it is {known}" if known else "it does not start with GGUF; download it again"
+    message = f"{path.name} is not a GGUF file: {what}"
     raise BadInputError(message)

@@ -1,6 +1,4 @@
-"""What does a GGUF file say about itself? Read from its header, without loading weights."""
-
-from __future__ import annotations
+"""Reads the facts about a model from the header of its GGUF file, without loading weights."""
 
 import hashlib
 from collections import Counter
@@ -11,7 +9,7 @@ from pathlib import Path
 from gguf import GGUFReader, LlamaFileType
 
 from harness.errors import BadInputError
-from harness.models.gguf_file import flag, number, opened, part_paths, refuse_lonely_part, text
+from harness.models.gguf_file import flag, number, opened, part_paths, refuse_renamed_part, text
 
 _PREFIX = "tokenizer.ggml."
 # By `tokenizer.ggml.model`: the ids of BOS and EOS.
@@ -32,7 +30,7 @@ _ADD_BOS_BY_PRE = {
     *("jina-v5-nano", "tekken", "chameleon"),
 }
 _NO_BOS_BY_PRE = {"chatglm-bpe", "glm4", "glm5"}
-# These add BOS whatever the file says (ggml-org/llama.cpp#21500).
+# These add BOS regardless of the file (ggml-org/llama.cpp#21500).
 _ALWAYS_BOS_BY_PRE = {"gemma4", "granite-embed-multi-311m"}
 
 
@@ -108,13 +106,13 @@ def read(path: Path) -> Header:
     parts = part_paths(path)
     readers = [opened(part) for part in parts]
     first = readers[0]
-    refuse_lonely_part(first, path)
+    refuse_renamed_part(first, path)
     architecture = text(first, "general.architecture")
     if architecture is None:
-        message = f"{path.name} names no architecture; it is no language model in GGUF form"
+        message = f"{path.name} names no architecture; it is not a language model in GGUF form"
         raise BadInputError(message)
     if not any(reader.tensors for reader in readers):
-        message = f"{path.name} holds no weights; it is a vocabulary only, or cut off"
+        message = f"{path.name} holds no weights; it is only a vocabulary, or cut off"
         raise BadInputError(message)
     return Header(
         architecture=architecture,
@@ -139,7 +137,7 @@ def vocabulary(path: Path) -> Vocabulary:
 def vocabulary_and_tokens(path: Path) -> tuple[Vocabulary, tuple[bytes, ...]]:
     """The vocabulary and its texts by id; the file is read once, which can take ten seconds."""
     first = opened(part_paths(path)[0])
-    refuse_lonely_part(first, path)
+    refuse_renamed_part(first, path)
     return _vocabulary(first, path), _tokens(first, path)
 
 
@@ -185,7 +183,7 @@ def _active_parameters(readers: list[GGUFReader], architecture: str) -> int:
 def _tokens(reader: GGUFReader, path: Path) -> tuple[bytes, ...]:
     field = reader.get_field("tokenizer.ggml.tokens")
     if field is None or not field.data:
-        message = f"{path.name} has no tokenizer; a draft cannot be compared without its tokens"
+        message = f"{path.name} has no tokenizer; it cannot be compared with another model's"
         raise BadInputError(message)
     return tuple(field.parts[index].tobytes() for index in field.data)
 

@@ -1,21 +1,13 @@
-"""Which file of a hub repository is meant by `owner/repo:quant`, and how does it get here?"""
-
-from __future__ import annotations
+"""Finds the files that `owner/repo:quant` means in a hub repository, and fetches them."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-
-from huggingface_hub.errors import (
-    GatedRepoError,
-    HfHubHTTPError,
-    HFValidationError,
-    RepositoryNotFoundError,
-)
+from typing import Protocol
 
 from harness.errors import BadInputError, MachineError
 from harness.models.describe import Weights
-from harness.models.hub_client import Client, HubFile, HuggingFace, Listing
 
 REFERENCE = re.compile(r"(?P<repository>[\w.-]+/[\w.-]+):(?P<quantisation>[\w.-]+)")
 _PART = re.compile(r"-(\d{5})-of-(\d{5})\.gguf$", re.IGNORECASE)
@@ -23,10 +15,58 @@ _QUANTISATION = re.compile(
     r"(?:^|[-._/])((?:UD-)?(?:I?Q\d\w*|F16|F32|BF16|MXFP4\w*|NVFP4|TQ\d_\d))(?=[-./]|$)",
     re.IGNORECASE,
 )
-# A projector for images lies beside the weights in many repositories and is no language model.
 _MB = 1_000_000
 _GB = 1_000_000_000
+# Files of these kinds are in many repositories; they are not language models.
 _OTHER_KINDS = ("mmproj", "imatrix")
+
+
+class GatedError(Exception):
+    """A repository whose terms must be accepted first."""
+
+
+class NotFoundError(Exception):
+    """A repository that the hub does not have."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HubFile:
+    """A file of a repository. Size and digest are known for large files, which all weights are."""
+
+    name: str
+    size_bytes: int | None = None
+    sha256: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listing:
+    """What a repository holds at one commit."""
+
+    commit: str
+    files: tuple[HubFile, ...]
+
+
+class Client(Protocol):
+    """What the hub must offer. The real one is `HuggingFace`."""
+
+    def list(self, repository: str) -> Listing:
+        """All files. Raises `OSError`, `GatedError` or `NotFoundError`."""
+        ...
+
+    def fetch(self, repository: str, commit: str, file: HubFile) -> Path:
+        """The path of a file, after downloading and checking what was missing of it."""
+        ...
+
+    def cached(self, repository: str) -> Mapping[str, Path]:
+        """The files that were downloaded earlier, by name."""
+        ...
+
+
+def default_client() -> Client:
+    """The hub's own client, which takes a while to import."""
+    from harness.models.hub_client import HuggingFace  # noqa: PLC0415 - slow to import
+
+    return HuggingFace()
 
 
 def fetch(reference: str, *, client: Client, say: Callable[[str], None]) -> Weights:
@@ -36,7 +76,7 @@ def fetch(reference: str, *, client: Client, say: Callable[[str], None]) -> Weig
         message = f"{reference!r} has the wrong form; write owner/repo:quant"
         raise BadInputError(message)
     repository, quantisation = match["repository"], match["quantisation"]
-    path = kept(repository, quantisation, client=client)
+    path = cached(repository, quantisation, client=client)
     if path is None:
         listing = _listed(client, repository)
         files = {file.name: file for file in listing.files}
@@ -48,9 +88,9 @@ def fetch(reference: str, *, client: Client, say: Callable[[str], None]) -> Weig
     return Weights(path=path, repository=repository)
 
 
-def kept(repository: str, quantisation: str, *, client: Client | None = None) -> Path | None:
+def cached(repository: str, quantisation: str, *, client: Client | None = None) -> Path | None:
     """The file with this quantisation, or its first part, when all of it is on this disk."""
-    files = (client or HuggingFace()).kept(repository)
+    files = (client or default_client()).cached(repository)
     names = complete(list(files), quantisation)
     return files[names[0]] if names else None
 
@@ -78,14 +118,14 @@ def _quantisations(name: str) -> set[str]:
     return found
 
 
-def complete(kept: Sequence[str], quantisation: str) -> tuple[str, ...]:
-    """The kept files with this quantisation when none of their parts is missing, else nothing."""
+def complete(names: Sequence[str], quantisation: str) -> tuple[str, ...]:
+    """The files with this quantisation if none of their parts is missing, else nothing."""
     try:
-        names = choose(kept, "the cache", quantisation)
+        chosen = choose(names, "the cache", quantisation)
     except BadInputError:
         return ()
-    part = _PART.search(names[0])
-    return names if part is None or int(part[2]) == len(names) else ()
+    part = _PART.search(chosen[0])
+    return chosen if part is None or int(part[2]) == len(chosen) else ()
 
 
 def _described(files: Sequence[HubFile]) -> str:
@@ -104,31 +144,31 @@ def _amount(size_bytes: int) -> str:
 def _fetched(client: Client, repository: str, listing: Listing, file: HubFile) -> Path:
     try:
         return client.fetch(repository, listing.commit, file)
-    except GatedRepoError as error:
+    except GatedError as error:
         raise _gated(repository) from error
     except OSError as error:
         reason = str(error).strip().partition("\n")[0] or type(error).__name__
         message = (
             f"{file.name} could not be fetched ({reason}); "
-            "run the same again: it goes on where it stopped"
+            "run the same command again: the download continues where it stopped"
         )
         raise MachineError(message) from error
 
 
 def _gated(repository: str) -> BadInputError:
-    message = f"{repository} asks for its terms to be accepted; do so, then `hf auth login`"
+    message = f"{repository} requires you to accept its terms; do so, then `hf auth login`"
     return BadInputError(message)
 
 
 def _listed(client: Client, repository: str) -> Listing:
     try:
         return client.list(repository)
-    except GatedRepoError as error:
+    except GatedError as error:
         raise _gated(repository) from error
-    except (RepositoryNotFoundError, HFValidationError) as error:
+    except NotFoundError as error:
         message = f"there is no repository {repository} on the hub; check owner and name"
         raise BadInputError(message) from error
-    except (HfHubHTTPError, OSError) as error:
+    except OSError as error:
         message = (
             f"the hub cannot be reached and {repository} is not on this disk; check the network, "
             "give a GGUF file, or take a smollm2 preset, which needs no hub"

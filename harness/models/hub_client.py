@@ -1,69 +1,42 @@
-"""How does the harness speak with the Hugging Face hub? Through its own client and shared cache.
+"""Downloads from the Hugging Face hub with its own client, into its shared cache.
 
-`hf_hub_download` begins anew after an interruption and believes what arrives. So a large file is
-written beside its place in the cache first, goes on from where it stopped, and takes its place (its
-blob, named by its SHA-256) only when the digest is the one that the hub gives.
+`hf_hub_download` starts over after an interruption and does not check digests. So a large file is
+first written to a partial file in the cache, continued after an interruption, and moved to its
+place (its blob, named by its SHA-256) only when it has the digest that the hub lists.
 """
-
-from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
 from filelock import FileLock
 from huggingface_hub import HfApi, constants, hf_hub_download, hf_hub_url
 from huggingface_hub import logging as hub_logging
 
-# HTTPError is of the HTTP library that the hub's client uses, whichever that is.
-from huggingface_hub.errors import HfHubHTTPError, HTTPError  # type: ignore[attr-defined]
-from huggingface_hub.file_download import http_get, repo_folder_name
+# HTTPError belongs to the HTTP library of the hub's client: httpx in 1.x, httpx2 in 2.x.
+from huggingface_hub.errors import (  # type: ignore[attr-defined]
+    GatedRepoError,
+    HfHubHTTPError,
+    HFValidationError,
+    HTTPError,
+    RepositoryNotFoundError,
+)
+
+# Not documented, but the only download that continues a partial file; hence the bound below 3.
+from huggingface_hub.file_download import http_get
 from huggingface_hub.utils import build_hf_headers  # type: ignore[attr-defined]
 
 from harness import files
 from harness.errors import MachineError
 from harness.files import sync_directory, sync_file
 from harness.models.embedded import sha256_of
+from harness.models.hub import GatedError, HubFile, Listing, NotFoundError
 
 _UNFINISHED = ".draftmap-part"
 _DAMAGED = ".damaged"
-# Larger files are served in chunks only, to clients of their own (`http_get` refuses them).
-_LARGEST_BYTES = constants.MAX_HTTP_DOWNLOAD_SIZE
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HubFile:
-    """A file of a repository. Size and digest are known for large files, which all weights are."""
-
-    name: str
-    size_bytes: int | None = None
-    sha256: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Listing:
-    """What a repository holds at one commit."""
-
-    commit: str
-    files: tuple[HubFile, ...]
-
-
-class Client(Protocol):
-    """What the hub must offer. The real one is `HuggingFace`; tests use a local directory."""
-
-    def list(self, repository: str) -> Listing:
-        """All files. Raises `OSError` when the hub cannot be reached."""
-        ...
-
-    def fetch(self, repository: str, commit: str, file: HubFile) -> Path:
-        """Where a file lies after downloading and checking what is missing of it."""
-        ...
-
-    def kept(self, repository: str) -> Mapping[str, Path]:
-        """The files that were downloaded earlier, by name."""
-        ...
+# The hub serves larger files to its own command only; `http_get` refuses them.
+_LARGEST_BYTES = 50 * 1000**3
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,12 +47,12 @@ class HuggingFace:
     cache_dir: Path | None = None
 
     def __post_init__(self) -> None:
-        # Its warnings about each of five retries would bury our one line.
+        # Its warnings about each of five retries would hide our one line.
         hub_logging.set_verbosity_error()  # type: ignore[no-untyped-call]
 
     def list(self, repository: str) -> Listing:
         """All files of a repository as they are now, in one request."""
-        with _unreachable_is_an_os_error():
+        with _translated_errors():
             info = HfApi(endpoint=self.endpoint).model_info(repository, files_metadata=True)
         files = tuple(
             HubFile(
@@ -92,10 +65,10 @@ class HuggingFace:
         return Listing(commit=info.sha or constants.DEFAULT_REVISION, files=files)
 
     def fetch(self, repository: str, commit: str, file: HubFile) -> Path:
-        """Where a file lies in the hub's cache. Raises `MachineError` when it is damaged."""
-        with _unreachable_is_an_os_error():
+        """The path of a file in the hub's cache. Raises `MachineError` when it is damaged."""
+        with _translated_errors():
             if file.sha256 is not None and file.size_bytes is not None:
-                # Not `cache.only_one`: what fails in here is the network, not the cache.
+                # Not `files.only_one`: what fails in here is the network, not the cache.
                 with FileLock(files.directory() / f"hub-{file.sha256[:16]}.lock"):
                     self._fetch_blob(repository, commit, file, file.size_bytes, file.sha256)
             path = Path(
@@ -108,11 +81,11 @@ class HuggingFace:
                 )
             )
         if file.sha256 is not None and not path.is_symlink():
-            # Where links cannot be made it was copied, and needs no second place on the disk.
+            # Where links cannot be made it was copied, and the blob would take the space twice.
             self._blob(repository, file.sha256).unlink(missing_ok=True)
         return path
 
-    def kept(self, repository: str) -> Mapping[str, Path]:
+    def cached(self, repository: str) -> Mapping[str, Path]:
         """The files in the hub's cache; of a file in several versions the latest."""
         snapshots = self._folder(repository) / "snapshots"
         if not snapshots.is_dir():
@@ -136,7 +109,7 @@ class HuggingFace:
         if size_bytes - here_bytes > _LARGEST_BYTES:
             message = (
                 f"{file.name} is larger than {_LARGEST_BYTES // 10**9} GB; fetch it with "
-                f"`hf download {repository} {file.name}`, then it is found"
+                f"`hf download {repository} {file.name}`, then run the same command again"
             )
             raise MachineError(message)
         files.require_space(size_bytes - here_bytes, file.name, blob.parent, "HF_HOME")
@@ -159,7 +132,7 @@ class HuggingFace:
         return self.cache_dir or Path(constants.HF_HUB_CACHE)
 
     def _folder(self, repository: str) -> Path:
-        return self._cache() / repo_folder_name(repo_id=repository, repo_type="model")
+        return self._cache() / f"models--{repository.replace('/', '--')}"  # as the hub documents it
 
     def _blob(self, repository: str, sha256: str) -> Path:
         return self._folder(repository) / "blobs" / sha256
@@ -172,17 +145,21 @@ def _check(part: Path, name: str, expected: str) -> None:
     aside = part.with_name(expected + _DAMAGED)
     part.replace(aside)
     message = (
-        f"{name} has the SHA-256 {found[:12]}… instead of {expected[:12]}…: it was damaged on the "
-        f"way or replaced. It is kept as {aside} and never used; delete it and fetch it again"
+        f"{name} has the SHA-256 {found[:12]}… instead of {expected[:12]}…: it was damaged in "
+        f"transit or replaced. It was saved as {aside} and is not used; delete it and try again"
     )
     raise MachineError(message)
 
 
 @contextmanager
-def _unreachable_is_an_os_error() -> Iterator[None]:
-    """Answers of the hub are `HfHubHTTPError`, an `OSError`; failures to connect are made one."""
+def _translated_errors() -> Iterator[None]:
+    """Translate errors; a failure to connect becomes an `OSError`, as `HfHubHTTPError` is one."""
     try:
         yield
+    except GatedRepoError as error:
+        raise GatedError from error
+    except (RepositoryNotFoundError, HFValidationError) as error:
+        raise NotFoundError from error
     except HfHubHTTPError:
         raise
     except HTTPError as error:

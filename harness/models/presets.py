@@ -1,6 +1,4 @@
-"""Which models have a name, and which pairs do people use? The tables in `presets.toml`."""
-
-from __future__ import annotations
+"""The models with a name, and the pairs that people use, from `presets.toml`."""
 
 import tomllib
 from dataclasses import dataclass
@@ -17,8 +15,8 @@ SizeFrom = Literal["made", "repository", "elsewhere", "computed"]
 class Preset:
     """A named model: from a hub repository, or derived from the embedded weights.
 
-    Two presets of one `vocabulary` can draft for each other. `draft` names the one to use. What is
-    `None` could not be looked up.
+    Two presets of one `vocabulary` can draft for each other. `draft` names the one to use. `None`
+    is unknown.
     """
 
     name: str

@@ -1,17 +1,15 @@
-"""What does the value of `--target` or `--draft` stand for? A path, a preset, or a hub file."""
-
-from __future__ import annotations
+"""Resolves the value of `--target` or `--draft`: a path, a preset, or a hub file."""
 
 from collections.abc import Callable
 from pathlib import Path
 
 from harness import files
-from harness.campaign.model import ModelFile
 from harness.errors import BadInputError, MachineError, suggestion
 from harness.models import embedded, hub
 from harness.models.derive import derive
 from harness.models.describe import Weights
-from harness.models.hub_client import Client, HuggingFace
+from harness.models.hub import Client
+from harness.models.model_file import ModelFile
 from harness.models.presets import DEFAULT_DRAFT, Preset, presets
 from schemas.canonical import slug
 from schemas.submission import Model
@@ -22,7 +20,7 @@ _MB = 1_000_000
 def resolve(value: str, *, say: Callable[[str], None], client: Client | None = None) -> Weights:
     """The weights that `value` names, fetched or made if need be.
 
-    Raises `BadInputError` for an unknown name and `MachineError` when they cannot be had.
+    Raises `BadInputError` for an unknown name, `MachineError` if fetching or making them fails.
     """
     path = Path(value).expanduser()
     if path.is_file():
@@ -31,19 +29,19 @@ def resolve(value: str, *, say: Callable[[str], None], client: Client | None = N
     if preset is not None:
         return from_preset(preset, say=say, client=client)
     if hub.REFERENCE.fullmatch(value):
-        return hub.fetch(value, client=client or HuggingFace(), say=say)
+        return hub.fetch(value, client=client or hub.default_client(), say=say)
     raise refuse_unknown(value)
 
 
 def refuse_unknown(value: str) -> BadInputError:
-    """What to say about a value that stands for no model."""
+    """The error for a value that stands for no model."""
     if Path(value).expanduser().is_dir():
         return BadInputError(f"{value} is a folder; name the GGUF file in it")
     if value.lower().endswith(".gguf"):
         message = f"{value} does not exist; check the path, or name a preset or owner/repo:quant"
         return BadInputError(message)
     hint = suggestion(value, presets())
-    message = f"{value!r} is no file, no preset and not of the form owner/repo:quant.{hint}"
+    message = f"{value!r} is not a file, a preset or of the form owner/repo:quant.{hint}"
     return BadInputError(message)
 
 
@@ -53,7 +51,7 @@ def from_preset(
     """The weights of a preset, with the name and family that the table gives them."""
     if preset.repository is not None:
         reference = f"{preset.repository}:{preset.quantisation}"
-        found = hub.fetch(reference, client=client or HuggingFace(), say=say)
+        found = hub.fetch(reference, client=client or hub.default_client(), say=say)
         path = found.path
     else:
         path = _made(preset, say)
@@ -67,7 +65,7 @@ def from_preset(
 
 
 def made_path(preset: Preset) -> Path:
-    """Where a preset that is made here lies, once it was made."""
+    """The path of a derived preset, once it has been made."""
     if preset.name == DEFAULT_DRAFT:
         return files.directory() / embedded.FILE_NAME
     pruned = f"-pruned-{len(preset.pruned_layers)}" if preset.pruned_layers else ""
@@ -111,7 +109,7 @@ def located(name: str, *, client: Client | None = None) -> Path:
     if preset is not None:
         found = preset_path(preset, client=client)
     elif match is not None:
-        found = hub.kept(match["repository"], match["quantisation"], client=client)
+        found = hub.cached(match["repository"], match["quantisation"], client=client)
     else:
         raise refuse_unknown(name)
     if found is None:
@@ -121,9 +119,9 @@ def located(name: str, *, client: Client | None = None) -> Path:
 
 
 def preset_path(preset: Preset, *, client: Client | None = None) -> Path | None:
-    """Where a preset lies when it can be used without fetching or making anything."""
+    """The path of a preset that can be used without fetching or making anything."""
     if preset.repository is not None:
-        return hub.kept(preset.repository, preset.quantisation, client=client)
+        return hub.cached(preset.repository, preset.quantisation, client=client)
     path = made_path(preset)
     return path if path.is_file() else None
 
@@ -132,7 +130,7 @@ _MB_PLANNED = 1_000_000
 
 
 def planned(name: str, *, client: Client | None = None) -> ModelFile | None:
-    """A stand-in for a preset that would have to be fetched or made; `None` for all else.
+    """A description of a preset that would have to be fetched or made; `None` otherwise.
 
     Raises `BadInputError` for a hub file that is not on this disk: nothing is known about it.
     """
@@ -157,6 +155,6 @@ def _refuse_unknown(name: str, client: Client | None) -> None:
     match = hub.REFERENCE.fullmatch(name)
     if match is None or Path(name).is_file():
         return
-    if hub.kept(match["repository"], match["quantisation"], client=client) is None:
+    if hub.cached(match["repository"], match["quantisation"], client=client) is None:
         message = f"{name} is not on this disk, and --dry-run fetches nothing; run it without"
         raise BadInputError(message)

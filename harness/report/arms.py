@@ -1,6 +1,4 @@
-"""What does one arm's part of the report look like? A sentence, and a table of its tasks."""
-
-from __future__ import annotations
+"""Formats one arm's part of the report: a title, a table of its tasks, and its throughput."""
 
 from collections.abc import Sequence
 
@@ -9,16 +7,16 @@ from rich.table import Table
 from rich.text import Text
 
 from estimates.model import Estimate, Throughput
-from estimates.wording import interval_text
 from harness.report import words
 from schemas.submission import Arm, Method, Submission
+from schemas.vocabulary import METHODS, VERDICTS, say
 
 LEGEND = (
-    "[95%]: where other prompts of the kind would put the speedup. repeatable: how far measuring "
-    "the very same prompts for ever might move it (95 %; a wide bound after few blocks). "
-    "got/needs: tokens per round, and the least that pays (R, the cost of a round in plain "
-    "tokens). taken/whole: drafted tokens that were accepted, and rounds whose whole draft was. "
-    "same: outputs equal to the baseline's (~ parted at a near-tie, ! parted for no such reason)."
+    "[95%]: where the speedup would lie on other prompts of the same kind. repeatable: how far it "
+    "could move if the same prompts were measured much longer (95 %; wide after few blocks). "
+    "got/needs: tokens per round, and the number that pays off (R, the cost of a round in plain "
+    "tokens). taken/whole: share of drafted tokens accepted, and of rounds accepted whole. same: "
+    "outputs identical to the baseline's (~ diverged at a near-tie, ! diverged without one)."
 )
 
 _COLUMNS = ("task", "verdict", "speedup [95%]", "got/needs", "taken/whole", "same")
@@ -58,10 +56,10 @@ def _table(estimates: Sequence[Estimate], count: int) -> Table:
 
 
 def _row(estimate: Estimate) -> tuple[Text, ...]:
-    said, style = words.VERDICTS[estimate.verdict]
+    verdict = VERDICTS[estimate.verdict]
     return (
         Text(estimate.task or "all tasks"),
-        Text(said, style=style),
+        Text(verdict.word, style=verdict.terminal),
         Text(words.speedup(estimate)),
         Text(words.rounds(estimate)),
         Text(words.acceptance(estimate)),
@@ -84,13 +82,7 @@ def _method(method: Method, submission: Submission) -> str:
     if draft is not None:
         names = {model.id: f"{model.name} {model.quantisation}" for model in submission.drafts}
         return f"{names.get(draft, draft)} drafts{upto}"
-    said = {
-        "none": "the baseline once more, to test the instrument",
-        "empty-draft": "the speculative loop without any drafts, to test the instrument",
-        "oracle": f"the baseline's own answer, spoiled on purpose, drafts{upto}",
-        "prompt-lookup": f"n-grams of prompt and answer draft{upto}",
-    }
-    return said.get(method.type, f"{method.type} drafts{upto}")
+    return (METHODS[method.type].reported or f"{method.type} drafts") + upto
 
 
 CONCURRENCY_TITLE = "Requests at once: what one of them gets, and what the machine answers in total"
@@ -124,5 +116,4 @@ def concurrency_table(found: Sequence[Throughput]) -> Table:
 def _speedup(found: Throughput) -> str:
     if found.total_speedup is None:
         return ""
-    bounds = interval_text(found.interval.low, found.interval.high) if found.interval else ""
-    return f"{found.total_speedup:.2f} {bounds}".rstrip()
+    return say.speedup(found.total_speedup, *words.bounds(found.interval))

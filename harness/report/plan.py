@@ -1,13 +1,14 @@
-"""What would run, and for how long? The lines of a dry run."""
-
-from __future__ import annotations
+"""Formats the plan of a dry run: what would run, and for how long."""
 
 from collections import Counter
 from collections.abc import Iterator
 
 from harness.campaign.duration import Expected
 from harness.campaign.model import Campaign
+from harness.campaign.plan import plan
 from harness.report import words
+from schemas.codec import Json, encode
+from schemas.vocabulary import say
 
 
 def lines(campaign: Campaign, estimate: Expected | None) -> Iterator[str]:
@@ -26,7 +27,7 @@ def lines(campaign: Campaign, estimate: Expected | None) -> Iterator[str]:
 
 def _duration(estimate: Expected | None) -> str:
     if estimate is None:
-        return "expected  unknown: nobody says how large the target's weights are"
+        return "expected  unknown: the size of the target's weights is not known"
     shortest, longest = words.seconds(estimate.least_seconds), words.seconds(estimate.seconds)
     duration = longest if shortest == longest else f"{shortest} to {longest}"
     return f"expected  about {duration}; {estimate.basis}"
@@ -35,10 +36,10 @@ def _duration(estimate: Expected | None) -> str:
 def _trials(campaign: Campaign) -> str:
     least, most = campaign.least_blocks, campaign.blocks
     prompts, arms = len(campaign.suite.prompts), len(campaign.arms)
-    blocks = words.counted(most, "block") if least == most else f"{least} to {most} blocks"
+    blocks = say.count(most, "block") if least == most else f"{least} to {most} blocks"
     each = prompts * arms
     total = f"{most * each}" if least == most else f"{least * each} to {most * each}"
-    counts = f"{words.counted(prompts, 'prompt')} x {words.counted(arms, 'arm')}"
+    counts = f"{say.count(prompts, 'prompt')} x {say.count(arms, 'arm')}"
     return f"{blocks} x {counts} = {total}"
 
 
@@ -47,7 +48,27 @@ def _ends(campaign: Campaign) -> Iterator[str]:
     if rule.precision is not None:
         yield (
             f"ends      once every speedup is repeatable within \N{PLUS-MINUS SIGN}"
-            f"{rule.precision:.1%}, or after {words.counted(campaign.blocks, 'block')}"
+            f"{say.percent(rule.precision, 1)}, or after {say.count(campaign.blocks, 'block')}"
         )
     if rule.budget_s is not None:
-        yield f"budget    {words.seconds(rule.budget_s)}; no block begins that would end later"
+        yield f"budget    {words.seconds(rule.budget_s)}; no block is started that would overrun it"
+
+
+def as_json(campaign: Campaign, estimate: Expected | None) -> dict[str, Json]:
+    """The plan for machines, with every trial in its order."""
+    return {
+        "profile": campaign.profile,
+        "target": encode(campaign.target.model),
+        "drafts": [encode(draft.model) for draft in campaign.drafts],
+        "arms": [encode(arm) for arm in campaign.arms],
+        "suite": campaign.suite.id,
+        "prompts": [prompt.id for prompt in campaign.suite.prompts],
+        "settings": encode(campaign.settings),
+        "blocks": campaign.blocks,
+        "least_blocks": campaign.least_blocks,
+        "stopping": encode(campaign.stopping),
+        "expected_s": round(estimate.seconds, 1) if estimate else None,
+        "expected_least_s": round(estimate.least_seconds, 1) if estimate else None,
+        "expected_from": estimate.basis if estimate else None,
+        "trials": [encode(trial) for trial in plan(campaign)],
+    }

@@ -1,19 +1,19 @@
-"""What does the whole report look like? Header, arms, costs and flags, on a console."""
+"""Prints the report of a submission, and compares the engines of one command."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from textwrap import fill
 
 from rich.console import Console
 from rich.text import Text
 
 from estimates.explain import reason
+from estimates.identity import identify
 from estimates.model import Estimate, Flag, Summary
-from estimates.repeatability import blocks_run
-from estimates.understanding import build_name
+from estimates.ratios import baseline_ratio
+from estimates.repeatability import blocks_run, single_pass
 from harness.report import arms, trust, words
 from schemas.submission import Arm, Submission
+from schemas.vocabulary import VERDICTS, say
 
 _INDENT = "  "
 
@@ -22,12 +22,12 @@ def show(submission: Submission, summary: Summary, console: Console) -> None:
     """Print the report of a submission."""
     for line in _header(submission):
         console.print(line)
-    instruments = {control.arm for control in summary.controls}
+    controls = {control.arm for control in summary.controls}
     for arm in submission.arms:
-        if arm.role != "baseline" and arm.id not in instruments:
+        if arm.role != "baseline" and arm.id not in controls:
             console.print()
             _print_arm(arm, submission, summary, console)
-    _print_crowd(summary, console)
+    _print_throughput(summary, console)
     _print_controls(summary, console)
     if any(estimate.speedup is not None for estimate in summary.estimates):
         console.print()
@@ -51,7 +51,7 @@ def _print_arm(arm: Arm, submission: Submission, summary: Summary, console: Cons
         _print_energy(overall(estimates), submission, console)
 
 
-def _print_crowd(summary: Summary, console: Console) -> None:
+def _print_throughput(summary: Summary, console: Console) -> None:
     if summary.throughput:
         console.print()
         _print_wrapped(arms.CONCURRENCY_TITLE, console, style="bold")
@@ -79,18 +79,14 @@ def overall(estimates: Sequence[Estimate]) -> Estimate:
 
 
 def _header(submission: Submission) -> Iterator[Text]:
-    engine, machine, suite = submission.engine, submission.machine, submission.suite
-    card = machine.gpus[0] if machine.gpus and engine.backend != "cpu" else None
-    memory = f" {card.vram_mib / 1024:.0f} GiB" if card and card.vram_mib else ""
-    place = f"{card.name}{memory}" if card else machine.cpu.name or words.UNKNOWN
+    engine, suite, named = submission.engine, submission.suite, identify(submission)
     package = f" ({engine.runner} {engine.package_version})" if engine.package_version else ""
-    prompts = words.counted(len(suite.prompts), "prompt")
-    prompts += f" in {words.counted(blocks_run(submission), 'block')}"
+    prompts = say.count(len(suite.prompts), "prompt")
+    prompts += f" in {say.count(blocks_run(submission), 'block')}"
     longest = submission.settings.max_output_tokens
     limit = f", {longest} tokens each" if longest else ""
-    yield _field("machine", f"{place}, {engine.backend}")
-    version = engine.version or build_name(engine.build_number)
-    yield _field("engine", f"{engine.name} {version}{package}")
+    yield _field("machine", f"{named.device_label}, {engine.backend}")
+    yield _field("engine", f"{named.engine_build}{package}")
     yield _field("target", words.model(submission.target))
     if submission.tier != "measured":
         yield _field("tier", f"{submission.tier}; never averaged with measured results")
@@ -108,9 +104,9 @@ def _reason(estimates: Sequence[Estimate], submission: Submission) -> str:
 
 
 def _print_energy(estimate: Estimate, submission: Submission, console: Console) -> None:
-    said = words.energy(estimate, submission.settings.energy_method)
-    if said is not None:
-        _print_wrapped(said, console)
+    text = words.energy(estimate, submission.settings.energy_method)
+    if text is not None:
+        _print_wrapped(text, console)
 
 
 def _print_curve(submission: Submission, console: Console) -> None:
@@ -126,19 +122,19 @@ def _print_flags(flags: Sequence[Flag], console: Console) -> None:
         console.print(Text("Before you trust these figures:", style="bold"))
     for flag in flags:
         mark, style = words.SEVERITIES[flag.severity]
-        said = f"{mark} {flag.name}: {flag.message}"
-        _print_wrapped(said, console, style=style, first=_INDENT, rest=2 * _INDENT)
+        text = f"{mark} {flag.name}: {flag.message}"
+        _print_wrapped(text, console, style=style, first=_INDENT, rest=2 * _INDENT)
         _print_wrapped(flag.remedy, console, first=2 * _INDENT, rest=2 * _INDENT)
 
 
 def _print_wrapped(
-    said: str, console: Console, *, style: str = "", first: str = "", rest: str = ""
+    text: str, console: Console, *, style: str = "", first: str = "", rest: str = ""
 ) -> None:
     """A paragraph without the blanks that rich leaves at the ends of lines; nothing for no text."""
-    if not said:
+    if not text:
         return
     paragraph = fill(
-        said,
+        text,
         console.width,
         initial_indent=first,
         subsequent_indent=rest,
@@ -146,3 +142,58 @@ def _print_wrapped(
         break_on_hyphens=False,
     )
     console.print(Text(paragraph, style=style), soft_wrap=True)
+
+
+Measured = tuple[Submission, Summary]
+
+
+def compared(measured: Mapping[str, Measured], failed: Mapping[str, str]) -> Iterator[str]:
+    """Each engine's baseline over the first one's, and the speedup of every arm on it.
+
+    Those in `failed` have a reason instead of a result.
+    """
+    first_name, (first, _) = next(iter(measured.items()))
+    yield "Engines compared:"
+    for name, (submission, summary) in measured.items():
+        engine = submission.engine
+        yield f"  {name}: {engine.name} {engine.version or say.UNKNOWN}, {engine.backend}"
+        if name != first_name:
+            yield f"    {_baselines(first_name, first, submission)}"
+        for arm in (arm for arm in submission.arms if arm.role == "speculation"):
+            estimates = [each for each in summary.estimates if each.arm == arm.id]
+            for estimate in _headline(estimates):
+                yield f"    {arm.id}{_of_task(estimate)}: {_engine_speedup(estimate)}"
+    for name, cause in failed.items():
+        yield f"  {name}: not measured"
+        yield f"    {cause}"
+
+
+def _baselines(first_name: str, first: Submission, other: Submission) -> str:
+    found = baseline_ratio(first, other)
+    if found is None:
+        return f"baseline: no prompt and block in common with {first_name}"
+    over = say.count(found.prompts, "prompt")
+    if not found.interval and (single_pass(first) or single_pass(other)):
+        over = f"{over} in a single pass, so its uncertainty is unknown"
+    ratio = say.speedup(found.ratio, *words.bounds(found.interval))
+    return f"baseline: {ratio} the speed of {first_name}, over {over}"
+
+
+def _headline(estimates: Sequence[Estimate]) -> Sequence[Estimate]:
+    """The estimate over all tasks, or those of the tasks where not all of them were measured."""
+    if not estimates:
+        return ()
+    whole = overall(estimates)
+    tasks = [each for each in estimates if each.task is not None and each.speedup is not None]
+    return (whole,) if whole.speedup is not None or not tasks else tasks
+
+
+def _of_task(estimate: Estimate) -> str:
+    return f", {estimate.task}" if estimate.task else ""
+
+
+def _engine_speedup(estimate: Estimate) -> str:
+    verdict = VERDICTS[estimate.verdict].word
+    if estimate.speedup is None:
+        return verdict
+    return f"{words.speedup(estimate)} the speed of its own baseline ({verdict})"

@@ -1,91 +1,93 @@
-"""How far do the figures carry? Why the campaign ended, and what it says of itself.
+"""Formats what tells how far to trust the figures: precision, controls, costs.
 
-Every figure is one of `summarize`; here they become lines.
+Every figure comes from `summarize`.
 """
-
-from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
 from estimates.model import Control, Estimate, Repeatability, Summary
 from estimates.repeatability import LEAST_BLOCKS, blocks_run, deciding
-from estimates.wording import interval_text
 from harness.report import words
 from schemas.submission import Probes, Submission, VerificationProbe
+from schemas.vocabulary import say
 
 _PLUS_MINUS = "\N{PLUS-MINUS SIGN}"
 
 
 def ended(submission: Submission) -> str:
-    """`after 4 of at most 6 blocks, within ±2.1 % (wanted: ±3.0 %)`: why no more was measured."""
+    """`after 4 of at most 6 blocks, within ±2.1 % (target ±3.0 %)`: why no more was measured."""
     design, done = submission.design, blocks_run(submission)
-    reach = deciding(submission)
-    found = "unknown precision" if reach is None else f"{_PLUS_MINUS}{_percent(reach)}"
-    wanted = (
-        "" if design.precision is None else f" (wanted {_PLUS_MINUS}{_percent(design.precision)})"
+    half_width = deciding(submission)
+    found = (
+        "unknown precision" if half_width is None else f"{_PLUS_MINUS}{say.percent(half_width, 1)}"
+    )
+    target = (
+        ""
+        if design.precision is None
+        else f" (target {_PLUS_MINUS}{say.percent(design.precision, 1)})"
     )
     match design.ended:
         case "precise-enough":
             return (
-                f"after {done} of at most {design.blocks} blocks: precise enough, {found}{wanted}"
+                f"after {done} of at most {design.blocks} blocks: precise enough, {found}{target}"
             )
         case "budget-spent":
             budget = "" if design.budget_s is None else f" of {words.seconds(design.budget_s)}"
-            left = f"after {done} of {words.counted(design.blocks, 'block')}"
-            return f"{left}: the time{budget} was spent, {found}{wanted}"
+            left = f"after {done} of {say.count(design.blocks, 'block')}"
+            return f"{left}: the time limit{budget} was reached, {found}{target}"
         case "interrupted":
-            return f"interrupted in block {done} of {design.blocks}; --resume goes on"
+            return f"interrupted in block {done} of {design.blocks}; --resume continues"
         case "completed":
             if design.precision is None:
-                passes = "the only block" if done == 1 else f"all {words.counted(done, 'block')}"
+                passes = "the only block" if done == 1 else f"all {say.count(done, 'block')}"
                 return f"after {passes}, as planned"
-            return f"after all {design.blocks} blocks, still {found}{wanted}"
+            return f"after all {design.blocks} blocks, still {found}{target}"
 
 
 def repeatability(found: Repeatability | None) -> str:
-    """What the same prompts would give if they were measured for ever, and what more time buys."""
+    """How far the speedup on these prompts is repeatable, and what more time would gain."""
     if found is None or found.half_width is None:
         return ""
-    said = (
-        f"Repeatable within {_PLUS_MINUS}{_percent(found.half_width)} on these prompts "
-        f"({words.counted(found.blocks, 'block')})"
+    text = (
+        f"Repeatable within {_PLUS_MINUS}{say.percent(found.half_width, 1)} on these prompts "
+        f"({say.count(found.blocks, 'block')})"
     )
     if found.minutes_to_halve is None:
-        return f"{said}."
-    return f"{said}; {words.seconds(60 * found.minutes_to_halve)} more would halve that."
+        return f"{text}."
+    return f"{text}; {words.seconds(60 * found.minutes_to_halve)} more would halve that."
 
 
 def unknown_repeatability(summary: Summary) -> str:
-    """Why no arm has such a line; empty where one does."""
+    """Why no arm has its repeatability; empty where one does."""
     if any(each.half_width is not None for each in summary.repeatability):
         return ""
-    return f"How repeatable the figures are shows from {LEAST_BLOCKS} full blocks on."
+    return f"Repeatability is known from {LEAST_BLOCKS} full blocks on."
 
 
 def predicted(estimates: Sequence[Estimate]) -> str:
-    """`... code 1.52 (-3%), json 1.90 (+1%).`: predictions, and what they leave unexplained."""
+    """Each task's predicted speedup, and what the prediction leaves unexplained."""
     parts = [
-        f"{each.task or 'all tasks'} {each.predicted_speedup:.2f} ({each.unexplained:+.0%})"
+        f"{each.task or 'all tasks'} {say.times(each.predicted_speedup)} "
+        f"({say.percent(each.unexplained, signed=True)})"
         for each in estimates
         if each.predicted_speedup is not None and each.unexplained is not None
     ]
-    said = "Predicted from costs and acceptance (and what that leaves unexplained)"
-    return f"{said}: {', '.join(parts)}." if parts else ""
+    label = "Predicted from costs and acceptance (and how far the measured speedup is from it)"
+    return f"{label}: {', '.join(parts)}." if parts else ""
 
 
 def by_processor(estimate: Estimate | None) -> str:
-    """`By processor time: 0.77 [0.76, 0.79].`: the clock that other programs do not move."""
+    """The speedup by processor time."""
     if estimate is None or estimate.cpu_speedup is None:
         return ""
-    bounds = estimate.cpu_interval
-    told = f" {interval_text(bounds.low, bounds.high)}" if bounds else ""
-    return f"By processor time, which other programs do not move: {estimate.cpu_speedup:.2f}{told}."
+    found = say.speedup(estimate.cpu_speedup, *words.bounds(estimate.cpu_interval))
+    return f"By processor time, which other programs do not affect: {found}."
 
 
 def controls(summary: Summary) -> Iterator[str]:
-    """One line per control arm: what it gave, and whether it had to."""
+    """One line per control arm: what it gave, and whether that is right."""
     for each in summary.controls:
-        bounds = interval_text(each.interval.low, each.interval.high) if each.interval else ""
+        bounds = say.interval(each.interval.low, each.interval.high) if each.interval else ""
         yield f"{each.arm} {each.ratio:.3f} {bounds}: {_judged(each)}{_same(each, summary)}"
 
 
@@ -108,10 +110,6 @@ def _same(control: Control, summary: Summary) -> str:
     if not compared:
         return ""
     return f"; {sum(each.identical for each in counts)} of {compared} outputs the same"
-
-
-def _percent(share: float) -> str:
-    return f"{share:.1%}"
 
 
 _BAR_LENGTH = 30

@@ -1,23 +1,11 @@
-"""How are figures said? One form for each kind of value; unknown is a dash, never a zero."""
-
-from __future__ import annotations
+"""Formats the values of the report; unknown is a dash, never a zero."""
 
 from typing import Literal
 
-from estimates.model import Estimate, ExactnessCounts, Severity, Verdict
-from estimates.wording import interval_text
+from estimates.model import Estimate, ExactnessCounts, Interval, Severity
 from schemas.submission import Model
+from schemas.vocabulary import say
 
-UNKNOWN = "\N{EN DASH}"
-
-VERDICTS: dict[Verdict, tuple[str, str]] = {
-    "helps": ("helps", "green"),
-    "hurts": ("hurts", "red"),
-    "no-clear-difference": ("no clear difference", "yellow"),
-    "too-few-prompts": ("too few prompts", "dim"),
-    "never-drafted": ("never drafted", "dim"),
-    "failed": ("failed", "red"),
-}
 SEVERITIES: dict[Severity, tuple[str, str]] = {
     "serious": ("!!", "red"),
     "caution": ("!", "yellow"),
@@ -28,45 +16,44 @@ _MILLION = 1e6
 
 
 def speedup(estimate: Estimate) -> str:
-    """`1.34 [1.21, 1.49]`: the speedup and its 95 % interval."""
-    if estimate.speedup is None:
-        return UNKNOWN
-    if estimate.interval is None:
-        return f"{estimate.speedup:.2f}"
-    bounds = interval_text(estimate.interval.low, estimate.interval.high)
-    return f"{estimate.speedup:.2f} {bounds}"
+    """The speedup with its 95 % interval."""
+    return say.speedup(estimate.speedup, *bounds(estimate.interval))
+
+
+def bounds(interval: Interval | None) -> tuple[float | None, float | None]:
+    """Both ends of an interval, as far as there is one."""
+    return (None, None) if interval is None else (interval.low, interval.high)
 
 
 def over_alternative(estimate: Estimate) -> str:
-    """`Over baseline-gpu-layers-33 it is 0.81 [0.78, 0.84] ...`; empty where none was measured."""
+    """The speed over the target alone; empty where none was measured."""
     if estimate.over_alternative is None:
         return ""
-    interval = estimate.over_alternative_interval
-    bounds = f" {interval_text(interval.low, interval.high)}" if interval else ""
+    found = say.speedup(estimate.over_alternative, *bounds(estimate.over_alternative_interval))
     return (
-        f"It runs at {estimate.over_alternative:.2f}{bounds} times the speed of "
-        f"{estimate.alternative}, the target with the memory to itself."
+        f"It runs at {found} the speed of {estimate.alternative}, the target with the memory to "
+        "itself."
     )
 
 
 def rounds(estimate: Estimate) -> str:
     """`2.60/1.90`: tokens per round that it got, and that it needs."""
     got, needs = estimate.tokens_per_round, estimate.round_cost
-    return f"{number(got)}/{number(needs)}"
+    return f"{say.number(got, 2)}/{say.number(needs, 2)}"
 
 
 def acceptance(estimate: Estimate) -> str:
-    """`45%/20%`: drafted tokens that were accepted, rounds whose whole draft was."""
-    return f"{share(estimate.acceptance_rate)}/{share(estimate.sequence_acceptance)}"
+    """`45 %/20 %`: drafted tokens that were accepted, rounds whose whole draft was."""
+    return f"{say.percent(estimate.acceptance_rate)}/{say.percent(estimate.sequence_acceptance)}"
 
 
 def exactness(counts: ExactnessCounts | None) -> str:
-    """`20~3!1`: outputs like the baseline's, parted at a near-tie, parted for no such reason."""
+    """`20~3!1`: outputs like the baseline's, diverged at a near-tie, diverged without one."""
     if counts is None:
-        return UNKNOWN
+        return say.UNKNOWN
     compared = counts.identical + counts.diverged_near_tie + counts.diverged
     if compared == 0:
-        return UNKNOWN
+        return say.UNKNOWN
     near = f"~{counts.diverged_near_tie}" if counts.diverged_near_tie else ""
     far = f"!{counts.diverged}" if counts.diverged else ""
     return f"{counts.identical}{near}{far}"
@@ -77,25 +64,10 @@ def energy(estimate: Estimate, method: Literal["nvml", "rapl"] | None) -> str | 
     if estimate.energy_per_token_j is None or method is None:
         return None
     device = "GPU" if method == "nvml" else "processor"
-    said = f"energy: {estimate.energy_per_token_j:.3g} J per token on the {device}"
+    text = f"energy: {estimate.energy_per_token_j:.3g} J per token on the {device}"
     if estimate.energy_ratio is None:
-        return said
-    return f"{said}, {estimate.energy_ratio:.2f} times the baseline's"
-
-
-def counted(number_of: int, thing: str) -> str:
-    """`1 block` or `3 blocks`."""
-    return f"{number_of} {thing}{'' if number_of == 1 else 's'}"
-
-
-def number(value: float | None) -> str:
-    """Two decimals, or a dash."""
-    return UNKNOWN if value is None else f"{value:.2f}"
-
-
-def share(value: float | None) -> str:
-    """Whole percent, or a dash."""
-    return UNKNOWN if value is None else f"{value:.0%}"
+        return text
+    return f"{text}, {estimate.energy_ratio:.2f} times the baseline's"
 
 
 def model(described: Model) -> str:
@@ -117,7 +89,7 @@ def parameters(count: int) -> str:
 
 def seconds(duration_s: float) -> str:
     """`45 s`, `12 min` or `2 h 5 min`."""
-    if duration_s < 90:  # noqa: PLR2004 - below a minute and a half, seconds are what one thinks in
+    if duration_s < 90:  # noqa: PLR2004 - readers think in seconds below a minute and a half
         return f"{max(1, round(duration_s))} s"
     minutes = round(duration_s / 60)
     if minutes < 60:  # noqa: PLR2004 - minutes in an hour

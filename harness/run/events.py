@@ -1,7 +1,5 @@
 """What happens while a campaign runs, as values that a progress display or a test can follow."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -37,7 +35,7 @@ class Loading:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WarmingUp:
-    """A discarded generation of this arm began."""
+    """A discarded generation of this arm started."""
 
     arm: str
 
@@ -52,7 +50,7 @@ class ArmFailed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrialStarted:
-    """A trial of the plan began."""
+    """A trial of the plan started."""
 
     trial: PlannedTrial
 

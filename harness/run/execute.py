@@ -1,10 +1,8 @@
-"""How does a plan become facts? Arms are prepared, costs probed, trials run in the planned order.
+"""Runs a campaign: prepares the arms, probes costs, and runs the trials in the planned order.
 
 Every fact is on disk before the next one is measured. Failures are recorded and the rest goes on;
-Ctrl-C ends the campaign with what there is.
+Ctrl-C ends the campaign with what has been measured.
 """
-
-from __future__ import annotations
 
 import time
 from collections import Counter
@@ -15,7 +13,6 @@ from pathlib import Path
 from typing import Literal
 
 from harness.campaign.model import ArmPlan, Campaign, PlannedTrial
-from harness.campaign.stopping import Blocks, Early, Ended, Length
 from harness.errors import MachineError
 from harness.run import events
 from harness.run.events import Observer
@@ -30,6 +27,7 @@ from harness.run.journal import (
 )
 from harness.run.passes import Answered, Passes
 from harness.run.record import assemble, trial_of
+from harness.run.stopping import Blocks, Early, Ended, Length
 from harness.runners.base import Failure, Generation, PreparedArm, Resting, Runner, Session
 from schemas.submission import Arm, Machine, Prompt, Snapshot, Submission, Trial, Warmup
 
@@ -45,10 +43,10 @@ def utc_now() -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Surroundings:
-    """What the campaign is told about where it runs: machine, commit of this tool, clocks.
+class RunContext:
+    """What a run gets from outside: machine, commit of this tool, clocks, and who observes it.
 
-    `clock` are seconds from any beginning; the time budget is counted by it.
+    `clock` counts seconds from any start; the time budget is measured with it.
     """
 
     machine: Machine
@@ -56,28 +54,18 @@ class Surroundings:
     commit: str | None = None
     now: Callable[[], str] = utc_now
     clock: Callable[[], float] = time.monotonic
+    observe: Observer = lambda _event: None
 
 
-def measure(  # noqa: PLR0913 - the collaborators of a run, all of them named
-    campaign: Campaign,
-    *,
-    runner: Runner,
-    surroundings: Surroundings,
-    work_file: Path,
-    resume: bool,
-    observe: Observer,
+def measure(
+    campaign: Campaign, *, runner: Runner, context: RunContext, work_file: Path, resume: bool
 ) -> Submission:
-    """Run a campaign and return what was measured. Progress is kept in `work_file`.
+    """Run a campaign and return what was measured. Progress is written to `work_file`.
 
     Raises `HarnessError` when target or baseline cannot run, or nothing was measured.
     """
     running = by_blocks(
-        campaign,
-        runner=runner,
-        surroundings=surroundings,
-        work_file=work_file,
-        resume=resume,
-        observe=observe,
+        campaign, runner=runner, context=context, work_file=work_file, resume=resume
     )
     while True:
         try:
@@ -87,34 +75,27 @@ def measure(  # noqa: PLR0913 - the collaborators of a run, all of them named
             return submission
 
 
-def by_blocks(  # noqa: PLR0913 - as above
-    campaign: Campaign,
-    *,
-    runner: Runner,
-    surroundings: Surroundings,
-    work_file: Path,
-    resume: bool,
-    observe: Observer,
+def by_blocks(
+    campaign: Campaign, *, runner: Runner, context: RunContext, work_file: Path, resume: bool
 ) -> Generator[None, None, Submission]:
-    """The same, but it pauses after every block, so that others can have the machine.
+    """Run a campaign, with a pause after every block in which others can use the machine.
 
-    Ctrl-C that comes in a pause is to be thrown into it.
+    A caller that gets Ctrl-C during a pause throws it into the generator.
     """
-    began = surroundings.now()
     opened = Journal.reopen if resume else Journal.create
-    with opened(work_file, campaign, measured_from=began) as journal:
-        run = _Run(campaign, journal, observe, surroundings)
+    with opened(work_file, campaign, measured_from=context.now()) as journal:
+        run = _Run(campaign, journal, context)
         try:
             ended: Ended = (yield from run.everything(runner)) or "completed"
         except KeyboardInterrupt:
             ended = "interrupted"
-        observe(events.Finished())
+        context.observe(events.Finished())
         return assemble(
             campaign,
             journal.facts,
-            machine=surroundings.machine,
-            commit=surroundings.commit,
-            measured_until=surroundings.now(),
+            machine=context.machine,
+            commit=context.commit,
+            measured_until=context.now(),
             ended=ended,
         )
 
@@ -122,24 +103,19 @@ def by_blocks(  # noqa: PLR0913 - as above
 class _Run:
     """One run of a campaign: the plan, and the journal that it is written to."""
 
-    def __init__(
-        self, campaign: Campaign, journal: Journal, observe: Observer, surroundings: Surroundings
-    ) -> None:
+    def __init__(self, campaign: Campaign, journal: Journal, context: RunContext) -> None:
         self._campaign = campaign
         self._journal = journal
-        self._observe = observe
-        self._surroundings = surroundings
+        self._observe = context.observe
+        self._context = context
         self._length = Length(
-            campaign, journal, clock=surroundings.clock, observe=observe, so_far=self._so_far
+            campaign, journal, clock=context.clock, observe=context.observe, so_far=self._so_far
         )
         self._failed_arms: set[str] = set()
         self._failures_in_a_row: Counter[str] = Counter()
 
     def everything(self, runner: Runner) -> Generator[None, None, Early | None]:
-        """All that the journal does not hold yet; why it ended before all blocks, if it did.
-
-        It pauses after every block.
-        """
+        """Run what the journal lacks; returns why it ended before all blocks, if it did."""
         left = self._length.left()
         self._length.announce(left)
         early = self._length.early(min(left, default=self._campaign.blocks), left)
@@ -177,13 +153,13 @@ class _Run:
         return assemble(
             self._campaign,
             self._journal.facts,
-            machine=self._surroundings.machine,
-            measured_until=self._surroundings.now(),
+            machine=self._context.machine,
+            measured_until=self._context.now(),
             ended="completed",
         )
 
     def _snapshot(self, moment: Literal["before", "during", "after"]) -> None:
-        self._journal.add(SnapshotFact(snapshot=self._surroundings.snapshot(moment)))
+        self._journal.add(SnapshotFact(snapshot=self._context.snapshot(moment)))
 
     def _prepare(self, session: Session) -> None:
         report = session.report()

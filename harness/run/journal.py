@@ -1,10 +1,8 @@
-"""What has been measured so far, safe on disk? One line per fact, written before the next begins.
+"""Writes every measured fact to disk, one line each, before the next measurement starts.
 
-A killed run loses at most the trial that was running; so does a power cut, because every line is
-on the disk before the next trial begins. A last line that is not whole is cut off on resume.
+A killed run loses at most the trial that was running, and so does a power cut. An incomplete last
+line is cut off on resume.
 """
-
-from __future__ import annotations
 
 import hashlib
 import os
@@ -91,35 +89,35 @@ class Journal:
     def __init__(self, path: Path, facts: list[Fact]) -> None:
         self.facts = facts
         self._path = path
-        # Without a buffer: what a full disk refused would be tried once more when it is closed.
+        # Unbuffered: closing a buffered file would try again to write what a full disk refused.
         self._file = path.open("ab", buffering=0)
 
     @classmethod
     def create(cls, path: Path, campaign: Campaign, *, measured_from: str) -> Self:
-        """Begin a new journal; one that was there is replaced."""
+        """Start a new journal, replacing an existing one."""
         path.parent.mkdir(parents=True, exist_ok=True)
         path.unlink(missing_ok=True)
-        return cls(path, []).begun(campaign, measured_from)
+        return cls(path, []).started(campaign, measured_from)
 
     @classmethod
     def reopen(cls, path: Path, campaign: Campaign, *, measured_from: str) -> Self:
-        """Go on with a journal. Raises `BadInputError` if it belongs to another campaign."""
+        """Continue a journal. Raises `BadInputError` if it belongs to another campaign."""
         facts = read(path)
-        if not facts:  # killed before its first line was whole: nothing was measured yet
-            return cls(path, []).begun(campaign, measured_from)
+        if not facts:  # killed before its first line was complete: nothing was measured
+            return cls(path, []).started(campaign, measured_from)
         first = facts[0]
         if not isinstance(first, Started) or first.fingerprint != fingerprint(campaign):
             message = (
                 f"{path} was written with other options or models; "
-                "use the same ones to resume, or start again without --resume"
+                "use the same ones to resume, or start over without --resume"
             )
             raise BadInputError(message)
         journal = cls(path, facts)
         journal.add(Resumed(measured_from=measured_from))
         return journal
 
-    def begun(self, campaign: Campaign, measured_from: str) -> Self:
-        """The journal with its first line. Its name is on the disk, too, when this returns."""
+    def started(self, campaign: Campaign, measured_from: str) -> Self:
+        """The journal with its first line; line and file name are on the disk when this returns."""
         self.add(Started(fingerprint=fingerprint(campaign), measured_from=measured_from))
         sync_directory(self._path.parent)
         return self
@@ -127,8 +125,8 @@ class Journal:
     def add(self, fact: Fact) -> None:
         """Append a fact; it is on the disk when this returns. Raises `MachineError`."""
         line = orjson.dumps(encode(_Line(fact=fact))) + b"\n"
-        # First in memory: Ctrl-C may come when the line is on the disk, and the file that is then
-        # written from memory must not lack it.
+        # First in memory: Ctrl-C may come when the line is on the disk, and the result that is then
+        # written from memory must contain it.
         self.facts.append(fact)
         try:
             while line:  # a disk that is nearly full takes a part of it
@@ -136,8 +134,8 @@ class Journal:
             os.fsync(self._file.fileno())
         except OSError as error:
             message = (
-                f"{self._path} cannot be written ({error.strerror}); what was measured before is "
-                "kept: free some space, then give the same command with --resume"
+                f"{self._path} cannot be written ({error.strerror}); earlier measurements have "
+                "been saved: free some space, then repeat the command with --resume"
             )
             raise MachineError(message) from error
 
@@ -154,11 +152,11 @@ class Journal:
 
 
 def read(path: Path) -> list[Fact]:
-    """The facts of a journal; a last line that is not whole is cut off the file."""
+    """The facts of a journal; an incomplete last line is cut off the file."""
     try:
         data = path.read_bytes()
     except FileNotFoundError:
-        message = f"there is nothing to resume: {path} does not exist"
+        message = f"nothing to resume: {path} does not exist; leave out --resume"
         raise BadInputError(message) from None
     whole = _whole_lines(data)
     if whole != data:
@@ -167,14 +165,14 @@ def read(path: Path) -> list[Fact]:
     try:
         return [decode(_Line, orjson.loads(line)).fact for line in whole.splitlines()]
     except (orjson.JSONDecodeError, KeyError, TypeError, AttributeError) as error:
-        message = f"{path} is no journal of this version ({error}); start again without --resume"
+        message = f"{path} is not a journal of this version ({error}); start over without --resume"
         raise BadInputError(message) from error
 
 
 def _whole_lines(data: bytes) -> bytes:
-    """What was written before the last line, and that one if it is whole.
+    """The data without an incomplete last line.
 
-    After a power cut a line can have its end but not its middle, where the disk then holds zeros.
+    After a power cut a line can have its end but not its middle, where the disk holds zeros.
     """
     whole = data[: data.rfind(b"\n") + 1]
     before = whole[: whole.rfind(b"\n", 0, -1) + 1]
@@ -186,23 +184,23 @@ def _whole_lines(data: bytes) -> bytes:
 
 
 def set_aside(path: Path) -> tuple[Path, int] | None:
-    """Rename a journal that holds trials: where it is kept, and how many. `None` if it has none.
+    """Rename a journal that holds trials; returns its new path and how many, `None` without any.
 
-    A new run would replace it, and whoever forgot --resume would have lost hours.
+    A new run would replace it, and a forgotten --resume would cost hours.
     """
     try:
         trials = sum(isinstance(fact, TrialFact) for fact in read(path))
-    except BadInputError:  # of another version: nothing can go on with it
+    except BadInputError:  # of another version, so that it cannot be resumed
         return None
     if trials == 0:
         return None
-    kept = path.replace(path.with_suffix(".replaced.jsonl"))
+    aside = path.replace(path.with_suffix(".replaced.jsonl"))
     sync_directory(path.parent)
-    return kept, trials
+    return aside, trials
 
 
 def fingerprint(campaign: Campaign) -> str:
-    """SHA-256 over everything that decides what is run, but no path.
+    """SHA-256 over everything that decides what is run, except paths.
 
     When to stop is left out: a campaign may be resumed with more time or a finer precision.
     """

@@ -1,6 +1,4 @@
-"""How are planned trials put to a session? One after the other, or several in flight at once."""
-
-from __future__ import annotations
+"""Gives planned trials to a session: one after the other, or several in flight at once."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -15,7 +13,7 @@ from harness.runners.base import ConcurrentSession, Failure, Generation, Request
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answered:
-    """A planned trial and what became of it. `started_ms` is there if others were in flight."""
+    """A planned trial and its result. `started_ms` is set if others were in flight."""
 
     trial: PlannedTrial
     result: Generation | Failure
@@ -23,7 +21,7 @@ class Answered:
 
 
 class Passes:
-    """Puts the trials of a campaign to a session. `skip(arm)` is asked before each trial."""
+    """Gives the trials of a campaign to a session. `skip(arm)` is asked before each trial."""
 
     def __init__(
         self,
@@ -40,7 +38,7 @@ class Passes:
         self._observe = observe
 
     def run(self, trials: Iterable[PlannedTrial]) -> Iterator[Answered]:
-        """Every trial with its result, as soon as it has one.
+        """Every trial with its result, as soon as it is there.
 
         Raises `BadInputError` when several requests at once are planned and the session answers one
         at a time.
@@ -68,9 +66,11 @@ class Passes:
         if self._skip(arm):
             return
         self._observe(events.TrialStarted(trial=trials[0]))
-        of = {self._request(trial): trial for trial in trials}
-        for done in self._session.generate_together(tuple(of), concurrency):
-            yield Answered(trial=of[done.request], result=done.result, started_ms=done.started_ms)
+        trial_of = {self._request(trial): trial for trial in trials}
+        for done in self._session.generate_together(tuple(trial_of), concurrency):
+            yield Answered(
+                trial=trial_of[done.request], result=done.result, started_ms=done.started_ms
+            )
 
     def _request(self, trial: PlannedTrial) -> Request:
         return Request(

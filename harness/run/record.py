@@ -1,6 +1,4 @@
-"""How do measurements become a submission? Pure: facts in, one document out."""
-
-from __future__ import annotations
+"""Assembles a submission from the facts of a journal. Pure."""
 
 import statistics
 from collections import Counter
@@ -11,7 +9,6 @@ from typing import TypeVar
 from harness import __version__
 from harness.campaign.model import Campaign, PlannedTrial
 from harness.campaign.plan import order_name, plan
-from harness.campaign.stopping import Ended
 from harness.errors import NothingMeasuredError
 from harness.run.journal import (
     ArmFact,
@@ -24,6 +21,7 @@ from harness.run.journal import (
     TrialFact,
     WarmupFact,
 )
+from harness.run.stopping import Ended
 from harness.runners.base import Generation, Round, Totals
 from schemas.canonical import token_digest
 from schemas.submission import Design, Machine, Prompt, Submission, Suite, Tool, Trial
@@ -40,9 +38,9 @@ _MOST_ENTRIES = 64
 def trial_of(
     generation: Generation, planned: PlannedTrial, *, order: int, started_ms: float | None = None
 ) -> Trial:
-    """The trial that a generation was: counters, histograms and medians of its rounds.
+    """The trial of a generation: counters, histograms and medians of its rounds.
 
-    `started_ms` is there where it was one of several requests in flight.
+    `started_ms` is set where it was one of several requests in flight.
     """
     trial = Trial(
         arm=planned.arm,
@@ -95,7 +93,7 @@ def _with_totals(trial: Trial, totals: Totals) -> Trial:
     )
 
 
-def assemble(  # noqa: PLR0913 - the parts of a document, all of them named
+def assemble(
     campaign: Campaign,
     facts: Sequence[Fact],
     *,
@@ -104,7 +102,7 @@ def assemble(  # noqa: PLR0913 - the parts of a document, all of them named
     measured_until: str,
     ended: Ended,
 ) -> Submission:
-    """The submission that the facts of a journal amount to.
+    """The submission that the facts of a journal make up.
 
     Raises `NothingMeasuredError` when not a single trial was recorded.
     """
@@ -185,7 +183,7 @@ def _design(
 def _suite(campaign: Campaign, trials: Sequence[TrialFact]) -> Suite:
     """The suite with the prompts that were answered, in the suite's order."""
     known: dict[str, Prompt] = {}
-    for fact in trials:  # a failed trial does not know how its prompt was rendered
+    for fact in trials:  # a failed trial does not record how its prompt was rendered
         if fact.prompt.id not in known or fact.prompt.tokens is not None:
             known[fact.prompt.id] = fact.prompt
     prompts = (known.get(prompt.id) for prompt in campaign.suite.prompts)

@@ -1,6 +1,4 @@
-"""Where does a result go? Checked first, then written under its canonical name."""
-
-from __future__ import annotations
+"""Checks and writes a result file under its canonical name."""
 
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -23,8 +21,8 @@ def write(submission: Submission, output: Path | None) -> Path:
     found = findings(data)
     if found:
         message = (
-            f"the result does not keep the format: {found[0].line('result')}; this is an error of "
-            "the harness, please report it. What was measured is kept; --resume writes it again"
+            f"the result violates the format: {found[0].line('result')}; this is a bug, "
+            "please report it. The measurements have been saved; --resume writes them again"
         )
         raise HarnessError(message)
     path = output or Path()
@@ -36,29 +34,29 @@ def write(submission: Submission, output: Path | None) -> Path:
             part.write_bytes(data)
     except OSError as error:
         message = (
-            f"{path} cannot be written ({error.strerror}); what was measured is kept: give the "
-            "same command with --resume and another --output"
+            f"{path} cannot be written ({error.strerror}); the measurements have been saved: "
+            "repeat the command with --resume and another --output"
         )
         raise MachineError(message) from error
     return path
 
 
 def require_directory(output: Path | None) -> None:
-    """Raise `BadInputError` when a file is meant where several results are to go."""
+    """Raise `BadInputError` when several results would go to one file."""
     if output is not None and _is_file_name(output):
         message = f"several engines give several results; name a directory, not {output}"
         raise BadInputError(message)
 
 
 def require_free(output: Path | None) -> None:
-    """Raise `BadInputError` when a file of that name is there: it may hold an hour's work."""
+    """Raise `BadInputError` when the file exists: it may hold an hour's work."""
     if output is not None and output.is_file():
-        message = f"{output} is there already; name another --output, or remove it first"
+        message = f"{output} already exists; name another --output, or delete it first"
         raise BadInputError(message)
 
 
 def require_writable(output: Path | None) -> None:
-    """Raise `MachineError` when nothing can be written there; to be asked before measuring."""
+    """Raise `MachineError` when nothing can be written there; call it before measuring."""
     path = output or Path()
     folder = path.parent if _is_file_name(path) else path
     try:
@@ -71,5 +69,5 @@ def require_writable(output: Path | None) -> None:
 
 
 def _is_file_name(path: Path) -> bool:
-    """Whether a file is meant. All else is a directory, there or not: `results`, `my.results`."""
+    """Whether a path means a file; any other is a directory: `results`, `my.results`."""
     return path.suffix == ".json" and not path.is_dir()

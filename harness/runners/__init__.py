@@ -8,25 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from harness.campaign.build import DEFAULT_METHODS
-from harness.campaign.methods import DraftModelRequest, MethodRequest, parse
+from harness.campaign.methods import MethodRequest, parse
 from harness.campaign.model import Campaign, Interleaved
 from harness.runners.base import Runner
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reach:
-    """How an engine is reached: what the command line says beside the campaign."""
-
-    binary: str | None = None
-    startup_limit_s: float = 300.0
-    answer_limit_s: float = 900.0
-    base_url: str | None = None
-    spec_base_urls: tuple[str, ...] = ()
-    server_command: str | None = None
-    spec_server_commands: tuple[str, ...] = ()
-    model: str | None = None
-    backend: str | None = None
+from harness.runners.options import ConnectionOptions
+from schemas import vocabulary
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,23 +33,23 @@ class RunnerKind:
     concurrent: bool
     methods: frozenset[str]
     default_methods: tuple[MethodRequest, ...]
-    build: Callable[[Reach], Runner]
+    build: Callable[[ConnectionOptions], Runner]
     behind_servers: bool = False
     limits_drafts: bool = False
     forces: bool = False
-    check: Callable[[Reach, Campaign], None] | None = None
-    identify: Callable[[Reach], str] | None = None
-    preview: Callable[[Campaign, Reach], tuple[str, ...]] | None = None
+    check: Callable[[ConnectionOptions, Campaign], None] | None = None
+    identify: Callable[[ConnectionOptions], str] | None = None
+    preview: Callable[[Campaign, ConnectionOptions], tuple[str, ...]] | None = None
 
 
-def _llama_cpp_python(reach: Reach) -> Runner:
+def _llama_cpp_python(reach: ConnectionOptions) -> Runner:
     from harness.runners.inprocess.isolated import Isolated  # noqa: PLC0415 - loads the engine
     from harness.runners.inprocess.session import LlamaCppPython  # noqa: PLC0415 - loads the engine
 
     return Isolated(LlamaCppPython(), answer_limit_s=reach.answer_limit_s)
 
 
-def _llama_server(reach: Reach) -> Runner:
+def _llama_server(reach: ConnectionOptions) -> Runner:
     from harness.runners.llama_server.session import LlamaServer  # noqa: PLC0415 - only where asked for
 
     return LlamaServer(
@@ -73,101 +59,79 @@ def _llama_server(reach: Reach) -> Runner:
     )
 
 
-def _llama_server_identity(reach: Reach) -> str:
+def _llama_server_identity(reach: ConnectionOptions) -> str:
     from harness.runners.llama_server.binary import find  # noqa: PLC0415 - only where asked for
 
     return find(reach.binary).identity()
 
 
-def _llama_server_preview(campaign: Campaign, reach: Reach) -> tuple[str, ...]:
+def _llama_server_preview(campaign: Campaign, reach: ConnectionOptions) -> tuple[str, ...]:
     from harness.runners.llama_server.launch import command_lines  # noqa: PLC0415 - as above
 
     return command_lines(campaign, reach.binary)
 
 
-def _openai(reach: Reach) -> Runner:
+def _openai(reach: ConnectionOptions) -> Runner:
     from harness.runners.openai.session import OpenAiServer  # noqa: PLC0415 - only where asked for
 
     return OpenAiServer(reach)
 
 
-def _check_servers(reach: Reach, campaign: Campaign) -> None:
+def _check_servers(reach: ConnectionOptions, campaign: Campaign) -> None:
     from harness.runners.openai.command import check, doors  # noqa: PLC0415 - only where asked for
 
     check(doors(reach), campaign)
 
 
-def _openai_preview(campaign: Campaign, reach: Reach) -> tuple[str, ...]:
+def _openai_preview(campaign: Campaign, reach: ConnectionOptions) -> tuple[str, ...]:
     from harness.runners.openai.command import command_lines, doors  # noqa: PLC0415 - as above
 
     return command_lines(doors(reach), campaign)
 
 
-def _fake(_reach: Reach) -> Runner:
+def _fake(_reach: ConnectionOptions) -> Runner:
     from harness.runners.fake import FakeRunner  # noqa: PLC0415 - only where it is asked for
 
     return FakeRunner()
 
 
-_SERVER_METHODS = frozenset(
-    {
-        "none", "draft-model", "ngram-simple", "ngram-map-k", "ngram-map-k4v", "ngram-mod",
-        "ngram-cache", "mtp", "eagle3", "dflash", "dspark",
-    }
-)  # fmt: skip
-_BY_SERVERS = frozenset(
-    {
-        "draft-model", "prompt-lookup", "ngram-simple", "ngram-map-k", "ngram-map-k4v",
-        "ngram-mod", "ngram-cache", "suffix", "mtp", "eagle3", "dflash", "dspark",
-    }
-)  # fmt: skip
-_CONTROLS = frozenset({"none", "empty-draft", "oracle"})
+def _kind(
+    name: str,
+    build: Callable[[ConnectionOptions], Runner],
+    *,
+    check: Callable[[ConnectionOptions, Campaign], None] | None = None,
+    identify: Callable[[ConnectionOptions], str] | None = None,
+    preview: Callable[[Campaign, ConnectionOptions], tuple[str, ...]] | None = None,
+) -> RunnerKind:
+    """The runner with what `runners.toml` and `methods.toml` say of it."""
+    entry = vocabulary.RUNNERS[name]
+    return RunnerKind(
+        summary=entry.summary,
+        interleaved=entry.interleaved,
+        concurrent=entry.concurrent,
+        methods=frozenset(each.id for each in vocabulary.METHODS.values() if name in each.runners),
+        default_methods=tuple(map(parse, entry.default_methods)),
+        build=build,
+        behind_servers=entry.behind_servers,
+        limits_drafts=entry.limits_drafts,
+        forces=entry.forces,
+        check=check,
+        identify=identify,
+        preview=preview,
+    )
 
-# For tests: its clock runs ahead of ours, so that long campaigns of it break the format's rules.
-MADE_UP = "fake"
 
-RUNNERS: dict[str, RunnerKind] = {
-    "llama-cpp-python": RunnerKind(
-        summary="runs the model in this program's own engine",
-        interleaved="prompt",
-        concurrent=False,
-        methods=frozenset({"draft-model", "prompt-lookup"}) | _CONTROLS,
-        default_methods=DEFAULT_METHODS,
-        build=_llama_cpp_python,
-        forces=True,
-    ),
-    "llama-server": RunnerKind(
-        summary="starts any llama-server binary (--server-binary), a fresh one per arm and block",
-        interleaved="block",
-        concurrent=True,
-        methods=_SERVER_METHODS,
-        default_methods=(DraftModelRequest(n_max=4), parse("ngram-simple")),
-        build=_llama_server,
-        limits_drafts=True,
+RUNNERS = {
+    "llama-cpp-python": _kind("llama-cpp-python", _llama_cpp_python),
+    "llama-server": _kind(
+        "llama-server",
+        _llama_server,
         identify=_llama_server_identity,
         preview=_llama_server_preview,
     ),
-    "openai": RunnerKind(
-        summary="asks servers that speak OpenAI's protocol: vLLM, SGLang, LM Studio and others",
-        interleaved="block",
-        concurrent=True,
-        methods=_BY_SERVERS | {"none"},
-        default_methods=(),
-        build=_openai,
-        limits_drafts=True,
-        behind_servers=True,
-        check=_check_servers,
-        preview=_openai_preview,
-    ),
-    MADE_UP: RunnerKind(
-        summary="makes figures up",
-        interleaved="prompt",
-        concurrent=True,
-        methods=frozenset({"draft-model", "prompt-lookup"}) | _CONTROLS,
-        default_methods=DEFAULT_METHODS,
-        build=_fake,
-        forces=True,
-    ),
+    "openai": _kind("openai", _openai, check=_check_servers, preview=_openai_preview),
+    # For tests: its clock runs ahead of ours, so long campaigns of it break the format's rules.
+    "fake": _kind("fake", _fake),
 }
 
-OFFERED = {name: kind for name, kind in RUNNERS.items() if name != MADE_UP}
+OFFERED = {name: kind for name, kind in RUNNERS.items() if vocabulary.RUNNERS[name].offered}

@@ -26,6 +26,7 @@ from harness.runners.base import (
 from schemas.submission import (
     Device,
     DraftingProbe,
+    DraftModel,
     Engine,
     Placement,
     Probes,
@@ -214,7 +215,7 @@ class FakeSession:
         scale = self._factor(factor) * self._rng.lognormvariate(0.0, self._rig.noise)
         if self._rig.disturbance:
             scale *= self._rig.disturbance(self._rng)
-        drafts = arm.method.type == "draft-model"
+        drafts = isinstance(arm.method, DraftModel)
         draft_ms = drafted * self._rig.draft_token_ms * scale if drafts else 0.0
         verify_ms = self._verify_ms(drafted, streams) * scale * self._placement_factor(arm)
         self.clock_ms += draft_ms + verify_ms

@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from estimates.model import Interval
 from pipeline.data.cells import Vote, pool_intervals
+from pipeline.data.vocabulary import hand_over_vocabulary
 from pipeline.errors import CheckFailedError
 from pipeline.site.advice.reach import hand_over_reach
 
@@ -29,6 +30,7 @@ INCOMING_INTERVAL = pa.schema(
 
 def aggregate(connection: duckdb.DuckDBPyConnection) -> None:
     """Create every table of `sql/`. Raises `CheckFailedError` when a check finds rows."""
+    hand_over_vocabulary(connection)
     connection.execute(_text("macros"))
     for name, query in view_queries().items():
         if name in BEFORE:

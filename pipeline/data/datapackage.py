@@ -1,13 +1,13 @@
 """Describe the exported files: a Frictionless data package that names every file and column."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
 
 from pipeline.data.aggregate import row_meaning, view_queries
-from pipeline.data.metrics import Metric
+from schemas.vocabulary import metrics
 
 PROFILE = "https://datapackage.org/profiles/2.0/datapackage.json"
 LICENCE = {"name": "CC-BY-4.0", "title": "Creative Commons Attribution 4.0"}
@@ -40,19 +40,19 @@ class Resource:
     columns: pa.Schema
 
 
-def data_package(resources: Iterable[Resource], known: Mapping[str, Metric]) -> dict[str, Any]:
-    """The descriptor as a JSON value; `known` says what numeric columns mean."""
+def data_package(resources: Iterable[Resource]) -> dict[str, Any]:
+    """The descriptor as a JSON value."""
     meanings = {name: row_meaning(query) for name, query in view_queries().items()}
     return {
         "$schema": PROFILE,
         "name": "draftmap",
         "title": "Draftmap: where speculative decoding makes a local LLM faster or slower",
         "licenses": [LICENCE],
-        "resources": [_entry(resource, meanings[resource.table], known) for resource in resources],
+        "resources": [_entry(resource, meanings[resource.table]) for resource in resources],
     }
 
 
-def _entry(resource: Resource, meaning: str, known: Mapping[str, Metric]) -> dict[str, Any]:
+def _entry(resource: Resource, meaning: str) -> dict[str, Any]:
     stem, _, suffix = resource.path.rpartition(".")
     return {
         "name": f"{stem}-{suffix}",
@@ -62,14 +62,14 @@ def _entry(resource: Resource, meaning: str, known: Mapping[str, Metric]) -> dic
         "bytes": resource.bytes,
         "hash": f"sha256:{resource.sha256}",
         "description": meaning,
-        "schema": {"fields": [_field(column, known) for column in resource.columns]},
+        "schema": {"fields": [_field(column) for column in resource.columns]},
     }
 
 
-def _field(column: pa.Field, known: Mapping[str, Metric]) -> dict[str, str]:
+def _field(column: pa.Field) -> dict[str, str]:
     kind = next(name for start, name in KINDS.items() if str(column.type).startswith(start))
     field = {"name": column.name, "type": kind}
     if kind not in ("integer", "number"):
         return field
-    metric = known[column.name]
+    metric = metrics()[column.name]
     return field | {"title": metric.label, "unit": metric.unit, "better": metric.direction}

@@ -18,7 +18,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pipeline.data.datapackage import Resource, data_package
-from pipeline.data.metrics import metrics
 
 # File stem to table: what a researcher asks for, from raw to aggregated.
 EXPORTS = {
@@ -78,7 +77,7 @@ def export(connection: duckdb.DuckDBPyConnection, folder: Path) -> tuple[Exporte
         for file in files
         for stem in (file.name.rpartition(".")[0],)
     ]
-    package = data_package(resources, metrics(connection))
+    package = data_package(resources)
     files.append(_write(folder, PACKAGE, orjson.dumps(package, option=_PRETTY)))
     sums = "".join(f"{file.sha256}  {file.name}\n" for file in sorted(files, key=_by_name))
     return (*files, _write(folder, SUMS, sums.encode()))

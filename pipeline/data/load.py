@@ -15,6 +15,7 @@ import duckdb
 import orjson
 import pyarrow as pa
 
+from estimates.identity import Identity, identify
 from estimates.model import Summary
 from pipeline.data.columns import dataclass_structure, schema_structure
 from schemas import contract
@@ -23,7 +24,14 @@ from schemas.submission import Submission
 
 TEXT, YES_NO = pa.string(), pa.bool_()
 INCOMING_SUBMISSION = pa.schema(
-    {"submission": TEXT, "file": TEXT, "preview": YES_NO, "document": TEXT, "summary": TEXT}
+    {
+        "submission": TEXT,
+        "file": TEXT,
+        "preview": YES_NO,
+        "document": TEXT,
+        "identity": TEXT,
+        "summary": TEXT,
+    }
 )
 INCOMING_PUBLISHED = pa.schema({"file": TEXT, "document": TEXT})
 INCOMING_LIFECYCLE = INCOMING_PUBLISHED
@@ -72,6 +80,7 @@ def load(
             "file": entry.file,
             "preview": entry.preview,
             "document": _json(entry.submission),
+            "identity": _json(identify(entry.submission)),
             "summary": _json(entry.summary),
         }
         for entry in entries
@@ -83,12 +92,12 @@ def load(
     )
     connection.register("incoming_published", pa.Table.from_pylist(texts, INCOMING_PUBLISHED))
     connection.register("incoming_lifecycle", pa.Table.from_pylist(endings, INCOMING_LIFECYCLE))
-    summary = json.dumps(dataclass_structure(Summary))
     _run(
         connection,
         "submission_document",
         document=_structure(contract.SUBMISSION_SCHEMA),
-        summary=summary,
+        identity=json.dumps(dataclass_structure(Identity)),
+        summary=json.dumps(dataclass_structure(Summary)),
     )
     _run(connection, "published_document", document=_structure(contract.PUBLISHED_SCHEMA))
     _run(connection, "lifecycle_document", document=_structure(contract.LIFECYCLE_SCHEMA))
@@ -107,5 +116,5 @@ def _structure(schema: str) -> str:
     return json.dumps(schema_structure(contract.schema(schema)))
 
 
-def _json(value: Submission | Summary) -> str:
+def _json(value: Submission | Identity | Summary) -> str:
     return orjson.dumps(encode(value)).decode()

@@ -8,28 +8,19 @@ import re
 from collections.abc import Iterable, Iterator
 
 from estimates.understanding import ArmSaid, FlagSaid, TaskSaid, Understanding, overall
-from estimates.wording import interval_text
 from pipeline.intake.reply import FileFinding, Position, Reply, Result
 from schemas.finding import shown
+from schemas.vocabulary import VERDICTS, say
 
 MAX_SHOWN_RESULTS = 5
 MAX_SHOWN_FINDINGS = 50
 MAX_CHARACTERS = 60_000  # the code host takes 65,536
 SHORT_ID = 10
-TIMES = "\N{MULTIPLICATION SIGN}"
 _TICKS = re.compile(r"`+")
 _TITLES = {
     "accepted": "Accepted: thank you!",
     "rejected": "Not accepted yet",
     "no-result": "No result in this pull request",
-}
-_VERDICTS = {
-    "helps": "helps",
-    "hurts": "hurts",
-    "no-clear-difference": "no clear difference",
-    "too-few-prompts": "too few prompts",
-    "never-drafted": "never drafted",
-    "failed": "failed",
 }
 
 
@@ -60,7 +51,7 @@ def code(text: str) -> str:
 def _opening(reply: Reply) -> str:
     if reply.decision == "no-result":
         return "This pull request changes no results, so there is nothing to check."
-    files = _counted(reply.result_count, "result file")
+    files = say.count(reply.result_count, "result file")
     if reply.decision == "accepted":
         return (
             f"{files}: well-formed, consistent and new. The site shows it once a maintainer has "
@@ -68,7 +59,7 @@ def _opening(reply: Reply) -> str:
         )
     place = f" in {files}" if reply.result_count else ""
     return (
-        f"{_counted(reply.finding_count, 'problem')}{place}. Fix the problems below and push "
+        f"{say.count(reply.finding_count, 'problem')}{place}. Fix the problems below and push "
         "to the same branch; this comment will be updated. Questions are welcome here. "
         "`python -m harness validate FILE` runs the same checks on your machine."
     )
@@ -84,7 +75,7 @@ def _findings(reply: Reply) -> Iterator[str]:
         yield "\n".join([f"- {code(file)}", *lines])
     more = reply.finding_count - len(shown_findings)
     if more > 0:
-        yield f"And {_counted(more, 'more problem')}."
+        yield f"And {say.count(more, 'more problem')}."
 
 
 def _finding(found: FileFinding) -> str:
@@ -108,11 +99,11 @@ def _facts(own: Understanding, author: str | None) -> Iterator[str]:
     yield f"- Machine: {code(own.device)}, {code(own.backend)}"
     yield f"- Engine: {code(own.engine)}"
     yield f"- Target: {code(own.target)} ({code(own.size_class)})"
-    trials = _counted(own.trials, "trial")
+    trials = say.count(own.trials, "trial")
     failed = f", {own.failed_trials} of them failed" if own.failed_trials else ""
     yield (
         f"- Campaign: {own.profile}, {own.measured_on}, suite {code(own.suite)}, "
-        f"{_counted(own.prompts, 'prompt')} in {_counted(own.blocks, 'block')}, {trials}{failed}"
+        f"{say.count(own.prompts, 'prompt')} in {say.count(own.blocks, 'block')}, {trials}{failed}"
     )
     if own.tier == "imported":
         yield "- Tier: imported; never averaged with measured results"
@@ -131,7 +122,7 @@ def _credit(contributor: str | None, author: str | None) -> str:
 
 def _arm(arm: ArmSaid, own: Understanding, position: Position | None) -> Iterator[str]:
     draft = f" with {code(arm.draft)}" if arm.draft else ""
-    depth = f", up to {_counted(arm.depth, 'token')} a draft" if arm.depth else ""
+    depth = f", up to {say.count(arm.depth, 'token')} a draft" if arm.depth else ""
     role = "" if arm.role == "speculation" else f" ({arm.role})"
     yield f"**{code(arm.arm)}**{role}: {code(arm.method)}{draft}{depth}"
     if arm.failure is not None:
@@ -154,23 +145,19 @@ def _position(arm: ArmSaid, own: Understanding, position: Position) -> str:
     whole = overall(arm)
     figure = "" if whole is None else f" {_speedup(whole)} against a median of"
     return (
-        f"Faster than {position.slower} of {_counted(position.results, 'result')} of this method "
-        f"{near}:{figure or ' their median is'} {position.median_speedup:.2f}{TIMES}."
+        f"Faster than {position.slower} of {say.count(position.results, 'result')} of this method "
+        f"{near}:{figure or ' their median is'} {say.times(position.median_speedup)}."
     )
 
 
 def _row(row: TaskSaid) -> str:
     task = row.task or "**all tasks**"
-    return f"| {task} | {_VERDICTS[row.verdict]} | {_speedup(row)} | {row.prompts} |"
+    return f"| {task} | {VERDICTS[row.verdict].word} | {_speedup(row)} | {row.prompts} |"
 
 
 def _speedup(row: TaskSaid) -> str:
-    if row.speedup is None:
-        return "\N{EN DASH}"
-    if row.interval_low is None or row.interval_high is None:
-        return f"{row.speedup:.2f}{TIMES}"
-    bounds = interval_text(row.interval_low, row.interval_high)
-    return f"{row.speedup:.2f}{TIMES} {bounds}".replace("[", r"\[").replace("<", "&lt;")
+    text = say.speedup(row.speedup, row.interval_low, row.interval_high)
+    return text.replace("[", r"\[").replace("<", "&lt;")
 
 
 def _flags(flags: Iterable[FlagSaid]) -> Iterator[str]:
@@ -182,10 +169,6 @@ def _flags(flags: Iterable[FlagSaid]) -> Iterator[str]:
     if lines:
         yield "Flags do not reject a result; the site shows them with its figures:"
         yield "\n".join(lines)
-
-
-def _counted(number: int, thing: str) -> str:
-    return f"{number} {thing}{'' if number == 1 else 's'}"
 
 
 def _cut(parts: list[str]) -> str:

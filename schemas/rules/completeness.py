@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from operator import attrgetter
 
 from schemas.finding import Finding
-from schemas.submission import Arm, Submission, Trial
+from schemas.submission import Arm, DraftModel, Submission, Trial
 
 # In-process, the harness sees every round and the context itself; a server tells only sums.
 _IN_PROCESS = "llama-cpp-python"
@@ -80,7 +80,7 @@ def arm_facts_stated(submission: Submission) -> Iterator[Finding]:
 
 
 def _layers_asked(arm: Arm) -> tuple[str, ...]:
-    drafts = arm.method.type == "draft-model"
+    drafts = isinstance(arm.method, DraftModel)
     asked = "target_gpu_layers_requested"
     return (asked, "draft_gpu_layers_requested") if drafts else (asked,)
 

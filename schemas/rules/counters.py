@@ -8,6 +8,7 @@ from operator import mul
 
 from schemas.finding import Finding
 from schemas.submission import Submission
+from schemas.vocabulary import METHODS
 
 
 def accepted_within_drafted(submission: Submission) -> Iterator[Finding]:
@@ -131,7 +132,7 @@ def medians_agree(submission: Submission) -> Iterator[Finding]:
 
 def no_speculation_drafts_nothing(submission: Submission) -> Iterator[Finding]:
     """An arm without speculation cannot have drafted."""
-    plain = {arm.id for arm in submission.arms if arm.method.type in ("none", "empty-draft")}
+    plain = {arm.id for arm in submission.arms if not METHODS[arm.method.type].drafts}
     for index, trial in enumerate(submission.trials):
         if trial.arm in plain and trial.drafted:
             message = (

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from schemas.finding import Finding
-from schemas.submission import PromptLookup, Submission
+from schemas.submission import NoSpeculation, PromptLookup, Submission
 
 
 def arm_method_fits_role(submission: Submission) -> Iterator[Finding]:
     """A baseline and an alternative do not speculate; what is judged as speculation does."""
     for index, arm in enumerate(submission.arms):
-        plain = arm.method.type == "none"
+        plain = isinstance(arm.method, NoSpeculation)
         if plain and arm.role == "speculation":
             message = "the method none does not speculate; give the method, or another role"
         elif not plain and arm.role in ("baseline", "alternative"):

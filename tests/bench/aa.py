@@ -17,10 +17,11 @@ from typing import TYPE_CHECKING, get_args
 from harness.errors import HarnessError
 from harness.machine.detect import machine
 from harness.machine.environment import Watch
-from harness.run.execute import Surroundings, measure
+from harness.run.execute import RunContext, measure
 from harness.run.journal import fingerprint
 from harness.run.result_file import write
-from harness.runners import RUNNERS, Reach
+from harness.runners import RUNNERS
+from harness.runners.options import ConnectionOptions
 from schemas import contract
 from schemas.submission import Submission
 from tests.bench import bursts
@@ -94,11 +95,10 @@ def _result(part: Part, seed: int, kept: Path) -> Submission:
 def _measured(campaign: Campaign, work_file: Path) -> Submission:
     submission = measure(
         campaign,
-        runner=RUNNERS[RUNNER].build(Reach()),
-        surroundings=Surroundings(machine=machine(), snapshot=Watch().snapshot),
+        runner=RUNNERS[RUNNER].build(ConnectionOptions()),
+        context=RunContext(machine=machine(), snapshot=Watch().snapshot),
         work_file=work_file,
         resume=False,
-        observe=lambda _event: None,
     )
     work_file.unlink()
     if submission.design.ended == "interrupted":

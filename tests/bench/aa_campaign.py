@@ -13,8 +13,8 @@ from estimates.intervals import t_interval
 from estimates.pairing import cpu_ms_per_token, decode_ms_per_token, pair
 from estimates.summary import summarize
 from harness.campaign.arms import label
-from harness.campaign.build import Options
-from harness.campaign.parts import gather
+from harness.campaign.from_options import campaign_from
+from harness.campaign.options import Options
 from schemas.submission import NoSpeculation
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ class Outcome:
 def plan(seed: int) -> Campaign:
     """The default model with no speculation, twice; the seed shuffles the prompts."""
     options = Options(suite=str(SUITE), methods=(AGAIN,), blocks=BLOCKS, seed=seed)
-    return gather(options, say=lambda _: None)
+    return campaign_from(options, say=lambda _: None)
 
 
 def outcome(submission: Submission, part: Part, seed: int) -> Outcome:

@@ -16,9 +16,9 @@ from estimates.repeatability import deciding
 from harness.campaign.build import DEFAULT_PRECISION, LEAST_BLOCKS, MOST_BLOCKS
 from harness.campaign.model import Stopping
 from harness.campaign.plan import plan
-from harness.campaign.stopping import decide
 from harness.run.journal import ArmFact, EngineFact, Started, TrialFact
 from harness.run.record import assemble, trial_of
+from harness.run.stopping import decide
 from harness.runners.base import Failure, Request
 from harness.runners.fake import FakeSession
 from schemas.submission import Arm, Cpu, Machine, OperatingSystem, Prompt
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from harness.campaign.model import ArmPlan, Campaign, SuitePrompt
-    from harness.campaign.stopping import Ended
     from harness.run.journal import Fact
+    from harness.run.stopping import Ended
     from harness.runners.base import Generation
     from harness.runners.fake import FakeRig
     from schemas.submission import Submission

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness import files
-from harness.campaign.build import Options
-from harness.campaign.parts import gather
+from harness.campaign.from_options import campaign_from
+from harness.campaign.options import Options
 from harness.run.execute import utc_now
 from harness.run.journal import fingerprint
 from tests.bench import durability_run
@@ -82,7 +82,7 @@ def _fake(folder: Path, _seed: int) -> Subject:
 def _real(folder: Path, seed: int) -> Subject:
     """The command line as a contributor gives it. The seed gives each run a journal of its own."""
     options = Options(suite=str(SUITE), blocks=2, max_tokens=12, seed=seed)
-    campaign = gather(options, say=lambda _: None)
+    campaign = campaign_from(options, say=lambda _: None)
     size = ("--suite", str(SUITE), "--blocks", "2", "--max-tokens", "12", "--seed", str(seed))
     return Subject(
         command=(sys.executable, "-m", "harness", "run", *size, "--output", f"{folder}/x.json"),

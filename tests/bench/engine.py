@@ -21,8 +21,9 @@ import typer
 
 from estimates.intervals import t_interval
 from harness.campaign import suite
-from harness.campaign.build import Options, build
+from harness.campaign.build import build
 from harness.campaign.methods import DraftModelRequest
+from harness.campaign.options import Options
 from harness.machine.detect import machine
 from harness.models.describe import describe
 from harness.models.resolve import resolve
@@ -36,7 +37,8 @@ from tests.bench.engine_truth import oracle, synthetic
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from harness.campaign.model import Campaign, ModelFile
+    from harness.campaign.model import Campaign
+    from harness.models.model_file import ModelFile
 
 
 DATA = Path("site_src/design/data/engine.json")

@@ -33,7 +33,7 @@ def lookup_of_the_binding(campaign: Campaign, threads: int) -> dict[str, object]
     }
 
 
-def _generate(  # noqa: PLR0913 - what a generation is made of, all of it named
+def _generate(
     campaign: Campaign, threads: int, text: str, limit: int, *, lookup: bool, batch_tokens: int
 ) -> tuple[float, list[int], str | None]:
     model = Llama(

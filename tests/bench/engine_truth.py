@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from estimates.intervals import t_interval
 from estimates.summary import summarize
 from harness.campaign.model import ArmPlan
-from harness.run.execute import Surroundings, measure
+from harness.run.execute import RunContext, measure
 from harness.runners.inprocess.session import LlamaCppPython
 from schemas.submission import Oracle
 from schemas.submission import Snapshot as State
@@ -81,10 +81,9 @@ def _measured_and_predicted(campaign: Campaign) -> tuple[float, float]:
         submission = measure(
             replace(campaign, arms=(baseline, arm)),
             runner=LlamaCppPython(),
-            surroundings=Surroundings(machine=MACHINE, snapshot=lambda at: State(moment=at)),
+            context=RunContext(machine=MACHINE, snapshot=lambda at: State(moment=at)),
             work_file=Path(folder) / "work.jsonl",
             resume=False,
-            observe=lambda _event: None,
         )
     found = next(each for each in summarize(submission).estimates if each.task is not None)
     if found.speedup is None or found.predicted_speedup is None:

@@ -24,8 +24,8 @@ from typing import TYPE_CHECKING
 
 from playwright.sync_api import sync_playwright
 
-from estimates.scopes import FIXED_TASKS
 from pipeline.site.pages.explore import FILTERS, USUAL_ENGINE, VENDORS, ExploreRow, cells_file
+from schemas.vocabulary import FIXED_TASKS
 from tests.bench.synthetic_rigs import models
 from tests.bench.synthetic_truth import world
 from tests.browser.conftest import FLAGS, NAMES, Quiet

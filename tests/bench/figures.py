@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Literal
 from estimates.intervals import equal_weight_mean, stratified_interval, t_interval
 from estimates.pairing import pair
 from estimates.repeatability import around
-from estimates.scopes import FIXED_TASKS
 from estimates.summary import summarize
+from schemas.vocabulary import FIXED_TASKS
 from tests.bench.designs import both_lengths, one_after_another
 from tests.bench.population import BLOCKS, CONTROL
 
@@ -143,7 +143,7 @@ def _one_after_another(it: Campaign) -> Found:
     )
 
 
-def _found(  # noqa: PLR0913, PLR0917 - one figure, and where it belongs
+def _found(
     it: Campaign,
     method: Method,
     arm: str,

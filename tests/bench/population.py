@@ -13,11 +13,12 @@ from functools import cache, cached_property
 from pathlib import Path
 from statistics import fmean
 
-from estimates.scopes import FIXED_TASKS
-from harness.campaign.model import ArmPlan, Campaign, ModelFile, RunSettings, Suite, SuitePrompt
+from harness.campaign.model import ArmPlan, Campaign, RunSettings, Suite, SuitePrompt
+from harness.models.model_file import ModelFile
 from harness.runners.base import Failure, Request
 from harness.runners.fake import FakeRig, FakeSession
 from schemas.submission import DraftModel, Model, NoSpeculation
+from schemas.vocabulary import FIXED_TASKS
 
 BASELINE = ArmPlan(id="baseline", role="baseline", method=NoSpeculation())
 DRAFT = ArmPlan(

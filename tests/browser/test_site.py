@@ -9,13 +9,9 @@ from playwright.sync_api import expect
 
 from tests.browser.pages import (
     HOSTILE,
-    MIDDLE,
     NARROW,
     WIDE,
     one_of_each_kind,
-    px_too_wide,
-    wake_charts,
-    watched,
 )
 from tests.sites import HOSTILE_NOTE, addresses
 
@@ -49,23 +45,6 @@ UNREAD = """() => {
 def page(browser: Browser) -> Iterator[Page]:
     with browser.new_context(viewport=WIDE, color_scheme="light") as context:
         yield context.new_page()
-
-
-def test_no_page_complains_or_asks_another_host(browser: Browser, base: str, site: Path) -> None:
-    """On a wide screen, then on a tablet; `test_hostile.py` has a phone in the dark."""
-    complaints: list[str] = []
-    with browser.new_context(viewport=WIDE, color_scheme="light") as context:
-        page = watched(context, base, complaints)
-        for address in one_of_each_kind(addresses(site)):
-            page.goto(base + address)
-            for size in (WIDE, MIDDLE):
-                page.set_viewport_size(size)
-                if excess := px_too_wide(page):
-                    complaints.append(f"{address} is {excess} px too wide at {size['width']} px")
-            wake_charts(page)
-            page.set_viewport_size(WIDE)
-
-    assert not complaints, "\n".join(complaints)
 
 
 def test_the_first_paint_of_home_holds_the_map_as_svg(browser: Browser, base: str) -> None:

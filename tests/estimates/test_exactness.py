@@ -36,13 +36,25 @@ def test_a_margin_at_the_threshold_is_no_tie() -> None:
 
 
 def test_the_worst_block_decides() -> None:
-    assert worst([IDENTICAL, NEAR_TIE, IDENTICAL]) == "diverged-near-tie"
-    assert worst([NEAR_TIE, DIVERGED]) == "diverged"
+    assert worst([IDENTICAL, NEAR_TIE, IDENTICAL], [trial()] * 3) == "diverged-near-tie"
+    assert worst([NEAR_TIE, DIVERGED], [trial()] * 2) == "diverged"
 
 
 def test_blocks_that_were_not_compared_say_nothing() -> None:
-    assert worst([trial(), IDENTICAL]) == "identical"
-    assert worst([trial()]) == "not-compared"
+    assert worst([trial(), IDENTICAL], [trial()] * 2) == "identical"
+    assert worst([trial()], [trial()]) == "not-compared"
+
+
+@pytest.mark.parametrize(
+    ("own", "theirs", "expected"),
+    [("a" * 16, "a" * 16, "identical"), ("a" * 16, "b" * 16, "diverged"), ("a" * 16, None, None)],
+)
+def test_outputs_without_tokens_are_compared_by_their_digests(
+    own: str, theirs: str | None, expected: str | None
+) -> None:
+    pair = trial(output_sha256=own), trial(output_sha256=theirs)
+
+    assert classify(*pair) == (expected or "not-compared")
 
 
 def test_classes_are_counted_by_prompt() -> None:

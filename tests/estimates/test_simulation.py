@@ -12,7 +12,7 @@ import pytest
 
 from estimates.repeatability import CONFIDENCE_WHEN_STOPPED_EARLY
 from harness.campaign.build import LEAST_BLOCKS, MOST_BLOCKS
-from harness.run.execute import Surroundings, measure
+from harness.run.execute import RunContext, measure
 from harness.runners.fake import FakeRig, FakeRunner
 from schemas.submission import Snapshot
 from tests.bench import length, simulation, simulation_table
@@ -38,17 +38,16 @@ def only(rows: list[Row], arm: str, level: str, method: str) -> Row:
 
 def test_the_simulated_campaign_is_what_the_harness_measures(tmp_path: Path) -> None:
     prompts = KNOWN.draw(random.Random(1))  # noqa: S311 - a simulation
-    surroundings = Surroundings(
+    context = RunContext(
         machine=MACHINE, snapshot=lambda moment: Snapshot(moment=moment), now=lambda: THEN
     )
 
     measured = measure(
         campaign(prompts, seed=1),
         runner=FakeRunner(KNOWN.rig),
-        surroundings=surroundings,
+        context=context,
         work_file=tmp_path / "run.jsonl",
         resume=False,
-        observe=lambda _event: None,
     )
 
     simulated = interleaved(KNOWN.rig, lambda rig, _rng, _ms: rig, prompts, 1)
@@ -133,17 +132,16 @@ def test_the_campaign_that_ends_by_its_rule_is_what_the_harness_measures(tmp_pat
     rig = replace(KNOWN.rig, slowdown=lambda order: 1 + 0.9 * (order * 7919 % 13) / 12)
     prompts = KNOWN.draw(random.Random(1))  # noqa: S311 - a simulation
     plan = replace(campaign(prompts, seed=1), blocks=6, stopping=RULE)
-    surroundings = Surroundings(
+    context = RunContext(
         machine=MACHINE, snapshot=lambda moment: Snapshot(moment=moment), now=lambda: THEN
     )
 
     measured = measure(
         plan,
         runner=FakeRunner(rig),
-        surroundings=surroundings,
+        context=context,
         work_file=tmp_path / "run.jsonl",
         resume=False,
-        observe=lambda _event: None,
     )
 
     fixed, simulated = both_lengths(rig, lambda same, _rng, _ms: same, prompts, 1)

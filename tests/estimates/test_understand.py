@@ -3,17 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
-
-import pytest
 
 from estimates.summary import summarize
-from estimates.understanding import device, overall, size_class, understand
-from pipeline.data.database import open_database
+from estimates.understanding import overall, understand
 from tests.samples import sample
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def test_the_figures_are_those_of_the_summary() -> None:
@@ -34,8 +27,8 @@ def test_the_figures_are_those_of_the_summary() -> None:
 def test_a_device_is_the_card_or_the_processor() -> None:
     on_cpu = sample(backend="cpu", prompts_per_task=1, blocks=1)
 
-    assert device(sample(prompts_per_task=1, blocks=1)) == "NVIDIA GeForce RTX 4060, 8 GiB"
-    assert device(on_cpu) == "AMD Ryzen 7 7845HS, 16 threads"
+    assert understand(sample(prompts_per_task=1, blocks=1)).device == "RTX 4060 8 GB"
+    assert understand(on_cpu).device == "Ryzen 7 7845HS 16 threads"
 
 
 def test_an_arm_that_failed_says_why() -> None:
@@ -47,12 +40,3 @@ def test_an_arm_that_failed_says_why() -> None:
     said = understand(replace(submission, arms=(*others, failed), trials=kept))
 
     assert said.arms[-1].failure == "out-of-memory"
-
-
-@pytest.mark.parametrize("parameters", [None, 5e8, 1e9, 3e9, 7e9, 8e9, 16e9, 40e9, 7e10])
-def test_size_classes_are_those_of_the_map(parameters: float | None, tmp_path: Path) -> None:
-    database = open_database(tmp_path)
-
-    found = database.execute("select size_class($1::double)", [parameters]).fetchone()
-
-    assert found == (size_class(None if parameters is None else int(parameters)),)

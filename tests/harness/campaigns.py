@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from harness.campaign.model import ArmPlan, Campaign, ModelFile, RunSettings, Suite, SuitePrompt
-from harness.run.execute import Surroundings, measure
+from harness.campaign.model import ArmPlan, Campaign, RunSettings, Suite, SuitePrompt
+from harness.models.model_file import ModelFile
+from harness.run.execute import RunContext, measure
 from harness.runners.fake import FakeRig, FakeRunner
 from schemas.submission import (
     Cpu,
@@ -86,17 +87,18 @@ def campaign(  # noqa: PLR0913 - a builder: each argument is one thing a test ma
     )
 
 
-def surroundings() -> Surroundings:
-    """A made-up machine whose clock moves on by an hour at every look."""
+def context(observe: Callable[[Event], None] = lambda _event: None) -> RunContext:
+    """A fictitious machine whose clock moves on by an hour at every look."""
     hours = iter(range(24))
-    return Surroundings(
+    return RunContext(
         machine=MACHINE,
         snapshot=lambda moment: Snapshot(moment=moment),
         now=lambda: f"2026-11-21T{next(hours):02d}:00:00Z",
+        observe=observe,
     )
 
 
-def run(  # noqa: PLR0913 - a builder: each argument is one thing a test may want to vary
+def run(
     plan: Campaign,
     work_file: Path,
     *,
@@ -105,12 +107,11 @@ def run(  # noqa: PLR0913 - a builder: each argument is one thing a test may wan
     resume: bool = False,
     observe: Callable[[Event], None] = lambda _event: None,
 ) -> Submission:
-    """What a campaign measures on a made-up rig, or with another runner."""
+    """What a campaign measures on a simulated rig, or with another runner."""
     return measure(
         plan,
         runner=runner or FakeRunner(rig),
-        surroundings=surroundings(),
+        context=context(observe),
         work_file=work_file,
         resume=resume,
-        observe=observe,
     )

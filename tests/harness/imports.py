@@ -89,6 +89,31 @@ ALL = {
             (0, "spec-bench-medusa", "other"): None,
         },
     ),
+    "qwen38-specdec": Sample(
+        files=("qwen38-specdec.json",),
+        facts={"backend": "cuda"},
+        speedups={
+            # Two passes with ratios of 2 and 4.
+            (0, "mtp2", "code"): 8**0.5,
+            (0, "mtp2", "other"): 0.8,
+            (1, "mtp3_fork", "code"): 1.25,
+        },
+    ),
+    "llama-spec-bench": Sample(
+        files=("llama-spec-bench-base.txt", "llama-spec-bench-mtp.txt"),
+        facts=FACTS | {"sampling": "greedy"},
+        speedups={
+            (0, "llama-spec-bench-mtp", "code"): 8**0.5,
+            # The second run failed; the first takes 5 seconds for 4.
+            (0, "llama-spec-bench-mtp", "creative"): 0.8,
+        },
+    ),
+    "llama-server": Sample(
+        files=("llama-server-off.log", "llama-server-on.log"),
+        facts=FACTS | {"sampling": "greedy"},
+        # Ratios of 2 and 4 on the first and on the second request.
+        speedups={(0, "llama-server-on", "other"): 8**0.5},
+    ),
 }
 
 

@@ -8,12 +8,14 @@ from pathlib import Path
 import pytest
 
 from harness.campaign import suite
-from harness.campaign.build import DEFAULT_METHODS, Options, build, profile
+from harness.campaign.build import DEFAULT_METHODS, build, profile
 from harness.campaign.duration import expected, memory_bandwidth
+from harness.campaign.from_options import campaign_from, draft_names, usable_methods
 from harness.campaign.methods import DraftModelRequest, parse
-from harness.campaign.model import Campaign, ModelFile, Stopping
-from harness.campaign.parts import draft_names, gather, usable_methods
+from harness.campaign.model import Campaign, Stopping
+from harness.campaign.options import Options
 from harness.errors import BadInputError
+from harness.models.model_file import ModelFile
 from schemas.submission import DraftModel, Model, PromptLookup
 from tests.harness.ggufs import TOKENS, write_gguf
 
@@ -121,9 +123,12 @@ def test_precision_decides_unless_the_blocks_are_fixed_and_time_always_does(
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (Options(blocks=4, precision=0.01), "--blocks fixes them, --precision lets"),
-        (Options(quick=True, precision=0.01), "--quick runs one block, --precision lets"),
-        (Options(methods=(parse("none"), parse("none"))), "baseline-again is asked for twice"),
+        (
+            Options(blocks=4, precision=0.01),
+            "--blocks fixes the number of blocks,",
+        ),
+        (Options(quick=True, precision=0.01), "--quick fixes the number of blocks,"),
+        (Options(methods=(parse("none"), parse("none"))), "baseline-again is requested twice"),
         (
             Options(blocks=1000),
             "1000 blocks of 3 arms are too long for a result file",
@@ -155,9 +160,9 @@ def test_without_a_draft_the_default_methods_do_without_it() -> None:
 def test_that_no_draft_is_known_is_said_once_the_target_is_there(tmp_path: Path) -> None:
     said: list[str] = []
 
-    gather(Options(target=str(write_gguf(tmp_path / "own.gguf"))), say=said.append)
+    campaign_from(Options(target=str(write_gguf(tmp_path / "own.gguf"))), say=said.append)
     with pytest.raises(BadInputError, match="does not exist"):
-        gather(Options(target=str(tmp_path / "none.gguf")), say=said.append)
+        campaign_from(Options(target=str(tmp_path / "none.gguf")), say=said.append)
 
     assert said == [
         "No draft model is known for this target; give one with --draft to measure that too."
@@ -187,7 +192,7 @@ def test_a_draft_with_another_vocabulary_is_refused_with_the_reason(tmp_path: Pa
     with pytest.raises(
         BadInputError, match=r"Small-1B cannot draft for Big-7B: token 9 is 't9' in the target"
     ):
-        gather(options, say=print)
+        campaign_from(options, say=print)
 
 
 @pytest.mark.usefixtures("cache_dir")
@@ -195,7 +200,7 @@ def test_gathering_brings_models_and_prompts_together(tmp_path: Path) -> None:
     target = write_gguf(tmp_path / "target.gguf")
     options = Options(target=str(target), drafts=(str(target),), tasks=("code",), quick=True)
 
-    built = gather(options, say=print)
+    built = campaign_from(options, say=print)
 
     assert [prompt.task for prompt in built.suite.prompts] == ["code"] * 3
     assert [draft.model.id for draft in built.drafts] == ["tiny-test-1m-instruct-f16"]

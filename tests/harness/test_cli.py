@@ -109,10 +109,10 @@ def test_a_dry_run_says_when_a_campaign_of_no_fixed_length_ends(models: list[str
 
     # Four prompts of the task and three arms.
     assert "3 to 6 blocks x 4 prompts x 3 arms = 36 to 72" in result.stdout
-    assert "ends      once every speedup is repeatable within ±3.0%, or after 6 blocks" in (
+    assert "ends      once every speedup is repeatable within ±3.0 %, or after 6 blocks" in (
         result.stdout
     )
-    assert "budget    10 min; no block begins that would end later" in result.stdout
+    assert "budget    10 min; no block is started that would overrun it" in result.stdout
 
 
 def test_controls_are_measured_beside_the_rest_and_reported_with_what_they_must_say(
@@ -179,14 +179,14 @@ def test_a_result_that_is_there_is_not_replaced(tmp_path: Path, models: list[str
     result = call("run", *models, *SMALL, "--output", str(kept))
 
     assert result.exit_code == 1
-    assert f"{kept} is there already; name another --output" in result.stderr
+    assert f"{kept} already exists; name another --output" in result.stderr
     assert kept.read_text() == "an hour's work"
 
 
 def test_the_codes_that_commands_end_with_are_told() -> None:
     words = " ".join(call("--help").stdout.split())
 
-    assert "Exit codes: 0 done. 1 what was given cannot be used" in words
+    assert "Exit codes: 0 done. 1 the input is invalid" in words
 
 
 def test_resuming_nothing_is_said(tmp_path: Path, models: list[str]) -> None:

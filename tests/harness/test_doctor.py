@@ -30,7 +30,7 @@ def test_a_gpu_that_the_binding_cannot_use_is_a_warning_with_the_command() -> No
         status="warn",
         found="CPU (AMD Ryzen 7)",
         remedy=(
-            "NVIDIA GeForce RTX 4060 is there, but the binding was built for the CPU only. "
+            "This machine has NVIDIA GeForce RTX 4060, but the binding was built for the CPU only. "
             'Run: CMAKE_ARGS="-DGGML_CUDA=ON" '
             "pip install --force-reinstall --no-cache-dir llama-cpp-python"
         ),

@@ -8,11 +8,13 @@ import pytest
 
 from harness.campaign import suite
 from harness.campaign.arms import drafts_of, needs_draft, takes_draft
-from harness.campaign.build import Options, build
+from harness.campaign.build import build
+from harness.campaign.from_options import campaign_from, draft_names, usable_methods
 from harness.campaign.methods import DraftHeadRequest, DraftModelRequest, parse
-from harness.campaign.model import Campaign, ModelFile
-from harness.campaign.parts import draft_names, gather, usable_methods
+from harness.campaign.model import Campaign
+from harness.campaign.options import Options
 from harness.errors import BadInputError
+from harness.models.model_file import ModelFile
 from schemas.submission import DraftHead, DraftModel, Model
 from tests.harness.ggufs import TOKENS, write_gguf
 
@@ -109,7 +111,7 @@ def test_the_vocabulary_of_a_head_is_left_to_the_engine(tmp_path: Path) -> None:
     head = write_gguf(tmp_path / "head.gguf", name="Head 1B", tokens=TOKENS[::-1])
     options = Options(target=str(target), drafts=(str(head),), methods=(parse("eagle3"),))
 
-    built = gather(options, say=print)
+    built = campaign_from(options, say=print)
 
     assert built.arms[1].method == DraftHead(type="eagle3", draft=built.drafts[0].model.id, n_max=3)
     assert isinstance(parse("eagle3"), DraftHeadRequest)

@@ -3,17 +3,18 @@
 `make bench-durability` kills many more of them, and real ones.
 """
 
-from __future__ import annotations
-
+import os
 import random
 import signal
+import stat
 import subprocess
 import sys
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
+from harness import files
 from schemas.canonical import canonical_bytes
 from schemas.codec import encode
 from schemas.contract import read
@@ -22,10 +23,6 @@ from tests.bench import durability_run
 from tests.bench.durability_kill import Subject, faults, torment, trials_on_disk
 from tests.harness.campaigns import campaign, run
 from tests.processes import eventually
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
 
 pytestmark = pytest.mark.long
 KILLS = 6
@@ -64,6 +61,62 @@ def test_a_terminated_run_writes_what_it_has_and_can_be_resumed(tmp_path: Path) 
     assert isinstance(submission, Submission)
     assert submission.design.ended == "interrupted"
     assert 0 < len(submission.trials) < durability_run.TRIALS
+
+
+class Disk:
+    """What has reached the disk: for each file and folder, by inode, what it held when synced."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.sizes: dict[int, int] = {}
+        self.names: dict[int, set[str]] = {}
+        self._sync = os.fsync
+        monkeypatch.setattr(os, "fsync", self.sync)
+
+    def sync(self, descriptor: int) -> None:
+        self._sync(descriptor)
+        state = os.fstat(descriptor)
+        if stat.S_ISDIR(state.st_mode):
+            self.names[state.st_ino] = set(os.listdir(descriptor))
+        else:
+            self.sizes[state.st_ino] = state.st_size
+
+    def holds(self, path: Path) -> bool:
+        """Whether a power cut now would leave the whole file under its name."""
+        state = path.stat()
+        named = path.name in self.names.get(path.parent.stat().st_ino, ())
+        return named and self.sizes.get(state.st_ino) == state.st_size
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows cannot sync a folder")
+def test_every_fact_survives_a_power_cut_before_the_next_is_measured(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    disk, path = Disk(monkeypatch), tmp_path / "run.jsonl"
+    safe: list[bool] = []
+
+    run(campaign(prompts=1, blocks=2), path, observe=lambda _event: safe.append(disk.holds(path)))
+
+    assert len(safe) > 6
+    assert all(safe)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows cannot sync a folder")
+def test_a_file_takes_its_name_when_its_content_is_on_the_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    disk, path = Disk(monkeypatch), tmp_path / "result.json"
+
+    with files.written(path) as part:
+        part.write_bytes(b"figures")
+        assert not disk.sizes
+        monkeypatch.setattr(Path, "replace", lambda *names: rename(disk, *names))
+
+    assert disk.holds(path)
+
+
+def rename(disk: Disk, source: Path, target: Path) -> None:
+    assert disk.sizes[source.stat().st_ino] == len(b"figures")
+    source.rename(target)
 
 
 def measured(tmp_path: Path) -> tuple[Submission, dict[int, bytes]]:

@@ -99,7 +99,7 @@ def test_a_machine_without_counters_has_no_method_and_no_figure(tmp_path: Path) 
 
     assert measuring.method is None
     assert measuring.stop() is None
-    assert availability((), powercap=tmp_path)[0] == "not measured: this machine shows no counter"
+    assert availability((), powercap=tmp_path)[0] == "not measured: this machine has no counter"
 
 
 def test_a_counter_that_root_alone_may_read_is_said_by_the_doctor(two_packages: Path) -> None:

@@ -67,10 +67,10 @@ def test_a_file_that_is_cut_off_is_said_to_be(tmp_path: Path, kept: int) -> None
     ("content", "said"),
     [
         (b"", "m.gguf is empty; download it again"),
-        (b"PK\x03\x04rest", "m.gguf is no GGUF file: it is a zip archive; unpack it"),
+        (b"PK\x03\x04rest", "m.gguf is not a GGUF file: it is a zip archive; unpack it"),
         (b"version https://git-lfs.github.com/spec/v1\n", "it is a pointer of Git LFS"),
         (b"<!DOCTYPE html>", "it is a web page; download the file itself"),
-        (b"\x00" * 100, "it does not begin with GGUF; download it again"),
+        (b"\x00" * 100, "it does not start with GGUF; download it again"),
     ],
 )
 def test_a_file_of_another_kind_is_named(tmp_path: Path, content: bytes, said: str) -> None:

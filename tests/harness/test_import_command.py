@@ -13,7 +13,7 @@ from typer.testing import CliRunner, Result
 
 from estimates.summary import summarize
 from harness.cli.app import app
-from harness.cli.import_ import import_
+from harness.cli.import_ import HELP
 from harness.importers import IMPORTERS
 from schemas.contract import read
 from schemas.submission import Submission
@@ -24,9 +24,6 @@ from tests.samples import sample
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-
-HELP = import_.__doc__ or ""
 
 
 def call(form: str, *options: str, drop: str = "") -> Result:
@@ -45,7 +42,7 @@ def test_what_every_format_becomes_passes_the_gate(tmp_path: Path) -> None:
     assert [result.exit_code for result in done] == [0] * len(IMPORTERS)
     assert judgement.findings == {}
     assert judgement.decision == "accepted"
-    assert len(judgement.results) == 3 + 1 + 1 + 2 + 1 + 1
+    assert len(judgement.results) == 3 + 1 + 1 + 2 + 1 + 1 + 2 + 1 + 1
     assert {each.tier for each in judgement.submissions.values()} == {"imported"}
 
 
@@ -67,6 +64,11 @@ EXAMPLE_FILES = {
     ("vllm", "on.jsonl"): "vllm-spec.jsonl",
     ("spec-bench", "vanilla.jsonl"): "spec-bench-vanilla.jsonl",
     ("spec-bench", "m.jsonl"): "spec-bench-medusa.jsonl",
+    ("qwen38-specdec", "phase_a.json"): "qwen38-specdec.json",
+    ("llama-spec-bench", "base.txt"): "llama-spec-bench-base.txt",
+    ("llama-spec-bench", "mtp.txt"): "llama-spec-bench-mtp.txt",
+    ("llama-server", "off.log"): "llama-server-off.log",
+    ("llama-server", "on.log"): "llama-server-on.log",
 }
 
 
@@ -155,7 +157,11 @@ def test_a_fact_may_hold_for_one_part_only(tmp_path: Path) -> None:
         (["--map", "task.code_pyton=code"], 1, "Did you mean 'code_python'?"),
         (["--map", "other/gpu=x"], 1, "have no part 'other'"),
         (["--map", "missing.toml"], 1, "missing.toml cannot be read"),
-        (["--contributor", "a b"], 2, "--contributor 'a b' has the wrong form"),
+        (
+            ["--contributor", "a b"],
+            2,
+            "--contributor 'a b': letters, digits and inner",
+        ),
         (["--from", "speedbench"], 2, "Did you mean 'speed-bench'?"),
         (["--output", "/proc/none"], 3, "cannot be written"),
     ],
@@ -201,3 +207,12 @@ def test_imported_results_keep_to_their_own_tier_in_all_tables() -> None:
     assert mixed == []
     # Of a processor or a machine that nobody named there is a device none the less.
     assert rows(connection, "select count(*) from setup where device is null") == [(0,)]
+
+
+def test_the_licence_of_the_source_is_asked_for_and_never_assumed(tmp_path: Path) -> None:
+    without = call("mtp-bench", "--output", str(tmp_path / "a.json"))
+    given = call("mtp-bench", "--licence=MIT", "--output", str(tmp_path / "b.json"))
+
+    assert without.exit_code == 0
+    assert "No licence" in without.stderr
+    assert "No licence" not in given.stderr

@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
+from estimates.summary import summarize
 from harness.errors import BadInputError
 from harness.importers.source import Given, given
-from schemas.submission import DraftHead, DraftModel, Ngram, OtherMethod
+from schemas.submission import DraftHead, DraftModel, Ngram, OperatingSystem, OtherMethod
 from tests.harness.imports import ALL, SAMPLES, changed, imported, one, run
 
 
@@ -26,22 +27,38 @@ def test_the_community_file_becomes_a_result_for_every_run_and_backend() -> None
     assert (cuda.target.name, cuda.target.quantisation) == ("Sample-Coder-7B-Instruct", "Q4_K_M")
     assert [arm.method for arm in cuda.arms[1:]] == [
         DraftModel(draft="sample-coder-0.5b-instruct-q8_0", n_max=5),
-        Ngram(type="ngram-cache"),
+        Ngram(type="ngram-cache", n_max=5),
     ]
+    assert (cuda.machine.os.version, cuda.machine.cpu.architecture) == ("10.0.26100", None)
     assert (vulkan.arms[1].outcome, vulkan.arms[1].reason) == ("failed", "load-failed")
     assert cpu.machine.gpus == ()
     assert any("another experiment" in line for line in done.left_out)
     assert any("GTX" not in line and "did not use" in line for line in done.left_out)
 
 
-def test_an_error_row_is_a_failed_trial_and_null_is_unknown() -> None:
+def test_an_error_row_is_a_failed_trial_and_a_server_that_drafts_nothing_says_null() -> None:
     cuda = imported("inventivehq").submissions[0]
     failed = [trial for trial in cuda.trials if trial.outcome == "failed"]
     ngram = {trial.prompt: trial for trial in cuda.trials if trial.arm == "ngram"}
 
     assert [(t.arm, t.prompt, t.reason) for t in failed] == [("draft_0_5b", "chat_a", "timed-out")]
-    assert (ngram["code_a"].drafted, ngram["code_a"].accepted) == (None, None)
+    assert (ngram["code_a"].drafted, ngram["code_a"].accepted) == (0, 0)
     assert (ngram["code_b"].drafted, ngram["code_b"].accepted) == (8, 0)
+    assert {t.drafted for t in cuda.trials if t.arm == "baseline"} == {None}
+
+
+def test_hashes_of_outputs_become_exactness_and_names_become_sizes() -> None:
+    def part(value: dict[str, Any]) -> None:
+        value["runs"]["gpu0"]["runs"][2]["records"][0]["out_hash"] = "another"
+
+    file = changed("inventivehq.json", part)
+    cuda = run("inventivehq", [file], {"date": "2026-06-01"}).submissions[0]
+    found = {(e.arm, e.prompt): e.exactness for e in summarize(cuda).prompts}
+
+    assert found["draft_0_5b", "code_a"] == "identical"
+    assert found["ngram", "code_a"] == "diverged"
+    assert found["ngram", "code_b"] == "identical"
+    assert (cuda.target.parameters, cuda.drafts[0].parameters) == (7_000_000_000, 500_000_000)
 
 
 def test_no_folder_of_anybody_gets_into_a_result() -> None:
@@ -173,6 +190,8 @@ def test_a_run_on_the_processor_of_a_machine_without_listed_cards_has_no_gpu() -
     metal, cpu = done.submissions
 
     assert [gpu.name for gpu in metal.machine.gpus] == ["Apple M3 Max"]
+    assert metal.machine.os == OperatingSystem(family="macos", version="26.5.1")
+    assert metal.machine.cpu.architecture == "aarch64"
     assert (cpu.machine.gpus, cpu.machine.cpu.name) == ((), "Apple M3 Max")
     # Two runs of the same method are two blocks.
     assert metal.design.blocks == 2

@@ -11,6 +11,7 @@ from estimates.summary import summarize
 from harness.errors import BadInputError
 from harness.importers import IMPORTERS
 from harness.importers.source import Given, arm_and_path, digest, given
+from harness.importers.translate import active_size_in, size_in
 from schemas.submission import DraftModel
 from tests.harness.imports import ALL, SAMPLES, changed, imported, one, run
 
@@ -63,7 +64,7 @@ def test_what_nobody_says_stays_unknown() -> None:
     assert submission.machine.os is None
     assert submission.engine.version is None
     assert submission.settings.max_output_tokens is None
-    assert submission.target.parameters is None
+    assert submission.target.parameters == 27_000_000_000  # by its name
     assert {trial.rounds for trial in submission.trials if trial.arm == "baseline"} == {None}
 
 
@@ -227,3 +228,18 @@ def test_files_with_names_need_a_baseline_among_them() -> None:
 
     with pytest.raises(BadInputError, match="no file is the baseline; write baseline=FILE"):
         run("mtp-bench", [only], ALL["mtp-bench"].facts)
+
+
+@pytest.mark.parametrize(
+    ("name", "size", "active"),
+    [
+        ("Qwen3.8-27B", "27B", None),
+        ("Qwen2.5-Coder-0.5B-Instruct", "0.5B", None),
+        ("SmolLM2-135M", "135M", None),
+        ("Qwen3.5-35B-A3B", "35B", "3B"),
+        ("Mixtral-8x7B", None, None),
+        ("gemma-3n-E4B", None, None),
+    ],
+)
+def test_a_name_gives_the_size_of_a_model(name: str, size: str | None, active: str | None) -> None:
+    assert (size_in(name), active_size_in(name)) == (size, active)

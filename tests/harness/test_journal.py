@@ -94,7 +94,7 @@ def test_a_file_that_is_no_journal_is_said(tmp_path: Path) -> None:
     path = tmp_path / "run.jsonl"
     path.write_text('{"fact": {"type": "unheard-of"}}\n')
 
-    with pytest.raises(BadInputError, match="no journal of this version"):
+    with pytest.raises(BadInputError, match="not a journal of this version"):
         read(path)
 
 

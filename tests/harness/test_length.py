@@ -10,7 +10,7 @@ import pytest
 
 from harness.campaign.model import ArmPlan, Stopping
 from harness.run.events import Extended, TrialEnded
-from harness.run.execute import Surroundings, measure
+from harness.run.execute import RunContext, measure
 from harness.runners.fake import FakeRig, FakeRunner, FakeSession
 from schemas.canonical import canonical_bytes
 from schemas.codec import encode
@@ -72,19 +72,19 @@ def measured(
     observe: Callable[[Event], None] = lambda _event: None,
 ) -> Submission:
     times = chain(("2026-11-21T09:00:00Z",), repeat("2026-11-21T10:00:00Z"))
-    surroundings = Surroundings(
+    context = RunContext(
         machine=MACHINE,
         snapshot=lambda moment: Snapshot(moment=moment),
         now=lambda: next(times),
         clock=runner.seconds,
+        observe=observe,
     )
     submission = measure(
         plan,
         runner=runner,
-        surroundings=surroundings,
+        context=context,
         work_file=work_file,
         resume=resume,
-        observe=observe,
     )
     assert findings(canonical_bytes(encode(submission))) == ()
     return submission

@@ -12,7 +12,7 @@ import pytest
 from harness.errors import BadInputError, MachineError
 from harness.models import embedded, hub
 from harness.models.describe import Weights, describe
-from harness.models.hub_client import HubFile, Listing
+from harness.models.hub import HubFile, Listing
 from harness.models.presets import DEFAULT_DRAFT, DEFAULT_TARGET, pairs, presets
 from harness.models.resolve import preset_path, resolve
 from tests.harness.ggufs import write_gguf
@@ -27,7 +27,7 @@ class LocalHub:
 
     root: Path
     reachable: bool = True
-    cached: tuple[str, ...] = ()
+    downloaded: tuple[str, ...] = ()
 
     def list(self, repository: str) -> Listing:
         if not self.reachable:
@@ -39,8 +39,8 @@ class LocalHub:
         assert commit == "c0ffee"
         return self.root / repository / file.name
 
-    def kept(self, repository: str) -> dict[str, Path]:
-        return {name: self.root / repository / name for name in self.cached}
+    def cached(self, repository: str) -> dict[str, Path]:
+        return {name: self.root / repository / name for name in self.downloaded}
 
 
 @pytest.fixture
@@ -85,7 +85,7 @@ def test_a_hub_that_cannot_be_reached_is_said_with_a_way_out(local_hub: LocalHub
 
 def test_what_was_fetched_before_needs_no_hub(local_hub: LocalHub) -> None:
     local_hub.reachable = False
-    local_hub.cached = ("Model-Q4_K_M.gguf",)
+    local_hub.downloaded = ("Model-Q4_K_M.gguf",)
 
     weights = resolve("Owner/Model-GGUF:Q4_K_M", say=quiet, client=local_hub)
 

@@ -64,7 +64,7 @@ def test_a_file_in_the_hubs_cache_is_here_and_counts_with_its_own_size(empty_hub
     snapshot.mkdir(parents=True)
     (snapshot / "Qwen3-8B-Q4_K_M.gguf").write_bytes(b"x" * 1000)
 
-    found = assess(memory(24), client=HuggingFace())
+    found = assess(memory(24), 2048, client=HuggingFace())
 
     entry = next(entry for entry in found.models if entry.preset.name == "qwen3-8b")
     assert (entry.on_disk, entry.file_bytes) == (True, 1000)
@@ -175,7 +175,7 @@ def test_a_preset_brings_its_draft_and_what_is_here_is_not_fetched_again(empty_h
 
     assert both.stdout.splitlines() == lying
     assert both.stderr == (
-        "qwen3-8b is on this disk already.\nqwen3-0.6b is on this disk already.\n"
+        "qwen3-8b is already on this disk.\nqwen3-0.6b is already on this disk.\n"
     )
     assert alone.stdout.splitlines() == lying[:1]
 

@@ -89,9 +89,9 @@ def test_a_download_that_was_interrupted_goes_on_where_it_stopped(
     # What the client writes at once; 10 MB, of which an interruption loses what is not complete.
     monkeypatch.setattr("huggingface_hub.constants.DOWNLOAD_CHUNK_SIZE", 1000)
     fake_hub.cut_after = 4500
-    with pytest.raises(MachineError, match=r"could not be fetched .* goes on where it stopped"):
+    with pytest.raises(MachineError, match=r"could not be fetched .* the download continues"):
         fetch(client)
-    assert client.kept("Owner/Model-GGUF") == {}
+    assert client.cached("Owner/Model-GGUF") == {}
     fake_hub.failing = False
 
     path = fetch(client)
@@ -106,12 +106,12 @@ def test_a_file_with_another_digest_is_said_kept_aside_and_not_used(
     fake_hub.damaged = True
     digests = sha256(CONTENT[:-1] + b"?")[:12], sha256(CONTENT)[:12]
 
-    said = rf"{NAME} has the SHA-256 {digests[0]}… instead of {digests[1]}….*\.damaged and never"
+    said = rf"{NAME} has the SHA-256 {digests[0]}… instead of {digests[1]}….*\.damaged and is not"
     with pytest.raises(MachineError, match=said):
         fetch(client)
 
     assert list(blobs(tmp_path)) == [f"{sha256(CONTENT)}.damaged"]
-    assert client.kept("Owner/Model-GGUF") == {}
+    assert client.cached("Owner/Model-GGUF") == {}
     fake_hub.damaged = False
     assert fetch(client).read_bytes() == CONTENT
 
@@ -146,7 +146,7 @@ def test_a_repository_that_is_not_there_is_bad_input(client: HuggingFace) -> Non
 def test_terms_to_be_accepted_are_said(client: HuggingFace, fake_hub: FakeHub) -> None:
     fake_hub.refused_with = "GatedRepo"
 
-    with pytest.raises(BadInputError, match="asks for its terms to be accepted; do so, then `hf"):
+    with pytest.raises(BadInputError, match="requires you to accept its terms; do so, then `hf"):
         fetch(client)
 
 

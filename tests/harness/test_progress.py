@@ -7,8 +7,8 @@ import io
 from rich.console import Console
 
 from harness.campaign.model import PlannedTrial
+from harness.report.progress import ProgressDisplay
 from harness.run import events
-from harness.run.progress import ProgressDisplay
 from harness.runners.base import Failure
 
 TRIAL = PlannedTrial(order=0, block=0, prompt="code-one", arm="baseline")

@@ -1,11 +1,9 @@
 """Does the terminal report say what the summary says, at 80 columns and without colour?"""
 
-from __future__ import annotations
-
 import io
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import pytest
 from rich.console import Console
@@ -23,12 +21,8 @@ from estimates.model import (
 from estimates.summary import summarize
 from harness.report import trust, words
 from harness.report.terminal import show
-from schemas.submission import Arm, DraftModel, EmptyDraft, NoSpeculation
+from schemas.submission import Arm, DraftModel, EmptyDraft, NoSpeculation, Submission
 from tests.samples import sample
-
-if TYPE_CHECKING:
-    from schemas.submission import Submission
-
 
 GOLDEN = Path(__file__).parent / "golden" / "report.txt"
 
@@ -153,18 +147,18 @@ def test_every_line_fits_into_eighty_columns() -> None:
     ("design", "expected"),
     [
         ({"blocks": 4}, "after all 4 blocks, as planned"),
-        ({"blocks": 4, "precision": 0.001}, "after all 4 blocks, still ±0.4% (wanted ±0.1%)"),
+        ({"blocks": 4, "precision": 0.001}, "after all 4 blocks, still ±0.4 % (target ±0.1 %)"),
         (
             {"blocks": 6, "precision": 0.03, "ended": "precise-enough"},
-            "after 4 of at most 6 blocks: precise enough, ±0.4% (wanted ±3.0%)",
+            "after 4 of at most 6 blocks: precise enough, ±0.4 % (target ±3.0 %)",
         ),
         (
             {"blocks": 6, "budget_s": 600.0, "ended": "budget-spent"},
-            "after 4 of 6 blocks: the time of 10 min was spent, ±0.3%",
+            "after 4 of 6 blocks: the time limit of 10 min was reached, ±0.3 %",
         ),
         (
             {"blocks": 6, "ended": "interrupted"},
-            "interrupted in block 4 of 6; --resume goes on",
+            "interrupted in block 4 of 6; --resume continues",
         ),
     ],
 )
@@ -198,7 +192,7 @@ def test_two_blocks_are_too_few_to_say_how_repeatable_they_are() -> None:
 
     text = report_of(submission, summarize(submission))
 
-    assert "How repeatable the figures are shows from 3 full blocks on." in text
+    assert "Repeatability is known from 3 full blocks on." in text
     assert "Repeatable within" not in text
 
 
@@ -254,7 +248,7 @@ def test_the_processors_own_clock_is_told_where_it_is_known() -> None:
     known = estimate("a", None, cpu_speedup=0.774, cpu_interval=Interval(low=0.76, high=0.788))
 
     assert trust.by_processor(known) == (
-        "By processor time, which other programs do not move: 0.77 [0.76, 0.79]."
+        "By processor time, which other programs do not affect: 0.77× [0.76, 0.79]."  # noqa: RUF001 - as printed
     )
     assert trust.by_processor(estimate("a", None)) == ""
     assert trust.by_processor(None) == ""
@@ -294,7 +288,7 @@ def test_several_requests_at_once_are_told_by_stream_and_in_total() -> None:
 
     rows = [line.split() for line in lines if "-c4" in line]
     assert rows[0] == ["4", "baseline-c4", "12.3", "44.0"]
-    assert rows[1] == ["4", "draft-model-n4-c4", "14.0", "39.6", "0.90", "[0.85,", "0.95]"]
+    assert rows[1] == ["4", "draft-model-n4-c4", "14.0", "39.6", "0.90×", "[0.85,", "0.95]"]  # noqa: RUF001 - as printed
 
 
 def test_a_campaign_of_single_requests_has_no_such_table() -> None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from estimates.summary import summarize
-from harness.report.engines import lines
+from harness.report import terminal
 from tests.estimates.campaigns import campaign, trial
 
 if TYPE_CHECKING:
@@ -26,9 +26,9 @@ def test_baselines_are_compared_with_the_first_and_arms_with_their_own() -> None
 
     assert "new: " in said
     assert "10434, vulkan" in said
-    assert "baseline: 4.00 times the speed of old, over 1 prompt" in said
-    assert "spec, code: 2.00 times its own baseline" in said
-    assert "spec, code: 0.50 times its own baseline" in said
+    assert "baseline: 4.00× the speed of old, over 1 prompt" in said  # noqa: RUF001 - as printed
+    assert "spec, code: 2.00× the speed of its own baseline" in said  # noqa: RUF001 - as printed
+    assert "spec, code: 0.50× the speed of its own baseline" in said  # noqa: RUF001 - as printed
 
 
 def test_an_engine_that_failed_stands_in_the_list_with_its_reason() -> None:
@@ -40,9 +40,9 @@ def test_an_engine_that_failed_stands_in_the_list_with_its_reason() -> None:
 def test_a_single_pass_says_that_its_certainty_is_unknown() -> None:
     once = replace(FIRST, design=replace(FIRST.design, interleaved="block", blocks=1))
 
-    assert "in a single pass, so how certain that is cannot be told" in compared(a=once, b=SECOND)
+    assert "in a single pass, so its uncertainty is unknown" in compared(a=once, b=SECOND)
 
 
 def compared(failed: Mapping[str, str] | None = None, /, **engines: Submission) -> str:
     measured = {name: (each, summarize(each)) for name, each in engines.items()}
-    return "\n".join(lines(measured, failed or {}))
+    return "\n".join(terminal.compared(measured, failed or {}))

@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from harness.campaign import build as campaigns
-from harness.campaign.build import Options
 from harness.campaign.methods import DraftModelRequest
-from harness.campaign.model import ModelFile, Suite, SuitePrompt
+from harness.campaign.model import Suite, SuitePrompt
+from harness.campaign.options import Options
+from harness.models.model_file import ModelFile
 from harness.run import result_file
-from harness.run.execute import Surroundings, measure
+from harness.run.execute import RunContext, measure
 from harness.runners.fake import FakeRig, FakeRunner, FakeSession
 from pipeline.collection.discover import discover
 from pipeline.collection.validate import validate
@@ -135,7 +136,7 @@ def measured(rng: random.Random, work_file: Path) -> Submission:
     stops = rng.randint(1, 12) if rng.random() < 0.4 else NEVER
     runner = Runner(rig, stops_after=stops)
     minutes = count()
-    around = Surroundings(
+    around = RunContext(
         machine=MACHINE,
         snapshot=lambda moment: replace(KNOWN.environment[0], moment=moment),  # type: ignore[index]  # it has one
         now=lambda: f"2026-11-21T09:{next(minutes):02d}:00Z",
@@ -146,10 +147,9 @@ def measured(rng: random.Random, work_file: Path) -> Submission:
         return measure(
             campaign,
             runner=runner,
-            surroundings=around,
+            context=around,
             work_file=work_file,
             resume=resume,
-            observe=lambda _event: None,
         )
 
     first = once(resume=False)

@@ -9,10 +9,10 @@ import orjson
 import pytest
 
 from harness.errors import BadInputError, MachineError
-from harness.models.folder import describe_folder, is_model_folder, kept_folder
-from harness.runners import Reach
+from harness.models.folder import cached_folder, describe_folder, is_model_folder
 from harness.runners.openai.identity import Served
 from harness.runners.openai.served import ServedModels, model_of
+from harness.runners.options import ConnectionOptions
 from schemas.submission import Model
 from tests.harness.ggufs import write_gguf
 from tests.harness.runners.openai.fake_answers import MODEL
@@ -131,8 +131,8 @@ def test_the_hubs_cache_is_looked_into_and_nothing_is_fetched(
     (kept / "refs").mkdir()
     (kept / "refs" / "main").write_text("0" * 40)
 
-    assert kept_folder("Owner/Tiny-1B") == kept / "snapshots" / ("0" * 40)
-    assert kept_folder("Owner/Other") is None
+    assert cached_folder("Owner/Tiny-1B") == kept / "snapshots" / ("0" * 40)
+    assert cached_folder("Owner/Other") is None
     assert model_of("Owner/Tiny-1B", None).parameters == 42
 
 
@@ -187,6 +187,6 @@ def test_a_model_that_nobody_names_is_asked_for() -> None:
     assert found.model.name == "tiny"
 
 
-def served_models(**reach: Any) -> ServedModels:  # noqa: ANN401 - fields of `Reach`
+def served_models(**reach: Any) -> ServedModels:  # noqa: ANN401 - fields of `ConnectionOptions`
     """The models behind the servers that `reach` names."""
-    return ServedModels(reach=Reach(**reach), say=lambda _text: None)
+    return ServedModels(reach=ConnectionOptions(**reach), say=lambda _text: None)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.campaign.build import Options
+from harness.campaign.options import Options
 from harness.campaign.plan import trial_bytes
 from tests.harness.test_campaign import campaign
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from harness.campaign.model import Stopping
-from harness.campaign.stopping import decide
+from harness.run.stopping import decide
 from harness.runners.fake import FakeRig
 from tests.harness.campaigns import campaign, run
 

@@ -93,7 +93,7 @@ def test_a_result_of_the_fake_runner_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "fake.json"
     path.write_bytes(sample_bytes(faked))
 
-    with pytest.raises(BadInputError, match="only measured results"):
+    with pytest.raises(BadInputError, match="submit measured results only"):
         submit.accepted(path)
 
 
@@ -125,7 +125,7 @@ def test_what_the_gate_objects_to_keeps_a_result_from_being_pushed(checkout: Pat
     said = "print('x.json: $: wrong'); raise SystemExit(1)"
     commands = [(sys.executable, "-c", said), ("git", "push")]
 
-    with pytest.raises(MachineError, match=r"x\.json: \$: wrong\n.*to do:\n(.|\n)*git push"):
+    with pytest.raises(MachineError, match=r"x\.json: \$: wrong\n.*to be run:\n(.|\n)*git push"):
         list(submit.open_pull_request(commands, checkout))
 
 
@@ -134,7 +134,7 @@ def test_a_step_that_fails_leaves_the_rest_as_commands(checkout: Path) -> None:
     commands = [("git", "status"), ("git", "switch", "no-such-branch"), ("git", "push")]
     began = []
 
-    with pytest.raises(MachineError, match=r"to do:\ngit switch no-such-branch\ngit push"):
+    with pytest.raises(MachineError, match=r"to be run:\ngit switch no-such-branch\ngit push"):
         began.extend(submit.open_pull_request(commands, checkout))
 
 
@@ -142,7 +142,7 @@ def test_a_result_that_breaks_a_rule_is_not_written(tmp_path: Path) -> None:
     submission = sample()
     broken = replace(submission, trials=(replace(submission.trials[0], output_tokens=2),))
 
-    with pytest.raises(Exception, match="does not keep the format"):
+    with pytest.raises(Exception, match="violates the format"):
         write(broken, tmp_path / "out.json")
 
     assert not (tmp_path / "out.json").exists()

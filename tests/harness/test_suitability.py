@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 import pytest
 from typer.testing import CliRunner
 
-from harness.campaign.build import Options
 from harness.campaign.methods import METHODS, parse
-from harness.campaign.suitability import require_suited
+from harness.campaign.options import Options
 from harness.cli.app import app
-from harness.cli.engine import ChosenEngine, legs
+from harness.cli.engines import ChosenEngine, named_engines
 from harness.errors import BadInputError
-from harness.runners import RUNNERS, Reach
+from harness.runners import RUNNERS
+from harness.runners.options import ConnectionOptions
+from harness.runners.suitability import require_suited
 from tests.harness.ggufs import write_gguf
 
 if TYPE_CHECKING:
@@ -82,23 +83,23 @@ def test_every_method_has_a_runner_that_is_no_stand_in(name: str) -> None:
 
 
 def engine(runner: str = "llama-server") -> ChosenEngine:
-    return ChosenEngine(name=runner, reach=Reach(answer_limit_s=7))
+    return ChosenEngine(name=runner, connection=ConnectionOptions(answer_limit_s=7))
 
 
 def test_several_binaries_are_engines_of_their_own() -> None:
-    made = legs(engine(), ("cuda=/opt/cuda/llama-server", "vulkan=/opt/vk=2/llama-server"))
+    made = named_engines(engine(), ("cuda=/opt/cuda/llama-server", "vulkan=/opt/vk=2/llama-server"))
 
-    assert [(leg.name, leg.engine.reach.binary) for leg in made] == [
+    assert [(leg.name, leg.engine.connection.binary) for leg in made] == [
         ("cuda", "/opt/cuda/llama-server"),
         ("vulkan", "/opt/vk=2/llama-server"),
     ]
-    assert {leg.engine.reach.answer_limit_s for leg in made} == {7}
+    assert {leg.engine.connection.answer_limit_s for leg in made} == {7}
 
 
 def test_one_binary_needs_no_name() -> None:
-    (alone,) = legs(engine(), ("/opt/llama-server",))
+    (alone,) = named_engines(engine(), ("/opt/llama-server",))
 
-    assert (alone.name, alone.engine.reach.binary) == ("", "/opt/llama-server")
+    assert (alone.name, alone.engine.connection.binary) == ("", "/opt/llama-server")
 
 
 @pytest.mark.parametrize(
@@ -113,7 +114,7 @@ def test_binaries_that_cannot_be_told_apart_are_refused(
     runner: str, binaries: tuple[str, ...], said: str
 ) -> None:
     with pytest.raises(BadInputError, match=said):
-        legs(engine(runner), binaries)
+        named_engines(engine(runner), binaries)
 
 
 @pytest.fixture

@@ -126,7 +126,7 @@ def test_a_selection_that_leaves_nothing_is_refused(small: suite.Suite) -> None:
     [
         (SMALL.replace('id = "small"\n', ""), "'id' is missing"),
         (SMALL.replace('task = "math"', 'task = "maths"'), "unknown task 'maths'"),
-        (SMALL.replace('"code-two"', '"code-one"'), "'code-one' is there twice"),
+        (SMALL.replace('"code-two"', '"code-one"'), "'code-one' occurs twice"),
         (SMALL.replace("= 8", '= "8"'), "an output length of '8'"),
         (SMALL.replace('"small"', '"My suite"'), "'id' has the wrong form: 'My suite'"),
         (SMALL.replace('"math-one"', '"Math 1"'), "prompt 3: 'id' has the wrong form: 'Math 1'"),
@@ -135,7 +135,7 @@ def test_a_selection_that_leaves_nothing_is_refused(small: suite.Suite) -> None:
         (SMALL.replace('text = "Three."', ""), "prompt 3: 'text' is missing"),
         (SMALL.partition("[[")[0], r"at least one"),
         (SMALL.partition("[[")[0] + 'prompts = "no"', r"must be \[\[prompts\]\] tables"),
-        ("prompts = [", "no readable suite"),
+        ("prompts = [", "not a readable suite"),
     ],
 )
 def test_a_broken_suite_says_what_is_wrong(tmp_path: Path, broken: str, said: str) -> None:

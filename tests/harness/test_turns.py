@@ -8,15 +8,15 @@ import pytest
 
 from harness.errors import HarnessError, MachineError, NothingMeasuredError
 from harness.run.execute import by_blocks
-from harness.run.turns import NotBegunError, in_turn
+from harness.run.turns import NotStartedError, in_turn
 from harness.runners.fake import FakeRig, FakeRunner
-from tests.harness.campaigns import BASELINE, LOOKUP, campaign, surroundings
+from tests.harness.campaigns import BASELINE, LOOKUP, campaign, context
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from harness.run.events import Event
-    from harness.run.turns import Leg
+    from harness.run.turns import EngineRun
     from schemas.submission import Submission
 
 
@@ -25,7 +25,7 @@ Log = list[tuple[str, int]]
 
 
 class _Watcher:
-    """Notes which block of which leg is measured, and may interrupt."""
+    """Notes which block of which run is measured, and may interrupt."""
 
     def __init__(self, name: str, log: Log, interrupt_at: int | None) -> None:
         self._name, self._log, self._interrupt_at = name, log, interrupt_at
@@ -38,21 +38,20 @@ class _Watcher:
                 raise KeyboardInterrupt
 
 
-def leg(
+def engine_run(
     name: str,
     folder: Path,
     log: Log,
     *,
     rig: FakeRig | None = None,
     interrupt_at: int | None = None,
-) -> Leg:
+) -> EngineRun:
     return by_blocks(
         PLAN,
         runner=FakeRunner(rig),
-        surroundings=surroundings(),
+        context=context(_Watcher(name, log, interrupt_at)),
         work_file=folder / f"{name}.jsonl",
         resume=False,
-        observe=_Watcher(name, log, interrupt_at),
     )
 
 
@@ -64,7 +63,7 @@ def measured(outcome: Submission | HarnessError) -> Submission:
 def test_each_engine_has_one_block_in_turn(tmp_path: Path) -> None:
     log: Log = []
 
-    ended = in_turn({name: leg(name, tmp_path, log) for name in ("one", "two")})
+    ended = in_turn({name: engine_run(name, tmp_path, log) for name in ("one", "two")})
 
     assert log == [(name, block) for block in range(3) for name in ("one", "two")]
     assert [len(measured(each).trials) for each in ended.values()] == [6, 6]
@@ -75,7 +74,10 @@ def test_an_engine_that_cannot_run_is_an_error_and_the_other_goes_on(tmp_path: P
     log: Log = []
 
     ended = in_turn(
-        {"broken": leg("broken", tmp_path, log, rig=broken), "sound": leg("sound", tmp_path, log)}
+        {
+            "broken": engine_run("broken", tmp_path, log, rig=broken),
+            "sound": engine_run("sound", tmp_path, log),
+        }
     )
 
     assert isinstance(ended["broken"], MachineError)
@@ -90,7 +92,7 @@ def test_ctrl_c_ends_all_engines_and_keeps_what_each_measured(
 
     ended = in_turn(
         {
-            name: leg(name, tmp_path, log, interrupt_at=1 if name == interrupted else None)
+            name: engine_run(name, tmp_path, log, interrupt_at=1 if name == interrupted else None)
             for name in ("one", "two")
         }
     )
@@ -106,11 +108,11 @@ def test_an_engine_that_had_not_begun_when_ctrl_c_came_has_measured_nothing(
 
     ended = in_turn(
         {
-            "first": leg("first", tmp_path, log, interrupt_at=0),
-            "second": leg("second", tmp_path, log),
+            "first": engine_run("first", tmp_path, log, interrupt_at=0),
+            "second": engine_run("second", tmp_path, log),
         }
     )
 
     assert isinstance(ended["first"], NothingMeasuredError)
-    assert isinstance(ended["second"], NotBegunError)
+    assert isinstance(ended["second"], NotStartedError)
     assert log == [("first", 0)]

@@ -32,7 +32,7 @@ DIGITS = 4  # what is left of figures that were rounded for the page
 LOG_COSTS = [math.log(1.6), math.log(2.0), math.log(1.8)]
 
 
-def measured(  # noqa: PLR0913 - each argument is a figure of the table above
+def measured(
     contributor: str, gpu: str, task: str, tokens: float, cost: float, *, seed: int = 0
 ) -> Entry:
     return campaign(

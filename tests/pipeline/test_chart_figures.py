@@ -1,4 +1,4 @@
-"""Are figures, axes, signs and colours of charts those that a reader needs?"""
+"""Are figures, axes and colours of charts those that a reader needs?"""
 
 from __future__ import annotations
 
@@ -7,18 +7,10 @@ import pytest
 from pipeline.site.charts import draw
 from pipeline.site.charts.intervals import cut_off, speedup_axis
 from pipeline.site.charts.theme import BACKEND_COLOURS, METHOD_COLOURS, NEUTRAL, method_colours
-from pipeline.site.charts.words import plain, rounded, sign
+from pipeline.site.charts.words import plain, rounded
 from tests.pipeline.tables import campaign, database
 
 GROUNDS = {"light": "#ffffff", "dark": "#1e2129"}
-
-
-@pytest.mark.parametrize(
-    ("verdict", "expected"),
-    [("helps", "▲"), ("hurts", "▼"), ("no-clear-difference", "•"), ("too-few-prompts", "•")],
-)
-def test_a_sign_points_only_where_the_whole_interval_does(verdict: str, expected: str) -> None:
-    assert sign(verdict) == expected
 
 
 def test_figures_are_finite_or_absent() -> None:

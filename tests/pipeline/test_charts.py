@@ -15,7 +15,6 @@ from estimates.summary import summarize
 from pipeline.site import charts
 from pipeline.site.charts import CHARTS, Chart, draw
 from pipeline.site.charts.draw import query
-from pipeline.site.pages.environment import TASKS
 from tests.crowds import crowds
 from tests.pipeline.tables import campaign, database, entry, one
 
@@ -175,11 +174,6 @@ def test_words_stand_where_ids_would(name: str, drawn: dict[str, Chart]) -> None
 def test_a_picture_has_a_height_in_pixels(name: str, drawn: dict[str, Chart]) -> None:
     # A height per step makes the library complain in the reader's console.
     assert isinstance(drawn[name].spec["height"], int)
-
-
-@pytest.mark.parametrize("task", ["all", *TASKS])
-def test_charts_and_pages_call_a_task_the_same(task: str, empty: duckdb.DuckDBPyConnection) -> None:
-    assert one(empty, f"select task_label('{task}')") == (TASKS.get(task, "All tasks"),)
 
 
 def test_arms_that_share_method_and_depth_are_told_apart_by_their_ids() -> None:

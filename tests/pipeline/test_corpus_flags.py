@@ -74,7 +74,7 @@ def test_one_cause_is_one_flag() -> None:
 def test_the_other_submission_is_named() -> None:
     (flag,) = [each for each in corpus_flags(copied(), CORPUS) if each.name == "copied-times"]
 
-    assert "Sample-7B Q4_K_M on NVIDIA GeForce RTX 4060 (c3, 2026-11-21)" in flag.message
+    assert "Sample-7B Q4_K_M on RTX 4060 8 GB (c3, 2026-11-21)" in flag.message
     assert flag.severity == "serious"
 
 

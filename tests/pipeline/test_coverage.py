@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from estimates.scopes import FIXED_TASKS
 from pipeline.site.pages.coverage import Wanted
 from pipeline.site.pages.rows import read
+from schemas.vocabulary import FIXED_TASKS
 from tests.pipeline.tables import campaign, database
 
 

@@ -1,20 +1,20 @@
-"""Under which name does a result stand that ran on one card, on several, or on one of several?"""
+"""A result has one device everywhere: on one card, on several, or on one of several."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
+from pipeline.intake.verdict import Report, Result
 
 from estimates.summary import summarize
-from schemas.submission import Device, Gpu
+from estimates.understanding import understand
+from harness.cli.validate import understood_lines
+from pipeline.collection.plausibility import corpus_flags
+from pipeline.intake import comment
+from schemas.submission import Device, Gpu, Submission
 from tests.pipeline.tables import database, entry, one
-from tests.samples import sample
-
-if TYPE_CHECKING:
-    from schemas.submission import Submission
-
+from tests.samples import Costs, sample
 
 BIG = Gpu(name="NVIDIA GeForce RTX 3090", vendor="nvidia", vram_mib=24576)
 SMALL = Gpu(name="NVIDIA GeForce RTX 3060", vendor="nvidia", vram_mib=12288)
@@ -57,3 +57,38 @@ def test_two_cards_and_one_of_them_never_share_a_cell() -> None:
 
     assert one(connection, "select count(distinct device) from cell") == (2,)
     assert one(connection, "select max(submissions) from cell") == (1,)
+
+
+def test_two_cards_are_one_device_in_the_table_the_comment_and_the_terminal() -> None:
+    pair = on(BIG, BIG, listed=2)
+    understood = understand(pair)
+    report = Report(
+        decision="accepted",
+        base="0" * 40,
+        head="1" * 40,
+        result_count=1,
+        finding_count=0,
+        results=(Result(file="results/community/pair.json", understood=understood),),
+        findings=(),
+    )
+
+    (label,) = one(database(entry(pair, summarize(pair))), "select device_label from setup")
+
+    assert f"- Machine: `{label}`, `cuda`\n" in comment.body(report)
+    assert next(understood_lines(understood)) == f"machine  {label}, cuda"
+
+
+def test_two_cards_at_twice_the_speed_of_one_are_no_surprise() -> None:
+    singles = [_rate(20.0, BIG, seed=seed) for seed in range(6)]
+
+    twice = corpus_flags(_rate(10.0, BIG, BIG, seed=7), singles)
+    alone = corpus_flags(_rate(10.0, BIG, seed=7), singles)
+
+    assert [flag.name for flag in twice] == []
+    assert [flag.name for flag in alone] == ["far-from-peers"]
+
+
+def _rate(step_ms: float, *gpus: Gpu, seed: int) -> Submission:
+    """A result of a contributor of its own on these cards, whose plain step takes so long."""
+    plain = sample(seed=seed, contributor=f"c{seed}", blocks=3, costs=Costs(step_ms=step_ms))
+    return replace(plain, machine=replace(plain.machine, gpus=gpus))

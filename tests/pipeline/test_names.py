@@ -6,30 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from tests.pipeline.tables import campaign, database, entry, one
-
-
-@pytest.mark.parametrize(
-    ("marketing", "short"),
-    [
-        ("NVIDIA GeForce RTX 4060 Laptop GPU", "RTX 4060 Laptop"),
-        ("NVIDIA GeForce RTX 5060 Ti", "RTX 5060 Ti"),
-        ("AMD Radeon RX 7900 XTX", "Radeon RX 7900 XTX"),
-        ("Intel(R) Arc(TM) A770 Graphics", "Arc A770"),
-        ("Intel(R) Core(TM) i7-9700K CPU @ 3.60GHz", "Core i7-9700K"),
-        ("Intel(R) Xeon(R) CPU @ 2.20GHz", "Xeon 2.20GHz"),
-        ("AMD Ryzen 7 7840U w/ Radeon 780M Graphics", "Ryzen 7 7840U"),
-        ("AMD EPYC 7B12 64-Core Processor", "EPYC 7B12"),
-        ("Apple M2 Max", "Apple M2 Max"),
-    ],
-)
-def test_display_names_drop_the_boilerplate(marketing: str, short: str) -> None:
-    connection = database(campaign(1.0, gpu=marketing, vram_mib=8192))
-
-    assert one(connection, "select device_name, device_label from setup") == (
-        short,
-        f"{short} 8 GB",
-    )
+from pipeline.data.load import Entry
+from pipeline.site.pages.model import target_path
+from tests.pipeline.tables import campaign, database, entry, one, rows
 
 
 def test_a_processor_is_named_with_its_threads() -> None:
@@ -42,12 +21,22 @@ def test_a_processor_is_named_with_its_threads() -> None:
     )
 
 
-def test_a_name_without_a_latin_letter_still_has_an_address() -> None:
-    device, target = one(
-        database(campaign(1.0, gpu="显卡", vram_mib=8192)), "select device, target from setup"
+def test_two_models_whose_names_differ_in_chinese_only_share_nothing() -> None:
+    entries = [_named(name) for name in ("通义千问-7B", "百川-7B")]
+    connection = database(*entries)
+
+    targets = [target for (target,) in rows(connection, "select target from target")]
+    assert len({target_path(target) for target in targets}) == 2
+    assert one(connection, "select count(distinct cell), count(distinct target) from cell") == (
+        2,
+        2,
     )
 
-    assert (device, target) == ("8-gb", "sample-7b")
+
+def _named(name: str) -> Entry:
+    base = campaign(1.0)
+    target = replace(base.submission.target, name=name)
+    return entry(replace(base.submission, target=target), base.summary)
 
 
 @pytest.mark.parametrize(

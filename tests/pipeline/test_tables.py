@@ -12,8 +12,9 @@ import pytest
 from estimates.model import Summary
 from pipeline.data import aggregate as aggregation
 from pipeline.data.columns import dataclass_structure, schema_structure
-from pipeline.data.metrics import NUMERIC, metrics, reference, views
+from pipeline.data.metrics import NUMERIC, reference, views
 from pipeline.errors import CheckFailedError
+from schemas.vocabulary import metrics
 from tests.pipeline.tables import campaign, database, one, rows
 
 if TYPE_CHECKING:
@@ -99,31 +100,14 @@ def test_sql_is_written_in_lower_case() -> None:
     assert shouted == []
 
 
-def test_every_numeric_column_has_label_unit_and_direction(
+def test_every_numeric_column_is_a_metric_and_every_metric_a_column(
     full: duckdb.DuckDBPyConnection,
 ) -> None:
-    known = metrics(full)
-    unknown = {
-        f"{view.name}.{column}"
-        for view in views(full)
-        for column, kind in view.columns
-        if kind in NUMERIC and column not in known
-    }
+    columns = [column for view in views(full) for column in view.columns]
+    numeric = {name for name, kind in columns if kind in NUMERIC}
 
-    assert unknown == set()
-    assert {metric.direction for metric in known.values()} == {"higher", "lower", "none"}
-    assert all(metric.label and metric.unit for metric in known.values())
-
-
-def test_two_meanings_of_one_column_are_refused() -> None:
-    connection = database()
-    connection.execute(
-        "create table other as select 1::bigint as speedup;"
-        """comment on column other.speedup is '{"label": "x", "unit": "y", "direction": "none"}'"""
-    )
-
-    with pytest.raises(ValueError, match="speedup has two meanings"):
-        metrics(connection)
+    assert numeric - metrics().keys() == set()
+    assert metrics().keys() - {name for name, _ in columns} == set()
 
 
 def test_the_reference_in_the_folder_is_the_one_in_the_database(

@@ -74,9 +74,12 @@ def test_a_file_is_named_after_machine_target_day_and_content() -> None:
     ("text", "expected"),
     [
         ("AMD Ryzen 7 7845HS w/ Radeon", "amd-ryzen-7-7845hs-w-radeon"),
-        ("Caf\u00e9 \u6f22", "cafe"),
-        ("\u6f22", "unnamed"),
-        ("", "unnamed"),
+        ("RTX\N{TRADE MARK SIGN} 4060 \N{EN DASH} 2 \N{MULTIPLICATION SIGN}", "rtx-4060-2"),
+        # the first eight digits of: printf 'Caf\u00e9 \u6f22' | md5sum
+        ("Caf\u00e9 \u6f22", "cafe-a2f4a24d"),
+        ("\u6f22", "unnamed-46123efd"),
+        ("", "unnamed-d41d8cd9"),
+        ("a" * 31 + "\u6f22", "a" * 23 + "-f3a1a8bd"),
         ("../../etc/passwd", "etc-passwd"),
         ("a" * 31 + " b", "a" * 31),
         ("CON", "con"),

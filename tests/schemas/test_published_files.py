@@ -75,9 +75,9 @@ def printed_values(figure: Figure) -> list[float]:
     text = figure["as_printed"]
     if (text, figure["quantity"]) in PRINTED_OTHERWISE:
         return PRINTED_OTHERWISE[text, figure["quantity"]]
-    numbers = [float(number) for number in NUMBER.findall(text)]
-    if text.startswith("-") and text.endswith("%"):
-        return [1 - number / 100 for number in numbers]
+    numbers = [float(number) for number in NUMBER.findall(text.replace(",", ""))]
+    if "gain" in text or (text.endswith("%") and text[0] in "+-\N{MINUS SIGN}"):
+        return [1 + number / (-100 if text[0] in "-\N{MINUS SIGN}" else 100) for number in numbers]
     scale = {"%": 0.01, "K": 1024.0, "k": 1000.0}.get(text.rstrip("+")[-1], 1.0)
     return [number * scale for number in numbers]
 
@@ -163,7 +163,7 @@ def test_a_value_is_the_number_that_is_printed(path: Path) -> None:
 def test_a_baseline_reference_points_at_a_baseline_row_of_the_same_rig(path: Path) -> None:
     pairs = list(rows_with_baseline(read(path)))
 
-    assert pairs
+    assert pairs or {row["kind"] for row in read(path)["rows"]} == {"acceptance"}
     for row, baseline in pairs:
         assert baseline["kind"] == "baseline", row["id"]
         assert baseline["rig"] == row["rig"], row["id"]
@@ -258,7 +258,7 @@ def test_the_schema_is_valid_leaves_nothing_open_and_explains_every_field() -> N
     Draft202012Validator.check_schema(SCHEMA)
 
     for node in schema_nodes(SCHEMA):
-        assert needed[node["type"]] <= node.keys(), node
+        assert needed.get(node["type"], set()) <= node.keys(), node
         assert node.get("additionalProperties", False) is False, node
         for field in node.get("properties", {}).values():
             assert {"description", "examples"} <= field.keys(), field

@@ -33,7 +33,7 @@ class RollbackError(Exception):
 class Context:
     """One sequence of a model. `held` counts the tokens whose state the engine keeps."""
 
-    def __init__(  # noqa: PLR0913 - what a context is made of, all of it named
+    def __init__(
         self,
         weights: Weights,
         *,

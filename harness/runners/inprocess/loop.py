@@ -53,7 +53,7 @@ class Decoded:
     rounds: tuple[Round, ...]
 
 
-def decode(  # noqa: PLR0913 - the loop's whole input, all of it named
+def decode(
     *,
     target: Target,
     drafter: Drafter,

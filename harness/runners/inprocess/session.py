@@ -22,7 +22,7 @@ from harness.runners.inprocess.loop import Decoded, ForcedTarget, decode
 from harness.runners.inprocess.prompt_states import PromptStates
 from harness.runners.inprocess.report import engine_report, placement_of
 from schemas.canonical import token_digest
-from schemas.submission import Probes
+from schemas.submission import Oracle, Probes
 
 WARM_UP_OUTPUT_TOKENS = 24
 
@@ -207,7 +207,7 @@ class LlamaSession:
 
         What the baseline wrote first; generated here, outside any clock, if it did not yet.
         """
-        if arm.method.type != "oracle" and not self._forces(arm):
+        if not isinstance(arm.method, Oracle) and not self._forces(arm):
             return ()
         key = (request.prompt, request.max_output_tokens)
         known = self._references.get(key)

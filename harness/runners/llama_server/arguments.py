@@ -24,22 +24,9 @@ from schemas.submission import (
     OtherMethod,
     PromptLookup,
 )
+from schemas.vocabulary import METHODS, LlamaCpp
 
 HOST = "127.0.0.1"
-# What engine builds call a method; the first name that a binary offers is used.
-_SPEC_TYPES = {
-    "draft-model": ("draft-simple", "draft"),
-    "mtp": ("draft-mtp", "mtp"),
-    "eagle3": ("draft-eagle3", "eagle3"),
-    "dflash": ("draft-dflash", "dflash"),
-    "dspark": ("draft-dspark", "dspark"),
-}
-# Builds of early 2026 shared one set of sizes among all n-gram types.
-_SHARED_NGRAM_FLAGS = {
-    "size-n": "--spec-ngram-size-n",
-    "size-m": "--spec-ngram-size-m",
-    "min-hits": "--spec-ngram-min-hits",
-}
 
 
 class _UnknownToBinaryError(Exception):
@@ -107,15 +94,15 @@ def _speculation(words: _Words, method: Method, campaign: Campaign) -> None:
                 words.argv += ["--spec-type", "none"]
         case DraftModel():
             _with_draft(words, method.draft, campaign)
-            _type(words, method.type)
-            _depth(words, method.n_max, method.n_min, method.p_min)
+            _type(words, method)
+            _depth(words, method)
         case DraftHead():
             if method.draft is not None:
                 _with_draft(words, method.draft, campaign)
-            _type(words, method.type)
-            _depth(words, method.n_max, method.n_min, method.p_min)
+            _type(words, method)
+            _depth(words, method)
         case Ngram():
-            _type(words, method.type)
+            _type(words, method)
             _ngram(words, method)
         case PromptLookup() | Oracle() | EmptyDraft() | OtherMethod():
             message = f"method {method.type}; it is one of the in-process runner"
@@ -134,49 +121,43 @@ def draft_path(draft: str, campaign: Campaign) -> Path:
     return next(item.on_disk for item in campaign.drafts if item.model.id == draft)
 
 
-def _type(words: _Words, method: str) -> None:
+def _type(words: _Words, method: DraftModel | DraftHead | Ngram) -> None:
     """Say the type; builds without `--spec-type` know draft models only and need no word."""
     offered = words.abilities.spec_types
-    if not offered:
-        if method != "draft-model":
-            message = f"method {method} (it knows draft models only)"
-            raise _UnknownToBinaryError(message)
-        return
-    names = _SPEC_TYPES.get(method, (method,))
-    known = next((name for name in names if name in offered), None)
+    known = next((name for name in _flags(method).types if name in offered), None)
     if known is not None:
         words.argv += ["--spec-type", known]
-    elif method != "draft-model":
-        message = f"method {method} (it offers {', '.join(offered)})"
+    elif not isinstance(method, DraftModel):
+        it = f"offers {', '.join(offered)}" if offered else "knows draft models only"
+        message = f"method {method.type} (it {it})"
         raise _UnknownToBinaryError(message)
 
 
-def _depth(words: _Words, n_max: int | None, n_min: int | None, p_min: float | None) -> None:
-    if n_max is not None:
-        words.need(n_max, "--spec-draft-n-max", "--draft-max")
-    words.need(n_min or 0, "--spec-draft-n-min", "--draft-min")
-    words.need(p_min or 0, "--spec-draft-p-min", "--draft-p-min")
+def _depth(words: _Words, method: DraftModel | DraftHead) -> None:
+    flags = _flags(method)
+    if method.n_max is not None:
+        words.need(method.n_max, *flags.n_max)
+    words.need(method.n_min or 0, *flags.n_min)
+    words.need(method.p_min or 0, *flags.p_min)
 
 
 def _ngram(words: _Words, method: Ngram) -> None:
-    match method.type:
-        case "ngram-mod":
-            words.need(_said(method.ngram_size), "--spec-ngram-mod-n-match", "--spec-ngram-size-n")
-            words.need(_said(method.n_min), "--spec-ngram-mod-n-min", "--draft-min")
-            words.need(_said(method.n_max), "--spec-ngram-mod-n-max", "--draft-max")
-        case "ngram-simple" | "ngram-map-k" | "ngram-map-k4v":
-            sizes = {
-                "size-n": method.ngram_size,
-                "size-m": method.n_max,
-                "min-hits": method.min_hits,
-            }
-            for size, value in sizes.items():
-                names = (f"--spec-{method.type}-{size}", _SHARED_NGRAM_FLAGS[size])
-                # Some types have no hits to count; one hit is what they all mean then.
-                say = words.offer if size == "min-hits" and value == 1 else words.need
-                say(_said(value), *names)
-        case "ngram-cache" | "suffix":
-            pass  # It has no sizes to set.
+    flags = _flags(method)
+    for size in ("ngram_size", "n_min", "n_max", "min_hits"):
+        names, value = getattr(flags, size), getattr(method, size)
+        if names:
+            # Some types have no hits to count; one hit is what they all mean then.
+            say = words.offer if size == "min_hits" and value == 1 else words.need
+            say(_said(value), *names)
+
+
+def _flags(method: Method) -> LlamaCpp:
+    """What the builds of llama.cpp call the method and its sizes."""
+    found = METHODS[method.type].llama_cpp
+    if found is None:
+        message = f"method {method.type}"
+        raise _UnknownToBinaryError(message)
+    return found
 
 
 def _said(value: int | None) -> int:

@@ -12,10 +12,10 @@ from pathlib import Path
 
 from harness.campaign.model import ArmPlan, Campaign
 from harness.errors import BadInputError, UsageError
-from harness.runners import Reach
 from harness.runners.openai.address import Address, parse
+from harness.runners.options import ConnectionOptions
 from schemas.codec import Json
-from schemas.submission import Method
+from schemas.submission import Method, NoSpeculation
 
 PORT = "{port}"
 _SECRET = re.compile(r"key|token|secret|password", re.IGNORECASE)
@@ -109,7 +109,7 @@ class Doors:
     option: str
 
 
-def doors(reach: Reach) -> Doors:
+def doors(reach: ConnectionOptions) -> Doors:
     """The ways that the options name. Raises `UsageError` when they are not one set of them."""
     urls = [text for text in (reach.base_url, *reach.spec_base_urls) if text]
     commands = [text for text in (reach.server_command, *reach.spec_server_commands) if text]
@@ -156,7 +156,7 @@ def check(found: Doors, campaign: Campaign) -> None:
         message = f"{found.option} is the baseline's command; give one that turns speculation on"
         raise UsageError(message)
     for arm in campaign.arms:
-        if arm.role != "speculation" and arm.method.type != "none":
+        if arm.role != "speculation" and not isinstance(arm.method, NoSpeculation):
             message = f"a server has no arm {arm.id}; leave out that --method"
             raise UsageError(message)
 

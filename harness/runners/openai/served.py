@@ -7,16 +7,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.campaign.model import ModelFile
 from harness.errors import BadInputError, MachineError
 from harness.models.describe import Weights, describe, family_of
-from harness.models.folder import describe_folder, is_model_folder, kept_folder
-from harness.runners import Reach
+from harness.models.folder import cached_folder, describe_folder, is_model_folder
+from harness.models.model_file import ModelFile
 from harness.runners.base import Failure
 from harness.runners.openai.address import Address, api_key
 from harness.runners.openai.command import doors
 from harness.runners.openai.connection import Limits, connect
 from harness.runners.openai.identity import Served
+from harness.runners.options import ConnectionOptions
 from schemas.canonical import slug
 from schemas.submission import Model
 
@@ -36,7 +36,7 @@ _TAIL = re.compile(
 class ServedModels:
     """Models behind servers. A name that is a file on this disk is none of them."""
 
-    reach: Reach
+    reach: ConnectionOptions
     say: Callable[[str], None]
 
     def target(self, name: str | None) -> ModelFile | None:
@@ -120,7 +120,7 @@ def _folder(name: str) -> Path | None:
     path = Path(name).expanduser()
     if is_model_folder(path):
         return path
-    return kept_folder(name) if _HUB_NAME.fullmatch(name) else None
+    return cached_folder(name) if _HUB_NAME.fullmatch(name) else None
 
 
 def _shown_name(name: str) -> str:

@@ -11,7 +11,6 @@ from dataclasses import replace
 
 from harness.campaign.model import ArmPlan, Campaign
 from harness.errors import BadInputError, MachineError
-from harness.runners import Reach
 from harness.runners.base import (
     EngineReport,
     Failure,
@@ -32,6 +31,7 @@ from harness.runners.openai.connection import Access, Connection, Limits, Server
 from harness.runners.openai.exchange import DRAFTS_BY_REQUEST, Exchanged, Question
 from harness.runners.openai.identity import Served, shown
 from harness.runners.openai.report import check_backend, failure_of, report_on
+from harness.runners.options import ConnectionOptions
 from schemas.submission import Probes
 
 
@@ -64,7 +64,7 @@ class OpenAiSession:
         return report_on(found.identity, found.served, self._campaign, self._backend)
 
     def prepare(self, arm: str) -> PreparedArm | Failure:
-        """Reach the arm's server, and discard one generation with speculation on."""
+        """ConnectionOptions the arm's server, and discard one generation with speculation on."""
         plan = self._arms[arm]
         found = self._servers.of(plan, 0)
         if isinstance(found, Connection):
@@ -219,7 +219,7 @@ def _depth(arm: ArmPlan) -> int | None:
 class OpenAiServer:
     """Measures through servers that speak OpenAI's protocol: one plain, one for each method."""
 
-    def __init__(self, reach: Reach) -> None:
+    def __init__(self, reach: ConnectionOptions) -> None:
         """Raises `BadInputError` when the options do not say how to reach the servers."""
         check_backend(reach.backend)
         self._access = Access(

@@ -8,6 +8,7 @@ does not. Flags that a single file can raise live in `estimates.flags`.
 from collections.abc import Callable, Iterator, Sequence
 
 from estimates.flags import in_order
+from estimates.identity import identify
 from estimates.model import Flag
 from pipeline.collection.plausibility import checks
 from pipeline.collection.plausibility.corpus import Corpus, Question
@@ -31,10 +32,18 @@ def corpus_flags(new: Submission, corpus: Sequence[Submission] | Corpus) -> tupl
     To ask about several, pass a `Corpus`, which keeps its indices.
     """
     known = corpus if isinstance(corpus, Corpus) else Corpus(tuple(corpus))
-    own = trace(new)
+    own, named = trace(new), identify(new)
     (alike,) = known.alike([own])
     return _raised(
-        Question(submission=new, trace=own, pace=pace(new), corpus=known, alike=alike, itself=None)
+        Question(
+            submission=new,
+            identity=named,
+            trace=own,
+            pace=pace(new, named),
+            corpus=known,
+            alike=alike,
+            itself=None,
+        )
     )
 
 
@@ -45,6 +54,7 @@ def flags_within(submissions: Sequence[Submission]) -> Iterator[tuple[Flag, ...]
         yield _raised(
             Question(
                 submission=corpus.submissions[position],
+                identity=corpus.identities[position],
                 trace=corpus.traces[position],
                 pace=corpus.paces[position],
                 corpus=corpus,

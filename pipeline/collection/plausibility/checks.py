@@ -18,7 +18,7 @@ from estimates.model import Flag
 from pipeline.collection.plausibility.corpus import Marks, Question, surprising
 from pipeline.collection.plausibility.peers import middle, middle_distance
 from pipeline.collection.plausibility.traces import Trace
-from pipeline.collection.plausibility.windows import overlap, owner, window
+from pipeline.collection.plausibility.windows import overlap, window
 
 # Marks in common, and their share in the smaller submission's: far above chance, below any copy.
 FEWEST_SHARED, SHARE_SHARED = 8, 0.2
@@ -123,8 +123,8 @@ def windows_overlap(question: Question) -> Flag | None:
     Anonymous submissions are not compared: two people may own the same laptop.
     """
     own = question.submission
-    known = question.corpus.windows.get(owner(own)) if own.contributor is not None else None
-    if known is None:
+    known = question.corpus.windows.get(question.identity.voter)
+    if known is None or own.contributor is None:
         return None
     here = window(own, -1)
     others = [each for each in known.overlapping(here) if question.is_apart(each.position)]

@@ -16,9 +16,10 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
+from estimates.identity import Identity, identify
 from pipeline.collection.plausibility import peers
 from pipeline.collection.plausibility.traces import Trace, trace
-from pipeline.collection.plausibility.windows import Window, Windows, owner, window
+from pipeline.collection.plausibility.windows import Window, Windows, window
 from schemas.canonical import canonical_bytes, content_digest
 from schemas.codec import encode
 from schemas.submission import Submission
@@ -134,16 +135,22 @@ class Corpus:
         return np.stack(rows) if rows else np.empty((0, SKETCH_LENGTH), np.float32)
 
     @cached_property
-    def windows(self) -> dict[tuple[str | None, ...], Windows]:
-        """Contributor and machine to when it measured which submission."""
-        found: dict[tuple[str | None, ...], list[Window]] = {}
-        for position, each in enumerate(self.submissions):
-            found.setdefault(owner(each), []).append(window(each, position))
-        return {known: Windows.of(each) for known, each in found.items()}
+    def identities(self) -> tuple[Identity, ...]:
+        return tuple(identify(each) for each in self.submissions)
+
+    @cached_property
+    def windows(self) -> dict[str, Windows]:
+        """Voter to when which submission was measured."""
+        found: dict[str, list[Window]] = {}
+        for position, (each, named) in enumerate(
+            zip(self.submissions, self.identities, strict=True)
+        ):
+            found.setdefault(named.voter, []).append(window(each, position))
+        return {voter: Windows.of(each) for voter, each in found.items()}
 
     @cached_property
     def paces(self) -> tuple[peers.Pace | None, ...]:
-        return tuple(peers.pace(each) for each in self.submissions)
+        return tuple(map(peers.pace, self.submissions, self.identities))
 
     def field(self, place: peers.Place) -> peers.Field:
         """What was measured on a device with a target, or with any."""
@@ -175,6 +182,7 @@ class Question:
     """
 
     submission: Submission
+    identity: Identity
     trace: Trace
     pace: peers.Pace | None
     corpus: Corpus
@@ -192,9 +200,9 @@ class Question:
 
     def name_of(self, position: int) -> str:
         """How a message names another submission: where and when it was measured, and by whom."""
-        other = self.corpus.submissions[position]
+        other, named = self.corpus.submissions[position], self.corpus.identities[position]
         return (
-            f"{other.target.name} {other.target.quantisation} on {peers.device_name(other)} "
+            f"{other.target.name} {other.target.quantisation} on {named.device_label} "
             f"({other.contributor or 'anonymous'}, {other.measured_from[:10]})"
         )
 

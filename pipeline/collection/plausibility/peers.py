@@ -1,16 +1,15 @@
 """How fast the baselines of a corpus are, by device and target."""
 
 import math
-import re
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 from typing import Self, TypeAlias, overload
 
+from estimates.identity import Identity
 from estimates.pairing import ms_per_token
 from estimates.roofline import bytes_per_token
-from pipeline.collection.plausibility.windows import owner
 from schemas.submission import Submission
 
 # A device with its backend, and a target or any.
@@ -74,12 +73,12 @@ class Pace:
 
     device: tuple[str, str]
     target: tuple[str, str]
-    voter: tuple[str | None, ...]
+    voter: str
     tps: float
     bytes_per_s: float | None
 
 
-def pace(submission: Submission) -> Pace | None:
+def pace(submission: Submission, named: Identity) -> Pace | None:
     """The pace of a submission; `None` where no baseline trial finished."""
     baselines = {arm.id for arm in submission.arms if arm.role == "baseline"}
     timed = (ms_per_token(each) for each in submission.trials if each.arm in baselines)
@@ -89,9 +88,9 @@ def pace(submission: Submission) -> Pace | None:
     tps = 1000 / median(times)
     used = bytes_per_token(submission.target)
     return Pace(
-        device=(_plain(device_name(submission)), submission.engine.backend),
-        target=(_plain(submission.target.name), submission.target.quantisation.lower()),
-        voter=owner(submission),
+        device=(named.device, submission.engine.backend),
+        target=(named.target, named.quantisation),
+        voter=named.voter,
         tps=tps,
         bytes_per_s=None if used is None else used * tps,
     )
@@ -101,16 +100,16 @@ def pace(submission: Submission) -> Pace | None:
 class Field:
     """What each voter measured: the logarithm of the median of theirs, and all of them in order."""
 
-    by_voter: Mapping[tuple[str | None, ...], float]
+    by_voter: Mapping[str, float]
     ordered: Sequence[float]
 
     @classmethod
-    def of(cls, values: Mapping[tuple[str | None, ...], Sequence[float]]) -> Self:
+    def of(cls, values: Mapping[str, Sequence[float]]) -> Self:
         """The field of all values of each voter."""
         by_voter = {voter: math.log(median(own)) for voter, own in values.items()}
         return cls(by_voter, sorted(by_voter.values()))
 
-    def others(self, voter: tuple[str | None, ...]) -> Sequence[float]:
+    def others(self, voter: str) -> Sequence[float]:
         """What all but this one measured, in order."""
         own = self.by_voter.get(voter)
         return self.ordered if own is None else without(self.ordered, own)
@@ -121,7 +120,7 @@ EMPTY = Field({}, ())
 
 def fields(paces: Iterable[Pace | None]) -> dict[Place, Field]:
     """The fields of all devices: with each target in tokens/s, with any target in bytes/s."""
-    found: dict[Place, dict[tuple[str | None, ...], list[float]]] = {}
+    found: dict[Place, dict[str, list[float]]] = {}
     for each in paces:
         if each is None:
             continue
@@ -131,14 +130,3 @@ def fields(paces: Iterable[Pace | None]) -> dict[Place, Field]:
             anywhere = found.setdefault((*each.device, None), {})
             anywhere.setdefault(each.voter, []).append(each.bytes_per_s)
     return {place: Field.of(values) for place, values in found.items()}
-
-
-def device_name(submission: Submission) -> str:
-    """The first GPU on a GPU backend, else the processor: what `setup` calls the device."""
-    machine = submission.machine
-    on_gpu = submission.engine.backend != "cpu" and machine.gpus
-    return machine.gpus[0].name if on_gpu else machine.cpu.name or "unknown processor"
-
-
-def _plain(name: str) -> str:
-    return re.sub(r"[^a-z0-9]+", " ", name.lower()).strip()

@@ -50,15 +50,6 @@ def window(submission: Submission, position: int) -> Window:
     return Window(start=_moment(start), end=_moment(end), position=position)
 
 
-def owner(submission: Submission) -> tuple[str | None, ...]:
-    """A contributor with a machine, as far as a submission tells machines apart."""
-    machine = submission.machine
-    cards = [f"{gpu.name} {gpu.vram_mib}" for gpu in machine.gpus]
-    family = machine.os.family if machine.os else None
-    parts = (family, machine.cpu.name, machine.cpu.logical_cores, machine.ram_mib)
-    return (submission.contributor, *map(str, parts), *cards)
-
-
 def overlap(own: Window, other: Window) -> timedelta:
     return min(own.end, other.end) - max(own.start, other.start)
 

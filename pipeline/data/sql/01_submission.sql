@@ -77,26 +77,3 @@ select
   document.suite.sha256 as suite_sha256
 from submission_document
 order by submission;
-comment on column submission.ram_mib is '{"label": "Main memory", "unit": "MiB", "direction": "none"}';
-comment on column submission.cpu_physical_cores is '{"label": "Physical cores", "unit": "cores", "direction": "none"}';
-comment on column submission.cpu_logical_cores is '{"label": "Logical cores", "unit": "cores", "direction": "none"}';
-comment on column submission.ram_mts is '{"label": "Memory transfer rate", "unit": "MT/s", "direction": "none"}';
-comment on column submission.ram_channels is '{"label": "Memory channels", "unit": "channels", "direction": "none"}';
-comment on column submission.build_number is '{"label": "Engine build", "unit": "number", "direction": "none"}';
-comment on column submission.parameters is '{"label": "Parameters", "unit": "parameters", "direction": "none"}';
-comment on column submission.active_parameters is '{"label": "Active parameters", "unit": "parameters", "direction": "none"}';
-comment on column submission.file_bytes is '{"label": "Weights on disk", "unit": "bytes", "direction": "lower"}';
-comment on column submission.layers is '{"label": "Layers", "unit": "layers", "direction": "none"}';
-comment on column submission.vocabulary_size is '{"label": "Vocabulary", "unit": "tokens", "direction": "none"}';
-comment on column submission.context_tokens is '{"label": "Context", "unit": "tokens", "direction": "none"}';
-comment on column submission.batch_tokens is '{"label": "Batch", "unit": "tokens", "direction": "none"}';
-comment on column submission.micro_batch_tokens is '{"label": "Micro-batch", "unit": "tokens", "direction": "none"}';
-comment on column submission.threads is '{"label": "Threads", "unit": "threads", "direction": "none"}';
-comment on column submission.threads_batch is '{"label": "Threads for batches", "unit": "threads", "direction": "none"}';
-comment on column submission.max_output_tokens is '{"label": "Longest output", "unit": "tokens", "direction": "none"}';
-comment on column submission.blocks is '{"label": "Planned blocks", "unit": "blocks", "direction": "higher"}';
-comment on column submission.blocks_done is '{"label": "Blocks", "unit": "blocks", "direction": "higher"}';
-comment on column submission.precision is '{"label": "Precision that ends the campaign", "unit": "fraction", "direction": "none"}';
-comment on column submission.budget_s is '{"label": "Time budget", "unit": "s", "direction": "none"}';
-comment on column submission.planned_trials is '{"label": "Planned trials", "unit": "trials", "direction": "none"}';
-comment on column submission.resumed is '{"label": "Times resumed", "unit": "times", "direction": "lower"}';

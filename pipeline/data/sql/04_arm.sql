@@ -47,18 +47,3 @@ select
 from flat
 left join draft using (submission, draft)
 order by submission, position;
-comment on column arm.depth is '{"label": "Depth", "unit": "tokens", "direction": "none"}';
-comment on column arm.n_min is '{"label": "Least draft", "unit": "tokens", "direction": "none"}';
-comment on column arm.p_min is '{"label": "Least draft probability", "unit": "fraction", "direction": "none"}';
-comment on column arm.ngram_min is '{"label": "Shortest n-gram", "unit": "tokens", "direction": "none"}';
-comment on column arm.ngram_max is '{"label": "Longest n-gram", "unit": "tokens", "direction": "none"}';
-comment on column arm.ngram_size is '{"label": "N-gram", "unit": "tokens", "direction": "none"}';
-comment on column arm.min_hits is '{"label": "Least hits", "unit": "hits", "direction": "none"}';
-comment on column arm.concurrency is '{"label": "Concurrency", "unit": "requests", "direction": "none"}';
-comment on column arm.target_gpu_layers_requested is '{"label": "Target layers asked on the GPU", "unit": "layers", "direction": "none"}';
-comment on column arm.target_gpu_layers_resident is '{"label": "Target layers on the GPU", "unit": "layers", "direction": "none"}';
-comment on column arm.draft_gpu_layers_requested is '{"label": "Draft layers asked on the GPU", "unit": "layers", "direction": "none"}';
-comment on column arm.draft_gpu_layers_resident is '{"label": "Draft layers on the GPU", "unit": "layers", "direction": "none"}';
-comment on column arm.load_s is '{"label": "Load time beyond the target", "unit": "s", "direction": "lower"}';
-comment on column arm.peak_mib is '{"label": "Peak memory of the fullest device", "unit": "MiB", "direction": "lower"}';
-comment on column arm.draft_parameters is '{"label": "Parameters of the draft", "unit": "parameters", "direction": "none"}';

@@ -12,4 +12,3 @@ select
   prompt.rendered_sha256
 from listed
 order by submission, prompt;
-comment on column prompt.prompt_tokens is '{"label": "Prompt", "unit": "tokens", "direction": "none"}';

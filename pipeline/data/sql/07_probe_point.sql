@@ -18,8 +18,3 @@ select
   step_ms / first_value(step_ms) over (partition by submission order by width) as step_ratio
 from listed
 order by submission, width;
-comment on column probe_point.probe_context_tokens is '{"label": "Context before the step", "unit": "tokens", "direction": "none"}';
-comment on column probe_point.repeats is '{"label": "Repeats", "unit": "steps", "direction": "higher"}';
-comment on column probe_point.width is '{"label": "Width", "unit": "tokens", "direction": "none"}';
-comment on column probe_point.step_ms is '{"label": "Target step", "unit": "ms", "direction": "lower"}';
-comment on column probe_point.step_ratio is '{"label": "Cost in narrowest steps", "unit": "ratio", "direction": "lower"}';

@@ -7,4 +7,3 @@ with listed as (
 select submission, cost.draft as draft, cost.repeats, cost.token_ms_median as draft_token_ms
 from listed
 order by submission, draft;
-comment on column drafting_cost.draft_token_ms is '{"label": "One drafted token", "unit": "ms", "direction": "lower"}';

@@ -47,7 +47,7 @@ select
   entry.draft.parameters_b as draft_parameters_b,
   entry.draft.file_gb as draft_file_gb,
   entry.method,
-  method_label(nullif(entry.method, 'none')) as method_label,
+  speculation_label(entry.method) as method_label,
   entry.n_max as depth,
   entry.task,
   entry.placement.target_gpu_layers,
@@ -64,13 +64,3 @@ select
   entry.note
 from placed
 order by source, position;
-comment on column published_row.ram_gib is '{"label": "Main memory", "unit": "GiB", "direction": "none"}';
-comment on column published_row.parameters_b is '{"label": "Parameters", "unit": "billions", "direction": "none"}';
-comment on column published_row.active_parameters_b is '{"label": "Active parameters", "unit": "billions", "direction": "none"}';
-comment on column published_row.file_gb is '{"label": "Weights", "unit": "GB as printed", "direction": "lower"}';
-comment on column published_row.draft_parameters_b is '{"label": "Parameters of the draft", "unit": "billions", "direction": "none"}';
-comment on column published_row.draft_file_gb is '{"label": "Weights of the draft", "unit": "GB as printed", "direction": "lower"}';
-comment on column published_row.target_gpu_layers is '{"label": "Target layers on the GPU", "unit": "layers", "direction": "none"}';
-comment on column published_row.target_layers is '{"label": "Target layers", "unit": "layers", "direction": "none"}';
-comment on column published_row.draft_gpu_layers is '{"label": "Draft layers on the GPU", "unit": "layers", "direction": "none"}';
-comment on column published_row.temperature is '{"label": "Sampling temperature", "unit": "number", "direction": "none"}';

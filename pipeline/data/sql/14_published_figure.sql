@@ -19,6 +19,3 @@ figures as (
 select source, row_id, position, figure_position, figure.*
 from figures
 order by source, position, figure_position;
-comment on column published_figure.figure_position is '{"label": "Position in the row", "unit": "rank", "direction": "none"}';
-comment on column published_figure.value is '{"label": "Value", "unit": "as the quantity says", "direction": "none"}';
-comment on column published_figure.high is '{"label": "Upper end of the range", "unit": "as the quantity says", "direction": "none"}';

@@ -11,10 +11,3 @@ select
   measured."interval".high as total_high
 from listed
 order by submission, measured.concurrency, measured.arm;
-comment on column throughput.concurrency is '{"label": "Concurrency", "unit": "requests", "direction": "none"}';
-comment on column throughput.passes is '{"label": "Whole passes", "unit": "passes", "direction": "higher"}';
-comment on column throughput.stream_tps is '{"label": "Rate of one stream", "unit": "tokens/s", "direction": "higher"}';
-comment on column throughput.total_tps is '{"label": "Rate of all streams", "unit": "tokens/s", "direction": "higher"}';
-comment on column throughput.total_speedup is '{"label": "Speedup of the total", "unit": "×", "direction": "higher"}';
-comment on column throughput.total_low is '{"label": "Speedup of the total, lower bound", "unit": "×", "direction": "higher"}';
-comment on column throughput.total_high is '{"label": "Speedup of the total, upper bound", "unit": "×", "direction": "higher"}';

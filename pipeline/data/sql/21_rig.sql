@@ -33,5 +33,3 @@ select
 from placed
 group by rig
 order by rig;
-comment on column rig.submissions is '{"label": "Submissions", "unit": "submissions", "direction": "higher"}';
-comment on column rig.contributors is '{"label": "Contributors", "unit": "people", "direction": "higher"}';

@@ -16,4 +16,3 @@ from setup
 where counted
 group by device
 order by device;
-comment on column device.rigs is '{"label": "Rigs", "unit": "rigs", "direction": "higher"}';

@@ -7,7 +7,7 @@ select
   arm.method,
   arm.method_label,
   arm.depth,
-  nullif(concat_ws(' ', arm.draft_name, arm.draft_quantisation), '') as draft_label,
+  setting.draft_label,
   arm.concurrency,
   arm.outcome,
   arm.reason,
@@ -16,4 +16,5 @@ select
 from estimate
 join setup using (submission)
 join arm using (submission, arm)
+join setting using (submission, arm)
 order by submission, arm.position, task;

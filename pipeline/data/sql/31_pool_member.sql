@@ -2,16 +2,24 @@
 -- Every pool carries its tier: measured and imported evidence never meet. A cell also carries its
 -- engine (two runners draft and count differently) and its concurrency; pools over cells hold
 -- single requests only, for what a batch leaves of a speedup is another question (concurrency_view).
+-- `series` is the address of a cell without its concurrency, task and tier.
 create table pool_member as
 with judged as (
-  select * from evidence where role = 'speculation' and counted
+  select
+    evidence.*,
+    setting.setting,
+    setting.draft as draft_slug,
+    identity.quantisation as quantisation_slug,
+    concat_ws('-', identity.place, setting.setting) as series
+  from evidence
+  join identity using (submission)
+  join setting using (submission, arm)
+  where evidence.role = 'speculation' and evidence.counted
 ),
 as_cell as (
   select
     'cell' as pool_kind,
-    slug(concat_ws(' ', device_label, backend, other_engine(engine_label), target_label,
-      quantisation, method_label,
-      'n' || depth, draft_label, 'c' || concurrency)) || '--' || task || '--' || tier as pool,
+    series || '-c' || concurrency || '--' || task || '--' || tier as pool,
     *
   from judged
 ),

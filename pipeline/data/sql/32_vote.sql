@@ -20,4 +20,3 @@ from pool_member
 where speedup is not null and speedup > 0
 group by pool, voter
 order by pool, voter;
-comment on column vote.evidence is '{"label": "Pieces of evidence", "unit": "estimates", "direction": "higher"}';

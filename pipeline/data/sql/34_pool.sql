@@ -61,6 +61,3 @@ from counted
 left join voted using (pool)
 left join pool_interval using (pool)
 order by pool_kind, pool;
-comment on column pool.votes is '{"label": "Votes", "unit": "contributors × machines", "direction": "higher"}';
-comment on column pool.quick_submissions is '{"label": "Quick submissions", "unit": "submissions", "direction": "none"}';
-comment on column pool.preview_submissions is '{"label": "Local previews", "unit": "submissions", "direction": "none"}';

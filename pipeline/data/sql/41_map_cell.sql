@@ -84,9 +84,3 @@ from squares
 left join best using (device, size_class, backend, task, tier)
 left join fallback using (device, size_class, backend, task, tier)
 order by tier, task, device, backend, size_order;
-comment on column map_cell.cells is '{"label": "Cells", "unit": "cells", "direction": "higher"}';
-comment on column map_cell.helping_cells is '{"label": "Cells that gain", "unit": "cells", "direction": "higher"}';
-comment on column map_cell.losing_cells is '{"label": "Cells that lose", "unit": "cells", "direction": "lower"}';
-comment on column map_cell.failed_cells is '{"label": "Cells without a figure", "unit": "cells", "direction": "lower"}';
-comment on column map_cell.default_speedup is '{"label": "Speedup of the default", "unit": "×", "direction": "higher"}';
-comment on column map_cell.default_depth is '{"label": "Depth of the default", "unit": "tokens", "direction": "none"}';

@@ -76,16 +76,3 @@ left join run using (tier)
 left join judged using (tier)
 left join extremes using (tier)
 order by tier desc;
-comment on column headline.devices is '{"label": "Devices", "unit": "devices", "direction": "higher"}';
-comment on column headline.targets is '{"label": "Targets", "unit": "models", "direction": "higher"}';
-comment on column headline.unclear_cells is '{"label": "Cells without a clear difference", "unit": "cells", "direction": "none"}';
-comment on column headline.slower_cells is '{"label": "Cells below 1.0×", "unit": "cells", "direction": "lower"}';
-comment on column headline.confirmed_cells is '{"label": "Cells with two votes or more", "unit": "cells", "direction": "higher"}';
-comment on column headline.helping_share is '{"label": "Share that gains", "unit": "fraction", "direction": "higher"}';
-comment on column headline.losing_share is '{"label": "Share that loses", "unit": "fraction", "direction": "lower"}';
-comment on column headline.unclear_share is '{"label": "Share without a clear difference", "unit": "fraction", "direction": "none"}';
-comment on column headline.failed_share is '{"label": "Share without a figure", "unit": "fraction", "direction": "lower"}';
-comment on column headline.slower_share is '{"label": "Share below 1.0×", "unit": "fraction", "direction": "lower"}';
-comment on column headline.best_speedup is '{"label": "Highest speedup", "unit": "×", "direction": "higher"}';
-comment on column headline.worst_speedup is '{"label": "Lowest speedup", "unit": "×", "direction": "higher"}';
-comment on column headline.median_speedup is '{"label": "Median speedup", "unit": "×", "direction": "higher"}';

@@ -8,4 +8,3 @@ select
 from cell
 where tokens_per_round is not null and round_cost is not null
 order by cell;
-comment on column break_even.margin_tokens is '{"label": "Tokens per round beyond the break-even", "unit": "tokens", "direction": "higher"}';

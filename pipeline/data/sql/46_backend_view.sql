@@ -27,4 +27,3 @@ from described
 join backends using (device)
 join pool using (pool)
 order by tier desc, device, size_order, task, method, backend;
-comment on column backend_view.device_backends is '{"label": "Backends measured on this device", "unit": "backends", "direction": "higher"}';

@@ -22,4 +22,3 @@ select
 from evidence
 where counted and task = 'all' and identical is not null
 order by submission, arm;
-comment on column exactness.identical_share is '{"label": "Share of identical outputs", "unit": "fraction", "direction": "higher"}';

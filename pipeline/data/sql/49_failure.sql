@@ -21,7 +21,7 @@ select
   arm.method,
   arm.method_label,
   arm.depth,
-  nullif(concat_ws(' ', arm.draft_name, arm.draft_quantisation), '') as draft_label,
+  setting.draft_label,
   setup.tier,
   setup.counted,
   setup.device,
@@ -34,5 +34,6 @@ select
   setup.measured_from
 from failures
 join arm using (submission, arm)
+join setting using (submission, arm)
 join setup using (submission)
 order by submission, arm, scope, reason;

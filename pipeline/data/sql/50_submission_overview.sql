@@ -64,6 +64,3 @@ left join prompts using (submission)
 left join flags using (submission)
 left join arms using (submission)
 order by submission;
-comment on column submission_overview.flags is '{"label": "Flags", "unit": "flags", "direction": "lower"}';
-comment on column submission_overview.best_interval_low is '{"label": "Lower bound of the best arm", "unit": "×", "direction": "higher"}';
-comment on column submission_overview.best_interval_high is '{"label": "Upper bound of the best arm", "unit": "×", "direction": "higher"}';

@@ -6,4 +6,3 @@ select
 from submission_overview
 where counted
 order by recency;
-comment on column newest.recency is '{"label": "Recency", "unit": "rank", "direction": "none"}';

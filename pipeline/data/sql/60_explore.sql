@@ -2,20 +2,17 @@
 -- `setup` names the cell without its task: what one arm is, wherever the page is shared.
 create table explore as
 with members as (
-  select pool_member.*, gpu.vendor, gpu.name as gpu_name, submission.cpu_name
+  select pool_member.*, identity.vendor
   from pool_member
-  join submission using (submission)
-  left join gpu on gpu.submission = pool_member.submission and gpu.position = 1
+  join identity using (submission)
   where pool_kind = 'cell'
 ),
 newest as (
   select
     pool as cell,
     any_value(submission order by measured_from desc, submission) as submission,
-    any_value(
-      if(device_kind = 'gpu', coalesce(vendor, vendor_of(gpu_name)), vendor_of(cpu_name))
-      order by measured_from desc, submission
-    ) as vendor
+    any_value(vendor order by measured_from desc, submission) as vendor,
+    any_value(series order by submission) as series
   from members
   group by pool
 )
@@ -25,7 +22,8 @@ select
     coalesce(draft_label, ''), coalesce(concurrency, 1), tier, other_engine(engine_label)))[:10]
     as setup,
   newest.submission,
-  newest.vendor
+  newest.vendor,
+  newest.series
 from cell
 join newest using (cell)
 order by task = 'all', speedup desc nulls last, cell;

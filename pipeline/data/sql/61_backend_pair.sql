@@ -39,12 +39,3 @@ join explore as other
   and one.task = other.task and one.tier = other.tier
 where one.speedup is not null and other.speedup is not null
 order by abs(ln(speedup_ratio)) desc, one.cell, other.cell;
-comment on column backend_pair.first_speedup is '{"label": "Speedup, first backend", "unit": "×", "direction": "higher"}';
-comment on column backend_pair.first_low is '{"label": "Speedup, first backend, lower bound", "unit": "×", "direction": "higher"}';
-comment on column backend_pair.first_high is '{"label": "Speedup, first backend, upper bound", "unit": "×", "direction": "higher"}';
-comment on column backend_pair.first_round_cost is '{"label": "Round cost R, first backend", "unit": "baseline tokens", "direction": "lower"}';
-comment on column backend_pair.second_speedup is '{"label": "Speedup, second backend", "unit": "×", "direction": "higher"}';
-comment on column backend_pair.second_low is '{"label": "Speedup, second backend, lower bound", "unit": "×", "direction": "higher"}';
-comment on column backend_pair.second_high is '{"label": "Speedup, second backend, upper bound", "unit": "×", "direction": "higher"}';
-comment on column backend_pair.second_round_cost is '{"label": "Round cost R, second backend", "unit": "baseline tokens", "direction": "lower"}';
-comment on column backend_pair.speedup_ratio is '{"label": "First speedup over second", "unit": "ratio", "direction": "none"}';

@@ -4,9 +4,7 @@
 create table concurrency_view as
 with listed as (
   select
-    explore.*,
-    slug(concat_ws(' ', device_label, backend, other_engine(engine_label), target_label,
-      quantisation, method_label, 'n' || depth, draft_label, tier)) as series,
+    explore.* replace (series || '-' || tier as series),
     concat_ws(' · ', device_label, backend, engine_label, target_label || ' ' || quantisation)
       as place_label,
     concat_ws(' · ', method_label, 'depth ' || depth, draft_label) as arm_label
@@ -17,7 +15,7 @@ told as (
     throughput.submission,
     arm.method,
     arm.depth,
-    nullif(concat_ws(' ', arm.draft_name, arm.draft_quantisation), '') as draft_label,
+    setting.draft_label,
     throughput.concurrency,
     any_value(throughput.stream_tps order by arm.position) as stream_tps,
     any_value(throughput.total_tps order by arm.position) as total_tps,
@@ -26,6 +24,7 @@ told as (
     any_value(throughput.total_high order by arm.position) as total_high
   from throughput
   join arm using (submission, arm)
+  join setting using (submission, arm)
   group by all
 )
 select

@@ -43,5 +43,3 @@ select
 from placed
 where place.key is not null
 order by observation, part, level_order;
-comment on column advice_member.level_order is '{"label": "Order of the level", "unit": "rank", "direction": "none"}';
-comment on column advice_member.log_value is '{"label": "Logarithm of the value", "unit": "natural logarithm", "direction": "none"}';

@@ -10,4 +10,3 @@ select
 from advice_member
 group by advice_pool, voter
 order by advice_pool, voter;
-comment on column advice_vote.mean_log is '{"label": "Mean logarithm", "unit": "natural logarithm", "direction": "none"}';

@@ -28,4 +28,3 @@ select voted.*, behind.nearest
 from voted
 join behind using (advice_pool)
 order by advice_pool;
-comment on column advice_pool.squares is '{"label": "Squared distances from the mean", "unit": "squared logarithm", "direction": "lower"}';

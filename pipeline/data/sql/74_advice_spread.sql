@@ -84,5 +84,3 @@ qualify row_number() over (
   partition by usable.left_out, levels.level, levels.method order by wider.level_order
 ) = 1
 order by levels.level, levels.method, usable.left_out nulls first;
-comment on column advice_spread.freedom is '{"label": "Degrees of freedom", "unit": "votes", "direction": "higher"}';
-comment on column advice_spread.variance is '{"label": "Variance between voters", "unit": "squared logarithm", "direction": "lower"}';

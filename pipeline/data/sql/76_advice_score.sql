@@ -31,6 +31,3 @@ select
 from joined
 left join incoming_reach using (freedom)
 order by observation;
-comment on column advice_score.advised_log is '{"label": "Advised without this voter", "unit": "logarithm", "direction": "none"}';
-comment on column advice_score.spread_half_width is '{"label": "Half-width by the spreads alone", "unit": "logarithm", "direction": "lower"}';
-comment on column advice_score.fold is '{"label": "Fold of the voter", "unit": "number", "direction": "none"}';

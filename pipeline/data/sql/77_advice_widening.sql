@@ -40,5 +40,3 @@ select
 from overall
 join by_method on by_method.left_out is not distinct from overall.left_out
 order by by_method.method, overall.left_out nulls first;
-comment on column advice_widening.left_out is '{"label": "Fold left out", "unit": "number", "direction": "none"}';
-comment on column advice_widening.widening is '{"label": "Widening of the interval", "unit": "ratio", "direction": "lower"}';

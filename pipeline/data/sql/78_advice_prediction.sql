@@ -30,11 +30,3 @@ select
   submission_list[1] as submission
 from predicted
 order by observation;
-comment on column advice_prediction.advised_speedup is '{"label": "Advised without this voter", "unit": "×", "direction": "higher"}';
-comment on column advice_prediction.advised_low is '{"label": "Advised, lower bound", "unit": "×", "direction": "higher"}';
-comment on column advice_prediction.advised_high is '{"label": "Advised, upper bound", "unit": "×", "direction": "higher"}';
-comment on column advice_prediction.advised_error is '{"label": "Error of the advice", "unit": "fraction", "direction": "lower"}';
-comment on column advice_prediction.cost_votes is '{"label": "Votes behind the round cost", "unit": "contributors × machines", "direction": "higher"}';
-comment on column advice_prediction.yield_votes is '{"label": "Votes behind the tokens per round", "unit": "contributors × machines", "direction": "higher"}';
-comment on column advice_prediction.advised_round_cost is '{"label": "Advised round cost R", "unit": "baseline tokens", "direction": "lower"}';
-comment on column advice_prediction.advised_tokens_per_round is '{"label": "Advised tokens per round", "unit": "tokens", "direction": "higher"}';

@@ -16,9 +16,3 @@ where advised_speedup is not null
 group by grouping sets ((cost_level, yield_level), ())
 having count(*) > 0
 order by cost_level nulls first, yield_level;
-comment on column advice_error.predictions is '{"label": "Predictions", "unit": "predictions", "direction": "higher"}';
-comment on column advice_error.voters is '{"label": "Voters predicted", "unit": "contributors × machines", "direction": "higher"}';
-comment on column advice_error.median_error is '{"label": "Median error", "unit": "fraction", "direction": "lower"}';
-comment on column advice_error.high_error is '{"label": "Nine of ten errors are below", "unit": "fraction", "direction": "lower"}';
-comment on column advice_error.with_interval is '{"label": "Predictions with an interval", "unit": "predictions", "direction": "higher"}';
-comment on column advice_error.held is '{"label": "Intervals that held", "unit": "fraction", "direction": "higher"}';

@@ -87,5 +87,3 @@ from squares
 group by device, backend, size_class, size_order, method
 having count(*) filter (own_votes < 2) > 0
 order by wanted desc, device, backend, size_order, method;
-comment on column wanted.confirmed_tasks is '{"label": "Tasks with two voters or more", "unit": "tasks", "direction": "higher"}';
-comment on column wanted.wanted is '{"label": "How much it is wanted", "unit": "votes", "direction": "higher"}';

@@ -5,13 +5,13 @@
 create table build_step as
 with built as (
   select
-    slug(concat_ws(' ', voter, device, backend, runner, target_label, quantisation, method_label,
-      'n' || depth, draft_label, 'c' || concurrency)) as series,
+    concat_ws('-', lower(replace(voter, '@', '-')), device, backend, runner, target,
+      quantisation_slug, setting, 'c' || concurrency) as series,
     voter, device, device_label, backend, runner, engine_name, engine_build,
     target, target_label, quantisation, method, method_label, depth, draft_label,
     speedup, interval_low, interval_high, verdict, baseline_tps, tps, submission, measured_from
-  from evidence
-  where counted and task = 'all' and role = 'speculation' and tier = 'measured'
+  from pool_member
+  where pool_kind = 'cell' and task = 'all' and tier = 'measured'
     and speedup is not null
 ),
 newest as (
@@ -42,7 +42,3 @@ select
   end as step
 from compared
 order by series, build_order;
-comment on column build_step.builds is '{"label": "Builds of this setting", "unit": "builds", "direction": "higher"}';
-comment on column build_step.build_order is '{"label": "Position among the builds", "unit": "rank", "direction": "none"}';
-comment on column build_step.speedup_change is '{"label": "Speedup against the build before", "unit": "×", "direction": "higher"}';
-comment on column build_step.baseline_change is '{"label": "Baseline against the build before", "unit": "×", "direction": "higher"}';

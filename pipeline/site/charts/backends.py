@@ -9,7 +9,7 @@ import altair as alt
 from pipeline.site.charts.intervals import interval_rows
 from pipeline.site.charts.model import Definition, Row
 from pipeline.site.charts.theme import backend_colours
-from pipeline.site.charts.words import counted, times
+from schemas.vocabulary import say
 
 COLUMNS = {
     "device_label": "Device",
@@ -51,15 +51,15 @@ def takeaway(rows: list[Row]) -> str:
     settings = rows[0]["settings"]
     part = f" Shown are the {len(groups)} of {settings} settings in which it matters most."
     return (
-        f"The backend matters most for {high['line_label']}: {times(high['speedup'])} with"
-        f" {high['backend']}, {times(low['speedup'])} with {low['backend']}."
+        f"The backend matters most for {high['line_label']}: {say.times(high['speedup'])} with"
+        f" {high['backend']}, {say.times(low['speedup'])} with {low['backend']}."
         f"{part if settings > len(groups) else ''}"
     )
 
 
 def alt_text(rows: list[Row]) -> str:
     lines = len({row["line_label"] for row in rows})
-    return f"Speedup with 95 % interval for {counted(lines, 'setting')}, one point per backend."
+    return f"Speedup with 95 % interval for {say.count(lines, 'setting')}, one point per backend."
 
 
 def _ratio(rows: list[Row]) -> float:

@@ -9,7 +9,7 @@ import altair as alt
 from pipeline.site.charts.intervals import POINT_PX2
 from pipeline.site.charts.model import Definition, Row
 from pipeline.site.charts.theme import method_colour, method_scales, method_shape
-from pipeline.site.charts.words import counted
+from schemas.vocabulary import say
 
 ISO_SPEEDUPS = (0.5, 1.0, 2.0, 4.0)
 COLUMNS = {
@@ -64,14 +64,14 @@ def takeaway(rows: list[Row]) -> str:
     lost = sum(bool(row["cannot_win"]) for row in rows)
     subject = "a round costs" if lost == 1 else "rounds cost"
     return (
-        f"{won} of {counted(len(rows), 'cell')} yield more tokens a round than the round"
+        f"{won} of {say.count(len(rows), 'cell')} yield more tokens a round than the round"
         f" costs; in {lost or 'none'} {subject} more than even a fully accepted draft returns."
     )
 
 
 def alt_text(rows: list[Row]) -> str:
     return (
-        f"Tokens per round against round cost for {counted(len(rows), 'cell')}; above the line of"
+        f"Tokens per round against round cost for {say.count(len(rows), 'cell')}; above the line of"
         " equal values speculation wins."
     )
 

@@ -7,7 +7,7 @@ import altair as alt
 from pipeline.site.charts.intervals import POINT_PX2, speedup_axis, unity
 from pipeline.site.charts.model import Definition, Row
 from pipeline.site.charts.theme import NEUTRAL
-from pipeline.site.charts.words import counted
+from schemas.vocabulary import say
 
 COLUMNS = {
     "setting_label": "Setting",
@@ -66,18 +66,17 @@ def picture(rows: list[Row]) -> alt.TopLevelMixin:
 
 def takeaway(rows: list[Row]) -> str:
     steps = [row for row in rows if row["step_label"] != "none"]
-    settings = counted(len({row["line"] for row in rows}), "setting")
+    settings = say.count(len({row["line"] for row in rows}), "setting")
     if not steps:
         return f"No step has been detected in {settings}."
     slower = sum(row["step_label"] == "slower" for row in steps)
-    return (
-        f"{counted(len(steps), 'step')} detected in {settings}, {slower or 'none'} of them slower."
-    )
+    found = say.count(len(steps), "step")
+    return f"{found} detected in {settings}, {slower or 'none'} of them slower."
 
 
 def alt_text(rows: list[Row]) -> str:
     settings = len({row["line"] for row in rows})
-    return f"Speedup with 95 % interval by engine build for {counted(settings, 'setting')}."
+    return f"Speedup with 95 % interval by engine build for {say.count(settings, 'setting')}."
 
 
 def _moment(row: Row) -> tuple[str, str]:

@@ -9,7 +9,7 @@ import altair as alt
 from pipeline.site.charts.intervals import POINT_PX2, speedup_axis, unity
 from pipeline.site.charts.model import Definition, Row
 from pipeline.site.charts.theme import method_colour, method_scales, method_shape
-from pipeline.site.charts.words import counted, times
+from schemas.vocabulary import say
 
 COLUMNS = {
     "place_label": "Where",
@@ -59,8 +59,8 @@ def takeaway(rows: list[Row]) -> str:
     lost = sum(alone["speedup"] > 1 > crowd["speedup"] for alone, crowd in ends)
     alone, crowd = max(ends, key=lambda pair: pair[0]["speedup"] / pair[1]["speedup"])
     change = (
-        f"from {times(alone['speedup'])} with {counted(alone['concurrency'], 'request')}"
-        f" at once to {times(crowd['speedup'])} with {crowd['concurrency']}"
+        f"from {say.times(alone['speedup'])} with {say.count(alone['concurrency'], 'request')}"
+        f" at once to {say.times(crowd['speedup'])} with {crowd['concurrency']}"
     )
     if len(ends) == 1:
         return f"The speedup of one stream goes {change}."
@@ -78,7 +78,7 @@ def _by_series(rows: list[Row]) -> list[list[Row]]:
 
 def alt_text(rows: list[Row]) -> str:
     series = len({row["series"] for row in rows})
-    return f"Speedup by requests in flight at once for {counted(series, 'series')}."
+    return f"Speedup by requests in flight at once for {say.count(series, 'series', 'series')}."
 
 
 CONCURRENCY = Definition(

@@ -24,9 +24,6 @@ select
 from map_cell
 where tier = $tier and device = $device
 order by
-  list_position(
-    ['all', 'code', 'math', 'reasoning', 'summarization', 'chat', 'json', 'creative', 'translation'],
-    task
-  ) nulls last,
+  task_order(task),
   line_label,
   size_order;

@@ -5,8 +5,8 @@ from __future__ import annotations
 import altair as alt
 
 from pipeline.site.charts.model import Row
-from pipeline.site.charts.theme import BAND_PX, NEUTRAL, SIZE_CLASSES
-from pipeline.site.charts.words import sign
+from pipeline.site.charts.theme import BAND_PX, NEUTRAL
+from schemas.vocabulary import SIZES, VERDICTS
 
 LEAST_DOMAIN = 2.0  # the colour scale reaches at least from half to double
 TOOLTIP = {
@@ -35,7 +35,7 @@ def heat(rows: list[Row], *, line_title: str | None) -> alt.LayerChart:
         x=alt.X(
             "size_class:O",
             title="Target model (parameters)",
-            sort=list(SIZE_CLASSES),
+            sort=[size.label for size in SIZES.values()],
             axis=alt.Axis(orient="top", labelAngle=0, domain=False, ticks=False),
         ),
         y=alt.Y(
@@ -93,7 +93,7 @@ def _numbers(base: alt.Chart) -> alt.Chart:
 
 def _with_label(row: Row) -> Row:
     speedup = row["speedup"]
-    label = "" if speedup is None else f"{speedup:.2f} {sign(row['verdict'])}"
+    label = "" if speedup is None else f"{speedup:.2f} {VERDICTS[row['verdict']].sign}"
     return {**row, "label": label}
 
 

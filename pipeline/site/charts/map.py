@@ -6,7 +6,8 @@ import altair as alt
 
 from pipeline.site.charts.heat import COLUMNS, heat
 from pipeline.site.charts.model import Definition, Row
-from pipeline.site.charts.words import counted, spread, times
+from pipeline.site.charts.words import speedup
+from schemas.vocabulary import say
 
 
 def picture(rows: list[Row]) -> alt.TopLevelMixin:
@@ -18,23 +19,20 @@ def takeaway(rows: list[Row]) -> str:
     measured = [row for row in rows if row["speedup"] is not None]
     tried = sum(row["cells"] for row in rows if row["cells"] is not None)
     losing = sum(row["losing_cells"] for row in rows if row["cells"] is not None)
-    share = f"{losing} of {counted(tried, 'measured setting')} clearly lost speed"
+    share = f"{losing} of {say.count(tried, 'measured setting')} clearly lost speed"
     if not measured:
         return f"No figure over these tasks yet; {share}."
     best = max(measured, key=lambda row: row["speedup"])
     where = f"{best['line_label']} with a target of {best['size_class']}"
-    return (
-        f"The best case is {times(best['speedup'])}{spread(best)} on {where}"
-        f" ({best['method_label']}); {share}."
-    )
+    return f"The best case is {speedup(best)} on {where} ({best['method_label']}); {share}."
 
 
 def alt_text(rows: list[Row]) -> str:
     measured = sum(row["speedup"] is not None for row in rows)
     lines = len({row["line_label"] for row in rows})
     return (
-        f"Heat map of {counted(lines, 'row')} by size of the target model:"
-        f" {counted(measured, 'square')} with the best speedup measured, the others grey."
+        f"Heat map of {say.count(lines, 'row')} by size of the target model:"
+        f" {say.count(measured, 'square')} with the best speedup measured, the others grey."
     )
 
 

@@ -14,8 +14,7 @@ lines as (
   from chosen
 ),
 classes as (
-  select * from (values ('<1B', 0), ('1–3B', 1), ('3–8B', 2), ('8–16B', 3), ('16–40B', 4), ('>40B', 5))
-    as listed (size_class, size_order)
+  select label as size_class, position as size_order from vocabulary_size where not unknown
   union
   select distinct size_class, size_order from chosen
 )

@@ -7,7 +7,8 @@ import altair as alt
 from pipeline.site.charts.intervals import POINT_PX2, speedup_axis, unity
 from pipeline.site.charts.model import Definition, Row
 from pipeline.site.charts.theme import method_colour, method_scales, method_shape
-from pipeline.site.charts.words import counted, spread, times
+from pipeline.site.charts.words import speedup
+from schemas.vocabulary import say
 
 COLUMNS = {
     "method_label": "Method",
@@ -51,14 +52,14 @@ def takeaway(rows: list[Row]) -> str:
     best = max(rows, key=lambda row: row["speedup"])
     return (
         f"{best['method_label']} at depth {best['depth']} does best:"
-        f" {times(best['speedup'])}{spread(best)} over"
-        f" {counted(best['submissions'], 'submission')}."
+        f" {speedup(best)} over"
+        f" {say.count(best['submissions'], 'submission')}."
     )
 
 
 def alt_text(rows: list[Row]) -> str:
     methods = len({row["method"] for row in rows})
-    return f"Speedup with 95 % interval by depth for {counted(methods, 'method')}."
+    return f"Speedup with 95 % interval by depth for {say.count(methods, 'method')}."
 
 
 METHODS = Definition(

@@ -8,7 +8,7 @@ import altair as alt
 
 from pipeline.site.charts.intervals import POINT_PX2
 from pipeline.site.charts.model import Definition, Row
-from pipeline.site.charts.words import counted
+from schemas.vocabulary import say
 
 COLUMNS = {
     "kind": "Predicted from",
@@ -67,13 +67,13 @@ def takeaway(rows: list[Row]) -> str:
     for kind in KINDS:
         errors = [row["off_by"] for row in rows if row["kind"] == kind]
         if errors:
-            number = counted(len(errors), "prediction")
-            parts.append(f"{kind}: {number}, off by {median(errors) * 100:.1f} % in the median")
+            number = say.count(len(errors), "prediction")
+            parts.append(f"{kind}: {number}, off by {say.percent(median(errors), 1)} in the median")
     return "; ".join(parts) + "."
 
 
 def alt_text(rows: list[Row]) -> str:
-    return f"Measured against predicted speedup for {counted(len(rows), 'prediction')}."
+    return f"Measured against predicted speedup for {say.count(len(rows), 'prediction')}."
 
 
 PREDICTIONS = Definition(

@@ -6,7 +6,7 @@ import altair as alt
 
 from pipeline.site.charts.intervals import LINE_PX, SpeedupAxis, lines_of_words, unity
 from pipeline.site.charts.model import Definition, Row
-from pipeline.site.charts.words import counted, times
+from schemas.vocabulary import say
 
 FASTER, SLOWER = "#0A7BBF", "#C77F00"
 BAR_PX = 14
@@ -62,15 +62,15 @@ def takeaway(rows: list[Row]) -> str:
     low = min(row["speedup"] for row in rows)
     high = max(row["high"] or row["speedup"] for row in rows)
     slower = sum((row["high"] or row["speedup"]) < 1 for row in rows)
-    where = "" if sources == 1 else f" in {counted(sources, 'source')}"
+    where = "" if sources == 1 else f" in {say.count(sources, 'source')}"
     return (
-        f"{counted(len(rows), 'printed speedup')}{where}, from {times(low)} to {times(high)};"
-        f" {slower or 'none'} of them {'is' if slower == 1 else 'are'} below 1."
+        f"{say.count(len(rows), 'printed speedup')}{where}, from {say.times(low)} to"
+        f" {say.times(high)}; {slower or 'none'} of them {'is' if slower == 1 else 'are'} below 1."
     )
 
 
 def alt_text(rows: list[Row]) -> str:
-    return f"Bars of {counted(len(rows), 'published speedup')}, each with the text as printed."
+    return f"Bars of {say.count(len(rows), 'published speedup')}, each with the text as printed."
 
 
 PUBLISHED_BARS = Definition(

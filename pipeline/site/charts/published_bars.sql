@@ -7,7 +7,7 @@ select
   kind,
   nullif(
     concat_ws(
-      ' · ', device_label, backend, target_name, draft_name, method_label(nullif(method, 'none')),
+      ' · ', device_label, backend, target_name, draft_name, speculation_label(method),
       task_label(task)
     ),
     ''
@@ -17,7 +17,7 @@ select
     '|',
     concat_ws(' / ', source, row_id, figure_position),
     coalesce(nullif(concat_ws(' ', device_label, backend), ''), split_part(place, ';', 1)),
-    coalesce(target_name, method_label(nullif(method, 'none'))),
+    coalesce(target_name, speculation_label(method)),
     if(task is null, 'with ' || draft_name, task_label(task))
   ) as bar_label,
   device_label,

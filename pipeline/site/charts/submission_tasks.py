@@ -7,7 +7,8 @@ import altair as alt
 from pipeline.site.charts.intervals import interval_rows
 from pipeline.site.charts.model import Definition, Row
 from pipeline.site.charts.theme import METHOD_COLOURS, NEUTRAL
-from pipeline.site.charts.words import counted, spread, times
+from pipeline.site.charts.words import speedup
+from schemas.vocabulary import say
 
 COLUMNS = {
     "task_label": "Task",
@@ -46,12 +47,12 @@ def takeaway(rows: list[Row]) -> str:
     overall = [row for row in judged if row["task"] == "all"]
     best = max(overall or judged, key=lambda row: row["speedup"])
     scope = "over all tasks" if overall else f"on {best['task_label']}"
-    return f"{best['arm_label']} reaches {times(best['speedup'])}{spread(best)} {scope}."
+    return f"{best['arm_label']} reaches {speedup(best)} {scope}."
 
 
 def alt_text(rows: list[Row]) -> str:
     tasks = len({row["task"] for row in rows})
-    return f"Speedup with 95 % interval for {counted(tasks, 'task')}, one point per arm."
+    return f"Speedup with 95 % interval for {say.count(tasks, 'task')}, one point per arm."
 
 
 SUBMISSION_TASKS = Definition(

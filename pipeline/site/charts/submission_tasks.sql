@@ -30,8 +30,5 @@ select
   trials
 from described
 order by
-  list_position(
-    ['all', 'code', 'math', 'reasoning', 'summarization', 'chat', 'json', 'creative', 'translation'],
-    task
-  ) nulls last,
+  task_order(task),
   arm;

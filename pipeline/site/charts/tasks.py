@@ -7,7 +7,8 @@ import altair as alt
 from pipeline.site.charts.intervals import cut_off, interval_rows
 from pipeline.site.charts.model import Definition, Row
 from pipeline.site.charts.theme import method_scales
-from pipeline.site.charts.words import counted, spread, times
+from pipeline.site.charts.words import speedup
+from schemas.vocabulary import say
 
 COLUMNS = {
     "task_label": "Task",
@@ -46,8 +47,8 @@ def takeaway(rows: list[Row]) -> str:
     best = max(single, key=lambda row: row["speedup"])
     worst = min(single, key=lambda row: row["speedup"])
     return (
-        f"The highest median is {times(best['speedup'])}{spread(best)}, {best['method_label']} on"
-        f" {best['task_label']}; the lowest is {times(worst['speedup'])}{spread(worst)},"
+        f"The highest median is {speedup(best)}, {best['method_label']} on"
+        f" {best['task_label']}; the lowest is {speedup(worst)},"
         f" {worst['method_label']} on {worst['task_label']}."
         f"{' A line that reaches the edge goes on beyond it.' if cut_off(rows) else ''}"
     )
@@ -55,7 +56,7 @@ def takeaway(rows: list[Row]) -> str:
 
 def alt_text(rows: list[Row]) -> str:
     tasks = len({row["task"] for row in rows})
-    return f"Speedup with 95 % interval for {counted(tasks, 'task')}, one point per method."
+    return f"Speedup with 95 % interval for {say.count(tasks, 'task')}, one point per method."
 
 
 TASKS = Definition(

@@ -21,8 +21,5 @@ select
 from task_view
 where tier = $tier and speedup is not null
 order by
-  list_position(
-    ['all', 'code', 'math', 'reasoning', 'summarization', 'chat', 'json', 'creative', 'translation'],
-    task
-  ) nulls last,
+  task_order(task),
   method;

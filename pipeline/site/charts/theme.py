@@ -14,6 +14,7 @@ from typing import Any, Literal, TypeAlias
 import altair as alt
 
 from pipeline.site.charts.model import Row
+from schemas.vocabulary import METHODS
 
 Scheme = Literal["light", "dark"]
 Scale: TypeAlias = "tuple[list[str], list[str]]"  # domain and range
@@ -22,44 +23,12 @@ SCHEMES: tuple[Scheme, ...] = ("light", "dark")
 FONT = "sans-serif"
 STATIC_WIDTH_PX = 720
 BAND_PX = 30
-NEUTRAL = "#808A99"
 METHOD = "method_label:N"
 
-# After Okabe & Ito's palette for colour-blind readers, evened out in lightness for both grounds.
-METHOD_COLOURS = {
-    "draft-model": "#0A7BBF",
-    "prompt-lookup": "#C77F00",
-    "ngram-simple": "#A08000",
-    "ngram-map-k": "#9A6A4F",
-    "ngram-map-k4v": "#B0607A",
-    "ngram-mod": "#8C7AC6",
-    "ngram-cache": "#4F8F8B",
-    "suffix": "#3A93C9",
-    "mtp": "#CC79A7",
-    "eagle3": "#009E73",
-    "dflash": "#D55E00",
-    "dspark": "#BE6FA0",
-    "other": NEUTRAL,
-}
-STAR = "M0,-1L.3,-.4L1,-.3L.5,.1L.6,.8L0,.5L-.6,.8L-.5,.1L-1,-.3L-.3,-.4Z"
-HEXAGON = "M0.87,0.5L0,1L-0.87,0.5L-0.87,-0.5L0,-1L0.87,-0.5Z"
-HOURGLASS = "M-0.9,-1L0.9,-1L0,0L0.9,1L-0.9,1L0,0Z"
-CHEVRON = "M-1,-0.5L0,-1L1,-0.5L1,0.7L0,0.2L-1,0.7Z"
-SALTIRE = "M-1,-0.6L-0.6,-1L0,-0.4L0.6,-1L1,-0.6L0.4,0L1,0.6L0.6,1L0,0.4L-0.6,1L-1,0.6L-0.4,0Z"
-METHOD_SHAPES = {
-    "draft-model": "circle",
-    "prompt-lookup": "square",
-    "ngram-simple": "triangle-left",
-    "ngram-map-k": STAR,
-    "ngram-map-k4v": HEXAGON,
-    "ngram-mod": HOURGLASS,
-    "ngram-cache": CHEVRON,
-    "suffix": "diamond",
-    "mtp": "triangle-up",
-    "eagle3": "triangle-down",
-    "dflash": "cross",
-    "dspark": "triangle-right",
-}
+METHOD_COLOURS = {name: method.colour for name, method in METHODS.items() if method.colour}
+METHOD_SHAPES = {name: method.shape for name, method in METHODS.items() if method.shape}
+NEUTRAL = METHOD_COLOURS["other"]
+# The same palette for colour-blind readers as for methods.
 BACKEND_COLOURS = {
     "cuda": "#0A7BBF",
     "vulkan": "#D55E00",
@@ -72,7 +41,6 @@ BACKEND_COLOURS = {
     "musa": "#3A93C9",
     "other": NEUTRAL,
 }
-SIZE_CLASSES = ("<1B", "1–3B", "3–8B", "8–16B", "16–40B", ">40B", "unknown size")  # noqa: RUF001 - en dash
 
 # A loss, no change, a gain: the ends and the middle of the map's colours, as in map.css.
 DIVERGING: dict[Scheme, list[str]] = {
@@ -140,7 +108,7 @@ def method_scales(rows: Iterable[Row]) -> tuple[Scale, Scale]:
     labels = {row["method"]: row["method_label"] for row in rows}
     methods, colours = method_colours(labels)
     domain = [labels[method] for method in methods]
-    return (domain, colours), (domain, [METHOD_SHAPES.get(each, SALTIRE) for each in methods])
+    return (domain, colours), (domain, [METHOD_SHAPES[each] for each in methods])
 
 
 def method_colour(scale: Scale) -> alt.Color:

@@ -6,7 +6,7 @@ import altair as alt
 
 from pipeline.site.charts.model import Definition, Row
 from pipeline.site.charts.theme import backend_colours
-from pipeline.site.charts.words import counted
+from schemas.vocabulary import say
 
 COLUMNS = {
     "curve_label": "Target and rig",
@@ -56,7 +56,7 @@ def takeaway(rows: list[Row]) -> str:
 
 def alt_text(rows: list[Row]) -> str:
     curves = len({row["curve_label"] for row in rows})
-    return f"Cost of one target step by width for {counted(curves, 'curve')}."
+    return f"Cost of one target step by width for {say.count(curves, 'curve')}."
 
 
 def _cost_per_token(row: Row) -> float:

@@ -5,34 +5,15 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from estimates.wording import interval_text
 from pipeline.site.charts.model import Row, Value
+from schemas.vocabulary import say
 
 SIGNIFICANT_DIGITS = 4
-UP, DOWN, LEVEL = "▲", "▼", "•"
 
 
-def times(ratio: float) -> str:
-    """A ratio as people write it, with the multiplication sign."""
-    return f"{ratio:.2f}×"  # noqa: RUF001 - the multiplication sign is meant
-
-
-def sign(verdict: object) -> str:
-    """Which way the evidence points: up or down only where the whole interval does."""
-    if verdict == "helps":
-        return UP
-    return DOWN if verdict == "hurts" else LEVEL
-
-
-def spread(row: Row) -> str:
-    """The interval of a row in brackets, or nothing: ` [1.10, 1.30]`."""
-    low, high = row["interval_low"], row["interval_high"]
-    return "" if low is None or high is None else f" {interval_text(low, high)}"
-
-
-def counted(number: int, noun: str) -> str:
-    """`1 cell`, `3 cells`."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+def speedup(row: Row) -> str:
+    """The speedup of a row with its interval."""
+    return say.speedup(row["speedup"], row["interval_low"], row["interval_high"])
 
 
 def plain(value: object) -> Value:

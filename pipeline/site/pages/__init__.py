@@ -13,6 +13,7 @@ from pipeline.site.pages.contribute import contribute
 from pipeline.site.pages.coverage import coverage
 from pipeline.site.pages.data import data_page
 from pipeline.site.pages.dimensions import dimension_pages
+from pipeline.site.pages.environment import vocabulary_file
 from pipeline.site.pages.explore import explore
 from pipeline.site.pages.feeds import feeds
 from pipeline.site.pages.format_reference import format_reference
@@ -32,6 +33,7 @@ def pages(
     connection: duckdb.DuckDBPyConnection, site: Site, files: tuple[ExportedFile, ...]
 ) -> Iterator[Page | Asset]:
     """Every generated page, and the files that belong to one; `files` are the exported data."""
+    yield vocabulary_file()
     yield from home(connection, site)
     yield from explore(connection, site)
     yield tasks(connection, site)

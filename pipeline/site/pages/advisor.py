@@ -11,10 +11,10 @@ import orjson
 
 from pipeline.site.advice.answer import answers, key
 from pipeline.site.advice.model import Advice, Knowledge, KnownDevice, KnownModel, Question
-from pipeline.site.charts.theme import SIZE_CLASSES
 from pipeline.site.pages.advisor_knowledge import knowledge
 from pipeline.site.pages.environment import render
 from pipeline.site.pages.model import Asset, Page, Site
+from schemas.vocabulary import SIZES
 
 SHOWN = 12  # choices in the answer that is there without JavaScript
 # What can be asked about before anybody has measured it; "not measured" is an answer too.
@@ -59,7 +59,7 @@ def advisor(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Page 
         opening=first,
         methods=tuple({choice.method: choice.label for choice in known.choices}.items()),
         memories=sorted({*USUAL_GB, *(d.memory for d in known.devices if d.memory)}),
-        sizes=tuple(enumerate(SIZE_CLASSES[:-1])),
+        sizes=tuple(enumerate(size.label for size in SIZES.values() if not size.unknown)),
         error_rows=tuple((name.split("|"), error) for name, error in known.errors.items() if name),
         overall=known.errors.get(""),
     )

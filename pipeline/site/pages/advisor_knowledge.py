@@ -18,9 +18,9 @@ from pipeline.site.advice.model import (
     Spread,
 )
 from pipeline.site.advice.reach import reach
-from pipeline.site.pages.environment import TASKS
 from pipeline.site.pages.model import address_of, device_path, submission_path
 from pipeline.site.pages.rows import grouped, read
+from schemas.vocabulary import TASKS
 
 DIGITS = 5  # of logarithms and variances: a hundredth of a permille of a speedup
 
@@ -118,6 +118,7 @@ def knowledge(connection: duckdb.DuckDBPyConnection) -> Knowledge:
     """Everything that the advisor was fitted to, from the tables alone."""
     seen = read(connection, Observation, "advice_observation")
     pools = read(connection, PoolRow, "advice_pool")
+    asked = {row.task for row in seen}
     behind = {name: number for number, name in enumerate(_submissions(pools))}
     spreads = [row for row in read(connection, SpreadRow, "advice_spread") if row.left_out is None]
     widenings = {
@@ -129,7 +130,7 @@ def knowledge(connection: duckdb.DuckDBPyConnection) -> Knowledge:
     return Knowledge(
         devices=tuple(_devices(seen)),
         models=tuple(_models(seen)),
-        tasks=tuple((task, TASKS[task]) for task in TASKS if any(r.task == task for r in seen)),
+        tasks=tuple((name, entry.label) for name, entry in TASKS.items() if name in asked),
         choices=tuple(_choices(seen)),
         pools={
             row.advice_pool: Pool(

@@ -6,29 +6,15 @@ Files are stand-ins: a result names models, never paths.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from pipeline.site.pages.cells import Cell
+from schemas.vocabulary import METHODS, RUNNERS, RunnerEntry
 
-# What llama.cpp's server calls a method that drafts with weights, and one that drafts from text.
-WITH_WEIGHTS = {
-    "draft-model": "draft-simple",
-    "eagle3": "draft-eagle3",
-    "dflash": "draft-dflash",
-    "dspark": "draft-dspark",
-    "mtp": "draft-mtp",
-}
-FROM_TEXT = {
-    "ngram-simple": "--spec-ngram-simple-size-m",
-    "ngram-map-k": "--spec-ngram-map-k-size-m",
-    "ngram-map-k4v": "--spec-ngram-map-k4v-size-m",
-    "ngram-mod": "--spec-ngram-mod-n-max",
-}
-
-IN_PROCESS = ("draft-model", "prompt-lookup")
-LLAMA_SERVER = " --runner llama-server"
-SERVERS = " --runner openai --base-url URL --spec-base-url URL"
+LLAMA_CPP = "llama.cpp"
+SERVER = next(each for each in RUNNERS.values() if each.engine_label and each.options)
+OTHER_SERVERS = next(each for each in RUNNERS.values() if each.behind_servers)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,39 +49,47 @@ def measure(settings: Sequence[Setting]) -> str:
     A method that has no name of its own cannot be asked for: the line goes without it.
     """
     drafts = dict.fromkeys(f" --draft {_file(each.draft)}" for each in settings if each.draft)
-    named = [each for each in settings if each.method != "other"]
+    named = [each for each in settings if METHODS[each.method].runners]
     methods = dict.fromkeys(f" --method {_method(each)}" for each in named)
     tasks = dict.fromkeys(f" --tasks {each.task}" for each in settings if each.task)
     levels = sorted({each.concurrency for each in settings})
     crowd = "" if levels == [1] else f" --concurrency {','.join(map(str, levels))}"
-    runner = _runner(settings)
+    options = _options(settings)
+    runner = f" {options}" if options else ""
     words = "".join((*drafts, *methods, runner, crowd, *tasks))
     return f"python -m harness run --target {_file(settings[0].target)}{words}"
 
 
 def use(setting: Setting) -> str | None:
     """The line that serves the target like this with llama.cpp; `None` if that was not measured."""
-    if not setting.engine.startswith("llama.cpp"):
+    if not setting.engine.startswith(LLAMA_CPP):
         return None
     start = f"llama-server -m {_file(setting.target)}"
     draft = f" -md {_file(setting.draft)}" if setting.draft else ""
-    if kind := WITH_WEIGHTS.get(setting.method):
-        depth = f" --spec-draft-n-max {setting.depth}" if setting.depth else ""
-        return f"{start}{draft} --spec-type {kind}{depth}"
-    if option := FROM_TEXT.get(setting.method):
-        depth = f" {option} {setting.depth}" if setting.depth else ""
-        return f"{start} --spec-type {setting.method}{depth}"
-    return None
+    words = METHODS[setting.method].llama_cpp
+    if words is None:
+        return None
+    depth = f" {words.n_max[0]} {setting.depth}" if setting.depth and words.n_max else ""
+    return f"{start}{draft} --spec-type {words.types[0]}{depth}"
 
 
-def _runner(settings: Sequence[Setting]) -> str:
-    """How the harness reaches the engine that was measured."""
+def own_runner(methods: Iterable[str]) -> RunnerEntry | None:
+    """The first runner of llama.cpp itself that has all these methods."""
+    able = (
+        runner
+        for runner in RUNNERS.values()
+        if runner.engine_label and all(runner.id in METHODS[name].runners for name in methods)
+    )
+    return next(able, None)
+
+
+def _options(settings: Sequence[Setting]) -> str:
+    """The options with which the harness reaches the engine that was measured."""
     engine = settings[0].engine
-    if engine == "llama.cpp in-process":
-        return ""
-    if engine == "llama.cpp":  # imported: whichever runner has the methods
-        return "" if all(each.method in IN_PROCESS for each in settings) else LLAMA_SERVER
-    return LLAMA_SERVER if engine == "llama.cpp server" else SERVERS
+    own = next((each for each in RUNNERS.values() if each.engine_label == engine), None)
+    if own is None and engine == LLAMA_CPP:  # an imported figure
+        own = own_runner([setting.method for setting in settings]) or SERVER
+    return (own or OTHER_SERVERS).options
 
 
 def _method(setting: Setting) -> str:

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import duckdb
 
-from estimates.scopes import FIXED_TASKS
-from pipeline.site.pages.commands import FROM_TEXT, IN_PROCESS, LLAMA_SERVER
+from pipeline.site.pages.commands import own_runner
 from pipeline.site.pages.environment import render
 from pipeline.site.pages.model import Page, Site, address_of, device_path
 from pipeline.site.pages.rows import read
+from schemas.vocabulary import DEFAULT_RUNNER, FIXED_TASKS, METHODS
 
 SHOWN = 60
 
@@ -52,9 +52,10 @@ class Wanted:
     @property
     def command(self) -> str | None:
         """The line to paste; `None` where no runner of the harness drafts by itself like this."""
-        if self.method not in {*IN_PROCESS, *FROM_TEXT}:
+        own = own_runner([self.method])
+        if own is None or (own.id != DEFAULT_RUNNER and METHODS[self.method].draft != "none"):
             return None
-        runner = "" if self.method in IN_PROCESS else LLAMA_SERVER
+        runner = f" {own.options}" if own.options else ""
         depth = "" if self.depth is None else f":n_max={self.depth}"
         draft = f" --draft {self.draft_word}.gguf" if self.draft_word else ""
         missing = {*self.empty, *self.thin}

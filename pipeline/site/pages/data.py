@@ -8,11 +8,12 @@ from dataclasses import dataclass
 import duckdb
 
 from pipeline.data.export import EXPORTS, ExportedFile
-from pipeline.data.metrics import metrics, views
+from pipeline.data.metrics import views
 from pipeline.site.pages.environment import day, render
 from pipeline.site.pages.model import Page, Site
 from pipeline.site.pages.rows import grouped
 from pipeline.site.pages.structured_data import dataset
+from schemas.vocabulary import metrics
 
 FIRST = "cells"  # what most readers look for
 
@@ -66,7 +67,7 @@ def datasets(
 ) -> Iterator[DataSet]:
     """Every exported table with its files, the most asked for first."""
     by_table = grouped([file for file in files if file.table], lambda file: file.table or "")
-    known = metrics(connection)
+    known = metrics()
     described = {view.name: view for view in views(connection)}
     for name in sorted(EXPORTS, key=lambda name: name != FIRST):
         table = EXPORTS[name]

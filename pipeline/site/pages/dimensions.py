@@ -9,7 +9,7 @@ import duckdb
 
 from pipeline.site.pages.compare import BackendPair
 from pipeline.site.pages.concurrency import concurrency
-from pipeline.site.pages.environment import TASKS, render
+from pipeline.site.pages.environment import render
 from pipeline.site.pages.figures import figure
 from pipeline.site.pages.model import (
     Page,
@@ -20,6 +20,7 @@ from pipeline.site.pages.model import (
     target_path,
 )
 from pipeline.site.pages.rows import by_submission, read
+from schemas.vocabulary import TASKS
 
 MEASURED = "measured"
 WIDTHS = (2, 3, 5, 9)  # one step that verifies a draft of 1, 2, 4 and 8 tokens

@@ -5,6 +5,7 @@ Text that a contributor wrote enters a page only here, and only inside raw HTML 
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from datetime import datetime
@@ -13,31 +14,10 @@ from functools import cache
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from estimates.wording import bound_text, interval_text
-from pipeline.site.pages.model import Figure, Page, Site, address_of, relative
+from pipeline.site.pages.model import Asset, Figure, Page, Site, address_of, relative
+from schemas.vocabulary import ALL_TASKS, HELPS_ABOVE, HURTS_BELOW, TASKS, VERDICTS, as_json, say
 
-NO_VALUE = "\N{EN DASH}"
-TIMES = "\N{MULTIPLICATION SIGN}"
 MIB_PER_GIB = 1024
-VERDICTS = {
-    "helps": "▲ helps",
-    "hurts": "▼ hurts",
-    "no-clear-difference": "● no clear difference",
-    "too-few-prompts": "○ too few prompts",
-    "never-drafted": "○ never drafted",
-    "failed": "✕ failed",
-}
-TASKS = {
-    "code": "Code",
-    "math": "Math",
-    "reasoning": "Reasoning",
-    "summarization": "Summarization",
-    "chat": "Chat",
-    "json": "Structured JSON",
-    "creative": "Creative writing",
-    "translation": "Translation",
-    "other": "Other",
-}
 
 
 def render(
@@ -65,54 +45,51 @@ def environment() -> Environment:
         keep_trailing_newline=True,
     )
     built.filters |= {
-        "ratio": ratio,
-        "number": number,
-        "percent": percent,
-        "count": count,
+        "ratio": say.times,
+        "number": say.number,
+        "percent": say.percent,
+        "count": say.count,
         "day": day,
         "gib": gib,
         "plain": plain,
-        "task": lambda name: TASKS.get(name, name) if name else "All tasks",
-        "verdict": lambda name: VERDICTS[name],
+        "task": task,
+        "verdict": lambda name: VERDICTS[name].label,
         "words": words,
         "compact_json": compact_json,
-        "bound": bound_text,
+        "bound": say.bound,
     }
-    built.globals["interval"] = interval_text
+    built.globals |= {
+        "helps_above": HELPS_ABOVE,
+        "hurts_below": HURTS_BELOW,
+        "interval": say.interval,
+        "verdicts": VERDICTS,
+        "vocabulary_path": vocabulary_file().path,
+    }
     return built
 
 
-def ratio(value: float | None) -> str:
-    """A speedup as it is printed everywhere: two digits and a multiplication sign."""
-    return NO_VALUE if value is None else f"{value:.2f}{TIMES}"
+@cache
+def vocabulary_file() -> Asset:
+    """The words that page scripts need, under a name that changes with the content."""
+    data = json.dumps(as_json(), ensure_ascii=False, separators=(",", ":")).encode()
+    name = hashlib.sha256(data).hexdigest()[:12]
+    return Asset(path=f"assets/vocabulary.{name}.json", data=data)
 
 
-def number(value: float | None, digits: int = 1, unit: str = "") -> str:
-    """A number with a fixed count of digits after the point."""
-    if value is None:
-        return NO_VALUE
-    return f"{value:,.{digits}f}" + (f" {unit}" if unit else "")
-
-
-def percent(value: float | None) -> str:
-    """A fraction in percent: 0.784 is "78 %"."""
-    return NO_VALUE if value is None else f"{value * 100:.0f} %"
-
-
-def count(value: int, word: str, plural: str | None = None) -> str:
-    """A count with its noun: "1 submission", "3 submissions"."""
-    return f"{value:,} {word if value == 1 else plural or word + 's'}"
+def task(name: str | None) -> str:
+    """The label of a task; without one, or for all of them, that of all tasks."""
+    return TASKS[name].label if name in TASKS else ALL_TASKS
 
 
 def day(moment: datetime | str | None) -> str:
     """The date of a moment: 2026-11-21."""
-    return NO_VALUE if moment is None else str(moment)[:10]
+    return say.UNKNOWN if moment is None else str(moment)[:10]
 
 
 def gib(mib: float | None) -> str:
     """Memory as people say it: 8188 MiB is "8 GiB", 700 MiB stays "700 MiB"."""
     if mib is None:
-        return NO_VALUE
+        return say.UNKNOWN
     return f"{mib:.0f} MiB" if mib < MIB_PER_GIB else f"{mib / MIB_PER_GIB:.3g} GiB"
 
 

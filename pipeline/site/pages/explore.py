@@ -11,11 +11,13 @@ import duckdb
 from pipeline.site.pages.cells import Cell
 from pipeline.site.pages.columnar import Facet, Measure, encode
 from pipeline.site.pages.compare import compare
-from pipeline.site.pages.environment import NO_VALUE, TASKS, VERDICTS, render
+from pipeline.site.pages.environment import render, task
 from pipeline.site.pages.model import Asset, Page, Site, address_of, submission_path
 from pipeline.site.pages.rows import read
+from schemas.vocabulary import DEFAULT_RUNNER, RUNNERS, SIZES, TASKS, VERDICTS, say
 
-USUAL_ENGINE = "llama.cpp in-process"  # as `engine_label` in pipeline/data/sql/macros.sql says it
+USUAL_ENGINE = RUNNERS[DEFAULT_RUNNER].engine_label
+SIZE_KEYS = {size.label: size.id for size in SIZES.values()}
 TOP = 40  # rows that stand in the page itself, for readers without JavaScript
 VENDORS = {
     "nvidia": "NVIDIA",
@@ -95,7 +97,7 @@ FACETS = (
     ),
     Facet(
         name="size",
-        key=lambda row: _size_key(row.size_class),
+        key=lambda row: SIZE_KEYS[row.size_class],
         label=lambda row: row.size_class,
         order=lambda row: row.size_order,
     ),
@@ -114,7 +116,7 @@ FACETS = (
     Facet(
         name="depth",
         key=lambda row: _text(row.depth),
-        label=lambda row: str(row.depth) if row.depth is not None else NO_VALUE,
+        label=lambda row: str(row.depth) if row.depth is not None else say.UNKNOWN,
         order=lambda row: row.depth or 0,
     ),
     Facet(
@@ -132,7 +134,7 @@ FACETS = (
     Facet(
         name="task",
         key=lambda row: row.task,
-        label=lambda row: TASKS.get(row.task, "All tasks"),
+        label=lambda row: task(row.task),
         order=lambda row: list(TASKS).index(row.task) if row.task in TASKS else -1,
     ),
     Facet(
@@ -144,7 +146,7 @@ FACETS = (
     Facet(
         name="verdict",
         key=lambda row: row.verdict,
-        label=lambda row: VERDICTS[row.verdict],
+        label=lambda row: VERDICTS[row.verdict].label,
         order=lambda row: list(VERDICTS).index(row.verdict),
     ),
     Facet(
@@ -219,12 +221,6 @@ def cells_file(rows: tuple[ExploreRow, ...]) -> Asset:
 
 def _text(value: int | None) -> str:
     return "none" if value is None else str(value)
-
-
-def _size_key(size_class: str) -> str:
-    """A size class as an address can carry it: `3-8B`, `under-1B`, `over-40B`."""
-    plain = size_class.replace(NO_VALUE, "-").replace(" ", "-")
-    return plain.replace("<", "under-").replace(">", "over-")
 
 
 def _percent(share: float | None) -> float | None:

@@ -15,13 +15,12 @@ from xml.etree import ElementTree as ET
 import duckdb
 import orjson
 
-from estimates.wording import interval_text
 from pipeline.site.pages.builds import Build, steps
 from pipeline.site.pages.cells import Cell, Device, Headline, Overview, Target
-from pipeline.site.pages.environment import ratio
 from pipeline.site.pages.model import Asset, Site, device_path, target_path
 from pipeline.site.pages.places import tally
 from pipeline.site.pages.rows import grouped, read
+from schemas.vocabulary import say
 
 ATOM = "http://www.w3.org/2005/Atom"
 NAMESPACE = uuid.UUID("a3d0c0de-7b3c-5d7e-9a51-0d2af7ca9a01")  # any fixed one: names must not move
@@ -129,9 +128,8 @@ def _json_feed(entries: Sequence[Entry], site: Site) -> Asset:
 def _submission(row: Overview) -> Entry:
     best = "no speedup over all tasks"
     if row.best_speedup is not None:
-        low, high = row.best_interval_low, row.best_interval_high
-        bounds = f" {interval_text(low, high)}" if low is not None and high is not None else ""
-        best = f"{row.best_method_label}: {ratio(row.best_speedup)}{bounds} over all tasks"
+        speedup = say.speedup(row.best_speedup, row.best_interval_low, row.best_interval_high)
+        best = f"{row.best_method_label}: {speedup} over all tasks"
     return Entry(
         about=row.submission,
         title=f"{row.target_label} {row.quantisation} on {row.device_label}, {row.backend}",
@@ -148,8 +146,8 @@ def _step(row: Build) -> Entry:
         title=f"{row.step}: {row.engine_build} on {row.device_label}, {row.backend}",
         text=(
             f"{row.target_label} {row.quantisation}, {row.method_label}{depth}: the speedup is"
-            f" {ratio(row.speedup_change)} of that with {row.engine_build_before};"
-            f" plain decoding {ratio(row.baseline_change)}."
+            f" {say.times(row.speedup_change)} of that with {row.engine_build_before};"
+            f" plain decoding {say.times(row.baseline_change)}."
         ),
         address=row.address,
         moment=_moment(row.measured_from),

@@ -7,10 +7,11 @@ from collections.abc import Iterator
 import duckdb
 
 from pipeline.site.pages.cells import Cell, Headline, MethodSquare, Overview, Square
-from pipeline.site.pages.environment import TASKS, count, environment, ratio, render
+from pipeline.site.pages.environment import environment, render, task
 from pipeline.site.pages.map import NARROW, WIDE, Choice, Drawing, choices, draw, opening, sizes_of
 from pipeline.site.pages.model import Asset, Page, Site, relative
 from pipeline.site.pages.rows import read
+from schemas.vocabulary import say
 
 NEWEST = 8
 MEASURED = "measured"
@@ -77,7 +78,7 @@ def _rank(cell: Cell) -> tuple[float, str]:
 def caption(choice: Choice) -> str:
     """One sentence about what a map shows."""
     measured = [square for square in choice.squares if square.speedup is not None]
-    words = TASKS.get(choice.task, "All tasks")
+    words = task(choice.task)
     place = "" if choice.method == "all" else f" with {choice.label}"
     if not measured:
         return f"{words}{place}: nothing has been measured yet."
@@ -85,15 +86,15 @@ def caption(choice: Choice) -> str:
     cells = sum(square.cells for square in choice.squares)
     losing = sum(square.losing_cells for square in choice.squares)
     top = max(measured, key=lambda square: square.speedup or 0)
-    squares = count(len(measured), "measured square")
+    squares = say.count(len(measured), "measured square")
     found = (
         f"some configuration clearly helps in {helps} of {squares}; the highest figure"
         if helps
         else f"no configuration clearly helps in {squares}; the highest figure, no clear gain,"
     )
     return (
-        f"{words}{place}: {found} is {ratio(top.speedup)} on {top.device_label}."
-        f" Of {count(cells, 'configuration')} behind {'it' if len(measured) == 1 else 'them'},"
+        f"{words}{place}: {found} is {say.times(top.speedup)} on {top.device_label}."
+        f" Of {say.count(cells, 'configuration')} behind {'it' if len(measured) == 1 else 'them'},"
         f" {losing} clearly {'loses' if losing == 1 else 'lose'}."
     )
 

@@ -6,9 +6,8 @@ import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from pipeline.site.charts.theme import SIZE_CLASSES
 from pipeline.site.pages.cells import MethodSquare, Square
-from pipeline.site.pages.environment import TASKS
+from schemas.vocabulary import SIZES, TASKS
 
 ALL = "all"
 REACH = 2.5  # colours are full at 2.5 times faster or slower
@@ -132,11 +131,10 @@ def draw(
 def sizes_of(squares: Iterable[Square]) -> tuple[tuple[int, str], ...]:
     """All size classes, smallest first: an empty column is an invitation, not a waste of room."""
     occurring = {square.size_class for square in squares}
-    always = SIZE_CLASSES[:-1]
     return tuple(
-        (order, name)
-        for order, name in enumerate(SIZE_CLASSES)
-        if name in always or name in occurring
+        (order, size.label)
+        for order, size in enumerate(SIZES.values())
+        if not size.unknown or size.label in occurring
     )
 
 

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 import duckdb
 
 from pipeline.site.pages.cells import Cell, TaskLine
-from pipeline.site.pages.environment import TASKS, render
+from pipeline.site.pages.environment import render
 from pipeline.site.pages.figures import figure
 from pipeline.site.pages.model import Page, Site
 from pipeline.site.pages.rows import read
+from schemas.vocabulary import TASKS
 
 SHOWN = 10  # cells at either end of the break-even table
 

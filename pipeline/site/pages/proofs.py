@@ -13,17 +13,17 @@ from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 
-from pipeline.site.pages.environment import NO_VALUE, number, percent, ratio, render
+from pipeline.site.pages.environment import render
 from pipeline.site.pages.model import Page, Site
+from schemas.vocabulary import say
 
 FORMATS: dict[str, Callable[[float], str]] = {
-    "count": lambda value: number(value, 0),
-    "number": number,
-    "percent": percent,
-    "percent1": lambda value: f"{value * 100:.1f} %",
-    # `z` turns a rounded -0.0 into 0.0.
-    "signed": lambda value: f"{value * 100:+z.1f} %".replace("-", "\N{MINUS SIGN}"),
-    "ratio": ratio,
+    "count": lambda value: say.number(value, 0),
+    "number": say.number,
+    "percent": say.percent,
+    "percent1": lambda value: say.percent(value, 1),
+    "signed": lambda value: say.percent(value, 1, signed=True).replace("-", "\N{MINUS SIGN}"),
+    "ratio": say.times,
     "yes": lambda value: "yes" if value else "no",
 }
 
@@ -101,5 +101,5 @@ def _rows(
 
 def _printed(value: object, words: str, names: dict[str, str]) -> str:
     if words == "text":
-        return NO_VALUE if value is None else names.get(str(value), str(value))
-    return FORMATS[words](value) if isinstance(value, int | float) else NO_VALUE
+        return say.UNKNOWN if value is None else names.get(str(value), str(value))
+    return FORMATS[words](value) if isinstance(value, int | float) else say.UNKNOWN

@@ -10,7 +10,7 @@ import duckdb
 from pipeline.site.pages import commands
 from pipeline.site.pages.cells import Overview
 from pipeline.site.pages.drawing import Curve, Whisker, curve, whisker
-from pipeline.site.pages.environment import NO_VALUE, TASKS, gib, plain, render
+from pipeline.site.pages.environment import gib, plain, render
 from pipeline.site.pages.figures import figure
 from pipeline.site.pages.model import (
     Page,
@@ -34,6 +34,7 @@ from pipeline.site.pages.submission_rows import (
     Standing,
     Submission,
 )
+from schemas.vocabulary import TASKS, say
 
 PLOT_WIDTH, PLOT_HEIGHT = 560.0, 180.0
 UNCOUNTED_PATH = "submissions/uncounted.md"
@@ -231,9 +232,9 @@ def engine_facts(row: Submission) -> Iterator[tuple[str, str]]:
     yield "Target", " ".join(filter(None, (row.target_name, row.quantisation)))
     if row.target_sha256:
         yield "SHA-256 of the weights", row.target_sha256
-    context = f"{row.context_tokens} tokens" if row.context_tokens else NO_VALUE
+    context = f"{row.context_tokens} tokens" if row.context_tokens else say.UNKNOWN
     yield "Context", context
-    longest = f"{row.max_output_tokens} tokens" if row.max_output_tokens else NO_VALUE
+    longest = f"{row.max_output_tokens} tokens" if row.max_output_tokens else say.UNKNOWN
     yield "Longest output", longest
     yield "Suite", f"{row.suite} {row.suite_version}"
     yield "Design", f"{row.blocks} blocks, {row.design_order}, {row.ended}"
@@ -242,4 +243,4 @@ def engine_facts(row: Submission) -> Iterator[tuple[str, str]]:
 
 def _words(*known: str | None) -> str:
     """What is known, or the sign for nothing."""
-    return " ".join(filter(None, known)) or NO_VALUE
+    return " ".join(filter(None, known)) or say.UNKNOWN

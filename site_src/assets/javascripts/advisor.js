@@ -2,6 +2,8 @@
 // log speedup = log tokens per round − log round cost, each from the nearest pool with a vote.
 "use strict";
 
+import { UNKNOWN, count, interval, number, percent, times } from "./say.js";
+
 (() => {
   const NEAREST = 3;
   const FIELDS = ["device", "backend", "model", "task", "method"];
@@ -79,30 +81,25 @@
   };
 
   // ---- words ----------------------------------------------------------------------------------
-  const times = (value) => `${value.toFixed(2)}×`;
-  const percent = (value) => `${(value * 100).toFixed(value < 0.1 ? 1 : 0)} %`;
-  // Beyond a factor of ten the digits would claim what nobody knows, as `estimates.wording` says.
-  const bound = (ratio) => (ratio < 0.1 ? "<0.1" : ratio > 10 ? ">10" : ratio.toFixed(2));
-  const range = (low, high) => (low === null ? "" : ` [${bound(low)}, ${bound(high)}]`);
-  const machines = (count) => `${count} ${count === 1 ? "machine" : "machines"}`;
+  const range = (low, high) => (low === null ? "" : ` ${interval(low, high)}`);
+  const machines = (votes) => count(votes, "machine");
   const method = (choice) => [choice.label, choice.depth === null ? null : `depth ${choice.depth}`, choice.draft_label].filter(Boolean).join(" · ");
-  const verdict = ({ low, high }) => {
-    if (low === null) return ["too-few-prompts", "○ one machine, no interval"];
-    if (low > 1.02) return ["helps", "▲ should help"];
-    if (high < 0.98) return ["hurts", "▼ should hurt"];
-    return ["no-clear-difference", "● could go either way"];
+  const verdict = (words, { low, high }) => {
+    if (low === null) return "too-few-prompts";
+    if (low > words.helps_above) return "helps";
+    return high < words.hurts_below ? "hurts" : "no-clear-difference";
   };
 
   const why = (known, question, found, levels) => {
     const { device, backend, model } = question;
     const width = found.choice.depth + 1;
     const step = device && model ? known.steps[key(device, backend, model.target, model.quantisation, width)] : undefined;
-    const verification = step === undefined ? "" : `Verification of ${width} tokens costs ${step.toFixed(2)} single steps on this device. `;
+    const verification = step === undefined ? "" : `Verification of ${width} tokens costs ${number(step, 2)} single steps on this device. `;
     const task = known.tasks.find(([name]) => name === question.task)[1];
     return (
-      `${verification}A round costs ${found.roundCost.toFixed(2)} plain tokens (${machines(found.cost.pool.votes)}: ${levels[found.cost.level]}); ` +
-      `${task.toLowerCase()} yields ${found.tokensPerRound.toFixed(2)} tokens a round (${machines(found.gain.pool.votes)}: ${levels[found.gain.level]}). ` +
-      `${found.tokensPerRound.toFixed(2)} ÷ ${found.roundCost.toFixed(2)} = ${times(found.speedup)}.`
+      `${verification}A round costs ${number(found.roundCost, 2)} plain tokens (${machines(found.cost.pool.votes)}: ${levels[found.cost.level]}); ` +
+      `${task.toLowerCase()} yields ${number(found.tokensPerRound, 2)} tokens a round (${machines(found.gain.pool.votes)}: ${levels[found.gain.level]}). ` +
+      `${number(found.tokensPerRound, 2)} ÷ ${number(found.roundCost, 2)} = ${times(found.speedup)}.`
     );
   };
 
@@ -110,16 +107,16 @@
     const error = own ?? anyError;
     if (!error) return "How far predictions are off is not known yet: no two machines have measured the same size of model through the same backend.";
     const kind = own ? "Predictions of this kind" : "This kind could not be tested yet; predictions of all other kinds";
-    const held = error.held === null ? "" : ` The 95 % interval held in ${percent(error.held)} of ${error.with_interval}.`;
-    return `${kind} were off by ${percent(error.median_error)} in the median, nine of ten by less than ${percent(error.high_error)} (${error.predictions} predictions, each of ${machines(error.voters)} from the others).${held}`;
+    const held = error.held === null ? "" : ` The 95 % interval held in ${percent(error.held, 1)} of ${error.with_interval}.`;
+    return `${kind} were off by ${percent(error.median_error, 1)} in the median, nine of ten by less than ${percent(error.high_error, 1)} (${error.predictions} predictions, each of ${machines(error.voters)} from the others).${held}`;
   };
 
-  const command = (question, choice) => {
+  const command = (words, question, choice) => {
+    const { draft: needed, runners } = words.methods[choice.method];
     const model = question.model ? question.model.word : "TARGET";
-    const draft = choice.method === "draft-model" ? ` --draft ${choice.draft_word ?? "DRAFT"}.gguf` : "";
-    const known = ["draft-model", "prompt-lookup"].includes(choice.method);
+    const draft = needed === "required" ? ` --draft ${choice.draft_word ?? "DRAFT"}.gguf` : "";
     const depth = choice.depth === null ? "" : `:n_max=${choice.depth}`;
-    return known ? `python -m harness run --target ${model}.gguf${draft} --method ${choice.method}${depth} --tasks ${question.task}` : null;
+    return runners.includes(words.default_runner) ? `python -m harness run --target ${model}.gguf${draft} --method ${choice.method}${depth} --tasks ${question.task}` : null;
   };
 
   // ---- page -----------------------------------------------------------------------------------
@@ -130,9 +127,10 @@
     return node;
   };
 
-  const pill = (found) => {
-    const [name, words] = verdict(found);
-    return el("span", `dm-verdict dm-verdict--${name}`, words);
+  const pill = (words, found) => {
+    const name = verdict(words, found);
+    const { sign, prediction } = words.verdicts[name];
+    return el("span", `dm-verdict dm-verdict--${name}`, `${sign} ${prediction}`);
   };
 
   const links = (known, found, root) => {
@@ -151,18 +149,18 @@
     const figure = (words, [speedup, low, high], ...rest) => el("p", "dm-advice__figure", `${words} `, el("strong", "", times(speedup)), el("span", "dm-interval", range(low, high)), " ", ...rest);
     if (found.measured) card.append(figure("Measured here:", found.measured));
     card.append(
-      figure("Predicted for one more machine:", [found.speedup, found.low, found.high], pill(found)),
+      figure("Predicted for one more machine:", [found.speedup, found.low, found.high], pill(page.words, found)),
       el("p", "dm-advice__method", `with ${method(found.choice)}`),
       el("p", "", why(known, question, found, page.levels)),
       el("p", "dm-soft dm-small", past(found)),
     );
-    const line = command(question, found.choice);
+    const line = command(page.words, question, found.choice);
     if (line) card.append(el("p", "dm-small", "Measure it yourself:"), el("pre", "", el("code", "", line)));
     card.append(el("p", "dm-small", "Nearest evidence:"), links(known, found, page.root));
     return card;
   };
 
-  const table = (found) => {
+  const table = (found, page) => {
     const names = ["Method", "Predicted speedup", "Expectation", "Tokens per round", "R", "Median error", "Measured here"];
     const head = el("tr", "", ...names.map((words) => el("th", ["Method", "Expectation"].includes(words) ? "" : "dm-num", words)));
     for (const cell of head.cells) cell.scope = "col";
@@ -174,11 +172,11 @@
         "",
         name,
         el("td", "dm-num", times(each.speedup), el("span", "dm-interval", range(each.low, each.high))),
-        el("td", "", pill(each)),
-        el("td", "dm-num", each.tokensPerRound.toFixed(2)),
-        el("td", "dm-num", each.roundCost.toFixed(2)),
-        el("td", "dm-num", each.error ? percent(each.error.median_error) : "–"),
-        el("td", "dm-num", each.measured ? `${times(each.measured[0])}${range(each.measured[1], each.measured[2])}` : "–"),
+        el("td", "", pill(page.words, each)),
+        el("td", "dm-num", number(each.tokensPerRound, 2)),
+        el("td", "dm-num", number(each.roundCost, 2)),
+        el("td", "dm-num", percent(each.error && each.error.median_error)),
+        el("td", "dm-num", each.measured ? `${times(each.measured[0])}${range(each.measured[1], each.measured[2])}` : UNKNOWN),
       );
     });
     for (const row of rows) [...row.cells].forEach((cell, column) => (cell.dataset.label = column === 2 ? "" : names[column]));
@@ -197,7 +195,7 @@
       page.out.replaceChildren(el("p", "dm-advice__none", el("strong", "", "Not measured. "), "Nobody has measured this size of model through this backend together with this task and method. Nothing near enough to predict from."));
       return;
     }
-    page.out.replaceChildren(headline(known, question, found[0], page), ...(found.length > 1 ? [table(found)] : []));
+    page.out.replaceChildren(headline(known, question, found[0], page), ...(found.length > 1 ? [table(found, page)] : []));
   };
 
   const read = (known, form) => {
@@ -237,10 +235,10 @@
 
   const wake = async (place) => {
     const form = place.querySelector("form");
-    const reply = await fetch(place.dataset.knowledge);
-    if (!reply.ok) return; // the answer that is in the page stays
-    const known = await reply.json();
-    const page = { out: place.querySelector("[data-part='answer']"), root: place.dataset.root, levels: JSON.parse(place.dataset.levels) };
+    const replies = await Promise.all([fetch(place.dataset.knowledge), fetch(place.dataset.vocabulary)]);
+    if (!replies.every((reply) => reply.ok)) return; // the answer that is in the page stays
+    const [known, words] = await Promise.all(replies.map((reply) => reply.json()));
+    const page = { words, out: place.querySelector("[data-part='answer']"), root: place.dataset.root, levels: JSON.parse(place.dataset.levels) };
     const query = new URLSearchParams(location.search);
     choose(form, "device", query.get("device"));
     offerBackends(known, form);

@@ -1,13 +1,13 @@
 // How do cells leave the page as text? As CSV, as Markdown, as a command that measures one again.
 "use strict";
 
-import { key, label, page, printed } from "./cells.js";
+import { engineKey, key, label, page, printed } from "./cells.js";
+import { TIMES, UNKNOWN, interval as printedInterval } from "./say.js";
 
 const MARKDOWN_ROWS = 200;
 // The same as in the CSV files: also behind spaces, and in full width.
 const FORMULA = /^[\t\r]|^\s*[=+\-@\uff1d\uff0b\uff0d\uff20]/;
 const NOT_A_WORD = /[^A-Za-z0-9._]+/g;
-const NONE = "–";
 
 const figureColumn = (name) => (cells, row) => printed(cells, name, row) ?? "";
 const percentColumn = (cells, row) => {
@@ -61,7 +61,7 @@ export const csv = (cells, rows, root) => {
 
 // Text stays text in a Markdown table: one line, no markup, no entity, no link, nobody is called.
 export const markdownCell = (value) =>
-  (String(value).replace(/\s+/g, " ").trim() || NONE)
+  (String(value).replace(/\s+/g, " ").trim() || UNKNOWN)
     .replace(/[\\|`*_~[\]<>#&$]/g, "\\$&")
     .replace(/:(?=\/\/|[a-z0-9_+-]+:)/gi, "\\:")
     .replace(/\b(www|xmpp|mailto)(?=[.:])/gi, "$1\\")
@@ -69,14 +69,12 @@ export const markdownCell = (value) =>
 
 export const speedup = (cells, row) => {
   const middle = printed(cells, "speedup", row);
-  return middle === null ? NONE : `${middle}×`;
+  return middle === null ? UNKNOWN : middle + TIMES;
 };
-
-const bound = (text) => (Number(text) < 0.1 ? "<0.1" : Number(text) > 10 ? ">10" : text);
 
 export const interval = (cells, row) => {
   const [low, high] = [printed(cells, "low", row), printed(cells, "high", row)];
-  return low === null || high === null ? null : `[${bound(low)}, ${bound(high)}]`;
+  return low === null || high === null ? null : printedInterval(Number(low), Number(high));
 };
 
 export const method = (cells, row) => {
@@ -102,11 +100,14 @@ export const markdown = (cells, rows, address) => {
 const word = (text) => text.replace(NOT_A_WORD, "-").replace(/^-+|-+$/g, "") || "MODEL";
 
 // How the harness reaches the engine that a cell was measured with.
-const IN_PROCESS = ["draft-model", "prompt-lookup"];
-const SERVERS = "--runner openai --base-url URL --spec-base-url URL";
-const runner = (engine, way) => {
-  if (engine === "llama.cpp-in-process" || (engine === "llama.cpp" && IN_PROCESS.includes(way))) return "";
-  return engine.startsWith("llama.cpp") ? "--runner llama-server" : SERVERS;
+const runner = ({ methods, runners }, engine, way) => {
+  const all = Object.values(runners);
+  const labelled = all.filter((each) => each.engine_label);
+  const own = labelled.find((each) => engineKey(each) === engine);
+  if (own) return own.options;
+  // An imported figure of llama.cpp: whichever of its runners has the method.
+  if (engine === "llama.cpp") return (labelled.find(({ id }) => methods[way].runners.includes(id)) ?? labelled.at(-1)).options;
+  return all.find((each) => each.behind_servers).options;
 };
 
 export const command = (cells, row) => {
@@ -116,8 +117,8 @@ export const command = (cells, row) => {
   const parts = ["python -m harness run", `--target ${word(`${label(cells, "target", row)}-${key(cells, "quant", row)}`)}.gguf`];
   if (draft) parts.push(`--draft ${word(draft.replace(/ (?=[^ ]*$)/, "-"))}.gguf`);
   const way = key(cells, "method", row);
-  if (way !== "other") parts.push(`--method ${way}${depth === "none" ? "" : `:n_max=${depth}`}`);
-  const reached = runner(key(cells, "engine", row), way);
+  if (cells.words.methods[way].runners.length) parts.push(`--method ${way}${depth === "none" ? "" : `:n_max=${depth}`}`);
+  const reached = runner(cells.words, key(cells, "engine", row), way);
   if (reached) parts.push(reached);
   const crowd = key(cells, "crowd", row);
   if (crowd !== "1") parts.push(`--concurrency ${crowd}`);

@@ -8,14 +8,19 @@ const SEARCHED = ["device", "vendor", "vram", "backend", "engine", "target", "si
 const ALL_TASKS = "all";
 const MISSING = 2 ** 33; // above every figure; times the rows it still fits a double
 
-// Most results come from one engine; only another one is named.
-const USUAL_ENGINE = "llama.cpp-in-process";
-
-export const load = async (url) => {
+const read = async (url, name) => {
   const answer = await fetch(url);
-  if (!answer.ok) throw new Error(`the file of the cells answered ${answer.status}`);
-  return decode(await answer.json());
+  if (!answer.ok) throw new Error(`the file of the ${name} answered ${answer.status}`);
+  return answer.json();
 };
+
+export const load = async ({ cells, vocabulary }) => {
+  const [file, words] = await Promise.all([read(cells, "cells"), read(vocabulary, "words")]);
+  return { ...decode(file), words, usualEngine: engineKey(words.runners[words.default_runner]) };
+};
+
+// An engine as the facet has it: its label without spaces.
+export const engineKey = (runner) => runner.engine_label?.replaceAll(" ", "-");
 
 // Typed arrays: a filter reads 50,000 small numbers per column, not 50,000 objects.
 export const decode = (file) => {
@@ -35,7 +40,8 @@ export const decode = (file) => {
 // The words and figures of one row.
 export const key = (cells, name, row) => cells.facets[name].keys[cells.facets[name].index[row]];
 export const label = (cells, name, row) => cells.facets[name].labels[cells.facets[name].index[row]];
-export const isUsual = (cells, row) => key(cells, "engine", row) === USUAL_ENGINE;
+// Most results come from one engine; only another one is named.
+export const isUsual = (cells, row) => key(cells, "engine", row) === cells.usualEngine;
 export const page = (cells, name, row) => (cells.facets[name].pages ?? cells.facets[name].keys)[cells.facets[name].index[row]];
 export const figure = (cells, name, row) => {
   const { values, digits, spare } = cells.figures[name];

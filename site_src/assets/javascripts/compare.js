@@ -4,6 +4,7 @@
 
 import { figure, isUsual, key, label, load, page, printed } from "./cells.js";
 import { interval, method, speedup } from "./cells-text.js";
+import { UNKNOWN, times } from "./say.js";
 
 const MOST_ROWS = 200;
 const SHAPE = ["target", "quant", "method", "depth", "crowd", "draft", "tier"];
@@ -213,7 +214,7 @@ class Compare {
     head.scope = "row";
     made.append(head, ...this.figures("a", first), ...this.figures("b", second));
     const clear = better ? `${better === "a" ? "first" : "second"} is clearly better` : "no claim";
-    const over = Number.isNaN(ratio) ? "–" : `${ratio.toFixed(2)}×`;
+    const over = times(Number.isNaN(ratio) ? null : ratio);
     const last = element("td", "dm-num dm-pair", element("span", "dm-value", over), element("br"), element("span", "dm-soft", clear));
     last.classList.add("dm-whole");
     last.dataset.label = "First over second";
@@ -224,7 +225,7 @@ class Compare {
   figures(side, row) {
     const { cells } = this;
     const range = interval(cells, row);
-    const number = (name) => printed(cells, name, row) ?? "–";
+    const number = (name) => printed(cells, name, row) ?? UNKNOWN;
     const link = Object.assign(element("a", "dm-value", speedup(cells, row)), { href: this.form.dataset.root + page(cells, "evidence", row) });
     const verdict = element("span", `dm-verdict dm-verdict--${key(cells, "verdict", row)}`, label(cells, "verdict", row));
     const judged = element("div", "dm-compare__figure", link, ...(range ? [" ", element("span", "dm-interval", range)] : []), element("br"), verdict);
@@ -242,7 +243,7 @@ document$.subscribe(async () => {
   if (!form || form.dataset.state) return;
   form.dataset.state = "loading";
   try {
-    current = new Compare(form, await load(form.dataset.cells));
+    current = new Compare(form, await load(form.dataset));
   } catch (error) {
     form.dataset.state = "failed";
     form.before(element("p", "dm-chart__error", `The comparison does not work: ${error.message}. The table below has the closest pairs.`));

@@ -5,13 +5,13 @@
 
 import { isUsual, key, label, load, page, printed, select } from "./cells.js";
 import { command, csv, interval, markdown, method, speedup } from "./cells-text.js";
+import { UNKNOWN, number as figure, percent } from "./say.js";
 
 const ROWS_PER_PAGE = 40; // drawing them is most of what a filter takes
 const LONGEST_SEARCH = 120;
 const DEFAULT = { column: "speedup", falling: true };
 const HIDDEN = ["setup"]; // filters that only an address can set
 const NARROW = "(max-width: 44.9375em)";
-const SHARES = { hurts: "clearly slower", helps: "clearly faster", "no-clear-difference": "no clear difference", "too-few-prompts": "too few prompts", "never-drafted": "never drafted", failed: "failed" };
 
 const element = (tag, className, ...children) => {
   const made = document.createElement(tag);
@@ -178,7 +178,7 @@ class Explore {
       const counts = this.found.counts[each.name];
       for (let number = 0; number < counts.length; number++) {
         const option = each.options[number + 1];
-        const text = `${this.cells.facets[each.name].labels[number]} (${counts[number].toLocaleString("en")})`;
+        const text = `${this.cells.facets[each.name].labels[number]} (${figure(counts[number], 0)})`;
         if (option.text !== text) option.text = text;
         option.disabled = counts[number] === 0 && !option.selected;
       }
@@ -192,10 +192,12 @@ class Explore {
     const { rows } = this.found;
     const totals = Object.fromEntries(keys.map((verdict) => [verdict, 0]));
     for (const row of rows) totals[keys[index[row]]]++;
-    const share = (verdict) => `${(((totals[verdict] ?? 0) / rows.length) * 100).toFixed(0)}\u00a0% ${SHARES[verdict]}`;
+    const { verdicts } = this.cells.words;
+    const share = (verdict) => `${percent((totals[verdict] ?? 0) / rows.length)} ${verdicts[verdict].share}`;
     const shares = rows.length ? `: ${share("hurts")}, ${share("helps")}` : ". Take a filter away to see more";
-    this.part("count").textContent = `${rows.length.toLocaleString("en")} of ${this.total.toLocaleString("en")} cells${shares}.`;
-    const present = Object.keys(SHARES).filter((verdict) => totals[verdict]);
+    this.part("count").textContent = `${figure(rows.length, 0)} of ${figure(this.total, 0)} cells${shares}.`;
+    const inOrder = new Set(["hurts", ...Object.keys(verdicts)]); // losses first
+    const present = [...inOrder].filter((verdict) => totals[verdict]);
     const bar = this.part("bar");
     bar.hidden = !rows.length;
     bar.firstElementChild.replaceChildren(
@@ -206,7 +208,7 @@ class Explore {
       }),
     );
     bar.lastElementChild.replaceChildren(
-      ...present.map((verdict) => element("li", "", element("span", `dm-key dm-key--${verdict}`), `${totals[verdict].toLocaleString("en")} ${SHARES[verdict]}`)),
+      ...present.map((verdict) => element("li", "", element("span", `dm-key dm-key--${verdict}`), `${figure(totals[verdict], 0)} ${verdicts[verdict].share}`)),
     );
   }
 
@@ -232,7 +234,7 @@ class Explore {
     const verdict = element("span", `dm-verdict dm-verdict--${key(cells, "verdict", row)}`, label(cells, "verdict", row));
     const number = (name, head, unit = "") => {
       const text = printed(cells, name, row);
-      const cell = element("td", "dm-num", text === null ? "–" : text + unit);
+      const cell = element("td", "dm-num", text === null ? UNKNOWN : text + unit);
       cell.dataset.label = head;
       return cell;
     };
@@ -293,7 +295,7 @@ document$.subscribe(async () => {
   if (!form || form.dataset.state) return;
   form.dataset.state = "loading";
   try {
-    current = new Explore(form, await load(form.dataset.cells));
+    current = new Explore(form, await load(form.dataset));
   } catch (error) {
     form.dataset.state = "failed";
     form.before(element("p", "dm-chart__error", `The filters do not work: ${error.message}. The first cells are below.`));

@@ -1,6 +1,8 @@
 // When does speculation pay? The drawing of pipeline/site/pages/what_if.py, for other settings.
 "use strict";
 
+import { count, number, times } from "./say.js";
+
 (() => {
   const WIDTH = 600;
   const HEIGHT = 260;
@@ -31,10 +33,10 @@
     const depth = settings.depth;
     const depths = [...Array(deepest).keys()].map((each) => each + 1);
     const best = depths.reduce((a, b) => (speedup(settings, b) > speedup(settings, a) ? b : a));
-    const now = `A round of ${depth} drafted ${depth === 1 ? "token" : "tokens"} yields ${tokensPerRound(settings.acceptance, depth).toFixed(2)} tokens and costs ${roundCost(settings, depth).toFixed(2)}: ${speedup(settings, depth).toFixed(2)}×.`;
+    const now = `A round of ${count(depth, "drafted token")} yields ${number(tokensPerRound(settings.acceptance, depth), 2)} tokens and costs ${number(roundCost(settings, depth), 2)}: ${times(speedup(settings, depth))}.`;
     if (hopeless) return `${now} A round costs more than even a perfect draft returns: no acceptance can win, at any depth.`;
     const most = speedup(settings, best);
-    return most > 1 ? `${now} The best depth is ${best} with ${most.toFixed(2)}×.` : `${now} No depth wins at this acceptance; a better draft could.`;
+    return most > 1 ? `${now} The best depth is ${best} with ${times(most)}.` : `${now} No depth wins at this acceptance; a better draft could.`;
   };
 
   document$.subscribe(() => {

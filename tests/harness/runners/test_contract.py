@@ -12,9 +12,10 @@ import psutil
 import pytest
 
 from harness.models.resolve import resolve
-from harness.runners import RUNNERS, Reach
+from harness.runners import RUNNERS
 from harness.runners.base import ConcurrentSession
 from harness.runners.fake import FakeRig, FakeRunner
+from harness.runners.options import ConnectionOptions
 from schemas.submission import DraftModel
 from tests.harness.campaigns import BASELINE, DRAFT, campaign
 from tests.harness.runners import contract
@@ -64,7 +65,7 @@ def made_up() -> Iterator[Case]:
 @contextmanager
 def in_process() -> Iterator[Case]:
     """The real engine with real weights; its process can be killed."""
-    runner = RUNNERS["llama-cpp-python"].build(Reach())
+    runner = RUNNERS["llama-cpp-python"].build(ConnectionOptions())
     before = children()
     yield Case(runner=runner, plan=real(), break_it=lambda: kill_those_since(before))
 
@@ -72,7 +73,7 @@ def in_process() -> Iterator[Case]:
 @contextmanager
 def by_binary() -> Iterator[Case]:
     """A llama-server of this machine, a fresh one for each arm and block."""
-    runner = RUNNERS["llama-server"].build(Reach())
+    runner = RUNNERS["llama-server"].build(ConnectionOptions())
     plan = replace(real(), interleaved="block")
     before = children()
     yield Case(runner=runner, plan=plan, break_it=lambda: kill_those_since(before))
@@ -105,7 +106,7 @@ def stock_server() -> Iterator[Case]:
         context_tokens=256,
     )
     before = children()
-    runner = RUNNERS["llama-server"].build(Reach(binary=str(package.binary_path())))
+    runner = RUNNERS["llama-server"].build(ConnectionOptions(binary=str(package.binary_path())))
     served = replace(plan, interleaved="block")
     yield Case(runner=runner, plan=served, break_it=lambda: kill_those_since(before))
 
@@ -114,7 +115,7 @@ def stock_server() -> Iterator[Case]:
 def on_addresses() -> Iterator[Case]:
     """Two loopback stand-ins that run already."""
     with serving(round_ms=2) as base, serving(round_ms=2, depth=3) as other:
-        reach = Reach(base_url=base.url, spec_base_urls=(other.url,))
+        reach = ConnectionOptions(base_url=base.url, spec_base_urls=(other.url,))
 
         def break_it() -> None:
             base.shutdown()
@@ -128,7 +129,7 @@ def on_addresses() -> Iterator[Case]:
 def by_commands() -> Iterator[Case]:
     """Loopback stand-ins that commands start, a fresh one for each arm and block."""
     command = f"{sys.executable} -m {FAKE_SERVER} --port {{port}}"
-    reach = Reach(
+    reach = ConnectionOptions(
         server_command=command,
         spec_server_commands=(f"{command} --depth 3",),
         startup_limit_s=PATIENCE_S,

@@ -6,9 +6,9 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
-from harness.runners import Reach
 from harness.runners.base import Failure, Generation, Request, Totals
 from harness.runners.openai.session import OpenAiServer
+from harness.runners.options import ConnectionOptions
 from schemas.submission import DraftModel
 from tests.harness.campaigns import BASELINE, DRAFT, campaign
 from tests.harness.runners.openai.fake_server import serving
@@ -32,9 +32,9 @@ def plan(*arms: ArmPlan, **options: Any) -> Campaign:  # noqa: ANN401 - options 
     return replace(made, interleaved="block", engine="openai")
 
 
-def open_session(made: Campaign, **reach: Any) -> OpenAiSession:  # noqa: ANN401 - fields of `Reach`
+def open_session(made: Campaign, **reach: Any) -> OpenAiSession:  # noqa: ANN401 - fields of `ConnectionOptions`
     """A session on the servers that `reach` names."""
-    return cast("OpenAiSession", OpenAiServer(Reach(**reach)).open(made))
+    return cast("OpenAiSession", OpenAiServer(ConnectionOptions(**reach)).open(made))
 
 
 @contextmanager

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from harness.errors import BadInputError, MachineError
-from harness.runners import Reach
 from harness.runners.openai.address import api_key
 from harness.runners.openai.session import OpenAiServer
+from harness.runners.options import ConnectionOptions
 from schemas.codec import encode
 from tests.harness.campaigns import run
 from tests.harness.runners.openai.fake_server import serving
@@ -61,7 +61,7 @@ def test_the_key_reaches_the_server_and_stands_in_no_file(
     said: list[str] = []
     work_file = tmp_path / "work.jsonl"
     with serving(key=KEY) as base, serving(key=KEY, depth=3) as other:
-        reach = Reach(base_url=base.url, spec_base_urls=(other.url,))
+        reach = ConnectionOptions(base_url=base.url, spec_base_urls=(other.url,))
         runner = OpenAiServer(reach)
         submission = run(
             plan(blocks=1),

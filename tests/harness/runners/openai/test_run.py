@@ -173,7 +173,7 @@ def test_a_dry_run_shows_what_would_be_started() -> None:
 
     assert done.exit_code == 0, done.stderr
     assert "  serve --port '{port}'\n  serve --fast --port '{port}'\n" in done.stdout
-    assert "expected  unknown: nobody says how large the target's weights are" in done.stdout
+    assert "expected  unknown: the size of the target's weights is not known" in done.stdout
 
 
 @pytest.mark.usefixtures("cache_dir")

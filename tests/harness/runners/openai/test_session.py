@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from harness.campaign.model import ModelFile
 from harness.errors import MachineError
+from harness.models.model_file import ModelFile
 from harness.runners.base import Failure, Generation, Totals
 from harness.runners.openai.rounds import totals
 from schemas.submission import Model

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import socket
-import subprocess
 import sys
 import threading
 from dataclasses import replace
@@ -25,7 +24,14 @@ from harness.runners.llama_server.launch import Launcher
 from harness.runners.llama_server.session import LlamaServer
 from schemas.submission import Ngram
 from tests.harness.campaigns import BASELINE, DRAFT, campaign, run
-from tests.processes import PATIENCE_S, all_end, children, command_line, eventually
+from tests.processes import (
+    PATIENCE_S,
+    all_end,
+    children,
+    command_line,
+    eventually,
+    start_interruptible,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -195,14 +201,14 @@ def test_ctrl_c_keeps_what_was_measured_and_leaves_no_server(
         servers.update(children() - before - {harness.pid})
         return _trials(journal)
 
-    with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True) as harness:
+    with start_interruptible(command, env=environment) as harness:
         assert eventually(measured)
         harness.send_signal(signal.SIGINT)
         said = harness.communicate(timeout=PATIENCE_S)[1]
 
     assert servers
     assert harness.returncode == 130, said
-    assert "the same command with --resume goes on with it" in said
+    assert "To continue, repeat the command with --resume." in said
     assert (tmp_path / "out.json").is_file()
     assert all_end(servers)
 

@@ -1,0 +1,258 @@
+"""Decide what a submission's device, rig, voter, target and arms are called, once for everybody.
+
+Terminal, pull-request comment, plausibility checks, SQL tables and pages all take these names.
+A label is for readers; a slug (`device`, `target`, `rig`, `place`, `setting`) is for addresses.
+"""
+
+import hashlib
+import math
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from schemas.canonical import slug
+from schemas.submission import Arm, Engine, Gpu, Machine, Submission
+from schemas.vocabulary import DEFAULT_RUNNER, METHODS, RUNNERS
+from schemas.vocabulary.say import TIMES
+
+_MIB_PER_GIB = 1024
+_MARKS = re.compile(r"\((R|TM|C)\)|®|™", re.IGNORECASE)
+_BOILERPLATE = re.compile(
+    r"\b(NVIDIA|GeForce|AMD|Intel|Graphics|GPU|CPU|Processor|[0-9]+-Core)\b|\bw(ith|/) Radeon.*$",
+    re.ASCII,
+)
+_CLOCK = re.compile(r"@.*$")
+_VENDORS = {
+    "nvidia": re.compile("nvidia|geforce|quadro|tesla", re.IGNORECASE),
+    "amd": re.compile("amd|radeon|ryzen|epyc", re.IGNORECASE),
+    "intel": re.compile("intel", re.IGNORECASE),
+    "apple": re.compile("apple", re.IGNORECASE),
+    "qualcomm": re.compile("qualcomm|snapdragon|adreno", re.IGNORECASE),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """What distinguishes one arm, wherever it runs: method, depth and draft.
+
+    `setting` is its part of an address; `draft` is the slug of `draft_label`.
+    """
+
+    arm: str
+    setting: str
+    draft: str | None = None
+    draft_label: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Identity:
+    """The names of one submission.
+
+    `device` are the GPUs that the engine lists (else all of the machine) with their memory for GPU
+    backends, else the processor with its threads: two virtual machines share a processor's name
+    but not its speed. `vram_gib` is the memory of all those GPUs together; `processor` is the
+    marketing name of the first of them, or of the CPU. `machine` is a digest of the hardware,
+    `rig` a machine with one engine build and one backend, `voter` a contributor on one machine.
+    `place` is everything but the arm that a cell's address holds.
+    """
+
+    device: str
+    device_label: str
+    device_name: str
+    device_kind: Literal["gpu", "cpu"]
+    vram_gib: int | None
+    vendor: str
+    processor: str | None
+    machine: str
+    voter: str
+    rig: str
+    rig_label: str
+    engine_label: str
+    engine_build: str
+    target: str
+    target_label: str
+    quantisation: str
+    place: str
+    settings: tuple[Setting, ...]
+
+
+def identify(submission: Submission) -> Identity:
+    """Name everything in a submission. The same file always gets the same names."""
+    machine, engine, target = submission.machine, submission.engine, submission.target
+    cards = () if engine.backend == "cpu" else used_cards(machine, engine)
+    processor = cards[0].name if cards else machine.cpu.name
+    name, label = (
+        _cards_label(cards) if cards else _cpu_label(machine.cpu.name, machine.cpu.logical_cores)
+    )
+    device, target_slug, quantisation = _slug(label), _slug(target.name), _slug(target.quantisation)
+    digest, build = _machine(machine), _engine_build(engine)
+    return Identity(
+        device=device,
+        device_label=label,
+        device_name=name,
+        device_kind="gpu" if cards else "cpu",
+        vram_gib=_gib(_total_mib(cards)),
+        vendor=(cards[0].vendor if cards else None) or vendor_of(processor or ""),
+        processor=processor,
+        machine=digest,
+        voter=f"{submission.contributor or 'anonymous'}@{digest}",
+        rig=f"{device}-{engine.backend}-{_build_digest(digest, engine)}",
+        rig_label=f"{label} · {engine.backend} · {build}",
+        engine_label=_engine_label(engine),
+        engine_build=build,
+        target=target_slug,
+        target_label=target.name,
+        quantisation=quantisation,
+        place=_joined("-", device, engine.backend, _engine_slug(engine), target_slug, quantisation),
+        settings=tuple(_setting(arm, submission) for arm in submission.arms),
+    )
+
+
+def used_cards(machine: Machine, engine: Engine) -> tuple[Gpu, ...]:
+    """The cards of the machine that the engine lists, in the driver's order; all if it lists none.
+
+    The engine's descriptions say which; where they fit no card, the first ones are taken.
+    """
+    listed = [each for each in engine.devices or () if each.kind == "gpu"]
+    if not machine.gpus:
+        return tuple(
+            Gpu(name=each.description, vram_mib=each.memory_total_mib)
+            for each in listed
+            if each.description
+        )
+    if not listed or len(listed) >= len(machine.gpus):
+        return machine.gpus
+    names = [_comparable(card.name) for card in machine.gpus]
+    chosen: set[int] = set()
+    for each in listed:
+        free = (at for at in range(len(names)) if at not in chosen)
+        found = next((at for at in free if names[at] == _comparable(each.description or "")), None)
+        if found is None:
+            return machine.gpus[: len(listed)]
+        chosen.add(found)
+    return tuple(machine.gpus[at] for at in sorted(chosen))
+
+
+def short_name(name: str) -> str:
+    """A marketing name without boilerplate: `NVIDIA GeForce RTX 4060` is `RTX 4060`.
+
+    The clock goes too, unless it is all that distinguishes one `Xeon` from another.
+    """
+    without_clock = _bare(_CLOCK.sub("", name))
+    found = without_clock if re.search("[0-9]", without_clock) else _bare(name.replace("@", ""))
+    return found or name
+
+
+def vendor_of(name: str) -> str:
+    """Who made a chip, by its marketing name."""
+    return next((vendor for vendor, words in _VENDORS.items() if words.search(name)), "other")
+
+
+def _bare(name: str) -> str:
+    return re.sub(r"\s+", " ", _BOILERPLATE.sub("", _MARKS.sub("", name))).strip()
+
+
+def _comparable(name: str) -> str:
+    """A card's name for comparison: an engine may add the chip's code name in brackets."""
+    return short_name(re.sub(r"\([^)]*\)", "", name)).casefold()
+
+
+def _cards_label(cards: tuple[Gpu, ...]) -> tuple[str, str]:
+    """Name, and label with the memory: of one card where all are alike, else of all together."""
+    names = [short_name(card.name) for card in cards]
+    alike = len({card.name for card in cards}) == 1
+    name = (
+        " + ".join(names) if not alike else _joined(f" {TIMES} ", *_several(len(cards)), names[0])
+    )
+    sizes = [card.vram_mib for card in cards if card.vram_mib is not None]
+    shown = _gib(max(sizes, default=None) if alike else _total_mib(cards))
+    return name, name if shown is None else f"{name} {shown} GB"
+
+
+def _several(count: int) -> tuple[str, ...]:
+    return (str(count),) if count > 1 else ()
+
+
+def _cpu_label(cpu: str | None, threads: int | None) -> tuple[str, str]:
+    name = short_name(cpu) if cpu else "unknown processor"
+    return name, name if threads is None else f"{name} {threads} threads"
+
+
+def _total_mib(cards: Iterable[Gpu]) -> int | None:
+    sizes = [card.vram_mib for card in cards if card.vram_mib is not None]
+    return sum(sizes) if sizes else None
+
+
+def _gib(mib: int | None) -> int | None:
+    return None if mib is None else math.floor(mib / _MIB_PER_GIB + 0.5)
+
+
+def _machine(machine: Machine) -> str:
+    """All cards count, used or not: a machine that leaves one idle is still the same machine."""
+    return _digest(
+        machine.os.family if machine.os else None,
+        machine.cpu.name,
+        machine.cpu.logical_cores,
+        machine.ram_mib,
+        machine.gpus[0].name if machine.gpus else None,
+        _total_mib(machine.gpus),
+    )
+
+
+def _build_digest(machine: str, engine: Engine) -> str:
+    return _digest(
+        machine,
+        engine.runner,
+        engine.name,
+        engine.version,
+        engine.package_version,
+        engine.commit,
+        engine.build_number,
+        engine.backend,
+    )
+
+
+def _engine_build(engine: Engine) -> str:
+    build = engine.version if engine.build_number is None else f"b{engine.build_number}"
+    return _joined(" ", engine.name, build)
+
+
+def _engine_label(engine: Engine) -> str:
+    """Two runners of one engine draft and count differently, so they have names of their own."""
+    runner = RUNNERS.get(engine.runner)
+    return (runner.engine_label if runner else None) or engine.name
+
+
+def _engine_slug(engine: Engine) -> str | None:
+    """`None` for the usual engine: most results come from it, and their addresses stay short."""
+    label = _engine_label(engine)
+    return None if label == RUNNERS[DEFAULT_RUNNER].engine_label else _slug(label)
+
+
+def _setting(arm: Arm, submission: Submission) -> Setting:
+    method = getattr(arm.method, "name", None) or METHODS[arm.method.type].label
+    depth, draft = getattr(arm.method, "n_max", None), getattr(arm.method, "draft", None)
+    model = next((each for each in submission.drafts if each.id == draft), None)
+    label = None if model is None else f"{model.name} {model.quantisation}"
+    draft_slug = None if label is None else _slug(label)
+    return Setting(
+        arm=arm.id,
+        setting=_joined("-", _slug(method), None if depth is None else f"n{depth}", draft_slug),
+        draft=draft_slug,
+        draft_label=label,
+    )
+
+
+def _slug(text: str) -> str:
+    return slug(text, limit=None)
+
+
+def _digest(*parts: str | int | None) -> str:
+    """The first eight hex digits of the MD5 over the parts that are known."""
+    text = _joined("|", *parts)
+    return hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()[:8]
+
+
+def _joined(separator: str, *parts: str | int | None) -> str:
+    return separator.join(str(part) for part in parts if part is not None)

@@ -1,0 +1,133 @@
+"""Makes a campaign of the options: loads the suite, fetches and describes the models.
+
+Everything that touches disk or network is here; what follows from it is decided in `build`.
+"""
+
+from collections.abc import Callable, Sequence
+
+from harness.campaign import build as campaigns
+from harness.campaign import suite
+from harness.campaign.arms import needs_draft, takes_draft
+from harness.campaign.methods import DraftModelRequest, MethodRequest, method_type
+from harness.campaign.model import Campaign
+from harness.campaign.options import Options
+from harness.errors import BadInputError, UsageError
+from harness.models import compatibility, gguf_header
+from harness.models.describe import describe, look_up
+from harness.models.model_file import ModelFile, ServedModels
+from harness.models.presets import DEFAULT_TARGET, presets
+from harness.models.resolve import planned, resolve
+from schemas.submission import DraftModel
+
+
+def campaign_from(
+    options: Options,
+    *,
+    say: Callable[[str], None],
+    fetch: bool = True,
+    defaults: tuple[MethodRequest, ...] = campaigns.DEFAULT_METHODS,
+    controls: tuple[MethodRequest, ...] = campaigns.CONTROLS,
+    served: ServedModels | None = None,
+) -> Campaign:
+    """The campaign that the options describe, with its models on this disk or on servers.
+
+    `defaults` are the methods where none is named, `controls` what --control adds.
+    Without `fetch`, the table's description stands in for presets that are not on this disk.
+    Raises `BadInputError` or `MachineError` when a part is missing or does not fit.
+    """
+    chosen = suite.select(
+        suite.load(options.suite or campaigns.DEFAULT_SUITE),
+        tasks=options.tasks,
+        prompts=options.prompts,
+        quick=options.quick,
+    )
+    names = draft_names(options, defaults)
+    methods = usable_methods(options, names, defaults)
+    target = served.target(options.target) if served else None
+    target = target or _model(options.target or DEFAULT_TARGET, say=say, fetch=fetch)
+    if not names and not options.methods:
+        say("No draft model is known for this target; give one with --draft to measure that too.")
+    drafts = tuple(
+        (served.draft(name) if served else None) or _model(name, say=say, fetch=fetch)
+        for name in names
+    )
+    campaign = campaigns.build(
+        options,
+        target=target,
+        drafts=drafts,
+        methods=methods,
+        suite=chosen,
+        controls=controls,
+    )
+    _check_vocabularies(campaign, say=say)
+    return campaign
+
+
+def _check_vocabularies(campaign: Campaign, *, say: Callable[[str], None]) -> None:
+    """Compare the vocabularies of the files on this disk before anything is loaded."""
+    for draft in draft_models(campaign):
+        if _is_here(campaign.target) and _is_here(draft):
+            check_vocabulary(campaign.target, draft, say=say)
+
+
+def _is_here(model: ModelFile) -> bool:
+    return model.path is not None and model.path.is_file()
+
+
+def _model(name: str, *, say: Callable[[str], None], fetch: bool) -> ModelFile:
+    absent = None if fetch else planned(name)
+    return absent or describe(resolve(name, say=say), say=say)
+
+
+def draft_names(
+    options: Options, defaults: tuple[MethodRequest, ...] = campaigns.DEFAULT_METHODS
+) -> tuple[str, ...]:
+    """The drafts in the options; else the one of a preset target; else none."""
+    methods = options.methods or defaults
+    if options.drafts and not any(takes_draft(method) for method in methods):
+        message = "--draft is given, but no --method uses it; add --method draft-model"
+        raise UsageError(message)
+    if options.drafts or not any(isinstance(method, DraftModelRequest) for method in methods):
+        return options.drafts
+    preset = presets().get((options.target or DEFAULT_TARGET).lower())
+    return (preset.draft,) if preset and preset.draft else ()
+
+
+def usable_methods(
+    options: Options,
+    drafts: Sequence[str],
+    defaults: tuple[MethodRequest, ...] = campaigns.DEFAULT_METHODS,
+) -> tuple[MethodRequest, ...]:
+    """The methods to run: without a draft, the default ones that need none."""
+    if options.methods:
+        lacking = [method for method in options.methods if needs_draft(method)]
+        if lacking and not drafts:
+            name = method_type(lacking[0])
+            message = f"{name} needs a draft for this target; name one with --draft"
+            raise BadInputError(message)
+        return options.methods
+    if drafts:
+        return defaults
+    return tuple(method for method in defaults if not needs_draft(method))
+
+
+def draft_models(campaign: Campaign) -> list[ModelFile]:
+    """The drafts that are models of their own; a head reads the target's state and tokens."""
+    used = {arm.method.draft for arm in campaign.arms if isinstance(arm.method, DraftModel)}
+    return [draft for draft in campaign.drafts if draft.model.id in used]
+
+
+def check_vocabulary(target: ModelFile, draft: ModelFile, *, say: Callable[[str], None]) -> None:
+    """Raise `BadInputError` when the draft's vocabulary is not compatible with the target's."""
+    compared = compatibility.compare(
+        look_up(target.on_disk, say=say).header.vocabulary,
+        look_up(draft.on_disk, say=say).header.vocabulary,
+        target_tokens=lambda: gguf_header.tokens(target.on_disk),
+        draft_tokens=lambda: gguf_header.tokens(draft.on_disk),
+    )
+    if not compared.fits:
+        message = (
+            f"{draft.model.name} cannot draft for {target.model.name}: {compared.reason}. "
+            "Choose a draft of the same family; `python -m harness models` lists compatible pairs"
+        )
+        raise BadInputError(message)

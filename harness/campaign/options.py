@@ -1,0 +1,207 @@
+"""What a person may choose about a campaign, each choice with its option and help text."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated
+
+from harness.campaign.methods import METHODS, MethodRequest, parse
+from harness.errors import UsageError
+from harness.options import Option, comma_separated
+from schemas.vocabulary import FIXED_TASKS, say
+
+_MODELS = "Models"
+_MEASURED = "What is measured"
+_SETTINGS = "How it runs"
+_MAX_CONCURRENCY = 4096  # the bound in the format
+_MODEL = "a GGUF file, a preset (see `python -m harness models`) or `owner/repo:quant` on the hub"
+
+
+def _methods(texts: Sequence[str]) -> tuple[MethodRequest, ...]:
+    return tuple(parse(text) for text in texts)
+
+
+def _levels(texts: Sequence[str]) -> tuple[int, ...]:
+    """Each level once, in ascending order."""
+    items = comma_separated(texts)
+    if not all(item.isdecimal() and 1 <= int(item) <= _MAX_CONCURRENCY for item in items):
+        message = f"--concurrency {','.join(texts)}: give whole numbers from 1 on, such as 1,2,4,8"
+        raise UsageError(message)
+    return tuple(sorted({int(item) for item in items}))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """What a person may choose about a campaign. Empty and `None` stand for the default."""
+
+    target: Annotated[
+        str | None,
+        Option(
+            f"The model to speed up: {_MODEL}. Default: a small embedded model that needs no hub.",
+            metavar="MODEL",
+            panel=_MODELS,
+        ),
+    ] = None
+    drafts: Annotated[
+        tuple[str, ...],
+        Option(
+            f"A smaller model that proposes tokens: {_MODEL}. Repeat it to compare several. "
+            "Default: the draft of a preset target.",
+            name="draft",
+            metavar="MODEL",
+            panel=_MODELS,
+        ),
+    ] = ()
+    methods: Annotated[
+        tuple[MethodRequest, ...],
+        Option(
+            "A way of drafting, with its sizes if you like: `prompt-lookup:n_max=5`. Repeat it to "
+            f"compare several: {', '.join(METHODS)}. `python -m harness methods` explains them and "
+            "lists which runner measures which. Default: two that the runner supports.",
+            name="method",
+            metavar="METHOD",
+            panel=_MEASURED,
+            parse=_methods,
+        ),
+    ] = ()
+    suite: Annotated[
+        str | None,
+        Option(
+            "Prompt suite: an id or a TOML file. Default: core.", metavar="SUITE", panel=_MEASURED
+        ),
+    ] = None
+    tasks: Annotated[
+        tuple[str, ...],
+        Option(
+            f"Only these tasks, such as `code,json`. The suite core has {say.listed(FIXED_TASKS)}.",
+            metavar="TASKS",
+            panel=_MEASURED,
+            parse=comma_separated,
+        ),
+    ] = ()
+    prompts: Annotated[
+        tuple[str, ...],
+        Option(
+            "Only these prompts: ids, patterns (`code-*`), or a number of prompts per task.",
+            metavar="PROMPTS",
+            panel=_MEASURED,
+            parse=comma_separated,
+        ),
+    ] = ()
+    max_tokens: Annotated[
+        int | None,
+        Option(
+            "Longest output in tokens. Default: the suite's.", metavar="N", panel=_MEASURED, least=2
+        ),
+    ] = None
+    blocks: Annotated[
+        int | None,
+        Option(
+            "How often everything is repeated. Default: 3 to 6, until --precision is reached; "
+            "1 with --quick.",
+            metavar="N",
+            panel=_MEASURED,
+            least=1,
+            most=1000,
+        ),
+    ] = None
+    precision: Annotated[
+        float | None,
+        Option(
+            "Stop once every speedup is repeatable to within this fraction (0.03 = ±3 %). "
+            "Default: 0.03.",
+            metavar="FRACTION",
+            panel=_MEASURED,
+            least=0.001,
+            most=0.5,
+        ),
+    ] = None
+    budget_min: Annotated[
+        float | None,
+        Option(
+            "Time limit in minutes: no block is started that would overrun it (the first block "
+            "always runs). Default: no limit.",
+            name="budget",
+            metavar="MINUTES",
+            panel=_MEASURED,
+            least=0.1,
+            most=100_000,
+        ),
+    ] = None
+    control: Annotated[
+        bool,
+        Option(
+            "Also measure the baseline against itself, and a speculative loop that drafts "
+            "nothing, to check that this machine's figures can be trusted.",
+            panel=_MEASURED,
+        ),
+    ] = False
+    quick: Annotated[
+        bool,
+        Option(
+            "A fixed part of the suite with short outputs: minutes instead of an hour.",
+            panel=_MEASURED,
+        ),
+    ] = False
+    teacher_forced: Annotated[
+        bool,
+        Option(
+            "Make every arm write the baseline's text, so that acceptance rates compare exactly.",
+            panel=_MEASURED,
+        ),
+    ] = False
+    context: Annotated[
+        int | None,
+        Option("Context size in tokens. Default: 2048.", metavar="N", panel=_SETTINGS, least=64),
+    ] = None
+    threads: Annotated[
+        int | None,
+        Option("CPU threads. Default: the engine's choice.", metavar="N", panel=_SETTINGS, least=1),
+    ] = None
+    gpu_layers: Annotated[
+        int | None,
+        Option(
+            "Layers of the target on the GPU (-1: all). Default: all.",
+            metavar="N",
+            panel=_SETTINGS,
+            least=-1,
+        ),
+    ] = None
+    draft_gpu_layers: Annotated[
+        int | None,
+        Option(
+            "Layers of the draft on the GPU (-1: all). Default: all.",
+            metavar="N",
+            panel=_SETTINGS,
+            least=-1,
+        ),
+    ] = None
+    baseline_gpu_layers: Annotated[
+        int | None,
+        Option(
+            "Also measure the target alone with this many layers on the GPU (-1: all), to see "
+            "what the draft's memory could do instead. Default: not measured.",
+            metavar="N",
+            panel=_SETTINGS,
+            least=-1,
+        ),
+    ] = None
+    concurrency: Annotated[
+        tuple[int, ...],
+        Option(
+            "Requests in flight at once, such as `1,2,4,8`, to see where batching removes the "
+            "gain. Each level has its own baseline. Default: 1.",
+            metavar="N,N",
+            panel=_SETTINGS,
+            parse=_levels,
+        ),
+    ] = ()
+    seed: Annotated[
+        int,
+        Option(
+            "Seed for the order of the prompts.",
+            metavar="N",
+            panel=_SETTINGS,
+            least=0,
+            most=2**32 - 1,
+        ),
+    ] = 0

@@ -1,0 +1,173 @@
+"""The engines of a run: the runner that was chosen by name, on one or several binaries."""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated
+
+from harness.campaign.build import CONTROLS
+from harness.campaign.methods import method_type
+from harness.campaign.model import Campaign
+from harness.campaign.options import Options
+from harness.cli import console
+from harness.errors import UsageError, suggestion
+from harness.models.model_file import ServedModels
+from harness.options import Option
+from harness.runners import OFFERED, RUNNERS, RunnerKind
+from harness.runners.base import Runner
+from harness.runners.options import ConnectionOptions
+from harness.runners.suitability import require_suited
+from schemas.vocabulary import DEFAULT_RUNNER
+
+_SETTINGS = "How it runs"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EngineOptions:
+    """What runs the models."""
+
+    runner: Annotated[
+        str,
+        Option(
+            "What runs the models. "
+            + " ".join(f"`{name}`: {kind.summary}." for name, kind in OFFERED.items()),
+            metavar="RUNNER",
+            panel=_SETTINGS,
+        ),
+    ] = DEFAULT_RUNNER
+    server_binaries: Annotated[
+        tuple[str, ...],
+        Option(
+            "The llama-server to start, for --runner llama-server. Repeat it with names to "
+            "compare builds or backends: `cuda=PATH`, `vulkan=PATH`. Default: the one on PATH.",
+            name="server-binary",
+            metavar="PATH",
+            panel=_SETTINGS,
+        ),
+    ] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChosenEngine:
+    """A runner by its name, and how to connect to its engine."""
+
+    name: str
+    connection: ConnectionOptions
+
+    @property
+    def kind(self) -> RunnerKind:
+        """What the runner can do. Raises `UsageError` for an unknown name."""
+        if self.name not in RUNNERS:
+            message = f"unknown runner {self.name!r}.{suggestion(self.name, OFFERED)}"
+            raise UsageError(message)
+        return RUNNERS[self.name]
+
+    def require_suited(self, options: Options) -> None:
+        """Raise `UsageError` when this runner cannot run what the options ask for."""
+        require_suited(options, self.name, self.kind)
+        ignored = () if self.kind.behind_servers else self.connection.given_for_servers()
+        if ignored:  # the wrong engine would be measured
+            message = f"{ignored[0]} is for --runner openai, not for {self.name}"
+            raise UsageError(message)
+
+    def runner(self) -> Runner:
+        """The runner. Raises `UsageError` when the options do not lead to its engine."""
+        return self.kind.build(self.connection)
+
+    def campaign(self, options: Options, *, fetch: bool) -> Campaign:
+        """The campaign as this runner can run it."""
+        from harness.campaign.from_options import campaign_from  # noqa: PLC0415 - slow to import
+
+        kind = self.kind
+        campaign = campaign_from(
+            options,
+            say=console.say,
+            fetch=fetch,
+            defaults=kind.default_methods,
+            controls=tuple(each for each in CONTROLS if method_type(each) in kind.methods),
+            served=self._served(),
+        )
+        if kind.check is not None:
+            kind.check(self.connection, campaign)
+        return self.on(replace(campaign, interleaved=kind.interleaved))
+
+    def on(self, campaign: Campaign) -> Campaign:
+        """The campaign on this engine. Raises `UsageError` if the engine cannot run it."""
+        self.commands(campaign)
+        return replace(campaign, engine=self._identity())
+
+    def commands(self, campaign: Campaign) -> tuple[str, ...]:
+        """The command lines that would start the engine, if any.
+
+        Raises `UsageError` when the engine cannot run an arm of the campaign.
+        """
+        preview = self.kind.preview
+        return preview(campaign, self.connection) if preview else ()
+
+    def _served(self) -> ServedModels | None:
+        if not self.kind.behind_servers:
+            return None
+        from harness.runners.openai import served  # noqa: PLC0415 - only if needed
+
+        return served.ServedModels(reach=self.connection, say=console.say)
+
+    def _identity(self) -> str:
+        """The runner and its engine; a journal is resumed with the same ones only."""
+        if self.kind.identify is not None:
+            return self.kind.identify(self.connection)
+        connection = self.connection
+        urls = (connection.base_url, *connection.spec_base_urls)
+        commands = (connection.server_command, *connection.spec_server_commands)
+        return " ".join(part for part in (self.name, *urls, *commands) if part)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NamedEngine:
+    """An engine of the command; its name is empty where it is the only one."""
+
+    name: str
+    engine: ChosenEngine
+
+
+_NAMED = re.compile(r"(?P<name>[A-Za-z0-9][A-Za-z0-9._-]*)=(?P<path>.+)")
+
+
+def named_engines(engine: ChosenEngine, binaries: Sequence[str]) -> tuple[NamedEngine, ...]:
+    """One engine per binary, or the engine as it is without any. Raises `UsageError`."""
+    if binaries and engine.name != "llama-server":
+        message = f"--server-binary is for --runner llama-server, not for {engine.name}"
+        raise UsageError(message)
+    named = [_name_and_path(text) for text in binaries]
+    if len(named) > 1:
+        _require_names([name for name, _ in named])
+    if not named:
+        return (NamedEngine(name="", engine=engine),)
+    return tuple(
+        NamedEngine(
+            name=name if len(named) > 1 else "",
+            engine=replace(engine, connection=replace(engine.connection, binary=path)),
+        )
+        for name, path in named
+    )
+
+
+def _name_and_path(text: str) -> tuple[str, str]:
+    """The parts of `name=PATH`; the name is empty for a path, which may hold an equals sign."""
+    match = _NAMED.fullmatch(text)
+    if match is None or Path(text).exists():
+        return "", text
+    return match["name"], match["path"]
+
+
+def _require_names(names: Sequence[str]) -> None:
+    twice = [name for name, count in Counter(names).items() if name and count > 1]
+    if "" in names:
+        message = (
+            "several binaries need names: --server-binary cuda=PATH --server-binary vulkan=PATH"
+        )
+        raise UsageError(message)
+    if twice:
+        message = f"two binaries are called {twice[0]}; give each --server-binary its own name"
+        raise UsageError(message)

@@ -1,1 +1,0 @@
-"""Which options has `run`? One file per group; this is their folder."""

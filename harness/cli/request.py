@@ -1,0 +1,97 @@
+"""What one `draftmap run` was asked to do, checked before anything is measured."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+from harness.campaign.model import Campaign
+from harness.campaign.options import Options
+from harness.cli.engines import NamedEngine
+from harness.errors import UsageError
+from harness.options import Option
+from harness.run import result_file as results
+
+_RESULT = "Result"
+
+# The patterns of these two fields in the format; checked before an hour of measuring, not after.
+_CONTRIBUTOR = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,37}[A-Za-z0-9])?")
+_NOTES = re.compile(r"[^\x00-\x1f<>]{1,280}")
+
+Contributor = Annotated[
+    str | None,
+    Option("Your GitHub user name, if you want it in the file.", metavar="NAME", panel=_RESULT),
+]
+Json = Annotated[bool, Option("Print the result as JSON.", panel=_RESULT)]
+
+
+def check_contributor(name: str | None) -> None:
+    """Raise `UsageError` when the format would not accept the name."""
+    if name is not None and not _CONTRIBUTOR.fullmatch(name):
+        message = f"--contributor {name!r}: letters, digits and inner hyphens only"
+        raise UsageError(message)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contribution:
+    """What contributors tell about themselves and the machine."""
+
+    contributor: Contributor = None
+    notes: Annotated[
+        str | None,
+        Option("One line about the machine: cooling, undervolting.", metavar="TEXT", panel=_RESULT),
+    ] = None
+
+    def check(self) -> None:
+        """Raise `UsageError` when the format would not accept it."""
+        check_contributor(self.contributor)
+        if self.notes is not None and not _NOTES.fullmatch(self.notes):
+            message = "--notes takes one line of at most 280 characters, without < and >"
+            raise UsageError(message)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResultOptions:
+    """Whether to measure, and where the result goes."""
+
+    resume: Annotated[
+        bool,
+        Option("Continue an interrupted run; repeat its other options.", panel="How it runs"),
+    ] = False
+    dry_run: Annotated[
+        bool, Option("Print the plan and how long it takes.", panel="How it runs")
+    ] = False
+    output: Annotated[
+        Path | None,
+        Option(
+            "Where the result is written: a file (NAME.json), or a directory, where it gets its "
+            "canonical name. Default: the current directory.",
+            short="-o",
+            metavar="PATH",
+            panel=_RESULT,
+        ),
+    ] = None
+    json: Json = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunRequest:
+    """What the command line asks for: a campaign, and the engines that run it."""
+
+    options: Options
+    engines: tuple[NamedEngine, ...]
+    contribution: Contribution = Contribution()
+    result: ResultOptions = ResultOptions()
+
+    def check(self) -> None:
+        """Raise `HarnessError` for what is wrong whatever the models are."""
+        self.contribution.check()
+        self.engines[0].engine.require_suited(self.options)
+        if len(self.engines) > 1:
+            results.require_directory(self.result.output)
+        results.require_writable(self.result.output)
+
+    def campaigns(self, *, fetch: bool) -> dict[str, Campaign]:
+        """The campaign on each of the engines. Raises `HarnessError` when one cannot run it."""
+        first = self.engines[0].engine.campaign(self.options, fetch=fetch)
+        return {each.name: each.engine.on(first) for each in self.engines}

@@ -1,0 +1,225 @@
+"""Read llama-server: its log, or answers with `timings` (one pasted, a list, or one a line).
+
+A log holds a block of lines for each request: the times of the prompt and of the answer, and
+where something was drafted `draft acceptance`. Requests are paired by their position.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from harness.errors import BadInputError
+from harness.importers.entries import Entry, lines
+from harness.importers.model import BASELINE, Part, Reading, Record, arms, named
+from harness.importers.mtp_bench import method_of
+from harness.importers.source import Given, text
+from harness.importers.translate import model_facts
+from harness.importers.trials import rate_counts, rounds
+
+_TIMES = r"=\s*(?P<ms>[0-9.]+) ms /\s*(?P<tokens>[0-9]+) tokens"
+_PROMPT = re.compile(rf"prompt eval time\s*{_TIMES}")
+_ANSWER = re.compile(rf"(?<!prompt )eval time\s*{_TIMES}.*?(?P<rate>[0-9.]+) tokens per second")
+_DRAFTS = re.compile(
+    r"draft acceptance(?: rate)?\s*=\s*[0-9.]+ \(\s*(?P<accepted>[0-9]+) accepted /"
+    r"\s*(?P<drafted>[0-9]+) generated\)"
+)
+_STATISTICS = re.compile(r"statistics\s+(?P<kind>[A-Za-z0-9_-]+):")
+# `build: 10068 (abc1234)`, `build_info: b10068-abc1234`, `"system_fingerprint":"b10068-abc1234"`.
+_BUILD = re.compile(
+    r"(?:\bbuild(?:_info)?|system_fingerprint\")\s*[:=]\s*\"?b?(?P<build>[0-9]{3,6})"
+    r"(?:[- (]+(?P<commit>[0-9a-f]{7,40}))?"
+)
+_MODEL = re.compile(r"loading model\s*[:']?\s*'?(?P<path>[^'\n]+\.gguf)")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Request:
+    """The counters of one request."""
+
+    place: str
+    prompt_tokens: int | None
+    prompt_ms: float | None
+    tokens: int | None
+    ms: float | None
+    per_second: float | None
+    drafted: int | None
+    accepted: int | None
+    finish: Literal["length", "stop"] | None = None
+
+
+def read(files: Sequence[Given]) -> Reading:
+    """One part; every file is an arm, the first one the baseline."""
+    pairs = named(files)
+    found = [(arm, file, _requests(file)) for arm, file in pairs]
+    _require_same_number(found)
+    counts = {rate for _, _, each in found if (rate := _rates(each)) is not None}
+    records = tuple(record for arm, _, each in found for record in _records(arm, each))
+    part = Part(
+        name="llama-server",
+        suite="llama-server",
+        facts={"engine": "llama.cpp"}
+        | _facts([file for _, file in pairs])
+        | ({"rate_counts": counts.pop()} if len(counts) == 1 else {}),
+        arms=arms(records, pairs, {}, _methods(pairs)),
+        records=records,
+    )
+    left_out = (
+        "texts, and rates, which follow from times and tokens",
+        "the statistics lines, which sum over all requests of a server",
+    )
+    return Reading(parts=(part,), left_out=left_out)
+
+
+def _is_log(file: Given) -> bool:
+    return not text(file).lstrip().startswith(("{", "["))
+
+
+def _requests(file: Given) -> list[_Request]:
+    found = list(_logged(file) if _is_log(file) else map(_answered, lines(file)))
+    if not found:
+        message = (
+            f"{file.name}: no line 'eval time = … ms / … tokens' in it; "
+            "give the log of llama-server, or its answers"
+        )
+        raise BadInputError(message)
+    return found
+
+
+def _logged(file: Given) -> Iterator[_Request]:
+    """One request for each `eval time` line, with the lines of the prompt and the drafts around."""
+    prompt: re.Match[str] | None = None
+    answer: tuple[int, re.Match[str]] | None = None
+    drafts: re.Match[str] | None = None
+    for number, line in enumerate(text(file).splitlines(), start=1):
+        if match := _PROMPT.search(line):
+            if answer is not None:
+                yield _of_log(file.name, prompt, answer, drafts)
+            prompt, answer, drafts = match, None, None
+        elif match := _ANSWER.search(line):
+            answer = (number, match)
+        elif match := _DRAFTS.search(line):
+            drafts = match
+    if answer is not None:
+        yield _of_log(file.name, prompt, answer, drafts)
+
+
+def _of_log(
+    name: str,
+    prompt: re.Match[str] | None,
+    answer: tuple[int, re.Match[str]],
+    drafts: re.Match[str] | None,
+) -> _Request:
+    number, match = answer
+    return _Request(
+        place=f"{name}: line {number}",
+        prompt_tokens=int(prompt["tokens"]) if prompt else None,
+        prompt_ms=float(prompt["ms"]) if prompt else None,
+        tokens=int(match["tokens"]),
+        ms=float(match["ms"]),
+        per_second=float(match["rate"]),
+        drafted=int(drafts["drafted"]) if drafts else None,
+        accepted=int(drafts["accepted"]) if drafts else None,
+    )
+
+
+def _answered(row: Entry) -> _Request:
+    timings = row.child("timings") or (row if "predicted_n" in row.value else None)
+    if timings is None:
+        row.refuse("timings", "the times that llama-server answers with")
+    prompt, cached = timings.count("prompt_n"), timings.count("cache_n")
+    return _Request(
+        place=row.place,
+        prompt_tokens=None if prompt is None else prompt + (cached or 0),
+        prompt_ms=timings.number("prompt_ms"),
+        tokens=timings.count("predicted_n"),
+        ms=timings.number("predicted_ms"),
+        per_second=timings.number("predicted_per_second"),
+        drafted=timings.count("draft_n"),
+        accepted=timings.count("draft_n_accepted"),
+        finish=_finish(row),
+    )
+
+
+def _finish(row: Entry) -> Literal["length", "stop"] | None:
+    choices = row.children("choices") if row.value.get("choices") else []
+    said = choices[0].text("finish_reason") if choices else row.text("stop_type")
+    if said in ("length", "limit"):
+        return "length"
+    return "stop" if said in ("stop", "eos", "word") else None
+
+
+def _records(arm: str, requests: Sequence[_Request]) -> Iterator[Record]:
+    for number, request in enumerate(requests, start=1):
+        # The server says nothing of drafts where it drafted nothing.
+        drafted = request.drafted if request.drafted is not None or arm == BASELINE else 0
+        accepted = request.accepted if request.drafted is not None or arm == BASELINE else 0
+        yield Record(
+            arm=arm,
+            prompt=f"request-{number}",
+            place=request.place,
+            prompt_tokens=request.prompt_tokens,
+            prompt_ms=request.prompt_ms,
+            output_tokens=request.tokens,
+            decode_ms=request.ms,
+            per_second=request.per_second,
+            drafted=drafted,
+            accepted=accepted,
+            rounds=rounds(request.tokens, accepted),
+            finish=request.finish,
+        )
+
+
+def _require_same_number(found: Sequence[tuple[str, Given, Sequence[_Request]]]) -> None:
+    """Requests are paired by position, so every file must hold the same ones."""
+    _, first, wanted = found[0]
+    for _, file, requests in found[1:]:
+        lengths = [
+            (a.prompt_tokens, b.prompt_tokens) for a, b in zip(wanted, requests, strict=False)
+        ]
+        differ = any(a != b for a, b in lengths if a is not None and b is not None)
+        if len(requests) != len(wanted) or differ:
+            message = (
+                f"{file.name}: {len(requests)} requests, {first.name} has {len(wanted)}, or their "
+                "prompts have other lengths; send each server the same prompts in the same order, "
+                "without the prompt cache, and give those lines only"
+            )
+            raise BadInputError(message)
+
+
+def _rates(requests: Sequence[_Request]) -> str | None:
+    for each in requests:
+        if each.tokens and each.ms and each.per_second:
+            counted = rate_counts(each.tokens, each.ms, each.per_second)
+            if counted is not None:
+                return counted
+    return None
+
+
+def _methods(pairs: Sequence[tuple[str, Given]]) -> dict[str, str]:
+    """The method of each arm whose log names one kind of draft."""
+    known: dict[str, str] = {}
+    for arm, file in pairs:
+        kinds = set(_STATISTICS.findall(text(file))) if _is_log(file) else set()
+        if len(kinds) == 1:
+            method = method_of(f"--spec-type {kinds.pop().replace('_', '-')}")
+            known |= {arm: method} if method else {}
+    return known
+
+
+def _facts(files: Sequence[Given]) -> dict[str, str]:
+    """Build and model, where all logs that name one agree."""
+    facts: dict[str, str] = {}
+    texts = [text(file) for file in files]
+    builds = {match["build"] for each in texts if (match := _BUILD.search(each))}
+    commits = {match["commit"] for each in texts if (match := _BUILD.search(each))} - {None}
+    models = {match["path"] for each in texts if (match := _MODEL.search(each))}
+    if len(builds) == 1:
+        facts["build"] = builds.pop()
+    if len(commits) == 1:
+        facts["engine_commit"] = commits.pop()
+    if len(models) == 1:
+        facts |= model_facts(models.pop())
+    return facts

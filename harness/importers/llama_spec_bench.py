@@ -1,0 +1,208 @@
+"""Read what ik_llama.cpp's `llama-spec-bench` prints: its table, or JSON Lines.
+
+Several stages of a chain share one generation: their drafts are summed. The time covers one step
+for every token; rounds are counted as in all results, those without a draft included.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from harness.errors import BadInputError
+from harness.importers.entries import Entry, lines
+from harness.importers.model import BASELINE, Part, Reading, Record, arms, named
+from harness.importers.mtp_bench import method_of
+from harness.importers.source import Given, text
+from harness.importers.translate import id_of, model_facts, reason_of
+from harness.importers.trials import MS_PER_S, rounds
+
+_COLUMNS = ("task", "run", "stage", "tokens", "stop", "time(s)", "rounds", "accepted")
+_PLAIN = {"base", "error"}
+_ACCEPTED = re.compile(r"([0-9]+)/([0-9]+)")
+_NONE = "-"
+_RULE = set("|- ")  # the line under the header, which lacks a column in the tool's own output
+_TASKS = {"code": "code", "extract": "json", "story": "creative"}
+_RUNTIME = {
+    "n_ctx": "context", "n_batch": "batch", "n_ubatch": "micro_batch", "n_threads": "threads",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Row:
+    """One stage of one generation; of a plain one the only stage."""
+
+    task: str
+    run: str
+    stage: str
+    record: Record
+    prompt_tokens: int | None = None
+
+
+def read(files: Sequence[Given]) -> Reading:
+    """One part; every file is an arm, the first one the baseline."""
+    pairs = named(files)
+    found = {file.name: _rows(arm, file) for arm, file in pairs}
+    records = tuple(record for arm, file in pairs for record in _generations(arm, found[file.name]))
+    entries = [row for _, file in pairs if not _is_table(file) for row in lines(file)]
+    part = Part(
+        name="llama-spec-bench",
+        suite="llama-spec-bench",
+        facts={"engine": "ik_llama.cpp"} | _facts(entries),
+        arms=arms(records, pairs, {}, _methods(pairs, found)),
+        records=records,
+        tasks=_TASKS,
+    )
+    derived = "rates, acceptance and lengths, which follow from the counters, and summaries"
+    return Reading(parts=(part,), left_out=(derived, "acceptance by position of a printed table"))
+
+
+def _is_table(file: Given) -> bool:
+    return not text(file).lstrip().startswith("{")
+
+
+def _rows(arm: str, file: Given) -> list[_Row]:
+    found = list(_printed(arm, file) if _is_table(file) else _listed(arm, file))
+    if not found:
+        message = f"{file.name}: no row of the table 'task | run | stage | tokens | …' in it"
+        raise BadInputError(message)
+    return found
+
+
+def _printed(arm: str, file: Given) -> Iterator[_Row]:
+    columns: list[str] = []
+    for number, line in enumerate(text(file).splitlines(), start=1):
+        cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
+        if all(name in cells for name in _COLUMNS):
+            columns = cells
+        elif not line.startswith("|"):
+            columns = []
+        elif len(cells) == len(columns) and not set(line) <= _RULE:
+            row = dict(zip(columns, cells, strict=True))
+            yield _of_cells(arm, row, f"{file.name}: line {number}")
+
+
+def _of_cells(arm: str, row: Mapping[str, str], place: str) -> _Row:
+    tokens, seconds = row["tokens"], row["time(s)"]
+    counted = _ACCEPTED.fullmatch(row["accepted"])
+    failed = row["stop"] == "fail"
+    record = Record(
+        arm=arm,
+        prompt=row["task"],
+        place=place,
+        category=row["task"],
+        reason="other" if failed else None,
+        output_tokens=None if tokens == _NONE else int(tokens),
+        decode_ms=None if seconds == _NONE else float(seconds) * MS_PER_S,
+        drafted=int(counted[2]) if counted else None,
+        accepted=int(counted[1]) if counted else None,
+        finish="stop" if row["stop"] == "eog" else "length",
+    )
+    return _Row(task=row["task"], run=row["run"], stage=row["stage"], record=record)
+
+
+def _listed(arm: str, file: Given) -> Iterator[_Row]:
+    for entry in lines(file):
+        if entry.text("row_type") != "attempt":
+            continue
+        yield from _detailed(arm, entry) if "quality" in entry.value else _compact(arm, entry)
+
+
+def _compact(arm: str, entry: Entry) -> Iterator[_Row]:
+    seconds = entry.number("decode_s")
+    record = Record(
+        arm=arm,
+        prompt=entry.text("task") or "",
+        place=entry.place,
+        category=entry.text("task"),
+        reason=None if entry.value.get("ok") is True else reason_of(entry.text("error")),
+        output_tokens=entry.count("generated"),
+        decode_ms=None if seconds is None else seconds * MS_PER_S,
+        finish="stop" if entry.text("stop") == "eog" else "length",
+    )
+    run, stages = str(entry.count("run")), entry.children("stages")
+    yield from _staged(record, run, stages, "draft_tokens", "accepted")
+
+
+def _detailed(arm: str, entry: Entry) -> Iterator[_Row]:
+    timing, tokens = entry.child("timing"), entry.child("tokens")
+    quality, spec = entry.child("quality"), entry.child("speculative")
+    if timing is None or tokens is None or quality is None:
+        entry.refuse("timing", "times, beside tokens and quality")
+    seconds, prompt_s = timing.number("decode_s"), timing.number("prompt_s")
+    record = Record(
+        arm=arm,
+        prompt=entry.text("task_id") or entry.text("task_name") or "",
+        place=entry.place,
+        category=entry.text("task_category") or entry.text("task_name"),
+        reason=None if quality.value.get("ok") is True else reason_of(quality.text("error")),
+        prompt_tokens=tokens.count("prompt"),
+        prompt_ms=None if prompt_s is None else prompt_s * MS_PER_S,
+        output_tokens=tokens.count("generated"),
+        decode_ms=None if seconds is None else seconds * MS_PER_S,
+        finish="stop" if quality.value.get("hit_eog") is True else "length",
+    )
+    stages = spec.children("stages") if spec else []
+    yield from _staged(record, str(entry.count("repeat_index")), stages, *_NAMES)
+
+
+_NAMES = ("draft_tokens", "accepted_tokens")
+
+
+def _staged(
+    record: Record, run: str, stages: Sequence[Entry], drafted: str, accepted: str
+) -> Iterator[_Row]:
+    for stage in stages:
+        counted = replace(record, drafted=stage.count(drafted), accepted=stage.count(accepted))
+        name = stage.text("type") or "unknown"
+        yield _Row(task=record.prompt, run=run, stage=name, record=counted)
+    if not stages:
+        yield _Row(task=record.prompt, run=run, stage="base", record=record)
+
+
+def _generations(arm: str, rows: Sequence[_Row]) -> Iterator[Record]:
+    """One record for each task and run: the stages of a chain drafted for the same tokens."""
+    for _, group in itertools.groupby(rows, key=lambda row: (row.task, row.run)):
+        stages = list(group)
+        record = stages[0].record
+        if arm != BASELINE and record.reason is None:
+            drafted = sum(row.record.drafted or 0 for row in stages)
+            accepted = sum(row.record.accepted or 0 for row in stages)
+            tokens = record.output_tokens
+            record = replace(
+                record, drafted=drafted, accepted=accepted, rounds=rounds(tokens, accepted)
+            )
+        yield record
+
+
+def _methods(
+    pairs: Sequence[tuple[str, Given]], found: Mapping[str, Sequence[_Row]]
+) -> dict[str, str]:
+    """The method of each arm by its stages, without depth; a chain is a method of its own."""
+    known: dict[str, str] = {}
+    for arm, file in pairs:
+        stages = {row.stage.replace("_", "-") for row in found[file.name]} - _PLAIN
+        if stages and arm != BASELINE:
+            method = method_of(f"--spec-type {next(iter(stages))}") if len(stages) == 1 else None
+            known[arm] = method or f"other:name={id_of('-'.join(sorted(stages)))}"
+    return known
+
+
+def _facts(entries: Sequence[Entry]) -> dict[str, str]:
+    """What the detailed rows say of the model, the settings and the sampling, where all agree."""
+    runtimes = [found for row in entries if (found := row.child("runtime")) is not None]
+    facts: dict[str, str] = {}
+    models = {name for each in runtimes if (name := each.text("model"))}
+    if len(models) == 1:
+        facts |= model_facts(models.pop())
+    for key, fact in _RUNTIME.items():
+        counts = {each.count(key) for each in runtimes} - {None, 0}
+        if len(counts) == 1:
+            facts[fact] = str(counts.pop())
+    heats = {s.value.get("temp") for row in entries if (s := row.child("sampler")) is not None}
+    if heats:
+        facts["sampling"] = "greedy" if heats == {0} else "other"
+    limits = {row.count("max_tokens") for row in entries} - {None}
+    return facts | ({"max_output_tokens": str(limits.pop())} if len(limits) == 1 else {})

@@ -1,0 +1,127 @@
+"""Shows the progress of a campaign: a bar with arm, prompt, tokens/s and the time left.
+
+A log gets a line after each tenth instead, so that it shows that the run is alive.
+"""
+
+from types import TracebackType
+from typing import Self, assert_never
+
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    Task,
+    TaskID,
+    TextColumn,
+    TimeRemainingColumn,
+)
+
+from harness.report.words import seconds
+from harness.run import events
+from harness.runners.base import Failure
+from schemas.vocabulary import say
+
+
+class ProgressDisplay:
+    """An observer that draws on a console; on anything but a terminal it writes a few lines."""
+
+    def __init__(self, console: Console) -> None:
+        self._progress = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(bar_width=None),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[rate]}"),
+            TimeRemainingColumn(),
+            console=console,
+            transient=True,
+            disable=not console.is_terminal,
+        )
+        self._tasks: dict[str, TaskID] = {}
+        self._printed: set[str] = set()
+
+    def __enter__(self) -> Self:
+        self._progress.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._progress.stop()
+
+    def __call__(self, event: events.Event, *, name: str = "") -> None:
+        """Show what happened to the campaign `name`; each has a bar of its own."""
+        if name not in self._tasks:
+            self._tasks[name] = self._progress.add_task(f"{name} starting", total=None, rate="")
+        task, update = self._tasks[name], self._progress.update
+        prefix = f"{name}: " if name else ""
+        match event:
+            case events.Planned():
+                update(task, total=event.total, completed=event.done)
+            case events.Extended():
+                update(task, total=event.total, description=prefix + _why_longer(event))
+            case events.ArmFailed():
+                self._print(f"{prefix}{event.arm} cannot run: {_why(event.failure)}")
+            case events.TrialEnded():
+                update(task, advance=1, rate=_rate(event))
+                self._log(self._progress.tasks[task], prefix)
+                if event.failure is not None:
+                    self._print(f"{prefix}{event.trial.arm} failed: {_why(event.failure)}")
+            case _:
+                update(task, description=prefix + _what(event))
+
+    def _log(self, task: Task, prefix: str) -> None:
+        """Print a line after each tenth of the trials where no bar is shown."""
+        if self._progress.disable and task.total:
+            tenths = int(10 * task.completed / task.total)
+            if tenths > int(10 * (task.completed - 1) / task.total):
+                done = f"{prefix}{task.completed:.0f} of {task.total:.0f} trials"
+                left = task.time_remaining
+                self._print(f"{done}, about {seconds(left)} left" if left else done)
+
+    def _print(self, text: str) -> None:
+        """Print a lasting line, each text only once: twenty trials may fail for one reason."""
+        if text not in self._printed:
+            self._printed.add(text)
+            self._progress.console.print(text, markup=False, highlight=False, soft_wrap=True)
+
+
+def _why(failure: Failure) -> str:
+    return f"{failure.detail} [{failure.reason}]"
+
+
+def _what(
+    event: events.Loading
+    | events.WarmingUp
+    | events.Probing
+    | events.TrialStarted
+    | events.Finished,
+) -> str:
+    match event:
+        case events.Loading():
+            return f"Loading {event.what}"
+        case events.WarmingUp():
+            return f"Warming up {event.arm}"
+        case events.Probing():
+            return "Measuring costs of single steps"
+        case events.TrialStarted():
+            return f"{event.trial.arm} · {event.trial.prompt}"
+        case events.Finished():
+            return "Done"
+        case _:
+            assert_never(event)
+
+
+def _why_longer(event: events.Extended) -> str:
+    if event.half_width is None:
+        return "One more block"
+    return f"Still ±{say.percent(event.half_width, 1)}, one more block"
+
+
+def _rate(event: events.TrialEnded) -> str:
+    if event.failure is not None:
+        return f"failed: {event.failure.reason}"
+    return "" if event.tps is None else f"{event.tps:.1f} tokens/s"

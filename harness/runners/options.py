@@ -1,0 +1,103 @@
+"""What the command line may say about how to connect to an engine."""
+
+from dataclasses import dataclass, fields
+from typing import Annotated, get_type_hints
+
+from harness.options import Option
+
+_SETTINGS = "How it runs"
+_SERVERS = "Servers (--runner openai)"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConnectionOptions:
+    """How to start an engine or connect to it, and how long to wait for it.
+
+    `binary` is the llama-server to start; a command compares several of them, one after the other.
+    """
+
+    binary: str | None = None
+    startup_limit_s: Annotated[
+        float,
+        Option(
+            "How long a server may take to start.",
+            name="startup-timeout",
+            metavar="SECONDS",
+            panel=_SETTINGS,
+            least=0.1,
+        ),
+    ] = 300.0
+    answer_limit_s: Annotated[
+        float,
+        Option(
+            "How long one answer may take.",
+            name="answer-timeout",
+            metavar="SECONDS",
+            panel=_SETTINGS,
+            least=0.1,
+        ),
+    ] = 900.0
+    base_url: Annotated[
+        str | None,
+        Option(
+            "A server on this machine without speculation, such as http://127.0.0.1:8000. Its API "
+            "key, if it needs one, is read from the environment variable DRAFTMAP_API_KEY.",
+            metavar="URL",
+            panel=_SERVERS,
+        ),
+    ] = None
+    spec_base_urls: Annotated[
+        tuple[str, ...],
+        Option(
+            "The same model with speculation; one for each --method, in the same order.",
+            name="spec-base-url",
+            metavar="URL",
+            panel=_SERVERS,
+        ),
+    ] = ()
+    server_command: Annotated[
+        str | None,
+        Option(
+            "Instead of --base-url: a command that starts the server, restarted for every block, "
+            "such as 'vllm serve MODEL --port {port}'.",
+            metavar="COMMAND",
+            panel=_SERVERS,
+        ),
+    ] = None
+    spec_server_commands: Annotated[
+        tuple[str, ...],
+        Option(
+            "Instead of --spec-base-url: the command with speculation; one for each --method.",
+            name="spec-server-command",
+            metavar="COMMAND",
+            panel=_SERVERS,
+        ),
+    ] = ()
+    model: Annotated[
+        str | None,
+        Option(
+            "The servers' name of the target, if they offer several models.",
+            name="served-model",
+            metavar="NAME",
+            panel=_SERVERS,
+        ),
+    ] = None
+    backend: Annotated[
+        str | None,
+        Option(
+            "What the servers compute with, if they do not report it: cpu, cuda, vulkan, metal, "
+            "rocm, sycl and so on.",
+            metavar="BACKEND",
+            panel=_SERVERS,
+        ),
+    ] = None
+
+    def given_for_servers(self) -> list[str]:
+        """The options that were given and that only `--runner openai` looks at."""
+        hints = get_type_hints(type(self), include_extras=True)
+        return [
+            option.flag(field.name)
+            for field in fields(self)
+            for option in getattr(hints[field.name], "__metadata__", ())
+            if option.panel == _SERVERS and getattr(self, field.name)
+        ]

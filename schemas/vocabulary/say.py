@@ -1,0 +1,64 @@
+"""How figures are printed: a count, a percentage, a ratio with its interval, a list.
+
+Unknown is a dash, never a zero. `site_src/assets/javascripts/say.js` prints the same on pages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+UNKNOWN = "\N{EN DASH}"
+TIMES = "\N{MULTIPLICATION SIGN}"
+# With two prompts an interval may reach from 0.000002 to 5 259 230. Such digits claim a precision
+# that is not there: beyond a factor of ten either way, the reader is told just that.
+LEAST, MOST = 0.1, 10.0
+
+
+def count(value: int, noun: str, plural: str | None = None) -> str:
+    """A count with its noun: `1 cell`, `1,200 cells`, `2 series`."""
+    return f"{value:,} {noun if value == 1 else plural or noun + 's'}"
+
+
+def number(value: float | None, digits: int = 1, unit: str = "") -> str:
+    """A number with a fixed count of decimals: `1,234.5 ms`."""
+    if value is None:
+        return UNKNOWN
+    return f"{value:,.{digits}f}" + (f" {unit}" if unit else "")
+
+
+def percent(fraction: float | None, digits: int = 0, *, signed: bool = False) -> str:
+    """A fraction in percent: 0.784 is `78 %`, or `+78 %` with its sign."""
+    if fraction is None:
+        return UNKNOWN
+    sign = "+z" if signed else ""  # `z` turns a rounded -0.0 into 0.0
+    return f"{fraction * 100:{sign}.{digits}f} %"
+
+
+def times(ratio: float | None) -> str:
+    """A ratio with two decimals and the multiplication sign."""
+    return UNKNOWN if ratio is None else f"{ratio:.2f}{TIMES}"
+
+
+def bound(ratio: float) -> str:
+    """An end of a ratio's interval: `0.72`, or `<0.1` and `>10` beyond a factor of ten."""
+    if ratio < LEAST:
+        return f"<{LEAST:g}"
+    return f">{MOST:g}" if ratio > MOST else f"{ratio:.2f}"
+
+
+def interval(low: float, high: float) -> str:
+    """The interval of a ratio: `[0.61, 0.72]` or `[<0.1, >10]`."""
+    return f"[{bound(low)}, {bound(high)}]"
+
+
+def speedup(ratio: float | None, low: float | None, high: float | None) -> str:
+    """A ratio with its interval in brackets, as far as they are known."""
+    if ratio is None or low is None or high is None:
+        return times(ratio)
+    return f"{times(ratio)} {interval(low, high)}"
+
+
+def listed(names: Sequence[str], word: str = "and") -> str:
+    """A list in a sentence: `a`, `a and b` or `a, b and c`."""
+    *first, last = names
+    return f"{', '.join(first)} {word} {last}" if first else last

@@ -1,0 +1,31 @@
+// How figures are printed: a count, a number, a percentage, a ratio with its interval.
+// The same as `schemas/vocabulary/say.py`; a test compares the two.
+"use strict";
+
+export const UNKNOWN = "–";
+export const TIMES = "×";
+const LEAST = 0.1;
+const MOST = 10;
+
+// Decimals as Python prints them: a value exactly halfway, an odd multiple of a power of 1/2, goes
+// to the even neighbour, where `toFixed` would take the larger one.
+const fixed = (value, digits) => {
+  const halves = value * 2 ** (digits + 1);
+  if (!Number.isInteger(halves) || halves % 2 === 0) return value.toFixed(digits);
+  const below = Math.floor(value * 10 ** digits);
+  return ((below % 2 === 0 ? below : below + 1) / 10 ** digits).toFixed(digits);
+};
+
+const grouped = (text) => text.replace(/\B(?=(\d{3})+(?!\d))(?<!\.\d*)/g, ",");
+
+export const count = (value, noun, plural = `${noun}s`) => `${grouped(String(value))} ${value === 1 ? noun : plural}`;
+
+export const number = (value, digits = 1) => (value === null ? UNKNOWN : grouped(fixed(value, digits)));
+
+export const percent = (fraction, digits = 0) => (fraction === null ? UNKNOWN : `${fixed(fraction * 100, digits)} %`);
+
+export const times = (ratio) => (ratio === null ? UNKNOWN : fixed(ratio, 2) + TIMES);
+
+export const bound = (ratio) => (ratio < LEAST ? `<${LEAST}` : ratio > MOST ? `>${MOST}` : fixed(ratio, 2));
+
+export const interval = (low, high) => `[${bound(low)}, ${bound(high)}]`;

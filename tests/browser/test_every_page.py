@@ -1,0 +1,166 @@
+"""Every kind of page, opened once: quiet, within the screen, and accessible in both themes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from axe_playwright_python.base import AXE_SCRIPT
+
+from tests.browser.pages import MIDDLE, WIDE, one_of_each_kind, px_too_wide, wake_charts, watched
+from tests.sites import addresses
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+    from typing import Any
+
+    from playwright.sync_api import Browser, Page
+
+pytestmark = pytest.mark.browser
+# What repeats is inspected once, or at its beginning: what stands around the articles, the rows of
+# a table, the items of a list, the parts of a long reference.
+REPEATED = (
+    "tbody > tr:nth-child(n + 4)",
+    "li:nth-child(n + 8)",
+    "svg > :nth-child(n + 30)",
+    "article > :nth-child(n + 40)",
+)
+EXCLUDED = [[each] for each in REPEATED]
+# A constructed sheet is no inline style, so the policy of the site allows it.
+STILL = """() => { const sheet = new CSSStyleSheet();
+  sheet.replaceSync('* { transition: none !important }');
+  document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet]; }"""
+OPTIONS = {"resultTypes": ["violations"], "selectors": False}
+# The theme changes colours and nothing else.
+CONTRAST = {**OPTIONS, "runOnly": ["color-contrast"]}
+ALL_ELSE = {**OPTIONS, "rules": {"color-contrast": {"enabled": False}}}
+# Axe takes long to find what lies behind a text. So texts that look alike, down to the ground on
+# which every element around them stands, are inspected where the first of them is.
+LOOKS = """([place, repeated]) => {
+  const grounds = new Map();
+  const ground = (each) => {
+    if (!each) return '';
+    if (!grounds.has(each)) {
+      const style = getComputedStyle(each);
+      const own = GROUND.map((name) => style[name]).join();
+      const below = ground(each.parentElement);
+      grounds.set(each, own === PLAIN ? below : below + own);
+    }
+    return grounds.get(each);
+  };
+  const GROUND = ['backgroundColor', 'backgroundImage', 'opacity', 'filter', 'position'];
+  const PLAIN = 'rgba(0, 0, 0, 0),none,1,none,static';
+  const INK = ['color', 'fontSize', 'fontWeight', 'textShadow'];
+  const seen = new Set();
+  for (const each of document.querySelectorAll(`${place}, ${place} *`)) {
+    delete each.dataset.look;
+    const said = [...each.childNodes].some((node) => node.nodeType === 3 && node.data.trim());
+    if (!said || each.closest(repeated) || !each.checkVisibility()) continue;
+    const style = getComputedStyle(each);
+    const letters = INK.map((name) => style[name]);
+    const look = [each.tagName, each.className, ...letters, ground(each)].join();
+    if (!seen.has(look)) each.dataset.look = '';
+    seen.add(look);
+  }
+  return seen.size;
+}"""
+INSPECT = "([context, options]) => axe.run(context, options)"
+# Prose in the same template as the methodology, without parts of their own.
+LIKE_METHODOLOGY = {"faq/", "glossary/", "design/"}
+# Pages that are another page with a script, and without it until the script has answered.
+READY = {
+    "explore/": '#dm-explore[data-state="ready"]',
+    "compare/": '#dm-compare[data-state="ready"]',
+    "advisor/": '.dm-advisor[data-state="ready"]',
+}
+
+
+@pytest.fixture
+def complaints() -> list[str]:
+    return []
+
+
+@pytest.fixture
+def page(browser: Browser, base: str, complaints: list[str]) -> Iterator[Page]:
+    """A wide page in the light, watched for errors, refusals and requests to other hosts."""
+    with browser.new_context(viewport=WIDE, color_scheme="light") as context:
+        yield watched(context, base, complaints)
+
+
+def test_no_page_complains_spreads_or_shuts_anyone_out(
+    page: Page, base: str, site: Path, complaints: list[str]
+) -> None:
+    """On a wide screen and a tablet, in both themes; `test_hostile.py` has a phone in the dark."""
+    for address in one_of_each_kind(addresses(site)):
+        inspectable(page, base + address).locator(READY.get(address, "article")).wait_for()
+        if address not in LIKE_METHODOLOGY:
+            complaints += [f"{address} {line}" for line in _inaccessible(page, address)]
+        for size in (WIDE, MIDDLE):
+            page.set_viewport_size(size)
+            if excess := px_too_wide(page):
+                complaints.append(f"{address} is {excess} px too wide at {size['width']} px")
+        wake_charts(page)
+        page.set_viewport_size(WIDE)
+
+    assert not complaints, "\n".join(complaints)
+
+
+def _inaccessible(page: Page, address: str) -> Iterator[str]:
+    """What axe finds on an open page in the light, and what is too pale in the dark."""
+    place = "article" if address else "html"
+    yield from serious(page, place)
+    yield from (f"light {line}" for line in pale(page, place))
+    page.evaluate("document.body.dataset.mdColorScheme = 'slate'")
+    yield from (f"dark {line}" for line in pale(page, place))
+
+
+def test_axe_would_say_so(page: Page, base: str) -> None:
+    inspectable(page, base + "faq/").locator("h1").evaluate(
+        "(heading) => { heading.style.color = '#bbb'; heading.append(new Image()); }"
+    )
+
+    assert [line.split()[0] for line in serious(page, "article")] == ["image-alt"]
+    assert [line.split()[0] for line in pale(page, "article")] == ["color-contrast"]
+
+
+def test_a_text_is_looked_at_wherever_it_stands_on_another_ground(page: Page, base: str) -> None:
+    inspectable(page, base + "faq/").evaluate(
+        """() => { const text = document.querySelector('article p');
+          const pale = text.cloneNode(true);
+          const box = document.createElement('div');
+          box.style.background = '#777';
+          box.append(pale);
+          text.parentElement.append(box); }"""
+    )
+
+    assert [line.split()[0] for line in pale(page, "article")] == ["color-contrast"]
+
+
+def inspectable(page: Page, address: str) -> Page:
+    """The page at an address with axe in it, and with colours that do not fade in."""
+    page.goto(address)
+    page.evaluate(STILL)
+    page.evaluate(AXE_SCRIPT)
+    return page
+
+
+def serious(page: Page, place: str) -> list[str]:
+    """What axe calls serious or critical at a place, but for colours, each with its first place."""
+    return _violations(page, place, ALL_ELSE)
+
+
+def pale(page: Page, place: str) -> list[str]:
+    """Which texts at a place have too little contrast: the first of those that look alike."""
+    assert page.evaluate(LOOKS, [place, ", ".join(REPEATED)]) > 0
+    return _violations(page, "[data-look]", CONTRAST)
+
+
+def _violations(page: Page, place: str, options: dict[str, Any]) -> list[str]:
+    context = {"include": [[place]], "exclude": EXCLUDED}
+    violations = page.evaluate(INSPECT, [context, options])["violations"]
+    return [
+        f"{each['id']} ({len(each['nodes'])}): {each['nodes'][0]['html'][:160]}"
+        for each in violations
+        if each["impact"] in ("serious", "critical")
+    ]

@@ -1,0 +1,59 @@
+"""Does a page's script print a figure as Python does?"""
+
+from __future__ import annotations
+
+import json
+import random
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import playwright
+
+from schemas.vocabulary import say
+
+SCRIPT = Path(__file__).parents[2] / "site_src" / "assets" / "javascripts" / "say.js"
+PRINT = """
+const asked = JSON.parse(await new Response(process.stdin).text());
+console.log(JSON.stringify(asked.map(([name, ...values]) => printers[name](...values))));
+"""
+# Playwright brings its own Node.
+(NODE,) = (Path(playwright.__file__).parent / "driver").glob("node*")
+NAMES = ("count", "number", "percent", "times", "bound", "interval")
+
+
+def questions() -> list[tuple[Any, ...]]:
+    rng = random.Random(1)  # noqa: S311 - a seeded draw of examples
+    ratios = [rng.lognormvariate(0, 2) for _ in range(1000)]
+    # Exactly halfway between two printed figures, at the ends, and unknown.
+    ratios += [0.125, 0.375, 2.675, 1.005, 0.1, 10.0, 0.0999, 10.001, 0.0, 1.0, 123456.789]
+    asked: list[tuple[Any, ...]] = []
+    for ratio in ratios:
+        asked += [("times", ratio), ("bound", ratio), ("interval", ratio, ratio * 1.3)]
+        asked += [("percent", ratio / 10), ("percent", ratio / 10, 1)]
+        asked += [("number", ratio * 1000), ("number", ratio, 3)]
+    asked += [(name, None) for name in ("number", "percent", "times")]
+    asked += [("count", value, "cell") for value in (0, 1, 2, 999, 1000, 1234567)]
+    return [*asked, ("count", 1, "series", "series"), ("count", 2, "series", "series")]
+
+
+def test_the_script_prints_what_python_prints() -> None:
+    asked = questions()
+    exports = f"const printers = {{ {', '.join(NAMES)} }};"
+    program = f"{SCRIPT.read_text(encoding='utf-8')}\n{exports}\n{PRINT}"
+
+    done = subprocess.run(
+        [NODE, "--input-type=module", "--eval", program],
+        input=json.dumps(asked),
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=True,
+    )
+
+    expected = [getattr(say, name)(*values) for name, *values in asked]
+    assert [
+        (question, found, wanted)
+        for question, found, wanted in zip(asked, json.loads(done.stdout), expected, strict=True)
+        if found != wanted
+    ] == []

@@ -1,0 +1,69 @@
+"""Every foreign figure has a source with an author, an address and a licence."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+ROOT = Path(__file__).resolve().parents[2]
+SCHEMA = json.loads((ROOT / "schemas" / "sources.v1.schema.json").read_bytes())
+SOURCES: list[dict[str, Any]] = tomllib.loads(
+    (ROOT / "results" / "sources.toml").read_text(encoding="utf-8")
+)["source"]
+IMPORTED = [
+    found
+    for path in sorted((ROOT / "results" / "community").glob("*.json"))
+    if (found := json.loads(path.read_bytes()))["tier"] == "imported"
+]
+# Transcribed before sources had a place for a licence.
+WITHOUT_LICENCE = {
+    "llama-cpp-cheap-gpus",
+    "rtx-3090-beellama-dflash",
+    "rtx-4060-8gb-split-vram",
+    "rtx-5060-ti-vllm-hosting",
+}
+
+
+def test_the_table_of_sources_satisfies_its_schema() -> None:
+    Draft202012Validator.check_schema(SCHEMA)
+
+    assert list(Draft202012Validator(SCHEMA).iter_errors({"source": SOURCES})) == []
+    assert len({source["id"] for source in SOURCES}) == len(SOURCES)
+
+
+def test_every_imported_file_is_of_a_source_with_the_same_licence_and_format() -> None:
+    files = {file["sha256"]: source for source in SOURCES for file in source.get("files", ())}
+
+    assert IMPORTED
+    for submission in IMPORTED:
+        origin = submission["origin"]
+        source = files[origin["sha256"]]
+        assert origin["licence"] == source["licence"]
+        assert origin["format"] == source["format"]
+        assert source["author"] in origin["source"]
+        assert source["url"] in origin["source"]
+
+
+def test_every_file_of_a_source_became_a_result() -> None:
+    used = {submission["origin"]["sha256"] for submission in IMPORTED}
+
+    assert {file["sha256"] for source in SOURCES for file in source.get("files", ())} == used
+
+
+@pytest.mark.parametrize(
+    "path", sorted((ROOT / "results" / "published").glob("*.json")), ids=lambda path: path.stem
+)
+def test_a_published_file_names_author_licence_commit_and_what_was_taken(path: Path) -> None:
+    source = json.loads(path.read_bytes())["source"]
+    asked = {"author", "licence", "commit", "url", "taken", "left_out"}
+
+    assert asked <= source.keys() or source["id"] in WITHOUT_LICENCE
+
+
+def test_nothing_was_taken_without_a_licence() -> None:
+    assert all("licence" in source for source in SOURCES if source["use"] != "not-taken")

@@ -1,0 +1,95 @@
+"""Does what the vocabulary owns occur nowhere else? Bounds, ids, labels and words have one home."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from schemas.vocabulary import (
+    ALL_TASKS,
+    HELPS_ABOVE,
+    HURTS_BELOW,
+    METHODS,
+    SIZES,
+    TASKS,
+    VERDICTS,
+)
+
+ROOT = Path(__file__).parents[1]
+FOLDERS = ("estimates", "harness", "pipeline", "schemas", "site_src/assets")
+SUFFIXES = {".jinja", ".js", ".py", ".sql", ".toml"}
+# The vocabulary itself, and the types of the format, whose ids a test compares with it.
+HOMES = ("schemas/vocabulary/", "schemas/method.py", "schemas/submission.py")
+# Ordinary words that mean other things too.
+COMMON = {"none", "other", "Other", "failed", "helps", "hurts"}
+# What may be named in a file, and why.
+NAMED = {
+    "estimates/flags/limits.py": {"1.02"},  # slack of the memory that was counted, no bound
+    "estimates/flags/costs.py": {"empty-draft"},  # the kind of a control, a word of its own
+    "estimates/model.py": {"empty-draft"},  # the same
+    "harness/report/trust.py": {"empty-draft"},  # the same
+    "harness/campaign/methods.py": {"draft-model"},  # the type of the request for one
+    "harness/importers/inventivehq.py": {"draft-model"},  # what that experiment ran, with its depth
+    "pipeline/data/sql/41_map_cell.sql": {"draft-model"},  # the default of a square
+    "pipeline/site/pages/proofs.toml": {"oracle"},  # a list in the data of a proof
+}
+
+
+def owned() -> set[str]:
+    """What may stand nowhere else between quotation marks."""
+    words = {*METHODS, *(entry.label for entry in METHODS.values())}
+    words |= {ALL_TASKS, *(entry.label for entry in TASKS.values())}
+    words |= {size.label for size in SIZES.values()}
+    for verdict in VERDICTS.values():
+        words |= {verdict.word, verdict.label, verdict.share, verdict.prediction or verdict.word}
+    return words - COMMON
+
+
+def numbers() -> set[str]:
+    """Bounds as they could be written; a billion alone is a unit."""
+    sizes = [size.below for size in SIZES.values() if size.below and size.below > 10**9]
+    written = {f"{below:_}" for below in sizes} | {f"{below // 10**9}e9" for below in sizes}
+    return written | {str(HELPS_ABOVE), str(HURTS_BELOW)}
+
+
+def found() -> dict[str, set[str]]:
+    """The owned literals by the file that names them."""
+    quoted = "|".join(map(re.escape, sorted(owned(), key=len, reverse=True)))
+    plain = "|".join(map(re.escape, numbers()))
+    pattern = re.compile(rf"""(["'])({quoted})(?:\1|:)|(?<![\w.])({plain})(?![\w.])""")
+    named = {
+        name: {match[2] or match[3] for match in pattern.finditer(text)} for name, text in sources()
+    }
+    return {name: literals for name, literals in named.items() if literals}
+
+
+def sources() -> Iterator[tuple[str, str]]:
+    """Every file but the homes of the words, with an en dash as a character."""
+    for folder in FOLDERS:
+        for path in sorted((ROOT / folder).rglob("*")):
+            name = path.relative_to(ROOT).as_posix()
+            if path.suffix in SUFFIXES and not name.startswith(HOMES):
+                text = path.read_text(encoding="utf-8")
+                yield name, text.replace("\\N{EN DASH}", "\N{EN DASH}")
+
+
+def test_what_the_vocabulary_owns_is_written_nowhere_else() -> None:
+    assert found() == NAMED
+
+
+def test_no_other_file_lists_the_tasks() -> None:
+    first, second, *_ = TASKS
+    listed = re.compile(rf"\b{first}\b[\"']?,\s*[\"']?{second}\b")
+
+    assert [name for name, text in sources() if listed.search(text)] == []
+
+
+@pytest.mark.parametrize("page", ["README.md", "site_src/methodology.md"])
+def test_the_prose_on_verdicts_gives_their_bounds(page: str) -> None:
+    text = (ROOT / page).read_text(encoding="utf-8")
+
+    assert f" above {HELPS_ABOVE}" in text
+    assert f" below {HURTS_BELOW}" in text
