@@ -84,6 +84,18 @@ def test_within_a_corpus_both_sides_are_told() -> None:
     assert [bool(flags) for flags in told] == [False, False, True, False, False, False, True]
 
 
+def test_of_two_copies_the_later_one_is_the_serious_case() -> None:
+    late = replace(
+        copied(), measured_from="2026-11-21T11:00:00Z", measured_until="2026-11-21T12:00:00Z"
+    )
+    flagged = [flags for flags in flags_within((late, *HONEST)) if flags]
+
+    assert [[(flag.name, flag.severity) for flag in flags] for flags in flagged] == [
+        [("copied-times", "serious")],
+        [("copied-times", "caution")],
+    ]
+
+
 def test_honest_submissions_raise_nothing() -> None:
     honest = [sample(seed=seed, contributor=f"c{seed}") for seed in range(100, 160)]
 

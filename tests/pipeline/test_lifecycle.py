@@ -59,6 +59,22 @@ def test_a_superseded_result_stays_and_counts_no_longer(tmp_path: Path) -> None:
     assert one(database, "select submissions from headline where tier = 'measured'") == (1,)
 
 
+def test_a_copy_has_no_vote_and_its_page_says_why(tmp_path: Path) -> None:
+    honest = sample(tasks=("code", "math"), blocks=2)
+    first = put(tmp_path, honest)
+    late = {"measured_from": "2026-11-21T11:00:00Z", "measured_until": "2026-11-21T12:00:00Z"}
+    stolen = put(tmp_path, replace(honest, contributor="eve", **late))  # type: ignore[arg-type]
+
+    database = open_database(tmp_path)
+
+    assert sorted(rows(database, "select submission, standing from standing")) == sorted(
+        [(first.stem, "counted"), (stolen.stem, "flagged")]
+    )
+    assert one(database, "select list(distinct submission_list) from cell") == ([[first.stem]],)
+    page = pages_of(tmp_path)[f"submissions/{stolen.stem}.md"]
+    assert "Its figures cannot be right, or are those of another result" in page
+
+
 def test_a_result_casts_no_doubt_on_others_once_it_counts_no_longer(tmp_path: Path) -> None:
     honest = sample(tasks=("code", "math"), blocks=2)
     put(tmp_path, honest)
