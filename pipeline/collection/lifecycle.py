@@ -5,6 +5,7 @@ or maintainers add an entry under its name to `results/lifecycle/`.
 """
 
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from pipeline.collection.validate import Found, Validated
@@ -14,7 +15,20 @@ from schemas.submission import Submission
 _PLACE = "$.supersedes"
 
 
-def collection_findings(files: Validated) -> dict[str, Found]:
+def without_contradictions(files: Validated) -> tuple[Validated, dict[str, Found]]:
+    """The files without those that contradict others, and the findings on those."""
+    left_out: dict[str, Found] = {}
+    while found := _contradictions(files):
+        left_out |= found
+        files = replace(
+            files,
+            submissions=[each for each in files.submissions if str(each.source.path) not in found],
+            lifecycle=[each for each in files.lifecycle if str(each.source.path) not in found],
+        )
+    return files, left_out
+
+
+def _contradictions(files: Validated) -> dict[str, Found]:
     """What is wrong between the files of the whole collection, by file. Previews are ignored."""
     members = [accepted for accepted in files.submissions if accepted.source.place == "corpus"]
     by_name = {accepted.source.path.name: accepted.submission for accepted in members}
@@ -22,6 +36,8 @@ def collection_findings(files: Validated) -> dict[str, Found]:
         str(accepted.source.path): superseding_findings(accepted.submission, by_name)
         for accepted in members
     }
+    sound = {str(each.source.path): each.submission for each in members}
+    found |= twice_superseded({path: new for path, new in sound.items() if not found[path]}, {})
     found |= misnamed_entries([str(entry.source.path) for entry in files.lifecycle], by_name)
     return {file: findings for file, findings in found.items() if findings}
 
