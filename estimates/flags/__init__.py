@@ -28,6 +28,7 @@ FLAGS: dict[str, Check] = {
     "quick": completeness.quick,
     "single-block": completeness.single_block,
     "not-interleaved": completeness.not_interleaved,
+    "order-not-planned": completeness.order_not_planned,
     "never-drafted": outputs.never_drafted,
     "counters-disagree": figures.counters_disagree,
     "diverged": outputs.diverged,

@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING
 
 from estimates.reference import suites
 from schemas.submission import EmptyDraft, Probes, VerificationProbe
-from tests.estimates.campaigns import BASELINE, CONTROL, SPEC, campaign, failed, table, trial
+from tests.estimates.campaigns import (
+    BASELINE,
+    CONTROL,
+    SPEC,
+    campaign,
+    failed,
+    table,
+    trial,
+    without_prompts,
+)
 from tests.estimates.flag_machines import CLEAN, energy, environment, gpu, gpu_clocks, memory, peak
 from tests.samples import Costs, sample
 
@@ -154,6 +163,7 @@ RAISING: dict[str, Submission] = {
     "quick": replace(CLEAN, profile="quick"),
     "single-block": sample(blocks=1),
     "not-interleaved": _design(order="sequential"),
+    "order-not-planned": without_prompts(CLEAN, 2),
     "never-drafted": campaign([trial("baseline"), trial("spec", drafted=0)]),
     "counters-disagree": _counted(by_page=9),
     "diverged": _diverged(2.0),
@@ -213,6 +223,7 @@ QUIET: dict[str, Submission] = {
     "quick": replace(CLEAN, profile="custom"),
     "single-block": CLEAN,
     "not-interleaved": _design(order="abba"),
+    "order-not-planned": CLEAN,
     "never-drafted": campaign([trial("baseline"), trial("spec", drafted=1)]),
     "counters-disagree": _counted(by_page=8),
     "diverged": _diverged(0.01),

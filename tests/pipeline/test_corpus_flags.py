@@ -63,8 +63,8 @@ def test_other_names_of_prompts_and_arms_hide_no_copy() -> None:
     assert "copied-times" in names(copied(trials))
 
 
-def test_half_of_the_trials_changed_a_little_are_a_copy() -> None:
-    assert "copied-noise" in names(copied(jittered(0.01)[len(VICTIM.trials) // 3 :]))
+def test_three_quarters_of_the_trials_changed_a_little_are_a_copy() -> None:
+    assert "copied-noise" in names(copied(jittered(0.01)[len(VICTIM.trials) // 4 :]))
 
 
 def test_one_cause_is_one_flag() -> None:
