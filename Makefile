@@ -30,7 +30,7 @@ export CMAKE_BUILD_PARALLEL_LEVEL ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/nu
 # The package indexes of a machine are its own business; a message about a newer pip is noise.
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help setup demo test test-vllm check site picture serve bench bench-aa bench-durability \
+.PHONY: help setup demo test test-vllm check site links picture serve bench bench-aa bench-durability \
   bench-engine bench-intake bench-servers bench-site fuzz \
   synthetic lock gate comment chromium clean
 
@@ -70,6 +70,9 @@ check: setup ## Lint, types, import rules, workflows
 
 site: setup ## Build the site from the results of the repository
 	$(RUN) -m pipeline build --output $(SITE)
+
+links: setup ## Check that everything the built site refers to is there
+	$(RUN) -m tests.links $(SITE)
 
 picture: setup ## Draw the pictures of the README anew from the results
 	$(RUN) -m pipeline picture map tasks

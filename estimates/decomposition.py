@@ -1,10 +1,8 @@
-"""Why is an arm fast or slow: how much does a round yield, and what does it cost?
+"""The two parts of a speedup: how many tokens a round yields, and what it costs.
 
 `speedup = tokens_per_round / round_cost`, for a prompt and, because the means over prompts are
 geometric, for a task and over tasks too.
 """
-
-from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import zip_longest
@@ -33,7 +31,7 @@ def round_cost(pairs: PromptPairs) -> float | None:
     """R: what one round costs, in units of one baseline token.
 
     Tokens per round over the speedup. Where the output is the same in all blocks this is the
-    median over the blocks of a round's duration in tokens of the baseline's trial beside it.
+    median over the blocks of a round's duration in tokens of the baseline's paired trial.
     """
     yielded = tokens_per_round(pairs.trials)
     return None if yielded is None else yielded / pairs.speedup
@@ -71,7 +69,7 @@ def position_acceptance(trials: Sequence[Trial]) -> tuple[float, ...] | None:
     """Per position j: the chance that token j of a draft is accepted once j - 1 was.
 
     `accepted_j / at_risk_j`, where a round is at risk if it accepted j - 1 tokens and drafted at
-    least j. Two separate histograms do not say which drafts ended early, so the shorter drafts
+    least j. Two separate histograms do not show which drafts ended early, so the shorter drafts
     are taken to be accepted like the longer ones (as Kaplan and Meier do with censored lives);
     with one drafted length this is exact. The tuple ends where nothing was at risk.
     """

@@ -1,6 +1,4 @@
-"""Is an arm's output the baseline's, token by token?"""
-
-from __future__ import annotations
+"""Compare an arm's output with the baseline's, token by token."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -34,7 +32,7 @@ def classify(trial: Trial, baseline: Trial | None = None) -> Exactness:
 
 
 def worst(trials: Sequence[Trial], baseline: Sequence[Trial]) -> Exactness:
-    """The worst class over the blocks; blocks that were not compared say nothing."""
+    """The worst class over the blocks; blocks that were not compared do not count."""
     seen = {classify(own, base) for own, base in zip(trials, baseline, strict=True)}
     return next((each for each in _WORST_FIRST if each in seen), "not-compared")
 

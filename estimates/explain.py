@@ -1,6 +1,4 @@
-"""Why is an arm faster or slower? One plain sentence."""
-
-from __future__ import annotations
+"""Explain in one plain sentence why an arm is faster or slower."""
 
 from estimates.decomposition import drafted_lengths
 from estimates.model import Estimate, Interval
@@ -17,7 +15,7 @@ HARDLY = (0.95, 1.05)
 
 
 def reason(estimate: Estimate, submission: Submission) -> str:
-    """Say in one sentence why the estimate is as it is. `submission` is where it comes from."""
+    """Explain an estimate of this submission in one sentence."""
     arm = next(arm for arm in submission.arms if arm.id == estimate.arm)
     match estimate.verdict:
         case "failed":

@@ -9,6 +9,7 @@ import math
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 from schemas.canonical import slug
@@ -134,6 +135,7 @@ def used_cards(machine: Machine, engine: Engine) -> tuple[Gpu, ...]:
     return tuple(machine.gpus[at] for at in sorted(chosen))
 
 
+@lru_cache(maxsize=4096)
 def short_name(name: str) -> str:
     """A marketing name without boilerplate: `NVIDIA GeForce RTX 4060` is `RTX 4060`.
 

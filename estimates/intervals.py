@@ -1,9 +1,7 @@
-"""How sure is a mean of log ratios?
+"""Intervals of means of log ratios, and the rank and chi-square tests of the flags.
 
 All inputs and means are natural logarithms of ratios; `Interval` values are ratios again.
 """
-
-from __future__ import annotations
 
 import math
 from collections.abc import Sequence
@@ -38,8 +36,8 @@ def stratified_interval(groups: Sequence[Sequence[float]]) -> Interval | None:
     """Student's t interval of the equal-weight mean over fixed groups (Welch, Satterthwaite).
 
     Degrees of freedom after Satterthwaite (1946), Biometrics Bulletin 2, 110-114. A group with a
-    single value has no spread of its own. Then the spread between the groups' means stands in
-    for it, which can only be wider: differences between tasks count as noise.
+    single value has no spread of its own. Then the spread between the groups' means is
+    used, which can only be wider: differences between tasks count as noise.
     """
     if any(len(group) < 2 for group in groups):  # noqa: PLR2004 - one value has no spread
         return t_interval([float(np.mean(group)) for group in groups])
@@ -53,7 +51,7 @@ def stratified_interval(groups: Sequence[Sequence[float]]) -> Interval | None:
 def bootstrap_interval(groups: Sequence[Sequence[PromptPairs]]) -> Interval | None:
     """Percentile bootstrap of the equal-weight mean; `None` if a group has fewer than two prompts.
 
-    Prompts are resampled within each group and blocks within each prompt; a block keeps its pair.
+    Prompts are resampled within each group and blocks within each prompt; blocks stay paired.
     The seed is fixed, so that the same file always gives the same figures.
     """
     if not groups or any(len(group) < 2 for group in groups):  # noqa: PLR2004 - nothing to resample
@@ -88,8 +86,8 @@ def t_quantile(freedom: float, probability: float) -> float:
 
 
 def _around(mean: float, error: float, freedom: float) -> Interval:
-    reach = t_quantile(freedom, (1 + CONFIDENCE) / 2) * error
-    return Interval(low=math.exp(mean - reach), high=math.exp(mean + reach))
+    half_width = t_quantile(freedom, (1 + CONFIDENCE) / 2) * error
+    return Interval(low=math.exp(mean - half_width), high=math.exp(mean + half_width))
 
 
 def spearman(one: Sequence[float], other: Sequence[float]) -> float:

@@ -1,10 +1,8 @@
-"""What one submission says, as values: estimates with intervals, verdicts, exactness and flags.
+"""The values derived from one submission: estimates with intervals, verdicts, flags.
 
 Terminal report, `--json`, SQL tables and pages use these field names. Ratios are dimensionless;
 a speedup above 1 is faster than the baseline.
 """
-
-from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Literal
@@ -64,15 +62,15 @@ class Estimate:
     """One arm on one task, or over all tasks when `task` is `None`.
 
     `speedup` is the geometric mean of the prompt speedups (over tasks: with equal weight per task).
-    `interval` is the t interval on the prompt log ratios, `bootstrap` the block bootstrap beside
-    it. `round_cost` is R, the cost of one round in units of one baseline token: an arm wins where
+    `interval` is the t interval on the prompt log ratios, `bootstrap` the block bootstrap.
+    `round_cost` is R, the cost of one round in units of one baseline token: an arm wins where
     `tokens_per_round` exceeds it. `energy_ratio` is the arm's joules per token over its baseline's,
     both known only where counters were read. `predicted_speedup` follows from the probes, and
     `unexplained` is speedup / predicted_speedup - 1. `over_alternative` is the speedup over
     `alternative`, the target alone with another use of the draft's memory, where one was measured.
-    `repeatability` is the interval over blocks: it speaks of the very prompts that were run,
-    `interval` of others like them. `cpu_speedup` is the ratio of processor times, known where the
-    target ran on the CPU.
+    `repeatability` is the interval over blocks: it is about the very prompts that were run,
+    `interval` about others like them. `cpu_speedup` is the ratio of processor times, known where
+    the target ran on the CPU.
     """
 
     arm: str
@@ -123,7 +121,7 @@ class Repeatability:
 class Control:
     """An arm whose true answer is known, over all prompts that it shares with the baseline.
 
-    `kind` says which one: the baseline again, whose ratio is 1, or the loop that drafts nothing.
+    `kind` is the baseline again, whose ratio is 1, or the loop that drafts nothing.
     """
 
     arm: str
@@ -169,7 +167,7 @@ class Flag:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
-    """All that one submission says."""
+    """Everything that is derived from one submission."""
 
     estimates: tuple[Estimate, ...]
     prompts: tuple[PromptEstimate, ...]

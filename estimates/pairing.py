@@ -1,11 +1,9 @@
-"""Which trials of an arm are compared with which trials of its baseline?
+"""Pair each trial of an arm with the baseline's trial of the same prompt and block.
 
 A pair is one block in which both ran the same prompt and both finished. A trial without such a
 partner is counted out: averaging over different prompts or blocks compares different things. The
 two of a pair ran within seconds of each other, so each pair is one measurement of the ratio.
 """
-
-from __future__ import annotations
 
 import math
 from collections.abc import Iterable

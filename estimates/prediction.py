@@ -1,12 +1,10 @@
-"""What speedup follows from costs that were measured apart from the trials?
+"""Predict a speedup from costs that were measured separately from the trials.
 
 `predicted = tau * T(1) / cost`: `tau` are the tokens that a round yields by the measured
 per-position acceptance, `cost` the drafting of d tokens and one target step of width d + 1, both
 averaged over the drafted lengths that occurred. A round that did not fire is length 0: it yields
 one token and costs T(1). The comparison with the measured speedup shows what the probes miss.
 """
-
-from __future__ import annotations
 
 from collections.abc import Sequence
 

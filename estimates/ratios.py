@@ -1,6 +1,4 @@
-"""What did the arms say whose true answer is known?"""
-
-from __future__ import annotations
+"""Ratios besides the speedup: controls, alternatives, processor time, energy, engines."""
 
 import math
 from collections.abc import Iterator, Sequence

@@ -1,11 +1,11 @@
-"""How far might the same campaign be off, had its prompts been measured for ever on this machine?
+"""How repeatable a campaign's figures are on the same machine with the same prompts.
 
-The interval over prompts says how other prompts of the kind would do. Prompts differ, so more
-blocks cannot narrow it. This one is about the very prompts that were run, and shrinks with every
-block. Each block is one measurement of the whole campaign:
+The interval over prompts is about other prompts of the kind. Prompts differ, so more blocks cannot
+narrow it. This one is about the very prompts that were run, and shrinks with every block. Each
+block is one measurement of the whole campaign:
 
-    m_b   = mean over tasks of the mean over prompts of (x_pb - x_p)
-    reach = t(B - 1) * s(m) / sqrt(B)
+    m_b        = mean over tasks of the mean over prompts of (x_pb - x_p)
+    half-width = t(B - 1) * s(m) / sqrt(B)
 
 where x_pb is the log ratio of prompt p in block b, x_p its mean over the blocks (so that a trial
 that failed does not pass for noise), B the number of blocks and s the standard deviation.
@@ -15,8 +15,6 @@ where the blocks happened to agree: with 3 to 6 blocks a plain 95 % interval the
 92.1 % of the time at worst. There the level is 97.5 %, which covers it 95 % of the time or more
 (`python -m tests.bench.length`; the problem: Anscombe 1953, J. R. Stat. Soc. B 15, 1-29).
 """
-
-from __future__ import annotations
 
 import math
 from collections.abc import Sequence
@@ -29,7 +27,7 @@ from schemas.submission import Arm, Submission, Trial
 
 LEAST_BLOCKS = 3
 CONFIDENCE_WHEN_STOPPED_EARLY = 0.975
-# A block that an interruption cut short says too little about the campaign as a whole.
+# A block that an interruption cut short does not represent the whole campaign.
 FULL_BLOCK = 0.9
 _MOST_BLOCKS = 100
 _MS_PER_MINUTE = 60_000
@@ -46,20 +44,19 @@ def headline(submission: Submission) -> tuple[Repeatability, ...]:
 
 
 def deciding(submission: Submission) -> float | None:
-    """The widest reach of what the campaign is about: its speculation arms, or else any other.
+    """The widest half-width of the speculation arms, or else of any other.
 
     As a share of the ratio; `None` while one of them has fewer than three blocks.
     """
     roles = {arm.id: arm.role for arm in submission.arms}
     everything = headline(submission)
-    wanted = [each for each in everything if roles[each.arm] == "speculation"] or everything
-    reaches = [each.half_width for each in wanted]
-    known = [reach for reach in reaches if reach is not None]
-    return max(known) if known and len(known) == len(reaches) else None
+    chosen = [each for each in everything if roles[each.arm] == "speculation"] or everything
+    known = [each.half_width for each in chosen if each.half_width is not None]
+    return max(known) if known and len(known) == len(chosen) else None
 
 
 def blocks_run(submission: Submission) -> int:
-    """How many blocks were begun, which may be fewer than were planned."""
+    """How many blocks were started, which may be fewer than were planned."""
     return 1 + max(trial.block for trial in submission.trials)
 
 
@@ -67,14 +64,14 @@ def around(
     speedup: float, groups: Sequence[Sequence[PromptPairs]], submission: Submission
 ) -> Interval | None:
     """The interval of a speedup over blocks; `None` with fewer than three full blocks."""
-    reach = log_reach(block_means(groups), confidence(submission))
-    if reach is None:
+    half_width = log_half_width(block_means(groups), confidence(submission))
+    if half_width is None:
         return None
-    return Interval(low=speedup * math.exp(-reach), high=speedup * math.exp(reach))
+    return Interval(low=speedup * math.exp(-half_width), high=speedup * math.exp(half_width))
 
 
 def confidence(submission: Submission) -> float:
-    """The level of Student's t: higher where the length of the campaign hung on the interval."""
+    """The level of Student's t: higher where the interval decided when to stop."""
     adaptive = submission.design.precision is not None
     return CONFIDENCE_WHEN_STOPPED_EARLY if adaptive else CONFIDENCE
 
@@ -105,7 +102,9 @@ def block_means(groups: Sequence[Sequence[PromptPairs]]) -> tuple[float, ...]:
     )
 
 
-def log_reach(means: Sequence[float], level: float, *, least: int = LEAST_BLOCKS) -> float | None:
+def log_half_width(
+    means: Sequence[float], level: float, *, least: int = LEAST_BLOCKS
+) -> float | None:
     """Half-width of the t interval over block means, as a logarithm; `None` below `least`."""
     if len(means) < least:
         return None
@@ -114,9 +113,9 @@ def log_reach(means: Sequence[float], level: float, *, least: int = LEAST_BLOCKS
 
 def blocks_to_halve(blocks: int, level: float) -> int | None:
     """How many more blocks of the same spread halve the interval; `None` beyond a hundred."""
-    wanted = _factor(blocks, level) / 2
+    half = _factor(blocks, level) / 2
     counts = range(blocks + 1, _MOST_BLOCKS + 1)
-    return next((count - blocks for count in counts if _factor(count, level) <= wanted), None)
+    return next((count - blocks for count in counts if _factor(count, level) <= half), None)
 
 
 def block_minutes(submission: Submission) -> float | None:
@@ -140,13 +139,13 @@ def _headline(
     tasks = dict.fromkeys(each.prompt.task for each in pairs)
     means = block_means([[each for each in pairs if each.prompt.task == task] for task in tasks])
     level = confidence(submission)
-    reach = log_reach(means, level)
-    more = None if reach is None else blocks_to_halve(len(means), level)
+    half_width = log_half_width(means, level)
+    more = None if half_width is None else blocks_to_halve(len(means), level)
     minutes = block_minutes(submission)
     return Repeatability(
         arm=arm.id,
         blocks=len(means),
-        half_width=None if reach is None else math.expm1(reach),
+        half_width=None if half_width is None else math.expm1(half_width),
         minutes_to_halve=None if more is None or minutes is None else more * minutes,
     )
 
@@ -180,28 +179,28 @@ def by_passes(submission: Submission) -> bool:
 
 
 def single_pass(submission: Submission) -> bool:
-    """Whether each arm had one pass only, so that no interval can be told."""
+    """Whether each arm had one pass only, so that there is no interval."""
     return by_passes(submission) and blocks_run(submission) < _LEAST_PASSES
 
 
 def widened(interval: Interval | None, submission: Submission, arm: Arm) -> Interval | None:
     """The interval with what disturbs whole passes of the arm or its baseline.
 
-    Unchanged where arms took turns prompt by prompt; `None` where blocks cannot tell.
+    Unchanged where arms took turns prompt by prompt; `None` with fewer than two passes.
     """
     if interval is None or not by_passes(submission):
         return interval
-    over_blocks = _reach(submission, arm)
+    over_blocks = _over_blocks(submission, arm)
     if over_blocks is None:
         return None
     middle = math.log(interval.low * interval.high) / 2
-    reach = math.hypot(math.log(interval.high / interval.low) / 2, over_blocks)
-    return Interval(low=math.exp(middle - reach), high=math.exp(middle + reach))
+    half_width = math.hypot(math.log(interval.high / interval.low) / 2, over_blocks)
+    return Interval(low=math.exp(middle - half_width), high=math.exp(middle + half_width))
 
 
-def _reach(submission: Submission, arm: Arm) -> float | None:
+def _over_blocks(submission: Submission, arm: Arm) -> float | None:
     """Over all prompts of the arm: a pass is disturbed as a whole, whatever the task."""
     pairs = pair(submission, arm)
     tasks = dict.fromkeys(each.prompt.task for each in pairs)
     groups = [[each for each in pairs if each.prompt.task == task] for task in tasks]
-    return log_reach(block_means(groups), confidence(submission), least=_LEAST_PASSES)
+    return log_half_width(block_means(groups), confidence(submission), least=_LEAST_PASSES)

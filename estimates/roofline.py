@@ -1,19 +1,26 @@
-"""How fast can a machine at most read the weights of a model?
+"""The least time of a step: how fast the memory of a machine can deliver a model's weights.
 
 Every step of a target, however wide, reads the weights that a token uses once. Their bytes over
 the bandwidth of the memory they lie in is the least time of a step (Williams, Waterman and
-Patterson 2009, Roofline).
+Patterson 2009, Roofline). Bandwidths come from `schemas/devices.json`.
 """
 
-from __future__ import annotations
-
+import json
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
+from importlib import resources
 
-from estimates.reference import bandwidth_gb_per_s, devices
 from schemas.submission import Machine, Model, Submission
 
 _BYTES_PER_TRANSFER = 8
+_BITS_PER_BYTE = 8
 _MIB = 1024 * 1024
+# What a driver writes around the name of a card; brackets hold the code name of the chip.
+_NOISE = re.compile(
+    r"\([^)]*\)|[®™]|\b(nvidia|geforce|amd|radeon|intel|graphics|gpu|corporation)\b"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,8 +44,8 @@ def floor(submission: Submission) -> Floor | None:
         limit = devices().unknown_device_gb_per_s * count
         return Floor(step_ms=used / limit / 1e6, memory="any memory there is")
     gb_per_s, memory = known
-    kept = 0 if on_cpu else devices().cache_mib * _MIB
-    return Floor(step_ms=max(0.0, used - kept) / gb_per_s / 1e6, memory=memory)
+    cached = 0 if on_cpu else devices().cache_mib * _MIB
+    return Floor(step_ms=max(0.0, used - cached) / gb_per_s / 1e6, memory=memory)
 
 
 def bytes_per_token(model: Model) -> float | None:
@@ -53,7 +60,7 @@ def bytes_per_token(model: Model) -> float | None:
 
 
 def _main_memory(machine: Machine) -> tuple[float, str] | None:
-    """Transfers per second x channels x 8 bytes, or what the table says of a chip with memory."""
+    """Transfers per second x channels x 8 bytes, or the table's entry of a chip with memory."""
     if machine.ram_mts is not None and machine.ram_channels is not None:
         gb_per_s = machine.ram_mts * machine.ram_channels * _BYTES_PER_TRANSFER / 1000
         return gb_per_s, f"main memory at {gb_per_s:.0f} GB/s"
@@ -73,3 +80,40 @@ def _cards(machine: Machine) -> tuple[float, str] | None:
         return None
     names = " and ".join(gpu.name for gpu in machine.gpus)
     return sum(known), f"{names} at {sum(known):g} GB/s"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Devices:
+    """Memory bandwidth in GB/s by normalised name, what none exceeds, and what a cache may keep.
+
+    A bandwidth is computed from the width of the memory bus and its data rate.
+    """
+
+    bandwidth_gb_per_s: Mapping[str, float]
+    unknown_device_gb_per_s: float
+    cache_mib: int
+
+
+@cache
+def devices() -> Devices:
+    """The table of `schemas/devices.json`."""
+    table = json.loads(resources.files("schemas").joinpath("devices.json").read_text("utf-8"))
+    return Devices(
+        bandwidth_gb_per_s={
+            name: device["bus_bits"] / _BITS_PER_BYTE * device["data_rate_gtps"]
+            for name, device in table["devices"].items()
+        },
+        unknown_device_gb_per_s=table["unknown_device_gb_per_s"],
+        cache_mib=table["cache_mib"],
+    )
+
+
+def bandwidth_gb_per_s(name: str) -> float | None:
+    """The memory bandwidth of a device by its name; `None` if it is not in the table."""
+    return devices().bandwidth_gb_per_s.get(normalised(name))
+
+
+def normalised(name: str) -> str:
+    """`NVIDIA GeForce RTX 4090` is `rtx 4090`, `A100-SXM4-80GB` is `a100 sxm4 80gb`."""
+    bare = _NOISE.sub(" ", name.lower())
+    return re.sub(r"[^a-z0-9.]+", " ", bare).strip()

@@ -1,10 +1,8 @@
-"""Which trials does one estimate stand on?
+"""Select the trials behind one estimate.
 
 On one task: all its prompts. Over tasks: the eight fixed tasks, each with equal weight, and only
 if every one of them has a paired prompt; else the same word would mean different mixtures.
 """
-
-from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator

@@ -1,10 +1,8 @@
-"""What does one submission say?
+"""Derive the summary of one submission.
 
 One estimate for every arm that is compared with a baseline and every task among the prompts, and
 one over all tasks (see `estimates.scopes` for when that one has a figure).
 """
-
-from __future__ import annotations
 
 import math
 from collections.abc import Callable
@@ -35,7 +33,7 @@ from schemas.submission import Submission
 
 
 def summarize(submission: Submission) -> Summary:
-    """Derive everything that a valid submission says. The same file gives the same summary."""
+    """Derive everything from a valid submission. The same file gives the same summary."""
     compared = tuple(arm for arm in submission.arms if arm.role != "baseline")
     pairs = {arm.id: pair(submission, arm) for arm in compared}
     estimates = tuple(

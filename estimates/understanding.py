@@ -1,28 +1,18 @@
-"""What can be said of one submission in few words? Where it ran, what was compared, what came out.
+"""Describe one submission in a few words and figures, for a terminal or a comment."""
 
-Values only: whoever shows them (a terminal, a comment) needs no numerics. `estimates.understanding`
-fills them in.
-"""
-
-from __future__ import annotations
-
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from estimates.identity import identify
-from estimates.model import Estimate, Summary, Verdict
+from estimates.model import Estimate, Flag, Summary, Verdict
 from estimates.repeatability import blocks_run
 from estimates.summary import summarize
-from schemas.submission import (
-    Arm,
-    Submission,
-    Task,
-)
+from schemas.submission import Arm, Submission, Task
 from schemas.vocabulary import size_class
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TaskSaid:
-    """What an arm says on one task; `task` is `None` over all tasks."""
+class TaskResult:
+    """An arm's result on one task; `task` is `None` over all tasks."""
 
     verdict: Verdict
     prompts: int
@@ -34,27 +24,16 @@ class TaskSaid:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ArmSaid:
+class ArmResult:
     """One arm that was compared with a baseline; over all tasks first."""
 
     arm: str
     role: str
     method: str
-    said: tuple[TaskSaid, ...]
+    said: tuple[TaskResult, ...]
     draft: str | None = None
     depth: int | None = None
     failure: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FlagSaid:
-    """A flag with the way to mend what it is about."""
-
-    name: str
-    severity: str
-    message: str
-    remedy: str
-    arm: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,23 +53,23 @@ class Understanding:
     blocks: int
     trials: int
     failed_trials: int
-    arms: tuple[ArmSaid, ...]
-    flags: tuple[FlagSaid, ...]
+    arms: tuple[ArmResult, ...]
+    flags: tuple[Flag, ...]
     contributor: str | None = None
     supersedes: str | None = None
 
 
-def overall(arm: ArmSaid) -> TaskSaid | None:
-    """What an arm says over all tasks, or on its only one."""
-    whole = next((said for said in arm.said if said.task is None), None)
+def overall(arm: ArmResult) -> TaskResult | None:
+    """An arm's result over all tasks, or on its only one."""
+    whole = next((each for each in arm.said if each.task is None), None)
     if whole is not None and whole.speedup is not None:
         return whole
-    tasks = [said for said in arm.said if said.task is not None]
+    tasks = [each for each in arm.said if each.task is not None]
     return tasks[0] if len(tasks) == 1 else whole
 
 
 def understand(submission: Submission, summary: Summary | None = None) -> Understanding:
-    """What a valid submission says; `summary` if it is at hand already."""
+    """Describe a valid submission; pass `summary` if it was derived already."""
     summary = summary or summarize(submission)
     engine, suite = submission.engine, submission.suite
     target, named = submission.target, identify(submission)
@@ -113,24 +92,15 @@ def understand(submission: Submission, summary: Summary | None = None) -> Unders
             for arm, setting in zip(submission.arms, named.settings, strict=True)
             if arm.role != "baseline"
         ),
-        flags=tuple(
-            FlagSaid(
-                name=flag.name,
-                severity=flag.severity,
-                message=flag.message,
-                remedy=flag.remedy,
-                arm=flag.arm,
-            )
-            for flag in summary.flags
-        ),
+        flags=tuple(replace(flag, prompt=None) for flag in summary.flags),
         contributor=submission.contributor,
         supersedes=submission.supersedes,
     )
 
 
-def _arm(arm: Arm, draft: str | None, estimates: tuple[Estimate, ...]) -> ArmSaid:
+def _arm(arm: Arm, draft: str | None, estimates: tuple[Estimate, ...]) -> ArmResult:
     own = [estimate for estimate in estimates if estimate.arm == arm.id]
-    return ArmSaid(
+    return ArmResult(
         arm=arm.id,
         role=arm.role,
         method=arm.method.type,
@@ -141,9 +111,9 @@ def _arm(arm: Arm, draft: str | None, estimates: tuple[Estimate, ...]) -> ArmSai
     )
 
 
-def _task(estimate: Estimate) -> TaskSaid:
+def _task(estimate: Estimate) -> TaskResult:
     interval = estimate.interval
-    return TaskSaid(
+    return TaskResult(
         verdict=estimate.verdict,
         prompts=estimate.prompts,
         task=estimate.task,

@@ -1,6 +1,4 @@
-"""What may be said about an arm, given its interval?"""
-
-from __future__ import annotations
+"""The verdict on an arm: whether it helps, hurts, or cannot be judged."""
 
 from collections.abc import Sequence
 
@@ -32,8 +30,8 @@ def verdict(
     """The verdict on an arm from all its trials in a task, its baseline's, and the interval.
 
     Failure comes first: the arm failed, or it or its baseline ran and nothing finished. Then an
-    arm that drafted nothing: its ratio says nothing about speculation. After a `single_pass` of
-    each arm there is no interval, although enough prompts were compared.
+    arm that drafted nothing: its ratio does not show what speculation does. After a `single_pass`
+    of each arm there is no interval, although enough prompts were compared.
     """
     if arm.outcome == "failed" or _all_failed(trials) or _all_failed(baseline_trials):
         return "failed"

@@ -1,7 +1,5 @@
 """What can go wrong between files and the site, each with the next step to take."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 
 from schemas.finding import Finding

@@ -3,13 +3,12 @@
 Keys sorted, no spaces, floats in their shortest form rounded to six decimals, one trailing newline.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 import struct
 import unicodedata
 from collections.abc import Sequence
+from functools import lru_cache
 
 import orjson
 
@@ -18,13 +17,16 @@ from schemas.codec import Json
 FLOAT_DECIMALS = 6
 FILE_NAME = re.compile(r"[a-z0-9][a-z0-9._-]{2,100}\.json")
 _SLUG_LENGTH = 32
+# Floats that rounding changes: more than six decimals, a negative exponent, minus zero.
+_UNROUNDED = re.compile(rb"\.[0-9]{7}|(?:e-[0-9]+|-0\.0)[],}\n]")
 # Unicode's categories of letters, marks, numbers and symbols; these symbols distinguish no names.
 _MEANINGFUL, _TYPOGRAPHY = "LMNS", "©®™\N{MULTIPLICATION SIGN}"
 
 
 def canonical_bytes(document: Json) -> bytes:
     """The bytes of a document in canonical form (UTF-8, trailing newline)."""
-    return orjson.dumps(_rounded(document), option=orjson.OPT_SORT_KEYS) + b"\n"
+    data = _sorted(document)
+    return _sorted(_rounded(document)) if _UNROUNDED.search(data) else data
 
 
 def content_digest(data: bytes) -> str:
@@ -38,6 +40,7 @@ def file_name(*, machine: str, target: str, measured_from: str, data: bytes) -> 
     return f"{slug(machine)}--{slug(target)}--{day}-{content_digest(data)}.json"
 
 
+@lru_cache(maxsize=4096)  # a corpus repeats few names in many files
 def slug(text: str, *, limit: int | None = _SLUG_LENGTH) -> str:
     """Lower-case ASCII letters, digits and single hyphens, fit for an address; never empty.
 
@@ -58,6 +61,10 @@ def _is_lost(character: str) -> bool:
     if character.isascii() or character in _TYPOGRAPHY:
         return False
     return unicodedata.category(character)[0] in _MEANINGFUL
+
+
+def _sorted(document: Json) -> bytes:
+    return orjson.dumps(document, option=orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE)
 
 
 def _rounded(value: Json) -> Json:

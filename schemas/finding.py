@@ -1,7 +1,5 @@
 """What is wrong with a document: one finding, one place, one line."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Collection, Iterable

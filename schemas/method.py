@@ -1,42 +1,38 @@
-"""How are drafts made? One dataclass per kind, told apart by `type`, as the schema has them."""
+"""How drafts are made: one class per method of the schema."""
 
-from __future__ import annotations
+from typing import get_args
 
-from dataclasses import dataclass
-from typing import Literal, get_args, get_type_hints
-
-NgramType = Literal[
-    "ngram-simple", "ngram-map-k", "ngram-map-k4v", "ngram-mod", "ngram-cache", "suffix"
-]
-HeadType = Literal["mtp", "eagle3", "dflash", "dspark"]
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NoSpeculation:
-    type: Literal["none"] = "none"
+class _Method(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="type"):
+    """How drafts are made. One class per `type`, which is its tag in the file."""
+
+    @property
+    def type(self) -> str:
+        return str(self.__struct_config__.tag)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DraftModel:
+class NoSpeculation(_Method, frozen=True, tag="none"): ...
+
+
+class DraftModel(_Method, frozen=True, kw_only=True, tag="draft-model"):
     draft: str
     n_max: int
     n_min: int | None = None
     p_min: float | None = None
     adaptive: bool | None = None
-    type: Literal["draft-model"] = "draft-model"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PromptLookup:
+class PromptLookup(_Method, frozen=True, kw_only=True, tag="prompt-lookup"):
     n_max: int
     ngram_min: int
     ngram_max: int
-    type: Literal["prompt-lookup"] = "prompt-lookup"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ngram:
-    type: NgramType
+class Ngram(_Method, frozen=True, kw_only=True):
+    """The parameters that all methods without a model share."""
+
     n_max: int | None = None
     n_min: int | None = None
     ngram_size: int | None = None
@@ -44,9 +40,27 @@ class Ngram:
     adaptive: bool | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DraftHead:
-    type: HeadType
+class NgramSimple(Ngram, frozen=True, tag="ngram-simple"): ...
+
+
+class NgramMapK(Ngram, frozen=True, tag="ngram-map-k"): ...
+
+
+class NgramMapK4v(Ngram, frozen=True, tag="ngram-map-k4v"): ...
+
+
+class NgramMod(Ngram, frozen=True, tag="ngram-mod"): ...
+
+
+class NgramCache(Ngram, frozen=True, tag="ngram-cache"): ...
+
+
+class Suffix(Ngram, frozen=True, tag="suffix"): ...
+
+
+class DraftHead(_Method, frozen=True, kw_only=True):
+    """The parameters that all heads trained for one target share."""
+
     draft: str | None = None
     n_max: int | None = None
     n_min: int | None = None
@@ -54,36 +68,41 @@ class DraftHead:
     adaptive: bool | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Oracle:
+class Mtp(DraftHead, frozen=True, tag="mtp"): ...
+
+
+class Eagle3(DraftHead, frozen=True, tag="eagle3"): ...
+
+
+class DFlash(DraftHead, frozen=True, tag="dflash"): ...
+
+
+class DSpark(DraftHead, frozen=True, tag="dspark"): ...
+
+
+class Oracle(_Method, frozen=True, kw_only=True, tag="oracle"):
     n_max: int
     acceptance: float
-    type: Literal["oracle"] = "oracle"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EmptyDraft:
-    type: Literal["empty-draft"] = "empty-draft"
+class EmptyDraft(_Method, frozen=True, tag="empty-draft"): ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OtherMethod:
+class OtherMethod(_Method, frozen=True, kw_only=True, tag="other"):
     name: str
     n_max: int | None = None
-    type: Literal["other"] = "other"
 
 
+AnyNgram = NgramSimple | NgramMapK | NgramMapK4v | NgramMod | NgramCache | Suffix
+AnyDraftHead = Mtp | Eagle3 | DFlash | DSpark
 Method = (
     NoSpeculation
     | DraftModel
     | PromptLookup
-    | Ngram
-    | DraftHead
+    | AnyNgram
+    | AnyDraftHead
     | Oracle
     | EmptyDraft
     | OtherMethod
 )
-
-METHOD_CLASSES: dict[str, type[Method]] = {
-    kind: cls for cls in get_args(Method) for kind in get_args(get_type_hints(cls)["type"])
-}
+METHOD_CLASSES: dict[str, type] = {str(cls.__struct_config__.tag): cls for cls in get_args(Method)}

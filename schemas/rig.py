@@ -1,6 +1,4 @@
-"""What did a campaign run on? Machine, engine and the state around it, as the schema has them."""
-
-from __future__ import annotations
+"""What a campaign ran on: machine, engine and snapshots of their state."""
 
 from dataclasses import dataclass
 from typing import Literal

@@ -1,10 +1,8 @@
-"""Is this a well-formed JSON document that nobody can read in two ways?
+"""Load JSON that every reader understands alike, or say what is wrong with it.
 
 Size, depth, encoding, grammar, duplicate keys, numbers and characters are checked before anything
-looks at the content. `jsonschema` accepts NaN under `exclusiveMinimum: 0`: this loader is the gate.
+looks at the content. `jsonschema` accepts NaN under `exclusiveMinimum: 0`, so it cannot do this.
 """
-
-from __future__ import annotations
 
 import json
 import math
@@ -26,7 +24,7 @@ MAX_DIGITS = 18  # an integer that fits into 64 bits with its sign
 # One match per bracket outside of strings, or the end. Possessive, and it matches at every place,
 # so that no input makes it take more than linear time.
 _BRACKET = re.compile(rb'(?:[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+"?)*+([\[\]{}]|\Z)', re.DOTALL)
-# A digit that says that the number is meant to be more than nothing.
+# A digit other than zero before the exponent: the number is not meant to be zero.
 _SIGNIFICANT = re.compile(r"^[^eE]*[1-9]")
 _BOM = b"\xef\xbb\xbf"
 _REFUSED_CATEGORIES = {
@@ -66,12 +64,28 @@ def load(data: bytes) -> Json | tuple[Finding, ...]:
         return (_finding("json", f"not JSON: {error}; write it with the harness, not by hand"),)
     except _RefusedError as error:
         return (error.finding,)
-    if is_plain(data):
+    if _is_plain(data):
         return document
     return bounded(_text_findings(ROOT, document)) or document
 
 
-def is_plain(data: bytes) -> bool:
+def load_canonical(data: bytes) -> Json | None:
+    """The document in bytes of canonical form (rounded or not); `None` for all others.
+
+    What `orjson` reads and writes again byte for byte has no duplicate key, no white space, and no
+    unusual number but -0.0. How deep it is nested is left to the schema, which is closed.
+    """
+    if len(data) > MAX_BYTES or not _is_plain(data) or b"-0.0" in data:
+        return None
+    try:
+        document: Json = orjson.loads(data)
+        written = orjson.dumps(document, option=orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE)
+    except (orjson.JSONDecodeError, orjson.JSONEncodeError):
+        return None
+    return document if written == data else None
+
+
+def _is_plain(data: bytes) -> bool:
     """Whether no string can hold anything but printable ASCII (JSON itself bans raw controls)."""
     return data.isascii() and b"\\" not in data and b"\x7f" not in data
 

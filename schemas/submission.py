@@ -1,12 +1,8 @@
-"""What a submission is in Python: frozen dataclasses that mirror submission.v1.schema.json.
+"""What a submission is in Python: frozen types that mirror submission.v1.schema.json.
 
 The schema is the definition; a parity test compares the two field by field. Absent is `None`.
 Units are in the names; the meaning of each field stands in the schema.
-
-This is the door: the parts live in `rig`, `method` and `trial` beside it.
 """
-
-from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Literal
@@ -24,6 +20,17 @@ from schemas.method import (
 )
 from schemas.rig import Cpu, Device, Engine, Gpu, Machine, OperatingSystem, Snapshot, Variable
 
+# What other rooms take from here although it is defined next door.
+__all__ = [
+    "Cpu", "Device", "DraftHead", "DraftModel", "EmptyDraft", "Engine", "Gpu", "Machine", "Method",
+    "Ngram", "NoSpeculation", "OperatingSystem", "Oracle", "OtherMethod", "PromptLookup",
+    "Snapshot", "Variable",
+]  # fmt: skip
+
+Task = Literal[
+    "code", "math", "reasoning", "summarization", "chat", "json", "creative", "translation", "other"
+]
+Role = Literal["baseline", "speculation", "control", "alternative"]
 Outcome = Literal["ok", "failed"]
 Reason = Literal[
     "out-of-memory",
@@ -99,53 +106,6 @@ class DraftingProbe:
 class Probes:
     verification: VerificationProbe | None = None
     drafting: tuple[DraftingProbe, ...] | None = None
-
-
-__all__ = [
-    "Arm",
-    "Cpu",
-    "Design",
-    "Device",
-    "DeviceMemory",
-    "DraftHead",
-    "DraftModel",
-    "DraftingProbe",
-    "EmptyDraft",
-    "Engine",
-    "Gpu",
-    "Machine",
-    "Method",
-    "Model",
-    "Ngram",
-    "NoSpeculation",
-    "OperatingSystem",
-    "Oracle",
-    "Origin",
-    "OtherMethod",
-    "Outcome",
-    "Placement",
-    "Probes",
-    "Prompt",
-    "PromptLookup",
-    "Reason",
-    "Role",
-    "Settings",
-    "Snapshot",
-    "Submission",
-    "Suite",
-    "Task",
-    "Tool",
-    "Trial",
-    "Variable",
-    "VerificationProbe",
-    "Warmup",
-]
-
-
-Task = Literal[
-    "code", "math", "reasoning", "summarization", "chat", "json", "creative", "translation", "other"
-]
-Role = Literal["baseline", "speculation", "control", "alternative"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,19 +9,14 @@ from __future__ import annotations
 
 import json
 import random
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from schemas.canonical import canonical_bytes
-from schemas.contract import SUBMISSION_SCHEMA, schema
+from schemas.validator import SUBMISSION_SCHEMA, Schema, schema
 from tests.samples import DEPTH, TASKS, sample, sample_bytes
 from tests.schema_tree import resolved
 
-if TYPE_CHECKING:
-    from schemas.columns import Schema
-
-
-if TYPE_CHECKING:
-    Document = dict[str, Any]
+Document = dict[str, Any]
 
 _SCHEMA = schema(SUBMISSION_SCHEMA)
 # The definition that says what a method of each type may hold.

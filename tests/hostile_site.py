@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from schemas import contract
+from schemas import contract, validator
 from schemas.canonical import canonical_bytes
 from schemas.codec import encode
 from schemas.submission import Device, Origin, Submission, Variable
@@ -51,7 +51,7 @@ def file_stem(name: str) -> str:
 
 def text_fields(document: Any, node: dict[str, Any]) -> Iterator[tuple[Any, Any, dict[str, Any]]]:  # noqa: ANN401 - any JSON value
     """Every text of a document: its holder, its key there, and what the schema says of it."""
-    root = contract.schema(contract.SUBMISSION_SCHEMA)
+    root = validator.schema(validator.SUBMISSION_SCHEMA)
     entries = document.items() if isinstance(document, dict) else enumerate(document)
     for key, value in entries:
         part = node["properties"].get(key) if isinstance(document, dict) else node["items"]
@@ -68,7 +68,7 @@ def text_fields(document: Any, node: dict[str, Any]) -> Iterator[tuple[Any, Any,
 def _filled(number: int, text: str) -> Submission:
     """A campaign with every optional text, and the trick in every text that admits it."""
     document: Any = encode(_complete(number))
-    places = list(text_fields(document, contract.schema(contract.SUBMISSION_SCHEMA)))
+    places = list(text_fields(document, validator.schema(validator.SUBMISSION_SCHEMA)))
     for holder, key, node in places:
         written = text[: node["maxLength"]].rstrip()
         if re.search(node["pattern"], written):

@@ -9,7 +9,7 @@ import hashlib
 import random
 from dataclasses import dataclass, replace
 
-from estimates.reference import suites
+from estimates.flags.figures import suites
 from estimates.running_order import running_order
 from schemas.canonical import canonical_bytes
 from schemas.codec import encode

@@ -19,18 +19,10 @@ PACKAGES = ("schemas", "estimates", "harness", "pipeline")
 # Who may import an outside module at run time; a name stands for the module and all below it.
 ALLOWED = {
     "typer": ("harness.cli", "pipeline.cli", "pipeline.intake.cli", "pipeline.intake.cli"),
-    "duckdb": (
-        *(
-            "pipeline.data.load",
-            "pipeline.data.aggregate",
-            "pipeline.data.database",
-            "pipeline.data.metrics",
-        ),
-        *("pipeline.site.charts", "pipeline.data.export", "pipeline.site.build"),
-    ),
+    "duckdb": ("pipeline.data", "pipeline.site"),
     "altair": ("pipeline.site.charts",),
-    "vl_convert": ("pipeline.site.charts", "pipeline.site.build", "pipeline.site.card"),
-    "polars": ("pipeline.site.charts",),
+    "vl_convert": ("pipeline.site.charts", "pipeline.site.build", "pipeline.site.pictures"),
+    "polars": ("pipeline.site.rows", "pipeline.site.charts", "pipeline.site.pages.explore"),
     "jinja2": ("pipeline.site.pages",),
     "subprocess": (
         *("harness.machine", "harness.submit", "harness.runners", "harness.models"),

@@ -1,16 +1,23 @@
-"""What should a reader know before trusting a figure? One function per flag.
+"""Flags: what a reader should know before trusting a figure. One function per flag.
 
 A flag never rejects and never deletes. Nobody reads a long list, so a cause that hits several
-arms or prompts is one flag, and what merely follows from another flag is not said again. To add
+arms or prompts is one flag, and what merely follows from another flag is not repeated. To add
 one: write the function, give it a line here, and add to the tests one input that raises it and one
 that does not.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 
-from estimates.flags import completeness, costs, figures, limits, machine, outputs, spread, trend
+from estimates.flags import (
+    completeness,
+    costs,
+    figures,
+    limits,
+    machine,
+    outputs,
+    spread,
+    trend,
+)
 from estimates.flags.evidence import Evidence
 from estimates.model import Flag, Severity
 

@@ -1,6 +1,4 @@
-"""Is the campaign whole, and was it designed so that drift cannot pass for a speedup?"""
-
-from __future__ import annotations
+"""Flags about campaigns that are incomplete, or in which drift could pass for a speedup."""
 
 from collections import Counter
 
@@ -136,11 +134,11 @@ def not_interleaved(evidence: Evidence) -> Flag | None:
     design = evidence.submission.design
     order = design.order
     if order in ("sequential", "unknown") and design.interleaved is None:
-        told = "one after another" if order == "sequential" else "in an unknown order"
+        how = "one after another" if order == "sequential" else "in an unknown order"
         return Flag(
             name="not-interleaved",
             severity="serious",
-            message=f"The arms ran {told}, so a drifting machine can look like a speedup.",
+            message=f"The arms ran {how}, so a drifting machine can look like a speedup.",
             remedy="Measure with interleaved blocks (the harness does so by default).",
         )
     return None

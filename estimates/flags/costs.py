@@ -1,6 +1,4 @@
-"""Do the costs of rounds agree with one another and with the probes?"""
-
-from __future__ import annotations
+"""Flags about costs of rounds that disagree with one another or with the probes."""
 
 import math
 from collections.abc import Iterator
@@ -27,7 +25,7 @@ _FEWEST_PROMPTS = 3
 def round_cost_spread(evidence: Evidence) -> Flag | None:
     """R differs over prompts although every round does the same work.
 
-    Only prompts whose repetitions agree count: what a restless machine does is told elsewhere.
+    Only prompts whose repetitions agree count: other flags are about unsteady machines.
     """
     found: list[tuple[float, str, str]] = []
     for arm, costs in _costs_of_equal_rounds(evidence):
@@ -65,11 +63,11 @@ def probe_disagrees(evidence: Evidence) -> Flag | None:
     }
     if not factors:
         return None
-    told = [f"{factor:.2f} times in {arm}" for arm, factor in factors.items()]
+    listed = [f"{factor:.2f} times in {arm}" for arm, factor in factors.items()]
     return Flag(
         name="probe-disagrees",
         severity="caution",
-        message=f"A plain token takes {say.listed(told)} what the probed single step took.",
+        message=f"A plain token takes {say.listed(listed)} what the probed single step took.",
         remedy="The machine changed between probes and trials, or arms are mixed up.",
         arm=only(factors),
     )
@@ -187,11 +185,11 @@ def processor_time_disagrees(evidence: Evidence) -> Flag | None:
             factors[arm.id] = math.exp(fmean(apart))
     if not factors:
         return None
-    told = [f"{factor:.2f} times as large for {arm}" for arm, factor in factors.items()]
+    listed = [f"{factor:.2f} times as large for {arm}" for arm, factor in factors.items()]
     return Flag(
         name="processor-time-disagrees",
         severity="caution",
-        message=f"By processor time the speedup is {say.listed(told)}.",
+        message=f"By processor time the speedup is {say.listed(listed)}.",
         remedy="Something competed for the processor; repeat on a quieter machine.",
         arm=only(factors),
     )

@@ -1,6 +1,4 @@
-"""What do the flags look at? The submission, its pairs and estimates, and repeated trials."""
-
-from __future__ import annotations
+"""What the flags are raised from: a submission, its pairs and estimates, and repeated trials."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -13,16 +11,6 @@ STEADY_SHARE = 0.85
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Evidence:
-    """A submission and what was derived from it."""
-
-    submission: Submission
-    pairs: tuple[PromptPairs, ...]
-    estimates: tuple[Estimate, ...]
-    repeats: tuple[Repeats, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Repeats:
     """The timed trials of one arm on one prompt in the order of their blocks, and their times."""
 
@@ -30,6 +18,16 @@ class Repeats:
     prompt: str
     trials: tuple[Trial, ...]
     ms_per_token: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """A submission and what was derived from it."""
+
+    submission: Submission
+    pairs: tuple[PromptPairs, ...]
+    estimates: tuple[Estimate, ...]
+    repeats: tuple[Repeats, ...]
 
 
 def repeats(submission: Submission) -> tuple[Repeats, ...]:

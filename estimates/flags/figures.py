@@ -1,16 +1,16 @@
-"""Do the figures look as if a clock had written them, and the prompts as if we had?"""
+"""Flags about figures that no clock writes, and about prompts of an unknown suite."""
 
-from __future__ import annotations
-
+import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
+from functools import cache
+from importlib import resources
 from statistics import median
 
 from estimates.flags.evidence import Evidence, only
 from estimates.intervals import p_of_even
 from estimates.model import Flag
-from estimates.reference import suites
 from schemas.submission import Trial
 from schemas.vocabulary import say
 
@@ -21,7 +21,7 @@ FEWEST_ROUNDED = 12
 # digit-based test for election fraud; Mosimann et al. 1995, Data fabrication: can people generate
 # random digits?). Chi-square wants five expected in each of the ten cells; we ask for ten.
 UNEVEN_P, FEWEST_FOR_DIGITS, LEAST_READING = 1e-6, 100, 1000
-# Microseconds are the finest that the harness writes; what stands behind them is arithmetic.
+# Microseconds are the finest that the harness writes; further digits come from arithmetic.
 _FINEST_DECIMALS = 3
 
 
@@ -98,6 +98,14 @@ def _times(evidence: Evidence) -> list[Decimal]:
     ]
 
 
+@cache
+def suites() -> Mapping[str, Mapping[str, str]]:
+    """Released suites: name to version to digest, from `schemas/suites.json`."""
+    text = resources.files("schemas").joinpath("suites.json").read_text("utf-8")
+    known: Mapping[str, Mapping[str, str]] = json.loads(text)["suites"]
+    return known
+
+
 def _step(times: Sequence[Decimal]) -> Decimal:
     """The coarsest power of ten that all times are multiples of."""
     step = Decimal(1).scaleb(-_FINEST_DECIMALS)
@@ -109,7 +117,7 @@ def _step(times: Sequence[Decimal]) -> Decimal:
 def counters_disagree(evidence: Evidence) -> Flag | None:
     """The server's metrics page counted other drafts than its answers did.
 
-    The figures stand on the answers. Where these leave rounds out, acceptance and round costs are
+    The figures come from the answers. Where these omit rounds, acceptance and round costs are
     wrong; the speedup is not, since it comes from tokens and times.
     """
     apart = [trial for trial in evidence.submission.trials if _disagrees(trial)]

@@ -1,6 +1,4 @@
-"""Is anything faster, hungrier or larger than it can be?"""
-
-from __future__ import annotations
+"""Flags about speed, power or memory beyond what is possible."""
 
 from collections.abc import Iterator
 from statistics import median

@@ -1,6 +1,4 @@
-"""Was the machine in a state in which its figures mean what they seem to mean?"""
-
-from __future__ import annotations
+"""Flags about the state of the machine: load, stolen time, battery, heat, clocks."""
 
 from collections.abc import Sequence
 
@@ -34,7 +32,7 @@ def stolen_time(evidence: Evidence) -> Flag | None:
 
 
 def busy_machine(evidence: Evidence) -> Flag | None:
-    """Other programs used the processor when the campaign began."""
+    """Other programs used the processor when the campaign started."""
     cores = evidence.submission.machine.cpu.logical_cores or 1
     before = [each for each in evidence.submission.environment or () if each.moment == "before"]
     load = max((each.load_1min or 0.0 for each in before), default=0.0) / cores
@@ -50,7 +48,7 @@ def busy_machine(evidence: Evidence) -> Flag | None:
 
 
 def load_appeared(evidence: Evidence) -> Flag | None:
-    """Other programs used the processor later, on a machine that was quiet when it began."""
+    """Other programs used the processor later, on a machine that was quiet at the start."""
     if busy_machine(evidence) is not None:
         return None
     cores = evidence.submission.machine.cpu.logical_cores or 1

@@ -1,6 +1,4 @@
-"""Did the arms do what their names say, and did they write the same text?"""
-
-from __future__ import annotations
+"""Flags about arms that drafted nothing or wrote other texts than the baseline."""
 
 from estimates.decomposition import can_draft, drafted_nothing
 from estimates.exactness import classify
@@ -31,11 +29,11 @@ def never_drafted(evidence: Evidence) -> Flag | None:
 
 def diverged(evidence: Evidence) -> Flag | None:
     """An output differs from the baseline's where the baseline was not undecided."""
-    crowds = _crowds(evidence)
+    concurrent = _concurrent(evidence)
     forked = [
         trial
         for trial in evidence.submission.trials
-        if trial.arm not in crowds and classify(trial) == "diverged"
+        if trial.arm not in concurrent and classify(trial) == "diverged"
     ]
     if not forked:
         return None
@@ -61,7 +59,7 @@ def diverged(evidence: Evidence) -> Flag | None:
 def baseline_not_reproducible(evidence: Evidence) -> Flag | None:
     """The baseline writes another text in another block."""
     baselines = {arm.id for arm in evidence.submission.arms if arm.role == "baseline"}
-    baselines -= _crowds(evidence)
+    baselines -= _concurrent(evidence)
     outputs: dict[tuple[str, str], set[str]] = {}
     for trial in evidence.submission.trials:
         if trial.arm in baselines and trial.outcome == "ok" and trial.output_sha256:
@@ -85,11 +83,11 @@ def baseline_not_reproducible(evidence: Evidence) -> Flag | None:
 
 def crowd_outputs_vary(evidence: Evidence) -> Flag | None:
     """With several requests at once an output differs from the one that was written alone."""
-    crowds = _crowds(evidence)
+    concurrent = _concurrent(evidence)
     forked = [
         trial
         for trial in evidence.submission.trials
-        if trial.arm in crowds and classify(trial) in ("diverged", "diverged-near-tie")
+        if trial.arm in concurrent and classify(trial) in ("diverged", "diverged-near-tie")
     ]
     if not forked:
         return None
@@ -108,7 +106,7 @@ def crowd_outputs_vary(evidence: Evidence) -> Flag | None:
     )
 
 
-def _crowds(evidence: Evidence) -> set[str]:
+def _concurrent(evidence: Evidence) -> set[str]:
     return {arm.id for arm in evidence.submission.arms if (arm.concurrency or 1) > 1}
 
 

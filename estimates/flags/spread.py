@@ -1,11 +1,9 @@
-"""Do repetitions of the same trial agree?
+"""Flags about repetitions of the same trial that disagree.
 
-One disturbance is told once. What a drift or a cold start explains is left to that flag; single
+One disturbance is one flag. What a drift or a cold start explains is left to that flag; single
 trials that were disturbed are `block-outlier`, a machine that is restless throughout is
-`block-spread`, and `clocks-disagree` speaks of the trials that neither of them names.
+`block-spread`, and `clocks-disagree` is about the trials that neither of them names.
 """
-
-from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -100,8 +98,8 @@ def zero_spread(evidence: Evidence) -> Flag | None:
 
 def clocks_disagree(evidence: Evidence) -> Flag | None:
     """The time of the whole answer is not the sum of its rounds' medians."""
-    said = (_restless(evidence), _exceptions(evidence))
-    known = {(group.arm, group.prompt) for each in said if each for group in each.groups}
+    flagged = (_restless(evidence), _exceptions(evidence))
+    known = {(group.arm, group.prompt) for each in flagged if each for group in each.groups}
     rest = [group for group in evidence.repeats if (group.arm, group.prompt) not in known]
     stalled = _beyond(rest, _clock_factor, CLOCK_FACTOR)
     if stalled is None:

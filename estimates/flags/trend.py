@@ -1,10 +1,8 @@
-"""Did the machine change while it was measured?
+"""Flags about a machine that changed while it was measured.
 
-One change is told once: a first block that differs is no drift, a block that lies on a drift is no
+One change is one flag: a first block that differs is no drift, a block that lies on a drift is no
 odd first block, and a first trial in a slow first block is no cold start.
 """
-
-from __future__ import annotations
 
 import math
 from collections.abc import Sequence
@@ -88,7 +86,7 @@ def cold_groups(evidence: Evidence) -> frozenset[tuple[str, str]]:
 
 
 def without_drift(evidence: Evidence) -> tuple[Repeats, ...]:
-    """The repeated trials as they would have been on a machine that keeps its speed."""
+    """The repeated trials as they would have been on a machine of constant speed."""
     slope = _drift_slope(evidence)
     return tuple(
         replace(

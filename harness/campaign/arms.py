@@ -15,8 +15,8 @@ from harness.campaign.methods import (
 from harness.campaign.model import ALL_LAYERS, ArmPlan
 from harness.errors import BadInputError
 from harness.models.model_file import ModelFile
+from schemas.method import METHOD_CLASSES, AnyDraftHead
 from schemas.submission import (
-    DraftHead,
     DraftModel,
     EmptyDraft,
     Method,
@@ -178,13 +178,10 @@ def _drafted(
 
 def _method(request: DraftModelRequest | DraftHeadRequest, draft: str | None) -> Method:
     if isinstance(request, DraftHeadRequest):
-        return DraftHead(
-            type=request.type,
-            draft=draft,
-            n_max=request.n_max,
-            n_min=request.n_min,
-            p_min=request.p_min,
+        head: AnyDraftHead = METHOD_CLASSES[request.type](
+            draft=draft, n_max=request.n_max, n_min=request.n_min, p_min=request.p_min
         )
+        return head
     return DraftModel(
         draft=str(draft), n_max=request.n_max, n_min=request.n_min, p_min=request.p_min
     )

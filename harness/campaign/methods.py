@@ -8,11 +8,11 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Literal, cast
+from typing import Literal
 
 from harness.errors import UsageError, suggestion
 from schemas import vocabulary
-from schemas.method import METHOD_CLASSES, HeadType, NgramType
+from schemas.method import METHOD_CLASSES, AnyNgram
 from schemas.submission import (
     DraftHead,
     DraftModel,
@@ -43,14 +43,14 @@ class DraftModelRequest:
 class DraftHeadRequest:
     """A head trained for the target, in the target's file or in its own; it reads its state."""
 
-    type: HeadType
+    type: str
     n_max: int
     n_min: int | None = None
     p_min: float | None = None
 
 
 # Methods without a draft are requested as the format has them.
-PlainRequest = NoSpeculation | PromptLookup | Ngram | EmptyDraft | Oracle
+PlainRequest = NoSpeculation | PromptLookup | AnyNgram | EmptyDraft | Oracle
 MethodRequest = PlainRequest | DraftModelRequest | DraftHeadRequest
 
 _Options = dict[str, float]  # whole numbers but for shares
@@ -98,8 +98,7 @@ def _draft_model(name: str, options: _Options) -> DraftModelRequest:
 
 def _head(name: str, options: _Options) -> DraftHeadRequest:
     n_max, n_min = _depths(name, options)
-    kind = cast("HeadType", name)
-    return DraftHeadRequest(type=kind, n_max=n_max, n_min=n_min, p_min=options.get("p_min"))
+    return DraftHeadRequest(type=name, n_max=n_max, n_min=n_min, p_min=options.get("p_min"))
 
 
 def _prompt_lookup(name: str, options: _Options) -> PromptLookup:
@@ -110,17 +109,12 @@ def _prompt_lookup(name: str, options: _Options) -> PromptLookup:
     return PromptLookup(n_max=int(options["n_max"]), ngram_min=shortest, ngram_max=longest)
 
 
-def _ngram(name: str, options: _Options) -> Ngram:
+def _ngram(name: str, options: _Options) -> AnyNgram:
     if "n_max" in options:
         _depths(name, options)
     sizes = {key: int(value) for key, value in options.items()}
-    return Ngram(
-        type=cast("NgramType", name),
-        n_max=sizes.get("n_max"),
-        n_min=sizes.get("n_min"),
-        ngram_size=sizes.get("ngram_size"),
-        min_hits=sizes.get("min_hits"),
-    )
+    ngram: AnyNgram = METHOD_CLASSES[name](**sizes)
+    return ngram
 
 
 def _oracle(_name: str, options: _Options) -> Oracle:
@@ -147,10 +141,14 @@ _BUILDERS: Mapping[type, Callable[[str, _Options], MethodRequest]] = {
 }
 
 
+def _builder(cls: type) -> Callable[[str, _Options], MethodRequest]:
+    return next(build for family, build in _BUILDERS.items() if issubclass(cls, family))
+
+
 def _kind(entry: MethodEntry) -> MethodKind:
     return MethodKind(
         summary=entry.summary,
-        build=partial(_BUILDERS[METHOD_CLASSES[entry.id]], entry.id),
+        build=partial(_builder(METHOD_CLASSES[entry.id]), entry.id),
         defaults={**entry.defaults, **dict.fromkeys(entry.optional)},
     )
 

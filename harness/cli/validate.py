@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from estimates.understanding import ArmSaid, Understanding, overall, understand
+from estimates.understanding import ArmResult, Understanding, overall, understand
 from harness.cli import console
 from schemas.codec import Json, encode
 from schemas.contract import read as read_document
@@ -80,14 +80,14 @@ def understood_lines(read: Understanding) -> Iterator[str]:
         yield f"{flag.severity} {flag.name}: {flag.message} {flag.remedy}"
 
 
-def _outcome(arm: ArmSaid) -> str:
+def _outcome(arm: ArmResult) -> str:
     if arm.failure is not None:
         return f"failed ({arm.failure})"
     whole = overall(arm)
     return "not compared" if whole is None else _figure(arm, whole.task)
 
 
-def _figure(arm: ArmSaid, task: str | None) -> str:
+def _figure(arm: ArmResult, task: str | None) -> str:
     found = next(each for each in arm.said if each.task == task)
     verdict = VERDICTS[found.verdict].word
     if found.speedup is None:

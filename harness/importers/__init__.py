@@ -4,8 +4,6 @@ To add one: a file with a function that turns `Given` files into a `Reading`, a 
 sample in `tests/captures/imports`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 from harness.importers import (

@@ -1,7 +1,5 @@
 """How do records of another tool and facts become results? Pure: values in, submissions out."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """What does `--map` say, and what is still missing? Facts that the files themselves do not have."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence

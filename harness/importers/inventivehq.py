@@ -4,8 +4,6 @@
 status, records[]}]}}}`, or one such `{meta, runs[]}` by itself. Every key and backend is a rig.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 

@@ -4,8 +4,6 @@ A test of generation feeds `n_gen` single tokens after a given first one, so tha
 `n_gen` steps: n_gen + 1 tokens, the first included.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 

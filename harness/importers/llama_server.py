@@ -4,8 +4,6 @@ A log holds a block of lines for each request: the times of the prompt and of th
 where something was drafted `draft acceptance`. Requests are paired by their position.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

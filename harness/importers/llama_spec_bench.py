@@ -4,8 +4,6 @@ Several stages of a chain share one generation: their drafts are summed. The tim
 for every token; rounds are counted as in all results, those without a draft included.
 """
 
-from __future__ import annotations
-
 import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence

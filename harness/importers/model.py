@@ -3,8 +3,6 @@
 A fact that a file states has the same name as the `--map` option that would state it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal

@@ -4,13 +4,12 @@ JSON with a list of requests (`results` or `requests`), or the table that it pri
 the server's; a time is worked out from it. Runners around it add `gguf`, `spec_flags`, `timestamp`.
 """
 
-from __future__ import annotations
-
-import dataclasses
 import itertools
 import re
 import shlex
 from collections.abc import Iterator, Sequence
+
+import msgspec
 
 from harness.errors import BadInputError
 from harness.importers.entries import Entry, document
@@ -38,7 +37,7 @@ def method_of(flags: str) -> str | None:
     if kind is None:
         return None
     depth = next((said[flag] for flag in _DEPTHS if flag in said), "")
-    takes_depth = any(field.name == "n_max" for field in dataclasses.fields(METHODS[kind]))
+    takes_depth = any(field.name == "n_max" for field in msgspec.structs.fields(METHODS[kind]))
     return f"{kind}:n_max={depth}" if takes_depth and depth.isdecimal() else kind
 
 

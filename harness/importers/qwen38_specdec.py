@@ -4,8 +4,6 @@ Arms of different builds (`tree`), temperatures or thinking modes are not compar
 another: each combination is a part with a baseline of its own. Counts are those of llama-server.
 """
 
-from __future__ import annotations
-
 import itertools
 import re
 import shlex

@@ -1,7 +1,5 @@
 """How are the given files read as one format? With a word about the right one if it is wrong."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from harness.errors import BadInputError

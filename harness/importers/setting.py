@@ -1,7 +1,5 @@
 """On what was it measured? Machine, engine, target and settings from facts alone."""
 
-from __future__ import annotations
-
 from typing import Any, Literal, cast, get_args, get_type_hints
 
 from harness.errors import BadInputError, suggestion

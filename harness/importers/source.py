@@ -1,7 +1,5 @@
 """Which bytes and which text does a file of another tool have? Unreadable ones end in one line."""
 
-from __future__ import annotations
-
 import codecs
 import gzip
 import hashlib

@@ -4,8 +4,6 @@ It takes the time from the request to the last token, the prompt included; so do
 its note says so. A question of several turns is one generation; choices are repetitions.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace

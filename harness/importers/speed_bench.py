@@ -4,8 +4,6 @@ A sample of several turns is one generation here: times and tokens are sums over
 each turn has a first token of its own, which prompt processing yields.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Literal
 

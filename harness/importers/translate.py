@@ -1,27 +1,16 @@
 """What do names tell? A file of weights names model and quantisation, a label its vendor."""
 
-from __future__ import annotations
-
-import dataclasses
 import hashlib
 import re
 from collections.abc import Iterable, Mapping
-from typing import Literal, get_args, get_type_hints
+from typing import Literal
+
+import msgspec
 
 from harness.errors import BadInputError, suggestion
 from harness.importers.facts import Facts
-from schemas.submission import (
-    DraftHead,
-    DraftModel,
-    Method,
-    Model,
-    Ngram,
-    NoSpeculation,
-    OtherMethod,
-    PromptLookup,
-    Reason,
-    Task,
-)
+from schemas.method import METHOD_CLASSES
+from schemas.submission import DraftModel, EmptyDraft, Method, Model, Oracle, Reason, Task
 from schemas.vocabulary import TASKS
 
 Vendor = Literal["nvidia", "amd", "intel", "apple", "qualcomm", "other"]
@@ -170,10 +159,7 @@ def reason_of(said: str | None) -> Reason:
     return next((reason for sign, reason in _SIGNS.items() if sign in words), "other")
 
 
-_CLASSES = (NoSpeculation, DraftModel, PromptLookup, Ngram, DraftHead, OtherMethod)
-METHODS: dict[str, type] = {
-    kind: cls for cls in _CLASSES for kind in get_args(get_type_hints(cls)["type"])
-}
+METHODS = {kind: cls for kind, cls in METHOD_CLASSES.items() if cls not in (Oracle, EmptyDraft)}
 
 
 def method(text: str, facts: Facts) -> tuple[Method, Model | None]:
@@ -186,7 +172,7 @@ def method(text: str, facts: Facts) -> tuple[Method, Model | None]:
             f"A method of another name is other:name={id_of(kind)}"
         )
         raise BadInputError(message)
-    fields = {field.name: field for field in dataclasses.fields(cls) if field.name != "type"}
+    fields = {field.name for field in msgspec.structs.fields(cls)}
     values: dict[str, object] = {}
     for pair in filter(None, rest.split(",")):
         key, _, value = pair.partition("=")
@@ -194,25 +180,23 @@ def method(text: str, facts: Facts) -> tuple[Method, Model | None]:
             message = f"--map method={text!r}: {kind} has no option {key!r}."
             raise BadInputError(message + suggestion(key, fields))
         values[key] = value if key in ("draft", "name") else _number(text, key, value)
-    return _built(cls, kind, values, facts)
+    return _built(cls, values, facts)
 
 
-def _built(
-    cls: type, kind: str, values: dict[str, object], facts: Facts
-) -> tuple[Method, Model | None]:
-    names = {field.name for field in dataclasses.fields(cls)}
+def _built(cls: type, values: dict[str, object], facts: Facts) -> tuple[Method, Model | None]:
+    names = {field.name for field in msgspec.structs.fields(cls)}
     if "n_max" in names and "n_max" not in values and (depth := facts.whole("n_max")) is not None:
         values["n_max"] = depth
     draft = None
     if "draft" in names:
         draft = _draft(values.pop("draft", None), facts, needed=cls is DraftModel)
         values |= {"draft": draft.id} if draft else {}
-    for field in dataclasses.fields(cls):
-        if field.default is dataclasses.MISSING and field.name not in {"type", *values}:
+    for field in msgspec.structs.fields(cls):
+        if field.required and field.name not in values:
             if field.name != "draft":
                 facts.missing[field.name if field.name == "n_max" else "method"] = None
             values[field.name] = 1 if field.name.startswith(("n_", "ngram")) else "unknown"
-    made: Method = cls(type=kind, **values)
+    made: Method = cls(**values)
     return made, draft
 
 

@@ -1,7 +1,5 @@
 """How does a record become a trial? Only with counters that add up; what does not is told."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence

@@ -5,8 +5,6 @@ A server with `--enable-per-request-metrics` gives the times, one with
 of `vllm bench serve` are read by `vllm_bench`.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace

@@ -155,8 +155,8 @@ def compared(measured: Mapping[str, Measured], failed: Mapping[str, str]) -> Ite
     first_name, (first, _) = next(iter(measured.items()))
     yield "Engines compared:"
     for name, (submission, summary) in measured.items():
-        engine = submission.engine
-        yield f"  {name}: {engine.name} {engine.version or say.UNKNOWN}, {engine.backend}"
+        build = identify(submission).engine_build
+        yield f"  {name}: {build}, {submission.engine.backend}"
         if name != first_name:
             yield f"    {_baselines(first_name, first, submission)}"
         for arm in (arm for arm in submission.arms if arm.role == "speculation"):

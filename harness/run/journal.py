@@ -6,80 +6,68 @@ line is cut off on resume.
 
 import hashlib
 import os
-from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Literal, Self
+from typing import Self
 
+import msgspec
 import orjson
+from msgspec import Struct
 
 from harness.campaign.model import Campaign
 from harness.errors import BadInputError, MachineError
 from harness.files import sync_directory
-from schemas.codec import decode, encode
+from schemas.codec import encode
 from schemas.submission import Arm, Engine, Probes, Prompt, Settings, Snapshot, Trial, Warmup
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Started:
+class _Fact(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="type"):
+    """One line of the journal; its kind is the tag `type`."""
+
+
+class Started(_Fact, frozen=True, kw_only=True, tag="started"):
     fingerprint: str
     measured_from: str
-    type: Literal["started"] = "started"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Resumed:
+class Resumed(_Fact, frozen=True, kw_only=True, tag="resumed"):
     measured_from: str
-    type: Literal["resumed"] = "resumed"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EngineFact:
+class EngineFact(_Fact, frozen=True, kw_only=True, tag="engine"):
     engine: Engine
     settings: Settings
-    type: Literal["engine"] = "engine"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ArmFact:
+class ArmFact(_Fact, frozen=True, kw_only=True, tag="arm"):
     arm: Arm
-    type: Literal["arm"] = "arm"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WarmupFact:
+class WarmupFact(_Fact, frozen=True, kw_only=True, tag="warmup"):
     warmup: Warmup
-    type: Literal["warmup"] = "warmup"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProbesFact:
+class ProbesFact(_Fact, frozen=True, kw_only=True, tag="probes"):
     probes: Probes
-    type: Literal["probes"] = "probes"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SnapshotFact:
+class SnapshotFact(_Fact, frozen=True, kw_only=True, tag="snapshot"):
     snapshot: Snapshot
-    type: Literal["snapshot"] = "snapshot"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TrialFact:
+class TrialFact(_Fact, frozen=True, kw_only=True, tag="trial"):
     """A trial, with its output tokens (and their margins, for a baseline) for the comparison."""
 
     trial: Trial
     prompt: Prompt
     tokens: tuple[int, ...] | None = None
     margins: tuple[float, ...] | None = None
-    type: Literal["trial"] = "trial"
 
 
 Fact = Started | Resumed | EngineFact | ArmFact | WarmupFact | ProbesFact | SnapshotFact | TrialFact
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Line:
+class _Line(Struct, frozen=True):
     fact: Fact
 
 
@@ -163,8 +151,8 @@ def read(path: Path) -> list[Fact]:
         with path.open("r+b") as file:
             file.truncate(len(whole))
     try:
-        return [decode(_Line, orjson.loads(line)).fact for line in whole.splitlines()]
-    except (orjson.JSONDecodeError, KeyError, TypeError, AttributeError) as error:
+        return [msgspec.json.decode(line, type=_Line).fact for line in whole.splitlines()]
+    except msgspec.DecodeError as error:
         message = f"{path} is not a journal of this version ({error}); start over without --resume"
         raise BadInputError(message) from error
 

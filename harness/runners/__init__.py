@@ -3,8 +3,6 @@
 Nothing here loads an engine: what a runner can do is known before it is imported.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

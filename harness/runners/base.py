@@ -1,7 +1,5 @@
 """What must an engine offer to be measured? Two protocols and the values that pass through them."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait

@@ -1,7 +1,5 @@
 """Which backend runs the target? Told from the names that ggml gives its devices."""
 
-from __future__ import annotations
-
 import ctypes
 import re
 from collections.abc import Iterable, Mapping

@@ -4,8 +4,6 @@ Costs, noise, drift, stalls and failures are settable, so that the truth is know
 every duration is computed, a campaign of thousands of trials takes a second.
 """
 
-from __future__ import annotations
-
 import hashlib
 import random
 from collections.abc import Callable, Iterator, Sequence

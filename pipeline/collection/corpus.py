@@ -1,8 +1,8 @@
-"""Validate a whole corpus quickly: certified, on every core, and remembered.
+"""Validate a whole corpus on every core, and remember what was accepted.
 
-The contract decides on every file that cannot be certified, so the findings are those of
-`validate`. A certificate states that this very validator accepted these very bytes under this name.
-Certificates are stored in a local file that never comes from a pull request.
+The findings are those of `validate`. A certificate states that this very validator accepted these
+very bytes under this name. Certificates are stored in a local file that never comes from a pull
+request.
 """
 
 import hashlib
@@ -24,7 +24,6 @@ from pipeline.collection.validate import (
     duplicate_finding,
     read_bytes,
     validate,
-    validate_quickly,
 )
 from schemas.finding import Finding
 
@@ -59,9 +58,6 @@ def _validate_all(sources: Sequence[Source], processes: int | None) -> Iterable[
 
 
 def _validate(source: Source) -> Found:
-    quick = validate_quickly(source)
-    if quick is not None:
-        return quick
     return validate([source]).findings.get(str(source.path), ())
 
 
@@ -115,7 +111,7 @@ def _write_certificates(path: Path, files: Mapping[str, str]) -> None:
 def _validator_digest() -> str:
     """One digest of all that decides: our sources, the schema, the libraries, Python."""
     digest = hashlib.sha256(platform.python_version().encode())
-    for name in ("jsonschema", "orjson"):
+    for name in ("jsonschema", "jsonschema-rs", "msgspec", "orjson"):
         digest.update(f"{name} {metadata.version(name)}\n".encode())
     for package in (schemas, pipeline):
         folder = Path(next(iter(package.__path__)))

@@ -6,14 +6,15 @@ canonical form, no duplicates, no runs of the fake runner.
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias, cast
+from typing import TypeAlias
 
 import orjson
 
 from pipeline.collection.discover import Source
-from schemas import certified, contract, strict
+from schemas import contract, strict
 from schemas.canonical import FILE_NAME, canonical_bytes, content_digest
 from schemas.finding import ROOT, Finding, shown
+from schemas.migrations import migrated
 from schemas.submission import Submission
 
 Found: TypeAlias = tuple[Finding, ...]
@@ -23,10 +24,14 @@ DUPLICATE = "duplicate"  # the rule of a file whose content another one has
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Accepted:
-    """A submission that was accepted; `digest` is that of its canonical bytes."""
+    """A submission that was accepted; `digest` is that of its canonical bytes.
+
+    `text` is that of the file, in today's format.
+    """
 
     source: Source
     submission: Submission
+    text: str
     digest: str
 
 
@@ -82,24 +87,17 @@ def _validate(source: Source) -> Accepted | AcceptedText | Found:
     submission = contract.read(data)
     if not isinstance(submission, Submission):
         return submission
-    canonical = canonical_bytes(orjson.loads(data))
-    accepted = Accepted(source=source, submission=submission, digest=content_digest(canonical))
+    document = orjson.loads(data)
+    canonical, current = canonical_bytes(document), migrated(document)
+    accepted = Accepted(
+        source=source,
+        submission=submission,
+        text=(data if current is document else orjson.dumps(current)).decode(),
+        digest=content_digest(canonical),
+    )
     if source.place == "preview":
         return accepted
     return _corpus_findings(accepted, is_canonical=canonical == data) or accepted
-
-
-def validate_quickly(source: Source) -> Found | None:
-    """The findings on one file; `None` when only the contract can decide."""
-    data = read_bytes(source)
-    if isinstance(data, Finding) or source.kind != "submission":
-        return None
-    document = certified.document(data)
-    if document is None:
-        return None
-    if source.place == "preview":
-        return ()
-    return _place_findings(source, _facts(document), content_digest(data))
 
 
 def read_bytes(source: Source) -> bytes | Finding:
@@ -122,37 +120,22 @@ def _corpus_findings(accepted: Accepted, *, is_canonical: bool) -> Found:
             " let `python -m harness submit` put the file in place"
         )
         found.append(Finding(path=ROOT, message=message, rule="canonical-form"))
-    submission = accepted.submission
-    facts = _Facts(measured_from=submission.measured_from, runner=submission.engine.runner)
-    return (*found, *_place_findings(accepted.source, facts, accepted.digest))
+    return (*found, *_place_findings(accepted))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Facts:
-    """What the place in the corpus depends on."""
-
-    measured_from: str
-    runner: str
-
-
-def _facts(document: certified.Document) -> _Facts:
-    valid = cast("dict[str, Any]", document)  # the contract has checked it
-    return _Facts(measured_from=valid["measured_from"], runner=valid["engine"]["runner"])
-
-
-def _place_findings(source: Source, facts: _Facts, digest: str) -> Found:
-    found = _name_findings(source, facts, digest)
-    if facts.runner != "fake":
+def _place_findings(accepted: Accepted) -> Found:
+    found = _name_findings(accepted)
+    if accepted.submission.engine.runner != "fake":
         return found
     message = "the runner `fake` invents its figures; measure with a real engine"
     return (*found, Finding(path="$.engine.runner", message=message, rule="fake-runner"))
 
 
-def _name_findings(source: Source, facts: _Facts, digest: str) -> Found:
+def _name_findings(accepted: Accepted) -> Found:
     """A name is `<machine>--<target>--<yyyymmdd>-<digest>.json`; the last two parts are facts."""
-    name = source.path.name
-    day = facts.measured_from[:10].replace("-", "")
-    ending = f"--{day}-{digest}.json"
+    name = accepted.source.path.name
+    day = accepted.submission.measured_from[:10].replace("-", "")
+    ending = f"--{day}-{accepted.digest}.json"
     parts = name.removesuffix(ending).split("--")
     fits = len(parts) == 2 and all(parts)  # noqa: PLR2004 - machine and target
     if FILE_NAME.fullmatch(name) and name.endswith(ending) and fits:

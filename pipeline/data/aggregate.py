@@ -1,22 +1,21 @@
-"""What do all submissions say together? Runs the SQL files in order, then the checks.
+"""Run the SQL files of `sql/` in order, then the checks on what they made.
 
 A file `NN_name.sql` creates the table `name`; its first comment says what one row is. What SQL
-cannot do, intervals over votes, is handed to the one file that reads it (`BEFORE`).
+cannot do, quantiles and bootstraps, is handed to the one file that reads it (`BEFORE`).
 """
-
-from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from importlib import resources
 
 import duckdb
+import numpy as np
 import pyarrow as pa
+from scipy.special import stdtrit
 
 from estimates.model import Interval
-from pipeline.data.cells import Vote, pool_intervals
+from pipeline.data.cells import CONFIDENCE, Vote, pool_intervals
 from pipeline.data.vocabulary import hand_over_vocabulary
 from pipeline.errors import CheckFailedError
-from pipeline.site.advice.reach import hand_over_reach
 
 INCOMING_INTERVAL = pa.schema(
     {
@@ -107,7 +106,20 @@ def _hand_over_intervals(connection: duckdb.DuckDBPyConnection) -> None:
     connection.register("incoming_interval", pa.Table.from_pylist(found, INCOMING_INTERVAL))
 
 
+def t_quantile(freedom: int) -> float:
+    """How many standard deviations a 95 % interval reaches either way, by degrees of freedom."""
+    return float(stdtrit(freedom, (1 + CONFIDENCE) / 2))
+
+
+def _hand_over_t_quantiles(connection: duckdb.DuckDBPyConnection) -> None:
+    (largest,) = connection.table("advice_spread").aggregate("max(freedom)").fetchall()[0]
+    freedom = np.arange(1, (largest or 0) + 1)
+    quantiles = stdtrit(freedom, (1 + CONFIDENCE) / 2)
+    table = pa.table({"freedom": pa.array(freedom, pa.int64()), "quantile": pa.array(quantiles)})
+    connection.register("incoming_t_quantile", table)
+
+
 BEFORE: Mapping[str, Callable[[duckdb.DuckDBPyConnection], None]] = {
     "pool_interval": _hand_over_intervals,
-    "advice_score": hand_over_reach,
+    "advice_score": _hand_over_t_quantiles,
 }

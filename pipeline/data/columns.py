@@ -1,25 +1,13 @@
-"""Which DuckDB types does a document have? Generated from its schema or dataclass; never inferred.
+"""The DuckDB types of a document, generated from its schema or dataclass; never inferred.
 
 A structure is what DuckDB's `from_json` takes: objects become structs, arrays lists, leaves the
 name of a type.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import types
 from collections.abc import Mapping
-from typing import (
-    Any,
-    Literal,
-    TypeAlias,
-    Union,
-    get_args,
-    get_origin,
-    get_type_hints,
-)
-
-from schemas.submission import Task
+from typing import Any, Literal, TypeAlias, Union, get_args, get_origin, get_type_hints
 
 Structure: TypeAlias = "str | list[Structure] | dict[str, Structure]"
 Schema: TypeAlias = "Mapping[str, Any]"  # a JSON schema is JSON of any shape
@@ -35,9 +23,8 @@ def schema_structure(schema: Schema) -> Structure:
 
 
 def dataclass_structure(cls: type) -> Structure:
-    """The structure of a frozen dataclass as `schemas.codec.encode` writes it."""
-    hints = get_type_hints(cls, localns={"Task": Task})  # a result type names it for checkers only
-    return {name: _hint_structure(hint) for name, hint in hints.items()}
+    """The structure of a frozen dataclass as JSON."""
+    return {name: _hint_structure(hint) for name, hint in get_type_hints(cls).items()}
 
 
 def _structure(schema: Schema, defs: Schema) -> Structure:

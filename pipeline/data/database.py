@@ -12,9 +12,9 @@ from estimates.summary import summarize
 from pipeline.collection.discover import discover
 from pipeline.collection.lifecycle import without_contradictions
 from pipeline.collection.plausibility import flags_within
-from pipeline.collection.validate import DUPLICATE, Accepted, Validated, validate
+from pipeline.collection.validate import DUPLICATE, Accepted, AcceptedText, Validated, validate
 from pipeline.data.aggregate import aggregate
-from pipeline.data.load import Entry, LifecycleEntry, PublishedEntry, load
+from pipeline.data.load import Entry, TextEntry, load
 from pipeline.errors import RejectedError
 
 _LOG = logging.getLogger(__name__)
@@ -30,14 +30,8 @@ def open_database(results: Path, extra: tuple[Path, ...] = ()) -> duckdb.DuckDBP
     flags = _corpus_flags(files)
     connection = load(
         (_entry(*each) for each in zip(files.submissions, flags, strict=True)),
-        (
-            PublishedEntry(file=accepted.source.path.name, text=accepted.text)
-            for accepted in files.published
-        ),
-        (
-            LifecycleEntry(file=accepted.source.path.name, text=accepted.text)
-            for accepted in files.lifecycle
-        ),
+        map(_text_entry, files.published),
+        map(_text_entry, files.lifecycle),
     )
     aggregate(connection)
     return connection
@@ -85,6 +79,10 @@ def _corpus_flags(files: Validated) -> list[tuple[Flag, ...]]:
     return [by_path.get(each.source.path, ()) for each in members]
 
 
+def _text_entry(accepted: AcceptedText) -> TextEntry:
+    return TextEntry(file=accepted.source.path.name, text=accepted.text)
+
+
 def _entry(accepted: Accepted, corpus_flags: tuple[Flag, ...]) -> Entry:
     """What is loaded of a submission with the flags that only a corpus can raise."""
     summary = summarize(accepted.submission)
@@ -93,6 +91,7 @@ def _entry(accepted: Accepted, corpus_flags: tuple[Flag, ...]) -> Entry:
         id=f"preview-{accepted.digest}" if preview else accepted.source.path.stem,
         file=accepted.source.path.name,
         preview=preview,
+        text=accepted.text,
         submission=accepted.submission,
         summary=replace(summary, flags=in_order((*summary.flags, *corpus_flags))),
     )

@@ -1,10 +1,9 @@
-"""How do accepted documents become typed tables? One nested row per file; SQL takes it from there.
+"""Load accepted documents into typed DuckDB tables, one nested row per file.
 
-The types come from the schema (`columns.py`), so no file changes the shape of a table and an empty
-corpus has the same tables as a full one. No query may reach a file or the network afterwards.
+DuckDB reads the text that was validated. The types come from the schema (`columns.py`), so no file
+changes the shape of a table and an empty corpus has the same tables as a full one. No query may
+read a file or the network afterwards.
 """
-
-from __future__ import annotations
 
 import json
 from collections.abc import Iterable
@@ -18,8 +17,7 @@ import pyarrow as pa
 from estimates.identity import Identity, identify
 from estimates.model import Summary
 from pipeline.data.columns import dataclass_structure, schema_structure
-from schemas import contract
-from schemas.codec import encode
+from schemas import validator
 from schemas.submission import Submission
 
 TEXT, YES_NO = pa.string(), pa.bool_()
@@ -39,29 +37,22 @@ INCOMING_LIFECYCLE = INCOMING_PUBLISHED
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """An accepted submission with its summary; `preview` marks a file outside the corpus.
+    """An accepted submission, its text and its summary.
 
-    `id` is unique and fit for an address.
+    `preview` marks a file outside the corpus; `id` is unique and fit for an address.
     """
 
     id: str
     file: str
     preview: bool
+    text: str
     submission: Submission
     summary: Summary
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PublishedEntry:
-    """An accepted published document as the text of its file."""
-
-    file: str
-    text: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LifecycleEntry:
-    """An accepted lifecycle entry as the text of its file; `file` is the result's name too."""
+class TextEntry:
+    """An accepted published document or lifecycle entry as the text of its file."""
 
     file: str
     text: str
@@ -69,8 +60,8 @@ class LifecycleEntry:
 
 def load(
     entries: Iterable[Entry],
-    published: Iterable[PublishedEntry],
-    lifecycle: Iterable[LifecycleEntry] = (),
+    published: Iterable[TextEntry],
+    lifecycle: Iterable[TextEntry] = (),
 ) -> duckdb.DuckDBPyConnection:
     """A database with a table of documents for each kind of file, one row per file."""
     connection = duckdb.connect(":memory:", config={"threads": 1})
@@ -79,9 +70,9 @@ def load(
             "submission": entry.id,
             "file": entry.file,
             "preview": entry.preview,
-            "document": _json(entry.submission),
-            "identity": _json(identify(entry.submission)),
-            "summary": _json(entry.summary),
+            "document": entry.text,
+            "identity": orjson.dumps(identify(entry.submission)).decode(),
+            "summary": orjson.dumps(entry.summary).decode(),
         }
         for entry in entries
     ]
@@ -95,12 +86,12 @@ def load(
     _run(
         connection,
         "submission_document",
-        document=_structure(contract.SUBMISSION_SCHEMA),
+        document=_structure(validator.SUBMISSION_SCHEMA),
         identity=json.dumps(dataclass_structure(Identity)),
         summary=json.dumps(dataclass_structure(Summary)),
     )
-    _run(connection, "published_document", document=_structure(contract.PUBLISHED_SCHEMA))
-    _run(connection, "lifecycle_document", document=_structure(contract.LIFECYCLE_SCHEMA))
+    _run(connection, "published_document", document=_structure(validator.PUBLISHED_SCHEMA))
+    _run(connection, "lifecycle_document", document=_structure(validator.LIFECYCLE_SCHEMA))
     for name in ("submission", "published", "lifecycle"):
         connection.unregister(f"incoming_{name}")
     _run(connection, "closed")
@@ -113,8 +104,4 @@ def _run(connection: duckdb.DuckDBPyConnection, name: str, **parameters: str) ->
 
 
 def _structure(schema: str) -> str:
-    return json.dumps(schema_structure(contract.schema(schema)))
-
-
-def _json(value: Submission | Identity | Summary) -> str:
-    return orjson.dumps(encode(value)).decode()
+    return json.dumps(schema_structure(validator.schema(schema)))

@@ -1,7 +1,5 @@
 """The tables of the database for readers: what a row is, and what each column means."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from importlib import resources
 

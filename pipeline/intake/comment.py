@@ -7,7 +7,8 @@ nothing. All other words are ours or from closed lists.
 import re
 from collections.abc import Iterable, Iterator
 
-from estimates.understanding import ArmSaid, FlagSaid, TaskSaid, Understanding, overall
+from estimates.model import Flag
+from estimates.understanding import ArmResult, TaskResult, Understanding, overall
 from pipeline.intake.reply import FileFinding, Position, Reply, Result
 from schemas.finding import shown
 from schemas.vocabulary import VERDICTS, say
@@ -120,7 +121,7 @@ def _credit(contributor: str | None, author: str | None) -> str:
     return f"{code(contributor)}; the pull request is by {code(author)}"
 
 
-def _arm(arm: ArmSaid, own: Understanding, position: Position | None) -> Iterator[str]:
+def _arm(arm: ArmResult, own: Understanding, position: Position | None) -> Iterator[str]:
     draft = f" with {code(arm.draft)}" if arm.draft else ""
     depth = f", up to {say.count(arm.depth, 'token')} a draft" if arm.depth else ""
     role = "" if arm.role == "speculation" else f" ({arm.role})"
@@ -137,7 +138,7 @@ def _arm(arm: ArmSaid, own: Understanding, position: Position | None) -> Iterato
         yield "\n".join([*head, *map(_row, arm.said)])
 
 
-def _position(arm: ArmSaid, own: Understanding, position: Position) -> str:
+def _position(arm: ArmResult, own: Understanding, position: Position) -> str:
     near = {
         "device": f"on the same device and backend ({code(own.device)}, {code(own.backend)})",
         "size-class": f"with a target of the same size class ({code(own.size_class)})",
@@ -150,17 +151,17 @@ def _position(arm: ArmSaid, own: Understanding, position: Position) -> str:
     )
 
 
-def _row(row: TaskSaid) -> str:
+def _row(row: TaskResult) -> str:
     task = row.task or "**all tasks**"
     return f"| {task} | {VERDICTS[row.verdict].word} | {_speedup(row)} | {row.prompts} |"
 
 
-def _speedup(row: TaskSaid) -> str:
+def _speedup(row: TaskResult) -> str:
     text = say.speedup(row.speedup, row.interval_low, row.interval_high)
     return text.replace("[", r"\[").replace("<", "&lt;")
 
 
-def _flags(flags: Iterable[FlagSaid]) -> Iterator[str]:
+def _flags(flags: Iterable[Flag]) -> Iterator[str]:
     lines = [
         f"- {flag.severity} {code(flag.name)}: {code(flag.message)}\n"
         f"    - remedy: {code(flag.remedy)}"

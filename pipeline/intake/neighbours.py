@@ -16,7 +16,7 @@ from typing import Literal
 
 from estimates.flags import in_order
 from estimates.summary import summarize
-from estimates.understanding import ArmSaid, Understanding, overall, understand
+from estimates.understanding import ArmResult, Understanding, overall, understand
 from pipeline.collection.plausibility import corpus_flags
 from pipeline.intake import git
 from pipeline.intake.gate import Judgement
@@ -58,7 +58,9 @@ def positions(own: Understanding, collection: Iterable[Understanding]) -> tuple[
     return tuple(position for position in found if position is not None)
 
 
-def _position(arm: ArmSaid, own: Understanding, others: Iterable[Understanding]) -> Position | None:
+def _position(
+    arm: ArmResult, own: Understanding, others: Iterable[Understanding]
+) -> Position | None:
     said = overall(arm)
     if said is None or said.speedup is None:
         return None

@@ -16,8 +16,8 @@ from pipeline.errors import PipelineError
 from pipeline.intake.gate import Decision, Judgement
 from schemas import strict
 from schemas.codec import Json, decode, encode
-from schemas.contract import VERDICT_SCHEMA, schema_findings
 from schemas.finding import Finding, quoted_path
+from schemas.validator import VERDICT_SCHEMA, schema_findings
 
 MAX_FINDINGS = 200
 MAX_NAMED = 100

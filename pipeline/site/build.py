@@ -1,6 +1,4 @@
-"""How do results become the site? Database, pages, charts, data, then MkDocs for the look."""
-
-from __future__ import annotations
+"""Build the site from results: database, pages, charts, data, then MkDocs for the look."""
 
 import hashlib
 import os
@@ -20,11 +18,11 @@ from pipeline.collection.discover import discover
 from pipeline.data.database import open_database
 from pipeline.data.export import export
 from pipeline.errors import PipelineError
-from pipeline.site.card import card
-from pipeline.site.pages import Asset, Page, Site, pages
-from pipeline.site.pages.figures import chart_files
-from pipeline.site.pages.model import file_path
+from pipeline.site.pages import pages
+from pipeline.site.pages.environment import chart_files
+from pipeline.site.pages.model import Asset, Page, Site, file_path
 from pipeline.site.pages.proofs import proofs_page
+from pipeline.site.pictures import card
 from pipeline.site.policy import write_policy
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -49,7 +47,7 @@ def build(
 ) -> Path:
     """Build the site into `output` and return it. The same inputs give the same bytes.
 
-    What MkDocs reads is left beside it (`build/site-source` for `build/site`). Raises
+    What MkDocs reads stays in a folder next to it (`build/site-source` for `build/site`). Raises
     `RejectedError` when a result is rejected and `SiteBuildError` when MkDocs complains.
     """
     connection = open_database(results, extra)
@@ -152,7 +150,7 @@ def repository_address(root: Path) -> str | None:
 
 
 def site_address(given: str | None) -> str | None:
-    """The address that the site will have, with a trailing slash; `None` when nobody said."""
+    """The address that the site will have, with a trailing slash; `None` when it is unknown."""
     address = given or os.environ.get(SITE)
     return address.rstrip("/") + "/" if address else None
 

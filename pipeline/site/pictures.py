@@ -1,30 +1,97 @@
-"""How does a chart become a picture for a README or a talk? Two SVG files, light and dark."""
+"""Pictures outside the pages: the map and charts for a README, and the card that links show."""
 
-from __future__ import annotations
-
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
+import duckdb
+import vl_convert
+
 from pipeline.data.database import open_database
 from pipeline.errors import UnknownChartError
-from pipeline.site.charts import CHARTS, draw
+from pipeline.site.charts import definitions, draw
+from pipeline.site.charts.theme import FONT, Scheme
+from pipeline.site.pages.environment import environment
+from pipeline.site.pages.home import drawings, headline_of, map_choices
+from pipeline.site.pages.map import measured, opening, tint
+from pipeline.site.pages.model import Asset
+from pipeline.site.rows import read
+
+MAP = "map"
+CARD = "assets/images/card.png"
+WIDTH_PX, HEIGHT_PX = 1200, 630  # what services that show a link ask for
+TILES = 24  # squares in the card: three rows of eight
+STYLES = Path(__file__).resolve().parents[2] / "site_src" / "assets" / "stylesheets"
+SCHEMES: dict[Scheme, str] = {"light": "default", "dark": "slate"}
+MEDIA = re.compile(r"@media[^{]*\{(?:[^{}]*\{[^{}]*\})*[^{}]*\}|/\*.*?\*/", re.DOTALL)
+RULE = re.compile(r"([^{}]+)\{([^{}]*)\}")
+LINK = re.compile(r'<(/?)a\b(?: href="[^"]*")?')
 
 
 def draw_pictures(names: Sequence[str], *, results: Path, output: Path) -> tuple[Path, ...]:
-    """Write `<name>-light.svg` and `<name>-dark.svg` for each chart; their paths.
+    """Write `<name>-light.svg` and `<name>-dark.svg` for the map or a chart each; their paths.
 
     Raises `UnknownChartError` for a name that is no chart, and what `open_database` raises.
     """
+    known = (MAP, *definitions())
     for name in names:
-        if name not in CHARTS:
-            raise UnknownChartError(name, tuple(CHARTS))
+        if name not in known:
+            raise UnknownChartError(name, known)
     output.mkdir(parents=True, exist_ok=True)
     written: list[Path] = []
     with open_database(results) as connection:
         for name in names:
-            chart = draw(connection, name)
-            for scheme, svg in (("light", chart.svg), ("dark", chart.svg_dark)):
+            for scheme, svg in _pictures(connection, name).items():
                 path = output / f"{name}-{scheme}.svg"
                 path.write_text(svg, encoding="utf-8")
                 written.append(path)
     return tuple(written)
+
+
+def card(connection: duckdb.DuckDBPyConnection) -> Asset:
+    """The picture of a shared link: the shares that gain and lose, and squares of the map."""
+    squares = (
+        row for row in read(connection, "map_cell") if (row.tier, row.task) == ("measured", "all")
+    )
+    svg = (
+        environment()
+        .get_template("card.svg.jinja")
+        .render(
+            width=WIDTH_PX,
+            height=HEIGHT_PX,
+            headline=headline_of(connection),
+            tiles=[(each.speedup, tint(each.speedup)) for each in measured(squares)][:TILES],
+            places=TILES,
+        )
+    )
+    return Asset(path=CARD, data=vl_convert.svg_to_png(svg))
+
+
+def _pictures(connection: duckdb.DuckDBPyConnection, name: str) -> dict[Scheme, str]:
+    if name != MAP:
+        chart = draw(connection, name)
+        return {"light": chart.svg, "dark": chart.svg_dark}
+    wide, _ = drawings(opening(map_choices(connection)))
+    svg = getattr(environment().get_template("map.html.jinja").make_module(), "svg")  # noqa: B009 - macros are not in the type
+    drawn = LINK.sub(r"<\1g", str(svg(wide, str)).strip())  # links lead nowhere from a README
+    head, _, rest = drawn.partition(">")
+    return {scheme: f"{head}>\n<style>{map_style(scheme)}</style>{rest}\n" for scheme in SCHEMES}
+
+
+def map_style(scheme: Scheme) -> str:
+    """The rules of the site's style sheets that draw a map on a page of this scheme."""
+    sheets = "".join(
+        MEDIA.sub("", (STYLES / name).read_text("utf-8")) for name in ("draftmap.css", "map.css")
+    )
+    rules = [(selector.strip(), body) for selector, body in RULE.findall(sheets)]
+    colours = "".join(
+        body
+        for selector, body in rules
+        if selector == f'[data-md-color-scheme="{SCHEMES[scheme]}"]'
+    )
+    shapes = "".join(
+        f"{selector} {{{body}}}\n"
+        for selector, body in rules
+        if selector.startswith(".dm-map") and "narrow" not in selector and "-plot" not in selector
+    )
+    return f".dm-map {{{colours} --md-text-font-family: {FONT};\n}}\n{shapes}"

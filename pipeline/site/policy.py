@@ -1,10 +1,8 @@
-"""What may run in a page of the site? A Content-Security-Policy written into every built page.
+"""Write a Content-Security-Policy into every built page.
 
 The theme has a few inline scripts. They are allowed by their digests, and the digests are taken
 from pages that hold no contributor's text; an inline script anywhere else stops the build.
 """
-
-from __future__ import annotations
 
 import base64
 import hashlib

@@ -1,21 +1,16 @@
-"""How does a file of an older format become one of today's? One pure step per version, at reading.
+"""Bring a file of an older format to today's when it is read: one pure step per version.
 
 Files are never rewritten: their bytes, names and digests stay. A new version of the format brings
 its schema, a module here with the step from the version before, and a line in `STEPS`.
 """
 
-from __future__ import annotations
-
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+from schemas.codec import Json
+from schemas.finding import Finding
 
-    from schemas.codec import Json
-    from schemas.finding import Finding
-
-    Object = dict[str, Json]
+Object = dict[str, Json]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

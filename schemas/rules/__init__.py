@@ -4,8 +4,6 @@ To add one: write the function, give it a line here, and one in `tests/data/make
 which makes the example file that breaks this rule and no other.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 
 from schemas.finding import Finding

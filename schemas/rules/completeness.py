@@ -4,8 +4,6 @@ Many fields are optional because an import or another runner does not know them.
 a file of one of its runners that lacks such a field was changed after it was written.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from operator import attrgetter
 

@@ -1,7 +1,5 @@
 """Do the counters of a trial agree with one another?"""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import count
 from operator import mul

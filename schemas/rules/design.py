@@ -1,7 +1,5 @@
 """Do the arms, the models and the blocks fit the roles and the plan that the file states?"""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from schemas.finding import Finding

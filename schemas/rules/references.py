@@ -1,7 +1,5 @@
 """Do ids point at things that exist, and only once?"""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 

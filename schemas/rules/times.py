@@ -1,7 +1,5 @@
 """Do the times of a submission fit into one another?"""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from datetime import datetime
 from itertools import pairwise

@@ -4,8 +4,6 @@ Each is a TOML file beside this one, read once. Python, SQL and the page scripts
 from here; how a figure is printed is in `schemas.vocabulary.say`.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import tomllib
 from collections.abc import Mapping

@@ -3,8 +3,6 @@
 Unknown is a dash, never a zero. `site_src/assets/javascripts/say.js` prints the same on pages.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 UNKNOWN = "\N{EN DASH}"

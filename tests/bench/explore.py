@@ -1,6 +1,6 @@
 """How fast is Explore with 50,000 cells, and how heavy? `python -m tests.bench.explore` says so.
 
-Builds a small site, puts a made-up file of 50,000 cells in place of its own, and works the filters
+Builds a small site, puts a random file of 50,000 cells in place of its own, and works the filters
 in headless Chromium. A filter's time is what the page's main thread works for it, from the event
 to the finished picture (thread ticks, so a busy machine does not count); `wall` is by the clock.
 """
@@ -22,10 +22,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
+import polars as pl
 from playwright.sync_api import sync_playwright
 
-from pipeline.site.pages.explore import FILTERS, USUAL_ENGINE, VENDORS, ExploreRow, cells_file
-from schemas.vocabulary import FIXED_TASKS
+from pipeline.site.pages.explore import FILTERS, USUAL_ENGINE, VENDORS, cells_file
+from schemas.vocabulary import FIXED_TASKS, size_class
 from tests.bench.synthetic_rigs import models
 from tests.bench.synthetic_truth import world
 from tests.browser.conftest import FLAGS, NAMES, Quiet
@@ -84,7 +85,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def measure(folder: Path, cells: int) -> dict[str, float]:
     """Times in milliseconds and gzip weights in KiB."""
     site = built_site(folder)
-    data = cells_file(tuple(made_up_rows(cells, SEED))).data
+    data = cells_file(pl.DataFrame(random_rows(cells, SEED), infer_schema_length=None)).data
     (site / "assets" / "explore" / "bench.json").write_bytes(data)
     page = site / "explore" / "index.html"
     text = CELLS_PATH.sub('data-cells="../assets/explore/bench.json"', page.read_text("utf-8"))
@@ -93,12 +94,12 @@ def measure(folder: Path, cells: int) -> dict[str, float]:
     return {"cells": cells, **_times(site), **weights}
 
 
-def made_up_rows(count: int, seed: int) -> Iterator[ExploreRow]:
+def random_rows(count: int, seed: int) -> Iterator[dict[str, object]]:
     """Rows like those of the view `explore`: settings of many devices, each on every task."""
-    rng = random.Random(seed)  # noqa: S311 - made-up data
+    rng = random.Random(seed)  # noqa: S311 - random data
     targets = [model for model in models() if model.parameters >= 3e9]
     for number in range(count):
-        setting = random.Random(f"{seed} {number // len(TASKS)}")  # noqa: S311 - made-up data
+        setting = random.Random(f"{seed} {number // len(TASKS)}")  # noqa: S311 - random data
         target = setting.choice(targets)
         method, method_label = setting.choice(METHODS)
         device = setting.randrange(DEVICES)
@@ -106,42 +107,42 @@ def made_up_rows(count: int, seed: int) -> Iterator[ExploreRow]:
         speedup = setting.lognormvariate(0.2, 0.3) * rng.lognormvariate(0, 0.15)
         tokens = rng.uniform(1.2, 4.5)
         draft = f"{target.family}-{setting.choice((0.5, 1, 1.5))}B Q8_0"
-        yield ExploreRow(
-            cell=f"cell-{number}",
-            tier="measured",
-            task=TASKS[number % len(TASKS)],
-            device=f"device-{device}",
-            device_label=f"{gpu['name']} no. {device}",
-            backend=setting.choice(gpu["backends"]),
-            engine_label=USUAL_ENGINE,
-            target=target.name.lower(),
-            target_label=target.name,
-            quantisation=target.quantisation,
-            method=method,
-            method_label=method_label,
-            depth=setting.choice((2, 4, 6, 8)),
-            draft_label=draft if method == "draft-model" else None,
-            verdict=rng.choice(VERDICTS),
-            speedup=speedup,
-            interval_low=speedup * rng.uniform(0.7, 0.95),
-            interval_high=speedup * rng.uniform(1.05, 1.4),
-            interval_kind="within",
-            baseline_tps=setting.uniform(5, 120) * rng.lognormvariate(0, 0.01),
-            tps=None,
-            tokens_per_round=tokens,
-            round_cost=tokens / speedup,
-            acceptance_rate=rng.random(),
-            submissions=setting.choice((1, 1, 1, 2, 3)),
-            rigs=1,
-            prompts=3,
-            setup=f"{setting.randrange(16**10):010x}",
-            submission=f"machine-{device}--model--20260301-{setting.randrange(400):08x}",
-            vendor=gpu["vendor"] if gpu["vendor"] in VENDORS else "other",
-            vram_gib=round(gpu["vram_mib"] / 1024),
-            size_class="3-8B" if target.parameters < 8e9 else "8-16B",
-            size_order=2 if target.parameters < 8e9 else 3,
-            concurrency=None,
-        )
+        yield {
+            "cell": f"cell-{number}",
+            "tier": "measured",
+            "task": TASKS[number % len(TASKS)],
+            "device": f"device-{device}",
+            "device_label": f"{gpu['name']} no. {device}",
+            "backend": setting.choice(gpu["backends"]),
+            "engine_label": USUAL_ENGINE,
+            "target": target.name.lower(),
+            "target_label": target.name,
+            "quantisation": target.quantisation,
+            "method": method,
+            "method_label": method_label,
+            "depth": setting.choice((2, 4, 6, 8)),
+            "draft_label": draft if method == "draft-model" else None,
+            "verdict": rng.choice(VERDICTS),
+            "speedup": speedup,
+            "interval_low": speedup * rng.uniform(0.7, 0.95),
+            "interval_high": speedup * rng.uniform(1.05, 1.4),
+            "interval_kind": "within",
+            "baseline_tps": setting.uniform(5, 120) * rng.lognormvariate(0, 0.01),
+            "tps": None,
+            "tokens_per_round": tokens,
+            "round_cost": tokens / speedup,
+            "acceptance_rate": rng.random(),
+            "submissions": setting.choice((1, 1, 1, 2, 3)),
+            "rigs": 1,
+            "prompts": 3,
+            "setup": f"{setting.randrange(16**10):010x}",
+            "submission": f"machine-{device}--model--20260301-{setting.randrange(400):08x}",
+            "vendor": gpu["vendor"] if gpu["vendor"] in VENDORS else "other",
+            "vram_gib": round(gpu["vram_mib"] / 1024),
+            "size_class": size_class(target.parameters).label,
+            "size_order": 2 if target.parameters < 8e9 else 3,
+            "concurrency": 1,
+        }
 
 
 def _times(site: Path) -> dict[str, float]:
@@ -184,7 +185,7 @@ def _steps(page: Page) -> Iterator[tuple[str, tuple[str, str, str]]]:
     order = '#dm-explore [data-part="order"]'
     for value in page.evaluate(OPTIONS, order):
         yield "order", (order, "change", value)
-    filters = [f'#dm-explore [name="{each.name}"]' for each in FILTERS]
+    filters = [f'#dm-explore [name="{name}"]' for name in FILTERS]
     for number in range(ROUNDS):
         for selector in filters:
             values = page.evaluate(OPTIONS, selector)[1:]

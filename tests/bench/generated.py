@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from schemas import certified, contract
+from schemas import contract
 from tests.generated import submission_bytes
 
 OUTPUT = Path(__file__).parents[2] / "site_src" / "design" / "data" / "generated.json"
@@ -34,10 +34,10 @@ def count(number: int) -> dict[str, Any]:
     not_certified = 0
     for seed in range(number):
         data = submission_bytes(seed)
-        found = contract.findings(data)
-        if found:
+        found = contract.read_thoroughly(data)
+        if isinstance(found, tuple):
             rejected[seed] = found[0].line(f"seed {seed}")
-        not_certified += certified.document(data) is None
+        not_certified += contract.read_quickly(data) is None
     return {
         "submissions": number,
         "rejected": len(rejected),

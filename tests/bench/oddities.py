@@ -23,12 +23,12 @@ from playwright.sync_api import sync_playwright
 
 from pipeline.errors import PipelineError
 from pipeline.site.build import build
-from pipeline.site.links import broken_links, unnamed
 from schemas.canonical import file_name
 from tests.bench.odd_corpora import CORPORA
 from tests.bench.synthetic import synthetic_corpus
 from tests.browser.conftest import FLAGS, NAMES, serve
 from tests.browser.pages import NARROW, WIDE, one_of_each_kind, px_too_wide, wake_charts, watched
+from tests.links import broken_links, unnamed
 from tests.samples import sample_bytes
 from tests.sites import addresses
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import orjson
 
-from schemas import contract, strict
+from schemas import contract, strict, validator
 from schemas.codec import decode, encode
 from schemas.submission import Submission
 from tests.samples import sample, sample_bytes
@@ -29,7 +29,9 @@ def main() -> None:
     document = orjson.loads(data)
     tasks: dict[str, Callable[[], object]] = {
         "load strictly": lambda: strict.load(data),
-        "check the schema": lambda: contract.schema_findings(document, contract.SUBMISSION_SCHEMA),
+        "check the schema": lambda: validator.schema_findings(
+            document, validator.SUBMISSION_SCHEMA
+        ),
         "decode": lambda: decode(Submission, document),
         "encode": lambda: encode(submission),
         "read (all of it)": lambda: contract.read(data),

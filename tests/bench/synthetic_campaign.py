@@ -13,20 +13,19 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from schemas.method import Mtp, NgramSimple
 from schemas.submission import (
     Arm,
     Cpu,
     Design,
     Device,
     DeviceMemory,
-    DraftHead,
     DraftingProbe,
     DraftModel,
     Engine,
     Gpu,
     Machine,
     Model,
-    Ngram,
     NoSpeculation,
     OperatingSystem,
     Probes,
@@ -159,9 +158,9 @@ def _method(drafter: Drafter) -> Method:
         case "draft-model" if drafter.draft:
             return DraftModel(draft=drafter.draft.id, n_max=drafter.depth)
         case "mtp":
-            return DraftHead(type="mtp", n_max=drafter.depth)
+            return Mtp(n_max=drafter.depth)
         case "ngram-simple":
-            return Ngram(type="ngram-simple", n_max=drafter.depth, ngram_size=3)
+            return NgramSimple(n_max=drafter.depth, ngram_size=3)
         case _:
             return PromptLookup(n_max=drafter.depth, ngram_min=2, ngram_max=4)
 

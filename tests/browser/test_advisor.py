@@ -9,9 +9,8 @@ import orjson
 import pytest
 from playwright.sync_api import expect
 
-from pipeline.site.advice.answer import answers
-from pipeline.site.advice.model import Question
-from pipeline.site.pages.advisor_knowledge import knowledge
+from pipeline.site.advice import Question, answers
+from pipeline.site.pages.advisor import knowledge
 from tests.pipeline.tables import campaign, database
 
 if TYPE_CHECKING:
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
 
     from playwright.sync_api import Browser, Page
 
-    from pipeline.site.advice.model import Knowledge
+    from pipeline.site.advice import Knowledge
 
 
 pytestmark = pytest.mark.browser

@@ -107,6 +107,12 @@ def test_a_file_is_named_after_the_card_that_was_used() -> None:
     assert identify(on(UHD, RTX_4090, listed=(RTX_4090.name,))).vendor == "nvidia"
 
 
+def test_of_several_cards_the_first_names_the_file_and_the_vendor() -> None:
+    both = identify(on(UHD, RTX_4090, backend="vulkan"))
+
+    assert (both.processor, both.vendor) == ("Intel(R) UHD Graphics 770", "intel")
+
+
 def test_on_the_cpu_the_processor_is_named_with_its_threads() -> None:
     named = identify(on(RTX_4090, backend="cpu"))
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from estimates.reference import bandwidth_gb_per_s, devices, normalised, suites
-from estimates.roofline import floor
+from estimates.flags.figures import suites
+from estimates.roofline import bandwidth_gb_per_s, devices, floor, normalised
 from estimates.summary import summarize
 from harness.campaign.suite import load
 from schemas import contract

@@ -5,14 +5,8 @@ from __future__ import annotations
 import pytest
 
 from estimates.prediction import draft_token_ms, expected_tokens, predicted_speedup, step_ms
-from schemas.submission import (
-    DraftHead,
-    DraftingProbe,
-    DraftModel,
-    EmptyDraft,
-    Probes,
-    VerificationProbe,
-)
+from schemas.method import Mtp
+from schemas.submission import DraftingProbe, DraftModel, EmptyDraft, Probes, VerificationProbe
 from tests.estimates.campaigns import DRAFTER, LOOKUP, trial
 
 CURVE = VerificationProbe(
@@ -84,4 +78,4 @@ def test_drafting_is_free_only_where_it_is_a_look_up() -> None:
     assert draft_token_ms(LOOKUP, None) == 0.0
     assert draft_token_ms(DRAFTER, PROBES) == 2.0
     assert draft_token_ms(DraftModel(draft="another", n_max=2), PROBES) is None
-    assert draft_token_ms(DraftHead(type="mtp"), PROBES) is None
+    assert draft_token_ms(Mtp(), PROBES) is None

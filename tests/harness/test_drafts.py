@@ -15,6 +15,7 @@ from harness.campaign.model import Campaign
 from harness.campaign.options import Options
 from harness.errors import BadInputError
 from harness.models.model_file import ModelFile
+from schemas.method import Eagle3
 from schemas.submission import DraftHead, DraftModel, Model
 from tests.harness.ggufs import TOKENS, write_gguf
 
@@ -113,5 +114,5 @@ def test_the_vocabulary_of_a_head_is_left_to_the_engine(tmp_path: Path) -> None:
 
     built = campaign_from(options, say=print)
 
-    assert built.arms[1].method == DraftHead(type="eagle3", draft=built.drafts[0].model.id, n_max=3)
+    assert built.arms[1].method == Eagle3(draft=built.drafts[0].model.id, n_max=3)
     assert isinstance(parse("eagle3"), DraftHeadRequest)

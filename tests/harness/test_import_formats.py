@@ -10,7 +10,8 @@ import pytest
 from estimates.summary import summarize
 from harness.errors import BadInputError
 from harness.importers.source import Given, given
-from schemas.submission import DraftHead, DraftModel, Ngram, OperatingSystem, OtherMethod
+from schemas.method import Mtp, NgramCache
+from schemas.submission import DraftModel, OperatingSystem, OtherMethod
 from tests.harness.imports import ALL, SAMPLES, changed, imported, one, run
 
 
@@ -27,7 +28,7 @@ def test_the_community_file_becomes_a_result_for_every_run_and_backend() -> None
     assert (cuda.target.name, cuda.target.quantisation) == ("Sample-Coder-7B-Instruct", "Q4_K_M")
     assert [arm.method for arm in cuda.arms[1:]] == [
         DraftModel(draft="sample-coder-0.5b-instruct-q8_0", n_max=5),
-        Ngram(type="ngram-cache", n_max=5),
+        NgramCache(n_max=5),
     ]
     assert (cuda.machine.os.version, cuda.machine.cpu.architecture) == ("10.0.26100", None)
     assert (vulkan.arms[1].outcome, vulkan.arms[1].reason) == ("failed", "load-failed")
@@ -95,7 +96,7 @@ def test_a_sample_of_two_turns_has_a_first_token_in_each() -> None:
     assert (writing[1].accepted, writing[1].rounds) == (100, 100)
     assert submission.settings.max_output_tokens == 256
     assert submission.settings.sampling == "greedy"
-    assert submission.arms[1].method == DraftHead(type="mtp", n_max=3)
+    assert submission.arms[1].method == Mtp(n_max=3)
     failed = [trial.reason for trial in submission.trials if trial.outcome == "failed"]
     assert failed == ["context-too-small"]
 

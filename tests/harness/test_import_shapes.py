@@ -11,7 +11,7 @@ import pytest
 from harness.errors import BadInputError
 from harness.importers.entries import document
 from harness.importers.source import MAX_BYTES, Given, given
-from schemas.submission import DraftHead
+from schemas.method import Mtp
 from tests.harness.imports import ALL, FACTS, SAMPLES, changed, run
 
 if TYPE_CHECKING:
@@ -174,7 +174,7 @@ def test_what_a_runner_wrote_around_mtp_bench_is_read() -> None:
 
     assert (submission.target.name, submission.target.quantisation) == ("Sample-27B", "UD-Q4_K_XL")
     assert submission.measured_from == "2026-05-15T00:00:00Z"
-    assert submission.arms[1].method == DraftHead(type="mtp", n_max=2)
+    assert submission.arms[1].method == Mtp(n_max=2)
 
 
 def test_the_concurrency_of_mtp_bench_stands_in_the_aggregate() -> None:

@@ -14,6 +14,7 @@ from harness.campaign.methods import (
     signature,
 )
 from harness.errors import BadInputError
+from schemas.method import NgramCache, NgramMapK, NgramMod, NgramSimple, Suffix
 from schemas.submission import EmptyDraft, Ngram, NoSpeculation, Oracle, PromptLookup
 
 
@@ -48,26 +49,26 @@ from schemas.submission import EmptyDraft, Ngram, NoSpeculation, Oracle, PromptL
         ),
         (
             "ngram-simple",
-            Ngram(type="ngram-simple", n_max=8, ngram_size=3, min_hits=1),
+            NgramSimple(n_max=8, ngram_size=3, min_hits=1),
             "ngram-simple-n8",
         ),
         (
             "ngram-map-k:n_max=48,ngram_size=12,min_hits=2",
-            Ngram(type="ngram-map-k", n_max=48, ngram_size=12, min_hits=2),
+            NgramMapK(n_max=48, ngram_size=12, min_hits=2),
             "ngram-map-k-n48-g12-h2",
         ),
         (
             "ngram-mod",
-            Ngram(type="ngram-mod", n_max=8, n_min=2, ngram_size=3),
+            NgramMod(n_max=8, n_min=2, ngram_size=3),
             "ngram-mod-n8",
         ),
         (
             "ngram-mod:n_max=64,n_min=48,ngram_size=24",
-            Ngram(type="ngram-mod", n_max=64, n_min=48, ngram_size=24),
+            NgramMod(n_max=64, n_min=48, ngram_size=24),
             "ngram-mod-n64-g24-m48",
         ),
-        ("ngram-cache", Ngram(type="ngram-cache"), "ngram-cache"),
-        ("suffix", Ngram(type="suffix", n_max=24), "suffix-n24"),
+        ("ngram-cache", NgramCache(), "ngram-cache"),
+        ("suffix", Suffix(n_max=24), "suffix-n24"),
         ("oracle:acceptance=1,n_max=2", Oracle(n_max=2, acceptance=1.0), "oracle-a1-n2"),
     ],
 )

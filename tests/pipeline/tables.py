@@ -81,6 +81,7 @@ def entry(submission: Submission, summary: Summary, *, preview: bool = False) ->
         id=name.removesuffix(".json"),
         file=name,
         preview=preview,
+        text=sample_bytes(submission).decode(),
         submission=submission,
         summary=summary,
     )

@@ -16,16 +16,15 @@ from typing import TYPE_CHECKING
 import pytest
 from scipy import stats
 
-from pipeline.site.advice.answer import answer, answers
-from pipeline.site.advice.model import Question
-from pipeline.site.pages.advisor_knowledge import knowledge
+from pipeline.site.advice import Question, answer, answers
+from pipeline.site.pages.advisor import knowledge
 from tests.pipeline.tables import campaign, database, one, rows
 
 if TYPE_CHECKING:
     import duckdb
 
     from pipeline.data.load import Entry
-    from pipeline.site.advice.model import Advice, Knowledge
+    from pipeline.site.advice import Advice, Knowledge
 
 
 DIGITS = 4  # what is left of figures that were rounded for the page
@@ -205,4 +204,5 @@ def test_a_name_cannot_break_out_of_a_command_line() -> None:
         )
     )
 
-    assert one(connection, "select target_word from advice_observation") == ("Sample-7B-Q4-rm-rf",)
+    (model,) = knowledge(connection).models
+    assert model.file == "Sample-7B-Q4-rm-rf.gguf"

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pipeline.site.build import build
-from pipeline.site.links import Reader
 from pipeline.site.policy import UnexpectedScriptError, inline_scripts, write_policy
+from tests.links import Reader
 from tests.sites import (
     HOSTILE_NOTE,
     PUBLISHED,

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
+import math
+from datetime import date
+
+import polars as pl
 import pytest
 
-from pipeline.site.charts import draw
-from pipeline.site.charts.intervals import cut_off, speedup_axis
+from pipeline.site.charts import plain, rounded
+from pipeline.site.charts.axes import cut_off, speedup_axis
 from pipeline.site.charts.theme import BACKEND_COLOURS, METHOD_COLOURS, NEUTRAL, method_colours
-from pipeline.site.charts.words import plain, rounded
-from tests.pipeline.tables import campaign, database
 
 GROUNDS = {"light": "#ffffff", "dark": "#1e2129"}
 
 
 def test_figures_are_finite_or_absent() -> None:
-    assert [plain(value) for value in (1.23456, float("nan"), None, True)] == [
-        1.23456,
-        None,
-        None,
-        True,
-    ]
+    found = pl.DataFrame(
+        {"value": [1.23456, math.nan, math.inf, None], "day": [date(2026, 1, 2)] * 4}
+    )
+
+    assert [row["value"] for row in plain(found)] == [1.23456, None, None, None]
+    assert plain(found)[0]["day"] == "2026-01-02"
 
 
 def test_a_specification_has_four_digits() -> None:
@@ -28,13 +30,6 @@ def test_a_specification_has_four_digits() -> None:
         "height": 300,
         "nice": False,
     }
-
-
-def test_a_square_prints_the_figure_itself_and_not_a_rounded_one_rounded_again() -> None:
-    # 2.2351 with four digits is 2.235, which a computer keeps as a little less: 2.23.
-    connection = database(campaign(2.2351, task=None))
-
-    assert ">2.24 " in draw(connection, "map").svg
 
 
 def test_an_interval_without_evidence_does_not_squeeze_the_others() -> None:

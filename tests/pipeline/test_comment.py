@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from markdown_it import MarkdownIt
 
-from estimates.understanding import ArmSaid, FlagSaid, TaskSaid, Understanding
+from estimates.model import Flag
+from estimates.understanding import ArmResult, TaskResult, Understanding
 from pipeline.intake import comment, reply
 from pipeline.intake.neighbours import positions
 from pipeline.intake.reply import (
@@ -37,10 +38,10 @@ SHA = "0123456789abcdef0123456789abcdef01234567"
 
 def said(text: str = "plain", **other: Any) -> Understanding:  # noqa: ANN401 - any field
     """An understanding in which every free text is the given one."""
-    figure = TaskSaid(
+    figure = TaskResult(
         verdict="helps", prompts=32, speedup=1.42, interval_low=1.31, interval_high=1.54
     )
-    arm = ArmSaid(arm=text, role="speculation", method=text, draft=text, depth=4, said=(figure,))
+    arm = ArmResult(arm=text, role="speculation", method=text, draft=text, depth=4, said=(figure,))
     plain = Understanding(
         device=text,
         backend=text,
@@ -56,7 +57,7 @@ def said(text: str = "plain", **other: Any) -> Understanding:  # noqa: ANN401 - 
         trials=288,
         failed_trials=0,
         arms=(arm,),
-        flags=(FlagSaid(name=text, severity="caution", message=text, remedy=text, arm=text),),
+        flags=(Flag(name=text, severity="caution", message=text, remedy=text, arm=text),),
         supersedes=text,
     )
     return replace(plain, **other)
@@ -133,8 +134,8 @@ def test_what_does_not_fit_is_said() -> None:
 
 
 def neighbour(speedup: float, **other: Any) -> Understanding:  # noqa: ANN401 - any field
-    figure = TaskSaid(verdict="helps", prompts=32, speedup=speedup)
-    arm = ArmSaid(arm="draft", role="speculation", method="draft-model", said=(figure,))
+    figure = TaskResult(verdict="helps", prompts=32, speedup=speedup)
+    arm = ArmResult(arm="draft", role="speculation", method="draft-model", said=(figure,))
     return said(**{"device": "card", "arms": (arm,), **other})
 
 

@@ -8,9 +8,8 @@ import pytest
 
 from estimates.summary import summarize
 from pipeline.site.charts import draw
-from pipeline.site.pages.cells import Cell
 from pipeline.site.pages.commands import Setting, measure, setting_of
-from pipeline.site.pages.rows import read
+from pipeline.site.rows import read
 from schemas.contract import findings
 from tests.crowds import crowds
 from tests.pipeline.tables import database, entry, one, rows
@@ -116,7 +115,7 @@ def test_a_command_reaches_the_engine_of_its_cell(
     connection = database(entry(submission, summarize(submission)))
     (cell,) = [
         each
-        for each in read(connection, Cell, "cell")
+        for each in read(connection, "cell")
         if (each.method, each.task) == ("draft-model", "code")
     ]
 

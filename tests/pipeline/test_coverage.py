@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-from pipeline.site.pages.coverage import Wanted
-from pipeline.site.pages.rows import read
+from pipeline.site.pages.commands import fill
+from pipeline.site.rows import read
 from schemas.vocabulary import FIXED_TASKS
 from tests.pipeline.tables import campaign, database
 
@@ -21,44 +19,46 @@ def test_an_empty_cell_counts_by_what_it_can_be_compared_with() -> None:
     )
 
     found = {
-        row.device_label: (row.empty, row.thin, row.confirmed_tasks, row.wanted)
-        for row in read(connection, Wanted, "wanted")
+        row.device_label: (row.empty_tasks, row.thin_tasks, row.confirmed_tasks, row.wanted)
+        for row in read(connection, "wanted")
     }
 
     assert found == {
-        "A 1 8 GB": (("chat",), (), 1, 2.0),
-        "B 2 8 GB": (("code",), ("chat",), 0, 3.5),
+        "A 1 8 GB": (["chat"], None, 1, 2.0),
+        "B 2 8 GB": (["code"], ["chat"], 0, 3.5),
     }
 
 
 def test_the_command_names_models_method_depth_and_the_missing_tasks() -> None:
-    (row,) = read(database(campaign(1.5, task="code")), Wanted, "wanted")
+    (row,) = read(database(campaign(1.5, task="code")), "wanted")
 
-    assert row.command == (
+    assert fill(row) == (
         "python -m harness run --target Sample-7B-Q4_K_M.gguf --draft Tiny-500M-Q8_0.gguf"
         " --method draft-model:n_max=4 --tasks code"
     )
 
 
 def test_where_every_task_is_missing_the_command_names_none() -> None:
-    (row, *_) = read(database(campaign(1.5, task="code")), Wanted, "wanted")
+    (row, *_) = read(database(campaign(1.5, task="code")), "wanted")
 
-    everything = replace(row, empty_tasks=list(FIXED_TASKS), thin_tasks=None)
+    everything = row._replace(empty_tasks=list(FIXED_TASKS), thin_tasks=None)
 
-    assert everything.command is not None
-    assert everything.command.endswith("--method draft-model:n_max=4")
+    command = fill(everything)
+
+    assert command is not None
+    assert command.endswith("--method draft-model:n_max=4")
 
 
 def test_what_only_a_server_drafts_is_asked_of_a_server() -> None:
-    (row, *_) = read(database(campaign(1.5, task="code")), Wanted, "wanted")
+    (row, *_) = read(database(campaign(1.5, task="code")), "wanted")
 
-    looked_up = replace(row, method="ngram-simple", draft_word=None, depth=8)
+    looked_up = row._replace(method="ngram-simple", draft_label=None, depth=8)
 
-    assert looked_up.command == (
+    assert fill(looked_up) == (
         "python -m harness run --target Sample-7B-Q4_K_M.gguf"
         " --method ngram-simple:n_max=8 --runner llama-server --tasks code"
     )
-    assert replace(row, method="eagle3").command is None
+    assert fill(row._replace(method="eagle3")) is None
 
 
 def test_a_confirmed_campaign_is_not_wanted() -> None:
@@ -67,4 +67,4 @@ def test_a_confirmed_campaign_is_not_wanted() -> None:
         campaign(1.5, task="code", contributor="bob"),
     )
 
-    assert read(connection, Wanted, "wanted") == ()
+    assert read(connection, "wanted") == ()

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from pipeline.intake.verdict import Report, Result
 
 from estimates.summary import summarize
 from estimates.understanding import understand
 from harness.cli.validate import understood_lines
 from pipeline.collection.plausibility import corpus_flags
 from pipeline.intake import comment
+from pipeline.intake.reply import Reply, Result
 from schemas.submission import Device, Gpu, Submission
 from tests.pipeline.tables import database, entry, one
 from tests.samples import Costs, sample
@@ -62,7 +62,7 @@ def test_two_cards_and_one_of_them_never_share_a_cell() -> None:
 def test_two_cards_are_one_device_in_the_table_the_comment_and_the_terminal() -> None:
     pair = on(BIG, BIG, listed=2)
     understood = understand(pair)
-    report = Report(
+    reply = Reply(
         decision="accepted",
         base="0" * 40,
         head="1" * 40,
@@ -74,7 +74,7 @@ def test_two_cards_are_one_device_in_the_table_the_comment_and_the_terminal() ->
 
     (label,) = one(database(entry(pair, summarize(pair))), "select device_label from setup")
 
-    assert f"- Machine: `{label}`, `cuda`\n" in comment.body(report)
+    assert f"- Machine: `{label}`, `cuda`\n" in comment.body(reply)
     assert next(understood_lines(understood)) == f"machine  {label}, cuda"
 
 

@@ -4,42 +4,37 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
 import pytest
+from polars import col
 
-from pipeline.site.pages import Site
-from pipeline.site.pages.columnar import Facet, Measure, encode, scaled
-from pipeline.site.pages.explore import FACETS, FILTERS, MEASURES, ExploreRow, cells_file, explore
-from pipeline.site.pages.rows import read
+from pipeline.site.pages.explore import (
+    FACETS,
+    FILTERS,
+    MEASURES,
+    Facet,
+    Measure,
+    cells_file,
+    encode,
+    explore,
+    scaled,
+)
+from pipeline.site.pages.model import Site
+from pipeline.site.rows import frame
 from tests.pipeline.tables import campaign, database, one, rows
 
 if TYPE_CHECKING:
     import duckdb
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
-    fruit: str
-    weight: float | None
-
-
-FRUIT = Facet(
-    name="fruit",
-    key=lambda row: row.fruit,
-    label=lambda row: row.fruit.upper(),
-    order=lambda row: row.fruit,
-)
-WEIGHT = Measure(name="weight", value=lambda row: row.weight, digits=1)
+FRUIT = Facet(name="fruit", key=col("fruit"), label=col("fruit").str.to_uppercase())
+WEIGHT = Measure(name="weight", value=col("weight"), digits=1)
 
 
 def test_words_stand_once_and_figures_are_whole_numbers() -> None:
-    listed = (
-        Row(fruit="pear", weight=1.26),
-        Row(fruit="apple", weight=None),
-        Row(fruit="pear", weight=0.5),
-    )
+    listed = pl.DataFrame({"fruit": ["pear", "apple", "pear"], "weight": [1.26, None, 0.5]})
 
     found = json.loads(encode(listed, (FRUIT,), (WEIGHT,)))
 
@@ -69,7 +64,7 @@ def test_a_spare_digit_never_changes_what_is_printed(value: float, kept: int) ->
 
 
 def test_the_file_says_of_every_cell_what_sql_says(full: duckdb.DuckDBPyConnection) -> None:
-    file = json.loads(cells_file(read(full, ExploreRow, "explore")).data)
+    file = json.loads(cells_file(frame(full, "explore_cells")).data)
     facets, figures = file["facets"], file["figures"]
 
     shown = [
@@ -93,7 +88,7 @@ def test_the_file_says_of_every_cell_what_sql_says(full: duckdb.DuckDBPyConnecti
 def test_every_filter_of_the_page_is_a_facet_of_the_file() -> None:
     names = {facet.name for facet in FACETS}
 
-    assert {filter_.name for filter_ in FILTERS} <= names
+    assert {*FILTERS} <= names
     assert len(MEASURES) == len({measure.name for measure in MEASURES})
 
 

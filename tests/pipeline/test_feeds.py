@@ -9,9 +9,9 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from pipeline.site.pages.data import dataset
 from pipeline.site.pages.feeds import ATOM, badge, feeds
 from pipeline.site.pages.model import Site
-from pipeline.site.pages.structured_data import dataset
 from tests.pipeline.tables import campaign, database, entry, rows
 
 if TYPE_CHECKING:

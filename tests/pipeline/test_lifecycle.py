@@ -11,7 +11,7 @@ import pytest
 from pipeline.collection import lifecycle
 from pipeline.data.database import open_database
 from pipeline.errors import RejectedError
-from pipeline.site.pages import Page, Site
+from pipeline.site.pages.model import Page, Site
 from pipeline.site.pages.submissions import submission_pages
 from tests.pipeline.tables import one, put, rows
 from tests.samples import sample

@@ -6,17 +6,17 @@ import json
 from dataclasses import replace
 from typing import get_args
 
+import msgspec
 import pytest
 
 from schemas import contract
 from schemas.codec import decode, encode
+from schemas.method import METHOD_CLASSES, Mtp, Suffix
 from schemas.submission import (
     Arm,
-    DraftHead,
     DraftModel,
     EmptyDraft,
     Method,
-    Ngram,
     NoSpeculation,
     Oracle,
     OtherMethod,
@@ -32,10 +32,12 @@ METHODS: tuple[Method, ...] = (
     NoSpeculation(),
     DraftModel(draft="tiny-q8-0", n_max=4, p_min=0.5, adaptive=False),
     PromptLookup(n_max=8, ngram_min=2, ngram_max=4),
-    Ngram(type="ngram-mod", n_max=48, min_hits=1),
-    Ngram(type="suffix"),
-    DraftHead(type="eagle3", draft="tiny-q8-0", n_max=3),
-    DraftHead(type="mtp"),
+    *(METHOD_CLASSES[f"ngram-{kind}"](n_max=48, min_hits=1) for kind in ("simple", "map-k", "mod")),
+    METHOD_CLASSES["ngram-map-k4v"](adaptive=True),
+    METHOD_CLASSES["ngram-cache"](),
+    Suffix(),
+    *(METHOD_CLASSES[kind](draft="tiny-q8-0", n_max=3) for kind in ("eagle3", "dflash", "dspark")),
+    Mtp(),
     Oracle(n_max=4, acceptance=0.8),
     EmptyDraft(),
     OtherMethod(name="lookahead", n_max=4),
@@ -59,7 +61,8 @@ def test_every_method_survives_the_round_trip(method: Method) -> None:
 
 
 def test_the_list_above_has_every_kind_of_method() -> None:
-    assert {type(method) for method in METHODS} == set(get_args(Method))
+    assert {method.type for method in METHODS} == METHOD_CLASSES.keys()
+    assert set(METHOD_CLASSES.values()) == set(get_args(Method))
 
 
 @pytest.mark.parametrize("method", METHODS, ids=lambda method: method.type)
@@ -111,11 +114,19 @@ def test_lists_become_tuples() -> None:
     assert decoded.drafted_histogram == (1, 2)
 
 
-def test_only_json_values_and_dataclasses_can_be_encoded() -> None:
-    with pytest.raises(TypeError, match="cannot encode set"):
-        encode({1, 2})
+def test_only_json_values_and_typed_values_can_be_encoded() -> None:
+    with pytest.raises(TypeError, match="object"):
+        encode(object())
 
 
 def test_an_unknown_method_cannot_be_decoded() -> None:
-    with pytest.raises(KeyError, match="magic"):
+    with pytest.raises(msgspec.ValidationError, match=r"magic.*\$\.method\.type"):
         decode(Arm, {"id": "x", "role": "control", "method": {"type": "magic"}, "outcome": "ok"})
+
+
+@pytest.mark.parametrize(("field", "value"), [("block", 1.0), ("block", "1"), ("outcome", "fine")])
+def test_a_value_of_another_type_is_refused_with_its_place(field: str, value: object) -> None:
+    document = {"arm": "a", "prompt": "p", "block": 0, "order": 0, "outcome": "ok"}
+
+    with pytest.raises(msgspec.ValidationError, match=rf"\$\.{field}"):
+        decode(Trial, document | {field: value})  # type: ignore[arg-type]  # a dict of JSON values

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from schemas import certified, contract
+from schemas import contract
 from tests.cases.document_cases import CROSS_FIELD, MARKUP, REMOVED, SCHEMA
 from tests.data.make_invalid import small
 
@@ -39,7 +39,7 @@ def test_it_is_refused_as_meant(place: str, value: object, rule: str, path: str)
 
     assert (rule, path) in {(finding.rule, finding.path) for finding in found}
     assert all(finding.line("x.json").isprintable() for finding in found)
-    assert certified.findings(data) == found
+    assert contract.read_thoroughly(data) == found
 
 
 def test_no_case_stands_twice() -> None:

@@ -13,10 +13,11 @@ from typing import Any
 
 import pytest
 
-from schemas import compiled, strict
-from schemas.contract import SUBMISSION_SCHEMA, read, schema, schema_findings
-from schemas.messages import findings_of
+from schemas import strict
+from schemas import validator as validators
+from schemas.contract import read
 from schemas.migrations import STEPS, Step, migrated
+from schemas.validator import SUBMISSION_SCHEMA, findings_of, schema, schema_findings
 
 VALID = sorted((Path(__file__).parents[1] / "data" / "valid").glob("*.json"))
 KIB_PER_MIB = 1024
@@ -65,7 +66,7 @@ STEP = Step(findings=lambda old: schema_findings(old, SUBMISSION_SCHEMA), migrat
 
 @pytest.fixture(scope="module")
 def validator() -> Any:  # noqa: ANN401 - a validator of jsonschema
-    return compiled.validator(schema_2())
+    return validators.validator(schema_2())
 
 
 def document(path: Path) -> dict[str, Any]:

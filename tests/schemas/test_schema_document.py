@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from schemas import compiled
-from schemas.contract import SUBMISSION_SCHEMA, schema
+from schemas import validator
+from schemas.validator import SUBMISSION_SCHEMA, schema
 from tests.schema_tree import Node, fields, objects, resolved, values
 
 ROOT = schema(SUBMISSION_SCHEMA)
@@ -110,4 +110,4 @@ def _composite(node: Node) -> bool:
 
 def _errors(node: Node, example: Any) -> list[str]:  # noqa: ANN401 - any JSON value
     rooted = {**node, "$defs": ROOT["$defs"]}
-    return [error.message for error in compiled.validator(rooted).iter_errors(example)]
+    return [error.message for error in validator.validator(rooted).iter_errors(example)]

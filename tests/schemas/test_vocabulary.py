@@ -9,7 +9,7 @@ import pytest
 
 from estimates.model import Verdict
 from harness.runners import RUNNERS as IMPLEMENTED
-from schemas import contract
+from schemas import validator
 from schemas.submission import Task
 from schemas.vocabulary import (
     DEFAULT_RUNNER,
@@ -31,14 +31,14 @@ if TYPE_CHECKING:
 
 
 def defined(schema: str, *path: str) -> Any:  # noqa: ANN401 - a part of a JSON document
-    part: Any = contract.schema(schema)["$defs"]
+    part: Any = validator.schema(schema)["$defs"]
     for step in path:
         part = part[step]
     return part
 
 
 def test_methods_are_those_of_the_format() -> None:
-    kinds = defined(contract.SUBMISSION_SCHEMA, "method", "properties", "type", "enum")
+    kinds = defined(validator.SUBMISSION_SCHEMA, "method", "properties", "type", "enum")
 
     assert set(METHODS) == set(kinds)
 

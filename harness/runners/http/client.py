@@ -1,7 +1,5 @@
 """How is a server on this machine asked? Plain HTTP with JSON, one connection per question."""
 
-from __future__ import annotations
-
 import http.client
 import json
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ Who is killed cleans nothing up, and a server would keep its memory and its port
 reads a pipe that the harness holds: when it closes without a word, the harness is gone.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

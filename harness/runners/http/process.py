@@ -4,8 +4,6 @@ A server may start processes of its own, so it gets a process group, and the gro
 guard, where this program was killed.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import socket

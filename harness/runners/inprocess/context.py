@@ -4,8 +4,6 @@ Only what a benchmark needs, and nothing else between the clock's two readings: 
 into the batch through numpy views, logits are read in place, and a rollback is checked.
 """
 
-from __future__ import annotations
-
 import ctypes
 from collections.abc import Sequence
 

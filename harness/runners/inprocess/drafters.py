@@ -1,7 +1,5 @@
 """Who proposes tokens? One drafter per method of the in-process runner."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """Which drafter does an arm get? Draft models are loaded when the first arm needs them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import assert_never
 

@@ -4,8 +4,6 @@ A dead child is a failed trial with the reason `crashed`, a silent one with `tim
 takes over for what comes after. Arms are prepared again in the new child when they are needed.
 """
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 import signal

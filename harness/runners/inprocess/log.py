@@ -1,7 +1,5 @@
 """What did llama.cpp say last? Its log is kept in memory and read only when something fails."""
 
-from __future__ import annotations
-
 import ctypes
 import re
 from collections import deque

@@ -6,8 +6,6 @@ target. So output tokens = 1 + accepted + rounds. A draft token that ends the ou
 target's token of its round, because the target chose it too.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """What does one step cost, by width? Measured directly, in the session that runs the trials."""
 
-from __future__ import annotations
-
 import statistics
 import time
 from collections.abc import Sequence

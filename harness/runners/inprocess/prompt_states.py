@@ -4,8 +4,6 @@ A campaign visits every prompt in every block. Processing it again each time, fo
 for every draft, was a quarter of a campaign's time; copying the state back takes milliseconds.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass

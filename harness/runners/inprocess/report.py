@@ -1,7 +1,5 @@
 """What does the engine say about itself? Version, backend, devices and the settings in force."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 from dataclasses import replace

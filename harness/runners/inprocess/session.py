@@ -5,8 +5,6 @@ arm with another placement has the memory to itself: for its turns everything el
 state of a prompt is kept, so that it is processed once and not once per arm and block.
 """
 
-from __future__ import annotations
-
 import time
 
 from harness.campaign.model import ArmPlan, Campaign, layers_of

@@ -1,7 +1,5 @@
 """What is a loaded model? Weights, vocabulary and chat template of one GGUF file."""
 
-from __future__ import annotations
-
 import ctypes
 import hashlib
 from collections.abc import Callable, Iterator

@@ -5,8 +5,6 @@ Defaults moved silently between builds (the depth from 16 to 3, the least probab
 left out only where leaving it out means the same.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import assert_never
 
@@ -124,7 +122,7 @@ def draft_path(draft: str, campaign: Campaign) -> Path:
 def _type(words: _Words, method: DraftModel | DraftHead | Ngram) -> None:
     """Say the type; builds without `--spec-type` know draft models only and need no word."""
     offered = words.abilities.spec_types
-    known = next((name for name in _flags(method).types if name in offered), None)
+    known = next((name for name in _flags(method.type).types if name in offered), None)
     if known is not None:
         words.argv += ["--spec-type", known]
     elif not isinstance(method, DraftModel):
@@ -134,7 +132,7 @@ def _type(words: _Words, method: DraftModel | DraftHead | Ngram) -> None:
 
 
 def _depth(words: _Words, method: DraftModel | DraftHead) -> None:
-    flags = _flags(method)
+    flags = _flags(method.type)
     if method.n_max is not None:
         words.need(method.n_max, *flags.n_max)
     words.need(method.n_min or 0, *flags.n_min)
@@ -142,7 +140,7 @@ def _depth(words: _Words, method: DraftModel | DraftHead) -> None:
 
 
 def _ngram(words: _Words, method: Ngram) -> None:
-    flags = _flags(method)
+    flags = _flags(method.type)
     for size in ("ngram_size", "n_min", "n_max", "min_hits"):
         names, value = getattr(flags, size), getattr(method, size)
         if names:
@@ -151,11 +149,11 @@ def _ngram(words: _Words, method: Ngram) -> None:
             say(_said(value), *names)
 
 
-def _flags(method: Method) -> LlamaCpp:
-    """What the builds of llama.cpp call the method and its sizes."""
-    found = METHODS[method.type].llama_cpp
+def _flags(kind: str) -> LlamaCpp:
+    """What the builds of llama.cpp call a method and its sizes."""
+    found = METHODS[kind].llama_cpp
     if found is None:
-        message = f"method {method.type}"
+        message = f"method {kind}"
         raise _UnknownToBinaryError(message)
     return found
 

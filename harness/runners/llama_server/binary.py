@@ -1,7 +1,5 @@
 """Which llama-server is this? Its path, what it can do, and what it says about itself."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import re

@@ -1,7 +1,5 @@
 """What does one exchange with a running server give? A generation, timed by the server itself."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """How does a server for one arm come to be? Its command line, a free port, and its own answer."""
 
-from __future__ import annotations
-
 import secrets
 import shlex
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """What does a server's log tell that nothing else does? Why it died, and where the layers lie."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass

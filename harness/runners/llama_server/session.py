@@ -5,8 +5,6 @@ block has seen must not help the next, and only one target fits into most memori
 has the machine to itself for one pass over the prompts.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator, Sequence
 

@@ -4,8 +4,6 @@ A result file describes the machine that the harness runs on. Figures of a serve
 stand under the wrong hardware, so its address is refused.
 """
 
-from __future__ import annotations
-
 import ipaddress
 import os
 import re

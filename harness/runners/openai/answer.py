@@ -6,8 +6,6 @@ the answer ended included. It is exact when the first chunk holds one token, as 
 prompt yields; where a server holds tokens back and sends several at first, it is too short.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal

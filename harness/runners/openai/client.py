@@ -1,7 +1,5 @@
 """How is a server asked? Plain HTTP with JSON, one connection per question; answers may stream."""
 
-from __future__ import annotations
-
 import http.client
 import json
 import ssl

@@ -1,7 +1,5 @@
 """What is the command line of a server? Words with a port put in, and what of them may be shown."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """How is a server reached, so that it can be asked? Found running, or started and waited for."""
 
-from __future__ import annotations
-
 import shutil
 import time
 from contextlib import ExitStack, suppress

@@ -5,8 +5,6 @@ Each engine counts under names of its own. Response metrics (vLLM) come first, t
 metrics page before and after is the last resort. What nobody tells is unknown and never zero.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """How does one question become one generation? Asked, read, counted and timed."""
 
-from __future__ import annotations
-
 import time
 import uuid
 from contextlib import suppress

@@ -3,8 +3,6 @@
 What it does not say of itself stays out.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """What goes into a result about the engine and its settings? What the server says, nothing else."""
 
-from __future__ import annotations
-
 from typing import get_args
 
 from harness.campaign.model import Campaign

@@ -7,8 +7,6 @@ than those that drafted, nor than the chunks of token ids after the first, since
 tokens of one round in two chunks.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from harness.runners.base import Generation, Totals

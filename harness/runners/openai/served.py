@@ -1,7 +1,5 @@
 """What is known about a model that a server keeps? Its name as given, and what the server says."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from dataclasses import dataclass

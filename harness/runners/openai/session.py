@@ -4,8 +4,6 @@ A server that runs already is asked as it is: what it remembers from block to bl
 wiped. One that the harness starts is fresh for every arm in every block.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 

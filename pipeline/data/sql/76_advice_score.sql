@@ -26,8 +26,8 @@ with joined as (
 )
 select
   joined.*,
-  sqrt(variance) * incoming_reach.reach as spread_half_width,
+  sqrt(variance) * incoming_t_quantile.quantile as spread_half_width,
   (md5_number(voter) % 10)::bigint as fold
 from joined
-left join incoming_reach using (freedom)
+left join incoming_t_quantile using (freedom)
 order by observation;

@@ -74,8 +74,6 @@ select
   any_value(split_part(model, '|', 1)) as target_label,
   any_value(split_part(model, '|', 2)) as quantisation,
   any_value(draft_label) as draft_label,
-  command_word(any_value(replace(model, '|', '-'))) as target_word,
-  if(any_value(draft_label) is null, null, command_word(any_value(draft_label))) as draft_word,
   list(task order by task) filter (own_votes = 0) as empty_tasks,
   list(task order by task) filter (own_votes = 1) as thin_tasks,
   count(*) filter (own_votes > 1) as confirmed_tasks,

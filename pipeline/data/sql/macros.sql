@@ -63,7 +63,3 @@ create macro interval_label(interval_kind) as
 create macro other_engine(words) as nullif(
   words, (select vocabulary_runner.engine_label from vocabulary_runner where usual)
 );
-
--- A name as one word of a command line: nothing in it means anything to a shell.
-create macro command_word(words) as
-  coalesce(nullif(trim(regexp_replace(words, '[^A-Za-z0-9._]+', '-', 'g'), '-'), ''), 'MODEL');

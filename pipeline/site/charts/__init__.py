@@ -1,24 +1,169 @@
-"""Which charts are there, and how does a page get one? `draw(connection, name, **parameters)`.
+"""Draw a chart: query, picture, specification, static SVG, table and words, as `charts.toml` says.
 
-    map                 task, tier          best speedup by device and size class
-    device_map          device, tier        the map row of one device, by task
-    tasks               tier                speedup with interval by task and method
-    methods             task, tier          speedup by method and depth
-    break_even          task, tier          tokens per round against round cost
-    verification_curve  device              cost of a target step by width ('all': every device)
-    backends            task, tier          backends of one device side by side
-    submission_tasks    submission          speedup with interval by task and arm of one submission
-    published_bars      source              published speedups ('all': every source)
-    predictions                             measured against predicted speedups
-    builds              least               speedup over engine builds on one machine
-    concurrency         task, tier          speedup by requests in flight at once
-
-Parameters are words, bound into the query of the same name (`charts/name.sql`); `tier` defaults to
-'measured', `task`, `device` and `source` to 'all'. Unknown names raise `KeyError`.
+`draw(connection, "tasks", tier="measured")` binds the parameters into `sql/tasks.sql`.
 """
 
-from pipeline.site.charts.draw import draw
-from pipeline.site.charts.model import Chart, Table
-from pipeline.site.charts.registry import CHARTS
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import resources
+from typing import Any, TypeAlias
 
-__all__ = ["CHARTS", "Chart", "Table", "draw"]
+import duckdb
+import orjson
+import polars as pl
+import vl_convert
+from polars import selectors as cs
+
+from pipeline.site.charts import captions, pictures
+from pipeline.site.charts.theme import CONFIGS, STATIC_WIDTH_PX, Row, Scheme
+from pipeline.site.rows import frame
+from schemas.vocabulary import say
+
+Value: TypeAlias = "str | float | int | bool | None"
+
+SIGNIFICANT_DIGITS = 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """The figures behind a chart: column headings and rows, for `<table>` and CSV."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Value, ...], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chart:
+    """A chart in every form that a page needs.
+
+    `spec` is Vega-Lite with `width: "container"`, to be themed by the page. `svg` and `svg_dark`
+    are static, of fixed size, on a transparent ground, for a light and a dark page. `takeaway` is
+    one sentence about what the figures say; `alt` says what is drawn. An `empty` chart has no
+    rows: show its takeaway instead of a picture.
+    """
+
+    name: str
+    title: str
+    spec: dict[str, Any]  # Vega-Lite is JSON of any shape
+    svg: str
+    svg_dark: str
+    table: Table
+    takeaway: str
+    alt: str
+    empty: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Definition:
+    """One entry of `charts.toml`: `columns` maps result columns to headings.
+
+    `unseen` are columns for the caption alone.
+    """
+
+    title: str
+    parameters: Mapping[str, str]
+    picture: str
+    columns: Mapping[str, str]
+    alt: str
+    counts: Mapping[str, str]
+    options: Mapping[str, str] = field(default_factory=dict)
+    unseen: tuple[str, ...] = ()
+
+
+@cache
+def definitions() -> Mapping[str, Definition]:
+    """Every chart by its name."""
+    file = resources.files("pipeline.site") / "charts.toml"
+    document = tomllib.loads(file.read_text("utf-8"))
+    found = {}
+    for name, entry in document["chart"].items():
+        headings = document["headings"] | entry.pop("headings", {})
+        columns = {column: headings[column] for column in entry.pop("columns")}
+        found[name] = Definition(columns=columns, **entry)
+    return found
+
+
+def draw(connection: duckdb.DuckDBPyConnection, name: str, **parameters: str) -> Chart:
+    """The chart of this name. Raises `KeyError` for an unknown name or parameter."""
+    definition = definitions()[name]
+    unknown = set(parameters) - set(definition.parameters)
+    if unknown:
+        raise KeyError(*sorted(unknown))
+    rows = plain(frame(connection, name, **{**definition.parameters, **parameters}))
+    if not rows:
+        return _empty(name, definition)
+    spec = _spec(definition, rows)
+    return Chart(
+        name=name,
+        title=definition.title,
+        spec=spec,
+        svg=_svg(spec, "light"),
+        svg_dark=_svg(spec, "dark"),
+        table=Table(
+            columns=tuple(definition.columns.values()),
+            rows=tuple(tuple(rounded(row[key]) for key in definition.columns) for row in rows),
+        ),
+        takeaway=captions.CAPTIONS[name](rows),
+        alt=_alt(definition, rows),
+    )
+
+
+def plain(found: pl.DataFrame) -> list[Row]:
+    """Rows as a chart works with them: figures finite or absent, dates and lists as text."""
+    figures = cs.float()
+    return found.with_columns(
+        pl.when(figures.is_finite()).then(figures),
+        cs.temporal().cast(pl.String),
+    ).to_dicts()
+
+
+def rounded(value: Any) -> Any:  # noqa: ANN401 - a specification is JSON of any shape
+    """A specification with four significant digits, for a file that a page loads.
+
+    Only the last step rounds: words made from a rounded figure would differ from the page's tables.
+    """
+    if isinstance(value, dict):
+        return {key: rounded(each) for key, each in value.items()}
+    if isinstance(value, list):
+        return [rounded(each) for each in value]
+    return float(f"{value:.{SIGNIFICANT_DIGITS}g}") if isinstance(value, float) else value
+
+
+def _spec(definition: Definition, rows: list[Row]) -> dict[str, Any]:
+    """Vega-Lite as wide as its place; the page adds the colours of its scheme as `config`."""
+    seen = [{key: row[key] for key in row if key not in definition.unseen} for row in rows]
+    drawn = pictures.PICTURES[definition.picture](seen, definition.columns, **definition.options)
+    spec: dict[str, Any] = drawn.properties(
+        width="container", autosize={"type": "fit-x", "contains": "padding"}
+    ).to_dict()
+    spec.pop("config", None)
+    return {key: rounded(value) for key, value in spec.items()}
+
+
+def _svg(spec: dict[str, Any], scheme: Scheme) -> str:
+    static = orjson.dumps({**spec, "width": STATIC_WIDTH_PX, "config": CONFIGS[scheme]})
+    return vl_convert.vegalite_to_svg(static.decode())
+
+
+def _alt(definition: Definition, rows: list[Row]) -> str:
+    text = definition.alt
+    for noun, column in definition.counts.items():
+        number = len({row[column] for row in rows}) if column else len(rows)
+        text = text.replace(f"{{{noun}s}}", say.count(number, noun))
+    return text
+
+
+def _empty(name: str, definition: Definition) -> Chart:
+    return Chart(
+        name=name,
+        title=definition.title,
+        spec={},
+        svg="",
+        svg_dark="",
+        table=Table(columns=tuple(definition.columns.values()), rows=()),
+        takeaway="Nothing has been measured here yet.",
+        alt=f"{definition.title}: no data yet.",
+        empty=True,
+    )

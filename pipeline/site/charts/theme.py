@@ -1,29 +1,24 @@
-"""How do all charts look? One colour per method and backend, and a frame for light and dark pages.
+"""One colour and shape per method and backend, and a frame of charts for light and dark pages.
 
 Every colour keeps a contrast of at least 3:1 on both grounds, so that one specification serves
 both; only text and lines differ (`CONFIGS`). A page themes the interactive chart with
 `CONFIGS["light"]` or `CONFIGS["dark"]`; the static pictures come in both. Grounds are transparent.
-No red against green, and a shape or a number beside every colour.
+No red against green, and a shape or a number with every colour.
 """
-
-from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import Any, Literal, TypeAlias
 
-import altair as alt
-
-from pipeline.site.charts.model import Row
 from schemas.vocabulary import METHODS
 
+Row: TypeAlias = dict[str, Any]  # one row of a query: names to figures and words
 Scheme = Literal["light", "dark"]
-Scale: TypeAlias = "tuple[list[str], list[str]]"  # domain and range
+Scale: TypeAlias = tuple[list[str], list[str]]  # domain and range
 SCHEMES: tuple[Scheme, ...] = ("light", "dark")
 
 FONT = "sans-serif"
 STATIC_WIDTH_PX = 720
 BAND_PX = 30
-METHOD = "method_label:N"
 
 METHOD_COLOURS = {name: method.colour for name, method in METHODS.items() if method.colour}
 METHOD_SHAPES = {name: method.shape for name, method in METHODS.items() if method.shape}
@@ -42,11 +37,6 @@ BACKEND_COLOURS = {
     "other": NEUTRAL,
 }
 
-# A loss, no change, a gain: the ends and the middle of the map's colours, as in map.css.
-DIVERGING: dict[Scheme, list[str]] = {
-    "light": ["#f0a35f", "#f0eee8", "#76aee8"],
-    "dark": ["#954f12", "#2a323c", "#23639f"],
-}
 _INK: dict[Scheme, tuple[str, str]] = {
     "light": ("#20242B", "#C9CED6"),
     "dark": ("#E4E7EC", "#4A505B"),
@@ -87,7 +77,6 @@ def config(scheme: Scheme) -> dict[str, Any]:
         "title": {"color": ink},
         "text": {"color": ink, "font": FONT},
         "rule": {"color": ink},
-        "range": {"diverging": DIVERGING[scheme]},
         "style": {
             "reference": {"stroke": ink},
             "halo": {"stroke": _CARD[scheme], "strokeWidth": 4, "strokeJoin": "round"},
@@ -111,14 +100,9 @@ def method_scales(rows: Iterable[Row]) -> tuple[Scale, Scale]:
     return (domain, colours), (domain, [METHOD_SHAPES[each] for each in methods])
 
 
-def method_colour(scale: Scale) -> alt.Color:
-    """Methods by colour, with the first scale of `method_scales`."""
-    return alt.Color(METHOD, title="Method", scale=alt.Scale(domain=scale[0], range=scale[1]))
-
-
-def method_shape(scale: Scale) -> alt.Shape:
-    """Methods by shape, with the second scale of `method_scales`."""
-    return alt.Shape(METHOD, title="Method", scale=alt.Scale(domain=scale[0], range=scale[1]))
+def colour(method: str) -> str:
+    """The colour of one method; grey for a new one."""
+    return METHOD_COLOURS.get(method, NEUTRAL)
 
 
 def backend_colours(backends: Iterable[str]) -> Scale:

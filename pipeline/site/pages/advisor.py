@@ -1,33 +1,38 @@
-"""What is to be expected of a machine, a model and a task? The page of the advisor."""
-
-from __future__ import annotations
+"""The page of the advisor, and one file with everything that it was fitted to."""
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 
 import duckdb
 import orjson
 
-from pipeline.site.advice.answer import answers, key
-from pipeline.site.advice.model import Advice, Knowledge, KnownDevice, KnownModel, Question
-from pipeline.site.pages.advisor_knowledge import knowledge
+from pipeline.data.aggregate import t_quantile
+from pipeline.site.advice import (
+    Advice,
+    Choice,
+    Knowledge,
+    KnownDevice,
+    KnownModel,
+    PastError,
+    Pool,
+    Question,
+    Spread,
+    answers,
+    depth_word,
+    key,
+)
+from pipeline.site.pages import commands
 from pipeline.site.pages.environment import render
-from pipeline.site.pages.model import Asset, Page, Site
-from schemas.vocabulary import SIZES
+from pipeline.site.pages.model import Asset, Page, Site, device_address, submission_address
+from pipeline.site.rows import Row, grouped, read
+from schemas.vocabulary import METHODS, SIZES, TASKS
 
 SHOWN = 12  # choices in the answer that is there without JavaScript
+DIGITS = 5  # of logarithms and variances: a hundredth of a permille of a speedup
 # What can be asked about before anybody has measured it; "not measured" is an answer too.
 USUAL_GB = (4, 6, 8, 10, 12, 16, 20, 24, 32, 48)
-LEVELS = {
-    "cost-pair": "the same models on this device",
-    "cost-draft": "the same models on other devices through this backend",
-    "cost-device": "models of this size on this device",
-    "cost-memory": "models of this size on devices with as much memory",
-    "cost-backend": "models of this size on other devices through this backend",
-    "yield-pair": "the same models on this task",
-    "yield-method": "other models on this task, same method and depth",
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,15 +53,13 @@ def advisor(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Page 
     name = hashlib.sha256(data).hexdigest()[:12]
     file = Asset(path=f"assets/advisor/{name}.json", data=data)
     yield file
-    first = opening(known)
     yield render(
         "advisor.md.jinja",
         path="advisor.md",
         site=site,
         known=known,
         knowledge_path=file.path,
-        levels=LEVELS,
-        opening=first,
+        opening=opening(known),
         methods=tuple({choice.method: choice.label for choice in known.choices}.items()),
         memories=sorted({*USUAL_GB, *(d.memory for d in known.devices if d.memory)}),
         sizes=tuple(enumerate(size.label for size in SIZES.values() if not size.unknown)),
@@ -76,6 +79,65 @@ def opening(known: Knowledge) -> Opening | None:
     return None
 
 
+def knowledge(connection: duckdb.DuckDBPyConnection) -> Knowledge:
+    """Everything that the advisor was fitted to, from the tables alone."""
+    seen = read(connection, "advice_observation")
+    pools = read(connection, "advice_pool")
+    behind = {
+        name: number
+        for number, name in enumerate(sorted({name for row in pools for name in row.nearest}))
+    }
+    spreads = read(connection, "advice_spreads")
+    setups = {row.submission: row for row in read(connection, "setup")}
+    return Knowledge(
+        devices=tuple(_devices(seen)),
+        models=tuple(_models(seen)),
+        tasks=tuple(
+            (task.id, task.label)
+            for task in TASKS.values()
+            if any(row.task == task.id for row in seen)
+        ),
+        choices=tuple(_choices(seen)),
+        pools={
+            row.advice_pool: Pool(
+                votes=row.votes,
+                mean=round(row.mean_log, DIGITS),
+                nearest=tuple(behind[name] for name in row.nearest),
+            )
+            for row in pools
+        },
+        spreads={
+            f"{row.level}|{row.method}": Spread(
+                variance=float(f"{row.widened_variance:.{DIGITS}g}"), freedom=row.freedom
+            )
+            for row in spreads
+        },
+        quantiles={
+            str(freedom): round(t_quantile(freedom), DIGITS)
+            for freedom in sorted({row.freedom for row in spreads})
+        },
+        errors={
+            key(row.cost_level, row.yield_level): _error(row)
+            for row in read(connection, "advice_error")
+        },
+        submissions=tuple(_link(setups[name]) for name in behind),
+        measured={
+            key(*_place(row), depth_word(row.depth), row.task): (
+                round(row.speedup, DIGITS),
+                _rounded(row.interval_low),
+                _rounded(row.interval_high),
+            )
+            for row in read(connection, "advised_cells")
+        },
+        steps={
+            key(row.device, row.backend, row.target, row.quantisation_slug, row.width): round(
+                row.step_ratio, 3
+            )
+            for row in read(connection, "advised_steps")
+        },
+    )
+
+
 def _opened(known: Knowledge, device: KnownDevice, model: KnownModel, backend: str) -> Opening:
     task = known.tasks[0][0]
     question = Question(
@@ -88,3 +150,95 @@ def _opened(known: Knowledge, device: KnownDevice, model: KnownModel, backend: s
     )
     found = answers(known, question)[:SHOWN]
     return Opening(device=device, model=model, backend=backend, task=task, answers=found)
+
+
+def _place(row: Row) -> tuple[str, ...]:
+    where = (row.device, row.backend, row.target, row.quantisation_slug)
+    return (*where, row.draft_slug, row.method)
+
+
+def _link(row: Row) -> tuple[str, str]:
+    label = f"{row.target_label} {row.quantisation} on {row.device_label}, {row.backend}"
+    return submission_address(row.submission), label
+
+
+def _devices(seen: Sequence[Row]) -> Iterator[KnownDevice]:
+    for device, rows in sorted(grouped(seen, attrgetter("device")).items()):
+        yield KnownDevice(
+            id=device,
+            label=rows[0].device_label,
+            memory=rows[0].vram_gib,
+            backends=tuple(sorted({row.backend for row in rows})),
+            address=device_address(device),
+        )
+
+
+def _models(seen: Sequence[Row]) -> Iterator[KnownModel]:
+    models = grouped(seen, lambda row: f"{row.target}|{row.quantisation_slug}")
+    for name, (first, *_) in sorted(models.items()):
+        label = f"{first.target_label} {first.quantisation}"
+        yield KnownModel(
+            id=name,
+            target=first.target,
+            quantisation=first.quantisation_slug,
+            label=label,
+            size=first.size_order,
+            file=commands.file_of(label),
+        )
+
+
+def _choices(seen: Sequence[Row]) -> Iterator[Choice]:
+    """Every method, depth and draft that was measured, then every method and depth by itself."""
+    drafts = grouped(seen, lambda row: key(row.method, row.depth, row.draft_slug))
+    for _, rows in sorted(drafts.items()):
+        first = rows[0]
+        yield _choice(
+            first,
+            draft=first.draft_slug,
+            draft_label=first.draft_label,
+            targets=tuple(sorted({row.target for row in rows})),
+        )
+    for _, (first, *_) in sorted(grouped(seen, lambda row: key(row.method, row.depth)).items()):
+        yield _choice(first)
+
+
+def _choice(
+    row: Row,
+    draft: str | None = None,
+    draft_label: str | None = None,
+    targets: tuple[str, ...] = (),
+) -> Choice:
+    needed = "DRAFT" if METHODS[row.method].draft == "required" else None
+    setting = commands.Setting(
+        target="TARGET",
+        draft=(draft_label or needed) if needed else None,
+        method=row.method,
+        depth=row.depth,
+        engine=commands.LLAMA_CPP,
+        tasks=("TASK",),
+    )
+    return Choice(
+        method=row.method,
+        label=row.method_label,
+        depth=row.depth,
+        scope="all" if row.drafts_always else "task",
+        draft=draft,
+        draft_label=draft_label,
+        command=commands.template(setting),
+        targets=targets,
+    )
+
+
+def _error(row: Row) -> PastError:
+    return PastError(
+        predictions=row.predictions,
+        voters=row.voters,
+        median_error=round(row.median_error, DIGITS),
+        high_error=round(row.high_error, DIGITS),
+        with_interval=row.with_interval,
+        held=_rounded(row.held),
+    )
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, DIGITS)

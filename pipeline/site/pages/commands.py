@@ -1,16 +1,14 @@
-"""Which command measures a setting again, and which uses it? Words that mean nothing to a shell.
+"""The command line that measures a setting and the one that uses it, safe to paste into a shell.
 
 Files are stand-ins: a result names models, never paths.
 """
-
-from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from pipeline.site.pages.cells import Cell
-from schemas.vocabulary import METHODS, RUNNERS, RunnerEntry
+from pipeline.site.rows import Row
+from schemas.vocabulary import DEFAULT_RUNNER, FIXED_TASKS, METHODS, RUNNERS, RunnerEntry
 
 LLAMA_CPP = "llama.cpp"
 SERVER = next(each for each in RUNNERS.values() if each.engine_label and each.options)
@@ -19,7 +17,7 @@ OTHER_SERVERS = next(each for each in RUNNERS.values() if each.behind_servers)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setting:
-    """One target with one way of drafting; `task` is `None` for all tasks."""
+    """One target with one way of drafting; without `tasks` all of them are meant."""
 
     target: str
     draft: str | None
@@ -27,11 +25,11 @@ class Setting:
     depth: int | None
     engine: str
     concurrency: int = 1
-    task: str | None = None
+    tasks: tuple[str, ...] = ()
 
 
-def setting_of(cell: Cell) -> Setting:
-    """The setting that a cell stands for."""
+def setting_of(cell: Row, *tasks: str) -> Setting:
+    """The setting that a cell stands for, on these tasks or on its own."""
     return Setting(
         target=f"{cell.target_label} {cell.quantisation}",
         draft=cell.draft_label,
@@ -39,7 +37,7 @@ def setting_of(cell: Cell) -> Setting:
         depth=cell.depth,
         engine=cell.engine_label,
         concurrency=cell.concurrency,
-        task=cell.task_name,
+        tasks=tasks or (() if cell.task == "all" else (cell.task,)),
     )
 
 
@@ -48,24 +46,50 @@ def measure(settings: Sequence[Setting]) -> str:
 
     A method that has no name of its own cannot be asked for: the line goes without it.
     """
-    drafts = dict.fromkeys(f" --draft {_file(each.draft)}" for each in settings if each.draft)
+    drafts = dict.fromkeys(f" --draft {file_of(each.draft)}" for each in settings if each.draft)
     named = [each for each in settings if METHODS[each.method].runners]
     methods = dict.fromkeys(f" --method {_method(each)}" for each in named)
-    tasks = dict.fromkeys(f" --tasks {each.task}" for each in settings if each.task)
+    tasks = dict.fromkeys(f" --tasks {','.join(each.tasks)}" for each in settings if each.tasks)
     levels = sorted({each.concurrency for each in settings})
-    crowd = "" if levels == [1] else f" --concurrency {','.join(map(str, levels))}"
+    level = "" if levels == [1] else f" --concurrency {','.join(map(str, levels))}"
     options = _options(settings)
     runner = f" {options}" if options else ""
-    words = "".join((*drafts, *methods, runner, crowd, *tasks))
-    return f"python -m harness run --target {_file(settings[0].target)}{words}"
+    words = "".join((*drafts, *methods, runner, level, *tasks))
+    return f"python -m harness run --target {file_of(settings[0].target)}{words}"
+
+
+def fill(campaign: Row) -> str | None:
+    """The line that measures what is missing of a campaign (a row of the table `wanted`).
+
+    `None` where no runner of llama.cpp drafts by itself like this.
+    """
+    own = own_runner([campaign.method])
+    if own is None or (own.id != DEFAULT_RUNNER and METHODS[campaign.method].draft != "none"):
+        return None
+    missing = {*(campaign.empty_tasks or ()), *(campaign.thin_tasks or ())}
+    setting = Setting(
+        target=f"{campaign.target_label} {campaign.quantisation}",
+        draft=campaign.draft_label,
+        method=campaign.method,
+        depth=campaign.depth,
+        engine=LLAMA_CPP,
+        # Without a list all tasks run, and only then is there a figure over all of them.
+        tasks=() if missing >= {*FIXED_TASKS} else tuple(sorted(missing)),
+    )
+    return measure([setting])
+
+
+def template(choice: Setting) -> str | None:
+    """`measure` for the words TARGET and TASK, which a page script replaces; as `fill` else."""
+    return measure([choice]) if DEFAULT_RUNNER in METHODS[choice.method].runners else None
 
 
 def use(setting: Setting) -> str | None:
     """The line that serves the target like this with llama.cpp; `None` if that was not measured."""
     if not setting.engine.startswith(LLAMA_CPP):
         return None
-    start = f"llama-server -m {_file(setting.target)}"
-    draft = f" -md {_file(setting.draft)}" if setting.draft else ""
+    start = f"llama-server -m {file_of(setting.target)}"
+    draft = f" -md {file_of(setting.draft)}" if setting.draft else ""
     words = METHODS[setting.method].llama_cpp
     if words is None:
         return None
@@ -97,7 +121,8 @@ def _method(setting: Setting) -> str:
     return f"{_word(setting.method)}{depth}"
 
 
-def _file(model: str) -> str:
+def file_of(model: str) -> str:
+    """A stand-in for the file of a model."""
     return f"{_word(model)}.gguf"
 
 

@@ -1,21 +1,35 @@
-"""Where are the data? Every exported file with its size, every column with its meaning."""
+"""The page Data: every exported file and column, and the data set for search engines (JSON-LD)."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import duckdb
 
+from pipeline.data.datapackage import MEDIA_TYPES
 from pipeline.data.export import EXPORTS, ExportedFile
 from pipeline.data.metrics import views
 from pipeline.site.pages.environment import day, render
 from pipeline.site.pages.model import Page, Site
-from pipeline.site.pages.rows import grouped
-from pipeline.site.pages.structured_data import dataset
+from pipeline.site.rows import grouped
 from schemas.vocabulary import metrics
 
 FIRST = "cells"  # what most readers look for
+LICENCE = "https://creativecommons.org/licenses/by/4.0/"
+KEYWORDS = (
+    "speculative decoding",
+    "large language models",
+    "local inference",
+    "benchmark",
+    "llama.cpp",
+)
+MEASURED = (
+    "speedup of decoding against no speculation",
+    "tokens per round",
+    "round cost in plain tokens",
+    "acceptance rate",
+    "cost of verification by width",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,3 +101,44 @@ def datasets(
                 for column, kind in view.columns
             ),
         )
+
+
+def dataset(
+    files: Iterable[ExportedFile], site: Site, *, first: str | None, last: str | None
+) -> dict[str, Any]:
+    """The data set as a JSON value; `first` and `last` are the days of the measurements."""
+    value: dict[str, Any] = {
+        "@context": "https://schema.org/",
+        "@type": "Dataset",
+        "name": "Draftmap",
+        "description": (
+            "Measurements of speculative decoding of local language models across machines,"
+            " backends, models, methods and tasks: raw trials, estimates with intervals, failures."
+        ),
+        "license": LICENCE,
+        "isAccessibleForFree": True,
+        "creator": {"@type": "Organization", "name": "Draftmap contributors"},
+        "keywords": list(KEYWORDS),
+        "variableMeasured": list(MEASURED),
+        "measurementTechnique": "paired trials in interleaved blocks, interval on log ratios",
+        "distribution": [_download(file, site) for file in files if file.table],
+    }
+    if first and last:
+        value |= {"temporalCoverage": f"{first}/{last}", "dateModified": last}
+    if site.address:
+        value |= {"url": f"{site.address}data/"}
+    return value
+
+
+def _download(file: ExportedFile, site: Site) -> dict[str, Any]:
+    suffix = file.name.rpartition(".")[2]
+    # Without the site's address a path from the page of the data, which lies in data/ itself.
+    base = f"{site.address}data/" if site.address else ""
+    return {
+        "@type": "DataDownload",
+        "name": file.name,
+        "contentUrl": f"{base}{file.name}",
+        "encodingFormat": MEDIA_TYPES[suffix],
+        "contentSize": f"{file.bytes} B",
+        "sha256": file.sha256,
+    }

@@ -1,12 +1,12 @@
-"""Where do marks go in the small drawings that templates make? Positions only, no markup."""
-
-from __future__ import annotations
+"""Positions of marks in the small drawings that templates make: whiskers and curves."""
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-WHISKER_REACH = 4.0  # a whisker's axis runs from 1/4 to 4, as wide as the map's colours
+from pipeline.site.rows import Row
+
+WHISKER_END = 4.0  # a whisker's axis runs from 1/4 to 4, as wide as the map's colours
 HEADROOM = 1.08
 
 
@@ -42,8 +42,9 @@ class Curve:
         return "M" + "L".join(f"{mark.x:g},{mark.y:g}" for mark in self.marks)
 
 
-def whisker(low: float | None, middle: float | None, high: float | None) -> Whisker | None:
-    """Where an interval lies; a missing bound falls on the estimate itself."""
+def whisker(row: Row) -> Whisker | None:
+    """Where a row's interval lies; a missing bound falls on the estimate itself."""
+    middle, low, high = row.speedup, row.interval_low, row.interval_high
     if middle is None:
         return None
     return Whisker(
@@ -55,7 +56,7 @@ def whisker(low: float | None, middle: float | None, high: float | None) -> Whis
 
 def log_position(value: float) -> float:
     """Percent along the axis from 1/4 to 4; values outside stick to its ends."""
-    share = (math.log(max(value, 1e-9)) / math.log(WHISKER_REACH) + 1) / 2
+    share = (math.log(max(value, 1e-9)) / math.log(WHISKER_END) + 1) / 2
     return round(min(max(share, 0.0), 1.0) * 100, 2)
 
 

@@ -1,36 +1,69 @@
-"""How does a template become Markdown? Jinja2 with autoescaping, and formats for numbers.
+"""Turn templates into Markdown: Jinja2 with autoescaping, and filters for figures and addresses.
 
 Text that a contributor wrote enters a page only here, and only inside raw HTML blocks.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re
+from collections.abc import Iterator
 from datetime import datetime
 from functools import cache
 
+import duckdb
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from pipeline.site.pages.model import Asset, Figure, Page, Site, address_of, relative
-from schemas.vocabulary import ALL_TASKS, HELPS_ABOVE, HURTS_BELOW, TASKS, VERDICTS, as_json, say
+from pipeline.site import charts
+from pipeline.site.advice import LEVELS
+from pipeline.site.pages import commands, model
+from pipeline.site.pages.drawing import whisker
+from pipeline.site.pages.model import Asset, Figure, Page, Site
+from schemas.vocabulary import (
+    ALL_TASKS,
+    FIXED_TASKS,
+    HELPS_ABOVE,
+    HURTS_BELOW,
+    TASKS,
+    VERDICTS,
+    as_json,
+    say,
+)
 
 MIB_PER_GIB = 1024
+CHARTS = "assets/charts"
 
 
 def render(
     template: str, *, path: str, site: Site, figures: tuple[Figure, ...] = (), **values: object
 ) -> Page:
     """Render a template of `pipeline/site/templates` into the page at `path`."""
-    here = address_of(path)
+    here = model.address_of(path)
     text = (
         environment()
         .get_template(template)
-        .render(site=site, url=lambda address: relative(here, address), figures=figures, **values)
+        .render(
+            site=site, url=lambda address: model.relative(here, address), figures=figures, **values
+        )
     )
     return Page(path=path, text=text, figures=figures)
+
+
+def figure(connection: duckdb.DuckDBPyConnection, name: str, **parameters: str) -> Figure:
+    """A chart for a page; its files are named after it and its parameters."""
+    key = "--".join([name.replace("_", "-"), *parameters.values()])
+    return Figure(key=key, chart=charts.draw(connection, name, **parameters))
+
+
+def chart_files(figures: tuple[Figure, ...]) -> Iterator[Asset]:
+    """The specification and the two pictures of every chart that has something to show."""
+    for each in figures:
+        if each.chart.empty:
+            continue
+        spec = json.dumps(each.chart.spec, ensure_ascii=False, sort_keys=True)
+        yield Asset(path=f"{CHARTS}/{each.key}.json", data=spec.encode())
+        yield Asset(path=f"{CHARTS}/{each.key}.light.svg", data=each.chart.svg.encode())
+        yield Asset(path=f"{CHARTS}/{each.key}.dark.svg", data=each.chart.svg_dark.encode())
 
 
 @cache
@@ -57,12 +90,20 @@ def environment() -> Environment:
         "words": words,
         "compact_json": compact_json,
         "bound": say.bound,
+        "device_address": model.device_address,
+        "target_address": model.target_address,
+        "submission_address": model.submission_address,
+        "file_address": model.file_path,
+        "whisker": whisker,
     }
     built.globals |= {
         "helps_above": HELPS_ABOVE,
         "hurts_below": HURTS_BELOW,
         "interval": say.interval,
         "verdicts": VERDICTS,
+        "commands": commands,
+        "fixed_tasks": FIXED_TASKS,
+        "levels_of": LEVELS,
         "vocabulary_path": vocabulary_file().path,
     }
     return built

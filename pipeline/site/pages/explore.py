@@ -1,23 +1,37 @@
-"""What has been measured, cell by cell? The pages Explore and Compare, and the file behind them."""
+"""The pages Explore and Compare, and the one small file of all cells that they work on.
 
-from __future__ import annotations
+The file goes column by column. A facet is a column of few different values: the values stand once,
+in the order in which a page offers them, and each row has the number of its value. A figure is
+stored times its scale, so that what a page prints is what `format(value, f".{digits}f")` prints; a
+missing one is null.
+"""
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any
 
 import duckdb
+import orjson
+import polars as pl
+from polars import col
 
-from pipeline.site.pages.cells import Cell
-from pipeline.site.pages.columnar import Facet, Measure, encode
-from pipeline.site.pages.compare import compare
+from pipeline.site.pages import commands
 from pipeline.site.pages.environment import render, task
-from pipeline.site.pages.model import Asset, Page, Site, address_of, submission_path
-from pipeline.site.pages.rows import read
+from pipeline.site.pages.model import (
+    Asset,
+    Page,
+    Site,
+    device_address,
+    submission_address,
+    target_address,
+)
+from pipeline.site.rows import frame, read
 from schemas.vocabulary import DEFAULT_RUNNER, RUNNERS, SIZES, TASKS, VERDICTS, say
 
+FORMAT, VERSION = "draftmap-explore", 1
 USUAL_ENGINE = RUNNERS[DEFAULT_RUNNER].engine_label
-SIZE_KEYS = {size.label: size.id for size in SIZES.values()}
 TOP = 40  # rows that stand in the page itself, for readers without JavaScript
 VENDORS = {
     "nvidia": "NVIDIA",
@@ -27,201 +41,258 @@ VENDORS = {
     "qualcomm": "Qualcomm",
     "other": "Other",
 }
+SETTING = (
+    *("target_label", "quantisation", "draft_label", "method", "depth"),
+    *("engine_label", "concurrency"),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ExploreRow(Cell):
-    """One cell with what the filters need, and its newest submission."""
+class Facet:
+    """A column of few values: key (for addresses), label (for people), and what sorts them.
 
-    setup: str
-    submission: str
-    vendor: str
-    vram_gib: int | None
-    size_class: str
-    size_order: int
-
-    @property
-    def evidence_address(self) -> str:
-        """The page that shows this cell's newest evidence."""
-        return address_of(submission_path(self.submission))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Filter:
-    """One filter of the page; `every` is what it says when nothing is chosen."""
+    Whatever a facet sorts by, its key decides between equals. `more` are further texts by key.
+    With `printed` the file has what this makes of the labels instead of keys and labels.
+    """
 
     name: str
-    label: str
-    every: str = "Any"
+    key: pl.Expr
+    label: pl.Expr | None = None
+    order: pl.Expr | None = None
+    more: Mapping[str, Callable[[str], str]] | None = None
+    printed: Callable[[Any], str] | None = None
 
 
-# Whatever a facet sorts by, its key comes last: two values never stand in an order of chance.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measure:
+    """A column of figures: how many digits are printed, and how many more serve sorting."""
+
+    name: str
+    value: pl.Expr
+    digits: int
+    spare: int = 0
+
+
+def _named(column: str, labels: Mapping[str, str]) -> pl.Expr:
+    return col(column).replace_strict(labels, return_dtype=pl.String)
+
+
+def _placed(column: str, names: tuple[str, ...]) -> pl.Expr:
+    """The place of a value in a list; what is not in it comes first."""
+    places = {name: place for place, name in enumerate(names)}
+    return col(column).replace_strict(places, default=-1, return_dtype=pl.Int64)
+
+
+def _command(row: Mapping[str, Any]) -> str:
+    """The line that measures a setting, but for its tasks."""
+    return commands.measure([commands.setting_of(SimpleNamespace(**row, task="all"))])
+
+
 FACETS = (
     Facet(
         name="device",
-        key=lambda row: row.device,
-        label=lambda row: row.device_label,
-        order=lambda row: (row.device_label.lower(), row.device),
-        page=lambda row: row.device_address,
+        key=col("device"),
+        label=col("device_label"),
+        order=col("device_label").str.to_lowercase(),
+        more={"pages": device_address},
     ),
     Facet(
         name="vendor",
-        key=lambda row: row.vendor,
-        label=lambda row: VENDORS[row.vendor],
-        order=lambda row: list(VENDORS).index(row.vendor),
+        key=col("vendor"),
+        label=_named("vendor", VENDORS),
+        order=_placed("vendor", tuple(VENDORS)),
     ),
     Facet(
         name="vram",
-        key=lambda row: _text(row.vram_gib),
-        label=lambda row: f"{row.vram_gib} GB" if row.vram_gib is not None else "no card",
-        order=lambda row: row.vram_gib if row.vram_gib is not None else -1,
+        key=col("vram_gib").cast(pl.String).fill_null("none"),
+        label=pl.format("{} GB", col("vram_gib")).fill_null("no card"),
+        order=col("vram_gib").fill_null(-1),
     ),
-    Facet(
-        name="backend",
-        key=lambda row: row.backend,
-        label=lambda row: row.backend,
-        order=lambda row: row.backend,
-    ),
+    Facet(name="backend", key=col("backend")),
     Facet(
         name="engine",
-        key=lambda row: row.engine_label.replace(" ", "-"),
-        label=lambda row: row.engine_label,
-        order=lambda row: (row.engine_label != USUAL_ENGINE, row.engine_label),
+        key=col("engine_label").str.replace_all(" ", "-", literal=True),
+        label=col("engine_label"),
+        order=pl.when(col("engine_label") != USUAL_ENGINE)
+        .then("engine_label")
+        .otherwise(pl.lit("")),
     ),
     Facet(
         name="target",
-        key=lambda row: row.target,
-        label=lambda row: row.target_label,
-        order=lambda row: (row.target_label.lower(), row.target),
-        page=lambda row: row.target_address,
+        key=col("target"),
+        label=col("target_label"),
+        order=col("target_label").str.to_lowercase(),
+        more={"pages": target_address},
     ),
     Facet(
         name="size",
-        key=lambda row: SIZE_KEYS[row.size_class],
-        label=lambda row: row.size_class,
-        order=lambda row: row.size_order,
+        key=_named("size_class", {size.label: size.id for size in SIZES.values()}),
+        label=col("size_class"),
+        order=col("size_order"),
     ),
-    Facet(
-        name="quant",
-        key=lambda row: row.quantisation,
-        label=lambda row: row.quantisation,
-        order=lambda row: row.quantisation,
-    ),
-    Facet(
-        name="method",
-        key=lambda row: row.method,
-        label=lambda row: row.method_label,
-        order=lambda row: (row.method_label, row.method),
-    ),
+    Facet(name="quant", key=col("quantisation")),
+    Facet(name="method", key=col("method"), label=col("method_label"), order=col("method_label")),
     Facet(
         name="depth",
-        key=lambda row: _text(row.depth),
-        label=lambda row: str(row.depth) if row.depth is not None else say.UNKNOWN,
-        order=lambda row: row.depth or 0,
+        key=col("depth").cast(pl.String).fill_null("none"),
+        label=col("depth").cast(pl.String).fill_null(say.UNKNOWN),
+        order=col("depth").fill_null(0),
     ),
     Facet(
-        name="crowd",
-        key=lambda row: str(row.concurrency),
-        label=lambda row: "one request" if row.concurrency == 1 else f"{row.concurrency} at once",
-        order=lambda row: row.concurrency,
+        name="crowd",  # as addresses have always called it
+        key=col("concurrency").cast(pl.String),
+        label=pl.when(col("concurrency") == 1)
+        .then(pl.lit("one request"))
+        .otherwise(pl.format("{} at once", col("concurrency"))),
+        order=col("concurrency"),
     ),
-    Facet(
-        name="draft",
-        key=lambda row: row.draft_label or "",
-        label=lambda row: row.draft_label or "",
-        order=lambda row: row.draft_label or "",
-    ),
+    Facet(name="draft", key=col("draft_label").fill_null("")),
     Facet(
         name="task",
-        key=lambda row: row.task,
-        label=lambda row: task(row.task),
-        order=lambda row: list(TASKS).index(row.task) if row.task in TASKS else -1,
+        key=col("task"),
+        label=_named("task", {name: task(name) for name in ("all", *TASKS)}),
+        order=_placed("task", tuple(TASKS)),
+        more={"options": lambda name: f" --tasks {name}" if name in TASKS else ""},
     ),
-    Facet(
-        name="tier",
-        key=lambda row: row.tier,
-        label=lambda row: row.tier,
-        order=lambda row: row.tier != "measured",
-    ),
+    Facet(name="tier", key=col("tier"), order=col("tier") != "measured"),
     Facet(
         name="verdict",
-        key=lambda row: row.verdict,
-        label=lambda row: VERDICTS[row.verdict].label,
-        order=lambda row: list(VERDICTS).index(row.verdict),
+        key=col("verdict"),
+        label=_named("verdict", {name: verdict.label for name, verdict in VERDICTS.items()}),
+        order=_placed("verdict", tuple(VERDICTS)),
     ),
-    Facet(
-        name="setup",
-        key=lambda row: row.setup,
-        label=lambda row: row.setup,
-        order=lambda row: row.setup,
-    ),
+    Facet(name="setup", key=col("setup")),
     Facet(
         name="evidence",
-        key=lambda row: row.evidence_address,
-        label=lambda row: row.evidence_address,
-        order=lambda row: row.submission,
+        key=col("submission"),
+        printed=submission_address,
+    ),
+    Facet(
+        name="command",
+        key=pl.concat_str(
+            (col(name).cast(pl.String).fill_null("") for name in SETTING), separator="|"
+        ),
+        label=pl.struct(SETTING),
+        printed=_command,
     ),
 )
 MEASURES = (
-    Measure(name="speedup", value=lambda row: row.speedup, digits=2, spare=1),
-    Measure(name="low", value=lambda row: row.interval_low, digits=2),
-    Measure(name="high", value=lambda row: row.interval_high, digits=2),
-    Measure(name="baseline", value=lambda row: row.baseline_tps, digits=1),
-    Measure(name="tokens", value=lambda row: row.tokens_per_round, digits=2),
-    Measure(name="cost", value=lambda row: row.round_cost, digits=2),
-    Measure(name="accepted", value=lambda row: _percent(row.acceptance_rate), digits=0),
-    Measure(name="rigs", value=lambda row: row.rigs, digits=0),
-    Measure(name="submissions", value=lambda row: row.submissions, digits=0),
+    Measure(name="speedup", value=col("speedup"), digits=2, spare=1),
+    Measure(name="low", value=col("interval_low"), digits=2),
+    Measure(name="high", value=col("interval_high"), digits=2),
+    Measure(name="baseline", value=col("baseline_tps"), digits=1),
+    Measure(name="tokens", value=col("tokens_per_round"), digits=2),
+    Measure(name="cost", value=col("round_cost"), digits=2),
+    Measure(name="accepted", value=col("acceptance_rate") * 100, digits=0),
+    Measure(name="rigs", value=col("rigs"), digits=0),
+    Measure(name="submissions", value=col("submissions"), digits=0),
 )
-FILTERS = (
-    Filter(name="task", label="Task", every="Each task"),
-    Filter(name="vram", label="Video memory"),
-    Filter(name="size", label="Model size"),
-    Filter(name="method", label="Method"),
-    Filter(name="backend", label="Backend"),
-    Filter(name="engine", label="Engine"),
-    Filter(name="verdict", label="Verdict"),
-    Filter(name="device", label="Device"),
-    Filter(name="vendor", label="Vendor"),
-    Filter(name="target", label="Target model"),
-    Filter(name="quant", label="Quantisation"),
-    Filter(name="depth", label="Depth"),
-    Filter(name="crowd", label="Requests at once"),
-    Filter(name="tier", label="Evidence", every="measured"),
-)
+# The filters of the page: facet and label.
+FILTERS = {
+    "task": "Task",
+    "vram": "Video memory",
+    "size": "Model size",
+    "method": "Method",
+    "backend": "Backend",
+    "engine": "Engine",
+    "verdict": "Verdict",
+    "device": "Device",
+    "vendor": "Vendor",
+    "target": "Target model",
+    "quant": "Quantisation",
+    "depth": "Depth",
+    "crowd": "Requests at once",
+    "tier": "Evidence",
+}
 
 
 def explore(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Page | Asset]:
     """The pages with their first rows, and the file with all of them."""
-    rows = read(connection, ExploreRow, "explore")
-    data = cells_file(rows) if rows else None
+    cells = frame(connection, "explore_cells")
+    data = cells_file(cells) if len(cells) else None
     if data:
         yield data
-    measured = [row for row in rows if row.tier == "measured" and row.task_name]
+    path = data.path if data else None
+    rows = read(connection, "explore")
+    measured = [row for row in rows if row.tier == "measured" and row.task != "all"]
     yield render(
         "explore.md.jinja",
         path="explore.md",
         site=site,
-        data=data.path if data else None,
+        data=path,
         filters=FILTERS,
         usual_engine=USUAL_ENGINE,
         total=len(measured),
         top=measured[:TOP],
         losing=sum(row.verdict == "hurts" for row in measured),
     )
-    yield compare(connection, site, data.path if data else None)
+    yield render(
+        "compare.md.jinja",
+        path="compare.md",
+        site=site,
+        data=path,
+        pairs=read(connection, "compared_backends"),
+    )
 
 
-def cells_file(rows: tuple[ExploreRow, ...]) -> Asset:
+def cells_file(cells: pl.DataFrame) -> Asset:
     """All cells column by column, under a name that changes with the content."""
-    data = encode(rows, FACETS, MEASURES)
+    data = encode(cells, FACETS, MEASURES)
     name = hashlib.sha256(data).hexdigest()[:12]
     return Asset(path=f"assets/explore/cells.{name}.json", data=data)
 
 
-def _text(value: int | None) -> str:
-    return "none" if value is None else str(value)
+def encode(rows: pl.DataFrame, facets: tuple[Facet, ...], measures: tuple[Measure, ...]) -> bytes:
+    """The file of these rows. The same rows give the same bytes."""
+    document = {
+        "format": FORMAT,
+        "version": VERSION,
+        "rows": len(rows),
+        "facets": {facet.name: _facet(rows, facet) for facet in facets},
+        "figures": {measure.name: _measure(rows, measure) for measure in measures},
+    }
+    return orjson.dumps(document)
 
 
-def _percent(share: float | None) -> float | None:
-    return None if share is None else share * 100
+def scaled(value: float, digits: int, spare: int) -> int:
+    """A figure times ten to the power of digits + spare, never over the edge of what is printed.
+
+    Rounding 1.0449 to three digits and then to two would print 1.05 where SQL says 1.04.
+    """
+    printed = round(float(f"{value:.{digits}f}") * 10.0**digits)
+    room = round(10.0**spare)
+    exact = round(value * 10.0 ** (digits + spare))
+    half = room // 2
+    return min(max(exact, printed * room - half), printed * room + max(half - 1, 0))
+
+
+def _facet(rows: pl.DataFrame, facet: Facet) -> Mapping[str, object]:
+    found = rows.select(
+        key=facet.key,
+        label=facet.key if facet.label is None else facet.label,
+        order=facet.key if facet.order is None else facet.order,
+    )
+    values = found.unique("key", keep="first", maintain_order=True).sort("order", "key")
+    numbers = found.select("key").join(
+        values.select("key").with_row_index("number"), on="key", how="left", maintain_order="left"
+    )
+    keys, labels = values["key"].to_list(), values["label"].to_list()
+    if facet.printed is not None:
+        keys = labels = list(map(facet.printed, labels))
+    return {
+        "keys": keys,
+        **({} if labels == keys else {"labels": labels}),
+        **{name: list(map(text_of, keys)) for name, text_of in (facet.more or {}).items()},
+        "index": numbers["number"].to_list(),
+    }
+
+
+def _measure(rows: pl.DataFrame, measure: Measure) -> Mapping[str, object]:
+    return {
+        "digits": measure.digits,
+        "spare": measure.spare,
+        "values": [
+            None if value is None else scaled(value, measure.digits, measure.spare)
+            for value in rows.select(value=measure.value)["value"]
+        ],
+    }

@@ -1,10 +1,8 @@
-"""What is new, for programs? Atom and JSON feeds, and badges for a README.
+"""Atom and JSON feeds of what is new, and badges for a README.
 
 Dates come from the data, so that the same results give the same bytes. Entries are named by a
-UUID made from what they are about; links are relative where nobody said what the site's address is.
+UUID made from what they are about; links are relative where the site's address is unknown.
 """
-
-from __future__ import annotations
 
 import uuid
 from collections.abc import Iterator, Sequence
@@ -15,11 +13,9 @@ from xml.etree import ElementTree as ET
 import duckdb
 import orjson
 
-from pipeline.site.pages.builds import Build, steps
-from pipeline.site.pages.cells import Cell, Device, Headline, Overview, Target
-from pipeline.site.pages.model import Asset, Site, device_path, target_path
-from pipeline.site.pages.places import tally
-from pipeline.site.pages.rows import grouped, read
+from pipeline.site.pages.home import headline_of
+from pipeline.site.pages.model import Asset, Site, device_path, submission_address, target_path
+from pipeline.site.rows import Row, read
 from schemas.vocabulary import say
 
 ATOM = "http://www.w3.org/2005/Atom"
@@ -41,10 +37,10 @@ class Entry:
 
 def feeds(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Asset]:
     """`feed.xml`, `feed.json`, `builds.xml` and the badges."""
-    new = [_submission(row) for row in read(connection, Overview, "newest")[:LONGEST]]
+    new = [_submission(row) for row in read(connection, "newest")[:LONGEST]]
     yield atom("feed.xml", "Draftmap: new results", new, site)
     yield _json_feed(new, site)
-    found = steps(read(connection, Build, "build_step"))[:LONGEST]
+    found = read(connection, "build_changes")[:LONGEST]
     yield atom("builds.xml", "Draftmap: steps between engine builds", [*map(_step, found)], site)
     yield from badges(connection)
 
@@ -73,21 +69,16 @@ def atom(path: str, title: str, entries: Sequence[Entry], site: Site) -> Asset:
 
 def badges(connection: duckdb.DuckDBPyConnection) -> Iterator[Asset]:
     """One badge over everything, one per device and one per target, as shields.io reads it."""
-    headline = next(row for row in read(connection, Headline, "headline") if row.tier == "measured")
+    headline = headline_of(connection)
     yield badge(
         "overall", "Draftmap", headline.helping_cells, headline.losing_cells, headline.cells
     )
-    cells = read(connection, Cell, "cell")
-    by_device = grouped(cells, lambda cell: cell.device)
-    by_target = grouped(cells, lambda cell: cell.target)
-    for device in read(connection, Device, "device"):
-        counts = tally(by_device[device.device])
-        name = device_path(device.device).removesuffix(".md")
-        yield badge(name, device.device_label, counts["helps"], counts["hurts"], counts["all"])
-    for target in read(connection, Target, "target"):
-        counts = tally(by_target[target.target])
-        name = target_path(target.target).removesuffix(".md")
-        yield badge(name, target.target_label, counts["helps"], counts["hurts"], counts["all"])
+    for row in read(connection, "device_tally"):
+        name = device_path(row.device).removesuffix(".md")
+        yield badge(name, row.device_label, row.helps, row.hurts, row.cells)
+    for row in read(connection, "target_tally"):
+        name = target_path(row.target).removesuffix(".md")
+        yield badge(name, row.target_label, row.helps, row.hurts, row.cells)
 
 
 def badge(name: str, label: str, helps: int, hurts: int, cells: int) -> Asset:
@@ -125,7 +116,7 @@ def _json_feed(entries: Sequence[Entry], site: Site) -> Asset:
     return Asset(path="feed.json", data=orjson.dumps(value, option=orjson.OPT_INDENT_2) + b"\n")
 
 
-def _submission(row: Overview) -> Entry:
+def _submission(row: Row) -> Entry:
     best = "no speedup over all tasks"
     if row.best_speedup is not None:
         speedup = say.speedup(row.best_speedup, row.best_interval_low, row.best_interval_high)
@@ -134,12 +125,12 @@ def _submission(row: Overview) -> Entry:
         about=row.submission,
         title=f"{row.target_label} {row.quantisation} on {row.device_label}, {row.backend}",
         text=f"{best}. Measured by {row.contributor or 'anonymous'} ({row.tier}).",
-        address=row.address,
+        address=submission_address(row.submission),
         moment=_moment(row.measured_until),
     )
 
 
-def _step(row: Build) -> Entry:
+def _step(row: Row) -> Entry:
     depth = "" if row.depth is None else f" at depth {row.depth}"
     return Entry(
         about=f"{row.series}|{row.engine_build}",
@@ -149,7 +140,7 @@ def _step(row: Build) -> Entry:
             f" {say.times(row.speedup_change)} of that with {row.engine_build_before};"
             f" plain decoding {say.times(row.baseline_change)}."
         ),
-        address=row.address,
+        address=submission_address(row.submission),
         moment=_moment(row.measured_from),
     )
 

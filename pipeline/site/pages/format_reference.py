@@ -1,6 +1,4 @@
-"""What does the format reference say? All of it is read from the schema of a submission."""
-
-from __future__ import annotations
+"""The format reference: every field of a submission, read from its schema."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -9,7 +7,7 @@ from typing import Any, TypeAlias
 
 from pipeline.site.pages.environment import render
 from pipeline.site.pages.model import Page, Site
-from schemas.contract import SUBMISSION_SCHEMA, schema
+from schemas.validator import SUBMISSION_SCHEMA, schema
 
 # A schema is JSON of any shape.
 Node: TypeAlias = Mapping[str, Any]
@@ -115,7 +113,7 @@ def _object_name(parent: str, key: str, node: Node, resolved: Node) -> str | Non
 
 
 def _resolve(node: Node, root: Node) -> Node:
-    """Follow a reference inside the schema; keys beside `$ref` win."""
+    """Follow a reference inside the schema; keys next to `$ref` win."""
     if "$ref" not in node:
         return node
     target: Node = root

@@ -1,118 +1,113 @@
-"""Does it help? The home page with the map, and the finished maps that its switch can show."""
-
-from __future__ import annotations
+"""The home page with the map, and the finished maps that its switch can show."""
 
 from collections.abc import Iterator
 
 import duckdb
 
-from pipeline.site.pages.cells import Cell, Headline, MethodSquare, Overview, Square
 from pipeline.site.pages.environment import environment, render, task
-from pipeline.site.pages.map import NARROW, WIDE, Choice, Drawing, choices, draw, opening, sizes_of
+from pipeline.site.pages.map import (
+    NARROW,
+    WIDE,
+    Choice,
+    Drawing,
+    by_device,
+    choices,
+    draw,
+    measured,
+    opening,
+)
 from pipeline.site.pages.model import Asset, Page, Site, relative
-from pipeline.site.pages.rows import read
+from pipeline.site.rows import Row, read
 from schemas.vocabulary import say
 
 NEWEST = 8
-MEASURED = "measured"
+MAP = "Map of the best measured speedup by device and model size"
 
 
 def home(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Page | Asset]:
     """The home page and one file per choice of task and method."""
-    headline = next(row for row in read(connection, Headline, "headline") if row.tier == MEASURED)
+    headline = headline_of(connection)
     if not headline.cells:
         yield render("home.md.jinja", path="index.md", site=site, headline=headline)
         return
-    squares = [row for row in read(connection, Square, "map_cell") if row.tier == MEASURED]
-    single = [row for row in read(connection, MethodSquare, "map_method") if row.tier == MEASURED]
-    listed = tuple(choices(squares, single))
-    sizes = sizes_of(squares)
+    listed = map_choices(connection)
     first = opening(listed)
-    newest = read(connection, Overview, "newest")
-    cells = read(connection, Cell, "cell")
-    worst, best = extremes(cells)
+    newest = read(connection, "newest")
+    (extremes,) = read(connection, "extreme_cells")
     yield render(
         "home.md.jinja",
         path="index.md",
         site=site,
         headline=headline,
-        best=best,
-        worst=worst,
-        top=highest(cells),
+        best=extremes.best,
+        worst=extremes.worst,
+        top=extremes.top,
         opening=first,
         tasks=tuple(dict.fromkeys(choice.task for choice in listed)),
         methods=tuple(dict.fromkeys((choice.method, choice.label) for choice in listed)),
-        drawings=_drawings(first, sizes),
+        drawings=drawings(first),
         caption=caption(first),
         newest=newest[:NEWEST],
         example=newest[0].device_label,
     )
     for choice in listed:
-        yield _choice_file(choice, sizes)
+        yield _choice_file(choice)
 
 
-def extremes(cells: tuple[Cell, ...]) -> tuple[Cell | None, Cell | None]:
-    """The slowest and the fastest cell of a single task, of those whose whole interval is clear.
+def headline_of(connection: duckdb.DuckDBPyConnection) -> Row:
+    """What all measured evidence says together."""
+    return next(row for row in read(connection, "headline") if row.tier == "measured")
 
-    A record that its own interval does not support is no record.
-    """
-    single = [cell for cell in cells if cell.tier == MEASURED and cell.task_name]
-    losing = [cell for cell in single if cell.verdict == "hurts"]
-    helping = [cell for cell in single if cell.verdict == "helps"]
-    return (
-        min(losing, key=_rank, default=None),
-        max(helping, key=_rank, default=None),
+
+def map_choices(connection: duckdb.DuckDBPyConnection) -> tuple[Choice, ...]:
+    """Every map that the home page can show."""
+    squares, single = (
+        [row for row in read(connection, name) if row.tier == "measured"]
+        for name in ("map_cell", "map_method")
     )
+    return tuple(choices(squares, single))
 
 
-def highest(cells: tuple[Cell, ...]) -> Cell | None:
-    """The cell of a single task with the highest figure, whether its interval is clear or not."""
-    single = [cell for cell in cells if cell.tier == MEASURED and cell.task_name and cell.speedup]
-    return max(single, key=_rank, default=None)
-
-
-def _rank(cell: Cell) -> tuple[float, str]:
-    return (cell.speedup or 0.0, cell.cell)
+def drawings(choice: Choice) -> tuple[Drawing, ...]:
+    """The map of a choice for wide and for narrow screens."""
+    lines = by_device(choice.squares)
+    return tuple(draw(lines, layout, MAP) for layout in (WIDE, NARROW))
 
 
 def caption(choice: Choice) -> str:
     """One sentence about what a map shows."""
-    measured = [square for square in choice.squares if square.speedup is not None]
+    squares = measured(choice.squares)
     words = task(choice.task)
     place = "" if choice.method == "all" else f" with {choice.label}"
-    if not measured:
+    if not squares:
         return f"{words}{place}: nothing has been measured yet."
-    helps = sum(square.verdict == "helps" for square in measured)
+    helps = sum(square.verdict == "helps" for square in squares)
     cells = sum(square.cells for square in choice.squares)
     losing = sum(square.losing_cells for square in choice.squares)
-    top = max(measured, key=lambda square: square.speedup or 0)
-    squares = say.count(len(measured), "measured square")
+    top = max(squares, key=lambda square: square.speedup)
+    number = say.count(len(squares), "measured square")
     found = (
-        f"some configuration clearly helps in {helps} of {squares}; the highest figure"
+        f"some configuration clearly helps in {helps} of {number}; the highest figure"
         if helps
-        else f"no configuration clearly helps in {squares}; the highest figure, no clear gain,"
+        else f"no configuration clearly helps in {number}; the highest figure, no clear gain,"
     )
     return (
         f"{words}{place}: {found} is {say.times(top.speedup)} on {top.device_label}."
-        f" Of {say.count(cells, 'configuration')} behind {'it' if len(measured) == 1 else 'them'},"
+        f" Of {say.count(cells, 'configuration')} behind {'it' if len(squares) == 1 else 'them'},"
         f" {losing} clearly {'loses' if losing == 1 else 'lose'}."
     )
 
 
-def _choice_file(choice: Choice, sizes: tuple[tuple[int, str], ...]) -> Asset:
+def _choice_file(choice: Choice) -> Asset:
     """The finished map of one choice, with links as seen from the home page."""
     text = (
         environment()
         .get_template("map_choice.html.jinja")
         .render(
-            drawings=_drawings(choice, sizes),
+            drawings=drawings(choice),
             caption=caption(choice),
             choice=choice,
             url=lambda address: relative("", address),
         )
     )
     return Asset(path=f"assets/map/{choice.key}.html", data=text.encode())
-
-
-def _drawings(choice: Choice, sizes: tuple[tuple[int, str], ...]) -> tuple[Drawing, ...]:
-    return tuple(draw(choice.squares, sizes, layout) for layout in (WIDE, NARROW))

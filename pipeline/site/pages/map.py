@@ -1,23 +1,27 @@
-"""Where does everything go on the map? Devices down, model sizes across, one drawing per choice."""
+"""The map: squares of best speedups, with model sizes across and devices, or tasks, down.
 
-from __future__ import annotations
+One drawing serves the home page and its switch, the pages of devices and the pictures of a README.
+"""
 
 import math
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from urllib.parse import quote
 
-from pipeline.site.pages.cells import MethodSquare, Square
-from schemas.vocabulary import SIZES, TASKS
+from pipeline.site.pages.environment import task
+from pipeline.site.pages.model import device_address
+from pipeline.site.rows import Row
+from schemas.vocabulary import SIZES, TASKS, say
 
 ALL = "all"
-REACH = 2.5  # colours are full at 2.5 times faster or slower
+FULL_COLOUR_AT = 2.5  # times faster or slower
 COLUMN_GAP = 4
 LONGEST_LABEL = 28
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Layout:
-    """The measures of one drawing: wide has labels beside the squares, narrow above them."""
+    """The measures of one drawing: wide has labels left of the squares, narrow above them."""
 
     name: str
     width: int
@@ -26,12 +30,24 @@ class Layout:
     square_height: int
     row_gap: int
     head_height: int = 26
+    evidence: bool = True  # whether a square says how many results are behind it
 
 
 WIDE = Layout(name="wide", width=1000, label_width=232, label_height=0, square_height=52, row_gap=4)
 NARROW = Layout(
     name="narrow", width=340, label_width=0, label_height=22, square_height=42, row_gap=8
 )
+LOW = replace(WIDE, square_height=40, evidence=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """One line of squares, all of one device and backend, or of one task."""
+
+    label: str
+    detail: str
+    address: str
+    squares: tuple[Row, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,18 +57,17 @@ class Tile:
     x: float
     y: float
     size_class: str
-    square: Square | None
+    address: str
+    square: Row | None
     tint: str
     sign: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
-    """One device through one backend."""
+class Placed:
+    """A line with the places of its squares."""
 
-    label: str
-    detail: str
-    address: str
+    line: Line
     y: float
     tiles: tuple[Tile, ...]
 
@@ -61,11 +76,12 @@ class Row:
 class Drawing:
     """A map, ready to be printed by the template."""
 
+    label: str
     layout: Layout
     height: float
     tile_width: float
     columns: tuple[tuple[float, str], ...]
-    rows: tuple[Row, ...]
+    lines: tuple[Placed, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,129 +91,160 @@ class Choice:
     task: str
     method: str
     label: str  # what the method is called
-    squares: tuple[Square, ...]
+    squares: tuple[Row, ...]
 
     @property
     def key(self) -> str:
         return f"{self.task}--{self.method}"
 
 
-def choices(best: Iterable[Square], by_method: Iterable[MethodSquare]) -> Iterator[Choice]:
+def choices(best: Iterable[Row], by_method: Iterable[Row]) -> Iterator[Choice]:
     """Every task with the best of all methods, and with each method that was measured."""
     overall = tuple(best)
     single = tuple(by_method)
     labels = {square.method: square.method_label or square.method for square in single}
     found = {square.task for square in overall}
-    for task in (task for task in (ALL, *TASKS) if task in found):
-        kept = tuple(square for square in overall if square.task == task)
-        yield Choice(task=task, method=ALL, label="Best of all", squares=kept)
+    for name in (name for name in (ALL, *TASKS) if name in found):
+        squares = tuple(square for square in overall if square.task == name)
+        yield Choice(task=name, method=ALL, label="Best of all", squares=squares)
         for method in sorted(labels):
-            own = (s for s in single if (s.task, s.method) == (task, method))
-            yield Choice(task=task, method=method, label=labels[method], squares=tuple(own))
+            own = (s for s in single if (s.task, s.method) == (name, method))
+            yield Choice(task=name, method=method, label=labels[method], squares=tuple(own))
 
 
 def opening(listed: tuple[Choice, ...]) -> Choice:
     """The choice that the page opens with: all tasks where they have figures, else the fullest."""
     full = [choice for choice in listed if choice.method == ALL]
     overall = next(choice for choice in full if choice.task == full[0].task)
-    if overall.task == ALL and _measured(overall):
+    if overall.task == ALL and measured(overall.squares):
         return overall
-    return max(full, key=_measured)
+    return max(full, key=lambda choice: len(measured(choice.squares)))
 
 
-def draw(
-    squares: tuple[Square, ...], sizes: tuple[tuple[int, str], ...], layout: Layout
-) -> Drawing:
-    """Place squares on a grid with one column per size class."""
+def by_device(squares: Iterable[Row]) -> tuple[Line, ...]:
+    """A line for each device and backend: graphics cards first, the largest memory on top."""
+    lines: dict[tuple[bool, int, str, str], list[Row]] = {}
+    for row in squares:
+        order = (row.device_kind != "gpu", -(row.vram_gib or 0), row.device_label, row.backend)
+        lines.setdefault(order, []).append(row)
+    return tuple(_device_line(lines[order]) for order in sorted(lines))
+
+
+def by_task(squares: Iterable[Row]) -> tuple[Line, ...]:
+    """A line for each task and backend of one device, each leading to its cells."""
+    lines: dict[tuple[int, str, str], list[Row]] = {}
+    for row in squares:
+        order = list(TASKS).index(row.task) if row.task in TASKS else -1
+        lines.setdefault((order, row.task, row.backend), []).append(row)
+    several = len({backend for *_, backend in lines}) > 1
+    return tuple(
+        Line(
+            label=task(name),
+            detail=backend if several else "",
+            address=f"explore/?device={quote(found[0].device)}&backend={backend}&task={name}",
+            squares=tuple(found),
+        )
+        for (_, name, backend), found in sorted(lines.items())
+    )
+
+
+def draw(lines: tuple[Line, ...], layout: Layout, label: str) -> Drawing:
+    """Place squares on a grid with one column per size class.
+
+    All size classes have a column: an empty one is an invitation, not a waste of room.
+    """
+    occurring = {row.size_class for line in lines for row in line.squares}
+    sizes = [s.label for s in SIZES.values() if not s.unknown or s.label in occurring]
     tile_width = (layout.width - layout.label_width) / len(sizes) - COLUMN_GAP
     columns = tuple(
-        (layout.label_width + index * (tile_width + COLUMN_GAP), label)
-        for index, (_, label) in enumerate(sizes)
+        (layout.label_width + index * (tile_width + COLUMN_GAP), size)
+        for index, size in enumerate(sizes)
     )
     step = layout.label_height + layout.square_height + layout.row_gap
-    rows = tuple(
-        _row(group, columns, layout.head_height + number * step, layout)
-        for number, group in enumerate(_by_device(squares))
-    )
     return Drawing(
+        label=label,
         layout=layout,
-        height=layout.head_height + len(rows) * step,
+        height=layout.head_height + len(lines) * step,
         tile_width=round(tile_width, 2),
         columns=columns,
-        rows=rows,
-    )
-
-
-def sizes_of(squares: Iterable[Square]) -> tuple[tuple[int, str], ...]:
-    """All size classes, smallest first: an empty column is an invitation, not a waste of room."""
-    occurring = {square.size_class for square in squares}
-    return tuple(
-        (order, size.label)
-        for order, size in enumerate(SIZES.values())
-        if not size.unknown or size.label in occurring
-    )
-
-
-def tint(speedup: float) -> str:
-    """How strongly a square is coloured, in percent, on a log scale."""
-    share = min(abs(math.log(max(speedup, 1e-9))) / math.log(REACH), 1.0)
-    return f"{share * 100:.0f}%"
-
-
-def _by_device(squares: tuple[Square, ...]) -> list[tuple[Square, ...]]:
-    """Squares by device and backend: graphics cards first, the largest memory on top."""
-    keys = {
-        (s.device_kind != "gpu", -(s.vram_gib or 0), s.device_label, s.backend) for s in squares
-    }
-    return [
-        tuple(s for s in squares if (s.device_label, s.backend) == (label, backend))
-        for _, _, label, backend in sorted(keys)
-    ]
-
-
-def _row(
-    squares: tuple[Square, ...],
-    columns: tuple[tuple[float, str], ...],
-    top: float,
-    layout: Layout,
-) -> Row:
-    found = {square.size_class: square for square in squares}
-    first = squares[0]
-    memory = f" {first.vram_gib} GB" if first.vram_gib else ""
-    return Row(
-        label=_shortened(first.device_label.removesuffix(memory)),
-        detail=f"{memory.strip()} · {first.backend}" if memory else first.backend,
-        address=first.address,
-        y=top,
-        tiles=tuple(
-            _tile(x, top + layout.label_height, label, found.get(label)) for x, label in columns
+        lines=tuple(
+            _placed(line, columns, layout.head_height + number * step, layout)
+            for number, line in enumerate(lines)
         ),
     )
 
 
-def _shortened(label: str) -> str:
-    return label if len(label) <= LONGEST_LABEL else f"{label[: LONGEST_LABEL - 1].rstrip()}…"
+def best_case(lines: tuple[Line, ...]) -> str:
+    """Best case and losses in one sentence, as prominently as each other."""
+    squares = [(line, square) for line in lines for square in line.squares]
+    tried = sum(square.cells for _, square in squares)
+    losing = sum(square.losing_cells for _, square in squares)
+    share = f"{losing} of {say.count(tried, 'measured setting')} clearly lost speed"
+    figures = [each for each in squares if each[1].speedup is not None]
+    if not figures:
+        return f"No figure over these tasks yet; {share}."
+    line, best = max(figures, key=lambda each: each[1].speedup)
+    where = " · ".join(filter(None, (line.label, line.detail)))
+    return (
+        f"The best case is {say.speedup(best.speedup, best.interval_low, best.interval_high)} on"
+        f" {where} with a target of {best.size_class} ({best.method_label}); {share}."
+    )
 
 
-def _tile(x: float, y: float, size_class: str, square: Square | None) -> Tile:
+def measured(squares: Iterable[Row]) -> list[Row]:
+    """The squares with a figure."""
+    return [square for square in squares if square.speedup is not None]
+
+
+def tint(speedup: float) -> float:
+    """How strongly a square is coloured, from 0 to 1, on a log scale."""
+    return min(abs(math.log(max(speedup, 1e-9))) / math.log(FULL_COLOUR_AT), 1.0)
+
+
+def _device_line(squares: list[Row]) -> Line:
+    first = squares[0]
+    memory = f" {first.vram_gib} GB" if first.vram_gib else ""
+    label = first.device_label.removesuffix(memory)
+    if len(label) > LONGEST_LABEL:
+        label = f"{label[: LONGEST_LABEL - 1].rstrip()}…"
+    return Line(
+        label=label,
+        detail=f"{memory.strip()} · {first.backend}" if memory else first.backend,
+        address=device_address(first.device),
+        squares=tuple(squares),
+    )
+
+
+def _placed(
+    line: Line, columns: tuple[tuple[float, str], ...], top: float, layout: Layout
+) -> Placed:
+    found = {square.size_class: square for square in line.squares}
+    return Placed(
+        line=line,
+        y=top,
+        tiles=tuple(
+            _tile(x, top + layout.label_height, size, line, found.get(size)) for x, size in columns
+        ),
+    )
+
+
+def _tile(x: float, y: float, size: str, line: Line, square: Row | None) -> Tile:
     speedup = square.speedup if square else None
+    narrowed = next(f"&size={each.id}" for each in SIZES.values() if each.label == size)
     return Tile(
         x=round(x, 2),
         y=y,
-        size_class=size_class,
+        size_class=size,
+        address=line.address + (narrowed if "?" in line.address else ""),
         square=square,
-        tint=tint(speedup) if speedup else "0%",
+        tint=f"{tint(speedup) * 100 if speedup else 0:.0f}%",
         sign=_sign(square),
     )
 
 
-def _sign(square: Square | None) -> str:
+def _sign(square: Row | None) -> str:
     if square is None:
         return "none"
     if square.speedup is None:
         return "failed"
     return "gain" if square.speedup >= 1 else "loss"
-
-
-def _measured(choice: Choice) -> int:
-    return sum(square.speedup is not None for square in choice.squares)

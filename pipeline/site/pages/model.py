@@ -1,12 +1,10 @@
-"""What does a page consist of, and where is it found?"""
-
-from __future__ import annotations
+"""The parts of a page and their addresses."""
 
 import hashlib
 import re
 from dataclasses import dataclass
 
-from pipeline.site.charts.model import Chart
+from pipeline.site.charts import Chart
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,6 +56,21 @@ def address_of(path: str) -> str:
 def relative(from_address: str, to_address: str) -> str:
     """A link from one page to an address below the site's root; works under any base path."""
     return "../" * from_address.count("/") + to_address or "./"
+
+
+def device_address(device: str) -> str:
+    """The address of a device's page."""
+    return address_of(device_path(device))
+
+
+def target_address(target: str) -> str:
+    """The address of a target's page."""
+    return address_of(target_path(target))
+
+
+def submission_address(submission: str) -> str:
+    """The permalink of a submission."""
+    return address_of(submission_path(submission))
 
 
 def device_path(device: str) -> str:

@@ -1,62 +1,76 @@
-"""What do all submissions say by task, and why? The pages Tasks and Break-even."""
+"""The pages that `pages.toml` describes: a lede, a chart, a table and prose around them."""
 
-from __future__ import annotations
-
+import tomllib
+from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib import resources
 
 import duckdb
+from markupsafe import Markup
 
-from pipeline.site.pages.cells import Cell, TaskLine
-from pipeline.site.pages.environment import render
-from pipeline.site.pages.figures import figure
-from pipeline.site.pages.model import Page, Site
-from pipeline.site.pages.rows import read
-from schemas.vocabulary import TASKS
+from pipeline.site import rows
+from pipeline.site.pages.environment import environment, figure, render
+from pipeline.site.pages.model import Page, Site, address_of, relative
 
-SHOWN = 10  # cells at either end of the break-even table
+# Kinds of cells that are set to the right, and their headings too.
+FIGURES = {
+    *("whole", "number", "one_decimal", "decimal", "percent", "ms", "gb", "ratio", "signed"),
+    *("speedup", "median", "side", "advised", "error"),
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BreakEven:
-    """One cell in the break-even plane."""
+class Overview:
+    """One entry of `pages.toml`, which says what its words are for."""
 
-    cell: str
-    tier: str
-    task: str
-    cannot_win: bool
-    tokens_per_round: float
-    round_cost: float
+    name: str
+    path: str
+    title: str
+    description: str
+    rows: str
+    template: str = "overview.md.jinja"
+    chart: str | None = None
+    lede: str = ""
+    between: str = ""
+    heading: str = ""
+    table: str = ""
+    filter: str = ""
+    columns: tuple[tuple[str, ...], ...] = ()
+    note: str = ""
+    after: str = ""
+    empty: str = ""
+    how: str = ""
+    command: str = ""
 
 
-def tasks(connection: duckdb.DuckDBPyConnection, site: Site) -> Page:
-    """Speedup by task and method."""
-    rows = [row for row in read(connection, TaskLine, "task_view") if row.tier == "measured"]
-    lines = tuple(row for task in ("all", *TASKS) for row in rows if row.task == task)
-    figures = (figure(connection, "tasks"),)
-    return render("tasks.md.jinja", path="tasks.md", site=site, figures=figures, lines=lines)
+def overviews(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Page]:
+    """Every page of `pages.toml`."""
+    text = (resources.files("pipeline.site") / "pages.toml").read_text("utf-8")
+    for name, entry in tomllib.loads(text).items():
+        yield _page(connection, site, Overview(name=name, **entry))
 
 
-def break_even(connection: duckdb.DuckDBPyConnection, site: Site) -> Page:
-    """Tokens per round against the cost of a round: why a cell wins or cannot win."""
-    plane = {row.cell: row for row in read(connection, BreakEven, "break_even")}
-    cells = tuple(
-        cell
-        for cell in read(connection, Cell, "cell")
-        if cell.cell in plane and cell.tier == "measured" and cell.task_name
-    )
+def _page(connection: duckdb.DuckDBPyConnection, site: Site, page: Overview) -> Page:
+    found = rows.read(connection, page.rows)
+    here = address_of(page.path)
+
+    def filled(prose: str) -> Markup:
+        """Prose with its figures filled in."""
+        made = environment().from_string(prose)
+        return Markup(made.render(rows=found, url=lambda address: relative(here, address)))  # noqa: S704 - our own prose, its values escaped
+
     return render(
-        "break-even.md.jinja",
-        path="break-even.md",
+        page.template,
+        path=page.path,
         site=site,
-        figures=(figure(connection, "break_even"),),
-        total=len(cells),
-        extremes=extremes(cells),
-        hopeless=sum(plane[cell.cell].cannot_win for cell in cells),
-        losing=sum(plane[c.cell].tokens_per_round < plane[c.cell].round_cost for c in cells),
+        figures=(figure(connection, page.chart),) if page.chart else (),
+        page=page,
+        rows=found,
+        filled=filled,
+        numeric=FIGURES,
+        columns=tuple(
+            (heading, kind, column)
+            for heading, kind, column, *needed in page.columns
+            if all(found and getattr(found[0], each) for each in needed)
+        ),
     )
-
-
-def extremes(cells: tuple[Cell, ...]) -> tuple[Cell, ...]:
-    """The cells that win most and those that lose most, from best to worst."""
-    ordered = sorted(cells, key=lambda cell: (-(cell.speedup or 0.0), cell.cell))
-    return tuple(ordered if len(ordered) <= 2 * SHOWN else ordered[:SHOWN] + ordered[-SHOWN:])

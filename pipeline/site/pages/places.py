@@ -1,105 +1,66 @@
-"""What is known about one device, and about one target model? A page each, and two indexes."""
+"""A page for each device and one for each target model."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from operator import attrgetter
 
 import duckdb
 
-from pipeline.site.pages import commands
-from pipeline.site.pages.cells import Cell, Device, FailureLine, Overview, Square, Target
-from pipeline.site.pages.environment import plain, render
-from pipeline.site.pages.figures import figure
+from pipeline.site.pages.environment import figure, plain, render
+from pipeline.site.pages.map import LOW, NARROW, best_case, by_task, draw
 from pipeline.site.pages.model import Page, Site, device_path, target_path
-from pipeline.site.pages.rows import grouped, read
+from pipeline.site.rows import Row, grouped, read
+
+MAP = "Map of the best measured speedup on this device by task and model size"
 
 
 def device_pages(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Page]:
-    """The index of devices and one page per device."""
-    devices = read(connection, Device, "device")
-    squares = grouped(read(connection, Square, "map_cell"), lambda row: row.device)
-    sizes = {name: {row.size_class for row in rows} for name, rows in squares.items()}
-    cells = grouped(read(connection, Cell, "cell"), lambda row: row.device)
-    failures = grouped(_failures(connection), lambda row: row.device)
-    newest = grouped(read(connection, Overview, "newest"), lambda row: row.device)
-    yield render(
-        "devices.md.jinja",
-        path="devices/index.md",
-        site=site,
-        devices=devices,
-        tallies={device.device: tally(cells[device.device]) for device in devices},
+    """One page per device."""
+    squares = grouped(
+        (row for row in read(connection, "map_cell") if row.tier == "measured"),
+        attrgetter("device"),
     )
-    for device in devices:
+    parts = _parts(connection, "device")
+    for device in read(connection, "device"):
+        lines = by_task(squares[device.device])
         yield render(
             "device.md.jinja",
             path=device_path(device.device),
             site=site,
-            figures=(
-                figure(connection, "device_map", device=device.device),
-                figure(connection, "verification_curve", device=device.device),
-            ),
+            figures=(figure(connection, "verification_curve", device=device.device),),
             device=device,
             title=plain(device.device_label),
-            commands=commands,
-            sizes=len(sizes.get(device.device, ())),
-            best=best_settings(cells[device.device]),
-            cells=cells[device.device],
-            failures=failures[device.device],
-            newest=newest[device.device],
+            drawings=tuple(draw(lines, layout, MAP) for layout in (LOW, NARROW) if lines),
+            squares=tuple(square for line in lines for square in line.squares),
+            caption=best_case(lines),
+            **{name: rows[device.device] for name, rows in parts.items()},
         )
 
 
 def target_pages(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Page]:
-    """The index of target models and one page per target."""
-    targets = read(connection, Target, "target")
-    cells = grouped(read(connection, Cell, "cell"), lambda row: row.target)
-    failures = grouped(_failures(connection), lambda row: row.target)
-    newest = grouped(read(connection, Overview, "newest"), lambda row: row.target)
-    yield render(
-        "models.md.jinja",
-        path="models/index.md",
-        site=site,
-        targets=targets,
-        tallies={target.target: tally(cells[target.target]) for target in targets},
-    )
-    for target in targets:
+    """One page per target model."""
+    parts = _parts(connection, "target")
+    for target in read(connection, "target"):
         yield render(
             "target.md.jinja",
             path=target_path(target.target),
             site=site,
             target=target,
             title=plain(target.target_label),
-            commands=commands,
-            best=best_settings(cells[target.target]),
-            cells=cells[target.target],
-            failures=failures[target.target],
-            newest=newest[target.target],
+            **{name: rows[target.target] for name, rows in parts.items()},
         )
 
 
-def tally(cells: tuple[Cell, ...]) -> dict[str, int]:
-    """Measured cells of single tasks by verdict, and how many there are."""
-    single = [cell for cell in cells if cell.tier == "measured" and cell.task_name]
+def _parts(
+    connection: duckdb.DuckDBPyConnection, kind: str
+) -> dict[str, Mapping[str, tuple[Row, ...]]]:
+    """What the pages of devices and of targets show, each by the name of its device or target.
+
+    Failures are those of submissions that count; a withdrawn one shows its own on its own page.
+    """
+    of = attrgetter(kind)
     return {
-        "helps": sum(cell.verdict == "helps" for cell in single),
-        "hurts": sum(cell.verdict == "hurts" for cell in single),
-        "failed": sum(cell.verdict == "failed" for cell in single),
-        "all": len(single),
+        "best": grouped(read(connection, "best_settings", place=kind), of),
+        "cells": grouped(read(connection, "cell"), of),
+        "failures": grouped((row for row in read(connection, "failure") if row.counted), of),
+        "newest": grouped(read(connection, "newest"), of),
     }
-
-
-def best_settings(cells: tuple[Cell, ...]) -> tuple[Cell, ...]:
-    """For each task that was measured, the cell with the highest speedup, fastest task first."""
-    measured = [cell for cell in cells if cell.tier == "measured" and cell.speedup is not None]
-    by_task = grouped(measured, lambda cell: cell.task)
-    best = [max(rows, key=_speed) for task, rows in by_task.items() if task != "all"]
-    return tuple(sorted(best, key=_speed, reverse=True))
-
-
-def _speed(cell: Cell) -> tuple[float, str]:
-    return (cell.speedup or 0.0, cell.cell)
-
-
-def _failures(connection: duckdb.DuckDBPyConnection) -> tuple[FailureLine, ...]:
-    """The failures of submissions that count; a withdrawn one shows its own on its own page."""
-    return tuple(row for row in read(connection, FailureLine, "failure") if row.counted)

@@ -1,10 +1,8 @@
-"""How do we know that the harness is right? Figures of the benches, each with its command.
+"""The page Proofs: how the harness is checked, with figures of the benches and their commands.
 
 The benches write `site_src/design/data/*.json`, and `proofs.toml` says what of it is shown. A file
 that is not there has no section: the page shows what was run, never what should be.
 """
-
-from __future__ import annotations
 
 import json
 import tomllib
@@ -96,7 +94,9 @@ def _rows(
     elif isinstance(found, dict):
         yield from ({"name": key, **row} for key, row in sorted(found.items()))
     elif isinstance(found, list):
-        yield from (row for row in found if all(row.get(key) in kept for key, kept in only.items()))
+        yield from (
+            row for row in found if all(row.get(key) in chosen for key, chosen in only.items())
+        )
 
 
 def _printed(value: object, words: str, names: dict[str, str]) -> str:

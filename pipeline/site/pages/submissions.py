@@ -1,156 +1,116 @@
-"""What does one submission say? One page each, and the list of them all."""
+"""A page for each submission, the list of them all, and those that do not count."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from operator import attrgetter
 
 import duckdb
 
 from pipeline.site.pages import commands
-from pipeline.site.pages.cells import Overview
-from pipeline.site.pages.drawing import Curve, Whisker, curve, whisker
-from pipeline.site.pages.environment import gib, plain, render
-from pipeline.site.pages.figures import figure
-from pipeline.site.pages.model import (
-    Page,
-    Site,
-    address_of,
-    device_path,
-    file_path,
-    submission_path,
-)
-from pipeline.site.pages.rows import by_submission, read
-from pipeline.site.pages.submission_rows import (
-    Arm,
-    DraftingCost,
-    Estimate,
-    Failure,
-    Flag,
-    Gpu,
-    ProbePoint,
-    Setup,
-    Snapshot,
-    Standing,
-    Submission,
-)
+from pipeline.site.pages.drawing import Curve, curve
+from pipeline.site.pages.environment import figure, gib, plain, render
+from pipeline.site.pages.model import Page, Site, submission_path
+from pipeline.site.rows import Row, grouped, read
 from schemas.vocabulary import TASKS, say
 
 PLOT_WIDTH, PLOT_HEIGHT = 560.0, 180.0
 UNCOUNTED_PATH = "submissions/uncounted.md"
+# What a submission has several rows of: the name in the template and the table or query.
+PARTS = {
+    "gpus": "gpu",
+    "arms": "submission_arms",
+    "estimates": "estimate",
+    "flags": "flag",
+    "failures": "failure",
+    "probe": "probe_point",
+    "drafting": "drafting_cost",
+    "snapshots": "environment",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judged:
-    """One arm with all that is said about it; `overall` is over all tasks, `tasks` one by one."""
+    """One arm with its estimates: `overall` is over all tasks, `tasks` one by one."""
 
-    arm: Arm
-    overall: Estimate | None
-    tasks: tuple[Estimate, ...]
+    arm: Row
+    overall: Row | None
+    tasks: tuple[Row, ...]
 
     @property
-    def rows(self) -> tuple[Estimate, ...]:
+    def rows(self) -> tuple[Row, ...]:
         """What the arm's table shows: the overall figure first, if there is one."""
         return ((self.overall,) if self.overall else ()) + self.tasks
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """Everything about one submission that its page shows."""
+    """Everything about one submission that its page shows; `parts` are the rows of `PARTS`."""
 
-    submission: Submission
-    setup: Setup
-    standing: Standing
-    gpus: tuple[Gpu, ...]
-    arms: tuple[Arm, ...]
-    judged: tuple[Judged, ...]
-    flags: tuple[Flag, ...]
-    failures: tuple[Failure, ...]
-    curve: Curve | None
-    probe: tuple[ProbePoint, ...]
-    drafting: tuple[DraftingCost, ...]
-    snapshots: tuple[Snapshot, ...]
+    submission: Row
+    setup: Row
+    standing: Row
+    parts: Mapping[str, tuple[Row, ...]]
 
     @property
-    def device_address(self) -> str:
-        return address_of(device_path(self.setup.device))
+    def title(self) -> str:
+        """What was measured on what, fit for a title."""
+        row, device = self.submission, self.setup.device_label
+        return plain(f"{row.target_name} {row.quantisation} on {device}, {row.backend}")
 
     @property
-    def file_address(self) -> str:
-        return file_path(self.submission.file)
+    def curve(self) -> Curve | None:
+        """The verification curve; one point is none."""
+        pairs = [(point.width, point.step_ms) for point in self.parts["probe"]]
+        return curve(pairs, width=PLOT_WIDTH, height=PLOT_HEIGHT) if len(pairs) > 1 else None
 
 
 def submission_pages(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Page]:
     """The index of submissions and one page per submission."""
     everything = tuple(evidence(connection))
+    uncounted = tuple(each for each in everything if not each.standing.counted)
     yield render(
         "submissions.md.jinja",
         path="submissions/index.md",
         site=site,
-        rows=read(connection, Overview, "newest"),
-        uncounted=sum(1 for each in everything if not each.standing.counted),
+        rows=read(connection, "newest"),
+        uncounted=len(uncounted),
     )
-    yield render(
-        "uncounted.md.jinja",
-        path=UNCOUNTED_PATH,
-        site=site,
-        rows=tuple(each for each in everything if not each.standing.counted),
-        title_of=title_of,
-        address_of_submission=lambda name: address_of(submission_path(name)),
-    )
+    yield render("uncounted.md.jinja", path=UNCOUNTED_PATH, site=site, rows=uncounted)
     for each in everything:
         name = each.submission.submission
+        judged = tuple(judge(each.parts["arms"], each.parts["estimates"]))
         yield render(
             "submission.md.jinja",
             path=submission_path(name),
             site=site,
             it=each,
-            figures=(
-                figure(connection, "submission_tasks", submission=each.submission.submission),
-            ),
-            title=title_of(each),
-            commands=commands,
-            settings=tuple(settings(each)),
-            address_of_submission=lambda name: address_of(submission_path(name)),
-            whisker_of=whisker_of,
+            judged_arms=judged,
+            figures=(figure(connection, "submission_tasks", submission=name),),
+            settings=tuple(settings(each, judged)),
             plot=(PLOT_WIDTH, PLOT_HEIGHT),
             facts=tuple(machine_facts(each)),
             engine_facts=tuple(engine_facts(each.submission)),
+            **each.parts,
         )
 
 
 def evidence(connection: duckdb.DuckDBPyConnection) -> Iterator[Evidence]:
     """What is known about each submission, newest first."""
-    gpus = by_submission(read(connection, Gpu, "gpu"))
-    arms = by_submission(read(connection, Arm, "arm"))
-    estimates = by_submission(read(connection, Estimate, "estimate"))
-    flags = by_submission(read(connection, Flag, "flag"))
-    failures = by_submission(read(connection, Failure, "failure"))
-    probes = by_submission(read(connection, ProbePoint, "probe_point"))
-    drafting = by_submission(read(connection, DraftingCost, "drafting_cost"))
-    snapshots = by_submission(read(connection, Snapshot, "environment"))
-    standings = {row.submission: row for row in read(connection, Standing, "standing")}
-    setups = {setup.submission: setup for setup in read(connection, Setup, "setup")}
-    listed = sorted(read(connection, Submission, "submission"), key=lambda row: row.submission)
-    for row in sorted(listed, key=lambda row: row.measured_until, reverse=True):
-        name = row.submission
+    of = attrgetter("submission")
+    parts = {name: grouped(read(connection, table), of) for name, table in PARTS.items()}
+    standings = {row.submission: row for row in read(connection, "standing")}
+    setups = {row.submission: row for row in read(connection, "setup")}
+    listed = sorted(read(connection, "submission"), key=of)
+    for row in sorted(listed, key=attrgetter("measured_until"), reverse=True):
         yield Evidence(
             submission=row,
-            setup=setups[name],
-            standing=standings[name],
-            gpus=gpus[name],
-            arms=arms[name],
-            judged=tuple(judge(arms[name], estimates[name])),
-            flags=flags[name],
-            failures=failures[name],
-            curve=_curve(probes[name]),
-            probe=probes[name],
-            drafting=drafting[name],
-            snapshots=snapshots[name],
+            setup=setups[row.submission],
+            standing=standings[row.submission],
+            parts={name: rows[row.submission] for name, rows in parts.items()},
         )
 
 
-def judge(arms: tuple[Arm, ...], estimates: tuple[Estimate, ...]) -> Iterator[Judged]:
+def judge(arms: tuple[Row, ...], estimates: tuple[Row, ...]) -> Iterator[Judged]:
     """Each arm that is compared with a baseline, with its estimates."""
     for arm in arms:
         own = [row for row in estimates if row.arm == arm.arm]
@@ -162,40 +122,22 @@ def judge(arms: tuple[Arm, ...], estimates: tuple[Estimate, ...]) -> Iterator[Ju
             )
 
 
-def settings(it: Evidence) -> Iterator[tuple[Judged, commands.Setting]]:
+def settings(
+    it: Evidence, judged_arms: tuple[Judged, ...]
+) -> Iterator[tuple[Judged, commands.Setting]]:
     """The arms that speculate, each with what it takes to run it again."""
     row = it.submission
-    for judged in it.judged:
+    for judged in judged_arms:
         if judged.arm.role == "speculation":
-            yield (
-                judged,
-                commands.Setting(
-                    target=f"{row.target_name} {row.quantisation}",
-                    draft=judged.arm.draft_label,
-                    method=judged.arm.method,
-                    depth=judged.arm.depth,
-                    engine=it.setup.engine_label,
-                    concurrency=judged.arm.concurrency,
-                ),
+            setting = commands.Setting(
+                target=f"{row.target_name} {row.quantisation}",
+                draft=judged.arm.draft_label,
+                method=judged.arm.method,
+                depth=judged.arm.depth,
+                engine=it.setup.engine_label,
+                concurrency=judged.arm.concurrency,
             )
-
-
-def title_of(it: Evidence) -> str:
-    """What was measured on what, fit for a title."""
-    row = it.submission
-    return plain(f"{row.target_name} {row.quantisation} on {it.setup.device_label}, {row.backend}")
-
-
-def whisker_of(row: Estimate) -> Whisker | None:
-    """Where an estimate's interval is drawn."""
-    return whisker(row.interval_low, row.speedup, row.interval_high)
-
-
-def _curve(points: tuple[ProbePoint, ...]) -> Curve | None:
-    if len(points) < 2:  # noqa: PLR2004 - one point is no curve
-        return None
-    pairs = [(point.width, point.step_ms) for point in points]
-    return curve(pairs, width=PLOT_WIDTH, height=PLOT_HEIGHT)
+            yield judged, setting
 
 
 def machine_facts(it: Evidence) -> Iterator[tuple[str, str]]:
@@ -204,7 +146,7 @@ def machine_facts(it: Evidence) -> Iterator[tuple[str, str]]:
     cores = f"({row.cpu_logical_cores} logical cores)" if row.cpu_logical_cores else None
     yield "Processor", _words(row.cpu_name, cores)
     yield "Main memory", _words(gib(row.ram_mib) if row.ram_mib else None, row.ram_type)
-    for gpu in it.gpus:
+    for gpu in it.parts["gpus"]:
         parts = (
             gpu.name,
             gib(gpu.vram_mib) if gpu.vram_mib else None,
@@ -224,7 +166,7 @@ def machine_facts(it: Evidence) -> Iterator[tuple[str, str]]:
             yield label, "yes" if state else "no"
 
 
-def engine_facts(row: Submission) -> Iterator[tuple[str, str]]:
+def engine_facts(row: Row) -> Iterator[tuple[str, str]]:
     """What is known about the engine, the models and the settings, as label and words."""
     yield "Engine", " ".join(filter(None, (row.engine_name, row.engine_version, row.engine_commit)))
     yield "Runner", " ".join(filter(None, (row.runner, row.package_version)))
@@ -232,8 +174,7 @@ def engine_facts(row: Submission) -> Iterator[tuple[str, str]]:
     yield "Target", " ".join(filter(None, (row.target_name, row.quantisation)))
     if row.target_sha256:
         yield "SHA-256 of the weights", row.target_sha256
-    context = f"{row.context_tokens} tokens" if row.context_tokens else say.UNKNOWN
-    yield "Context", context
+    yield "Context", f"{row.context_tokens} tokens" if row.context_tokens else say.UNKNOWN
     longest = f"{row.max_output_tokens} tokens" if row.max_output_tokens else say.UNKNOWN
     yield "Longest output", longest
     yield "Suite", f"{row.suite} {row.suite_version}"

@@ -1,4 +1,4 @@
-"""When does speculation pay? The textbook's form with its costs, drawn over the depth.
+"""The page How it works: when speculation pays, by the textbook's formula with its costs.
 
 With an acceptance of alpha per token, each independent of the last, a draft of gamma tokens yields
 `E = (1 - alpha^(gamma+1)) / (1 - alpha)` tokens a round (Leviathan et al. 2023, equation 1). A
@@ -6,8 +6,6 @@ round costs `R = gamma c + T(gamma+1)`, drafting plus one verification step; her
 every further token. The speedup is `E / R`. `site_src/assets/javascripts/whatif.js` computes the
 same.
 """
-
-from __future__ import annotations
 
 from dataclasses import dataclass
 

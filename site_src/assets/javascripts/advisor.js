@@ -1,84 +1,11 @@
-// What speedup is to be expected? The arithmetic of pipeline/site/advice/answer.py, on the page.
-// log speedup = log tokens per round − log round cost, each from the nearest pool with a vote.
+// The advisor's form: what speedup to expect of a visitor's choices, and why.
 "use strict";
 
+import { answers, key } from "./arithmetic.js";
 import { UNKNOWN, count, interval, number, percent, times } from "./say.js";
 
 (() => {
-  const NEAREST = 3;
   const FIELDS = ["device", "backend", "model", "task", "method"];
-  const key = (...words) => words.filter((word) => word !== null && word !== undefined).join("|");
-  const depthWord = (choice) => (choice.depth === null ? null : `n${choice.depth}`);
-
-  // ---- arithmetic -----------------------------------------------------------------------------
-  const costKeys = (question, choice) => {
-    const { device, backend, model, memory, size } = question;
-    const how = [choice.method, depthWord(choice), choice.scope === "all" ? "all" : question.task];
-    const keys = [];
-    if (model && choice.draft) {
-      const pair = key(backend, model.target, model.quantisation, choice.draft, ...how);
-      if (device) keys.push(["cost-pair", key(device, pair)]);
-      if (choice.draft_label) keys.push(["cost-draft", pair]);
-    }
-    if (device) keys.push(["cost-device", key(device, backend, size, ...how)]);
-    if (memory) keys.push(["cost-memory", key(memory, backend, size, ...how)]);
-    keys.push(["cost-backend", key(backend, size, ...how)]);
-    return keys;
-  };
-
-  const yieldKeys = (question, choice) => {
-    const how = [choice.method, depthWord(choice), question.task];
-    const keys = question.model && choice.draft ? [["yield-pair", key(question.model.target, choice.draft, ...how)]] : [];
-    return [...keys, ["yield-method", key(...how)]];
-  };
-
-  const first = (known, keys) => {
-    const found = keys.find(([level, rest]) => Object.hasOwn(known.pools, `${level}|${rest}`));
-    return found && { level: found[0], pool: known.pools[`${found[0]}|${found[1]}`] };
-  };
-
-  const halfWidth = (known, choice, parts) => {
-    const spreads = parts.map((part) => known.spreads[`${part.level}|${choice.method}`]);
-    if (spreads.some((spread) => !spread)) return null;
-    const variance = parts.reduce((sum, part, at) => sum + spreads[at].variance * (1 + 1 / part.pool.votes), 0);
-    return known.reaches[Math.min(...spreads.map((spread) => spread.freedom))] * Math.sqrt(variance);
-  };
-
-  const measuredKey = ({ device, backend, model, task }, choice) =>
-    device && model && choice.draft ? key(device, backend, model.target, model.quantisation, choice.draft, choice.method, depthWord(choice), task) : "";
-
-  const answer = (known, question, choice) => {
-    const cost = first(known, costKeys(question, choice));
-    const gain = first(known, yieldKeys(question, choice));
-    if (!cost || !gain) return null;
-    const middle = gain.pool.mean - cost.pool.mean;
-    const half = halfWidth(known, choice, [cost, gain]);
-    return {
-      choice,
-      speedup: Math.exp(middle),
-      low: half === null ? null : Math.exp(middle - half),
-      high: half === null ? null : Math.exp(middle + half),
-      roundCost: Math.exp(cost.pool.mean),
-      tokensPerRound: Math.exp(gain.pool.mean),
-      cost,
-      gain,
-      nearest: [...new Set([...cost.pool.nearest, ...gain.pool.nearest])].slice(0, NEAREST),
-      error: known.errors[`${cost.level}|${gain.level}`] ?? null,
-      anyError: known.errors[""] ?? null,
-      measured: known.measured[measuredKey(question, choice)] ?? null,
-    };
-  };
-
-  const answers = (known, question) => {
-    const pairs = known.choices.filter((choice) => question.model && choice.targets.includes(question.model.target));
-    const covered = new Set(pairs.map((choice) => key(choice.method, choice.depth)));
-    const others = known.choices.filter((choice) => choice.draft === null && !covered.has(key(choice.method, choice.depth)));
-    return [...pairs, ...others]
-      .filter((choice) => question.method === "any" || choice.method === question.method)
-      .map((choice) => answer(known, question, choice))
-      .filter(Boolean)
-      .sort((a, b) => b.speedup - a.speedup);
-  };
 
   // ---- words ----------------------------------------------------------------------------------
   const range = (low, high) => (low === null ? "" : ` ${interval(low, high)}`);
@@ -92,9 +19,9 @@ import { UNKNOWN, count, interval, number, percent, times } from "./say.js";
 
   const why = (known, question, found, levels) => {
     const { device, backend, model } = question;
-    const width = found.choice.depth + 1;
-    const step = device && model ? known.steps[key(device, backend, model.target, model.quantisation, width)] : undefined;
-    const verification = step === undefined ? "" : `Verification of ${width} tokens costs ${number(step, 2)} single steps on this device. `;
+    const { depth } = found.choice; // a draft of so many tokens is checked in a step that is one wider
+    const step = device && model ? known.steps[key(device, backend, model.target, model.quantisation, depth + 1)] : undefined;
+    const verification = step === undefined ? "" : `Checking a ${depth}-token draft takes as long as generating ${number(step, 2)} tokens on this device. `;
     const task = known.tasks.find(([name]) => name === question.task)[1];
     return (
       `${verification}A round costs ${number(found.roundCost, 2)} plain tokens (${machines(found.cost.pool.votes)}: ${levels[found.cost.level]}); ` +
@@ -111,13 +38,8 @@ import { UNKNOWN, count, interval, number, percent, times } from "./say.js";
     return `${kind} were off by ${percent(error.median_error, 1)} in the median, nine of ten by less than ${percent(error.high_error, 1)} (${error.predictions} predictions, each of ${machines(error.voters)} from the others).${held}`;
   };
 
-  const command = (words, question, choice) => {
-    const { draft: needed, runners } = words.methods[choice.method];
-    const model = question.model ? question.model.word : "TARGET";
-    const draft = needed === "required" ? ` --draft ${choice.draft_word ?? "DRAFT"}.gguf` : "";
-    const depth = choice.depth === null ? "" : `:n_max=${choice.depth}`;
-    return runners.includes(words.default_runner) ? `python -m harness run --target ${model}.gguf${draft} --method ${choice.method}${depth} --tasks ${question.task}` : null;
-  };
+  // The line was made with the site, but for the words TARGET and TASK.
+  const command = ({ model, task }, choice) => choice.command && (model ? choice.command.replace("TARGET.gguf", model.file) : choice.command).replace(/TASK$/, task);
 
   // ---- page -----------------------------------------------------------------------------------
   const el = (tag, name, ...children) => {
@@ -149,7 +71,7 @@ import { UNKNOWN, count, interval, number, percent, times } from "./say.js";
     const figure = (words, [speedup, low, high], ...rest) => el("p", "dm-advice__figure", `${words} `, el("strong", "", times(speedup)), el("span", "dm-interval", range(low, high)), " ", ...rest);
     if (found.measured) card.append(figure("Measured here:", found.measured));
     card.append(
-      figure("Predicted for one more machine:", [found.speedup, found.low, found.high], pill(page.words, found)),
+      figure("Expect on yours:", [found.speedup, found.low, found.high], pill(page.words, found)),
       el("p", "dm-advice__method", `with ${method(found.choice)}`),
       el("p", "", why(known, question, found, page.levels)),
       el("p", "dm-soft dm-small", past(found)),
@@ -192,7 +114,7 @@ import { UNKNOWN, count, interval, number, percent, times } from "./say.js";
   const show = (known, question, page) => {
     const found = answers(known, question);
     if (!found.length) {
-      page.out.replaceChildren(el("p", "dm-advice__none", el("strong", "", "Not measured. "), "Nobody has measured this size of model through this backend together with this task and method. Nothing near enough to predict from."));
+      page.out.replaceChildren(el("p", "dm-advice__none", el("strong", "", "Not measured. "), "Nobody has measured this size of model through this backend together with this task and method. Nothing is near enough to predict from."));
       return;
     }
     page.out.replaceChildren(headline(known, question, found[0], page), ...(found.length > 1 ? [table(found, page)] : []));
@@ -217,7 +139,7 @@ import { UNKNOWN, count, interval, number, percent, times } from "./say.js";
   // cards were measured through come first, the most used one on top, then those of other cards.
   const offerBackends = (known, form) => {
     const [kind, device] = form.elements.device.value.split(":");
-    const backendsOf = (wanted) => known.devices.filter(wanted).flatMap((each) => each.backends);
+    const backendsOf = (chosen) => known.devices.filter(chosen).flatMap((each) => each.backends);
     const usual = backendsOf(kind === "device" ? (each) => each.id === device : (each) => each.memory === Number(device));
     const others = kind === "device" ? [] : backendsOf((each) => each.memory !== null || device === "0").sort();
     const often = (backend) => usual.filter((each) => each === backend).length;

@@ -1,13 +1,12 @@
-// How do cells leave the page as text? As CSV, as Markdown, as a command that measures one again.
+// Cells as text: CSV, Markdown, and the command that measures one again.
 "use strict";
 
-import { engineKey, key, label, page, printed } from "./cells.js";
+import { key, label, page, printed } from "./cells.js";
 import { TIMES, UNKNOWN, interval as printedInterval } from "./say.js";
 
 const MARKDOWN_ROWS = 200;
 // The same as in the CSV files: also behind spaces, and in full width.
 const FORMULA = /^[\t\r]|^\s*[=+\-@\uff1d\uff0b\uff0d\uff20]/;
-const NOT_A_WORD = /[^A-Za-z0-9._]+/g;
 
 const figureColumn = (name) => (cells, row) => printed(cells, name, row) ?? "";
 const percentColumn = (cells, row) => {
@@ -79,8 +78,8 @@ export const interval = (cells, row) => {
 
 export const method = (cells, row) => {
   const depth = key(cells, "depth", row);
-  const crowd = key(cells, "crowd", row);
-  return label(cells, "method", row) + (depth === "none" ? "" : ` · depth ${depth}`) + (crowd === "1" ? "" : ` · ${crowd} at once`);
+  const concurrency = key(cells, "crowd", row);
+  return label(cells, "method", row) + (depth === "none" ? "" : ` · depth ${depth}`) + (concurrency === "1" ? "" : ` · ${concurrency} at once`);
 };
 
 export const markdown = (cells, rows, address) => {
@@ -96,32 +95,5 @@ export const markdown = (cells, rows, address) => {
   return `${lines.join("\n")}\n\n${more}Source: <${address}>\n`;
 };
 
-// A name as one word of a command line: nothing in it means anything to a shell.
-const word = (text) => text.replace(NOT_A_WORD, "-").replace(/^-+|-+$/g, "") || "MODEL";
-
-// How the harness reaches the engine that a cell was measured with.
-const runner = ({ methods, runners }, engine, way) => {
-  const all = Object.values(runners);
-  const labelled = all.filter((each) => each.engine_label);
-  const own = labelled.find((each) => engineKey(each) === engine);
-  if (own) return own.options;
-  // An imported figure of llama.cpp: whichever of its runners has the method.
-  if (engine === "llama.cpp") return (labelled.find(({ id }) => methods[way].runners.includes(id)) ?? labelled.at(-1)).options;
-  return all.find((each) => each.behind_servers).options;
-};
-
-export const command = (cells, row) => {
-  const depth = key(cells, "depth", row);
-  const task = key(cells, "task", row);
-  const draft = label(cells, "draft", row);
-  const parts = ["python -m harness run", `--target ${word(`${label(cells, "target", row)}-${key(cells, "quant", row)}`)}.gguf`];
-  if (draft) parts.push(`--draft ${word(draft.replace(/ (?=[^ ]*$)/, "-"))}.gguf`);
-  const way = key(cells, "method", row);
-  if (cells.words.methods[way].runners.length) parts.push(`--method ${way}${depth === "none" ? "" : `:n_max=${depth}`}`);
-  const reached = runner(cells.words, key(cells, "engine", row), way);
-  if (reached) parts.push(reached);
-  const crowd = key(cells, "crowd", row);
-  if (crowd !== "1") parts.push(`--concurrency ${crowd}`);
-  if (task !== "all") parts.push(`--tasks ${task}`);
-  return parts.join(" ");
-};
+// The line that measures a cell again: the words were made with the site.
+export const command = (cells, row) => key(cells, "command", row) + cells.facets.task.options[cells.facets.task.index[row]];

@@ -1,4 +1,4 @@
-// What is in the file of all cells, and which rows does a choice leave? Data only, no page.
+// The file of all cells, and the rows that a choice leaves. Data only, no page.
 "use strict";
 
 const FORMAT = "draftmap-explore";
@@ -16,19 +16,16 @@ const read = async (url, name) => {
 
 export const load = async ({ cells, vocabulary }) => {
   const [file, words] = await Promise.all([read(cells, "cells"), read(vocabulary, "words")]);
-  return { ...decode(file), words, usualEngine: engineKey(words.runners[words.default_runner]) };
+  return { ...decode(file), words, usualEngine: words.runners[words.default_runner].engine_label.replaceAll(" ", "-") };
 };
-
-// An engine as the facet has it: its label without spaces.
-export const engineKey = (runner) => runner.engine_label?.replaceAll(" ", "-");
 
 // Typed arrays: a filter reads 50,000 small numbers per column, not 50,000 objects.
 export const decode = (file) => {
   if (file.format !== FORMAT || file.version !== VERSION) throw new Error("the file of the cells has another format");
   const facets = {};
-  for (const [name, { keys, labels = keys, pages, index }] of Object.entries(file.facets)) {
+  for (const [name, { keys, labels = keys, pages, options, index }] of Object.entries(file.facets)) {
     const numbers = new Map(keys.map((key, number) => [key, number]));
-    facets[name] = { keys, labels, pages, numbers, index: Uint32Array.from(index), words: labels.map((label) => String(label).toLowerCase()) };
+    facets[name] = { keys, labels, pages, options, numbers, index: Uint32Array.from(index), words: labels.map((label) => String(label).toLowerCase()) };
   }
   const figures = {};
   for (const [name, { digits, spare, values }] of Object.entries(file.figures)) {

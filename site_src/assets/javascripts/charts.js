@@ -1,4 +1,4 @@
-// How does a picture of a chart become interactive? When it comes near the viewport, and only then.
+// Make the picture of a chart interactive when it comes near the viewport, and only then.
 "use strict";
 
 (() => {
@@ -33,7 +33,6 @@
       style: { reference: { stroke: colour("--dm-ink") }, halo: { stroke: colour("--dm-card"), strokeWidth: 4, strokeJoin: "round" } },
       title: { color: colour("--dm-ink") },
       axis: { ...words, ...sizes, titleFontWeight: "normal", labelLimit: Math.min(320, width * SHARE_OF_LABELS), gridOpacity: 0.6, gridColor: colour("--dm-line"), domainColor: colour("--dm-line"), tickColor: colour("--dm-line") },
-      range: { diverging: ["loss", "zero", "gain"].map((end) => colour(`--dm-map-${end}`)) },
       header: words,
       legend: { ...words, ...sizes, orient: "top", columns: Math.max(1, Math.floor(width / LEGEND_ENTRY_PX)) },
     };

@@ -1,4 +1,4 @@
-// Which of two settings is better, task by task? Two places (device and backend), or two arms.
+// Compare two settings task by task: two places (device and backend), or two arms.
 // A side is `a` or `b` in the address: a setup, or a place when everything in common is compared.
 "use strict";
 
@@ -75,7 +75,7 @@ class Compare {
     return this.places.has(name) ? { place: name, setup: null } : null;
   }
 
-  // What to put beside a side that stands alone: the same on the nearest place, else another arm.
+  // What to compare with a side that stands alone: the same on the nearest place, else another arm.
   completed({ a, b }) {
     if (a && b) return { a, b };
     if (b) return { a: this.opposite(b), b };

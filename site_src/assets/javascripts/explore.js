@@ -1,4 +1,4 @@
-// Which cells does the reader want to see? The page Explore: filters, order, address, copies.
+// The page Explore: filters, order, address, copies.
 // Text nodes only; a value from the address counts only if the data has it. The words are not
 // called `q` there: that name opens the search of the theme.
 "use strict";
@@ -194,7 +194,8 @@ class Explore {
     for (const row of rows) totals[keys[index[row]]]++;
     const { verdicts } = this.cells.words;
     const share = (verdict) => `${percent((totals[verdict] ?? 0) / rows.length)} ${verdicts[verdict].share}`;
-    const shares = rows.length ? `: ${share("hurts")}, ${share("helps")}` : ". Take a filter away to see more";
+    const narrowed = Object.keys(this.choices).length || this.form.elements.words.value.trim();
+    const shares = rows.length ? `: ${share("hurts")}, ${share("helps")}` : narrowed ? ". Clear a filter to see more" : "";
     this.part("count").textContent = `${figure(rows.length, 0)} of ${figure(this.total, 0)} cells${shares}.`;
     const inOrder = new Set(["hurts", ...Object.keys(verdicts)]); // losses first
     const present = [...inOrder].filter((verdict) => totals[verdict]);

@@ -1,5 +1,5 @@
-// Which map is shown? The one that the switch, or the query string, asks for. Each choice is a
-// finished piece of the page, made at build time; without JavaScript the opening map stays.
+// Show the map that the switch, or the query string, asks for. Each choice is a finished piece of
+// the page, made at build time; without JavaScript the opening map stays.
 "use strict";
 
 (() => {
@@ -17,16 +17,16 @@
 
   const show = async (figure, form) => {
     const { task, method } = chosen(form);
-    figure.dataset.wanted = `${task}--${method}`;
-    const answer = await fetch(`${figure.dataset.folder}${figure.dataset.wanted}.html`);
+    figure.dataset.chosen = `${task}--${method}`;
+    const answer = await fetch(`${figure.dataset.folder}${figure.dataset.chosen}.html`);
     const text = await answer.text();
-    if (!answer.ok || figure.dataset.wanted !== `${task}--${method}`) return; // a later choice came
+    if (!answer.ok || figure.dataset.chosen !== `${task}--${method}`) return; // a later choice came
     const piece = new DOMParser().parseFromString(text, "text/html");
     for (const part of PARTS) {
       const target = figure.querySelector(`[data-part="${part}"]`);
       target.replaceChildren(...piece.querySelector(`[data-part="${part}"]`).childNodes);
     }
-    figure.dataset.shown = figure.dataset.wanted;
+    figure.dataset.shown = figure.dataset.chosen;
   };
 
   const remember = (form) => {

@@ -1,5 +1,5 @@
-// How can a reader order, narrow and, on a phone, read a table? By its headings and by a filter
-// field; a narrow screen shows lines as cards, so each figure gets its heading. Text only.
+// Tables that are sorted by their headings and narrowed by a filter field. A narrow screen shows
+// lines as cards, so each figure gets its heading. Text only.
 "use strict";
 
 (() => {
@@ -24,10 +24,10 @@
   };
 
   const filter = (table, words) => {
-    const wanted = words.toLowerCase().split(/\s+/).filter(Boolean);
+    const parts = words.toLowerCase().split(/\s+/).filter(Boolean);
     for (const row of table.tBodies[0].rows) {
       const text = row.textContent.toLowerCase();
-      row.hidden = !wanted.every((word) => text.includes(word));
+      row.hidden = !parts.every((word) => text.includes(word));
     }
   };
 

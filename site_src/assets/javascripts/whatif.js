@@ -1,16 +1,12 @@
-// When does speculation pay? The drawing of pipeline/site/pages/what_if.py, for other settings.
+// The drawing of pipeline/site/pages/what_if.py for other settings.
 "use strict";
 
+import { ceiling, roundCost, speedup, tokensPerRound } from "./arithmetic.js";
 import { count, number, times } from "./say.js";
 
 (() => {
   const WIDTH = 600;
   const HEIGHT = 260;
-
-  const tokensPerRound = (acceptance, depth) => (acceptance >= 1 ? depth + 1 : (1 - acceptance ** (depth + 1)) / (1 - acceptance));
-  const roundCost = (settings, depth) => depth * settings.draft_cost + 1 + settings.verify_cost * depth;
-  const speedup = (settings, depth) => tokensPerRound(settings.acceptance, depth) / roundCost(settings, depth);
-  const ceiling = (settings, depth) => (depth + 1) / roundCost(settings, depth);
 
   const draw = (figure, settings) => {
     const { top, deepest } = figure.dataset;

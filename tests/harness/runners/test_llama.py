@@ -14,7 +14,8 @@ from harness.models.resolve import resolve
 from harness.runners.base import Failure, Generation, PreparedArm, Request
 from harness.runners.inprocess.isolated import Isolated
 from harness.runners.inprocess.session import LlamaCppPython
-from schemas.submission import DraftModel, Ngram, Oracle
+from schemas.method import NgramCache
+from schemas.submission import DraftModel, Oracle
 from tests.harness.campaigns import BASELINE, DRAFT, LOOKUP, campaign
 
 if TYPE_CHECKING:
@@ -209,9 +210,7 @@ def test_the_baseline_agrees_with_the_bindings_own_greedy_decoding(
 
 
 def test_a_method_that_needs_a_server_is_refused_in_one_line(plan: Campaign) -> None:
-    arm = ArmPlan(
-        id="cache", role="speculation", method=Ngram(type="ngram-cache"), baseline="baseline"
-    )
+    arm = ArmPlan(id="cache", role="speculation", method=NgramCache(), baseline="baseline")
     opened = LlamaCppPython().open(dataclasses.replace(plan, arms=(BASELINE, arm)))
 
     with pytest.raises(BadInputError, match="no method ngram-cache; use a server runner"):

@@ -9,7 +9,8 @@ from harness.campaign.model import ArmPlan
 from harness.runners.base import Failure
 from harness.runners.llama_server.arguments import arguments
 from harness.runners.llama_server.binary import Abilities, read_help, without_places
-from schemas.submission import DraftHead, DraftModel, Method, Ngram, NoSpeculation, PromptLookup
+from schemas.method import Mtp, NgramMod, NgramSimple
+from schemas.submission import DraftModel, Method, NoSpeculation, PromptLookup
 from tests.harness.campaigns import campaign
 
 CAPTURES = Path(__file__).resolve().parents[3] / "captures" / "llama-server"
@@ -23,7 +24,7 @@ OLD = Abilities(
 # A build of early 2026: types of n-grams, and one set of sizes for all of them.
 MIDDLE = read_help((CAPTURES / "help-llama-cpp-python-0.3.18.txt").read_text("utf-8"))
 DRAFT = DraftModel(draft="draft", n_max=4)
-SIMPLE = Ngram(type="ngram-simple", ngram_size=3, n_max=8, min_hits=1)
+SIMPLE = NgramSimple(ngram_size=3, n_max=8, min_hits=1)
 
 
 def said(method: Method, abilities: Abilities) -> str:
@@ -78,7 +79,7 @@ def test_hits_that_a_build_does_not_count_are_left_out_unless_more_than_one_is_a
 
 
 def test_ngram_mod_has_a_least_and_a_greatest_draft() -> None:
-    method = Ngram(type="ngram-mod", ngram_size=24, n_min=48, n_max=64)
+    method = NgramMod(ngram_size=24, n_min=48, n_max=64)
 
     assert said(method, NEW).endswith(
         "--spec-ngram-mod-n-match 24 --spec-ngram-mod-n-min 48 --spec-ngram-mod-n-max 64"
@@ -86,13 +87,13 @@ def test_ngram_mod_has_a_least_and_a_greatest_draft() -> None:
 
 
 def test_in_an_older_build_the_sizes_of_ngram_mod_are_those_of_all() -> None:
-    method = Ngram(type="ngram-mod", ngram_size=3, n_min=2, n_max=8)
+    method = NgramMod(ngram_size=3, n_min=2, n_max=8)
 
     assert said(method, MIDDLE).endswith("--spec-ngram-size-n 3 --draft-min 2 --draft-max 8")
 
 
 def test_a_head_of_the_target_needs_no_draft_file() -> None:
-    line = said(DraftHead(type="mtp", n_max=3), NEW)
+    line = said(Mtp(n_max=3), NEW)
 
     assert "--spec-type draft-mtp --spec-draft-n-max 3" in line
     assert "-md" not in line
@@ -118,7 +119,7 @@ def test_a_switch_of_older_builds_gets_no_value() -> None:
     ("method", "abilities", "detail"),
     [
         (SIMPLE, OLD, "this llama-server has no method ngram-simple (it knows draft models only)"),
-        (DraftHead(type="mtp", n_max=3), MIDDLE, "no method mtp (it offers none, ngram-cache"),
+        (Mtp(n_max=3), MIDDLE, "no method mtp (it offers none, ngram-cache"),
         (PromptLookup(n_max=8, ngram_min=2, ngram_max=4), NEW, "one of the in-process runner"),
     ],
 )

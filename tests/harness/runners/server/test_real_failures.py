@@ -22,7 +22,7 @@ from harness.runners.llama_server import launch
 from harness.runners.llama_server.binary import find
 from harness.runners.llama_server.launch import Launcher
 from harness.runners.llama_server.session import LlamaServer
-from schemas.submission import Ngram
+from schemas.method import NgramSimple
 from tests.harness.campaigns import BASELINE, DRAFT, campaign, run
 from tests.processes import (
     PATIENCE_S,
@@ -46,7 +46,7 @@ pytestmark = pytest.mark.engine
 NEVER = ArmPlan(
     id="never",
     role="speculation",
-    method=Ngram(type="ngram-simple", n_max=48, ngram_size=12, min_hits=1),
+    method=NgramSimple(n_max=48, ngram_size=12, min_hits=1),
     baseline="baseline",
 )
 TEXT = "Say yes."

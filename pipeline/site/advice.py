@@ -1,0 +1,256 @@
+"""Predict a speedup: log speedup = log tokens per round - log round cost.
+
+Each part comes from the nearest pool that has a vote. The variance of a new voter is that between
+voters of the pool's level and method, times 1 + 1/votes; the two parts' variances add up. The
+interval is Student's t with the smaller of their degrees of freedom.
+
+`Knowledge` is what a page loads as JSON: `site_src/assets/javascripts/arithmetic.js` does with it
+what `answers` does, and a test holds both to the same figures. See the design note 0015.
+"""
+
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+NEAREST = 3
+# Where the two parts of a prediction can come from, the nearest first.
+LEVELS = {
+    "cost-pair": "the same models on this device",
+    "cost-draft": "the same models on other devices through this backend",
+    "cost-device": "models of this size on this device",
+    "cost-memory": "models of this size on devices with as much memory",
+    "cost-backend": "models of this size on other devices through this backend",
+    "yield-pair": "the same models on this task",
+    "yield-method": "other models on this task, same method and depth",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownDevice:
+    """A device that can be chosen; `memory` is its video memory in GiB."""
+
+    id: str
+    label: str
+    memory: int | None
+    backends: tuple[str, ...]
+    address: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownModel:
+    """A target in one quantisation; `size` is the order of its size class, `file` a stand-in."""
+
+    id: str
+    target: str
+    quantisation: str
+    label: str
+    size: int
+    file: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """One way to speculate: a method at a depth, with a draft model or with any.
+
+    `scope` is `all` where a round costs the same on every task, else `task`. `targets` are those
+    that it was measured with; `draft` is null where only the method and the depth are meant.
+    `command` measures it for the words TARGET and TASK, null where the usual runner cannot.
+    """
+
+    method: str
+    label: str
+    depth: int | None
+    scope: str
+    draft: str | None = None
+    draft_label: str | None = None
+    command: str | None = None
+    targets: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pool:
+    """Voters that measured the same thing: how many, mean logarithm, newest submissions."""
+
+    votes: int
+    mean: float
+    nearest: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spread:
+    """How much voters of one level and method differ: variance of logarithms, and its freedom."""
+
+    variance: float
+    freedom: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PastError:
+    """How wrong predictions of one kind were, each voter predicted from the others."""
+
+    predictions: int
+    voters: int
+    median_error: float
+    high_error: float
+    with_interval: int
+    held: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Knowledge:
+    """Everything that the advisor was fitted to, by key; keys are words joined by `|`."""
+
+    devices: tuple[KnownDevice, ...]
+    models: tuple[KnownModel, ...]
+    tasks: tuple[tuple[str, str], ...]
+    choices: tuple[Choice, ...]
+    pools: dict[str, Pool]
+    spreads: dict[str, Spread]
+    quantiles: dict[str, float]  # t by degrees of freedom; the keys of JSON are text
+    errors: dict[str, PastError]
+    submissions: tuple[tuple[str, str], ...]  # address and label
+    measured: dict[str, tuple[float, float | None, float | None]]  # speedup and interval
+    steps: dict[str, float]  # cost of a verification step in single ones
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """What a visitor wants to know. Without a device its memory may be known, or nothing."""
+
+    backend: str
+    size: int
+    task: str
+    device: str | None = None
+    memory: int | None = None
+    model: KnownModel | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Advice:
+    """What to expect of one choice; without a second voter anywhere near there is no interval."""
+
+    choice: Choice
+    speedup: float
+    low: float | None
+    high: float | None
+    round_cost: float
+    tokens_per_round: float
+    cost_level: str
+    yield_level: str
+    cost_votes: int
+    yield_votes: int
+    nearest: tuple[int, ...]
+    error: PastError | None
+    measured: tuple[float, float | None, float | None] | None
+
+
+def answers(known: Knowledge, question: Question) -> tuple[Advice, ...]:
+    """What is to be expected of every choice that something near is known about, best first."""
+    found = (answer(known, question, choice) for choice in choices(known, question))
+    return tuple(
+        sorted((each for each in found if each is not None), key=lambda each: -each.speedup)
+    )
+
+
+def choices(known: Knowledge, question: Question) -> Iterator[Choice]:
+    """The pairs measured with this target, and for other methods and depths the method alone."""
+    target = question.model.target if question.model else None
+    pairs = [choice for choice in known.choices if target in choice.targets]
+    covered = {(choice.method, choice.depth) for choice in pairs}
+    yield from pairs
+    for choice in known.choices:
+        if choice.draft is None and (choice.method, choice.depth) not in covered:
+            yield choice
+
+
+def answer(known: Knowledge, question: Question, choice: Choice) -> Advice | None:
+    """What to expect of one choice; `None` where nothing near was measured."""
+    cost = _first(known, _cost_keys(question, choice))
+    gain = _first(known, _yield_keys(question, choice))
+    if cost is None or gain is None:
+        return None
+    (cost_level, cost_pool), (yield_level, yield_pool) = cost, gain
+    middle = yield_pool.mean - cost_pool.mean
+    half = _half_width(
+        known,
+        (known.spreads.get(f"{cost_level}|{choice.method}"), cost_pool),
+        (known.spreads.get(f"{yield_level}|{choice.method}"), yield_pool),
+    )
+    nearest = dict.fromkeys((*cost_pool.nearest, *yield_pool.nearest))
+    return Advice(
+        choice=choice,
+        speedup=math.exp(middle),
+        low=None if half is None else math.exp(middle - half),
+        high=None if half is None else math.exp(middle + half),
+        round_cost=math.exp(cost_pool.mean),
+        tokens_per_round=math.exp(yield_pool.mean),
+        cost_level=cost_level,
+        yield_level=yield_level,
+        cost_votes=cost_pool.votes,
+        yield_votes=yield_pool.votes,
+        nearest=tuple(nearest)[:NEAREST],
+        error=known.errors.get(f"{cost_level}|{yield_level}"),
+        measured=known.measured.get(_measured_key(question, choice)),
+    )
+
+
+def key(*words: object) -> str:
+    """Words joined by `|`; what is not known is left out, as SQL's `concat_ws` does."""
+    return "|".join(str(word) for word in words if word is not None)
+
+
+def depth_word(depth: int | None) -> str | None:
+    """A depth as keys hold it: `n4`."""
+    return None if depth is None else f"n{depth}"
+
+
+def _cost_keys(question: Question, choice: Choice) -> Iterator[tuple[str, str]]:
+    """Level and rest of the key, the nearest first."""
+    scope = "all" if choice.scope == "all" else question.task
+    how = (choice.method, depth_word(choice.depth), scope)
+    model = question.model
+    if model and choice.draft:
+        pair = key(question.backend, model.target, model.quantisation, choice.draft, *how)
+        if question.device:
+            yield "cost-pair", key(question.device, pair)
+        if choice.draft_label:
+            yield "cost-draft", pair
+    if question.device:
+        yield "cost-device", key(question.device, question.backend, question.size, *how)
+    if question.memory:
+        yield "cost-memory", key(question.memory, question.backend, question.size, *how)
+    yield "cost-backend", key(question.backend, question.size, *how)
+
+
+def _yield_keys(question: Question, choice: Choice) -> Iterator[tuple[str, str]]:
+    how = (choice.method, depth_word(choice.depth), question.task)
+    if question.model and choice.draft:
+        yield "yield-pair", key(question.model.target, choice.draft, *how)
+    yield "yield-method", key(*how)
+
+
+def _measured_key(question: Question, choice: Choice) -> str:
+    if not (question.device and question.model and choice.draft):
+        return ""
+    model = question.model
+    how = (choice.draft, choice.method, depth_word(choice.depth), question.task)
+    return key(question.device, question.backend, model.target, model.quantisation, *how)
+
+
+def _first(known: Knowledge, keys: Iterable[tuple[str, str]]) -> tuple[str, Pool] | None:
+    for level, rest in keys:
+        pool = known.pools.get(f"{level}|{rest}")
+        if pool is not None:
+            return level, pool
+    return None
+
+
+def _half_width(known: Knowledge, *parts: tuple[Spread | None, Pool]) -> float | None:
+    variance = 0.0
+    freedom: list[int] = []
+    for spread, pool in parts:
+        if spread is None:
+            return None
+        variance += spread.variance * (1 + 1 / pool.votes)
+        freedom.append(spread.freedom)
+    return known.quantiles[str(min(freedom))] * math.sqrt(variance)

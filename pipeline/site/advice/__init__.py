@@ -1,1 +1,0 @@
-"""What can be said about a setting that nobody has measured? See the design note 0015."""

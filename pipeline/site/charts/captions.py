@@ -1,0 +1,155 @@
+"""Say in one sentence what the figures of a chart say."""
+
+from collections.abc import Callable, Mapping
+from itertools import groupby
+from statistics import median
+
+from pipeline.site.charts.axes import cut_off
+from pipeline.site.charts.theme import Row
+from schemas.vocabulary.say import count, percent, speedup, times
+
+
+def tasks(rows: list[Row]) -> str:
+    """The highest median and the lowest, whether they are clear or not."""
+    single = [row for row in rows if row["task"] != "all"] or rows
+    best = max(single, key=_speedup)
+    worst = min(single, key=_speedup)
+    return (
+        f"The highest median is {_figure(best)}, {best['method_label']} on {best['task_label']};"
+        f" the lowest is {_figure(worst)}, {worst['method_label']} on {worst['task_label']}."
+        f"{' A line that reaches the edge goes on beyond it.' if cut_off(rows) else ''}"
+    )
+
+
+def backends(rows: list[Row]) -> str:
+    """Where the choice of backend changes most."""
+    groups = _groups(rows, "line_label")
+    widest = max(groups, key=lambda found: max(map(_speedup, found)) / min(map(_speedup, found)))
+    high, low = max(widest, key=_speedup), min(widest, key=_speedup)
+    settings = rows[0]["settings"]
+    part = f" Shown are the {len(groups)} of {settings} settings in which it matters most."
+    return (
+        f"The backend matters most for {high['line_label']}: {times(high['speedup'])} with"
+        f" {high['backend']}, {times(low['speedup'])} with {low['backend']}."
+        f"{part if settings > len(groups) else ''}"
+    )
+
+
+def submission_tasks(rows: list[Row]) -> str:
+    """The overall figure of the best arm, or its best task when there is none over all tasks."""
+    judged = [row for row in rows if row["role"] == "speculation"] or rows
+    overall = [row for row in judged if row["task"] == "all"]
+    best = max(overall or judged, key=_speedup)
+    scope = "over all tasks" if overall else f"on {best['task_label']}"
+    return f"{best['arm_label']} reaches {_figure(best)} {scope}."
+
+
+def methods(rows: list[Row]) -> str:
+    best = max(rows, key=_speedup)
+    return (
+        f"{best['method_label']} at depth {best['depth']} does best:"
+        f" {_figure(best)} over {count(best['submissions'], 'submission')}."
+    )
+
+
+def concurrency(rows: list[Row]) -> str:
+    ends = [(found[0], found[-1]) for found in _groups(rows, "series")]
+    fell = sum(many["speedup"] < one["speedup"] for one, many in ends)
+    lost = sum(one["speedup"] > 1 > many["speedup"] for one, many in ends)
+    one, many = max(ends, key=lambda pair: pair[0]["speedup"] / pair[1]["speedup"])
+    change = (
+        f"from {times(one['speedup'])} with {count(one['concurrency'], 'request')} at once"
+        f" to {times(many['speedup'])} with {many['concurrency']}"
+    )
+    if len(ends) == 1:
+        return f"The speedup of one stream goes {change}."
+    return (
+        f"In {fell or 'none'} of {len(ends)} series the speedup is smaller with more requests at"
+        f" once, and in {lost or 'none'} of them a gain becomes a loss; the largest change goes"
+        f" {change}."
+    )
+
+
+def builds(rows: list[Row]) -> str:
+    steps = [row for row in rows if row["step_label"] != "none"]
+    settings = count(len({row["line"] for row in rows}), "setting")
+    if not steps:
+        return f"No step has been detected in {settings}."
+    slower = sum(row["step_label"] == "slower" for row in steps)
+    return f"{count(len(steps), 'step')} detected in {settings}, {slower or 'none'} of them slower."
+
+
+def break_even(rows: list[Row]) -> str:
+    won = sum(row["margin_tokens"] > 0 for row in rows)
+    lost = sum(bool(row["cannot_win"]) for row in rows)
+    subject = "a round costs" if lost == 1 else "rounds cost"
+    return (
+        f"{won} of {count(len(rows), 'cell')} yield more tokens a round than the round"
+        f" costs; in {lost or 'none'} {subject} more than even a fully accepted draft returns."
+    )
+
+
+def predictions(rows: list[Row]) -> str:
+    parts = []
+    for kind in ("Other machines", "Its own probes"):
+        errors = [row["off_by"] for row in rows if row["kind"] == kind]
+        if errors:
+            number = count(len(errors), "prediction")
+            parts.append(f"{kind}: {number}, off by {percent(median(errors), 1)} in the median")
+    return "; ".join(parts) + "."
+
+
+def verification_curve(rows: list[Row]) -> str:
+    """The cheapest and the dearest curve at their greatest widths."""
+    last = {row["curve_label"]: row for row in rows}  # rows come by ascending width
+    cheapest = min(last.values(), key=lambda row: row["step_ratio"] / row["width"])
+    dearest = max(last.values(), key=lambda row: row["step_ratio"] / row["width"])
+    if cheapest is dearest:
+        return f"{_step(cheapest)} with {cheapest['curve_label']}."
+    return (
+        f"The flattest curve is that of {cheapest['curve_label']}: {_step(cheapest)}."
+        f" The steepest is that of {dearest['curve_label']}: {_step(dearest)}."
+    )
+
+
+def published_bars(rows: list[Row]) -> str:
+    sources = len({row["source"] for row in rows})
+    low = min(row["speedup"] for row in rows)
+    high = max(row["high"] or row["speedup"] for row in rows)
+    slower = sum((row["high"] or row["speedup"]) < 1 for row in rows)
+    where = "" if sources == 1 else f" in {count(sources, 'source')}"
+    return (
+        f"{count(len(rows), 'printed speedup')}{where}, from {times(low)} to {times(high)};"
+        f" {slower or 'none'} of them {'is' if slower == 1 else 'are'} below 1."
+    )
+
+
+CAPTIONS: Mapping[str, Callable[[list[Row]], str]] = {
+    "tasks": tasks,
+    "backends": backends,
+    "submission_tasks": submission_tasks,
+    "methods": methods,
+    "concurrency": concurrency,
+    "builds": builds,
+    "break_even": break_even,
+    "predictions": predictions,
+    "verification_curve": verification_curve,
+    "published_bars": published_bars,
+}
+
+
+def _speedup(row: Row) -> float:
+    return float(row["speedup"])
+
+
+def _figure(row: Row) -> str:
+    return speedup(row["speedup"], row["interval_low"], row["interval_high"])
+
+
+def _groups(rows: list[Row], column: str) -> list[list[Row]]:
+    """Rows that follow each other with one value in a column."""
+    return [list(group) for _, group in groupby(rows, key=lambda row: row[column])]
+
+
+def _step(row: Row) -> str:
+    return f"{row['width']} tokens in one step take {row['step_ratio']:.2f} times as long as one"

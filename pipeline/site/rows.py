@@ -1,0 +1,52 @@
+"""Read the database: named tuples for templates, polars frames for what is reshaped.
+
+SQL names the columns and nothing repeats them here: a row of a table, or of a query in `sql/`, has
+the fields that its SQL gives it.
+"""
+
+from collections import defaultdict, namedtuple
+from collections.abc import Callable, Iterable, Mapping
+from importlib import resources
+from importlib.resources.abc import Traversable
+from typing import Any, TypeAlias, TypeVar
+
+import duckdb
+import polars as pl
+
+Row: TypeAlias = Any  # a named tuple; its fields are known to SQL, not to a type checker
+T = TypeVar("T")
+
+
+def read(connection: duckdb.DuckDBPyConnection, name: str, **parameters: str) -> tuple[Row, ...]:
+    """The rows of `sql/<name>.sql` with these parameters, or else of the table of that name."""
+    file = _file(name)
+    relation = (
+        connection.sql(file.read_text("utf-8"), params=parameters or None)
+        if file.is_file()
+        else connection.table(name)
+    )
+    row = namedtuple(name, relation.columns)  # type: ignore[misc]  # noqa: PYI024 - SQL has the types
+    return tuple(map(row._make, relation.fetchall()))
+
+
+def frame(connection: duckdb.DuckDBPyConnection, name: str, **parameters: str) -> pl.DataFrame:
+    """The rows of `sql/<name>.sql` as a frame."""
+    found: pl.DataFrame = connection.sql(text(name), params=parameters or None).pl()
+    return found
+
+
+def text(name: str) -> str:
+    """The SQL of a query of the site: its parameters are named in it as `$name`."""
+    return _file(name).read_text("utf-8")
+
+
+def grouped(rows: Iterable[T], key: Callable[[T], str]) -> Mapping[str, tuple[T, ...]]:
+    """Rows by a key, in their order; a key without rows has none."""
+    groups: defaultdict[str, list[T]] = defaultdict(list)
+    for row in rows:
+        groups[key(row)].append(row)
+    return defaultdict(tuple, {name: tuple(found) for name, found in groups.items()})
+
+
+def _file(name: str) -> Traversable:
+    return resources.files("pipeline.site") / "sql" / f"{name}.sql"

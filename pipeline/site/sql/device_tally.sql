@@ -1,0 +1,14 @@
+-- One row is one device with how many of its measured cells of single tasks help and hurt.
+select device.*, coalesce(cells, 0) as cells, coalesce(helps, 0) as helps, coalesce(hurts, 0) as hurts
+from device
+left join (
+  select
+    device,
+    count(*) as cells,
+    count(*) filter (verdict = 'helps') as helps,
+    count(*) filter (verdict = 'hurts') as hurts
+  from cell
+  where tier = 'measured' and task <> 'all'
+  group by device
+) using (device)
+order by device;

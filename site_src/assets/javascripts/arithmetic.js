@@ -1,0 +1,83 @@
+// The arithmetic of the pages on a visitor's own choices. A test gives it and the Python functions
+// (`pipeline/site/advice.py`, `pipeline/site/pages/what_if.py`) the same thousand random inputs.
+"use strict";
+
+// ---- the advisor: log speedup = log tokens per round − log round cost, each from the nearest pool
+const NEAREST = 3;
+export const key = (...words) => words.filter((word) => word !== null && word !== undefined).join("|");
+const depthWord = (choice) => (choice.depth === null ? null : `n${choice.depth}`);
+
+const costKeys = (question, choice) => {
+  const { device, backend, model, memory, size } = question;
+  const how = [choice.method, depthWord(choice), choice.scope === "all" ? "all" : question.task];
+  const keys = [];
+  if (model && choice.draft) {
+    const pair = key(backend, model.target, model.quantisation, choice.draft, ...how);
+    if (device) keys.push(["cost-pair", key(device, pair)]);
+    if (choice.draft_label) keys.push(["cost-draft", pair]);
+  }
+  if (device) keys.push(["cost-device", key(device, backend, size, ...how)]);
+  if (memory) keys.push(["cost-memory", key(memory, backend, size, ...how)]);
+  keys.push(["cost-backend", key(backend, size, ...how)]);
+  return keys;
+};
+
+const yieldKeys = (question, choice) => {
+  const how = [choice.method, depthWord(choice), question.task];
+  const keys = question.model && choice.draft ? [["yield-pair", key(question.model.target, choice.draft, ...how)]] : [];
+  return [...keys, ["yield-method", key(...how)]];
+};
+
+const first = (known, keys) => {
+  const found = keys.find(([level, rest]) => Object.hasOwn(known.pools, `${level}|${rest}`));
+  return found && { level: found[0], pool: known.pools[`${found[0]}|${found[1]}`] };
+};
+
+const halfWidth = (known, choice, parts) => {
+  const spreads = parts.map((part) => known.spreads[`${part.level}|${choice.method}`]);
+  if (spreads.some((spread) => !spread)) return null;
+  const variance = parts.reduce((sum, part, at) => sum + spreads[at].variance * (1 + 1 / part.pool.votes), 0);
+  return known.quantiles[Math.min(...spreads.map((spread) => spread.freedom))] * Math.sqrt(variance);
+};
+
+const measuredKey = ({ device, backend, model, task }, choice) =>
+  device && model && choice.draft ? key(device, backend, model.target, model.quantisation, choice.draft, choice.method, depthWord(choice), task) : "";
+
+const answer = (known, question, choice) => {
+  const cost = first(known, costKeys(question, choice));
+  const gain = first(known, yieldKeys(question, choice));
+  if (!cost || !gain) return null;
+  const middle = gain.pool.mean - cost.pool.mean;
+  const half = halfWidth(known, choice, [cost, gain]);
+  return {
+    choice,
+    speedup: Math.exp(middle),
+    low: half === null ? null : Math.exp(middle - half),
+    high: half === null ? null : Math.exp(middle + half),
+    roundCost: Math.exp(cost.pool.mean),
+    tokensPerRound: Math.exp(gain.pool.mean),
+    cost,
+    gain,
+    nearest: [...new Set([...cost.pool.nearest, ...gain.pool.nearest])].slice(0, NEAREST),
+    error: known.errors[`${cost.level}|${gain.level}`] ?? null,
+    anyError: known.errors[""] ?? null,
+    measured: known.measured[measuredKey(question, choice)] ?? null,
+  };
+};
+
+export const answers = (known, question) => {
+  const pairs = known.choices.filter((choice) => question.model && choice.targets.includes(question.model.target));
+  const covered = new Set(pairs.map((choice) => key(choice.method, choice.depth)));
+  const others = known.choices.filter((choice) => choice.draft === null && !covered.has(key(choice.method, choice.depth)));
+  return [...pairs, ...others]
+    .filter((choice) => question.method === "any" || choice.method === question.method)
+    .map((choice) => answer(known, question, choice))
+    .filter(Boolean)
+    .sort((a, b) => b.speedup - a.speedup);
+};
+
+// ---- what if: the textbook's tokens per round over the cost of a round
+export const tokensPerRound = (acceptance, depth) => (acceptance >= 1 ? depth + 1 : (1 - acceptance ** (depth + 1)) / (1 - acceptance));
+export const roundCost = (settings, depth) => depth * settings.draft_cost + 1 + settings.verify_cost * depth;
+export const speedup = (settings, depth) => tokensPerRound(settings.acceptance, depth) / roundCost(settings, depth);
+export const ceiling = (settings, depth) => (depth + 1) / roundCost(settings, depth);

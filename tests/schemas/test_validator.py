@@ -1,0 +1,77 @@
+"""The validator finds exactly what `jsonschema` alone finds, on the schema as it is written."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from schemas.validator import SUBMISSION_SCHEMA, findings_of, schema, validator
+from tests.data.make_invalid import small, valid_files
+from tests.leaves import general, leaves, with_value, without
+
+pytestmark = pytest.mark.long
+STRICT = validator(schema(SUBMISSION_SCHEMA))
+REFERENCE = Draft202012Validator(schema(SUBMISSION_SCHEMA))
+# 1.0 as an integer and a last newline before the end are judged differently, on purpose.
+REPLACEMENTS: tuple[Any, ...] = (None, True, -1, 0.5, 10**17, "", "x" * 2000, [], {})
+
+
+def variants() -> Iterator[tuple[str, Any]]:
+    document = small()
+    fields = {general(path): path for path, _ in leaves(document)}
+    for name, path in fields.items():
+        yield f"without {name}", without(document, path)
+        for value in REPLACEMENTS:
+            yield f"{name} = {value!r:.20}", with_value(document, path, value)
+
+
+def test_it_finds_what_the_reference_finds() -> None:
+    differing = [
+        name
+        for name, changed in variants()
+        if places(STRICT, changed) != places(REFERENCE, changed)
+    ]
+
+    assert differing == []
+
+
+def places(checker: Any, document: object) -> set[tuple[str, str]]:  # noqa: ANN401 - two classes of validators
+    # The reference checks no format: that of a date-time would need another package.
+    errors = [e for e in checker.iter_errors(document) if e.validator != "format"]
+    return {(f.path, f.rule) for error in errors for f in findings_of(error)}
+
+
+def test_bounds_beside_a_reference_hold_together_with_those_behind_it() -> None:
+    strict = validator(
+        {
+            "$ref": "#/$defs/count",
+            "minimum": 5,
+            "$defs": {"count": {"type": "integer", "minimum": 1, "maximum": 9}},
+        }
+    )
+
+    assert [n for n in (0, 1, 5, 9, 10) if strict.is_valid(n)] == [5, 9]
+
+
+@pytest.mark.parametrize("name", sorted(valid_files()))
+def test_a_valid_file_is_valid_for_the_reference(name: str) -> None:
+    assert list(REFERENCE.iter_errors(json.loads(valid_files()[name]))) == []
+
+
+@pytest.mark.parametrize(
+    ("definition", "value"),
+    [
+        ({"type": "integer"}, 7.0),
+        ({"type": "string", "format": "date-time"}, "2026-02-30T00:00:00Z"),
+        ({"type": "string", "pattern": "^ab$"}, "ab\n"),
+    ],
+)
+def test_what_json_schema_leaves_open_is_refused_behind_a_reference_too(
+    definition: dict[str, str], value: object
+) -> None:
+    behind = {"$ref": "#/$defs/it", "$defs": {"it": definition}}
+
+    assert not validator(definition).is_valid(value)
+    assert not validator(behind).is_valid(value)
