@@ -16,6 +16,7 @@ from estimates.flags import (
     machine,
     outputs,
     spread,
+    texts,
     trend,
 )
 from estimates.flags.evidence import Evidence
@@ -62,6 +63,8 @@ FLAGS: dict[str, Check] = {
     "rounded-times": figures.rounded_times,
     "uneven-digits": figures.uneven_digits,
     "unknown-suite": figures.unknown_suite,
+    "private-data": texts.private_data,
+    "confusable-letters": texts.confusable_letters,
     "stolen-time": machine.stolen_time,
     "busy-machine": machine.busy_machine,
     "load-appeared": machine.load_appeared,
