@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from estimates.result_name import canonical_name
 from harness import files
 from harness.errors import BadInputError, MachineError, unreadable
-from harness.run.result_file import canonical_name
 from schemas.canonical import canonical_bytes
 from schemas.codec import encode
 from schemas.contract import read

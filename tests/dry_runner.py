@@ -20,7 +20,8 @@ from ruamel.yaml import YAML
 
 ROOT = Path(__file__).parents[1]
 WORKFLOWS = ROOT / ".github" / "workflows"
-EXPRESSION = re.compile(r"\$\{\{\s*([a-z_.-]+)\s*\}\}")
+EXPRESSION = re.compile(r"\$\{\{\s*(.+?)\s*\}\}")
+JSON_OF = re.compile(r"toJSON\(([a-z_.]+)\.\*\.([a-z_]+)\)")
 CONDITION = re.compile(r"([a-z_.]+) == '([a-z_]+)'")
 # What a run of the small repositories needs of ours.
 PARTS = ("Makefile", "pipeline", "schemas", "estimates", "requirements/gate.lock", "tools")
@@ -193,13 +194,22 @@ def _download(host: Host, given: dict[str, str], workspace: Path) -> tuple[int, 
 
 
 def _filled(text: str, context: dict[str, Any]) -> str:
-    return EXPRESSION.sub(lambda match: str(_value(match[1], context)), text)
+    return EXPRESSION.sub(lambda match: _evaluated(match[1], context), text)
+
+
+def _evaluated(expression: str, context: dict[str, Any]) -> str:
+    """`NAME`, `NAME || NAME` or `toJSON(NAME.*.KEY)`."""
+    if listed := JSON_OF.fullmatch(expression):
+        return json.dumps([each[listed[2]] for each in _value(listed[1], context) or ()])
+    values = (_value(name, context) for name in expression.split(" || "))
+    return str(next(filter(None, values), ""))
 
 
 def _value(name: str, context: dict[str, Any]) -> Any:  # noqa: ANN401 - JSON of an event
+    """What a name stands for; `None` where the event has no such part, as on the code host."""
     value: Any = context
     for part in name.split("."):
-        value = value[part]
+        value = None if value is None else value.get(part)
     return value
 
 

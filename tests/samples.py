@@ -10,6 +10,7 @@ import random
 from dataclasses import dataclass, replace
 
 from estimates.flags.figures import suites
+from estimates.running_order import running_order
 from schemas.canonical import canonical_bytes
 from schemas.codec import encode
 from schemas.submission import (
@@ -185,7 +186,7 @@ def sample(  # noqa: PLR0913 - a builder: each argument is one thing a test may 
         ),
         suite=Suite(id="core", version="1.0.0", sha256=suites()["core"]["1.0.0"], prompts=prompts),
         arms=arms,
-        trials=_trials(random.Random(seed), costs, prompts, arms, blocks),  # noqa: S311 - made-up data
+        trials=_in_order(_trials(random.Random(seed), costs, prompts, arms, blocks), seed),  # noqa: S311 - made-up data
         warmups=tuple(Warmup(arm=arm.id, output_tokens=32, decode_ms=700.0) for arm in arms),
         environment=(Snapshot(moment="before", load_1min=0.5, available_ram_mib=24_000),),
         probes=Probes(
@@ -225,6 +226,19 @@ def _trials(
                     trial = replace(trial, compared_tokens=None)
                 trials.append(replace(trial, prompt=prompt.id, block=block, order=len(trials)))
     return tuple(trials)
+
+
+def _in_order(trials: tuple[Trial, ...], seed: int) -> tuple[Trial, ...]:
+    """The same trials in the order in which the harness would have run them."""
+    by_place = {(each.block, each.prompt, each.arm): each for each in trials}
+    planned = running_order(
+        list(dict.fromkeys(each.arm for each in trials)),
+        list(dict.fromkeys(each.prompt for each in trials)),
+        blocks=1 + max(each.block for each in trials),
+        seed=seed,
+        interleaved="prompt",
+    )
+    return tuple(replace(by_place[place], order=order) for order, place in enumerate(planned))
 
 
 def _trial(rng: random.Random, costs: Costs, arm: Arm, number: int) -> Trial:

@@ -138,7 +138,8 @@ def test_the_gate_checks_out_the_base_and_never_the_pull_request() -> None:
         if workflow == "submission" and step.get("uses", "").startswith("actions/checkout@")
     )
 
-    assert checkout["with"]["ref"] == "${{ github.event.pull_request.base.sha }}"
+    base = "github.event.pull_request.base.sha || github.event.merge_group.base_sha"
+    assert checkout["with"]["ref"] == f"${{{{ {base} }}}}"
 
 
 def test_the_workflow_with_rights_checks_out_nothing_of_the_pull_request() -> None:
@@ -158,7 +159,12 @@ def test_the_comment_waits_for_the_workflow_that_judges() -> None:
 
 def test_the_gate_runs_for_every_pull_request() -> None:
     # A filter on paths would leave a required check pending for ever.
-    assert read(GITHUB / "workflows" / "submission.yml")["on"] == {"pull_request": None}
+    on = read(GITHUB / "workflows" / "submission.yml")["on"]
+
+    assert on.keys() == {"pull_request", "merge_group"}
+    assert on["pull_request"].keys() == {"types"}
+    assert {"opened", "synchronize", "reopened", "labeled"} <= set(on["pull_request"]["types"])
+    assert on["merge_group"] is None
 
 
 def test_community_results_have_no_owner() -> None:

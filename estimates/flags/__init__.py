@@ -8,7 +8,17 @@ that does not.
 
 from collections.abc import Callable, Iterable
 
-from estimates.flags import completeness, costs, figures, limits, machine, outputs, spread, trend
+from estimates.flags import (
+    completeness,
+    costs,
+    figures,
+    limits,
+    machine,
+    outputs,
+    spread,
+    texts,
+    trend,
+)
 from estimates.flags.evidence import Evidence
 from estimates.model import Flag, Severity
 
@@ -26,6 +36,7 @@ FLAGS: dict[str, Check] = {
     "quick": completeness.quick,
     "single-block": completeness.single_block,
     "not-interleaved": completeness.not_interleaved,
+    "order-not-planned": completeness.order_not_planned,
     "never-drafted": outputs.never_drafted,
     "counters-disagree": figures.counters_disagree,
     "diverged": outputs.diverged,
@@ -52,6 +63,8 @@ FLAGS: dict[str, Check] = {
     "rounded-times": figures.rounded_times,
     "uneven-digits": figures.uneven_digits,
     "unknown-suite": figures.unknown_suite,
+    "private-data": texts.private_data,
+    "confusable-letters": texts.confusable_letters,
     "stolen-time": machine.stolen_time,
     "busy-machine": machine.busy_machine,
     "load-appeared": machine.load_appeared,

@@ -5,6 +5,7 @@ from collections import Counter
 from estimates.flags.evidence import Evidence, only
 from estimates.model import Flag
 from estimates.pairing import is_timed
+from estimates.running_order import running_order
 from schemas.vocabulary import say
 
 
@@ -141,6 +142,41 @@ def not_interleaved(evidence: Evidence) -> Flag | None:
             remedy="Measure with interleaved blocks (the harness does so by default).",
         )
     return None
+
+
+def order_not_planned(evidence: Evidence) -> Flag | None:
+    """The trials did not run in the order that seed, prompts and arms give: something was left out.
+
+    Campaigns with concurrent requests, with arms that move layers, or in several runs have orders
+    of their own.
+    """
+    submission = evidence.submission
+    design, arms = submission.design, submission.arms
+    layers = {arm.placement.target_gpu_layers_requested for arm in arms if arm.placement}
+    own_order = len(layers) > 1 or any((arm.concurrency or 1) > 1 for arm in arms)
+    if submission.tier == "imported" or design.seed is None or design.resumed or own_order:
+        return None
+    planned = running_order(
+        [arm.id for arm in arms],
+        [prompt.id for prompt in submission.suite.prompts],
+        blocks=design.blocks,
+        seed=design.seed,
+        interleaved=design.interleaved or "prompt",
+    )
+    ran = {arm.id for arm in arms if arm.outcome == "ok"}
+    trials = sorted(submission.trials, key=lambda trial: trial.order)
+    found = [(each.block, each.prompt, each.arm) for each in trials if each.arm in ran]
+    expected = [each for each in planned if each[-1] in ran]
+    if design.ended != "completed":  # then it is the start of the plan
+        expected = expected[: len(found)]
+    if found == expected:
+        return None
+    return Flag(
+        name="order-not-planned",
+        severity="caution",
+        message="The trials ran in another order than the seed gives for these prompts and arms.",
+        remedy="Send the file as it was written: no prompt, arm or trial is taken out or moved.",
+    )
 
 
 def _words(reason: str | None) -> str:

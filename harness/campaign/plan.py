@@ -2,15 +2,13 @@
 
 Paired and interleaved: within a block every arm runs every prompt, so that a machine that slows
 down slows all arms. In-process the arms take turns after each prompt; where switching arms means
-starting a server, each arm makes one pass over all prompts of the block. The order of the arms
-alternates (ABBA for two arms, the rows of a balanced Latin square for more; Williams 1949), so that
-no arm always goes first.
+starting a server, each arm makes one pass over all prompts of the block.
 """
 
-import random
 from collections.abc import Sequence
 from typing import Literal
 
+from estimates.running_order import running_order
 from harness.campaign.model import ArmPlan, Campaign, PlannedTrial
 from schemas.strict import MAX_BYTES
 
@@ -19,30 +17,18 @@ _ALTERNATING = 2
 
 def plan(campaign: Campaign) -> tuple[PlannedTrial, ...]:
     """The trials of a campaign in running order: blocks, shuffled prompts, balanced arms."""
-    orders = balanced_orders([arm.id for arm in campaign.arms if not _alone(arm)])
-    shuffle = random.Random(campaign.seed)  # noqa: S311 - an order, not a secret
-    trials: list[PlannedTrial] = []
-    for block in range(campaign.blocks):
-        prompts = [prompt.id for prompt in campaign.suite.prompts]
-        shuffle.shuffle(prompts)
-        turns = _turns(campaign, block, prompts, orders)
-        alone = [(prompt, arm.id) for arm in campaign.arms if _alone(arm) for prompt in prompts]
-        for prompt, arm in (*alone, *turns) if block % 2 else (*turns, *alone):
-            trials.append(PlannedTrial(order=len(trials), block=block, prompt=prompt, arm=arm))
-    return tuple(trials)
-
-
-def _turns(
-    campaign: Campaign, block: int, prompts: Sequence[str], orders: Sequence[Sequence[str]]
-) -> list[tuple[str, str]]:
-    """Prompts and arms of a block in their order."""
-    if campaign.interleaved == "block":
-        return [(prompt, arm) for arm in orders[block % len(orders)] for prompt in prompts]
-    return [
-        (prompt, arm)
-        for position, prompt in enumerate(prompts)
-        for arm in orders[(position + block) % len(orders)]
-    ]
+    trials = running_order(
+        [arm.id for arm in campaign.arms if not _alone(arm)],
+        [prompt.id for prompt in campaign.suite.prompts],
+        blocks=campaign.blocks,
+        seed=campaign.seed,
+        interleaved=campaign.interleaved,
+        alone=[arm.id for arm in campaign.arms if _alone(arm)],
+    )
+    return tuple(
+        PlannedTrial(order=order, block=block, prompt=prompt, arm=arm)
+        for order, (block, prompt, arm) in enumerate(trials)
+    )
 
 
 def _alone(arm: ArmPlan) -> bool:
@@ -59,16 +45,6 @@ def order_name(arms: int) -> Literal["sequential", "abba", "latin-square"]:
     if arms < _ALTERNATING:
         return "sequential"
     return "abba" if arms == _ALTERNATING else "latin-square"
-
-
-def balanced_orders(arms: Sequence[str]) -> list[list[str]]:
-    """Orders in which each arm has each position, and follows each other arm, equally often."""
-    count = len(arms)
-    zigzag = [(step + 1) // 2 if step % 2 else -(step // 2) for step in range(count)]
-    rows = [[arms[(start + offset) % count] for offset in zigzag] for start in range(count)]
-    if count % 2 and count > 1:
-        rows += [row[::-1] for row in rows]
-    return rows
 
 
 MOST_TRIALS = 4096  # the format's bound of $.trials

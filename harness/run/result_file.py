@@ -3,23 +3,13 @@
 from pathlib import Path
 from tempfile import TemporaryFile
 
-from estimates.identity import identify
+from estimates.result_name import canonical_name
 from harness import files
 from harness.errors import BadInputError, HarnessError, MachineError
-from schemas.canonical import canonical_bytes, file_name
+from schemas.canonical import canonical_bytes
 from schemas.codec import encode
 from schemas.contract import findings
 from schemas.submission import Submission
-
-
-def canonical_name(submission: Submission, data: bytes) -> str:
-    """The name that a submission has in the results: machine, target, day and content."""
-    return file_name(
-        machine=identify(submission).processor or "unknown",
-        target=submission.target.id,
-        measured_from=submission.measured_from,
-        data=data,
-    )
 
 
 def write(submission: Submission, output: Path | None) -> Path:

@@ -4,7 +4,9 @@ A result is never edited or removed. A newer one of the same contributor may nam
 or maintainers add an entry under its name to `results/lifecycle/`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
 
 from pipeline.collection.validate import Found, Validated
 from schemas.finding import ROOT, Finding
@@ -13,7 +15,20 @@ from schemas.submission import Submission
 _PLACE = "$.supersedes"
 
 
-def collection_findings(files: Validated) -> dict[str, Found]:
+def without_contradictions(files: Validated) -> tuple[Validated, dict[str, Found]]:
+    """The files without those that contradict others, and the findings on those."""
+    left_out: dict[str, Found] = {}
+    while found := _contradictions(files):
+        left_out |= found
+        files = replace(
+            files,
+            submissions=[each for each in files.submissions if str(each.source.path) not in found],
+            lifecycle=[each for each in files.lifecycle if str(each.source.path) not in found],
+        )
+    return files, left_out
+
+
+def _contradictions(files: Validated) -> dict[str, Found]:
     """What is wrong between the files of the whole collection, by file. Previews are ignored."""
     members = [accepted for accepted in files.submissions if accepted.source.place == "corpus"]
     by_name = {accepted.source.path.name: accepted.submission for accepted in members}
@@ -21,10 +36,9 @@ def collection_findings(files: Validated) -> dict[str, Found]:
         str(accepted.source.path): superseding_findings(accepted.submission, by_name)
         for accepted in members
     }
-    found |= {
-        str(entry.source.path): _entry_findings(entry.source.path.name, by_name)
-        for entry in files.lifecycle
-    }
+    sound = {str(each.source.path): each.submission for each in members}
+    found |= twice_superseded({path: new for path, new in sound.items() if not found[path]}, {})
+    found |= misnamed_entries([str(entry.source.path) for entry in files.lifecycle], by_name)
     return {file: findings for file, findings in found.items() if findings}
 
 
@@ -78,11 +92,11 @@ def twice_superseded(
     return found
 
 
-def _entry_findings(name: str, collection: Mapping[str, Submission]) -> Found:
-    if name in collection:
-        return ()
+def misnamed_entries(entries: Iterable[str], results: Collection[str]) -> dict[str, Found]:
+    """Lifecycle entries, by path, that are about no result of the collection."""
     message = "there is no result of this name in results/community/; rename the entry"
-    return (Finding(path=ROOT, message=message, rule="lifecycle-name"),)
+    finding = Finding(path=ROOT, message=message, rule="lifecycle-name")
+    return {path: (finding,) for path in entries if Path(path).name not in results}
 
 
 def _missing(name: str) -> Finding:

@@ -19,6 +19,8 @@ from schemas.submission import Submission
 
 Found: TypeAlias = tuple[Finding, ...]
 
+DUPLICATE = "duplicate"  # the rule of a file whose content another one has
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Accepted:
@@ -163,4 +165,4 @@ def _unless_duplicate(accepted: Accepted, twin: Source) -> Accepted | Found:
 def duplicate_finding(twin: Source) -> Finding:
     """The finding on a file whose content another file of the corpus has."""
     message = f"the same content is in {twin.path.name} already; remove one of the two"
-    return Finding(path=ROOT, message=message, rule="duplicate")
+    return Finding(path=ROOT, message=message, rule=DUPLICATE)

@@ -1,5 +1,6 @@
 """Turn a folder of results into a database: discover, validate, load, aggregate."""
 
+import logging
 import tomllib
 from dataclasses import replace
 from pathlib import Path
@@ -11,25 +12,24 @@ from estimates.flags import in_order
 from estimates.model import Flag
 from estimates.summary import summarize
 from pipeline.collection.discover import discover
-from pipeline.collection.lifecycle import collection_findings
+from pipeline.collection.lifecycle import without_contradictions
 from pipeline.collection.plausibility import flags_within
-from pipeline.collection.validate import Accepted, AcceptedText, Validated, validate
+from pipeline.collection.validate import DUPLICATE, Accepted, AcceptedText, Validated, validate
 from pipeline.data.aggregate import aggregate
 from pipeline.data.load import Entry, TextEntry, load
 from pipeline.errors import RejectedError
 from schemas.validator import SOURCES_SCHEMA, schema_findings
+
+_LOG = logging.getLogger(__name__)
 
 
 def open_database(results: Path, extra: tuple[Path, ...] = ()) -> duckdb.DuckDBPyConnection:
     """A database in memory with every table of `pipeline/data/sql`, all checks passed.
 
     `extra` files or folders are shown as local previews. Raises `RejectedError` with all findings
-    when any file is rejected, and `MissingFileError` for an extra path that does not exist.
+    when any file is invalid, and `MissingFileError` for an extra path that does not exist.
     """
-    files = validate(discover(results, extra))
-    found = files.findings or collection_findings(files)
-    if found:
-        raise RejectedError(found)
+    files = _compatible(validate(discover(results, extra)))
     flags = _corpus_flags(files)
     connection = load(
         (_entry(*each) for each in zip(files.submissions, flags, strict=True)),
@@ -39,6 +39,26 @@ def open_database(results: Path, extra: tuple[Path, ...] = ()) -> duckdb.DuckDBP
     )
     aggregate(connection)
     return connection
+
+
+def _compatible(files: Validated) -> Validated:
+    """The files that can stand together; each of the others is logged and left out.
+
+    Two pull requests that pass the gate one by one may contradict each other once both are merged.
+    That must not stop the build of everybody else's results. Anything else that is wrong does.
+    """
+    wrong = {
+        file: found
+        for file, found in files.findings.items()
+        if any(each.rule != DUPLICATE for each in found)
+    }
+    if wrong:
+        raise RejectedError(wrong)
+    compatible, left_out = without_contradictions(files)
+    for file, found in (files.findings | left_out).items():
+        for each in found:
+            _LOG.warning("left out: %s", each.line(file))
+    return compatible
 
 
 def _corpus_flags(files: Validated) -> list[tuple[Flag, ...]]:

@@ -4,15 +4,19 @@ A module of its own, so that judging a pull request installs neither an engine n
 """
 
 import re
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
 
+import orjson
 import typer
 
 from pipeline.collection.discover import require_writable
 from pipeline.errors import PipelineError
 from pipeline.intake import comment, gate, host, neighbours, reply
-from pipeline.intake.paths import is_result_path
+from pipeline.intake.paths import is_data, is_result
+from pipeline.intake.sending import Sending
+from schemas.finding import shown
 
 
 def gate_command(  # noqa: PLR0913 - each option of the command is an argument
@@ -26,6 +30,12 @@ def gate_command(  # noqa: PLR0913 - each option of the command is an argument
     author: Annotated[
         str | None, typer.Option(envvar="AUTHOR", help="Account that opened the pull request.")
     ] = None,
+    labels: Annotated[
+        str, typer.Option(envvar="LABELS", help="Labels of the pull request, as a JSON list.")
+    ] = "[]",
+    action: Annotated[
+        str, typer.Option(envvar="ACTION", help="Event; labels count right after `labeled`.")
+    ] = "",
     annotate: Annotated[bool, typer.Option(help="Print annotations for GitHub Actions.")] = False,
     step_summary: Annotated[
         Path | None,
@@ -37,7 +47,13 @@ def gate_command(  # noqa: PLR0913 - each option of the command is an argument
     try:
         if output is not None:
             require_writable(output)
-        judgement = gate.judge(repository, base=base, head=head, author=author or None)
+        # Labels count for the commit that they were set on: not after another push.
+        sent = Sending(
+            author=author or None,
+            labels=_labels(labels) if action == "labeled" else frozenset(),
+            now=datetime.now(UTC),
+        )
+        judgement = gate.judge(repository, base=base, head=head, sent=sent)
         answer = reply.reply(judgement, neighbours.understood(repository, judgement))
     except PipelineError as error:
         typer.echo(error, err=True)
@@ -49,6 +65,18 @@ def gate_command(  # noqa: PLR0913 - each option of the command is an argument
         with step_summary.open("a", encoding="utf-8") as stream:
             stream.write(comment.body(answer))
     raise typer.Exit(1 if judgement.decision == "rejected" else 0)
+
+
+def _labels(text: str) -> frozenset[str]:
+    """The labels in a JSON list. Raises `PipelineError` for anything else."""
+    try:
+        names = orjson.loads(text)
+    except orjson.JSONDecodeError:
+        names = None
+    if isinstance(names, list) and all(isinstance(name, str) for name in names):
+        return frozenset(names)
+    message = f"--labels {shown(text)} is no JSON list of names"
+    raise PipelineError(message)
 
 
 def _print(
@@ -120,7 +148,7 @@ def write_comment(verdict: Path, repository: str, head: host.Head) -> str:
 
 def _text(verdict: Path, paths: frozenset[str] | None, head: str) -> str | None:
     """The text of the comment; `None` for a pull request that changes no results."""
-    if paths is not None and not any(is_result_path(path) for path in paths):
+    if paths is not None and not any(map(is_data, paths)):
         return None
     if paths is None or any(path.casefold().startswith(CHECKS) for path in paths):
         return f"## Not checked\n\n{_OWN_CHECKS}\n"
@@ -129,7 +157,10 @@ def _text(verdict: Path, paths: frozenset[str] | None, head: str) -> str | None:
     except reply.UnreadableVerdictError as error:
         typer.echo(error, err=True)
         return f"## Not checked\n\n{_UNFINISHED}\n"
-    if answer.head != head or answer.decision == "no-result":
+    nothing = answer.decision == "no-result"
+    if nothing and paths is not None and not any(map(is_result, paths)):
+        return None
+    if answer.head != head or nothing:
         typer.echo("verdict.json is about another commit", err=True)
         return f"## Not checked\n\n{_UNFINISHED}\n"
     return comment.body(answer)

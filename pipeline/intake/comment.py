@@ -58,8 +58,9 @@ def _opening(reply: Reply) -> str:
             f"{files}: well-formed, consistent and new. The site shows it once a maintainer has "
             "merged it. This is what was understood:"
         )
+    place = f" in {files}" if reply.result_count else ""
     return (
-        f"{say.count(reply.finding_count, 'problem')} in {files}. Fix the problems below and push "
+        f"{say.count(reply.finding_count, 'problem')}{place}. Fix the problems below and push "
         "to the same branch; this comment will be updated. Questions are welcome here. "
         "`python -m harness validate FILE` runs the same checks on your machine."
     )

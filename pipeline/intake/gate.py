@@ -1,25 +1,31 @@
 """Decide whether a pull request may add its results, from git objects, never from a checkout.
 
-First the paths, then the content: what the corpus demands of every file, and whether it may replace
-the result that it names. A pull request that changes no results is not judged.
+First the paths, then the content: what the corpus demands of every file, what only the sender and
+the day can show, and whether a result may replace the one that it names. A pull request that
+changes no results is not judged.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Literal
 
-from pipeline.collection.discover import Source
-from pipeline.collection.lifecycle import superseding_findings, twice_superseded
+from pipeline.collection import lifecycle
+from pipeline.collection.discover import Kind, Source
 from pipeline.collection.validate import Found, validate
 from pipeline.intake import git, paths
 from pipeline.intake.paths import FOLDER
+from pipeline.intake.sending import UNKNOWN, Sending, sending_findings
 from schemas import contract
 from schemas.submission import Submission
 
 FileFindings = dict[str, Found]
 Decision = Literal["accepted", "rejected", "no-result"]
+
+# In canonical JSON a quotation mark within a text is escaped, so this can only be the field.
+_SUPERSEDES = re.compile(rb'"supersedes":"([A-Za-z0-9._-]*)"')
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,79 +45,112 @@ class Judgement:
     author: str | None = None
 
 
-def judge(repository: Path, *, base: str, head: str, author: str | None = None) -> Judgement:
-    """The judgement on a pull request of `author`. Raises `GitError` when git cannot answer."""
+def judge(repository: Path, *, base: str, head: str, sent: Sending = UNKNOWN) -> Judgement:
+    """The judgement on a pull request. Raises `GitError` when git cannot answer."""
     base, head = git.commit(repository, base), git.commit(repository, head)
     changes = git.changes(repository, base, head)
-    results = tuple(change for change in changes if paths.is_result(change))
-    found, submissions = _examined(repository, base, changes, author) if results else ({}, {})
-    decision: Decision = "rejected" if found else "accepted"
+    results = tuple(change for change in changes if paths.is_result(change.path))
+    submissions: dict[str, Submission] = {}
+    if results:
+        found, submissions = _examined(repository, base, changes, sent)
+    elif paths.CURATION in sent.labels:
+        found = _curated(repository, head, changes)
+    else:
+        found = paths.curated_findings(changes)
+    decision: Decision = "accepted" if results else "no-result"
     return Judgement(
         base=base,
         head=head,
-        decision=decision if results else "no-result",
+        decision="rejected" if found else decision,
         results=tuple(change.path for change in results),
         findings=dict(sorted(found.items())),
         submissions=submissions,
-        author=author,
+        author=sent.author,
     )
 
 
 def _examined(
-    repository: Path, base: str, changes: Sequence[git.Change], author: str | None
+    repository: Path, base: str, changes: Sequence[git.Change], sent: Sending
 ) -> tuple[FileFindings, dict[str, Submission]]:
     """All findings by path, and the submissions that can be read."""
-    results = [change for change in changes if paths.is_result(change)]
+    results = [change for change in changes if paths.is_result(change.path)]
     flood = paths.too_many(results)
     if flood is not None:
         return {FOLDER: (flood,)}, {}
-    single = paths.outside_findings(changes)
-    single |= paths.result_findings(results, git.names(repository, base, FOLDER))
-    for change in results:
-        if change.path not in single:
-            size = paths.size_finding(git.size(repository, change.blob))
-            if size is not None:
-                single[change.path] = size
+    there = git.files(repository, base, FOLDER)
+    single = paths.outside_findings(changes) | paths.result_findings(results, there)
     sound = [change for change in results if change.path not in single]
-    submissions, wrong = _contents(repository, sound)
-    found: FileFindings = {path: (finding,) for path, finding in single.items()} | wrong
-    return found | _superseding(repository, base, submissions, author), submissions
+    single |= paths.size_findings(sound, git.sizes(repository, {each.blob for each in sound}))
+    sound = [change for change in sound if change.path not in single]
+    submissions, found = _contents(repository, sound, "submission")
+    found |= {path: (finding,) for path, finding in single.items()}
+    for path, each in submissions.items():
+        wrong = tuple(sending_findings(path.rpartition("/")[2], each, sent))
+        if wrong:
+            found[path] = wrong
+    for path, more in _superseding(repository, there, submissions, sent).items():
+        found[path] = (*found.get(path, ()), *more)
+    return found, submissions
 
 
 def _contents(
-    repository: Path, changes: Iterable[git.Change]
+    repository: Path, changes: Sequence[git.Change], kind: Kind
 ) -> tuple[dict[str, Submission], FileFindings]:
-    """The readable submissions among the blobs, and what is wrong with each of the others."""
+    """The submissions among the blobs, and what is wrong with the other blobs, by path."""
     with TemporaryDirectory() as folder:
-        copies = {Path(folder) / Path(change.path).name: change for change in changes}
-        for copy, change in copies.items():
-            copy.write_bytes(git.content(repository, change.blob))
-        sources = [Source(path=copy, kind="submission", place="corpus") for copy in copies]
-        validated = validate(sources)
+        copies = {Path(folder) / Path(change.path).name: change.path for change in changes}
+        blobs = git.contents(repository, [change.blob for change in changes])
+        for copy, data in zip(copies, blobs, strict=True):
+            copy.write_bytes(data)
+        validated = validate(Source(path=copy, kind=kind, place="corpus") for copy in copies)
     return (
-        {copies[each.source.path].path: each.submission for each in validated.submissions},
-        {copies[Path(copy)].path: found for copy, found in validated.findings.items()},
+        {copies[each.source.path]: each.submission for each in validated.submissions},
+        {copies[Path(copy)]: found for copy, found in validated.findings.items()},
     )
 
 
+def _curated(repository: Path, head: str, changes: Sequence[git.Change]) -> FileFindings:
+    """What is wrong with entries and published documents that a maintainer lets in."""
+    results = git.files(repository, head, FOLDER)
+    found: FileFindings = {}
+    for folder, kind in paths.CURATED.items():
+        own = [each for each in changes if each.path.startswith(f"{folder}/")]
+        added = [each for each in own if each.mode == paths.REGULAR_FILE]
+        if kind == "lifecycle":
+            found |= lifecycle.misnamed_entries([each.path for each in added], results)
+        found |= _contents(repository, added, kind)[1]
+    return found
+
+
 def _superseding(
-    repository: Path, base: str, submissions: Mapping[str, Submission], author: str | None
+    repository: Path,
+    there: Mapping[str, str],
+    submissions: Mapping[str, Submission],
+    sent: Sending,
 ) -> FileFindings:
-    """What is wrong with the results that replace others."""
-    replacing = {path: s for path, s in submissions.items() if s.supersedes}
-    named = {s.supersedes for s in replacing.values() if s.supersedes}
-    there = named & {Path(path).name for path in git.names(repository, base, FOLDER)}
-    old = {name: _read(repository, base, name) for name in sorted(there)}
-    replaced_by = git.values(repository, base, FOLDER, "supersedes") if replacing else {}
-    forks = twice_superseded(replacing, replaced_by)
+    """What is wrong with the results that replace others; `there` maps the base's to blobs."""
+    replacing = {path: each for path, each in submissions.items() if each.supersedes}
+    if not replacing:
+        return {}
+    replaced = {each.supersedes for each in replacing.values()}
+    names = [name for name, blob in there.items() if blob and name in replaced]
+    read = map(contract.read, git.contents(repository, [there[name] for name in names]))
+    # One that today's rules would refuse cannot be replaced.
+    old = {n: each for n, each in zip(names, read, strict=True) if isinstance(each, Submission)}
+    forks = lifecycle.twice_superseded(replacing, _replaced_by(repository, there))
     found = {
-        path: superseding_findings(each, {k: v for k, v in old.items() if v}, author)
+        path: lifecycle.superseding_findings(each, old, sent.contributor) + forks.get(path, ())
         for path, each in replacing.items()
     }
-    return {path: each + forks.get(path, ()) for path, each in found.items() if each} | forks
+    return {path: each for path, each in found.items() if each}
 
 
-def _read(repository: Path, base: str, name: str) -> Submission | None:
-    """A result of the collection; `None` for one that today's rules would refuse."""
-    result = contract.read(git.file(repository, base, f"{FOLDER}/{name}"))
-    return result if isinstance(result, Submission) else None
+def _replaced_by(repository: Path, there: Mapping[str, str]) -> dict[str, str]:
+    """The results of the base that are superseded already, each with its replacement."""
+    blobs = {name: blob for name, blob in there.items() if blob}
+    contents = git.contents(repository, list(blobs.values()))
+    return {
+        match[1].decode(): name
+        for name, data in zip(blobs, contents, strict=True)
+        if (match := _SUPERSEDES.search(data))
+    }

@@ -1,11 +1,13 @@
-"""What does a git repository hold between two revisions? Objects only, never a checkout.
+"""Read commits, trees and blobs of a git repository as data: plumbing only, never a checkout.
 
-Nothing here runs what it reads: no hook, no filter, no external diff.
+No setting of a user, a machine or a clone changes an answer: other configuration files are switched
+off, the settings and variables that plumbing reads are overridden, and nothing runs a hook, a
+filter or an external program. A failure of git is a `GitError`, never an empty answer.
 """
 
 import os
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,16 +15,40 @@ from pipeline.errors import PipelineError
 from schemas.finding import shown
 
 _TIMEOUT_S = 60
+_BLOBS_AT_ONCE = 64  # of at most half a MiB each
+_REGULAR_FILE = "100644"
+_SETTINGS = {
+    "core.attributesFile": os.devnull,
+    "core.commitGraph": "false",
+    "core.fsmonitor": "false",
+    "core.hooksPath": os.devnull,
+    "core.quotePath": "true",
+    # The repository is the one that was named, and nothing in it is run.
+    "safe.directory": "*",
+}
+_VARIABLES = {
+    "GIT_ATTR_NOSYSTEM": "1",
+    "GIT_CONFIG_GLOBAL": os.devnull,
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_CONFIG_SYSTEM": os.devnull,
+    "GIT_GRAFT_FILE": f"{os.devnull}/none",
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_NO_REPLACE_OBJECTS": "1",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_TERMINAL_PROMPT": "0",
+    # Messages of git are quoted in ours, which are in English.
+    "LC_ALL": "C",
+}
 
 
 class GitError(PipelineError):
-    """Git could not answer: no repository, an unknown revision, too short a history."""
+    """Git could not answer: no repository, an unknown revision, a history that is too short."""
 
     exit_code = 3
 
-    def __init__(self, message: str, said: str = "") -> None:
+    def __init__(self, message: str, *, code: int | None = None) -> None:
         super().__init__(message)
-        self.said = said
+        self.code = code
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,9 +68,9 @@ def commit(repository: Path, revision: str) -> str:
     try:
         return _text(repository, "rev-parse", *options, name).strip()
     except GitError as error:
-        if not error.said:
-            told = shown(revision)
-            message = f"{told} names no commit of this clone; fetch it, or check the spelling"
+        if error.code == 1:
+            name = shown(revision)
+            message = f"{name} names no commit of this clone; fetch it, or check the spelling"
             raise GitError(message) from error
         raise
 
@@ -52,11 +78,12 @@ def commit(repository: Path, revision: str) -> str:
 def changes(repository: Path, base: str, head: str) -> tuple[Change, ...]:
     """Every path that `head` changes since it left `base`; a rename removes one and adds one.
 
-    Raises `GitError` when the two share no history, or not as much as this clone knows of.
+    Raises `GitError` when the two share no history, or not as much as this clone has.
     """
     start = _fork_point(repository, base, head)
-    options = ("--raw", "--no-renames", "--no-abbrev", "--no-ext-diff", "--no-textconv", "-z")
-    fields = _text(repository, "diff", *options, start, head, "--").split("\0")[:-1]
+    options = ("-r", "--raw", "--no-renames", "--no-abbrev", "--no-relative", "--no-color", "-z")
+    safe = ("--no-ext-diff", "--no-textconv", "--ignore-submodules=none")
+    fields = _text(repository, "diff-tree", *options, *safe, start, head, "--").split("\0")[:-1]
     return tuple(sorted(_changes(iter(fields)), key=lambda change: change.path))
 
 
@@ -65,44 +92,13 @@ def _fork_point(repository: Path, base: str, head: str) -> str:
     try:
         return _text(repository, "merge-base", base, head).split("\n")[0]
     except GitError as error:
+        if error.code != 1:
+            raise
         if _text(repository, "rev-parse", "--is-shallow-repository").strip() == "true":
             message = "this clone is shallow; fetch the rest with: git fetch --unshallow"
         else:
             message = f"{head[:12]} shares no history with {base[:12]}; start the branch from main"
         raise GitError(message) from error
-
-
-def size(repository: Path, blob: str) -> int:
-    """The size of a blob in bytes."""
-    return int(_text(repository, "cat-file", "-s", blob))
-
-
-def content(repository: Path, blob: str) -> bytes:
-    """The bytes of a blob as they are stored."""
-    return _run(repository, "cat-file", "blob", blob)
-
-
-def names(repository: Path, revision: str, folder: str) -> tuple[str, ...]:
-    """The paths of everything in a folder at a revision."""
-    listed = _text(repository, "ls-tree", "--name-only", "-z", revision, f"{folder}/")
-    return tuple(listed.split("\0")[:-1])
-
-
-def file(repository: Path, revision: str, path: str) -> bytes:
-    """The bytes of a file at a revision."""
-    return _run(repository, "cat-file", "blob", f"{revision}:{path}")
-
-
-def values(repository: Path, revision: str, folder: str, key: str) -> Mapping[str, str]:
-    """What the compact JSON files of a folder say for a key of text: the value, and which file."""
-    pattern = f'"{key}":"[A-Za-z0-9._-]*"'
-    options = ("--only-matching", "-z", "-e", pattern)
-    try:
-        listed = _text(repository, "grep", *options, revision, "--", f"{folder}/")
-    except GitError:  # git grep ends with 1 when it finds nothing
-        return {}
-    pairs = (line.split("\0") for line in listed.splitlines())
-    return {match.split('"')[3]: file.rpartition("/")[2] for file, match in pairs}
 
 
 def _changes(fields: Iterator[str]) -> Iterator[Change]:
@@ -112,23 +108,76 @@ def _changes(fields: Iterator[str]) -> Iterator[Change]:
         yield Change(path=next(fields), status=status[0], mode=mode, blob=blob)
 
 
+def files(repository: Path, revision: str, folder: str) -> Mapping[str, str]:
+    """The names of everything in a folder at a revision, with their blobs (links have none)."""
+    listed = _text(repository, "ls-tree", "--full-tree", "-z", revision, f"{folder}/")
+    entries = (entry.partition("\t") for entry in listed.split("\0")[:-1])
+    return {
+        path.rpartition("/")[2]: about.split(" ")[2] if about.startswith(_REGULAR_FILE) else ""
+        for about, _, path in entries
+    }
+
+
+def sizes(repository: Path, blobs: Iterable[str]) -> Mapping[str, int]:
+    """The sizes of blobs in bytes."""
+    request = "".join(f"{blob}\n" for blob in blobs).encode()
+    if not request:
+        return {}
+    lines = _run(repository, "cat-file", "--batch-check", data=request).decode().splitlines()
+    return dict(_object(line) for line in lines)
+
+
+def contents(repository: Path, blobs: Sequence[str]) -> Iterator[bytes]:
+    """The bytes of blobs as they are stored, in the same order."""
+    for start in range(0, len(blobs), _BLOBS_AT_ONCE):
+        some = blobs[start : start + _BLOBS_AT_ONCE]
+        request = "".join(f"{blob}\n" for blob in some).encode()
+        answer = _run(repository, "cat-file", "--batch", data=request)
+        at = 0
+        for blob in some:
+            end = answer.index(b"\n", at)
+            found, size = _object(answer[at:end].decode())
+            if found != blob:
+                message = f"git cat-file answered with {shown(found)} instead of {blob}"
+                raise GitError(message)
+            yield answer[end + 1 : end + 1 + size]
+            at = end + size + 2
+
+
+def _object(line: str) -> tuple[str, int]:
+    """Id and size of a blob from `<id> blob <size>`."""
+    name, _, rest = line.partition(" ")
+    kind, _, size = rest.partition(" ")
+    if kind != "blob":
+        message = (
+            f"git cat-file found no blob {shown(name)} ({shown(rest)}). Is the clone complete?"
+        )
+        raise GitError(message)
+    return name, int(size)
+
+
 def _text(repository: Path, *arguments: str) -> str:
     return _run(repository, *arguments).decode("utf-8", "backslashreplace")
 
 
-def _run(repository: Path, *arguments: str) -> bytes:
-    command = ["git", "-C", str(repository), *arguments]
-    # What git says is quoted in our messages, which are in one language.
-    variables = {**os.environ, "LC_ALL": "C"}
+def _run(repository: Path, *arguments: str, data: bytes = b"") -> bytes:
+    settings = [word for key, value in _SETTINGS.items() for word in ("-c", f"{key}={value}")]
+    command = ["git", "-C", str(repository), "--no-pager", *settings, *arguments]
+    inherited = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
     try:
         done = subprocess.run(  # noqa: S603 - a fixed program, and revisions are resolved before they are used
-            command, capture_output=True, timeout=_TIMEOUT_S, check=True, env=variables
+            command,
+            input=data,
+            capture_output=True,
+            timeout=_TIMEOUT_S,
+            check=True,
+            env=inherited | _VARIABLES,
         )
     except subprocess.CalledProcessError as error:
-        said = error.stderr.decode("utf-8", "replace").strip()
-        why = said or "it did not say why"
-        message = f"git {arguments[0]} failed: {why}. Is it a full clone that has both revisions?"
-        raise GitError(message, said) from error
+        reason = error.stderr.decode("utf-8", "replace").strip() or "no reason given"
+        message = f"git {arguments[0]} failed: {reason}. Is it a full clone with both revisions?"
+        # A quiet 1 is an answer of `rev-parse --verify` and `merge-base`: there is none.
+        raise GitError(message, code=None if error.stderr else error.returncode) from error
     except (OSError, subprocess.TimeoutExpired) as error:
         message = f"git could not be run ({error}). Install git, or try again."
         raise GitError(message) from error

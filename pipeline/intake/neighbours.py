@@ -101,27 +101,22 @@ def _neighbours(
     repository: Path, base: str, new: Iterable[str]
 ) -> Iterator[tuple[str, Submission]]:
     """Results of the collection that count, by name, as far as they are read."""
-    for name in _chosen(git.names(repository, base, FOLDER), new, _ended(repository, base)):
-        result = contract.read(git.file(repository, base, f"{FOLDER}/{name}"))
-        if isinstance(result, Submission):
-            yield name, result
+    there = {name: blob for name, blob in git.files(repository, base, FOLDER).items() if blob}
+    ended = git.files(repository, base, LIFECYCLE).keys()
+    names = _chosen(there.keys() - ended, new)
+    read = map(contract.read, git.contents(repository, [there[name] for name in names]))
+    found = {n: each for n, each in zip(names, read, strict=True) if isinstance(each, Submission)}
+    superseded = {each.supersedes for each in found.values()}
+    yield from ((name, each) for name, each in found.items() if name not in superseded)
 
 
-def _chosen(there: Iterable[str], new: Iterable[str], ended: frozenset[str]) -> list[str]:
+def _chosen(there: Iterable[str], new: Iterable[str]) -> list[str]:
     """The newest names on the same machines, then the newest of all others."""
     machines = {_machine(PurePosixPath(path).name) for path in new}
-    names = (PurePosixPath(path).name for path in there)
-    counting = [name for name in names if name.endswith(".json") and name not in ended]
-    newest = sorted(counting, key=_day, reverse=True)
+    newest = sorted(sorted(there), key=_day, reverse=True)
     same = [name for name in newest if _machine(name) in machines]
     others = [name for name in newest if _machine(name) not in machines]
     return same[:MAX_SAME_MACHINE] + others[:MAX_OTHERS]
-
-
-def _ended(repository: Path, base: str) -> frozenset[str]:
-    """The results that were withdrawn or are in quarantine, and those that another one replaces."""
-    entries = {PurePosixPath(path).name for path in git.names(repository, base, LIFECYCLE)}
-    return frozenset(entries) | git.values(repository, base, FOLDER, "supersedes").keys()
 
 
 def _machine(name: str) -> str:

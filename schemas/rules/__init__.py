@@ -6,6 +6,7 @@ which makes the example file that breaks this rule and no other.
 
 from collections.abc import Callable, Iterator
 
+from schemas import private
 from schemas.finding import Finding
 from schemas.rules import completeness, counters, design, references, times
 from schemas.submission import Submission
@@ -47,6 +48,7 @@ RULES: dict[str, Rule] = {
     "trials-within-window": times.trials_within_window,
     "decode-takes-time": times.decode_takes_time,
     "probe-widths-ascend": times.probe_widths_ascend,
+    "no-secrets": private.no_secrets,
     "run-facts-stated": completeness.run_facts_stated,
     "arm-facts-stated": completeness.arm_facts_stated,
     "trial-facts-stated": completeness.trial_facts_stated,

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from schemas.canonical import file_name
+from estimates.result_name import canonical_name
 from schemas.vocabulary import FIXED_TASKS
 from tests.bench.synthetic_campaign import arms_of, submission_of
 from tests.bench.synthetic_rigs import STEP_BUILD, visits
@@ -111,14 +111,8 @@ def _refusal(rigs: int, output: Path) -> str | None:
 
 
 def _file(submission: Submission) -> tuple[bytes, str]:
-    machine = submission.machine
     data = sample_bytes(submission)
-    return data, file_name(
-        machine=machine.gpus[0].name if machine.gpus else machine.cpu.name,
-        target=submission.target.id,
-        measured_from=submission.measured_from,
-        data=data,
-    )
+    return data, canonical_name(submission, data)
 
 
 def _truths(visit: Visit, name: str) -> Iterator[Truth]:

@@ -110,7 +110,7 @@ PULL_REQUESTS: dict[str, PullRequest] = {
     ),
     "the same result twice": PullRequest(
         adds={GOOD: (REGULAR, _DATA), GOOD.replace("rtx", "gtx"): (REGULAR, _DATA)},
-        expected={GOOD: "duplicate"},
+        expected={GOOD: "duplicate", GOOD.replace("rtx", "gtx"): "canonical-name"},
     ),
     "a newline in the name": _named(_in("a\nb.json")),
     "a command of the code host in the name": _named(_in("\n::error::x.json")),

@@ -49,8 +49,25 @@ def campaign(
         ),
     )
     ordered = tuple(replace(each, order=order) for order, each in enumerate(trials))
-    given = {"probes": None, "warmups": None, **fields}
+    unplanned = replace(bare.design, seed=None)
+    given = {"probes": None, "warmups": None, "design": unplanned, **fields}
     return replace(bare, suite=suite, arms=arms, trials=ordered, **given)  # type: ignore[arg-type]
+
+
+def without_prompts(submission: Submission, count: int) -> Submission:
+    """What is left of a submission when its last prompts are taken out everywhere."""
+    prompts = submission.suite.prompts[:-count]
+    names = {prompt.id for prompt in prompts}
+    kept = (each for each in submission.trials if each.prompt in names)
+    return replace(
+        submission, suite=replace(submission.suite, prompts=prompts), trials=renumbered(kept)
+    )
+
+
+def renumbered(trials: Iterable[Trial]) -> tuple[Trial, ...]:
+    """Trials in their order, numbered without gaps."""
+    ordered = sorted(trials, key=lambda each: each.order)
+    return tuple(replace(each, order=order) for order, each in enumerate(ordered))
 
 
 def table(rows: dict[str, tuple[float, float]], blocks: int = 1) -> tuple[Trial, ...]:

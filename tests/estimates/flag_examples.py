@@ -6,8 +6,17 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from estimates.flags.figures import suites
-from schemas.submission import EmptyDraft, Probes, VerificationProbe
-from tests.estimates.campaigns import BASELINE, CONTROL, SPEC, campaign, failed, table, trial
+from schemas.submission import EmptyDraft, Gpu, Probes, VerificationProbe
+from tests.estimates.campaigns import (
+    BASELINE,
+    CONTROL,
+    SPEC,
+    campaign,
+    failed,
+    table,
+    trial,
+    without_prompts,
+)
 from tests.estimates.flag_machines import CLEAN, energy, environment, gpu, gpu_clocks, memory, peak
 from tests.samples import Costs, sample
 
@@ -23,6 +32,10 @@ PROMPTS = tuple(f"code-{number}" for number in range(1, 9))
 
 def _design(**fields: object) -> Submission:
     return replace(CLEAN, design=replace(CLEAN.design, **fields))  # type: ignore[arg-type]
+
+
+def _named(gpu: str) -> Submission:
+    return replace(CLEAN, machine=replace(CLEAN.machine, gpus=(Gpu(name=gpu),)))
 
 
 def _times(baseline: tuple[float, ...], spec: tuple[float, ...]) -> Submission:
@@ -154,6 +167,9 @@ RAISING: dict[str, Submission] = {
     "quick": replace(CLEAN, profile="quick"),
     "single-block": sample(blocks=1),
     "not-interleaved": _design(order="sequential"),
+    "order-not-planned": without_prompts(CLEAN, 2),
+    "private-data": replace(CLEAN, notes="Questions to ada@example.org"),
+    "confusable-letters": _named("RTX 4\u041e90"),
     "never-drafted": campaign([trial("baseline"), trial("spec", drafted=0)]),
     "counters-disagree": _counted(by_page=9),
     "diverged": _diverged(2.0),
@@ -213,6 +229,11 @@ QUIET: dict[str, Submission] = {
     "quick": replace(CLEAN, profile="custom"),
     "single-block": CLEAN,
     "not-interleaved": _design(order="abba"),
+    "order-not-planned": CLEAN,
+    "private-data": replace(CLEAN, notes="Fans @ 60 %, driver 31.0.15.4601"),
+    "confusable-letters": _named(
+        "\u042d\u043b\u044c\u0431\u0440\u0443\u0441-8\u0421, \u6469\u5c14\u7ebf\u7a0b"
+    ),
     "never-drafted": campaign([trial("baseline"), trial("spec", drafted=1)]),
     "counters-disagree": _counted(by_page=8),
     "diverged": _diverged(0.01),

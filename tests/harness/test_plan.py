@@ -8,8 +8,9 @@ from itertools import groupby, pairwise
 
 import pytest
 
+from estimates.running_order import balanced_orders
 from harness.campaign.model import ArmPlan
-from harness.campaign.plan import balanced_orders, order_name, plan
+from harness.campaign.plan import order_name, plan
 from schemas.submission import NoSpeculation
 from tests.harness.campaigns import BASELINE, DRAFT, campaign
 

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from estimates.result_name import canonical_name
 from harness import submit
 from harness.errors import BadInputError, MachineError
-from harness.run.result_file import canonical_name, require_writable, write
+from harness.run.result_file import require_writable, write
 from tests.samples import sample, sample_bytes
 
 if TYPE_CHECKING:

@@ -6,8 +6,9 @@ import os
 import subprocess
 from typing import TYPE_CHECKING
 
+from estimates.result_name import canonical_name
 from pipeline.intake import gate
-from schemas.canonical import file_name
+from pipeline.intake.sending import UNKNOWN, Sending
 from tests.samples import sample, sample_bytes
 
 if TYPE_CHECKING:
@@ -58,8 +59,8 @@ class Repository:
         self.git("add", "--all")
         self.git("commit", "--quiet", "--allow-empty", "--message", "A change")
 
-    def judge(self) -> gate.Judgement:
-        return gate.judge(self.path, base="main", head="pull-request")
+    def judge(self, sent: Sending = UNKNOWN) -> gate.Judgement:
+        return gate.judge(self.path, base="main", head="pull-request", sent=sent)
 
     def rules(self) -> dict[str, set[str]]:
         return {
@@ -69,9 +70,4 @@ class Repository:
 
 
 def name_of(submission: Submission) -> str:
-    return file_name(
-        machine="RTX 4060",
-        target=submission.target.name,
-        measured_from=submission.measured_from,
-        data=sample_bytes(submission),
-    )
+    return canonical_name(submission, sample_bytes(submission))

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from estimates import result_name
 from estimates.model import Estimate, ExactnessCounts, Interval, Summary
 from pipeline.data.aggregate import aggregate
 from pipeline.data.load import Entry, load
-from schemas.canonical import file_name
 from schemas.submission import Arm, DraftModel, NoSpeculation, Origin
 from tests.samples import sample, sample_bytes
 
@@ -88,12 +88,7 @@ def entry(submission: Submission, summary: Summary, *, preview: bool = False) ->
 
 
 def canonical_name(submission: Submission) -> str:
-    return file_name(
-        machine=submission.machine.gpus[0].name if submission.machine.gpus else "cpu",
-        target=submission.target.id,
-        measured_from=submission.measured_from,
-        data=sample_bytes(submission),
-    )
+    return result_name.canonical_name(submission, sample_bytes(submission))
 
 
 def database(*entries: Entry) -> duckdb.DuckDBPyConnection:

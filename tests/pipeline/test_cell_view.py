@@ -29,7 +29,7 @@ def test_a_cell_is_the_median_of_its_submissions_with_a_t_interval() -> None:
     assert (kind, verdict, confirmed, votes) == ("t", "no-clear-difference", True, 3)
 
 
-def test_a_contributor_has_one_vote_per_machine_however_often_they_submit() -> None:
+def test_a_contributor_has_one_vote_however_often_they_submit() -> None:
     connection = database(
         campaign(1.0, contributor="ada", day="2026-11-01"),
         campaign(1.44, contributor="ada", day="2026-11-02"),
@@ -42,21 +42,32 @@ def test_a_contributor_has_one_vote_per_machine_however_often_they_submit() -> N
     assert found == pytest.approx((1.2, 2, 3, 2))
 
 
-def test_two_machines_of_one_contributor_are_two_votes() -> None:
-    first, second = (campaign(speedup, contributor="ada") for speedup in (1.1, 1.3))
-    machine = replace(second.submission.machine, ram_mib=65536)
-    second = entry(replace(second.submission, machine=machine), second.summary)
+@pytest.mark.parametrize("contributor", ["ada", None])
+def test_twelve_machines_of_one_contributor_are_one_vote_that_confirms_nothing(
+    contributor: str | None,
+) -> None:
+    made = []
+    for number in range(12):
+        one_of_them = campaign(1.1 + number / 100, contributor=contributor)
+        machine = replace(one_of_them.submission.machine, ram_mib=1024 * (number + 8))
+        own = replace(one_of_them.submission, machine=machine)
+        made.append(entry(own, one_of_them.summary))
 
-    assert one(database(first, second), "select votes, contributors, rigs from cell") == (2, 1, 2)
+    found = one(database(*made), "select votes, confirmed, submissions, rigs from cell")
+
+    assert found == (1, False, 12, 12)
 
 
-def test_those_without_a_name_share_a_vote_on_equal_machines() -> None:
-    unnamed = [
-        campaign(speedup, contributor=None, day=day)
-        for speedup, day in ((1.1, "2026-11-01"), (1.3, "2026-11-02"))
-    ]
+def test_a_name_in_other_letters_is_the_same_contributor() -> None:
+    found = database(campaign(1.1, contributor="ada"), campaign(1.3, contributor="Ada"))
 
-    assert one(database(*unnamed), "select votes, submissions, contributors from cell") == (1, 2, 0)
+    assert one(found, "select votes, confirmed from cell") == (1, False)
+
+
+def test_who_names_nobody_confirms_nobody() -> None:
+    found = database(campaign(1.1, contributor="ada"), campaign(1.3, contributor=None))
+
+    assert one(found, "select votes, confirmed from cell") == (2, False)
 
 
 def test_one_submission_shows_its_own_interval_and_is_not_confirmed() -> None:

@@ -63,8 +63,8 @@ def test_other_names_of_prompts_and_arms_hide_no_copy() -> None:
     assert "copied-times" in names(copied(trials))
 
 
-def test_half_of_the_trials_changed_a_little_are_a_copy() -> None:
-    assert "copied-noise" in names(copied(jittered(0.01)[len(VICTIM.trials) // 3 :]))
+def test_three_quarters_of_the_trials_changed_a_little_are_a_copy() -> None:
+    assert "copied-noise" in names(copied(jittered(0.01)[len(VICTIM.trials) // 4 :]))
 
 
 def test_one_cause_is_one_flag() -> None:
@@ -82,6 +82,18 @@ def test_within_a_corpus_both_sides_are_told() -> None:
     told = list(flags_within((*HONEST, copied())))
 
     assert [bool(flags) for flags in told] == [False, False, True, False, False, False, True]
+
+
+def test_of_two_copies_the_later_one_is_the_serious_case() -> None:
+    late = replace(
+        copied(), measured_from="2026-11-21T11:00:00Z", measured_until="2026-11-21T12:00:00Z"
+    )
+    flagged = [flags for flags in flags_within((late, *HONEST)) if flags]
+
+    assert [[(flag.name, flag.severity) for flag in flags] for flags in flagged] == [
+        [("copied-times", "serious")],
+        [("copied-times", "caution")],
+    ]
 
 
 def test_honest_submissions_raise_nothing() -> None:

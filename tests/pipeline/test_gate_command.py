@@ -59,7 +59,9 @@ def test_annotations_are_escaped_and_at_most_ten() -> None:
     )
 
 
-def run_command(repository: Repository, *options: str) -> subprocess.CompletedProcess[str]:
+def run_command(
+    repository: Repository, *options: str, **variables: str
+) -> subprocess.CompletedProcess[str]:
     command = [
         sys.executable,
         "-m",
@@ -73,7 +75,7 @@ def run_command(repository: Repository, *options: str) -> subprocess.CompletedPr
     return subprocess.run(
         [*command, "--repository", str(repository.path), *options],
         cwd=ROOT,
-        env={"PATH": os.environ["PATH"]},
+        env={"PATH": os.environ["PATH"], **variables},
         capture_output=True,
         text=True,
         check=False,
@@ -113,6 +115,19 @@ def test_the_command_accepts_with_exit_code_0(repository: Repository) -> None:
     assert done.returncode == 0
     assert json.loads(done.stdout)["decision"] == "accepted"
     assert summary.read_text(encoding="utf-8").startswith("## Accepted: thank you!\n")
+
+
+@pytest.mark.parametrize(("action", "code"), [("opened", 1), ("synchronize", 1), ("labeled", 0)])
+def test_a_label_counts_for_the_commit_that_it_was_set_on(
+    repository: Repository, action: str, code: int
+) -> None:
+    repository.write(sample_bytes(SMALL), name_of(SMALL))
+    repository.commit()
+
+    done = run_command(repository, AUTHOR="eve", LABELS='["on-behalf"]', ACTION=action)
+
+    assert done.returncode == code
+    assert ("[contributor-author]" in done.stdout) == bool(code)
 
 
 def test_the_command_reports_a_missing_repository_with_exit_code_3(tmp_path: Path) -> None:

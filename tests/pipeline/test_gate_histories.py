@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pipeline.intake import gate, git
+from pipeline.intake.sending import Sending
 from tests.pipeline.repositories import OTHER, SMALL, Repository, name_of
 from tests.samples import sample_bytes
 
@@ -88,28 +89,28 @@ def test_a_correction_by_the_same_contributor_is_accepted(repository: Repository
     repository.write(sample_bytes(correction), name_of(correction))
     repository.commit()
 
-    judgement = gate.judge(repository.path, base="main", head="pull-request", author="ada")
+    judgement = repository.judge(Sending(author="ada"))
 
     assert judgement.decision == "accepted"
 
 
 @pytest.mark.parametrize(
-    ("author", "contributor", "rule"),
+    ("author", "contributor", "rules"),
     [
-        ("eve", "ada", "superseding-author"),
-        ("eve", "eve", "superseding-contributor"),
+        ("eve", "ada", ["contributor-author", "superseding-author"]),
+        ("eve", "eve", ["superseding-contributor"]),
     ],
 )
 def test_nobody_replaces_the_result_of_another(
-    repository: Repository, author: str, contributor: str, rule: str
+    repository: Repository, author: str, contributor: str, rules: list[str]
 ) -> None:
     correction = replace(SMALL, supersedes=repository.there.name, contributor=contributor)
     repository.write(sample_bytes(correction), name_of(correction))
     repository.commit()
 
-    judgement = gate.judge(repository.path, base="main", head="pull-request", author=author)
+    judgement = repository.judge(Sending(author=author))
 
-    assert [[each.rule for each in found] for found in judgement.findings.values()] == [[rule]]
+    assert [[each.rule for each in found] for found in judgement.findings.values()] == [rules]
 
 
 def test_a_result_is_replaced_once(repository: Repository) -> None:

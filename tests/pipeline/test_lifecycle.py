@@ -59,6 +59,22 @@ def test_a_superseded_result_stays_and_counts_no_longer(tmp_path: Path) -> None:
     assert one(database, "select submissions from headline where tier = 'measured'") == (1,)
 
 
+def test_a_copy_has_no_vote_and_its_page_says_why(tmp_path: Path) -> None:
+    honest = sample(tasks=("code", "math"), blocks=2)
+    first = put(tmp_path, honest)
+    late = {"measured_from": "2026-11-21T11:00:00Z", "measured_until": "2026-11-21T12:00:00Z"}
+    stolen = put(tmp_path, replace(honest, contributor="eve", **late))  # type: ignore[arg-type]
+
+    database = open_database(tmp_path)
+
+    assert sorted(rows(database, "select submission, standing from standing")) == sorted(
+        [(first.stem, "counted"), (stolen.stem, "flagged")]
+    )
+    assert one(database, "select list(distinct submission_list) from cell") == ([[first.stem]],)
+    page = pages_of(tmp_path)[f"submissions/{stolen.stem}.md"]
+    assert "Its figures cannot be right, or are those of another result" in page
+
+
 def test_a_result_casts_no_doubt_on_others_once_it_counts_no_longer(tmp_path: Path) -> None:
     honest = sample(tasks=("code", "math"), blocks=2)
     put(tmp_path, honest)
@@ -117,11 +133,56 @@ def test_markup_in_a_reason_is_refused(tmp_path: Path) -> None:
         open_database(tmp_path)
 
 
-def test_an_entry_about_no_result_stops_the_build(tmp_path: Path) -> None:
+def test_an_entry_about_no_result_is_left_out_with_a_line(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     decide(tmp_path, "some--result--20261121-00112233.json", "withdrawn")
 
-    with pytest.raises(RejectedError, match="there is no result of this name"):
-        open_database(tmp_path)
+    open_database(tmp_path)
+
+    assert "left out: " in caplog.text
+    assert "there is no result of this name" in caplog.text
+
+
+def test_two_corrections_that_were_merged_apart_leave_one_with_a_line(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    old = put(tmp_path, OLD)
+    put(tmp_path, correction(of=old.name))
+    put(tmp_path, replace(correction(of=old.name), notes="Once more"))
+
+    database = open_database(tmp_path)
+
+    assert sorted(rows(database, "select standing from standing")) == [
+        ("counted",),
+        ("superseded",),
+    ]
+    assert caplog.text.count("left out: ") == 1
+    assert "superseding-twice" in caplog.text
+
+
+def test_the_same_content_that_was_merged_twice_counts_once_with_a_line(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = put(tmp_path, OLD)
+    path.with_name(f"zzz{path.name}").write_bytes(path.read_bytes())
+
+    database = open_database(tmp_path)
+
+    assert one(database, "select submission from submission") == (path.stem,)
+    assert f"the same content is in {path.name}" in caplog.text
+
+
+def test_who_replaces_the_result_of_another_is_left_out(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    old = put(tmp_path, OLD)
+    put(tmp_path, correction(of=old.name, contributor="eve"))
+
+    database = open_database(tmp_path)
+
+    assert one(database, "select submission, standing from standing") == (old.stem, "counted")
+    assert "superseding-contributor" in caplog.text
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from estimates.model import Flag
+from estimates.model import Flag, Severity
 from pipeline.collection.plausibility.corpus import Marks, Question, surprising
 from pipeline.collection.plausibility.peers import middle, middle_distance
 from pipeline.collection.plausibility.traces import Trace
@@ -50,7 +50,7 @@ def copied_times(question: Question) -> Flag | None:
     counts, other = f"{found.shared} of {found.total}", question.name_of(found.position)
     return Flag(
         name="copied-times",
-        severity="serious",
+        severity=_severity(question, found.position),
         message=(
             f"{counts} times are, digit by digit, those of {other}."
             if found.kind == "times"
@@ -77,13 +77,22 @@ def copied_noise(question: Question) -> Flag | None:
     value, trials, position = best
     return Flag(
         name="copied-noise",
-        severity="serious",
+        severity=_severity(question, position),
         message=(
             f"The noise of {trials} trials follows that of {question.name_of(position)} "
             f"(correlation {value:.2f}), as if its times had been changed a little."
         ),
         remedy="Noise does not repeat itself; measure again, and send what was measured.",
     )
+
+
+def _severity(question: Question, position: int) -> Severity:
+    """Of two with the same times the one that was measured later is the copy."""
+    if question.itself is None:
+        return "serious"
+    own, other = question.submission, question.corpus.submissions[position]
+    is_first = (own.measured_from, question.itself) < (other.measured_from, position)
+    return "caution" if is_first else "serious"
 
 
 def shared_marks(question: Question) -> Shared | None:

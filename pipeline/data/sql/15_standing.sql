@@ -1,5 +1,6 @@
 -- One row is how one submission stands: does it count, and if not, why, since when, and what
--- replaced it? Nothing is ever removed, so every submission has exactly one row.
+-- replaced it? Nothing is ever removed, so every submission has exactly one row. Figures that cannot
+-- be right (`flagged`) count in no aggregate; a local preview shows them all the same.
 create table standing as
 with replaced as (
   select
@@ -9,6 +10,13 @@ with replaced as (
   from submission
   where supersedes is not null and not preview
   group by supersedes
+),
+implausible as (
+  select submission, any_value(message order by position) as message
+  from flag
+  where severity = 'serious'
+    and flag in ('above-bound', 'above-roofline', 'copied-noise', 'copied-times', 'zero-spread')
+  group by submission
 )
 select
   submission.submission,
@@ -16,14 +24,17 @@ select
   case
     when lifecycle_document.file is not null then lifecycle_document.document.status
     when replaced.file is not null then 'superseded'
+    when implausible.submission is not null then 'flagged'
     else 'counted'
   end as standing,
   standing = 'counted' as counted,
-  lifecycle_document.document.reason as standing_reason,
+  coalesce(lifecycle_document.document.reason, implausible.message) as standing_reason,
   coalesce(lifecycle_document.document.date, replaced.superseded_on::date) as standing_since,
   replaced.superseded_by
 from submission
 left join lifecycle_document on lifecycle_document.file = submission.file
   and not submission.preview
 left join replaced on replaced.file = submission.file and not submission.preview
+left join implausible on implausible.submission = submission.submission
+  and not submission.preview
 order by submission.submission;

@@ -1,9 +1,10 @@
--- One row is one vote in one pool: all evidence of one contributor on one machine, as one figure.
+-- One row is one vote in one pool: all evidence of one contributor, as one figure. Whoever names
+-- nobody shares one vote, and machines cast none: anybody can make up a machine, not an account.
 -- A vote's speedup is the geometric mean of its evidence; its interval spans all of theirs.
 create table vote as
 select
   pool,
-  voter,
+  coalesce(lower(contributor), 'anonymous') as voter,
   count(*) as evidence,
   exp(avg(ln(speedup))) as speedup,
   min(interval_low) as interval_low,
@@ -18,5 +19,5 @@ select
   avg(predicted_speedup) as predicted_speedup
 from pool_member
 where speedup is not null and speedup > 0
-group by pool, voter
+group by all
 order by pool, voter;

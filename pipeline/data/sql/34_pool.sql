@@ -6,6 +6,7 @@ with voted as (
   select
     pool,
     count(*) as votes,
+    count(*) filter (voter <> 'anonymous') as named_votes,
     exp(median(ln(speedup))) as speedup,
     median(baseline_tps) as baseline_tps,
     median(tps) as tps,
@@ -53,10 +54,10 @@ select
     when voted.speedup is null then if(too_few, 'too-few-prompts', 'failed')
     else verdict_of(pool_interval.interval_low, pool_interval.interval_high)
   end as verdict,
-  coalesce(voted.votes, 0) >= 2 as confirmed,
+  coalesce(voted.named_votes, 0) >= 2 as confirmed,
   coalesce(voted.votes, 0) as votes,
   counted.* exclude (pool, pool_kind, never_drafted, too_few),
-  voted.* exclude (pool, votes, speedup)
+  voted.* exclude (pool, votes, named_votes, speedup)
 from counted
 left join voted using (pool)
 left join pool_interval using (pool)

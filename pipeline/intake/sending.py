@@ -1,0 +1,70 @@
+"""Check what only the sending of a result can show: its sender, its name and its date.
+
+The contributor of a result is the author of its pull request: one account casts one vote. Labels
+stand for a maintainer's consent, because only maintainers can set them.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from estimates.result_name import canonical_name
+from schemas.canonical import canonical_bytes
+from schemas.codec import encode
+from schemas.finding import ROOT, Finding, shown
+from schemas.submission import Submission
+
+ON_BEHALF = "on-behalf"  # the label that lets somebody send for another contributor
+# The first commit of llama.cpp, the first release of vLLM; before the first paper on speculative
+# decoding of language models (arXiv 2211.17192) nobody measured it.
+_FIRST_DAYS = {"llama.cpp": "2023-03-10", "vllm": "2023-06-20"}
+_FIRST_PAPER = "2022-11-30"
+_CLOCKS_DIFFER = timedelta(days=1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sending:
+    """Who sends results, which labels the pull request has, and what time it is.
+
+    `None` is unknown: what depends on it is then not checked, as before a pull request exists.
+    """
+
+    author: str | None = None
+    labels: frozenset[str] = frozenset()
+    now: datetime | None = None
+
+    @property
+    def contributor(self) -> str | None:
+        """Whose results may be sent; `None` if anybody's."""
+        return None if ON_BEHALF in self.labels else self.author
+
+
+UNKNOWN = Sending()
+
+
+def sending_findings(name: str, submission: Submission, sent: Sending) -> Iterator[Finding]:
+    """What is wrong with sending a valid submission under this file name."""
+    expected = canonical_name(submission, canonical_bytes(encode(submission)))
+    if name != expected:
+        message = f"the file is named {shown(name)}, its content says {expected}; rename it"
+        yield Finding(path=ROOT, message=message, rule="canonical-name")
+    own, author = submission.contributor, sent.contributor
+    if own is not None and author is not None and own.lower() != author.lower():
+        message = (
+            f"the result names {own}, the pull request is by {author}; write your own GitHub user "
+            f"name, leave the field out, or ask a maintainer for the label {ON_BEHALF}"
+        )
+        yield Finding(path="$.contributor", message=message, rule="contributor-author")
+    yield from _date_findings(submission, sent.now)
+
+
+def _date_findings(submission: Submission, now: datetime | None) -> Iterator[Finding]:
+    until = submission.measured_until
+    if now is not None and datetime.fromisoformat(until) > now + _CLOCKS_DIFFER:
+        message = f"{until} is in the future (it is {now:%Y-%m-%d}); set the clock, measure again"
+        yield Finding(path="$.measured_until", message=message, rule="measured-in-future")
+    engine = submission.engine.name
+    first = _FIRST_DAYS.get(engine.lower(), _FIRST_PAPER)
+    if submission.measured_from[:10] < first:
+        message = f"before {first} there was no {shown(engine)} to measure; correct the date"
+        yield Finding(path="$.measured_from", message=message, rule="measured-before-engine")

@@ -1,0 +1,101 @@
+"""Find what does not belong into a public file: access tokens, and traces of a person or machine.
+
+Secrets are refused: whoever reads the file may use them. Personal data are flagged, since what
+looks like an address may be a version. Findings name the kind and never repeat the text.
+"""
+
+import ipaddress
+import re
+from collections.abc import Iterator
+
+from schemas.finding import ROOT, Finding
+from schemas.submission import Submission
+
+_SECRETS = {
+    "a GitHub token": r"\b(?:gh[pousr]_[A-Za-z0-9]{30,}|github_pat_\w{22,})",
+    "a GitLab token": r"\bglpat-[\w-]{20,}",
+    "a Hugging Face token": r"\bhf_[A-Za-z0-9]{30,}",
+    "an API key": r"\bsk-(?:ant-|proj-|or-)?[A-Za-z0-9_-]{20,}|\bAIza[\w-]{35}|\bgsk_\w{30,}",
+    "an AWS key": r"\b(?:AKIA|ASIA)[0-9A-Z]{16}\b",
+    "a Slack token": r"\bxox[abeoprs]-[A-Za-z0-9-]{10,}",
+    "a signed token": r"\beyJ[\w-]{10,999}+\.eyJ[\w-]{10,999}+\.",
+    "a private key": r"-----BEGIN [A-Z ]*PRIVATE KEY",
+    "a password in an address": r"://[^/\s:@]{1,99}+:[^/\s@]{1,99}+@",
+    "an authorization header": r"(?i:\bbearer\s+[\w.~+/-]{16,})",
+    "a password": (
+        r"(?i:(?:\b|[_-])(?:api[_-]?key|token|secret|passw(?:or)?d|pwd)\b[\"']?\s*[=:]\s*[\"']?)"
+        r"(?=\S{0,60}[0-9])[^\s\"']{8,}"
+    ),
+}
+_PERSONAL = {
+    "an e-mail address": r"(?<![\w.+-])[\w.+-]{1,64}+@(?:[\w-]{1,63}+\.){1,9}[A-Za-z]{2}",
+    "a home folder": r"(?:/(?:home|Users)/|(?i:\b[a-z]:[\\/]users[\\/]))[^\s/\\]|/root/\S",
+    "a host name": (
+        r"(?i:\b(?:desktop|laptop|win)-[a-z0-9]{7,}\b"
+        r"|(?<![\w-])[a-z0-9][\w-]{0,62}+\.(?:local|lan|internal|corp|home|intranet|localdomain)\b)"
+    ),
+    "a UUID": r"\b[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\b",
+    "a MAC address": r"\b[0-9a-fA-F]{2}(?:([:-])[0-9a-fA-F]{2})(?:\1[0-9a-fA-F]{2}){4}\b",
+}
+# Four decimal numbers, or hexadecimal digits with colons.
+_ADDRESS = re.compile(
+    r"(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?!\.?\w)|(?<![\w.:])[0-9a-fA-F:]{2,45}+(?![.]?\w)"
+)
+_VERSIONS = ("version", "package_version", "driver", "api")
+
+
+def _compiled(patterns: dict[str, str]) -> dict[str, re.Pattern[str]]:
+    return {kind: re.compile(pattern) for kind, pattern in patterns.items()}
+
+
+_SECRET_PATTERNS, _PERSONAL_PATTERNS = _compiled(_SECRETS), _compiled(_PERSONAL)
+
+
+def no_secrets(submission: Submission) -> Iterator[Finding]:
+    """A result is public for ever: it contains no token, key or password."""
+    found = list(texts(submission))
+    if secret("\n".join(text for _, text in found)) is None:
+        return
+    for path, text in found:
+        if kind := secret(text):
+            message = f"contains {kind}; take it out, and revoke it if it was sent anywhere"
+            yield Finding(path=path, message=message, rule="no-secrets")
+
+
+def secret(text: str) -> str | None:
+    """What kind of secret is in a text, such as `a GitHub token`; `None` if it has none."""
+    return next((kind for kind, each in _SECRET_PATTERNS.items() if each.search(text)), None)
+
+
+def personal(text: str, path: str = ROOT) -> str | None:
+    """What in a text at a path may identify a person or a machine; `None` if nothing does."""
+    for kind, pattern in _PERSONAL_PATTERNS.items():
+        if pattern.search(text):
+            return kind
+    is_version = path.rpartition(".")[2] in _VERSIONS
+    addresses = () if is_version else map(_is_address, _ADDRESS.findall(text))
+    return "an IP address" if any(addresses) else None
+
+
+def _is_address(text: str) -> bool:
+    """Whether it is an IP address of one machine, not of every machine such as 127.0.0.1."""
+    try:
+        address = ipaddress.ip_address(text)
+    except ValueError:
+        return False
+    return not (address.is_loopback or address.is_unspecified)
+
+
+def texts(value: object, path: str = "$", *, without: str = "trials") -> Iterator[tuple[str, str]]:
+    """All texts of a typed document with their JSON paths; the field `without` is left out."""
+    if isinstance(value, str):
+        yield path, value
+    elif isinstance(value, tuple):
+        for index, each in enumerate(value):
+            yield from texts(each, f"{path}[{index}]")
+    else:
+        kind = type(value)
+        names = getattr(kind, "__struct_fields__", getattr(kind, "__dataclass_fields__", ()))
+        for name in names:
+            if name != without:
+                yield from texts(getattr(value, name), f"{path}.{name}")

@@ -1,0 +1,82 @@
+"""A result whose prompts or arms were taken out no longer has the order that its seed gives."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from estimates.running_order import running_order
+from estimates.summary import summarize
+from schemas import contract
+from schemas.submission import Submission
+from tests.estimates.campaigns import renumbered, without_prompts
+from tests.samples import sample, sample_bytes
+
+COMMUNITY = Path(__file__).parents[2] / "results" / "community"
+WHOLE = sample(prompts_per_task=4, blocks=3)
+
+
+def flags(submission: Submission) -> set[str]:
+    return {flag.name for flag in summarize(submission).flags}
+
+
+def replanned(submission: Submission) -> Submission:
+    """With a plan that says as many trials as there are."""
+    design = replace(submission.design, planned_trials=len(submission.trials))
+    return replace(submission, design=design)
+
+
+def test_two_arms_alternate_and_prompts_are_shuffled_by_the_seed() -> None:
+    order = list(running_order("ab", ["p", "q"], blocks=2, seed=0, interleaved="prompt"))
+
+    # Seed 0 leaves two prompts in their order, in both blocks.
+    assert [(block, prompt + arm) for block, prompt, arm in order] == [
+        *((0, "pa"), (0, "pb"), (0, "qb"), (0, "qa")),
+        *((1, "pb"), (1, "pa"), (1, "qa"), (1, "qb")),
+    ]
+
+
+@pytest.mark.parametrize("count", [1, 8, 16])
+def test_prompts_that_were_taken_out_are_seen(count: int) -> None:
+    left = replanned(without_prompts(WHOLE, count))
+
+    assert contract.findings(sample_bytes(left)) == ()
+    assert "order-not-planned" in flags(left)
+
+
+def test_an_arm_that_was_taken_out_is_seen() -> None:
+    kept = [each for each in WHOLE.trials if each.arm != "prompt-lookup-n4"]
+    left = replanned(
+        replace(
+            WHOLE,
+            trials=renumbered(kept),
+            arms=tuple(arm for arm in WHOLE.arms if arm.id != "prompt-lookup-n4"),
+            warmups=tuple(each for each in WHOLE.warmups or () if each.arm != "prompt-lookup-n4"),
+        )
+    )
+
+    assert contract.findings(sample_bytes(left)) == ()
+    assert "order-not-planned" in flags(left)
+
+
+@pytest.mark.parametrize(("ended", "seen"), [("interrupted", False), ("completed", True)])
+def test_a_campaign_may_stop_early_and_says_so(ended: str, *, seen: bool) -> None:
+    design = replace(WHOLE.design, ended=ended)  # type: ignore[arg-type]
+    stopped = replace(WHOLE, trials=WHOLE.trials[:100], design=design)
+
+    assert ("order-not-planned" in flags(stopped)) == seen
+
+
+def test_single_trials_that_were_taken_out_are_seen() -> None:
+    slowest = max(WHOLE.trials, key=lambda each: each.decode_ms or 0.0)
+    left = replace(WHOLE, trials=renumbered(each for each in WHOLE.trials if each != slowest))
+
+    assert "order-not-planned" in flags(replanned(left))
+
+
+@pytest.mark.parametrize("path", sorted(COMMUNITY.glob("*.json")), ids=lambda path: path.stem[-8:])
+def test_what_the_harness_measured_has_its_order(path: Path) -> None:
+    read = contract.read(path.read_bytes())
+
+    assert isinstance(read, Submission)
+    assert "order-not-planned" not in flags(read)

@@ -1,0 +1,155 @@
+"""Who may send what, under which name, and when; and what only maintainers may change."""
+
+import json
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from pipeline.intake import comment, neighbours, reply
+from pipeline.intake.sending import Sending
+from schemas.submission import Submission
+from tests.pipeline.repositories import FOLDER, SMALL, Repository, name_of
+from tests.samples import sample, sample_bytes
+
+ADA, EVE = Sending(author="ada"), Sending(author="eve")
+NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
+ENTRY = {
+    "format": "draftmap-lifecycle",
+    "version": 1,
+    "status": "quarantined",
+    "date": "2026-11-21",
+    "reason": "It looks odd",
+}
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Repository:
+    return Repository(tmp_path)
+
+
+def rules(repository: Repository, submission: Submission, sent: Sending) -> list[str]:
+    repository.write(sample_bytes(submission), name_of(submission))
+    repository.commit()
+    return [each.rule for found in repository.judge(sent).findings.values() for each in found]
+
+
+def test_twelve_invented_contributors_are_twelve_findings(repository: Repository) -> None:
+    for number in range(12):
+        forged = sample(
+            tasks=("code",), prompts_per_task=1, blocks=1, seed=number, contributor=f"c{number}"
+        )
+        repository.write(sample_bytes(forged), name_of(forged))
+    repository.commit()
+
+    found = repository.judge(EVE).findings
+
+    assert [each.rule for one in found.values() for each in one] == ["contributor-author"] * 12
+
+
+@pytest.mark.parametrize("contributor", ["ada", "Ada", None])
+def test_a_result_is_its_sender_s_own_or_nobody_s(
+    repository: Repository, contributor: str | None
+) -> None:
+    assert rules(repository, replace(SMALL, contributor=contributor), ADA) == []
+
+
+def test_a_label_of_a_maintainer_lets_one_send_for_another(repository: Repository) -> None:
+    labelled = replace(EVE, labels=frozenset({"on-behalf"}))
+
+    assert rules(repository, SMALL, labelled) == []
+
+
+def test_a_correction_may_be_sent_for_another_with_the_label(repository: Repository) -> None:
+    correction = replace(SMALL, supersedes=repository.there.name)
+
+    assert rules(repository, correction, replace(EVE, labels=frozenset({"on-behalf"}))) == []
+
+
+@pytest.mark.parametrize(
+    ("day", "rule"),
+    [
+        ("2026-11-22", []),
+        ("2026-11-23", []),  # ends at 10:00 of the next day, within 24 hours
+        ("2026-11-24", ["measured-in-future"]),
+        ("2099-01-01", ["measured-in-future"]),
+        ("2001-01-01", ["measured-before-engine"]),
+        ("2023-03-09", ["measured-before-engine"]),
+        ("2023-03-10", []),
+    ],
+)
+def test_a_date_is_possible(repository: Repository, day: str, rule: list[str]) -> None:
+    dated = sample(tasks=("code",), prompts_per_task=1, blocks=1, day=day)
+
+    assert rules(repository, dated, replace(ADA, now=NOW)) == rule
+
+
+@pytest.mark.parametrize("old", ["rtx-4060", "sample-7b"])
+def test_a_name_says_what_the_content_says(repository: Repository, old: str) -> None:
+    renamed = name_of(SMALL).replace(old, "rtx-4o90")
+    repository.write(sample_bytes(SMALL), renamed)
+    repository.commit()
+
+    (found,) = repository.judge(ADA).findings.values()
+
+    assert [each.rule for each in found] == ["canonical-name"]
+    assert name_of(SMALL) in found[0].message
+
+
+@pytest.mark.parametrize(
+    "folder", ["lifecycle", "published", "Lifecycle", "\uff50ublished", "elsewhere"]
+)
+def test_a_pull_request_that_touches_curated_data_alone_is_refused_with_a_comment(
+    repository: Repository, folder: str
+) -> None:
+    path = f"results/{folder}/{repository.there.name}"
+    (repository.path / path).parent.mkdir()
+    (repository.path / path).write_text(json.dumps(ENTRY), encoding="utf-8")
+    repository.commit()
+
+    judgement = repository.judge(EVE)
+    answer = reply.reply(judgement, neighbours.understood(repository.path, judgement))
+
+    assert judgement.decision == "rejected"
+    assert [each.rule for found in judgement.findings.values() for each in found] == [
+        "path-curated"
+    ]
+    assert "only maintainers change published figures" in comment.body(answer)
+    assert reply.from_bytes(reply.to_bytes(answer)) == answer
+
+
+def test_a_folder_in_full_width_letters_is_refused(repository: Repository) -> None:
+    path = repository.path / "results" / "\uff43ommunity" / name_of(SMALL)
+    path.parent.mkdir()
+    path.write_bytes(sample_bytes(SMALL))
+    repository.commit()
+
+    (found,) = repository.judge(ADA).findings.values()
+
+    assert found[0].rule == "path-outside"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "expected"),
+    [
+        (None, json.dumps(ENTRY), []),
+        ("gone--result--20261121-00112233.json", json.dumps(ENTRY), ["lifecycle-name"]),
+        (None, "{}", ["schema-required"]),
+    ],
+)
+def test_what_a_maintainer_lets_in_is_checked_all_the_same(
+    repository: Repository, name: str | None, text: str, expected: list[str]
+) -> None:
+    path = repository.path / "results" / "lifecycle" / (name or repository.there.name)
+    path.parent.mkdir()
+    path.write_text(text, encoding="utf-8")
+    repository.commit()
+
+    judgement = repository.judge(replace(EVE, labels=frozenset({"curation"})))
+
+    found = {each.rule for each_path in judgement.findings.values() for each in each_path}
+    assert found == set(expected)
+    assert judgement.decision == ("rejected" if expected else "no-result")
+    assert judgement.results == ()
+    assert FOLDER not in judgement.findings

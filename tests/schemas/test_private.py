@@ -1,0 +1,117 @@
+"""Secrets are refused in every text, traces of persons are flagged, and versions are neither."""
+
+import json
+import time
+from typing import Any
+
+import pytest
+
+from schemas import contract, private
+from schemas.canonical import canonical_bytes
+from tests.samples import sample, sample_bytes
+
+LETTERS = "aB3dE5gH7jK9mN1pQ3sT5vW7yZ9bC1dF3gH5j"
+SECRETS = {
+    f"ghp_{LETTERS}": "a GitHub token",
+    f"github_pat_{LETTERS}": "a GitHub token",
+    f"glpat-{LETTERS[:20]}": "a GitLab token",
+    f"hf_{LETTERS}": "a Hugging Face token",
+    f"sk-proj-{LETTERS}": "an API key",
+    f"--api-key sk-{LETTERS}": "an API key",
+    "AKIA" + "ABCDEFGH12345678": "an AWS key",
+    "xoxb-" + "1234567890-abc": "a Slack token",
+    "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.x": "a signed token",
+    "-----BEGIN OPENSSH PRIVATE KEY-----": "a private key",
+    "https://ada:hunter22@example.org": "a password in an address",
+    f"Authorization: Bearer {LETTERS[:20]}": "an authorization header",
+    "HF_TOKEN=correct-horse-9": "a password",
+    "password: hunter2hunter2": "a password",
+}
+PERSONAL = {
+    "ada.l@mail.example.org": "an e-mail address",
+    "/home/ada/models/x.gguf": "a home folder",
+    "/Users/ada/x": "a home folder",
+    "C:\\Users\\Ada\\x": "a home folder",
+    "/root/x.gguf": "a home folder",
+    "DESKTOP-A1B2C3D": "a host name",
+    "gpu1.internal": "a host name",
+    "GPU-12345678-1234-1234-1234-123456789abc": "a UUID",
+    "00:1a:2B:3c:4d:5e": "a MAC address",
+    "00-1a-2B-3c-4d-5e": "a MAC address",
+    "http://192.168.1.7:8080": "an IP address",
+    "8.8.8.8": "an IP address",
+    "fe80::1ff:fe23:4567:890a": "an IP address",
+}
+HARMLESS = (
+    "--host 127.0.0.1 --port 8080",
+    "2026-11-21T09:00:00Z",
+    "llama.cpp b9789 (0c1e57098)",
+    "31.0.15.4601",
+    "AMD Ryzen 9 7950X @ 4.5GHz",
+    "Case open, fans @ 60 %",
+    "CPU : SSE3 = 1 | AVX2 = 1 | LLAMAFILE = 1",
+    "-m model.gguf --tokens 96 --token-timings",
+    "a" * 64,
+    "ratio 1:2:3",
+    "unsloth/Qwen3-8B-GGUF",
+    "::",
+)
+
+
+@pytest.mark.parametrize("text", SECRETS)
+def test_a_secret_is_recognised(text: str) -> None:
+    assert private.secret(text) == SECRETS[text]
+
+
+@pytest.mark.parametrize("text", PERSONAL)
+def test_what_identifies_somebody_is_recognised(text: str) -> None:
+    assert private.personal(text) == PERSONAL[text]
+    assert private.secret(text) is None
+
+
+@pytest.mark.parametrize("text", HARMLESS)
+def test_other_texts_are_left_alone(text: str) -> None:
+    assert private.secret(text) is None
+    assert private.personal(text) is None
+
+
+def test_a_version_of_four_numbers_is_no_address() -> None:
+    assert private.personal("10.2.0.7", "$.engine.version") is None
+    assert private.personal("10.2.0.7", "$.notes") == "an IP address"
+
+
+def test_a_token_is_refused_in_every_free_text() -> None:
+    document: dict[str, Any] = json.loads(sample_bytes(sample(prompts_per_task=1, blocks=1)))
+    token = f"hf_{LETTERS}"
+    refused = []
+    changed = (
+        ("notes",), ("tool", "version"), ("machine", "cpu", "name"), ("machine", "gpus", 0, "name"),
+        ("machine", "gpus", 0, "driver"), ("engine", "version"), ("engine", "system_info"),
+        ("engine", "devices", 0, "description"), ("target", "name"), ("target", "quantisation"),
+        ("target", "derivation"), ("drafts", 0, "name"),
+    )  # fmt: skip
+
+    for *parents, last in changed:
+        again = json.loads(json.dumps(document))
+        place = again
+        for part in parents:
+            place = place[part]
+        place[last] = token
+        found = contract.findings(canonical_bytes(again))
+        refused += [each.rule for each in found]
+        assert found[0].rule != "no-secrets" or token not in found[0].message
+
+    # Two fields have a form or a length that a token does not fit.
+    assert len(refused) == len(changed)
+    assert refused.count("no-secrets") == len(changed) - 2
+
+
+def test_the_search_takes_linear_time_on_hostile_texts() -> None:
+    hostile = ["a." * 50_000, "a-" * 50_000 + "@", "://" + "a" * 100_000, "token" * 20_000]
+    began = time.process_time()
+
+    for text in hostile:
+        private.secret(text)
+        private.personal(text)
+
+    assert time.process_time() - began < 5
