@@ -44,7 +44,7 @@ def _why_too_few(estimate: Estimate, submission: Submission) -> str:
     if estimate.task is None and estimate.speedup is None:
         measured = {prompt.task for prompt in submission.suite.prompts}
         missing = [task for task in FIXED_TASKS if task not in measured]
-        if missing:
+        if missing and not estimate.own_tasks:
             return (
                 f"No figure over all tasks, because some were not measured: {say.listed(missing)}."
             )
@@ -144,7 +144,8 @@ def _apart(cost: float, yielded: float) -> tuple[str, str]:
 def _own(estimate: Estimate, submission: Submission, arm: str) -> list[Trial]:
     """All trials of an arm on the prompts of the estimate."""
     tasks = FIXED_TASKS if estimate.task is None else (estimate.task,)
-    ids = {prompt.id for prompt in submission.suite.prompts if prompt.task in tasks}
+    prompts = submission.suite.prompts
+    ids = {each.id for each in prompts if estimate.own_tasks or each.task in tasks}
     return [trial for trial in submission.trials if trial.arm == arm and trial.prompt in ids]
 
 

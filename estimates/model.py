@@ -61,16 +61,17 @@ class PromptEstimate:
 class Estimate:
     """One arm on one task, or over all tasks when `task` is `None`.
 
-    `speedup` is the geometric mean of the prompt speedups (over tasks: with equal weight per task).
-    `interval` is the t interval on the prompt log ratios, `bootstrap` the block bootstrap.
-    `round_cost` is R, the cost of one round in units of one baseline token: an arm wins where
-    `tokens_per_round` exceeds it. `energy_ratio` is the arm's joules per token over its baseline's,
-    both known only where counters were read. `predicted_speedup` follows from the probes, and
-    `unexplained` is speedup / predicted_speedup - 1. `over_alternative` is the speedup over
-    `alternative`, the target alone with another use of the draft's memory, where one was measured.
-    `repeatability` is the interval over blocks: it is about the very prompts that were run,
-    `interval` about others like them. `cpu_speedup` is the ratio of processor times, known where
-    the target ran on the CPU.
+    With `own_tasks` these are the tasks of an imported suite that lacks some of the fixed ones:
+    such a figure has a name of its own and never stands for all tasks. `speedup` is the geometric
+    mean of the prompt speedups (over tasks: with equal weight per task). `interval` is the t
+    interval on the prompt log ratios, `bootstrap` the block bootstrap. `round_cost` is R, the cost
+    of one round in units of one baseline token: an arm wins where `tokens_per_round` exceeds it.
+    `energy_ratio` is the arm's joules per token over its baseline's, both known only where counters
+    were read. `predicted_speedup` follows from the probes, and `unexplained` is speedup /
+    predicted_speedup - 1. `over_alternative` is the speedup over `alternative`, the target alone
+    with another use of the draft's memory, where one was measured. `repeatability` is the interval
+    over blocks: it is about the very prompts that were run, `interval` about others like them.
+    `cpu_speedup` is the ratio of processor times, known where the target ran on the CPU.
     """
 
     arm: str
@@ -80,6 +81,7 @@ class Estimate:
     prompts: int
     trials: int
     failed_trials: int
+    own_tasks: bool = False
     speedup: float | None = None
     interval: Interval | None = None
     bootstrap: Interval | None = None
@@ -101,6 +103,11 @@ class Estimate:
     alternative: str | None = None
     over_alternative: float | None = None
     over_alternative_interval: Interval | None = None
+
+    @property
+    def scope(self) -> str:
+        """What the figure is over, in words; a task is named by its id."""
+        return self.task or ("its own tasks" if self.own_tasks else "all tasks")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,7 +1,9 @@
 """Select the trials behind one estimate.
 
 On one task: all its prompts. Over tasks: the eight fixed tasks, each with equal weight, and only
-if every one of them has a paired prompt; else the same word would mean different mixtures.
+if every one of them has a paired prompt; else the same word would mean different mixtures. An
+imported suite seldom has them: then its own prompts count, each with equal weight because its
+author never sorted them into these tasks, and the estimate says so (`own_tasks`).
 """
 
 import math
@@ -16,7 +18,7 @@ from schemas.vocabulary import FIXED_TASKS
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scope:
-    """One arm on one task, or on the fixed tasks when `task` is `None`.
+    """One arm on one task, or on the fixed tasks when `task` is `None`; `own_tasks`: its suite's.
 
     `groups` holds the paired prompts by task; `trials` and `baseline_trials` are all that ran,
     paired or not.
@@ -28,6 +30,7 @@ class Scope:
     groups: tuple[tuple[PromptPairs, ...], ...]
     trials: tuple[Trial, ...]
     baseline_trials: tuple[Trial, ...]
+    own_tasks: bool = False
 
     @property
     def prompts(self) -> tuple[PromptPairs, ...]:
@@ -65,14 +68,20 @@ def scopes(submission: Submission, arm: Arm, pairs: tuple[PromptPairs, ...]) -> 
 def _scope(
     submission: Submission, arm: Arm, pairs: tuple[PromptPairs, ...], task: Task | None
 ) -> Scope:
-    tasks = FIXED_TASKS if task is None else (task,)
+    suite = tuple(dict.fromkeys(prompt.task for prompt in submission.suite.prompts))
+    own = task is None and submission.tier == "imported" and not {*FIXED_TASKS} <= {*suite}
+    tasks = (suite if own else FIXED_TASKS) if task is None else (task,)
     ids = {prompt.id for prompt in submission.suite.prompts if prompt.task in tasks}
     trials = [trial for trial in submission.trials if trial.prompt in ids]
+    groups = tuple(tuple(each for each in pairs if each.prompt.task == name) for name in tasks)
+    if own and all(groups):
+        groups = (tuple(each for group in groups for each in group),)
     return Scope(
         submission=submission,
         arm=arm,
         task=task,
-        groups=tuple(tuple(each for each in pairs if each.prompt.task == name) for name in tasks),
+        groups=groups,
         trials=tuple(trial for trial in trials if trial.arm == arm.id),
         baseline_trials=tuple(trial for trial in trials if trial.arm == arm.baseline),
+        own_tasks=own,
     )

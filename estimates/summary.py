@@ -63,6 +63,7 @@ def _estimate(scope: Scope) -> Estimate:
         arm=scope.arm.id,
         baseline=scope.arm.baseline or "",
         task=scope.task,
+        own_tasks=scope.own_tasks,
         verdict=verdict(
             scope.arm,
             scope.trials,

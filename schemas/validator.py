@@ -25,6 +25,7 @@ SUBMISSION_SCHEMA = "submission.v1.schema.json"
 PUBLISHED_SCHEMA = "published.v1.schema.json"
 LIFECYCLE_SCHEMA = "lifecycle.v1.schema.json"
 VERDICT_SCHEMA = "verdict.v1.schema.json"
+SOURCES_SCHEMA = "sources.v1.schema.json"
 
 Schema = dict[str, Any]  # JSON of any shape
 _Errors = Iterator[ValidationError]

@@ -85,7 +85,7 @@ def prediction_missed(evidence: Evidence) -> Flag | None:
         severity="caution",
         message=(
             f"The probes do not predict what {say.listed(arms)} measured; most on "
-            f"{worst.task or 'all tasks'} with {worst.arm}: "
+            f"{worst.scope} with {worst.arm}: "
             f"{worst.predicted_speedup:.2f}x predicted, {worst.speedup:.2f}x measured."
         ),
         remedy="Check overheads outside the model, and that arms are not mixed up.",

@@ -64,7 +64,7 @@ def above_bound(evidence: Evidence) -> Flag | None:
         name="above-bound",
         severity="serious",
         message=(
-            f"{worst.arm} is {worst.speedup:.2f} times as fast on {worst.task or 'all tasks'}, but "
+            f"{worst.arm} is {worst.speedup:.2f} times as fast on {worst.scope}, but "
             f"its rounds yield {bound:.2f} tokens, and none is cheaper than a plain token."
         ),
         remedy="Check that baseline and arm ran with the same settings, placement and load.",

@@ -58,7 +58,7 @@ def _table(estimates: Sequence[Estimate], count: int) -> Table:
 def _row(estimate: Estimate) -> tuple[Text, ...]:
     verdict = VERDICTS[estimate.verdict]
     return (
-        Text(estimate.task or "all tasks"),
+        Text(estimate.scope),
         Text(verdict.word, style=verdict.terminal),
         Text(words.speedup(estimate)),
         Text(words.rounds(estimate)),

@@ -189,7 +189,7 @@ def _headline(estimates: Sequence[Estimate]) -> Sequence[Estimate]:
 
 
 def _of_task(estimate: Estimate) -> str:
-    return f", {estimate.task}" if estimate.task else ""
+    return f", {estimate.scope}" if estimate.task or estimate.own_tasks else ""
 
 
 def _engine_speedup(estimate: Estimate) -> str:

@@ -67,7 +67,7 @@ def unknown_repeatability(summary: Summary) -> str:
 def predicted(estimates: Sequence[Estimate]) -> str:
     """Each task's predicted speedup, and what the prediction leaves unexplained."""
     parts = [
-        f"{each.task or 'all tasks'} {say.times(each.predicted_speedup)} "
+        f"{each.scope} {say.times(each.predicted_speedup)} "
         f"({say.percent(each.unexplained, signed=True)})"
         for each in estimates
         if each.predicted_speedup is not None and each.unexplained is not None

@@ -1,9 +1,11 @@
 """Turn a folder of results into a database: discover, validate, load, aggregate."""
 
+import tomllib
 from dataclasses import replace
 from pathlib import Path
 
 import duckdb
+import orjson
 
 from estimates.flags import in_order
 from estimates.model import Flag
@@ -15,6 +17,7 @@ from pipeline.collection.validate import Accepted, AcceptedText, Validated, vali
 from pipeline.data.aggregate import aggregate
 from pipeline.data.load import Entry, TextEntry, load
 from pipeline.errors import RejectedError
+from schemas.validator import SOURCES_SCHEMA, schema_findings
 
 
 def open_database(results: Path, extra: tuple[Path, ...] = ()) -> duckdb.DuckDBPyConnection:
@@ -32,6 +35,7 @@ def open_database(results: Path, extra: tuple[Path, ...] = ()) -> duckdb.DuckDBP
         (_entry(*each) for each in zip(files.submissions, flags, strict=True)),
         map(_text_entry, files.published),
         map(_text_entry, files.lifecycle),
+        _sources(results / "sources.toml"),
     )
     aggregate(connection)
     return connection
@@ -57,6 +61,16 @@ def _corpus_flags(files: Validated) -> list[tuple[Flag, ...]]:
     flags = flags_within([each.submission for each in counting])
     by_path = {each.source.path: raised for each, raised in zip(counting, flags, strict=True)}
     return [by_path.get(each.source.path, ()) for each in members]
+
+
+def _sources(path: Path) -> str | None:
+    """The table of sources as JSON; `None` where a collection has none."""
+    if not path.is_file():
+        return None
+    document = tomllib.loads(path.read_text("utf-8"))
+    if found := schema_findings(document, SOURCES_SCHEMA):
+        raise RejectedError({str(path): found})
+    return orjson.dumps(document).decode()
 
 
 def _text_entry(accepted: AcceptedText) -> TextEntry:

@@ -34,6 +34,7 @@ EXPORTS = {
     "predictions": "advice_prediction",
     "engine-builds": "build_step",
     "published": "published_view",
+    "sources": "source",
 }
 # As OWASP lists them (CSV injection), with the full-width twins that some spreadsheets read too.
 FORMULA_STARTS = (

@@ -33,6 +33,7 @@ INCOMING_SUBMISSION = pa.schema(
 )
 INCOMING_PUBLISHED = pa.schema({"file": TEXT, "document": TEXT})
 INCOMING_LIFECYCLE = INCOMING_PUBLISHED
+INCOMING_SOURCES = pa.schema({"document": TEXT})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,8 +63,12 @@ def load(
     entries: Iterable[Entry],
     published: Iterable[TextEntry],
     lifecycle: Iterable[TextEntry] = (),
+    sources: str | None = None,
 ) -> duckdb.DuckDBPyConnection:
-    """A database with a table of documents for each kind of file, one row per file."""
+    """A database with a table of documents for each kind of file, one row per file.
+
+    `sources` is the table of sources as JSON.
+    """
     connection = duckdb.connect(":memory:", config={"threads": 1})
     submissions = [
         {
@@ -83,6 +88,8 @@ def load(
     )
     connection.register("incoming_published", pa.Table.from_pylist(texts, INCOMING_PUBLISHED))
     connection.register("incoming_lifecycle", pa.Table.from_pylist(endings, INCOMING_LIFECYCLE))
+    noted = [] if sources is None else [{"document": sources}]
+    connection.register("incoming_sources", pa.Table.from_pylist(noted, INCOMING_SOURCES))
     _run(
         connection,
         "submission_document",
@@ -92,7 +99,8 @@ def load(
     )
     _run(connection, "published_document", document=_structure(validator.PUBLISHED_SCHEMA))
     _run(connection, "lifecycle_document", document=_structure(validator.LIFECYCLE_SCHEMA))
-    for name in ("submission", "published", "lifecycle"):
+    _run(connection, "sources_document", document=_structure(validator.SOURCES_SCHEMA))
+    for name in ("submission", "published", "lifecycle", "sources"):
         connection.unregister(f"incoming_{name}")
     _run(connection, "closed")
     return connection

@@ -172,6 +172,7 @@ def _entries(cls: type[T], name: str, document: Mapping[str, Any]) -> dict[str, 
 
 _tasks, _verdicts, _runners = _document("tasks"), _document("verdicts"), _document("runners")
 ALL_TASKS: str = _tasks.pop("all_label")
+OWN_TASKS: str = _tasks.pop("own_label")
 HELPS_ABOVE: float = _verdicts.pop("helps_above")
 HURTS_BELOW: float = _verdicts.pop("hurts_below")
 DEFAULT_RUNNER: str = _runners.pop("default")

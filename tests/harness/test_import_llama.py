@@ -10,7 +10,8 @@ import pytest
 from estimates.summary import summarize
 from harness.errors import BadInputError
 from harness.importers.source import Given, given
-from schemas.submission import DraftHead, OtherMethod, Submission
+from schemas.method import Mtp
+from schemas.submission import OtherMethod, Submission
 from tests.harness.imports import ALL, SAMPLES, changed, imported, one, run
 
 
@@ -24,7 +25,7 @@ def test_each_tree_of_a_specdec_file_has_its_own_baseline() -> None:
 
     assert [arm.id for arm in main.arms] == ["baseline", "mtp2"]
     assert [arm.id for arm in fork.arms] == ["baseline", "mtp3_fork"]
-    assert main.arms[1].method == DraftHead(type="mtp", n_max=2)
+    assert main.arms[1].method == Mtp(n_max=2)
     assert (main.engine.commit, main.engine.build_number) == ("ece963f41", 10450)
     assert (fork.engine.commit, fork.engine.build_number) == ("fca3093c9", None)
 
@@ -106,7 +107,7 @@ def test_a_table_of_spec_bench_gives_counters_failures_and_methods() -> None:
     code = [t for t in submission.trials if t.arm != "baseline" and t.prompt == "code"]
     story = [t for t in submission.trials if t.arm != "baseline" and t.prompt == "story"]
 
-    assert submission.arms[1].method == DraftHead(type="mtp")
+    assert submission.arms[1].method == Mtp()
     # 101 tokens are the first, 50 accepted and 50 rounds.
     assert [(t.drafted, t.accepted, t.rounds) for t in code] == [(100, 50, 50), (80, 60, 40)]
     assert [t.outcome for t in story] == ["ok", "failed"]
@@ -142,7 +143,7 @@ def test_a_log_of_llama_server_gives_build_model_method_and_counters() -> None:
     off, on = submission.trials[:2], submission.trials[2:]
 
     assert (submission.engine.build_number, submission.engine.commit) == (10450, "ece963f41")
-    assert submission.arms[1].method == DraftHead(type="mtp")
+    assert submission.arms[1].method == Mtp()
     assert [(t.drafted, t.accepted) for t in off] == [(None, None)] * 2
     assert [(t.drafted, t.accepted, t.rounds) for t in on] == [(100, 50, 50), (80, 60, 40)]
     assert [p.tokens for p in submission.suite.prompts] == [50, 60]

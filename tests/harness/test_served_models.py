@@ -187,6 +187,6 @@ def test_a_model_that_nobody_names_is_asked_for() -> None:
     assert found.model.name == "tiny"
 
 
-def served_models(**reach: Any) -> ServedModels:  # noqa: ANN401 - fields of `ConnectionOptions`
-    """The models behind the servers that `reach` names."""
-    return ServedModels(options=ConnectionOptions(**reach), say=lambda _text: None)
+def served_models(**options: Any) -> ServedModels:  # noqa: ANN401 - fields of `ConnectionOptions`
+    """The models behind the servers that `options` names."""
+    return ServedModels(options=ConnectionOptions(**options), say=lambda _text: None)

@@ -100,7 +100,7 @@ def test_a_valid_file_becomes_a_submission() -> None:
             lambda d: d.update(measured_from="2026-02-30T00:00:00Z"),
             (
                 '$.measured_from: "2026-02-30T00:00:00Z" is not a valid date-time; '
-                "correct it to one of the calendar [schema-format]"
+                "give one that exists in the calendar [schema-format]"
             ),
         ),
         (

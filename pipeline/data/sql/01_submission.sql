@@ -18,6 +18,7 @@ select
   document.origin.format as origin_format,
   document.origin.source as origin_source,
   document.origin.licence as origin_licence,
+  document.origin.sha256 as origin_sha256,
   document.machine.os.family as os_family,
   document.machine.os.version as os_version,
   document.machine.cpu.name as cpu_name,

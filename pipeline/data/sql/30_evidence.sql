@@ -1,4 +1,5 @@
--- One row is one piece of evidence: what one submission says about one arm on one task ('all' too).
+-- One row is one piece of evidence: what one submission says about one arm on one task; 'all' is over
+-- all fixed tasks, 'own' over those of an imported suite that lacks some of them.
 create table evidence as
 select
   setup.*,
@@ -11,8 +12,8 @@ select
   arm.concurrency,
   arm.outcome,
   arm.reason,
-  coalesce(estimate.task, 'all') as task,
-  estimate.* exclude (submission, arm, task)
+  coalesce(estimate.task, if(estimate.own_tasks, 'own', 'all')) as task,
+  estimate.* exclude (submission, arm, task, own_tasks)
 from estimate
 join setup using (submission)
 join arm using (submission, arm)

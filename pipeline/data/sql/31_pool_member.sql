@@ -2,6 +2,7 @@
 -- Every pool carries its tier: measured and imported evidence never meet. A cell also carries its
 -- engine (two runners draft and count differently) and its concurrency; pools over cells hold
 -- single requests only, for what a batch leaves of a speedup is another question (concurrency_view).
+-- A figure over a suite's own tasks is in no pool: another suite has others.
 -- `series` is the address of a cell without its concurrency, task and tier.
 create table pool_member as
 with judged as (
@@ -14,7 +15,7 @@ with judged as (
   from evidence
   join identity using (submission)
   join setting using (submission, arm)
-  where evidence.role = 'speculation' and evidence.counted
+  where evidence.role = 'speculation' and evidence.counted and evidence.task <> 'own'
 ),
 as_cell as (
   select

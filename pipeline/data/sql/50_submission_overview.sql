@@ -24,10 +24,11 @@ with arms as (
     max(evidence.speedup) as best_speedup,
     arg_max(evidence.interval_low, evidence.speedup) as best_interval_low,
     arg_max(evidence.interval_high, evidence.speedup) as best_interval_high,
-    max(evidence.baseline_tps) as baseline_tps
+    max(evidence.baseline_tps) as baseline_tps,
+    bool_or(evidence.task = 'own') as own_tasks
   from evidence
   join arm using (submission, arm)
-  where evidence.task = 'all' and evidence.role = 'speculation'
+  where evidence.task in ('all', 'own') and evidence.role = 'speculation'
   group by evidence.submission
 ),
 trials as (
@@ -46,6 +47,12 @@ flags as (
 select
   setup.*,
   submission.file,
+  coalesce(
+    setup.contributor,
+    (select min(author) from source where list_contains(file_digests, submission.origin_sha256)),
+    submission.origin_source,
+    'anonymous'
+  ) as credited,
   submission.ended,
   submission.blocks_done as blocks,
   submission.suite,

@@ -224,6 +224,7 @@ def explore(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Page 
         usual_engine=USUAL_ENGINE,
         total=len(measured),
         top=measured[:TOP],
+        printed=read(connection, "published_squares"),
         losing=sum(row.verdict == "hurts" for row in measured),
     )
     yield render(

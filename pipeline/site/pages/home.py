@@ -1,5 +1,6 @@
 """The home page with the map, and the finished maps that its switch can show."""
 
+from collections import Counter
 from collections.abc import Iterator
 
 import duckdb
@@ -21,7 +22,7 @@ from pipeline.site.rows import Row, read
 from schemas.vocabulary import say
 
 NEWEST = 8
-MAP = "Map of the best measured speedup by device and model size"
+MAP = "Map of the best known speedup by device and model size"
 
 
 def home(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Page | Asset]:
@@ -61,11 +62,7 @@ def headline_of(connection: duckdb.DuckDBPyConnection) -> Row:
 
 def map_choices(connection: duckdb.DuckDBPyConnection) -> tuple[Choice, ...]:
     """Every map that the home page can show."""
-    squares, single = (
-        [row for row in read(connection, name) if row.tier == "measured"]
-        for name in ("map_cell", "map_method")
-    )
-    return tuple(choices(squares, single))
+    return tuple(choices(read(connection, "map_square")))
 
 
 def drawings(choice: Choice) -> tuple[Drawing, ...]:
@@ -76,14 +73,17 @@ def drawings(choice: Choice) -> tuple[Drawing, ...]:
 
 def caption(choice: Choice) -> str:
     """One sentence about what a map shows."""
-    squares = measured(choice.squares)
+    others = Counter(square.tier for square in choice.squares if square.tier != "measured")
+    also = "".join(f" {say.count(n, f'{tier} square')}." for tier, n in sorted(others.items()))
+    own = [square for square in choice.squares if square.tier == "measured"]
+    squares = measured(own)
     words = task(choice.task)
     place = "" if choice.method == "all" else f" with {choice.label}"
     if not squares:
-        return f"{words}{place}: nothing has been measured yet."
+        return f"{words}{place}: nothing has been measured yet.{also}"
     helps = sum(square.verdict == "helps" for square in squares)
-    cells = sum(square.cells for square in choice.squares)
-    losing = sum(square.losing_cells for square in choice.squares)
+    cells = sum(square.cells for square in own)
+    losing = sum(square.losing_cells for square in own)
     top = max(squares, key=lambda square: square.speedup)
     number = say.count(len(squares), "measured square")
     found = (
@@ -94,7 +94,7 @@ def caption(choice: Choice) -> str:
     return (
         f"{words}{place}: {found} is {say.times(top.speedup)} on {top.device_label}."
         f" Of {say.count(cells, 'configuration')} behind {'it' if len(squares) == 1 else 'them'},"
-        f" {losing} clearly {'loses' if losing == 1 else 'lose'}."
+        f" {losing} clearly {'loses' if losing == 1 else 'lose'}.{also}"
     )
 
 

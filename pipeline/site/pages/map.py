@@ -98,17 +98,18 @@ class Choice:
         return f"{self.task}--{self.method}"
 
 
-def choices(best: Iterable[Row], by_method: Iterable[Row]) -> Iterator[Choice]:
-    """Every task with the best of all methods, and with each method that was measured."""
-    overall = tuple(best)
-    single = tuple(by_method)
-    labels = {square.method: square.method_label or square.method for square in single}
+def choices(squares: Iterable[Row]) -> Iterator[Choice]:
+    """Every task with the best of all methods, and with each method that has a figure."""
+    listed = tuple(squares)
+    overall = tuple(square for square in listed if square.choice == ALL)
+    single = tuple(square for square in listed if square.choice != ALL)
+    labels = {square.choice: square.method_label or square.choice for square in single}
     found = {square.task for square in overall}
     for name in (name for name in (ALL, *TASKS) if name in found):
         squares = tuple(square for square in overall if square.task == name)
         yield Choice(task=name, method=ALL, label="Best of all", squares=squares)
         for method in sorted(labels):
-            own = (s for s in single if (s.task, s.method) == (name, method))
+            own = (s for s in single if (s.task, s.choice) == (name, method))
             yield Choice(task=name, method=method, label=labels[method], squares=tuple(own))
 
 

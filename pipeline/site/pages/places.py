@@ -20,6 +20,17 @@ def device_pages(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[
         attrgetter("device"),
     )
     parts = _parts(connection, "device")
+    printed = grouped(read(connection, "published_pairs"), attrgetter("device"))
+    known = {device.device for device in read(connection, "device")}
+    for name, pairs in printed.items():
+        if name not in known:
+            yield render(
+                "published_device.md.jinja",
+                path=device_path(name),
+                site=site,
+                title=plain(pairs[0].device_label),
+                pairs=pairs,
+            )
     for device in read(connection, "device"):
         lines = by_task(squares[device.device])
         yield render(
@@ -32,6 +43,7 @@ def device_pages(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[
             drawings=tuple(draw(lines, layout, MAP) for layout in (LOW, NARROW) if lines),
             squares=tuple(square for line in lines for square in line.squares),
             caption=best_case(lines),
+            pairs=printed[device.device],
             **{name: rows[device.device] for name, rows in parts.items()},
         )
 
@@ -63,4 +75,5 @@ def _parts(
         "cells": grouped(read(connection, "cell"), of),
         "failures": grouped((row for row in read(connection, "failure") if row.counted), of),
         "newest": grouped(read(connection, "newest"), of),
+        "credits": grouped((row for row in read(connection, "credits") if row.counted), of),
     }

@@ -53,6 +53,7 @@ def published(connection: duckdb.DuckDBPyConnection, site: Site) -> Page:
         figures=tuple(figure(connection, "published_bars", source=source) for source in sources),
         sources=sources,
         measured=here,
+        credited={row.source: row for row in read(connection, "source")},
         compared={key.partition("/")[0] for key, found in here.items() if found},
         printed=grouped(figures, lambda each: f"{each.source}/{each.row_id}"),
         count_printed=len(figures),
@@ -66,12 +67,20 @@ def published(connection: duckdb.DuckDBPyConnection, site: Site) -> Page:
 def setup_of(row: Row) -> tuple[str, ...]:
     """What ran where, as lines of words."""
     engine = " ".join(filter(None, (row.engine_name, row.engine_version, row.backend)))
+    named = {
+        "driver": row.driver,
+        "power limit": row.power_limit_w and f"{row.power_limit_w:g} W",
+        "cache": row.kv_type,
+        "context": row.context_tokens,
+        "split": row.split_mode,
+    }
+    settings = tuple(f"{name} {value}" for name, value in named.items() if value)
     layers = (
         f"{row.target_gpu_layers} of {row.target_layers or '?'} target layers on the GPU"
         if row.target_gpu_layers is not None
         else ""
     )
-    return tuple(filter(None, (row.device_label or "", engine, layers)))
+    return tuple(filter(None, (row.device_label or "", engine, layers, *settings)))
 
 
 def models_of(row: Row) -> tuple[str, ...]:
@@ -79,7 +88,8 @@ def models_of(row: Row) -> tuple[str, ...]:
     target = " ".join(filter(None, (row.target_name, row.quantisation)))
     draft = " ".join(filter(None, (row.draft_name, row.draft_quantisation)))
     depth = f"depth {row.depth}" if row.depth else ""
-    how = ", ".join(filter(None, (row.method_label, depth)))
+    gate = "" if row.p_min is None else f"least probability {row.p_min:g}"
+    how = ", ".join(filter(None, (row.method_label, depth, gate)))
     return tuple(filter(None, (target, f"with {draft}" if draft else "", how)))
 
 

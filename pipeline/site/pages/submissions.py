@@ -25,6 +25,7 @@ PARTS = {
     "probe": "probe_point",
     "drafting": "drafting_cost",
     "snapshots": "environment",
+    "credits": "credits",
 }
 
 

@@ -5,7 +5,8 @@ select
   coalesce(parameters_label, size_class) as size_label,
   coalesce(cells, 0) as cells,
   coalesce(helps, 0) as helps,
-  coalesce(hurts, 0) as hurts
+  coalesce(hurts, 0) as hurts,
+  tiers
 from target
 left join (
   select
@@ -16,5 +17,8 @@ left join (
   from cell
   where tier = 'measured' and task <> 'all'
   group by target
+) using (target)
+left join (
+  select target, list(distinct tier order by tier desc) as tiers from setup where counted group by target
 ) using (target)
 order by target;

@@ -153,7 +153,8 @@ class Explore {
 
   show() {
     const words = this.form.elements.words.value.toLowerCase().split(/\s+/).filter(Boolean);
-    this.found = select(this.cells, { choices: this.choices, words, counted: this.names, ...this.sorted });
+    this.found = this.best(words);
+    this.printed(words);
     const last = Math.max(1, Math.ceil(this.found.rows.length / ROWS_PER_PAGE));
     this.number = Math.min(this.number, last);
     const from = (this.number - 1) * ROWS_PER_PAGE;
@@ -171,6 +172,29 @@ class Explore {
     this.showOptions();
     this.showShares();
     this.form.dataset.state = "ready";
+  }
+
+  // The table of published figures follows the words of the search.
+  printed(words) {
+    for (const row of document.querySelectorAll("#dm-printed tbody tr")) {
+      const text = row.textContent.toLowerCase();
+      row.hidden = !words.every((word) => text.includes(word));
+    }
+  }
+
+  // What was measured; where nothing fits, the next tier that has something, never both.
+  best(words) {
+    const found = (choices) => select(this.cells, { choices, words, counted: this.names, ...this.sorted });
+    const first = found(this.choices);
+    this.tier = this.choices.tier ?? this.cells.facets.tier.keys[0];
+    if (first.rows.length || this.choices.tier) return first;
+    for (const tier of this.cells.facets.tier.keys.slice(1)) {
+      const next = found({ ...this.choices, tier });
+      if (!next.rows.length) continue;
+      this.tier = tier;
+      return next;
+    }
+    return first;
   }
 
   showOptions() {
@@ -196,7 +220,10 @@ class Explore {
     const share = (verdict) => `${percent((totals[verdict] ?? 0) / rows.length)} ${verdicts[verdict].share}`;
     const narrowed = Object.keys(this.choices).length || this.form.elements.words.value.trim();
     const shares = rows.length ? `: ${share("hurts")}, ${share("helps")}` : narrowed ? ". Clear a filter to see more" : "";
-    this.part("count").textContent = `${figure(rows.length, 0)} of ${figure(this.total, 0)} cells${shares}.`;
+    const other = this.tier !== this.cells.facets.tier.keys[0];
+    const counted = other ? `${figure(rows.length, 0)} ${this.tier} cells` : `${figure(rows.length, 0)} of ${figure(this.total, 0)} cells`;
+    const instead = other && !this.choices.tier ? "Nothing measured fits. " : "";
+    this.part("count").textContent = `${instead}${counted}${shares}.`;
     const inOrder = new Set(["hurts", ...Object.keys(verdicts)]); // losses first
     const present = [...inOrder].filter((verdict) => totals[verdict]);
     const bar = this.part("bar");
@@ -215,7 +242,7 @@ class Explore {
 
   nothing() {
     const [advice, how] = [link(`${this.root}advisor/`, "Ask the advisor what to expect"), link(`${this.root}contribute/`, "measure it")];
-    const cell = element("td", "dm-words", "Nobody has measured this. ", advice, " or ", how, ".");
+    const cell = element("td", "dm-words", "Nobody has measured this. ", link("#published", "Published figures"), ", ", advice, " or ", how, ".");
     cell.colSpan = this.table.tHead.rows[0].cells.length;
     return element("tr", "", cell);
   }
@@ -243,7 +270,10 @@ class Explore {
     made.append(element("td", "", ...target), element("td", "", ...where), element("td", "dm-method", ...ways));
     made.append(element("td", "", label(cells, "task", row)), element("td", "dm-num dm-pair", ...figure, " ", element("br"), verdict));
     made.append(number("baseline", "Baseline tokens/s"), number("tokens", "Tokens per round"), number("cost", "R"));
-    made.append(number("accepted", "Accepted", " %"), number("rigs", "Rigs"), this.ways(row));
+    made.append(number("accepted", "Accepted", " %"), number("rigs", "Rigs"));
+    const tier = element("td", "", element("span", `dm-verdict dm-tier dm-tier--${key(cells, "tier", row)}`, label(cells, "tier", row)));
+    tier.dataset.label = "Tier";
+    made.append(tier, this.ways(row));
     return made;
   }
 

@@ -7,7 +7,7 @@
 
   const chosen = (form) => {
     const data = new FormData(form);
-    return { task: data.get("task"), method: data.get("method") ?? "all" };
+    return { task: data.get("task"), method: data.get("method") ?? "all", tiers: data.get("tiers") ?? "all" };
   };
 
   const choose = (form, name, value) => {
@@ -16,7 +16,8 @@
   };
 
   const show = async (figure, form) => {
-    const { task, method } = chosen(form);
+    const { task, method, tiers } = chosen(form);
+    figure.dataset.tiers = tiers;
     figure.dataset.chosen = `${task}--${method}`;
     const answer = await fetch(`${figure.dataset.folder}${figure.dataset.chosen}.html`);
     const text = await answer.text();
@@ -46,8 +47,9 @@
       show(figure, form);
     });
     const query = new URLSearchParams(location.search);
-    for (const name of ["task", "method"]) choose(form, name, query.get(name));
-    const { task, method } = chosen(form);
+    for (const name of ["task", "method", "tiers"]) choose(form, name, query.get(name));
+    const { task, method, tiers } = chosen(form);
+    figure.dataset.tiers = tiers;
     if (`${task}--${method}` !== figure.dataset.opening) show(figure, form);
   });
 })();

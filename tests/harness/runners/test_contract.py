@@ -115,13 +115,13 @@ def stock_server() -> Iterator[Case]:
 def on_addresses() -> Iterator[Case]:
     """Two loopback stand-ins that run already."""
     with serving(round_ms=2) as base, serving(round_ms=2, depth=3) as other:
-        reach = ConnectionOptions(base_url=base.url, spec_base_urls=(other.url,))
+        options = ConnectionOptions(base_url=base.url, spec_base_urls=(other.url,))
 
         def break_it() -> None:
             base.shutdown()
             base.server_close()
 
-        runner = RUNNERS["openai"].build(reach)
+        runner = RUNNERS["openai"].build(options)
         yield Case(runner=runner, plan=SERVED, break_it=break_it)
 
 
@@ -129,13 +129,13 @@ def on_addresses() -> Iterator[Case]:
 def by_commands() -> Iterator[Case]:
     """Loopback stand-ins that commands start, a fresh one for each arm and block."""
     command = f"{sys.executable} -m {FAKE_SERVER} --port {{port}}"
-    reach = ConnectionOptions(
+    options = ConnectionOptions(
         server_command=command,
         spec_server_commands=(f"{command} --depth 3",),
         startup_limit_s=PATIENCE_S,
     )
     before = children()
-    runner = RUNNERS["openai"].build(reach)
+    runner = RUNNERS["openai"].build(options)
     yield Case(runner=runner, plan=SERVED, break_it=lambda: kill_those_since(before))
 
 

@@ -32,9 +32,9 @@ def plan(*arms: ArmPlan, **options: Any) -> Campaign:  # noqa: ANN401 - options 
     return replace(made, interleaved="block", engine="openai")
 
 
-def open_session(made: Campaign, **reach: Any) -> OpenAiSession:  # noqa: ANN401 - fields of `ConnectionOptions`
-    """A session on the servers that `reach` names."""
-    return cast("OpenAiSession", OpenAiServer(ConnectionOptions(**reach)).open(made))
+def open_session(made: Campaign, **options: Any) -> OpenAiSession:  # noqa: ANN401 - fields of `ConnectionOptions`
+    """A session on the servers that `options` names."""
+    return cast("OpenAiSession", OpenAiServer(ConnectionOptions(**options)).open(made))
 
 
 @contextmanager

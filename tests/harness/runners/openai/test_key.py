@@ -60,8 +60,8 @@ def test_the_key_reaches_the_server_and_stands_in_no_file(
     said: list[str] = []
     work_file = tmp_path / "work.jsonl"
     with serving(key=KEY) as base, serving(key=KEY, depth=3) as other:
-        reach = ConnectionOptions(base_url=base.url, spec_base_urls=(other.url,))
-        runner = OpenAiServer(reach)
+        options = ConnectionOptions(base_url=base.url, spec_base_urls=(other.url,))
+        runner = OpenAiServer(options)
         submission = run(
             plan(blocks=1),
             work_file,
@@ -74,4 +74,4 @@ def test_the_key_reaches_the_server_and_stands_in_no_file(
     assert KEY not in work_file.read_text()
     assert KEY not in repr(encode(submission))
     assert KEY not in "".join(said)
-    assert KEY not in repr(reach)
+    assert KEY not in repr(options)

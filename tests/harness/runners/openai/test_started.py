@@ -93,7 +93,7 @@ def test_a_server_that_is_not_ready_in_time_is_ended() -> None:
 
 
 @pytest.mark.parametrize(
-    ("reach", "why"),
+    ("options", "why"),
     [
         ({}, "--base-url URL or --server-command"),
         ({"base_url": "http://localhost:1", "server_command": "x {port}"}, "not both"),
@@ -109,9 +109,9 @@ def test_a_server_that_is_not_ready_in_time_is_ended() -> None:
     ],
 )
 def test_options_that_are_no_pair_of_servers_are_refused(
-    reach: dict[str, object], why: str
+    options: dict[str, object], why: str
 ) -> None:
     with pytest.raises(BadInputError) as raised:
-        open_session(plan(), **reach)
+        open_session(plan(), **options)
 
     assert why in str(raised.value)

@@ -1,0 +1,51 @@
+-- One row is one source of figures by others: who is credited, under which licence, where, at which
+-- commit, what was taken and what left out. `use` is imported, published, facts or not-taken;
+-- `file_digests` are the files of an import, as `origin_sha256` of each submission from it has them.
+create table source as
+with listed as (
+  select unnest(document.source) as entry
+  from sources_document
+),
+noted as (
+  select
+    entry.id as source,
+    entry.use,
+    entry.title,
+    entry.author,
+    null as publisher,
+    entry.url,
+    entry.licence,
+    entry.licence_url,
+    entry.attribution,
+    entry.commit,
+    coalesce(entry.taken, []) as taken,
+    coalesce(entry.left_out, []) as left_out,
+    entry.reason,
+    coalesce(list_transform(entry.files, lambda file: file.sha256), []) as file_digests
+  from listed
+),
+printed as (
+  select
+    document.source.id as source,
+    'published' as use,
+    document.source.title,
+    document.source.author,
+    document.source.publisher,
+    document.source.url,
+    document.source.licence,
+    null as licence_url,
+    null as attribution,
+    document.source.commit,
+    coalesce([document.source.taken], []) as taken,
+    coalesce(document.source.left_out, []) as left_out,
+    null as reason,
+    [] as file_digests
+  from published_document
+)
+select * replace (
+  list_filter(taken, lambda each: each is not null) as taken,
+  -- Names of licences are those of SPDX, which has the text of each.
+  coalesce(licence_url, 'https://spdx.org/licenses/' || licence || '.html') as licence_url
+)
+from (select * from noted union all select * from printed)
+order by source;

@@ -1,0 +1,58 @@
+-- One row is one published rate with speculation next to its baseline of the same source, for one
+-- request at a time: a ratio of two printed figures, which no interval and no verdict belongs to.
+-- Names of devices are put together like those of measured ones: name and memory of the cards.
+create table published_pair as
+with rates as (
+  select source, row_id, value as tps
+  from published_figure
+  where quantity = 'decode_tps' and qualifier is null
+  qualify row_number() over (partition by source, row_id order by figure_position) = 1
+),
+named as (
+  select
+    *,
+    (parameters_b * 1e9)::bigint as parameters,
+    if(coalesce(unified_memory, false), null, round(vram_mib / 1024)::bigint) as vram_gib
+  from published_row
+),
+labelled as (
+  select
+    * replace (device_label || coalesce(' ' || vram_gib || ' GB', '') as device_label)
+  from named
+)
+select
+  spec.source,
+  spec.row_id,
+  spec.position,
+  'published' as tier,
+  trim(regexp_replace(lower(replace(spec.device_label, '×', 'x')), '[^a-z0-9]+', '-', 'g'), '-')
+    as device,
+  spec.device_label,
+  if(spec.device_kind = 'gpu', 'gpu', 'cpu') as device_kind,
+  spec.vram_gib,
+  coalesce(spec.backend, 'not stated') as backend,
+  spec.engine_name,
+  spec.target_name as target_label,
+  spec.quantisation,
+  spec.parameters,
+  size_class(spec.parameters) as size_class,
+  size_order(spec.parameters) as size_order,
+  spec.method,
+  spec.method_label,
+  spec.depth,
+  spec.draft_name as draft_label,
+  spec.task,
+  rate.tps / base_rate.tps as speedup,
+  base_rate.tps as baseline_tps,
+  rate.tps,
+  spec.contributor,
+  spec.also_differs,
+  spec.place
+from labelled as spec
+join rates as rate using (source, row_id)
+join rates as base_rate
+  on base_rate.source = spec.source and base_rate.row_id = spec.baseline_row
+where spec.device_label is not null
+  and spec.method_label is not null
+  and coalesce(spec.concurrency, 1) = 1
+order by spec.source, spec.position;

@@ -1,0 +1,76 @@
+"""Figures by others are shown with their tier and their author, and change no measured figure."""
+
+import json
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from pipeline.data.database import open_database
+from tests.pipeline.tables import campaign, database, one, rows
+
+RESULTS = Path(__file__).resolve().parents[2] / "results"
+
+
+@pytest.fixture(scope="module")
+def everything() -> duckdb.DuckDBPyConnection:
+    return open_database(RESULTS)
+
+
+@pytest.fixture(scope="module")
+def measured_only(tmp_path_factory: pytest.TempPathFactory) -> duckdb.DuckDBPyConnection:
+    """The same collection without what others measured or printed."""
+    folder = tmp_path_factory.mktemp("measured") / "community"
+    folder.mkdir()
+    for path in (RESULTS / "community").glob("*.json"):
+        if json.loads(path.read_bytes())["tier"] == "measured":
+            (folder / path.name).write_bytes(path.read_bytes())
+    return open_database(folder.parent)
+
+
+@pytest.mark.parametrize("table", ["cell", "evidence", "map_cell", "map_method", "headline"])
+def test_measured_rows_are_the_same_without_the_lower_tiers(
+    everything: duckdb.DuckDBPyConnection, measured_only: duckdb.DuckDBPyConnection, table: str
+) -> None:
+    query = f"select * from {table} where tier = 'measured'"  # noqa: S608 - names of our own
+
+    found = rows(everything, query)
+
+    assert found
+    assert found == rows(measured_only, query)
+
+
+def test_an_overall_figure_of_a_foreign_suite_is_over_its_own_prompts(
+    everything: duckdb.DuckDBPyConnection,
+) -> None:
+    query = """
+        select task, round(speedup, 3) from evidence
+        where tier = 'imported' and task in ('own', 'all') and backend = 'cuda'
+          and device = 'rtx-5060-ti-16-gb' and method = 'draft-model'
+          and target_label like '%14B%'
+    """
+
+    assert rows(everything, query) == [("own", 1.347)]
+
+
+def test_a_figure_over_own_tasks_is_in_no_cell(everything: duckdb.DuckDBPyConnection) -> None:
+    assert rows(everything, "select * from cell where task = 'own'") == []
+    assert rows(everything, "select * from cell where task = 'all' and tier = 'imported'") == []
+
+
+def test_every_imported_submission_is_credited_to_a_source_with_a_licence(
+    everything: duckdb.DuckDBPyConnection,
+) -> None:
+    query = """
+        select count(*), count(source.licence), min(source.author)
+        from submission left join source on list_contains(file_digests, origin_sha256)
+        where tier = 'imported'
+    """
+
+    assert one(everything, query) == (8, 8, "InventiveHQ and contributors")
+
+
+def test_an_import_that_no_source_names_is_anonymous() -> None:
+    connection = database(campaign(1.5, tier="imported", contributor=None))
+
+    assert one(connection, "select credited from submission_overview") == ("anonymous",)
