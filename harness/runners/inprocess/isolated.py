@@ -82,7 +82,7 @@ class IsolatedSession:
         self._answer_limit_s = answer_limit_s
         self._limit_s = max(LOAD_LIMIT_S, answer_limit_s)
         self._prepared: set[str] = set()
-        self._computes = False
+        self._computes = True
         try:
             self._start()
         except _ChildLostError as error:
@@ -147,6 +147,7 @@ class IsolatedSession:
         self._receive(self._limit_s)
 
     def _ask(self, question: Question, *arguments: object, limit_s: float | None = None) -> object:
+        self._computes = True  # before it is asked: Ctrl-C may arrive in between
         try:
             self._connection.send((question, arguments))
         except (BrokenPipeError, OSError):
@@ -154,7 +155,6 @@ class IsolatedSession:
         return self._receive(limit_s or self._limit_s)
 
     def _receive(self, limit_s: float) -> object:
-        self._computes = True
         try:
             if not self._connection.poll(limit_s):
                 detail = f"no answer within {limit_s:g} s"
