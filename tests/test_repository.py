@@ -11,9 +11,9 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 TEXT = {".cff", ".css", ".in", ".js", ".json", ".lock", ".md", ".py", ".sql", ".toml", ".yml", ""}
-# Ada and Ann live in the examples of tests, and nowhere else.
+# Ada, Ann and x live in the examples of tests, and nowhere else.
 HOME = re.compile(
-    r"/(?:home|Users|root)/(?!ada\b|ann\b)[a-z][a-z0-9_-]*|[A-Z]:\\Users\\(?!ada\b|ann\b)"
+    r"(?:/(?:home|Users|root)/|[A-Z]:\\Users\\)(?!(?:ada|ann|x)\b)[a-z][a-z0-9_-]*", re.IGNORECASE
 )
 INDEX = re.compile(r"index-url|--find-links|@ (?:file|https?)://|https?://")
 LOCKS = sorted((ROOT / "requirements").glob("*.lock"))
