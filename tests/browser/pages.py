@@ -15,7 +15,8 @@ MIDDLE: ViewportSize = {"width": 768, "height": 1024}
 NARROW: ViewportSize = {"width": 390, "height": 844}
 HOSTILE = f"submissions/{submission_name(3)}/"
 WAKE = """async () => { for (const each of document.querySelectorAll('figure[data-spec]')) {
-  each.scrollIntoView(); await new Promise(requestAnimationFrame); } }"""
+  each.scrollIntoView();
+  for (const frame of [1, 2]) await new Promise(requestAnimationFrame); } }"""
 EXCESS = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
 # Everything that moves on the page has come to its end, even if it was called off on its way.
 AT_REST = """() => Promise.allSettled(document.getAnimations()

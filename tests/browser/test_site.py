@@ -52,8 +52,10 @@ def test_the_first_paint_of_home_holds_the_map_as_svg(browser: Browser, base: st
         page = context.new_page()
         page.goto(base)
 
-        # Six of the corpus, four hostile ones with a card.
-        assert page.locator("svg.dm-map--wide a.dm-map__square").count() == 10
+        # Six of the corpus, four hostile ones with a card; published squares come on top.
+        published = page.locator("svg.dm-map--wide a.dm-map__square--published").count()
+        assert published > 0
+        assert page.locator("svg.dm-map--wide a.dm-map__square").count() == 10 + published
         assert page.locator("svg.dm-map--wide").is_visible()
         assert not page.locator("form.dm-switch").is_visible()
 
@@ -87,7 +89,7 @@ def test_the_switch_changes_the_map_and_the_address(page: Page, base: str) -> No
     page.get_by_role("radio", name="Code", exact=True).check()
     page.wait_for_selector('.dm-map-figure[data-shown="code--all"]')
 
-    expect(page).to_have_url(f"{base}?task=code&method=all")
+    expect(page).to_have_url(f"{base}?task=code&method=all&tiers=all")
     assert page.locator("figcaption").first.text_content().startswith("Code: ")
 
 

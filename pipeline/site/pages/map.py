@@ -16,7 +16,7 @@ from schemas.vocabulary import SIZES, TASKS, say
 ALL = "all"
 FULL_COLOUR_AT = 2.5  # times faster or slower
 COLUMN_GAP = 4
-LONGEST_LABEL = 28
+LONGEST_LABEL = 25  # as many letters as fit left of the squares
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
