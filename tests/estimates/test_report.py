@@ -30,7 +30,7 @@ def test_what_is_not_known_is_left_out_and_never_zero() -> None:
 
     first = document["estimates"][0]  # type: ignore[index,call-overload]
     assert set(first) == {  # type: ignore[arg-type]
-        "arm", "baseline", "task", "verdict", "prompts", "trials", "failed_trials"
+        "arm", "baseline", "task", "verdict", "prompts", "trials", "failed_trials", "own_tasks"
     }  # fmt: skip
 
 
