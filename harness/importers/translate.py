@@ -114,21 +114,21 @@ def task_names(suite: str) -> dict[str, Task]:
 
 
 def task_of(
-    prompt: str, category: str | None, table: Mapping[str, str], told: Mapping[str, str]
+    prompt: str, category: str | None, table: Mapping[str, str], given: Mapping[str, str]
 ) -> Task:
-    """The task of a prompt: as told for it or its category, else by table, else `other`."""
+    """The task of a prompt: as given for it or for its category, else by table, else `other`."""
     names = [name for name in (prompt, category) if name is not None]
-    for known in (told, table, _OWN):
+    for known in (given, table, _OWN):
         for name in names:
             if name in known:
                 return _OWN[known[name]]
     return "other"
 
 
-def check(told: Mapping[str, str], names: Iterable[str]) -> None:
-    """Raise `BadInputError` for a task that is none, or one told for nothing in the files."""
+def check(given: Mapping[str, str], names: Iterable[str]) -> None:
+    """Raise `BadInputError` for an unknown task, or one given for a name that no file has."""
     there = set(names)
-    for name, task in told.items():
+    for name, task in given.items():
         if task not in _OWN:
             message = f"--map task.{name}={task}: no such task.{suggestion(task, _OWN)}"
             raise BadInputError(message)

@@ -148,7 +148,7 @@ def windows_overlap(question: Question) -> Flag | None:
             f"For {minutes:.1f} minutes the same machine also measured "
             f"{question.name_of(first.position)}."
         ),
-        remedy="Campaigns beside each other slow each other down; run them one by one.",
+        remedy="Campaigns that run at the same time slow each other down; run them one by one.",
     )
 
 
