@@ -1,8 +1,7 @@
 """Explain in one plain sentence why an arm is faster or slower."""
 
-from estimates.decomposition import drafted_lengths
+from estimates.decomposition import drafted_lengths, step_ms
 from estimates.model import Estimate, Interval
-from estimates.prediction import step_ms
 from estimates.repeatability import single_pass
 from schemas.submission import Arm, NoSpeculation, Oracle, Submission, Trial
 from schemas.vocabulary import FIXED_TASKS, say

@@ -1,7 +1,7 @@
 """Derive the summary of one submission.
 
 One estimate for every arm that is compared with a baseline and every task among the prompts, and
-one over all tasks (see `estimates.scopes` for when that one has a figure).
+one over all tasks (see `estimates.ratios` for when that one has a figure).
 """
 
 import math
@@ -11,7 +11,7 @@ from statistics import median
 
 from estimates import decomposition as parts
 from estimates import ratios, repeatability
-from estimates.exactness import count, worst
+from estimates.decomposition import predicted_speedup
 from estimates.flags import raised
 from estimates.flags.evidence import Evidence, repeats
 from estimates.intervals import (
@@ -22,12 +22,10 @@ from estimates.intervals import (
 )
 from estimates.model import Estimate, Interval, PromptEstimate, Summary
 from estimates.pairing import PromptPairs, pair
-from estimates.prediction import predicted_speedup
-from estimates.ratios import against_alternative, controls, cpu_speedup
+from estimates.ratios import Scope, against_alternative, controls, cpu_speedup, scopes
 from estimates.repeatability import single_pass, widened
-from estimates.scopes import Scope, scopes
 from estimates.throughput import throughput
-from estimates.verdicts import verdict
+from estimates.verdicts import count, verdict, worst
 from schemas.codec import Json, encode
 from schemas.submission import Submission
 

@@ -5,13 +5,11 @@ comes and goes, every method, role, outcome and tier turns up, and values are dr
 schema's own bounds, lists and examples.
 """
 
-from __future__ import annotations
-
 import json
 import random
 from typing import Any
 
-from schemas.canonical import canonical_bytes
+from schemas.codec import canonical_bytes
 from schemas.validator import SUBMISSION_SCHEMA, Schema, schema
 from tests.samples import DEPTH, TASKS, sample, sample_bytes
 from tests.schema_tree import resolved

@@ -4,8 +4,6 @@ One submission per trick, and the trick stands in every text field whose pattern
 fields are read from the schema, so a new one is filled without a word here.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 from dataclasses import replace
@@ -13,8 +11,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from schemas import contract, validator
-from schemas.canonical import canonical_bytes
-from schemas.codec import encode
+from schemas.codec import canonical_bytes, encode
 from schemas.submission import Device, Origin, Submission, Variable
 from tests.samples import Costs, sample
 from tests.schema_tree import resolved

@@ -1,12 +1,10 @@
 """How can a valid document be changed at one leaf, and which changes may the gate accept?"""
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from schemas.canonical import canonical_bytes
+from schemas.codec import canonical_bytes
 from schemas.validator import SUBMISSION_SCHEMA, Schema, schema
 from tests.leaves import general, leaves, with_value, without
 from tests.schema_tree import inlined

@@ -3,8 +3,6 @@
 A limit here is never a measure: it only ends a test whose condition will not come true any more.
 """
 
-from __future__ import annotations
-
 import signal
 import subprocess
 import time

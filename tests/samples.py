@@ -3,16 +3,13 @@
 `sample()` builds a valid submission from a handful of costs; every counter follows from them.
 """
 
-from __future__ import annotations
-
 import hashlib
 import random
 from dataclasses import dataclass, replace
 
 from estimates.flags.figures import suites
 from estimates.running_order import running_order
-from schemas.canonical import canonical_bytes
-from schemas.codec import encode
+from schemas.codec import canonical_bytes, encode
 from schemas.submission import (
     Arm,
     Cpu,

@@ -4,12 +4,11 @@ import math
 from collections.abc import Iterator
 from statistics import fmean, median, stdev
 
-from estimates.decomposition import round_cost
+from estimates.decomposition import round_cost, step_ms
 from estimates.flags.evidence import Evidence, only, steady_length
 from estimates.flags.spread import steady_groups
 from estimates.model import Estimate, Flag, Interval
 from estimates.pairing import PromptPairs, cpu_ms_per_token
-from estimates.prediction import step_ms
 from estimates.ratios import controls
 from estimates.verdicts import judge
 from schemas.submission import Trial

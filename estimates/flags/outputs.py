@@ -1,9 +1,9 @@
 """Flags about arms that drafted nothing or wrote other texts than the baseline."""
 
 from estimates.decomposition import can_draft, drafted_nothing
-from estimates.exactness import classify
 from estimates.flags.evidence import Evidence, only
 from estimates.model import Flag
+from estimates.verdicts import classify
 from schemas.vocabulary import say
 
 

@@ -13,8 +13,7 @@ from harness.campaign.model import Campaign
 from harness.campaign.options import Options
 from harness.errors import BadInputError, UsageError
 from harness.models import compatibility, gguf_header
-from harness.models.describe import describe, look_up
-from harness.models.model_file import ModelFile, ServedModels
+from harness.models.describe import ModelFile, ServedModels, describe, look_up
 from harness.models.presets import DEFAULT_TARGET, presets
 from harness.models.resolve import planned, resolve
 from schemas.submission import DraftModel

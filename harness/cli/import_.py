@@ -15,8 +15,8 @@ from harness.errors import BadInputError, UsageError, suggestion
 from harness.importers import IMPORTERS
 from harness.importers.assemble import About, Imported, assemble
 from harness.importers.facts import KEYS, told
+from harness.importers.model import Given, arm_and_path, digest, given
 from harness.importers.reading import read
-from harness.importers.source import Given, arm_and_path, digest, given
 from harness.options import Option
 from harness.report.terminal import show as show_report
 from harness.run import result_file as results

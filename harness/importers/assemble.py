@@ -13,8 +13,7 @@ from harness.importers.facts import Facts, for_part, missing_message
 from harness.importers.model import BASELINE, ArmRead, Part, Reading, Record
 from harness.importers.translate import check, ids_of, method, task_of
 from harness.importers.trials import LeftOut, trials
-from schemas.canonical import canonical_bytes
-from schemas.codec import encode
+from schemas.codec import canonical_bytes, encode
 from schemas.contract import findings
 from schemas.submission import (
     Arm,

@@ -11,7 +11,7 @@ from typing import NoReturn, TypeGuard
 import orjson
 
 from harness.errors import BadInputError
-from harness.importers.source import Given, text
+from harness.importers.model import Given, text
 from schemas.codec import Json
 from schemas.finding import ROOT, child_path, shown
 

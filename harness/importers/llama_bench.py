@@ -8,8 +8,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 
 from harness.importers.entries import Entry, lines
-from harness.importers.model import BASELINE, ArmRead, Part, Reading, Record
-from harness.importers.source import Given
+from harness.importers.model import BASELINE, ArmRead, Given, Part, Reading, Record
 from harness.importers.translate import id_of, model_facts
 from harness.importers.trials import written
 

@@ -11,9 +11,8 @@ from typing import Literal
 
 from harness.errors import BadInputError
 from harness.importers.entries import Entry, lines
-from harness.importers.model import BASELINE, Part, Reading, Record, arms, named
+from harness.importers.model import BASELINE, Given, Part, Reading, Record, arms, named, text
 from harness.importers.mtp_bench import method_of
-from harness.importers.source import Given, text
 from harness.importers.translate import model_facts
 from harness.importers.trials import rate_counts, rounds
 

@@ -13,8 +13,7 @@ import msgspec
 
 from harness.errors import BadInputError
 from harness.importers.entries import Entry, document
-from harness.importers.model import BASELINE, Part, Reading, Record, arms, named
-from harness.importers.source import Given, text
+from harness.importers.model import BASELINE, Given, Part, Reading, Record, arms, named, text
 from harness.importers.translate import METHODS, model_facts, reason_of, task_names
 from harness.importers.trials import MS_PER_S, rounds
 from schemas import vocabulary

@@ -12,9 +12,8 @@ from dataclasses import dataclass
 
 from harness.errors import BadInputError
 from harness.importers.entries import Entry, document
-from harness.importers.model import BASELINE, ArmRead, Part, Reading, Record
+from harness.importers.model import BASELINE, ArmRead, Given, Part, Reading, Record
 from harness.importers.mtp_bench import method_of
-from harness.importers.source import Given
 from harness.importers.translate import id_of, model_facts
 from harness.importers.trials import rounds
 

@@ -8,8 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from harness.importers.entries import Entry, document
-from harness.importers.model import Part, Reading, Record, arms, named
-from harness.importers.source import Given
+from harness.importers.model import Given, Part, Reading, Record, arms, named
 from harness.importers.translate import id_of, reason_of, task_names
 from harness.importers.trials import MS_PER_S, rounds
 

@@ -12,8 +12,7 @@ from typing import Literal
 
 from harness.errors import BadInputError
 from harness.importers.entries import Entry, lines
-from harness.importers.model import BASELINE, Part, Reading, Record, arms, named
-from harness.importers.source import Given
+from harness.importers.model import BASELINE, Given, Part, Reading, Record, arms, named
 from harness.importers.translate import model_facts, reason_of
 from harness.importers.trials import MS_PER_S, histogram, written
 from harness.runners.http.counters import Counted, totals

@@ -14,7 +14,7 @@ import typer
 from pipeline.collection.discover import require_writable
 from pipeline.errors import PipelineError
 from pipeline.intake import comment, gate, host, neighbours, reply
-from pipeline.intake.paths import is_data, is_result
+from pipeline.intake.gate import is_data, is_result
 from pipeline.intake.sending import Sending
 from schemas.finding import shown
 

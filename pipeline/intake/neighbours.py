@@ -19,8 +19,7 @@ from estimates.summary import summarize
 from estimates.understanding import ArmResult, Understanding, overall, understand
 from pipeline.collection.plausibility import corpus_flags
 from pipeline.intake import git
-from pipeline.intake.gate import Judgement
-from pipeline.intake.paths import FOLDER, LIFECYCLE
+from pipeline.intake.gate import FOLDER, LIFECYCLE, Judgement
 from pipeline.intake.reply import Position, Result
 from schemas import contract
 from schemas.finding import quoted_path

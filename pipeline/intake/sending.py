@@ -8,9 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from estimates.result_name import canonical_name
-from schemas.canonical import canonical_bytes
-from schemas.codec import encode
+from estimates.identity import canonical_name
+from schemas.codec import canonical_bytes, encode
 from schemas.finding import ROOT, Finding, shown
 from schemas.submission import Submission
 

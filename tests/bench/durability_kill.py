@@ -4,8 +4,6 @@ Expected at the end: a valid file with all trials of the plan, each once, and th
 disk before a kill exactly as they were then.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess
@@ -17,8 +15,7 @@ from typing import TYPE_CHECKING, Literal
 import orjson
 import psutil
 
-from schemas.canonical import canonical_bytes
-from schemas.codec import encode
+from schemas.codec import canonical_bytes, encode
 from schemas.contract import read
 from schemas.submission import Submission
 

@@ -5,8 +5,6 @@ take turns prompt by prompt, in an order that is turned round from block to bloc
 median of the paired ratios. A shared machine is no obstacle to that, only a slow one.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import statistics
@@ -38,7 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from harness.campaign.model import Campaign
-    from harness.models.model_file import ModelFile
+    from harness.models.describe import ModelFile
 
 
 DATA = Path("site_src/design/data/engine.json")

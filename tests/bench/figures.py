@@ -1,7 +1,5 @@
 """What does one simulated campaign say, and what is true? All figures are natural logarithms."""
 
-from __future__ import annotations
-
 import math
 import random
 from dataclasses import dataclass, replace

@@ -5,8 +5,6 @@ a wide screen and on a phone, and prints a line per corpus: 0 complaints, or wha
 code 1 if there was any. `--only NAME …` picks some; `--rigs 300` adds a synthetic corpus.
 """
 
-from __future__ import annotations
-
 import argparse
 import hashlib
 import os
@@ -23,7 +21,7 @@ from playwright.sync_api import sync_playwright
 
 from pipeline.errors import PipelineError
 from pipeline.site.build import build
-from schemas.canonical import file_name
+from schemas.codec import file_name
 from tests.bench.odd_corpora import CORPORA
 from tests.bench.synthetic import synthetic_corpus
 from tests.browser.conftest import FLAGS, NAMES, serve

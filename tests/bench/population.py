@@ -4,8 +4,6 @@ A campaign draws a few prompts of each task. Two truths follow: the geometric me
 prompts, and the one over the whole population, for which the interval is made.
 """
 
-from __future__ import annotations
-
 import math
 import random
 from dataclasses import dataclass
@@ -14,7 +12,7 @@ from pathlib import Path
 from statistics import fmean
 
 from harness.campaign.model import ArmPlan, Campaign, RunSettings, Suite, SuitePrompt
-from harness.models.model_file import ModelFile
+from harness.models.describe import ModelFile
 from harness.runners.base import Failure, Request
 from harness.runners.fake import FakeRig, FakeSession
 from schemas.submission import DraftModel, Model, NoSpeculation

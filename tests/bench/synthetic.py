@@ -6,8 +6,6 @@ folder to build a site from (`python -m pipeline build --results build/synthetic
 command refuses to write into the results of the repository, and every file says what it is.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import shutil
@@ -16,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from estimates.result_name import canonical_name
+from estimates.identity import canonical_name
 from schemas.vocabulary import FIXED_TASKS
 from tests.bench.synthetic_campaign import arms_of, submission_of
 from tests.bench.synthetic_rigs import STEP_BUILD, visits

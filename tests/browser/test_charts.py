@@ -1,7 +1,5 @@
 """Do charts come alive late, over and over, and leave nothing behind?"""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 import pytest

@@ -4,8 +4,6 @@ Run `python -m tests.data.make_invalid` after a change of the format; it rewrite
 Every file starts from a small valid submission; one change makes it break one rule and no other.
 """
 
-from __future__ import annotations
-
 import copy
 import json
 from dataclasses import replace
@@ -13,8 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from schemas import contract
-from schemas.canonical import canonical_bytes
-from schemas.codec import encode
+from schemas.codec import canonical_bytes, encode
 from schemas.submission import Engine, Model, Origin, Settings
 from tests.samples import sample, sample_bytes
 

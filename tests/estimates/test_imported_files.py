@@ -1,7 +1,5 @@
 """The imported files of InventiveHQ give the figures that their source gives."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 

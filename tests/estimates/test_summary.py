@@ -1,7 +1,5 @@
 """What does one submission say?"""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import TYPE_CHECKING
 

@@ -1,7 +1,5 @@
 """How much does a machine answer in total while several requests are in flight?"""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import TYPE_CHECKING
 

@@ -1,12 +1,10 @@
 """Which campaigns do the harness tests run? Small ones, built from a handful of values."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness.campaign.model import ArmPlan, Campaign, RunSettings, Suite, SuitePrompt
-from harness.models.model_file import ModelFile
+from harness.models.describe import ModelFile
 from harness.run.execute import RunContext, measure
 from harness.runners.fake import FakeRig, FakeRunner
 from schemas.submission import (

@@ -1,15 +1,13 @@
 """Which files of other tools do the tests read, and which speedups must come out of them?"""
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harness.importers.assemble import About, assemble
+from harness.importers.model import Given, digest, given
 from harness.importers.reading import read
-from harness.importers.source import Given, digest, given
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

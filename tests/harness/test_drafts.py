@@ -1,7 +1,5 @@
 """Does every method get the drafts that are meant for it?"""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
@@ -14,7 +12,7 @@ from harness.campaign.methods import DraftHeadRequest, DraftModelRequest, parse
 from harness.campaign.model import Campaign
 from harness.campaign.options import Options
 from harness.errors import BadInputError
-from harness.models.model_file import ModelFile
+from harness.models.describe import ModelFile
 from schemas.method import Eagle3
 from schemas.submission import DraftHead, DraftModel, Model
 from tests.harness.ggufs import TOKENS, write_gguf

@@ -15,8 +15,7 @@ from pathlib import Path
 import pytest
 
 from harness import files
-from schemas.canonical import canonical_bytes
-from schemas.codec import encode
+from schemas.codec import canonical_bytes, encode
 from schemas.contract import read
 from schemas.submission import Submission
 from tests.bench import durability_run

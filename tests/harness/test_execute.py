@@ -1,7 +1,5 @@
 """Does a campaign end in a valid file, whatever fails or is interrupted on the way?"""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 import pytest
@@ -9,8 +7,7 @@ import pytest
 from harness.errors import HarnessError, MachineError
 from harness.run.events import Planned, TrialEnded
 from harness.runners.fake import FakeRig
-from schemas.canonical import canonical_bytes
-from schemas.codec import encode
+from schemas.codec import canonical_bytes, encode
 from schemas.contract import findings
 from tests.harness.campaigns import campaign, run
 

@@ -1,7 +1,5 @@
 """Do the shapes that files have in the wild read? Each case is one that a public file had."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from typing import TYPE_CHECKING, Any
@@ -10,7 +8,7 @@ import pytest
 
 from harness.errors import BadInputError
 from harness.importers.entries import document
-from harness.importers.source import MAX_BYTES, Given, given
+from harness.importers.model import MAX_BYTES, Given, given
 from schemas.method import Mtp
 from tests.harness.imports import ALL, FACTS, SAMPLES, changed, run
 

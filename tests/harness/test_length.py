@@ -1,7 +1,5 @@
 """Does a campaign of no fixed length end when it should, and lose nothing when it is cut short?"""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from itertools import chain, repeat
 from typing import TYPE_CHECKING
@@ -12,8 +10,7 @@ from harness.campaign.model import ArmPlan, Stopping
 from harness.run.events import Extended, TrialEnded
 from harness.run.execute import RunContext, measure
 from harness.runners.fake import FakeRig, FakeRunner, FakeSession
-from schemas.canonical import canonical_bytes
-from schemas.codec import encode
+from schemas.codec import canonical_bytes, encode
 from schemas.contract import findings
 from schemas.submission import NoSpeculation, Snapshot
 from tests.harness.campaigns import BASELINE, MACHINE, campaign

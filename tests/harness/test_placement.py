@@ -1,7 +1,5 @@
 """Is the target alone, at another placement, measured beside the baseline and told apart?"""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 import pytest
@@ -14,8 +12,7 @@ from harness.campaign.options import Options
 from harness.report import words
 from harness.runners.fake import FakeRig
 from schemas import contract
-from schemas.canonical import canonical_bytes
-from schemas.codec import encode
+from schemas.codec import canonical_bytes, encode
 from schemas.submission import NoSpeculation
 from tests.harness.campaigns import BASELINE, DRAFT, campaign, run
 

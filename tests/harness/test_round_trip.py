@@ -1,7 +1,5 @@
 """Does the gate accept whatever the harness writes? Random campaigns, failures and ends."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import replace
 from itertools import count
@@ -14,7 +12,7 @@ from harness.campaign import build as campaigns
 from harness.campaign.methods import DraftModelRequest
 from harness.campaign.model import Suite, SuitePrompt
 from harness.campaign.options import Options
-from harness.models.model_file import ModelFile
+from harness.models.describe import ModelFile
 from harness.run import result_file
 from harness.run.execute import RunContext, measure
 from harness.runners.fake import FakeRig, FakeRunner, FakeSession

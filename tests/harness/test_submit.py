@@ -1,7 +1,5 @@
 """Does a result land where it belongs, and nothing else get in?"""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from dataclasses import replace
@@ -9,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from estimates.result_name import canonical_name
+from estimates.identity import canonical_name
 from harness import submit
 from harness.errors import BadInputError, MachineError
 from harness.run.result_file import require_writable, write

@@ -1,7 +1,5 @@
 """Databases that several tests ask and none changes."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import TYPE_CHECKING
 

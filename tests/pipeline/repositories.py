@@ -1,12 +1,10 @@
 """What do the repositories look like that the gate is tried on? Small ones, made on the spot."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 from typing import TYPE_CHECKING
 
-from estimates.result_name import canonical_name
+from estimates.identity import canonical_name
 from pipeline.intake import gate
 from pipeline.intake.sending import UNKNOWN, Sending
 from tests.samples import sample, sample_bytes

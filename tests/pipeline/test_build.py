@@ -1,7 +1,5 @@
 """Does the whole site come out right: complete, closed, repeatable, and unmoved by hostile text?"""
 
-from __future__ import annotations
-
 import gzip
 import json
 import re
@@ -11,8 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pipeline.site.build import build
-from pipeline.site.policy import UnexpectedScriptError, inline_scripts, write_policy
+from pipeline.site.build import UnexpectedScriptError, build, inline_scripts, write_policy
 from tests.links import Reader
 from tests.sites import (
     HOSTILE_NOTE,

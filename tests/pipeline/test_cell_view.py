@@ -1,7 +1,5 @@
 """A cell and its interval are right on tables small enough to work out by hand."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """Does the comment tell all, and does nothing that a stranger wrote become markup in it?"""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Are copies found, and are honest submissions left in peace?"""
 
-from __future__ import annotations
-
 import random
 from dataclasses import replace
 
@@ -11,7 +9,7 @@ from pipeline.collection.plausibility import CORPUS_FLAGS, corpus_flags, flags_w
 from pipeline.collection.plausibility.corpus import Corpus
 from pipeline.collection.plausibility.peers import Pace, fields, middle_distance, without
 from schemas import contract
-from schemas.canonical import content_digest
+from schemas.codec import content_digest
 from schemas.submission import Submission
 from tests.pipeline.corpus_examples import HONEST, QUIET, RAISING, VICTIM, copied, jittered, scaled
 from tests.samples import sample, sample_bytes

@@ -9,7 +9,7 @@ import pytest
 from pipeline.site.pages.home import caption, drawings, home, map_choices
 from pipeline.site.pages.map import LOW, best_case, by_device, by_task, draw, opening, tint
 from pipeline.site.pages.model import Asset, Site
-from pipeline.site.pages.places import device_pages
+from pipeline.site.pages.overviews import device_pages
 from pipeline.site.pictures import draw_pictures
 from pipeline.site.rows import read
 from tests.pipeline.tables import campaign, database, put

@@ -1,7 +1,5 @@
 """Tables have the types of the schema, say what a row is, and hold together."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,8 +9,8 @@ import pytest
 
 from estimates.model import Summary
 from pipeline.data import aggregate as aggregation
-from pipeline.data.columns import dataclass_structure, schema_structure
-from pipeline.data.metrics import NUMERIC, reference, views
+from pipeline.data.datapackage import NUMERIC, reference, views
+from pipeline.data.load import dataclass_structure, schema_structure
 from pipeline.errors import CheckFailedError
 from schemas.vocabulary import metrics
 from tests.pipeline.tables import campaign, database, one, rows

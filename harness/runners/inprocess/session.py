@@ -12,13 +12,13 @@ from harness.errors import BadInputError, HarnessError
 from harness.machine import energy
 from harness.runners.base import EngineReport, Failure, Generation, PreparedArm, Request
 from harness.runners.devices import backend_named, devices
-from harness.runners.inprocess import log, probe, report
+from harness.runners.inprocess import log, prompt_states, report
 from harness.runners.inprocess.context import DecodeError, RollbackError
 from harness.runners.inprocess.drafting import Loaded, NoDrafter, widest
 from harness.runners.inprocess.loop import Decoded, ForcedTarget, decode
 from harness.runners.inprocess.prompt_states import PromptStates
 from harness.runners.inprocess.report import engine_report, placement_of
-from schemas.canonical import token_digest
+from schemas.codec import token_digest
 from schemas.submission import Oracle, Probes
 
 WARM_UP_OUTPUT_TOKENS = 24
@@ -96,11 +96,11 @@ class LlamaSession:
         prompt = next(iter(self._prompts.values()))
         loaded = self._at(self._campaign.settings.gpu_layers)
         drafting = tuple(
-            probe.drafting_cost(context, prompt, draft=draft, states=self._states)
+            prompt_states.drafting_cost(context, prompt, draft=draft, states=self._states)
             for draft, context in loaded.drafting.contexts.items()
         )
         try:
-            verification = probe.verification_curve(
+            verification = prompt_states.verification_curve(
                 loaded.target, prompt, widest=widest(self._campaign), states=self._states
             )
         except RollbackError:

@@ -6,16 +6,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.errors import BadInputError, MachineError
-from harness.models.describe import Weights, describe, family_of
+from harness.models.describe import ModelFile, Weights, describe, family_of
 from harness.models.folder import cached_folder, describe_folder, is_model_folder
-from harness.models.model_file import ModelFile
 from harness.runners.base import Failure
 from harness.runners.http.client import Address
 from harness.runners.openai.connection import Limits, connect
 from harness.runners.openai.endpoints import api_key, endpoints
 from harness.runners.openai.identity import Served
 from harness.runners.options import ConnectionOptions
-from schemas.canonical import slug
+from schemas.codec import slug
 from schemas.submission import Model
 
 UNKNOWN = "unknown"

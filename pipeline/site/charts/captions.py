@@ -4,8 +4,7 @@ from collections.abc import Callable, Mapping
 from itertools import groupby
 from statistics import median
 
-from pipeline.site.charts.axes import cut_off
-from pipeline.site.charts.theme import Row
+from pipeline.site.charts.theme import Row, cut_off
 from schemas.vocabulary.say import count, percent, speedup, times
 
 

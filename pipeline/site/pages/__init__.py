@@ -14,7 +14,6 @@ from pipeline.site.pages import (
     format_reference,
     home,
     overviews,
-    places,
     published,
     submissions,
     what_if,
@@ -30,8 +29,8 @@ def pages(
     yield from home.home(connection, site)
     yield from explore.explore(connection, site)
     yield from overviews.overviews(connection, site)
-    yield from places.device_pages(connection, site)
-    yield from places.target_pages(connection, site)
+    yield from overviews.device_pages(connection, site)
+    yield from overviews.target_pages(connection, site)
     yield from submissions.submission_pages(connection, site)
     yield from advisor.advisor(connection, site)
     yield from feeds.feeds(connection, site)

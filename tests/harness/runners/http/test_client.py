@@ -1,7 +1,5 @@
 """Whatever a server does, the client ends in time and says in one line what was wrong."""
 
-from __future__ import annotations
-
 import socket
 import threading
 import time
@@ -23,6 +21,7 @@ from tests.harness.runners.openai.sessions import open_session, plan
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
 
 LIMIT_S = 0.3
 # Far below the minutes that a dripping server could take, far above a busy machine's delays.

@@ -1,13 +1,11 @@
 """A stream becomes counts by the server and times by our clock, or it says what is missing."""
 
-from __future__ import annotations
-
 import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from harness.runners.http.answer import BadAnswerError
+from harness.runners.http.client import BadAnswerError
 from harness.runners.openai.answer import ServerTimes, events, read, server_times
 
 if TYPE_CHECKING:

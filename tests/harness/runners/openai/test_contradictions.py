@@ -1,7 +1,5 @@
 """What contradicts itself never becomes a trial, and whatever a server sends is no traceback."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -10,7 +8,7 @@ from hypothesis import strategies as some
 
 from harness.errors import BadInputError
 from harness.runners.base import Generation, Totals
-from harness.runners.http.answer import BadAnswerError
+from harness.runners.http.client import BadAnswerError
 from harness.runners.http.counters import Counted, totals
 from harness.runners.openai import counters
 from harness.runners.openai.answer import Answer, ServerTimes, read, server_times

@@ -1,13 +1,11 @@
 """Each engine is measured by what it tells, and what it does not tell stays unknown."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest
 
 from harness.errors import MachineError
-from harness.models.model_file import ModelFile
+from harness.models.describe import ModelFile
 from harness.runners.base import Failure, Generation, Totals
 from harness.runners.http.counters import totals
 from schemas.submission import Model
