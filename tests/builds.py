@@ -3,6 +3,8 @@
 In the first one an arm cannot run, and one trial of another does not end.
 """
 
+from __future__ import annotations
+
 from dataclasses import replace
 from typing import TYPE_CHECKING
 

@@ -1,5 +1,7 @@
 """Which submissions had several requests in flight? Samples measured at several levels at once."""
 
+from __future__ import annotations
+
 from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING

@@ -4,6 +4,8 @@ One submission per trick, and the trick stands in every text field whose pattern
 fields are read from the schema, so a new one is filled without a word here.
 """
 
+from __future__ import annotations
+
 import hashlib
 import re
 from dataclasses import replace

@@ -1,5 +1,7 @@
 """Which leaves does a JSON document have, and what does it look like with one of them changed?"""
 
+from __future__ import annotations
+
 import copy
 import re
 from typing import TYPE_CHECKING, Any

@@ -1,5 +1,7 @@
 """How can a valid document be changed at one leaf, and which changes may the gate accept?"""
 
+from __future__ import annotations
+
 import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any

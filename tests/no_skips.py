@@ -4,6 +4,8 @@ A skip on a contributor's machine is honest; on the machine that decides about a
 let a missing browser or engine look like a pass.
 """
 
+from __future__ import annotations
+
 import os
 from typing import TYPE_CHECKING
 

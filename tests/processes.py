@@ -3,6 +3,8 @@
 A limit here is never a measure: it only ends a test whose condition will not come true any more.
 """
 
+from __future__ import annotations
+
 import signal
 import subprocess
 import time

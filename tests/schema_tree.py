@@ -1,5 +1,7 @@
 """What does a JSON Schema say at each place? The walk that several tests of the format share."""
 
+from __future__ import annotations
+
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:

@@ -4,6 +4,8 @@ One of its submissions carries text that tries to become code, as far as the for
 the corpus lie the submissions of `tests.hostile_site`: one site serves all tests.
 """
 
+from __future__ import annotations
+
 import hashlib
 import os
 import re

@@ -1,5 +1,7 @@
 """From a pull request to its comment: do the workflows do it, step by step, without the host?"""
 
+from __future__ import annotations
+
 import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any

@@ -1,5 +1,7 @@
 """Does every module import only what its place allows? What import-linter cannot say by file."""
 
+from __future__ import annotations
+
 import ast
 import subprocess
 import sys

@@ -6,6 +6,8 @@ that are there already are not measured again: after Ctrl-C the same command goe
 is 1 if fewer than 95 of 100 intervals of a part contain 1; with twenty campaigns one may miss.
 """
 
+from __future__ import annotations
+
 import argparse
 import sys
 from contextlib import nullcontext

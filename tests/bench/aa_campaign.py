@@ -1,5 +1,7 @@
 """What does one campaign of an arm against itself say? The truth is a ratio of exactly 1."""
 
+from __future__ import annotations
+
 import math
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,5 +1,7 @@
 """What do all A/A campaigns say together? A table for people and a document for pages."""
 
+from __future__ import annotations
+
 import json
 import math
 from dataclasses import asdict, dataclass

@@ -3,6 +3,8 @@
 `python -m tests.bench.bursts --seed 1` does so until the process that started it ends.
 """
 
+from __future__ import annotations
+
 import argparse
 import os
 import random

@@ -5,6 +5,8 @@ plan to the submission; only the journal on disk is left out, because waiting fo
 longer than everything else.
 """
 
+from __future__ import annotations
+
 import random
 from dataclasses import replace
 from statistics import fmean

@@ -5,6 +5,8 @@ made-up engine's run, a few of the real one's, where either the whole tree of pr
 the parent alone. The exit code says whether everything was kept.
 """
 
+from __future__ import annotations
+
 import argparse
 import json
 import random

@@ -1,5 +1,7 @@
 """What does the binding's own prompt lookup give, and where does it go wrong?"""
 
+from __future__ import annotations
+
 import time
 from typing import TYPE_CHECKING
 

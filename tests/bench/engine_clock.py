@@ -1,5 +1,7 @@
 """How much of a round is not the engine's? The calls into it are timed and taken off."""
 
+from __future__ import annotations
+
 import time
 from typing import TYPE_CHECKING, Self
 

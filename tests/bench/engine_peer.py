@@ -4,6 +4,8 @@ The wheel `xllamacpp` embeds llama.cpp's server. It is no dependency of the proj
 installs it into `build/bench-engine/venv` with pip, once.
 """
 
+from __future__ import annotations
+
 import json
 import re
 import subprocess

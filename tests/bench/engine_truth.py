@@ -1,5 +1,7 @@
 """Does what is set come back? Acceptances that are known, in-process and on a real server."""
 
+from __future__ import annotations
+
 import math
 import tempfile
 from dataclasses import replace

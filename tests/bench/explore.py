@@ -5,6 +5,8 @@ in headless Chromium. A filter's time is what the page's main thread works for i
 to the finished picture (thread ticks, so a busy machine does not count); `wall` is by the clock.
 """
 
+from __future__ import annotations
+
 import argparse
 import gzip
 import json

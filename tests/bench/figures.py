@@ -1,5 +1,7 @@
 """What does one simulated campaign say, and what is true? All figures are natural logarithms."""
 
+from __future__ import annotations
+
 import math
 import random
 from dataclasses import dataclass, replace

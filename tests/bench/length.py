@@ -6,6 +6,8 @@ of Student's t the worst coverage over all precisions is what counts. `python -m
 prints it; with `--output` the figures are also written as JSON.
 """
 
+from __future__ import annotations
+
 import argparse
 import json
 import sys

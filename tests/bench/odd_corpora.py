@@ -1,5 +1,7 @@
 """Which corpora are odd in just one way? Each a few made-up submissions, all of them valid."""
 
+from __future__ import annotations
+
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING

@@ -5,6 +5,8 @@ a wide screen and on a phone, and prints a line per corpus: 0 complaints, or wha
 code 1 if there was any. `--only NAME …` picks some; `--rigs 300` adds a synthetic corpus.
 """
 
+from __future__ import annotations
+
 import argparse
 import hashlib
 import os

@@ -5,6 +5,8 @@ two blocks, and beside them known copies, scaled, in part, and changed by up to 
 The figures go to a file of the site.
 """
 
+from __future__ import annotations
+
 import json
 import random
 import sys

@@ -3,6 +3,8 @@
 All of them slow both arms alike, so the truth stays the ratio of the undisturbed costs.
 """
 
+from __future__ import annotations
+
 from bisect import bisect_right
 from dataclasses import replace
 from typing import TYPE_CHECKING

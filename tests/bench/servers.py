@@ -5,6 +5,8 @@ is the mean of paired log ratios over prompts. Each n-gram method then answers t
 three times on one server and once on a fresh one: what it gains by having seen them is its memory.
 """
 
+from __future__ import annotations
+
 import math
 from dataclasses import dataclass, replace
 from pathlib import Path

@@ -4,6 +4,8 @@
 also written as JSON, for the pages that quote them.
 """
 
+from __future__ import annotations
+
 import argparse
 import json
 import math

@@ -3,6 +3,8 @@
 Prints the tables of the design notes from the recorded figures; a test compares them.
 """
 
+from __future__ import annotations
+
 import json
 import sys
 from pathlib import Path

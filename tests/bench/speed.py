@@ -3,6 +3,8 @@
 Processor time, best of several: what the code costs, not what else the machine was doing.
 """
 
+from __future__ import annotations
+
 import time
 from typing import TYPE_CHECKING
 

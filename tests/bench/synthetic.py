@@ -6,6 +6,8 @@ folder to build a site from (`python -m pipeline build --results build/synthetic
 command refuses to write into the results of the repository, and every file says what it is.
 """
 
+from __future__ import annotations
+
 import argparse
 import json
 import shutil

@@ -1,5 +1,7 @@
 """Which rigs are in a made-up corpus, and what do their owners measure? All drawn from one seed."""
 
+from __future__ import annotations
+
 import random
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta

@@ -1,5 +1,7 @@
 """A browser, and the site on a file server of this machine. Without Chromium: loudly skipped."""
 
+from __future__ import annotations
+
 import os
 import shutil
 import threading

@@ -1,5 +1,7 @@
 """What do the browser tests share? The kinds of pages, the sizes, and what is watched on a page."""
 
+from __future__ import annotations
+
 from typing import TYPE_CHECKING
 
 from tests.processes import eventually

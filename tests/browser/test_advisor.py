@@ -1,5 +1,7 @@
 """Does the page's arithmetic give the hand-computed answers, and say so where there is none?"""
 
+from __future__ import annotations
+
 import re
 from typing import TYPE_CHECKING
 

@@ -1,5 +1,7 @@
 """Do charts come alive late, over and over, and leave nothing behind?"""
 
+from __future__ import annotations
+
 from typing import TYPE_CHECKING
 
 import pytest

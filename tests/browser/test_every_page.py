@@ -1,5 +1,7 @@
 """Every kind of page, opened once: quiet, within the screen, and accessible in both themes."""
 
+from __future__ import annotations
+
 from typing import TYPE_CHECKING
 
 import pytest

@@ -1,5 +1,7 @@
 """Do Explore and Compare work in a browser: filters, address, order, copies, phones, no script?"""
 
+from __future__ import annotations
+
 import csv
 import io
 import re

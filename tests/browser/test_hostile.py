@@ -1,5 +1,7 @@
 """Does text that wants to be code, a link or a wide page stay text, in a real browser?"""
 
+from __future__ import annotations
+
 import csv
 import json
 from typing import TYPE_CHECKING

@@ -1,5 +1,7 @@
 """Can everything be reached, seen and worked with the keyboard alone?"""
 
+from __future__ import annotations
+
 import re
 from typing import TYPE_CHECKING
 

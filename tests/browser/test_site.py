@@ -1,5 +1,7 @@
 """Does the built site work in a real browser: quiet, self-contained, readable, accessible?"""
 
+from __future__ import annotations
+
 from typing import TYPE_CHECKING
 
 import pytest

@@ -3,6 +3,8 @@
 `pytest -s` prints the counts. Choosing from a list is one click, as is following a link.
 """
 
+from __future__ import annotations
+
 import json
 import re
 import sys

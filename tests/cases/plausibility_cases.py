@@ -3,6 +3,8 @@
 Every case changes a campaign of three blocks as somebody would who wants a better figure.
 """
 
+from __future__ import annotations
+
 from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 

@@ -4,6 +4,8 @@ Run `python -m tests.data.make_invalid` after a change of the format; it rewrite
 Every file starts from a small valid submission; one change makes it break one rule and no other.
 """
 
+from __future__ import annotations
+
 import copy
 import json
 from dataclasses import replace

@@ -1,5 +1,7 @@
 """Which campaigns do these tests look at? Bare ones, where a test names only what it is about."""
 
+from __future__ import annotations
+
 from dataclasses import replace
 from typing import TYPE_CHECKING
 

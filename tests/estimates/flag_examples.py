@@ -1,5 +1,7 @@
 """Which input raises each flag, and which one comes close without raising it?"""
 
+from __future__ import annotations
+
 from dataclasses import replace
 from typing import TYPE_CHECKING
 

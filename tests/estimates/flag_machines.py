@@ -1,5 +1,7 @@
 """Which machines raise a flag? Clocks, power, energy and memory, each beside a clean campaign."""
 
+from __future__ import annotations
+
 from dataclasses import replace
 from typing import TYPE_CHECKING
 

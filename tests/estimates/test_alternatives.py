@@ -1,5 +1,7 @@
 """Is speculation compared with the other use of its memory, where that was measured?"""
 
+from __future__ import annotations
+
 from dataclasses import replace
 from typing import TYPE_CHECKING
 

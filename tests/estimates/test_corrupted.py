@@ -3,6 +3,8 @@
 A campaign of the default size on a quiet made-up rig, through the harness's own plan and record.
 """
 
+from __future__ import annotations
+
 import random
 from dataclasses import replace
 from typing import TYPE_CHECKING

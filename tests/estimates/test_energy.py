@@ -1,5 +1,7 @@
 """How many joules does a token take?"""
 
+from __future__ import annotations
+
 from dataclasses import replace
 from typing import TYPE_CHECKING
 

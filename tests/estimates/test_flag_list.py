@@ -1,5 +1,7 @@
 """Is the list of flags one that somebody reads? One cause, one flag; the worst comes first."""
 
+from __future__ import annotations
+
 import random
 from dataclasses import replace
 from typing import TYPE_CHECKING

@@ -1,5 +1,7 @@
 """Which trials are compared with which?"""
 
+from __future__ import annotations
+
 import math
 from typing import TYPE_CHECKING
 

@@ -1,5 +1,7 @@
 """Does an interval know that what disturbs a pass disturbs all of its prompts?"""
 
+from __future__ import annotations
+
 import math
 import random
 from dataclasses import replace

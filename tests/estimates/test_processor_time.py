@@ -1,5 +1,7 @@
 """By the processor's clock an arm may look different, and only where the processor did the work."""
 
+from __future__ import annotations
+
 from dataclasses import replace
 from typing import TYPE_CHECKING
 

@@ -1,5 +1,7 @@
 """Does the simulation measure what it says? Few campaigns here; `make bench` runs 500 of each."""
 
+from __future__ import annotations
+
 import json
 import math
 import random

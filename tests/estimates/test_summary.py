@@ -1,5 +1,7 @@
 """What does one submission say?"""
 
+from __future__ import annotations
+
 from dataclasses import replace
 from typing import TYPE_CHECKING
 

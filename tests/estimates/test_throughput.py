@@ -1,5 +1,7 @@
 """How much does a machine answer in total while several requests are in flight?"""
 
+from __future__ import annotations
+
 from dataclasses import replace
 from typing import TYPE_CHECKING
 

@@ -1,5 +1,7 @@
 """Which campaigns do the harness tests run? Small ones, built from a handful of values."""
 
+from __future__ import annotations
+
 from pathlib import Path
 from typing import TYPE_CHECKING
 

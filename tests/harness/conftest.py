@@ -1,5 +1,7 @@
 """What do the harness's tests share? A cache of their own."""
 
+from __future__ import annotations
+
 from typing import TYPE_CHECKING
 
 import pytest

@@ -4,6 +4,8 @@ Written from what `huggingface_hub` asks for and reads. It can cut a connection,
 error, and serve other bytes than it announced.
 """
 
+from __future__ import annotations
+
 import hashlib
 import json
 from contextlib import contextmanager

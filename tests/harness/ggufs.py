@@ -1,5 +1,7 @@
 """Which model files do the tests look at? Tiny ones, with a header like a real one's."""
 
+from __future__ import annotations
+
 from typing import TYPE_CHECKING
 
 import numpy as np

@@ -1,5 +1,7 @@
 """Which files of other tools do the tests read, and which speedups must come out of them?"""
 
+from __future__ import annotations
+
 import json
 from dataclasses import dataclass
 from pathlib import Path

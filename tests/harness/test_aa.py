@@ -1,5 +1,7 @@
 """Does the A/A bench say what its campaigns say? Made-up rigs whose truth is known."""
 
+from __future__ import annotations
+
 import json
 from dataclasses import replace
 from typing import TYPE_CHECKING

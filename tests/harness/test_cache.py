@@ -1,5 +1,7 @@
 """Is the cache where it should be, and is what stands in it always complete?"""
 
+from __future__ import annotations
+
 import shutil
 from collections import namedtuple
 from typing import TYPE_CHECKING

@@ -1,5 +1,7 @@
 """Does a result say which commit of Draftmap measured it?"""
 
+from __future__ import annotations
+
 import subprocess
 from typing import TYPE_CHECKING
 

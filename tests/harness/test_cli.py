@@ -1,5 +1,7 @@
 """Does the command line parse, print results to stdout and errors once, and exit as promised?"""
 
+from __future__ import annotations
+
 import json
 import re
 from typing import TYPE_CHECKING

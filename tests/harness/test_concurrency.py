@@ -1,5 +1,7 @@
 """What happens when several requests are in flight at once?"""
 
+from __future__ import annotations
+
 import threading
 import time
 from dataclasses import replace

@@ -1,5 +1,7 @@
 """Does the doctor see what is wrong, and say what to do?"""
 
+from __future__ import annotations
+
 import signal
 from typing import TYPE_CHECKING
 

@@ -1,5 +1,7 @@
 """Does a campaign end in a valid file, whatever fails or is interrupted on the way?"""
 
+from __future__ import annotations
+
 from typing import TYPE_CHECKING
 
 import pytest

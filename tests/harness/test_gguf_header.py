@@ -1,5 +1,7 @@
 """Does a GGUF header become facts, and a broken file one clear line?"""
 
+from __future__ import annotations
+
 import hashlib
 import re
 from typing import TYPE_CHECKING

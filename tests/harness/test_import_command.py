@@ -1,5 +1,7 @@
 """Does `import` write what the gate accepts, say what is missing, and exit as promised?"""
 
+from __future__ import annotations
+
 import json
 import re
 import shlex

@@ -1,5 +1,7 @@
 """Does a file that is not of the given format get a word about what it is?"""
 
+from __future__ import annotations
+
 from typing import TYPE_CHECKING
 
 import pytest

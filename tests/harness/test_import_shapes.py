@@ -1,5 +1,7 @@
 """Do the shapes that files have in the wild read? Each case is one that a public file had."""
 
+from __future__ import annotations
+
 import gzip
 import json
 from typing import TYPE_CHECKING, Any

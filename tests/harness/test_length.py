@@ -1,5 +1,7 @@
 """Does a campaign of no fixed length end when it should, and lose nothing when it is cut short?"""
 
+from __future__ import annotations
+
 from dataclasses import replace
 from itertools import chain, repeat
 from typing import TYPE_CHECKING

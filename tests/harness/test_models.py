@@ -1,5 +1,7 @@
 """Does a name become weights on this disk, and do failures say what to do?"""
 
+from __future__ import annotations
+
 import hashlib
 import zipfile
 from dataclasses import dataclass

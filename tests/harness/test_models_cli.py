@@ -1,5 +1,7 @@
 """What do `models`, `models check` and `models get` say, and with which exit code do they end?"""
 
+from __future__ import annotations
+
 import dataclasses
 import json
 from typing import TYPE_CHECKING, Literal

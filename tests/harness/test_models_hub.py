@@ -3,6 +3,8 @@
 The real client of the hub speaks with a hub on a loopback port.
 """
 
+from __future__ import annotations
+
 import os
 import shutil
 import socket

@@ -1,5 +1,7 @@
 """Is the target alone, at another placement, measured beside the baseline and told apart?"""
 
+from __future__ import annotations
+
 from typing import TYPE_CHECKING
 
 import pytest

@@ -1,5 +1,7 @@
 """Are several engines set side by side, the first one as the measure?"""
 
+from __future__ import annotations
+
 from dataclasses import replace
 from typing import TYPE_CHECKING
 

@@ -1,5 +1,7 @@
 """Does the gate accept whatever the harness writes? Random campaigns, failures and ends."""
 
+from __future__ import annotations
+
 import random
 from dataclasses import replace
 from itertools import count

@@ -1,5 +1,7 @@
 """A model behind a server is described by what its name, its server and its files say."""
 
+from __future__ import annotations
+
 import struct
 from typing import TYPE_CHECKING, Any
 

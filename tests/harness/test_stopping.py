@@ -1,5 +1,7 @@
 """When is a campaign long enough?"""
 
+from __future__ import annotations
+
 from dataclasses import replace
 from typing import TYPE_CHECKING
 

@@ -1,5 +1,7 @@
 """Does a result land where it belongs, and nothing else get in?"""
 
+from __future__ import annotations
+
 import subprocess
 import sys
 from dataclasses import replace

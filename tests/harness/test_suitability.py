@@ -1,5 +1,7 @@
 """Is what a runner cannot do refused at once, with the runner that can?"""
 
+from __future__ import annotations
+
 from typing import TYPE_CHECKING
 
 import pytest

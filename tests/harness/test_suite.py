@@ -1,5 +1,7 @@
 """Does a suite load, keep its digest, and narrow down to what was asked for?"""
 
+from __future__ import annotations
+
 import hashlib
 from typing import TYPE_CHECKING
 

@@ -1,5 +1,7 @@
 """Do several engines take turns block by block, and does one that fails leave the others alone?"""
 
+from __future__ import annotations
+
 from typing import TYPE_CHECKING
 
 import pytest

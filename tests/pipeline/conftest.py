@@ -1,5 +1,7 @@
 """Databases that several tests ask and none changes."""
 
+from __future__ import annotations
+
 from pathlib import Path
 from typing import TYPE_CHECKING
 

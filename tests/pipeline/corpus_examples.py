@@ -4,6 +4,8 @@ Copies are made of one honest submission, as a stranger would make them: other m
 times as they are, scaled, a part of them, or changed a little.
 """
 
+from __future__ import annotations
+
 import random
 from dataclasses import replace
 from typing import TYPE_CHECKING

@@ -1,5 +1,7 @@
 """Which tables does a built site show, and what do they say? By page and name, as plain text."""
 
+from __future__ import annotations
+
 import re
 from dataclasses import dataclass
 from html import unescape

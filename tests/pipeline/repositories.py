@@ -1,5 +1,7 @@
 """What do the repositories look like that the gate is tried on? Small ones, made on the spot."""
 
+from __future__ import annotations
+
 import os
 import subprocess
 from typing import TYPE_CHECKING

@@ -1,5 +1,7 @@
 """Which databases do the tests ask? Campaigns with written-down estimates, and small corpora."""
 
+from __future__ import annotations
+
 from dataclasses import replace
 from typing import TYPE_CHECKING
 

@@ -8,6 +8,8 @@ The corpus: Ada, Bob and Eve on three cards through CUDA, one 7B target, one dra
     eve    C     chat        2.4          1.8     4/3
 """
 
+from __future__ import annotations
+
 import math
 from typing import TYPE_CHECKING
 

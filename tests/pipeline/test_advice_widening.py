@@ -1,5 +1,7 @@
 """Are the advisor's intervals as wide as its own past errors say that they must be?"""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 

@@ -1,5 +1,7 @@
 """Does the whole site come out right: complete, closed, repeatable, and unmoved by hostile text?"""
 
+from __future__ import annotations
+
 import gzip
 import json
 import re

@@ -1,5 +1,7 @@
 """Every chart can be drawn from data and from none, says what it shows, and loads nothing."""
 
+from __future__ import annotations
+
 import json
 import re
 from dataclasses import replace

@@ -1,5 +1,7 @@
 """Does a run over the whole corpus say what judging file by file says, sooner and again?"""
 
+from __future__ import annotations
+
 import json
 from dataclasses import replace
 from typing import TYPE_CHECKING

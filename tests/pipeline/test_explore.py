@@ -1,5 +1,7 @@
 """What Explore filters is what SQL says: the view, the columnar file, the closest pairs."""
 
+from __future__ import annotations
+
 import json
 import math
 from typing import TYPE_CHECKING, Any

@@ -1,5 +1,7 @@
 """The data leave as files that are the same for the same tables and harmless to open."""
 
+from __future__ import annotations
+
 import csv
 import hashlib
 import json

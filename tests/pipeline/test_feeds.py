@@ -1,5 +1,7 @@
 """Programs learn what is new, in standard formats and with the dates of the data."""
 
+from __future__ import annotations
+
 import json
 from dataclasses import replace
 from typing import TYPE_CHECKING

@@ -1,5 +1,7 @@
 """Does the gate let in new results and nothing else? On small repositories with hostile commits."""
 
+from __future__ import annotations
+
 import json
 from typing import TYPE_CHECKING
 

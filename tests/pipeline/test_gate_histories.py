@@ -1,5 +1,7 @@
 """Does the gate see twins, floods, strange histories, and who may replace whose result?"""
 
+from __future__ import annotations
+
 from dataclasses import replace
 from typing import TYPE_CHECKING
 

@@ -3,6 +3,8 @@
 All of them are branches of one small repository, written in one go by `git fast-import`.
 """
 
+from __future__ import annotations
+
 import subprocess
 from typing import TYPE_CHECKING
 

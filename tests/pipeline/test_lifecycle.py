@@ -1,5 +1,7 @@
 """Can a result be corrected, withdrawn and doubted without an edit, and does the map notice?"""
 
+from __future__ import annotations
+
 import json
 from dataclasses import replace
 from typing import TYPE_CHECKING

@@ -1,5 +1,7 @@
 """Is the made-up corpus fit to try the site on: valid, reproducible, varied, true to its truth?"""
 
+from __future__ import annotations
+
 import json
 import math
 from typing import TYPE_CHECKING

@@ -1,5 +1,7 @@
 """Tables have the types of the schema, say what a row is, and hold together."""
 
+from __future__ import annotations
+
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING

@@ -1,5 +1,7 @@
 """Files are accepted under their canonical name, once, and with everything wrong said at once."""
 
+from __future__ import annotations
+
 import json
 from dataclasses import replace
 from pathlib import Path

@@ -1,5 +1,7 @@
 """Does SQL judge, name and order by the vocabulary?"""
 
+from __future__ import annotations
+
 from typing import TYPE_CHECKING
 
 import pytest

@@ -1,5 +1,7 @@
 """The pages are plain enough for the theme's successor: Zensical builds them all."""
 
+from __future__ import annotations
+
 import os
 import shutil
 import subprocess

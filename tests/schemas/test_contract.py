@@ -1,5 +1,7 @@
 """Does the contract find every mistake, say it well, and never raise?"""
 
+from __future__ import annotations
+
 import copy
 import json
 from typing import TYPE_CHECKING, Any

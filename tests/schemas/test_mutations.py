@@ -1,5 +1,7 @@
 """Does the contract find every change of a valid file that matters, and survive all others?"""
 
+from __future__ import annotations
+
 import json
 from typing import TYPE_CHECKING, Any
 

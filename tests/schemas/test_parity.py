@@ -1,5 +1,7 @@
 """Do the dataclasses and the schema of a submission name the same fields, with the same types?"""
 
+from __future__ import annotations
+
 import copy
 import dataclasses
 import types

@@ -1,5 +1,7 @@
 """Are the words of the project complete, and the same ids as those of the format?"""
 
+from __future__ import annotations
+
 import json
 from typing import TYPE_CHECKING, get_args
 

@@ -6,6 +6,8 @@ Every request and its answer are kept as they went over the wire, per mode of sp
 counters are shortened: vLLM's own, without the buckets of histograms.
 """
 
+from __future__ import annotations
+
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any

@@ -3,6 +3,8 @@
 They need an environment of five gigabytes and ten minutes, which no other test should wait for.
 """
 
+from __future__ import annotations
+
 import os
 from contextlib import ExitStack
 from typing import TYPE_CHECKING

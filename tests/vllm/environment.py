@@ -1,5 +1,7 @@
 """How is the real vLLM started? On this machine only, small, one server per mode of speculation."""
 
+from __future__ import annotations
+
 import json
 import os
 import signal

@@ -1,5 +1,7 @@
 """Does a whole campaign on a real vLLM, through the command line, give a valid result?"""
 
+from __future__ import annotations
+
 import json
 import shlex
 import shutil

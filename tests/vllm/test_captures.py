@@ -1,5 +1,7 @@
 """Does a real vLLM still answer as it did when its answers became test data?"""
 
+from __future__ import annotations
+
 from typing import TYPE_CHECKING
 
 import orjson

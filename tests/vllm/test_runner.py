@@ -1,5 +1,7 @@
 """Does the runner keep its contract on a real vLLM, and count what vLLM counts in three ways?"""
 
+from __future__ import annotations
+
 import shlex
 from dataclasses import replace
 from typing import TYPE_CHECKING

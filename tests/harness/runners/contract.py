@@ -1,5 +1,7 @@
 """What must every runner do? Checks that take a session, whatever engine is behind it."""
 
+from __future__ import annotations
+
 from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING

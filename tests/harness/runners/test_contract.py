@@ -1,5 +1,7 @@
 """Every runner keeps the contract: the same checks on made-up, in-process and served engines."""
 
+from __future__ import annotations
+
 import shutil
 import sys
 from contextlib import contextmanager, suppress

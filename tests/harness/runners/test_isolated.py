@@ -1,5 +1,7 @@
 """Does the death of an engine stay a value? The child processes here are real."""
 
+from __future__ import annotations
+
 import os
 import signal
 import subprocess

@@ -1,5 +1,7 @@
 """Does the in-process runner decode as the engine does, and count what it did? Real weights."""
 
+from __future__ import annotations
+
 import dataclasses
 from statistics import median
 from typing import TYPE_CHECKING

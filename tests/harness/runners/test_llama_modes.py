@@ -1,5 +1,7 @@
 """Are forced texts, other placements and the oracle what they claim to be? Real weights."""
 
+from __future__ import annotations
+
 import dataclasses
 from typing import TYPE_CHECKING
 

@@ -1,5 +1,7 @@
 """Does the loop produce the target's own text, whatever is proposed, and count it right?"""
 
+from __future__ import annotations
+
 from typing import TYPE_CHECKING
 
 from hypothesis import given

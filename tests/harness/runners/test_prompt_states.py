@@ -1,5 +1,7 @@
 """Is a prompt processed once, and its state restored without a difference? Real weights."""
 
+from __future__ import annotations
+
 from typing import TYPE_CHECKING
 
 import pytest

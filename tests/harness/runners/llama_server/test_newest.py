@@ -1,5 +1,7 @@
 """Does a server of another era answer the same runner? llama.cpp b11549 counts by position."""
 
+from __future__ import annotations
+
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING

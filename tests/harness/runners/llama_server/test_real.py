@@ -1,5 +1,7 @@
 """Does a stock llama-server answer as the runner says it does? Real weights, every n-gram type."""
 
+from __future__ import annotations
+
 from typing import TYPE_CHECKING
 
 import pytest

@@ -1,5 +1,7 @@
 """What becomes of a stock llama-server that cannot run, and of the campaign that wanted it?"""
 
+from __future__ import annotations
+
 import os
 import signal
 import socket

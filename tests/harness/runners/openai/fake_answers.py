@@ -4,6 +4,8 @@ vLLM and llama-server are shaped after real answers (vLLM 0.32, llama.cpp b10434
 and Ollama cannot be run here: theirs are written from their documentation and sources.
 """
 
+from __future__ import annotations
+
 import random
 import threading
 from dataclasses import dataclass, field

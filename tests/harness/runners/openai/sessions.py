@@ -1,5 +1,7 @@
 """How do the tests of the runner `openai` open a session? On loopback stand-ins."""
 
+from __future__ import annotations
+
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast

@@ -1,5 +1,7 @@
 """What contradicts itself never becomes a trial, and whatever a server sends is no traceback."""
 
+from __future__ import annotations
+
 from typing import TYPE_CHECKING, Any
 
 import pytest

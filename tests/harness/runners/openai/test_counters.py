@@ -1,5 +1,7 @@
 """Counters are taken from the first source that has them, in a fixed order."""
 
+from __future__ import annotations
+
 from typing import TYPE_CHECKING, Any
 
 import pytest

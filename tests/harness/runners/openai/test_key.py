@@ -1,5 +1,7 @@
 """A key comes from the environment, goes to the server and nowhere else."""
 
+from __future__ import annotations
+
 from typing import TYPE_CHECKING
 
 import pytest

@@ -1,5 +1,7 @@
 """From the command line to a page: what a server does not tell is said to be unknown."""
 
+from __future__ import annotations
+
 from typing import TYPE_CHECKING
 
 import pytest
