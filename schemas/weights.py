@@ -66,7 +66,7 @@ def contradicts_name(model: Model) -> str | None:
     counts = {size: float(size[:-1]) * _MULTIPLES[size[-1].upper()] for size in sizes}
     if any(_is_near(model.parameters, count) for count in counts.values()):
         return None
-    return sizes[0]
+    return str(sizes[0])
 
 
 def _is_near(parameters: int, named: float) -> bool:

@@ -212,7 +212,7 @@ def _devices(gpu: str | None, backend: str, vram_mib: int) -> tuple[Device, ...]
     if gpu is None or backend == "cpu":
         return (cpu,)
     name = {"cuda": "CUDA0", "vulkan": "Vulkan0", "metal": "Metal"}.get(backend, "GPU0")
-    return (Device(name=name, kind="gpu", description=gpu, memory_total_mib=vram_mib), cpu)
+    return (Device(name=name, kind="gpu", memory_total_mib=vram_mib), cpu)
 
 
 def sample_bytes(submission: Submission) -> bytes:

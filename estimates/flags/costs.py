@@ -6,7 +6,7 @@ from statistics import fmean, median, stdev
 
 from estimates.decomposition import round_cost, step_ms
 from estimates.flags.evidence import Evidence, only, steady_length
-from estimates.flags.spread import steady_groups
+from estimates.flags.spread import steady_groups, uneven_groups
 from estimates.model import Estimate, Flag, Interval
 from estimates.pairing import PromptPairs, cpu_ms_per_token, rounds
 from estimates.ratios import controls
@@ -28,7 +28,8 @@ ROUND_COST_FAR_BY_SUMS = 0.5
 def round_cost_spread(evidence: Evidence) -> Flag | None:
     """R differs over prompts although every round does the same work.
 
-    Only prompts whose repetitions agree count: other flags are about unsteady machines.
+    Only prompts whose repetitions agree count, and whose baseline is like that of the others: other
+    flags are about unsteady machines.
     """
     found: list[tuple[float, str, str]] = []
     for arm, costs in _costs_of_equal_rounds(evidence):
@@ -112,7 +113,7 @@ def _nearest_factor(evidence: Evidence, arm: str, single_ms: float) -> float | N
 
 def _costs_of_equal_rounds(evidence: Evidence) -> Iterator[tuple[str, dict[str, float]]]:
     """Arm and R by prompt, apart for each drafted length that nearly all rounds had."""
-    steady = steady_groups(evidence)
+    steady = steady_groups(evidence) - uneven_groups(evidence)
     groups: dict[tuple[str, int], dict[str, float]] = {}
     for pairs in evidence.pairs:
         lengths = {steady_length(trial) for trial in pairs.trials}
@@ -128,7 +129,7 @@ def _costs_of_equal_rounds(evidence: Evidence) -> Iterator[tuple[str, dict[str, 
 
 def _costs_of_similar_rounds(evidence: Evidence) -> Iterator[tuple[str, dict[str, float]]]:
     """Arm and R by prompt where only sums are known, apart for similar mean drafted lengths."""
-    steady = steady_groups(evidence)
+    steady = steady_groups(evidence) - uneven_groups(evidence)
     by_arm: dict[str, list[tuple[float, str, float]]] = {}
     for pairs in evidence.pairs:
         length, cost = _mean_length(pairs.trials), round_cost(pairs)

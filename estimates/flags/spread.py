@@ -136,10 +136,8 @@ def uneven_baseline(evidence: Evidence) -> Flag | None:
     Every plain token reads the same weights, so such a prompt was disturbed, and every arm's
     speedup on it is wrong by that factor. Needs no counted rounds.
     """
-    found: dict[str, tuple[float, float]] = {}
-    for arm in evidence.submission.arms:
-        if arm.role == "baseline" and (arm.concurrency or 1) == 1:
-            found |= _uneven(evidence, arm.id)
+    by_arm = _uneven_arms(evidence)
+    found = {prompt: times for own in by_arm.values() for prompt, times in own.items()}
     if not found:
         return None
     worst = max(found, key=lambda prompt: abs(math.log(found[prompt][0] / found[prompt][1])))
@@ -158,6 +156,21 @@ def uneven_baseline(evidence: Evidence) -> Flag | None:
         remedy="Something disturbed these trials: leave out their speedups, or measure them again.",
         prompt=worst,
     )
+
+
+def uneven_groups(evidence: Evidence) -> frozenset[tuple[str, str]]:
+    """Baseline and prompt of the trials that `uneven_baseline` names."""
+    return frozenset(
+        (arm, prompt) for arm, found in _uneven_arms(evidence).items() for prompt in found
+    )
+
+
+def _uneven_arms(evidence: Evidence) -> Mapping[str, Mapping[str, tuple[float, float]]]:
+    return {
+        arm.id: _uneven(evidence, arm.id)
+        for arm in evidence.submission.arms
+        if arm.role == "baseline" and (arm.concurrency or 1) == 1
+    }
 
 
 def _uneven(evidence: Evidence, arm: str) -> Mapping[str, tuple[float, float]]:
@@ -186,7 +199,7 @@ def _uneven_limit(group: Repeats, groups: Sequence[Repeats]) -> float:
     """The factor between prompts that noise may make, judged by what repetitions differ."""
     if len(group.trials) == 1:
         return UNEVEN_FACTOR_WITHOUT_REPEATS
-    noise = max(_log_sd(group), median(_log_sd(each) for each in groups))
+    noise = max(_log_sd(group), math.sqrt(fmean(_log_sd(each) ** 2 for each in groups)))
     by_noise = math.exp(UNEVEN_DEVIATIONS * noise / math.sqrt(len(group.trials)))
     return max(UNEVEN_FACTOR, by_noise)
 
