@@ -20,6 +20,7 @@ from estimates.intervals import (
     stratified_interval,
     t_interval,
 )
+from estimates.load import humbled
 from estimates.model import Estimate, Interval, PromptEstimate, Summary
 from estimates.pairing import PromptPairs, pair
 from estimates.ratios import Scope, against_alternative, controls, cpu_speedup, scopes
@@ -58,7 +59,7 @@ def summarize(submission: Submission) -> Summary:
 
 def _estimate(scope: Scope) -> Estimate:
     over_prompts = _over_prompts(scope)
-    interval = widened(over_prompts, scope.submission, scope.arm)
+    interval = _honest(over_prompts, scope)
     estimate = Estimate(
         arm=scope.arm.id,
         baseline=scope.arm.baseline or "",
@@ -84,13 +85,18 @@ def _estimate(scope: Scope) -> Estimate:
         _with_alternative(_with_request(_with_decomposition(estimate, scope), scope), scope),
         speedup=speedup,
         interval=interval,
-        bootstrap=widened(bootstrap_interval(scope.groups), scope.submission, scope.arm),
+        bootstrap=_honest(bootstrap_interval(scope.groups), scope),
         repeatability=repeatability.around(speedup, scope.groups, scope.submission),
         cpu_speedup=by_processor[0] if by_processor else None,
         cpu_interval=by_processor[1] if by_processor else None,
         predicted_speedup=predicted,
         unexplained=None if predicted is None else speedup / predicted - 1,
     )
+
+
+def _honest(interval: Interval | None, scope: Scope) -> Interval | None:
+    """The interval with what disturbs whole passes, and with what other programs may have moved."""
+    return humbled(widened(interval, scope.submission, scope.arm), scope.submission)
 
 
 def _over_prompts(scope: Scope) -> Interval | None:
@@ -109,7 +115,7 @@ def _with_request(estimate: Estimate, scope: Scope) -> Estimate:
     return replace(
         estimate,
         whole_request=found.speedup,
-        whole_request_interval=widened(found.interval, scope.submission, scope.arm),
+        whole_request_interval=_honest(found.interval, scope),
         mean_prompt_tokens=found.prompt_tokens,
         mean_output_tokens=found.output_tokens,
         baseline_prompt_token_ms=costs.baseline_prompt_token_ms if costs else None,
@@ -128,7 +134,7 @@ def _with_alternative(estimate: Estimate, scope: Scope) -> Estimate:
         estimate,
         alternative=compared.arm.baseline,
         over_alternative=math.exp(equal_weight_mean(compared.log_ratios)),
-        over_alternative_interval=widened(_over_prompts(compared), scope.submission, scope.arm),
+        over_alternative_interval=_honest(_over_prompts(compared), scope),
     )
 
 

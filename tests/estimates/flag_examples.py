@@ -223,7 +223,7 @@ RAISING: dict[str, Submission] = {
     "loop-overhead": control(0.9, EmptyDraft()),
     "processor-time-disagrees": _processor_time(16.0),
     "round-cost-spread": by_position(
-        lambda order, _block, prompt: 2.0 if prompt == 3 and order % 2 == 0 else 1.0
+        lambda order, _block, prompt: 2.0 if prompt == 3 and order % 2 == 1 else 1.0
     ),
     "probe-disagrees": _single_step(7.0),
     "prediction-missed": _mispredicted(3.0),
@@ -292,7 +292,7 @@ QUIET: dict[str, Submission] = {
     "loop-overhead": control(0.98, EmptyDraft()),
     "processor-time-disagrees": _processor_time(10.5),
     "round-cost-spread": by_position(
-        lambda order, _block, prompt: 1.1 if prompt == 3 and order % 2 == 0 else 1.0
+        lambda order, _block, prompt: 1.1 if prompt == 3 and order % 2 == 1 else 1.0
     ),
     "probe-disagrees": _single_step(9.0),
     "prediction-missed": _mispredicted(1.1),
