@@ -70,14 +70,14 @@ def read(form: str, files: Sequence[Given]) -> Reading:
     """What the files say. Raises `BadInputError`, with the format they seem to have instead."""
     _require_different(files)
     try:
-        found = IMPORTERS[form](files)
+        reading = IMPORTERS[form](files)
     except BadInputError as error:
         hint = next((found for file in files if (found := _other(form, file)) is not None), None)
         if hint is None:
             raise
         message = f"{error}. {hint}"
         raise BadInputError(message) from error
-    return replace(found, left_out=(*found.left_out, *_unread(files)))
+    return replace(reading, left_out=(*reading.left_out, *_unread(files)))
 
 
 def _unread(files: Sequence[Given]) -> Iterator[str]:

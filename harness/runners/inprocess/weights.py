@@ -4,6 +4,7 @@ import ctypes
 import hashlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import llama_cpp
 from llama_cpp.llama_chat_format import Jinja2ChatFormatter
@@ -75,9 +76,9 @@ class Weights:
             eos_token=self._piece(llama_cpp.llama_vocab_eos(self.vocab)),
             bos_token=self._piece(llama_cpp.llama_vocab_bos(self.vocab)),
         )
-        switches = arguments(thinking=thinking)
-        messages = [{"role": "user", "content": user_text}]
-        prompt: str = render(messages=messages, **switches).prompt
+        # Typed as anything, because the switches are no parameters that the formatter declares.
+        switches: dict[str, Any] = dict(arguments(thinking=thinking))
+        prompt: str = render(messages=[{"role": "user", "content": user_text}], **switches).prompt
         return prompt
 
     def _tokenize(self, text: str) -> list[int]:
