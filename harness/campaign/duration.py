@@ -188,7 +188,7 @@ def _bounded(
         seconds=longest_s,
         least_seconds=min(longest_s, once_s + block_s * campaign.least_blocks),
         basis=(
-            f"loading, warm-ups, probes, the prompts for target and draft, and {trials} answers; "
+            f"an estimate from loading, warm-ups, probes, the prompts for target and draft, and {trials} answers; "
             f"{target.step_s * 1000:.1f} ms for a plain token, at {rates.bytes_per_s / 1e9:.1f} "
             f"GB/s and {rates.flops_per_s / 1e9:.0f} GFLOPS as just measured on the processor; "
             "on a GPU it is faster"

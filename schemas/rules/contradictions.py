@@ -31,7 +31,8 @@ def quantisation_fits_size(submission: Submission) -> Iterator[Finding]:
 def parameters_fit_name(submission: Submission) -> Iterator[Finding]:
     """The number of parameters is the one that the model's name gives, within a factor of 5.
 
-    Heads that are trained for a target carry its name and its size; only models are compared.
+    Only where the file of the weights was not at hand, as in imports. Heads that are trained for a
+    target carry its name and its size; only models are compared.
     """
     drafts = {arm.method.draft for arm in submission.arms if isinstance(arm.method, DraftModel)}
     for path, model in _models(submission):

@@ -12,7 +12,6 @@ from pathlib import Path
 from harness.campaign.model import Campaign
 from harness.errors import BadInputError, MachineError
 from harness.models import thinking
-from harness.models.gguf_header import chat_template
 from harness.runners.base import EngineReport
 from harness.runners.devices import backend_named, default_threads, variables
 from harness.runners.http.process import environment
@@ -155,6 +154,8 @@ class Binary:
 
     def template(self, campaign: Campaign) -> str | None:
         """The chat template in the target's file."""
+        from harness.models.gguf_header import chat_template  # noqa: PLC0415 - slow to import
+
         path = campaign.target.path
         return chat_template(path) if path is not None and path.is_file() else None
 
