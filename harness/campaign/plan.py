@@ -14,7 +14,7 @@ import numpy as np
 
 from estimates.running_order import running_order
 from harness.campaign.model import ArmPlan, Campaign, PlannedTrial
-from harness.models.describe import ModelFile
+from harness.models.model_file import ModelFile
 from schemas.strict import MAX_BYTES
 
 _ALTERNATING = 2

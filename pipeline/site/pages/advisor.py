@@ -1,7 +1,7 @@
 """The page of the advisor, and one file with everything that it was fitted to."""
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 
@@ -82,21 +82,16 @@ def opening(known: Knowledge) -> Opening | None:
 def knowledge(connection: duckdb.DuckDBPyConnection) -> Knowledge:
     """Everything that the advisor was fitted to, from the tables alone."""
     seen = read(connection, "advice_observation")
+    tasks = {row.task for row in seen}
     pools = read(connection, "advice_pool")
-    behind = {
-        name: number
-        for number, name in enumerate(sorted({name for row in pools for name in row.nearest}))
-    }
+    names = sorted({name for row in pools for name in row.nearest})
+    behind = {name: number for number, name in enumerate(names)}
     spreads = read(connection, "advice_spreads")
     setups = {row.submission: row for row in read(connection, "setup")}
     return Knowledge(
         devices=tuple(_devices(seen)),
         models=tuple(_models(seen)),
-        tasks=tuple(
-            (task.id, task.label)
-            for task in TASKS.values()
-            if any(row.task == task.id for row in seen)
-        ),
+        tasks=tuple((each.id, each.label) for each in TASKS.values() if each.id in tasks),
         choices=tuple(_choices(seen)),
         pools={
             row.advice_pool: Pool(
@@ -106,12 +101,7 @@ def knowledge(connection: duckdb.DuckDBPyConnection) -> Knowledge:
             )
             for row in pools
         },
-        spreads={
-            f"{row.level}|{row.method}": Spread(
-                variance=float(f"{row.widened_variance:.{DIGITS}g}"), freedom=row.freedom
-            )
-            for row in spreads
-        },
+        spreads=_spreads(spreads),
         quantiles={
             str(freedom): round(t_quantile(freedom), DIGITS)
             for freedom in sorted({row.freedom for row in spreads})
@@ -121,14 +111,7 @@ def knowledge(connection: duckdb.DuckDBPyConnection) -> Knowledge:
             for row in read(connection, "advice_error")
         },
         submissions=tuple(_link(setups[name]) for name in behind),
-        measured={
-            key(*_place(row), depth_word(row.depth), row.task): (
-                round(row.speedup, DIGITS),
-                _rounded(row.interval_low),
-                _rounded(row.interval_high),
-            )
-            for row in read(connection, "advised_cells")
-        },
+        measured=_measured(connection),
         steps={
             key(row.device, row.backend, row.target, row.quantisation_slug, row.width): round(
                 row.step_ratio, 3
@@ -136,6 +119,28 @@ def knowledge(connection: duckdb.DuckDBPyConnection) -> Knowledge:
             for row in read(connection, "advised_steps")
         },
     )
+
+
+def _spreads(rows: Iterable[Row]) -> dict[str, Spread]:
+    return {
+        f"{row.level}|{row.method}": Spread(
+            variance=float(f"{row.widened_variance:.{DIGITS}g}"), freedom=row.freedom
+        )
+        for row in rows
+    }
+
+
+def _measured(
+    connection: duckdb.DuckDBPyConnection,
+) -> dict[str, tuple[float, float | None, float | None]]:
+    return {
+        key(*_place(row), depth_word(row.depth), row.task): (
+            round(row.speedup, DIGITS),
+            _rounded(row.interval_low),
+            _rounded(row.interval_high),
+        )
+        for row in read(connection, "advised_cells")
+    }
 
 
 def _opened(known: Knowledge, device: KnownDevice, model: KnownModel, backend: str) -> Opening:

@@ -6,7 +6,7 @@ Text that a contributor wrote enters a page only here, and only inside raw HTML 
 import hashlib
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import datetime
 from functools import cache
 
@@ -78,7 +78,24 @@ def environment() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    built.filters |= {
+    built.filters |= _filters()
+    built.globals |= {
+        "helps_above": HELPS_ABOVE,
+        "hurts_below": HURTS_BELOW,
+        "interval": say.interval,
+        "verdicts": VERDICTS,
+        "own_tasks": OWN_TASKS,
+        "commands": commands,
+        "fixed_tasks": FIXED_TASKS,
+        "levels_of": LEVELS,
+        "vocabulary_path": vocabulary_file().path,
+    }
+    return built
+
+
+def _filters() -> dict[str, Callable[..., object]]:
+    """What templates print values with."""
+    return {
         "ratio": say.times,
         "number": say.number,
         "percent": say.percent,
@@ -97,18 +114,6 @@ def environment() -> Environment:
         "file_address": model.file_path,
         "whisker": whisker,
     }
-    built.globals |= {
-        "helps_above": HELPS_ABOVE,
-        "hurts_below": HURTS_BELOW,
-        "interval": say.interval,
-        "verdicts": VERDICTS,
-        "own_tasks": OWN_TASKS,
-        "commands": commands,
-        "fixed_tasks": FIXED_TASKS,
-        "levels_of": LEVELS,
-        "vocabulary_path": vocabulary_file().path,
-    }
-    return built
 
 
 @cache
