@@ -39,7 +39,9 @@ def said(text: str = "plain", **other: Any) -> Understanding:  # noqa: ANN401 - 
     figure = TaskResult(
         verdict="helps", prompts=32, speedup=1.42, interval_low=1.31, interval_high=1.54
     )
-    arm = ArmResult(arm=text, role="speculation", method=text, draft=text, depth=4, results=(figure,))
+    arm = ArmResult(
+        arm=text, role="speculation", method=text, draft=text, depth=4, results=(figure,)
+    )
     plain = Understanding(
         device=text,
         backend=text,
