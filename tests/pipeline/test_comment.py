@@ -42,8 +42,6 @@ def said(text: str = "plain", **other: Any) -> Understanding:  # noqa: ANN401 - 
     arm = ArmResult(
         arm=text, role="speculation", method=text, draft=text, depth=4, results=(figure,)
     )
-        arm=text, role="speculation", method=text, draft=text, depth=4, results=(figure,)
-    )
     plain = Understanding(
         device=text,
         backend=text,
