@@ -76,9 +76,9 @@ class Facts:
 
     @property
     def model_bytes(self) -> float:
-        """Bytes of all weights, the token embedding included."""
+        """Bytes of all weights in the file, the token embedding included."""
         layers = sum(layer.weight_bytes + layer.expert_bytes for layer in self.all_layers)
-        return self.embedding_bytes + self.output_bytes + layers
+        return layers + self.output_bytes + (0.0 if self.tied else self.embedding_bytes)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
