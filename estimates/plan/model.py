@@ -32,8 +32,8 @@ class Facts:
 
     `layers` are the layers that every token passes, `draft_layers` those of a built-in
     multi-token prediction head, which the engine counts too. `tied` models have one matrix for
-    embedding and output, which is loaded twice if the output layer is on a device. `file_exact` tells whether the bytes
-    of the weights are a file's or estimated from a quantisation's name.
+    embedding and output, which is loaded twice if the output layer is on a device.
+    `weights_known` is false where the weights' bytes are a guess.
     """
 
     name: str
@@ -52,7 +52,6 @@ class Facts:
     architecture: str | None = None
     tied: bool = False
     weights_known: bool = True
-    file_exact: bool = True
 
     @property
     def all_layers(self) -> tuple[Layer, ...]:

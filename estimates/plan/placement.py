@@ -1,4 +1,4 @@
-"""How many layers of a model fit on the devices, beside its draft, and how long a context can be."""
+"""How many layers of a model fit on the devices with its draft, and how long contexts get."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -8,8 +8,8 @@ from estimates.plan.model import Buffers, Facts, Memory, Placement, Setting
 
 # What llama.cpp's `--fit-target` keeps free on each device.
 DEFAULT_MARGIN_MIB = 1024.0
-# What driver, desktop and engine leave of a card's memory: 5 % and 700 MiB fits the free memory that
-# eight public logs state for cards of 6 to 32 GB to within 800 MiB.
+# What drivers and desktop take of a card's memory: 5 % and 700 MiB come within 800 MiB of the free
+# memory that eight public logs state for cards of 6 to 32 GB.
 _TAKEN_SHARE, _TAKEN_MIB = 0.05, 700.0
 _CONTEXT_STEP = 256
 _LONGEST_CONTEXT = 1 << 21
@@ -68,7 +68,7 @@ def project(case: Case, placement: Placement) -> Projection:
     """The buffers of target and draft with this placement of the target."""
     devices, host = place(case.target, case.setting, placement, speculates_with_head=case.uses_head)
     if case.draft is not None:
-        _add_draft(case.draft, placement, devices, host)
+        _add_draft(case, case.draft, devices, host)
     if case.projector_mib:
         (devices[0] if case.devices else host).projector += case.projector_mib
     limits = tuple(memory.free_mib - case.margin_mib for memory in case.devices)
@@ -135,9 +135,9 @@ def _with_context(case: Case, tokens: int) -> Case:
     return replace(case, setting=replace(case.setting, context=tokens), draft=draft)
 
 
-def _add_draft(draft: Draft, target: Placement, devices: Sequence[Buffers], host: Buffers) -> None:
+def _add_draft(case: Case, draft: Draft, devices: Sequence[Buffers], host: Buffers) -> None:
     """A draft lies on the first device as a whole, or in host memory."""
-    on_host = draft.on_host or not target.share or not devices
+    on_host = draft.on_host or not case.devices
     layers = 0 if on_host else draft.facts.placed_layers
     placed, rest = place(draft.facts, draft.setting, Placement(layers=layers))
     devices[0].add(placed[0], as_draft=True)

@@ -110,7 +110,6 @@ def facts_of(
         output_bytes=matrix * bits.output,
         tied=shape.tied,
         weights_known=quantisation is not None,
-        file_exact=False,
     )
     return _scaled(facts, shape, file_bytes, device_bytes)
 

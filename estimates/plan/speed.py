@@ -23,7 +23,7 @@ EFFICIENCY_LOW, EFFICIENCY, EFFICIENCY_HIGH = 0.51, 0.62, 0.81
 _HOST_EFFICIENCY = 0.5 / 0.62
 # With one measurement on the machine, other models lie within this factor of it.
 _ANCHORED_ERROR = 1.15
-# Cost of each further token of a step on a graphics card, in plain steps: it computes while it reads.
+# Cost of each further token of a step on a graphics card, in plain steps.
 _WIDER_DEVICE = 0.06
 _GFLOPS_PER_CORE = 100.0
 _DEFAULT_CORES = 8
@@ -219,9 +219,7 @@ def _reading(
     case: Case, placement: Placement, machine: Machine, depth_tokens: int, *, tokens: int = 1
 ) -> _Reading:
     efficiency = _efficiency(case, machine)
-    return _reading_at(
-        case, placement, machine, depth_tokens, tokens=tokens, efficiency=efficiency
-    )
+    return _reading_at(case, placement, machine, depth_tokens, tokens=tokens, efficiency=efficiency)
 
 
 def _reading_at(

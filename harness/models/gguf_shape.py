@@ -25,7 +25,19 @@ _MOST_BYTES = 256 * 1024 * 1024
 _GROWTH = 4
 _VERSIONS = (2, 3)
 _STRING, _ARRAY, _BOOL = 8, 9, 7
-_FORMATS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
+_FORMATS = {
+    0: "B",
+    1: "b",
+    2: "H",
+    3: "h",
+    4: "I",
+    5: "i",
+    6: "f",
+    7: "?",
+    10: "Q",
+    11: "q",
+    12: "d",
+}
 _LONGEST_KEPT_ARRAY = 4096
 _LONGEST_NAME = 1 << 16
 _BLOCK = re.compile(r"blk\.(\d+)\.(.+)")

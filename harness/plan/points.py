@@ -16,6 +16,7 @@ from estimates.plan.model import MIB, Era, Facts, Layer, Memory, Setting
 from estimates.plan.placement import free_of
 from estimates.plan.shapes import facts_of, quantisation_of, shape_of
 from harness.errors import BadInputError
+from harness.plan.computer import bandwidth_of
 
 _GIB = 1024
 _NO_LIMIT_MIB = 1e9
@@ -148,7 +149,6 @@ def _bare_facts(name: str, given: Fields, fields: Fields) -> Facts:
         experts_used=_whole(given, "n_expert_used"),
         expert_feed_forward=_whole(given, "n_ff_exp"),
         weights_known=False,
-        file_exact=False,
     )
     whole, on_device = _known_bytes(fields, facts.vocabulary)
     known = whole if whole is not None else on_device
@@ -268,6 +268,12 @@ def _devices(fields: Fields) -> tuple[Memory, ...]:
     if free is None and size is not None:
         free = free_of(float(size[1]) * _GIB)
     return (Memory(name=name, free_mib=free if free is not None else _NO_LIMIT_MIB),)
+
+
+def bandwidth_of_devices(devices: tuple[Memory, ...]) -> float | None:
+    """The bandwidth of the first device whose name is known."""
+    known = (bandwidth_of(device.name) for device in devices)
+    return next((rate for rate in known if rate is not None), None)
 
 
 def _fixed_layers(fields: Fields, facts: Facts) -> int | None:

@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import orjson
-
-from harness.errors import HarnessError
-from harness.plan.points import Point, point_of
-from estimates.plan.model import Buffers, Memory, Placement
-from estimates.plan.placement import DEFAULT_MARGIN_MIB, Case, fit, project
 from rich.console import Console
 from rich.table import Table
+
+from estimates.plan.model import Buffers, Memory, Placement
+from estimates.plan.placement import DEFAULT_MARGIN_MIB, Case, fit, project
+from harness.errors import HarnessError
+from harness.plan.points import Point, point_of
 
 if TYPE_CHECKING:
     from estimates.plan.placement import Projection
@@ -66,26 +66,30 @@ def _one(
         )
         totals.append((entry["id"], planned - entry["vram_mb_total"]))
         return
-    planned = {name: sum(getattr(d, name) for d in found.devices) for name in _kinds()}
     if not point.facts.weights_known:
         fact.pop("model", None)
-    if not fact:
-        return
+    planned = {name: sum(getattr(each, name) for each in found.devices) for name in _kinds()}
+    planned["context"] = planned["kv"] + planned["recurrent"]
     for kind, mib in fact.items():
-        if kind == "context":
-            planned["context"] = planned["kv"] + planned["recurrent"]
         error = planned[kind] - mib
-        whole = (entry.get("host_mib") or {}).get({"recurrent": "rs"}.get(kind, kind), 0.0)
-        if kind in ("kv", "recurrent"):
-            off = planned[kind] + getattr(found.host, kind) - mib - whole
-            errors[kind].append(off / (mib + whole))
-        elif kind in errors and mib:
-            errors[kind].append(error / mib)
         table.add_row(entry["id"], kind, f"{mib:.1f}", f"{planned[kind]:.1f}", f"{error:+.1f}")
+        if kind in errors and mib:
+            errors[kind].append(_relative(entry, kind, mib, planned[kind], found))
     if len(fact) > 1 and "model" in fact:
         error = sum(planned[kind] - mib for kind, mib in fact.items())
         totals.append((entry["id"], error))
         table.add_row(entry["id"], "TOTAL", f"{sum(fact.values()):.1f}", "", f"{error:+.1f}")
+
+
+def _relative(
+    entry: dict[str, Any], kind: str, fact: float, planned: float, found: Projection
+) -> float:
+    """The error of a buffer; of caches and states over all places, wherever layers were put."""
+    host = 0.0
+    if kind in ("kv", "recurrent"):
+        host = (entry.get("host_mib") or {}).get({"recurrent": "rs"}.get(kind, kind), 0.0)
+        planned += getattr(found.host, kind)
+    return (planned - fact - host) / (fact + host)
 
 
 _RUNTIME_MIB = 140
