@@ -44,6 +44,10 @@ OUTPUT_TOKENS = 41
 DEPTH = 4
 
 
+# Eighths of a byte per weight, where a label is far from four bits.
+_BYTES = {"Q8_0": 8, "F16": 16, "BF16": 16, "F32": 32}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Costs:
     """A made-up rig: a plain step, one more verified token, one drafted token, and the noise."""
@@ -109,7 +113,7 @@ def sample(  # noqa: PLR0913 - a builder: each argument is one thing a test may 
         contributor=contributor,
         tool=Tool(name="draftmap", version="0.1.0"),
         machine=_machine(gpu, vram_mib),
-        engine=_engine(backend),
+        engine=_engine(backend, gpu, vram_mib),
         target=_target(parameters, quantisation),
         drafts=(DRAFT,),
         settings=SETTINGS,
@@ -168,7 +172,7 @@ def _target(parameters: int, quantisation: str) -> Model:
         quantisation=quantisation,
         parameters=parameters,
         architecture="llama",
-        file_bytes=parameters // 2,
+        file_bytes=parameters * _BYTES.get(quantisation, 4) // 8,
         sha256=hashlib.sha256(f"{size} {quantisation}".encode()).hexdigest(),
         layers=32,
         vocabulary_size=32_000,
@@ -215,7 +219,7 @@ def _prompts(tasks: tuple[str, ...], per_task: int) -> Iterator[Prompt]:
             )
 
 
-def _engine(backend: str) -> Engine:
+def _engine(backend: str, gpu: str | None, vram_mib: int) -> Engine:
     return Engine(
         runner="llama-cpp-python",
         name="llama.cpp",
@@ -223,9 +227,18 @@ def _engine(backend: str) -> Engine:
         commit="0c1e57098",
         package_version="0.3.36",
         backend=backend,  # type: ignore[arg-type]
-        devices=(Device(name="CPU", kind="cpu", memory_total_mib=32768),),
+        devices=_devices(gpu, backend, vram_mib),
         system_info="CPU : AVX2 = 1",
     )
+
+
+def _devices(gpu: str | None, backend: str, vram_mib: int) -> tuple[Device, ...]:
+    """The devices that the engine lists: the CPU, and the GPU where its backend has one."""
+    cpu = Device(name="CPU", kind="cpu", memory_total_mib=32768)
+    if gpu is None or backend == "cpu":
+        return (cpu,)
+    name = {"cuda": "CUDA0", "vulkan": "Vulkan0", "metal": "Metal"}.get(backend, "GPU0")
+    return (Device(name=name, kind="gpu", memory_total_mib=vram_mib), cpu)
 
 
 def sample_bytes(submission: Submission) -> bytes:

@@ -1,6 +1,7 @@
 """`draftmap validate`: check result files as the project's own pull-request check does."""
 
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
 
@@ -55,7 +56,7 @@ def _read(path: Path) -> Submission | tuple[Finding, ...]:
         next_step = "name the files in it" if path.is_dir() else "check the path"
         message = f"cannot be read ({error.strerror}); {next_step}"
         return (Finding(path=ROOT, message=message, rule="readable"),)
-    return read_document(data)
+    return read_document(data, now=datetime.now(UTC))
 
 
 def _entry(path: Path, finding: Finding) -> Json:

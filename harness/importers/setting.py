@@ -4,9 +4,10 @@ from typing import Any, Literal, cast, get_args, get_type_hints
 
 from harness.errors import BadInputError, suggestion
 from harness.importers.facts import Facts
-from harness.importers.translate import active_size_in, id_of, size_in, vendor_of
+from harness.importers.translate import id_of, vendor_of
 from harness.importers.trials import RateCounts
 from schemas import submission
+from schemas.weights import active_size_in, size_in
 
 
 def machine(facts: Facts) -> submission.Machine:

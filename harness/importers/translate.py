@@ -12,6 +12,7 @@ from harness.importers.facts import Facts
 from schemas.method import METHOD_CLASSES
 from schemas.submission import DraftModel, EmptyDraft, Method, Model, Oracle, Reason, Task
 from schemas.vocabulary import TASKS
+from schemas.weights import size_in
 
 Vendor = Literal["nvidia", "amd", "intel", "apple", "qualcomm", "other"]
 
@@ -35,9 +36,6 @@ _VENDORS: dict[str, Vendor] = {
     "apple": "apple",
     "adreno": "qualcomm",
 }
-# 27B and 0.5B are sizes, the 7B of 8x7B and the 4B of E4B are not.
-_SIZE = re.compile(r"(?<![A-Za-z0-9.])([0-9]+(?:\.[0-9]+)?[BM])(?![A-Za-z0-9])", re.IGNORECASE)
-_ACTIVE = re.compile(r"(?<![A-Za-z0-9])A([0-9]+(?:\.[0-9]+)?B)(?![A-Za-z0-9])", re.IGNORECASE)
 _LONGEST_ID = 64
 _DIGEST = 8
 
@@ -56,18 +54,6 @@ def model_facts(path: str, prefix: str = "") -> dict[str, str]:
         return {name: stem} if stem else {}
     key = f"{prefix}_quantisation" if prefix else "quantisation"
     return {name: match["name"], key: match["quantisation"].upper()}
-
-
-def size_in(name: str) -> str | None:
-    """The parameters that the name of a model gives, such as 27B."""
-    match = _SIZE.search(name)
-    return match[1] if match else None
-
-
-def active_size_in(name: str) -> str | None:
-    """The parameters for each token that the name of a mixture of experts gives."""
-    match = _ACTIVE.search(name)
-    return match[1] if match else None
 
 
 def digest16(text: str) -> str:

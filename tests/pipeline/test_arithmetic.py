@@ -11,6 +11,7 @@ from pathlib import Path
 import orjson
 import pytest
 
+from estimates.requests import Costs, break_even_tokens, whole_request
 from pipeline.site.advice import (
     Choice,
     Knowledge,
@@ -31,8 +32,10 @@ INPUTS = 1000
 BACKENDS, TASKS, MEMORIES = ("cuda", "cpu"), ("code", "chat"), (8, 12)
 RUN = """
 import { readFileSync } from "node:fs";
-import { answers, roundCost, speedup, tokensPerRound } from "./arithmetic.mjs";
-const { known, questions, settings } = JSON.parse(readFileSync(0, "utf8"));
+import {
+  answers, breakEvenTokens, roundCost, speedup, tokensPerRound, wholeRequest,
+} from "./arithmetic.mjs";
+const { known, questions, settings, requests } = JSON.parse(readFileSync(0, "utf8"));
 const ask = (question) => answers(known, { ...question, method: "any" });
 const advised = questions.map((question) => ask(question).map((each) => ({
   choice: known.choices.indexOf(each.choice),
@@ -48,7 +51,10 @@ const computed = settings.map((each) => [
   roundCost(each, each.depth),
   speedup(each, each.depth),
 ]);
-process.stdout.write(JSON.stringify({ advised, computed }));
+const whole = requests.map(({ costs, prompt, answer }) => [
+  wholeRequest(costs, prompt, answer), breakEvenTokens(costs, prompt),
+]);
+process.stdout.write(JSON.stringify({ advised, computed, whole }));
 """
 
 
@@ -200,10 +206,29 @@ def settings(rng: random.Random) -> list[Settings]:
 
 
 @pytest.fixture(scope="module")
+def requests(rng: random.Random) -> list[tuple[Costs, int, int]]:
+    """Costs, and the lengths of prompt and answer; in some the arm saves, in some it never does."""
+    return [
+        (
+            Costs(
+                baseline_prompt_token_ms=rng.uniform(0.01, 5),
+                prompt_token_ms=rng.uniform(0.01, 15),
+                baseline_token_ms=rng.uniform(0.5, 100),
+                token_ms=rng.uniform(0.5, 100),
+            ),
+            rng.randint(0, 100_000),
+            rng.randint(2, 10_000),
+        )
+        for _ in range(INPUTS)
+    ]
+
+
+@pytest.fixture(scope="module")
 def script(
     known: Knowledge,
     questions: list[Question],
     settings: list[Settings],
+    requests: list[tuple[Costs, int, int]],
     tmp_path_factory: pytest.TempPathFactory,
 ) -> dict[str, list[object]]:
     """What the page scripts make of the same inputs."""
@@ -213,7 +238,17 @@ def script(
     folder = tmp_path_factory.mktemp("script")
     shutil.copy(SCRIPT, folder / "arithmetic.mjs")
     (folder / "run.mjs").write_text(RUN)
-    given = orjson.dumps({"known": known, "questions": questions, "settings": settings})
+    given = orjson.dumps(
+        {
+            "known": known,
+            "questions": questions,
+            "settings": settings,
+            "requests": [
+                {"costs": costs, "prompt": prompt, "answer": answer}
+                for costs, prompt, answer in requests
+            ],
+        }
+    )
     done = subprocess.run(
         [node, folder / "run.mjs"], input=given, capture_output=True, check=True, timeout=120
     )
@@ -248,6 +283,18 @@ def test_the_advisor_answers_alike(
     assert script["advised"] == expected
     assert sum(map(len, expected)) > INPUTS
     assert any(not answer for answer in expected)
+
+
+def test_whole_requests_take_as_long(
+    script: dict[str, list[object]], requests: list[tuple[Costs, int, int]]
+) -> None:
+    assert script["whole"] == [
+        [
+            nearly(whole_request(costs, prompt, answer)),
+            nearly(break_even_tokens(costs, prompt)),
+        ]
+        for costs, prompt, answer in requests
+    ]
 
 
 def test_what_if_computes_alike(script: dict[str, list[object]], settings: list[Settings]) -> None:

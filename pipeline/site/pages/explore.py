@@ -180,6 +180,7 @@ MEASURES = (
     Measure(name="speedup", value=col("speedup"), digits=2, spare=1),
     Measure(name="low", value=col("interval_low"), digits=2),
     Measure(name="high", value=col("interval_high"), digits=2),
+    Measure(name="whole", value=col("whole_request"), digits=2),
     Measure(name="baseline", value=col("baseline_tps"), digits=1),
     Measure(name="tokens", value=col("tokens_per_round"), digits=2),
     Measure(name="cost", value=col("round_cost"), digits=2),

@@ -5,7 +5,7 @@
 
 import { isUsual, key, label, load, page, printed, select } from "./cells.js";
 import { command, csv, interval, markdown, method, speedup } from "./cells-text.js";
-import { UNKNOWN, number as figure, percent } from "./say.js";
+import { TIMES, UNKNOWN, number as figure, percent } from "./say.js";
 
 const ROWS_PER_PAGE = 40; // drawing them is most of what a filter takes
 const LONGEST_SEARCH = 120;
@@ -269,6 +269,7 @@ class Explore {
     const made = element("tr", "", head);
     made.append(element("td", "", ...target), element("td", "", ...where), element("td", "dm-method", ...ways));
     made.append(element("td", "", label(cells, "task", row)), element("td", "dm-num dm-pair", ...figure, " ", element("br"), verdict));
+    made.append(number("whole", "Whole request", TIMES));
     made.append(number("baseline", "Baseline tokens/s"), number("tokens", "Tokens per round"), number("cost", "R"));
     made.append(number("accepted", "Accepted", " %"), number("rigs", "Rigs"));
     const tier = element("td", "", element("span", `dm-verdict dm-tier dm-tier--${key(cells, "tier", row)}`, label(cells, "tier", row)));
