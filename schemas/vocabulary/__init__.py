@@ -183,3 +183,5 @@ FIXED_TASKS = tuple(task.id for task in TASKS.values() if task.fixed)
 VERDICTS = _entries(VerdictEntry, "verdicts", _verdicts)
 SIZES = _entries(SizeClass, "sizes", _document("sizes"))
 RUNNERS = _entries(RunnerEntry, "runners", _runners)
+# Regular expressions for the lines of a server's log, as `server_log.toml` explains them.
+SERVER_LOG: Mapping[str, str] = _document("server_log")

@@ -106,6 +106,7 @@ def _filters() -> dict[str, Callable[..., object]]:
         "task": task,
         "verdict": lambda name: VERDICTS[name].label,
         "words": words,
+        "coded": coded,
         "compact_json": compact_json,
         "bound": say.bound,
         "device_address": model.device_address,
@@ -150,6 +151,14 @@ def words(name: str) -> str:
     """A name from a closed list as a heading: "out-of-memory" is "Out of memory"."""
     text = name.replace("-", " ").replace("_", " ")
     return text[:1].upper() + text[1:]
+
+
+def coded(text: str) -> Markup:
+    """Text whose parts between backticks are code."""
+    parts = text.split("`")
+    return Markup("").join(
+        Markup("<code>{}</code>").format(part) if at % 2 else part for at, part in enumerate(parts)
+    )
 
 
 def compact_json(value: object) -> Markup:

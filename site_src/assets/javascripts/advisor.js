@@ -1,7 +1,7 @@
 // The advisor's form: what speedup to expect of a visitor's choices, and why.
 "use strict";
 
-import { answers, key } from "./arithmetic.js";
+import { answers, judged, key } from "./arithmetic.js";
 import { UNKNOWN, count, interval, number, percent, times } from "./say.js";
 
 (() => {
@@ -11,11 +11,6 @@ import { UNKNOWN, count, interval, number, percent, times } from "./say.js";
   const range = (low, high) => (low === null ? "" : ` ${interval(low, high)}`);
   const machines = (votes) => count(votes, "machine");
   const method = (choice) => [choice.label, choice.depth === null ? null : `depth ${choice.depth}`, choice.draft_label].filter(Boolean).join(" · ");
-  const verdict = (words, { low, high }) => {
-    if (low === null) return "too-few-prompts";
-    if (low > words.helps_above) return "helps";
-    return high < words.hurts_below ? "hurts" : "no-clear-difference";
-  };
 
   const why = (known, question, found, levels) => {
     const { device, backend, model } = question;
@@ -50,7 +45,7 @@ import { UNKNOWN, count, interval, number, percent, times } from "./say.js";
   };
 
   const pill = (words, found) => {
-    const name = verdict(words, found);
+    const name = judged(words, found);
     const { sign, prediction } = words.verdicts[name];
     return el("span", `dm-verdict dm-verdict--${name}`, `${sign} ${prediction}`);
   };
