@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import duckdb
 
-from pipeline.site.pages.environment import environment, render, task
+from pipeline.site.pages.environment import environment, render, task, with_cards
 from pipeline.site.pages.map import (
     NARROW,
     WIDE,
@@ -110,4 +110,4 @@ def _choice_file(choice: Choice) -> Asset:
             url=lambda address: relative("", address),
         )
     )
-    return Asset(path=f"assets/map/{choice.key}.html", data=text.encode())
+    return Asset(path=f"assets/map/{choice.key}.html", data=with_cards(text).encode())

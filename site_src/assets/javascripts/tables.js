@@ -1,5 +1,4 @@
-// Tables that are sorted by their headings and narrowed by a filter field. A narrow screen shows
-// lines as cards, so each figure gets its heading. Text only.
+// Tables that are sorted by their headings and narrowed by a filter field. Text only.
 "use strict";
 
 (() => {
@@ -31,23 +30,6 @@
     }
   };
 
-  // The style sheet makes cards of marked tables; a template names a figure with data-label.
-  const label = (table) => {
-    const headings = [...table.tHead.rows[0].cells].map((cell) => cell.textContent.trim());
-    for (const row of table.tBodies[0].rows) {
-      [...row.cells].forEach((cell, column) => (cell.dataset.label ??= headings[column]));
-    }
-    table.dataset.labelled = "";
-  };
-
-  // First all tables as tables, then all measures, then the marks: the page is laid out once.
-  const fit = () => {
-    const tables = [...document.querySelectorAll("table[data-labelled]")];
-    for (const table of tables) delete table.dataset.cards;
-    const wide = tables.filter(({ parentElement: place }) => place.scrollWidth > place.clientWidth + 1);
-    for (const table of wide) table.dataset.cards = "";
-  };
-
   // An address may name something that is folded away: a line of a table, an object of the format.
   const unfold = () => {
     const folded = document.getElementById(decodeURIComponent(location.hash.slice(1)))?.closest("details");
@@ -57,12 +39,8 @@
   };
 
   window.addEventListener("hashchange", unfold);
-  window.addEventListener("resize", fit);
-  document.addEventListener("toggle", fit, true); // what was folded away had no width
 
   document$.subscribe(() => {
-    for (const table of document.querySelectorAll(".dm-scroll > table.dm-table:not([data-labelled], .dm-explore-table, .dm-compare-table, .dm-published)")) label(table);
-    fit();
     if (matchMedia(NARROW).matches) for (const each of document.querySelectorAll(".dm-object[open]")) each.open = false;
     unfold();
     for (const table of document.querySelectorAll("table.dm-sortable:not([data-ready])")) {
