@@ -25,6 +25,7 @@ from pipeline.site.advice import (
 )
 from pipeline.site.pages import commands
 from pipeline.site.pages.environment import render
+from pipeline.site.pages.machine import machine_file
 from pipeline.site.pages.model import Asset, Page, Site, device_address, submission_address
 from pipeline.site.rows import Row, grouped, read
 from schemas.vocabulary import METHODS, SIZES, TASKS
@@ -53,12 +54,15 @@ def advisor(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Page 
     name = hashlib.sha256(data).hexdigest()[:12]
     file = Asset(path=f"assets/advisor/{name}.json", data=data)
     yield file
+    machine = machine_file(connection, file.path)
+    yield machine
     yield render(
         "advisor.md.jinja",
         path="advisor.md",
         site=site,
         known=known,
         knowledge_path=file.path,
+        machine_path=machine.path,
         opening=opening(known),
         methods=tuple({choice.method: choice.label for choice in known.choices}.items()),
         memories=sorted({*USUAL_GB, *(d.memory for d in known.devices if d.memory)}),

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 import duckdb
 
+from pipeline.site.pages import machine
 from pipeline.site.pages.environment import environment, render, task, with_cards
 from pipeline.site.pages.map import (
     NARROW,
@@ -19,9 +20,11 @@ from pipeline.site.pages.map import (
 )
 from pipeline.site.pages.model import Asset, Page, Site, relative
 from pipeline.site.rows import Row, read
-from schemas.vocabulary import say
+from schemas.vocabulary import TASKS, say
 
 NEWEST = 8
+# What the form "My machine" needs.
+MACHINE = {"machine_path": machine.PATH, "machine_tasks": tuple(TASKS)}
 MAP = "Map of the best known speedup by device and model size"
 
 
@@ -29,7 +32,7 @@ def home(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Page | A
     """The home page and one file per choice of task and method."""
     headline = headline_of(connection)
     if not headline.cells:
-        yield render("home.md.jinja", path="index.md", site=site, headline=headline)
+        yield render("home.md.jinja", path="index.md", site=site, headline=headline, **MACHINE)
         return
     listed = map_choices(connection)
     first = opening(listed)
@@ -49,7 +52,7 @@ def home(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Page | A
         drawings=drawings(first),
         caption=caption(first),
         newest=newest[:NEWEST],
-        example=newest[0].device_label,
+        **MACHINE,
     )
     for choice in listed:
         yield _choice_file(choice)
