@@ -23,8 +23,15 @@ _OUTPUT = re.compile(rf"output buffer size = +{_MIB_SIZE}")
 _WEIGHTS = re.compile(r"file size += +([\d.]+) (MiB|GiB)")
 # ggml's numbers of types.
 _TYPES = {
-    **{"f32": 0, "f16": 1, "q4_0": 2, "q4_1": 3, "q5_0": 6, "q5_1": 7, "q8_0": 8},
-    **{"iq4_nl": 20, "bf16": 30},
+    "f32": 0,
+    "f16": 1,
+    "q4_0": 2,
+    "q4_1": 3,
+    "q5_0": 6,
+    "q5_1": 7,
+    "q8_0": 8,
+    "iq4_nl": 20,
+    "bf16": 30,
 }
 
 

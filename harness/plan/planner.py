@@ -269,7 +269,7 @@ def _simulated(wish: Wish, request: PlanRequest) -> tuple[exact.Simulated, ...] 
 
 
 def _corrected(found: Projection, simulated: tuple[exact.Simulated, ...], wish: Wish) -> Projection:
-    """The projection with compute and output buffers, and caches on the host, as the engine says."""
+    """The projection with compute, output and host buffers as the engine says."""
     devices = tuple(replace(buffers) for buffers in found.devices)
     host = replace(found.host)
     kinds = [("compute", "kv", "recurrent"), ("draft_compute", "draft_kv", "draft_recurrent")]

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator
+from typing import Any
 
 import duckdb
 
@@ -24,7 +25,7 @@ from schemas.vocabulary import TASKS, say
 
 NEWEST = 8
 # What the form "My machine" needs.
-MACHINE = {"machine_path": machine.PATH, "machine_tasks": tuple(TASKS)}
+MACHINE: dict[str, Any] = {"machine_path": machine.PATH, "machine_tasks": tuple(TASKS)}
 MAP = "Map of the best known speedup by device and model size"
 
 
