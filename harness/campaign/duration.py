@@ -10,12 +10,11 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import numpy as np
 import psutil
 
 from harness.campaign.model import ArmPlan, Campaign
 from harness.campaign.plan import plan
-from harness.models.describe import ModelFile
+from harness.models.model_file import ModelFile
 from schemas.vocabulary import METHODS
 from schemas.weights import bits_of
 
@@ -70,6 +69,8 @@ class Pace:
 
 def memory_bandwidth(clock: Callable[[], float] = time.perf_counter) -> float:
     """Bytes per second, read and written, that one thread copies: the best of three tries."""
+    import numpy as np  # noqa: PLC0415 - slow to import, and only estimates need it
+
     source = np.zeros(_CALIBRATION_BYTES, dtype=np.uint8)
     destination = np.ones_like(source)
     best_s = float("inf")
@@ -82,6 +83,8 @@ def memory_bandwidth(clock: Callable[[], float] = time.perf_counter) -> float:
 
 def arithmetic_rate(clock: Callable[[], float] = time.perf_counter) -> float:
     """Operations per second of all cores in a product of two matrices: the best of some tries."""
+    import numpy as np  # noqa: PLC0415 - slow to import, and only estimates need it
+
     matrix = np.ones((_MATRIX, _MATRIX), dtype=np.float32)
     best_s = float("inf")
     for _ in range(_MATRIX_REPEATS):
@@ -188,8 +191,8 @@ def _bounded(
         seconds=longest_s,
         least_seconds=min(longest_s, once_s + block_s * campaign.least_blocks),
         basis=(
-            f"an estimate from loading, warm-ups, probes, the prompts for target and draft, and {trials} answers; "
-            f"{target.step_s * 1000:.1f} ms for a plain token, at {rates.bytes_per_s / 1e9:.1f} "
+            f"an estimate from loading, warm-ups, probes, the prompts for target and draft, and "
+            f"{trials} answers; {target.step_s * 1000:.1f} ms for a plain token, at {rates.bytes_per_s / 1e9:.1f} "
             f"GB/s and {rates.flops_per_s / 1e9:.0f} GFLOPS as just measured on the processor; "
             "on a GPU it is faster"
         ),

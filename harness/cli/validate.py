@@ -76,7 +76,8 @@ def understood_lines(read: Understanding) -> Iterator[str]:
         yield f"replaces {read.supersedes}"
     for arm in read.arms:
         yield f"{arm.arm}: {_outcome(arm)}"
-        yield from (f"  {task.task}: {_figure(arm, task.task)}" for task in arm.said if task.task)
+        tasks = [each.task for each in arm.results if each.task]
+        yield from (f"  {task}: {_figure(arm, task)}" for task in tasks)
     for flag in read.flags:
         yield f"{flag.severity} {flag.name}: {flag.message} {flag.remedy}"
 
@@ -89,7 +90,7 @@ def _outcome(arm: ArmResult) -> str:
 
 
 def _figure(arm: ArmResult, task: str | None) -> str:
-    found = next(each for each in arm.said if each.task == task)
+    found = next(each for each in arm.results if each.task == task)
     verdict = VERDICTS[found.verdict].word
     if found.speedup is None:
         return verdict

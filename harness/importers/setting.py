@@ -30,7 +30,7 @@ def machine(facts: Facts) -> submission.Machine:
 
 
 def engine(facts: Facts) -> submission.Engine:
-    """The engine; it was reached by another tool."""
+    """The engine; another tool measured it."""
     facts.need("backend")
     return submission.Engine(
         runner="imported",
@@ -90,7 +90,7 @@ def placement(facts: Facts) -> submission.Placement | None:
 
 
 def _gpus(named: str, facts: Facts) -> tuple[submission.Gpu, ...]:
-    """One for each name between commas, with the same driver; memory and names as told."""
+    """One for each name between commas, with the same driver; memory and names as given."""
     return tuple(
         submission.Gpu(
             name=name,

@@ -139,9 +139,9 @@ _SIGNS: dict[str, Reason] = {
 }
 
 
-def reason_of(said: str | None) -> Reason:
+def reason_of(text: str | None) -> Reason:
     """The first sign in the tool's words decides; without one it is `other`."""
-    words = (said or "").lower()
+    words = (text or "").lower()
     return next((reason for sign, reason in _SIGNS.items() if sign in words), "other")
 
 
@@ -190,9 +190,9 @@ def _draft(named: object, facts: Facts, *, needed: bool) -> Model | None:
     name = str(named) if named is not None else facts.text("draft")
     if name is None and not needed:
         return None
-    said: Mapping[str, str] = model_facts(name or "", "draft")
-    name = said.get("draft") or facts.need("draft")
-    quantisation = said.get("draft_quantisation") or facts.need("draft_quantisation")
+    known: Mapping[str, str] = model_facts(name or "", "draft")
+    name = known.get("draft") or facts.need("draft")
+    quantisation = known.get("draft_quantisation") or facts.need("draft_quantisation")
     return Model(
         id=id_of(f"{name}-{quantisation}"),
         name=name,

@@ -1,4 +1,4 @@
-"""How does a record become a trial? Only with counters that add up; what does not is told."""
+"""Turns records into trials, with counters that add up only; what does not is reported."""
 
 import math
 from collections import Counter

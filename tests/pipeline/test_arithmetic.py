@@ -66,8 +66,8 @@ def figure(rng: random.Random) -> float:
     return round(rng.uniform(-0.5, 1.5), 5)
 
 
-def random_knowledge(rng: random.Random) -> Knowledge:
-    """Pools of every kind of key, two in three of them there, over three cards and two models."""
+def all_choices() -> tuple[tuple[KnownDevice, ...], tuple[KnownModel, ...], tuple[Choice, ...]]:
+    """Three cards, two models, and three methods with and without drafts."""
     devices = tuple(
         KnownDevice(id=name, label=name, memory=memory, backends=BACKENDS, address="")
         for name, memory in (("a", 8), ("b", 12), ("c", None))
@@ -91,6 +91,11 @@ def random_knowledge(rng: random.Random) -> Knowledge:
             methods, (("tiny", "Tiny"), ("no-draft", None), (None, None))
         )
     )
+    return devices, models, choices
+
+
+def pool_names(devices: tuple[KnownDevice, ...], choices: tuple[Choice, ...]) -> set[str]:
+    """The keys of every kind of pool that these cards and choices could have."""
     names: set[str] = set()
     for choice, task, backend in product(choices, TASKS, BACKENDS):
         depth = depth_word(choice.depth)
@@ -106,6 +111,13 @@ def random_knowledge(rng: random.Random) -> Knowledge:
             names |= {f"cost-backend|{backend}|{size}|{how}"}
             names |= {f"yield-pair|{target}|{choice.draft}|{choice.method}|{depth}|{task}"}
         names |= {f"yield-method|{choice.method}|{depth}|{task}"}
+    return names
+
+
+def random_knowledge(rng: random.Random) -> Knowledge:
+    """Pools of every kind of key, two in three of them there, over three cards and two models."""
+    devices, models, choices = all_choices()
+    names = pool_names(devices, choices)
     present = [name for name in sorted(names) if rng.random() < 0.66]
     kinds = sorted({name.partition("|")[0] for name in names})
     cells = {

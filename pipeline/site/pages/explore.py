@@ -17,7 +17,7 @@ import orjson
 import polars as pl
 from polars import col
 
-from pipeline.site.pages import commands
+from pipeline.site.pages import commands, machine
 from pipeline.site.pages.environment import render, task
 from pipeline.site.pages.model import (
     Asset,
@@ -221,6 +221,7 @@ def explore(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Page 
         path="explore.md",
         site=site,
         data=path,
+        machine_path=machine.PATH,
         filters=FILTERS,
         usual_engine=USUAL_ENGINE,
         total=len(measured),
