@@ -191,9 +191,9 @@ def _bounded(
         seconds=longest_s,
         least_seconds=min(longest_s, once_s + block_s * campaign.least_blocks),
         basis=(
-            f"an estimate from loading, warm-ups, probes, the prompts for target and draft, and "
-            f"{trials} answers; {target.step_s * 1000:.1f} ms for a plain token, at {rates.bytes_per_s / 1e9:.1f} "
-            f"GB/s and {rates.flops_per_s / 1e9:.0f} GFLOPS as just measured on the processor; "
+            "an estimate from loading, warm-ups, probes, the prompts for target and draft, and "
+            f"{trials} answers; {target.step_s * 1000:.1f} ms for a plain token, at "
+            f"{rates.bytes_per_s / 1e9:.1f} GB/s and {rates.flops_per_s / 1e9:.0f} GFLOPS as just measured on the processor; "
             "on a GPU it is faster"
         ),
     )
