@@ -193,8 +193,8 @@ def _bounded(
         basis=(
             "an estimate from loading, warm-ups, probes, the prompts for target and draft, and "
             f"{trials} answers; {target.step_s * 1000:.1f} ms for a plain token, at "
-            f"{rates.bytes_per_s / 1e9:.1f} GB/s and {rates.flops_per_s / 1e9:.0f} GFLOPS as just measured on the processor; "
-            "on a GPU it is faster"
+            f"{rates.bytes_per_s / 1e9:.1f} GB/s and {rates.flops_per_s / 1e9:.0f} "
+            "GFLOPS as just measured on the processor; on a GPU it is faster"
         ),
     )
 
