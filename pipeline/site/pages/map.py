@@ -6,14 +6,16 @@ One drawing serves the home page and its switch, the pages of devices and the pi
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from itertools import product
 from urllib.parse import quote
 
 from pipeline.site.pages.environment import task
 from pipeline.site.pages.model import device_address
-from pipeline.site.rows import Row
+from pipeline.site.rows import Row, grouped
 from schemas.vocabulary import SIZES, TASKS, say
 
 ALL = "all"
+SHOWN = ("best", "typical", "worst")  # which setting of a square its figure is
 FULL_COLOUR_AT = 2.5  # times faster or slower
 COLUMN_GAP = 4
 LONGEST_LABEL = 25  # as many letters as fit left of the squares
@@ -90,35 +92,38 @@ class Choice:
 
     task: str
     method: str
+    shown: str
     label: str  # what the method is called
     squares: tuple[Row, ...]
 
     @property
     def key(self) -> str:
-        return f"{self.task}--{self.method}"
+        return f"{self.task}--{self.method}--{self.shown}"
 
 
 def choices(squares: Iterable[Row]) -> Iterator[Choice]:
-    """Every task with the best of all methods, and with each method that has a figure."""
-    listed = tuple(squares)
-    overall = tuple(square for square in listed if square.choice == ALL)
-    single = tuple(square for square in listed if square.choice != ALL)
-    labels = {square.choice: square.method_label or square.choice for square in single}
-    found = {square.task for square in overall}
-    for name in (name for name in (ALL, *TASKS) if name in found):
-        squares = tuple(square for square in overall if square.task == name)
-        yield Choice(task=name, method=ALL, label="Best of all", squares=squares)
-        for method in sorted(labels):
-            own = (s for s in single if (s.task, s.choice) == (name, method))
-            yield Choice(task=name, method=method, label=labels[method], squares=tuple(own))
+    """Every task with all methods and with each, as the best, typical and worst setting."""
+    found = grouped(squares, lambda each: (each.task, each.choice, each.shown))
+    labels = {
+        choice: "All methods" if choice == ALL else rows[0].method_label or choice
+        for (_, choice, _), rows in sorted(found.items())
+    }
+    tasks = [name for name in (ALL, *TASKS) if any(task == name for task, *_ in found)]
+    for name, method, shown in product(tasks, labels, SHOWN):
+        yield Choice(
+            task=name,
+            method=method,
+            shown=shown,
+            label=labels[method],
+            squares=found[name, method, shown],
+        )
 
 
 def opening(listed: tuple[Choice, ...]) -> Choice:
     """The choice that the page opens with: all tasks where they have figures, else the fullest."""
-    full = [choice for choice in listed if choice.method == ALL]
-    overall = next(choice for choice in full if choice.task == full[0].task)
-    if overall.task == ALL and measured(overall.squares):
-        return overall
+    full = [each for each in listed if (each.method, each.shown) == (ALL, SHOWN[0])]
+    if full[0].task == ALL and measured(full[0].squares):
+        return full[0]
     return max(full, key=lambda choice: len(measured(choice.squares)))
 
 

@@ -40,6 +40,7 @@ class Overview:
     filter: str = ""
     columns: tuple[tuple[str, ...], ...] = ()
     note: str = ""
+    unlisted: str = ""  # shown when the filter leaves no row
     after: str = ""
     empty: str = ""
     how: str = ""

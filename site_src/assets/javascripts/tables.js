@@ -28,6 +28,8 @@
       const text = row.textContent.toLowerCase();
       row.hidden = !parts.every((word) => text.includes(word));
     }
+    const empty = document.querySelector(`[data-empty="${table.id}"]`);
+    if (empty) empty.hidden = [...table.tBodies[0].rows].some((row) => !row.hidden);
   };
 
   // An address may name something that is folded away: a line of a table, an object of the format.
@@ -55,7 +57,12 @@
       });
     }
     for (const field of document.querySelectorAll("input[data-filters]")) {
-      field.addEventListener("input", () => filter(document.getElementById(field.dataset.filters), field.value));
+      const table = document.getElementById(field.dataset.filters);
+      field.addEventListener("input", () => filter(table, field.value));
+      const asked = new URLSearchParams(location.search).get("words"); // from a square of the map
+      if (!asked || field.value) continue;
+      field.value = asked.slice(0, field.maxLength > 0 ? field.maxLength : undefined);
+      filter(table, field.value);
     }
   });
 })();
