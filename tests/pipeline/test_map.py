@@ -24,15 +24,15 @@ SITE = Site(bundle="x.js")
 def two() -> duckdb.DuckDBPyConnection:
     """One card and model: a gain at depth 4 and a loss at depth 8."""
     return database(
-        campaign(1.5, within=(1.4, 1.6), task=None, depth=4),
-        campaign(0.8, within=(0.7, 0.9), task=None, depth=8),
+        campaign(1.5, within=(1.4, 1.6), task=None, depth=4, verdict="helps"),
+        campaign(0.8, within=(0.7, 0.9), task=None, depth=8, verdict="hurts"),
     )
 
 
 def test_a_device_says_the_best_case_and_the_losses_in_one_sentence(
     two: duckdb.DuckDBPyConnection,
 ) -> None:
-    assert best_case(by_task(read(two, "map_cell"))) == (
+    assert best_case(by_task(read(two, "device_squares"))) == (
         "The best case is 1.50× [1.40, 1.60] on All tasks with a target of 3–8B"  # noqa: RUF001 - as printed
         " (Draft model); 1 of 2 measured settings clearly lost speed."
     )
@@ -41,8 +41,8 @@ def test_a_device_says_the_best_case_and_the_losses_in_one_sentence(
 def test_only_cells_without_a_figure_still_have_a_caption() -> None:
     connection = database(campaign(None, verdict="failed", task=None))
 
-    assert best_case(by_task(read(connection, "map_cell"))) == (
-        "No figure over these tasks yet; 0 of 1 measured setting clearly lost speed."
+    assert best_case(by_task(read(connection, "device_squares"))) == (
+        "No setting clearly helps over these tasks; 0 of 1 measured setting clearly lost speed."
     )
 
 
@@ -201,7 +201,7 @@ def test_colours_are_full_at_two_and_a_half_times_either_way(speedup: float, sha
 
 def test_a_figure_is_printed_and_not_rounded_twice() -> None:
     # 2.2351 with four digits is 2.235, which a computer keeps as a little less: 2.23.
-    connection = database(campaign(2.2351, task=None, verdict="helps"))
+    connection = database(campaign(2.2351, within=(2.1, 2.4), task=None))
 
     assert "is 2.24× on" in caption(opening(map_choices(connection)))  # noqa: RUF001 - as printed
 

@@ -20,7 +20,7 @@ MEASURED = "measured"
 PROCESSORS = "Processors"
 SHARED = "Memory shared with the processor, or not stated"
 BANDS_GIB = (32, 24, 16, 12, 8)  # a band ends above each of them
-OPEN_ROWS = 44  # so many rows are in sight before a band is folded
+OPEN_ROWS = 40  # so many rows are in sight before a band is folded
 CLEAR = ("helps", "hurts")
 LOOKS = {"helps": "gain", "hurts": "loss"}
 

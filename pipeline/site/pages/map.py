@@ -181,14 +181,14 @@ def draw(lines: tuple[Line, ...], layout: Layout, label: str) -> Drawing:
 
 
 def best_case(lines: tuple[Line, ...]) -> str:
-    """Best case and losses in one sentence, as prominently as each other."""
+    """The best clear case and the losses in one sentence, as prominently as each other."""
     squares = [(line, square) for line in lines for square in line.squares]
     tried = sum(square.cells for _, square in squares)
     losing = sum(square.losing_cells for _, square in squares)
     share = f"{losing} of {say.count(tried, 'measured setting')} clearly lost speed"
-    figures = [each for each in squares if each[1].speedup is not None]
+    figures = [each for each in squares if each[1].verdict == "helps"]
     if not figures:
-        return f"No figure over these tasks yet; {share}."
+        return f"No setting clearly helps over these tasks; {share}."
     line, best = max(figures, key=lambda each: each[1].speedup)
     where = " · ".join(filter(None, (line.label, line.detail)))
     return (
