@@ -6,7 +6,7 @@ Text that a contributor wrote enters a page only here, and only inside raw HTML 
 import hashlib
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import datetime
 from functools import cache
 
@@ -112,25 +112,7 @@ def environment() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    built.filters |= {
-        "ratio": say.times,
-        "number": say.number,
-        "percent": say.percent,
-        "count": say.count,
-        "day": day,
-        "gib": gib,
-        "plain": plain,
-        "task": task,
-        "verdict": lambda name: VERDICTS[name].label,
-        "words": words,
-        "compact_json": compact_json,
-        "bound": say.bound,
-        "device_address": model.device_address,
-        "target_address": model.target_address,
-        "submission_address": model.submission_address,
-        "file_address": model.file_path,
-        "whisker": whisker,
-    }
+    built.filters |= _filters()
     built.globals |= {
         "helps_above": HELPS_ABOVE,
         "hurts_below": HURTS_BELOW,
@@ -144,6 +126,30 @@ def environment() -> Environment:
         "vocabulary_path": vocabulary_file().path,
     }
     return built
+
+
+def _filters() -> dict[str, Callable[..., object]]:
+    """What templates print values with."""
+    return {
+        "ratio": say.times,
+        "number": say.number,
+        "percent": say.percent,
+        "count": say.count,
+        "day": day,
+        "gib": gib,
+        "plain": plain,
+        "task": task,
+        "verdict": lambda name: VERDICTS[name].label,
+        "words": words,
+        "coded": coded,
+        "compact_json": compact_json,
+        "bound": say.bound,
+        "device_address": model.device_address,
+        "target_address": model.target_address,
+        "submission_address": model.submission_address,
+        "file_address": model.file_path,
+        "whisker": whisker,
+    }
 
 
 @cache
@@ -180,6 +186,14 @@ def words(name: str) -> str:
     """A name from a closed list as a heading: "out-of-memory" is "Out of memory"."""
     text = name.replace("-", " ").replace("_", " ")
     return text[:1].upper() + text[1:]
+
+
+def coded(text: str) -> Markup:
+    """Text whose parts between backticks are code."""
+    parts = text.split("`")
+    return Markup("").join(
+        Markup("<code>{}</code>").format(part) if at % 2 else part for at, part in enumerate(parts)
+    )
 
 
 def compact_json(value: object) -> Markup:

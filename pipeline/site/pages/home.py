@@ -1,16 +1,21 @@
 """The home page with the map, and the finished maps that its switch can show."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import duckdb
 
+from pipeline.site.pages import machine
 from pipeline.site.pages.environment import environment, render, with_cards
 from pipeline.site.pages.grid import caption, grid
 from pipeline.site.pages.map import SHOWN, WIDE, Choice, Drawing, by_device, choices, draw, opening
 from pipeline.site.pages.model import Asset, Page, Site, relative
 from pipeline.site.rows import Row, read
+from schemas.vocabulary import TASKS
 
 NEWEST = 8
+# What the form "My machine" needs.
+MACHINE: dict[str, Any] = {"machine_path": machine.PATH, "machine_tasks": tuple(TASKS)}
 MAP = "Map of the best known speedup by device and model size"
 
 
@@ -18,7 +23,7 @@ def home(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Page | A
     """The home page and one file per choice of task and method."""
     headline = headline_of(connection)
     if not headline.cells:
-        yield render("home.md.jinja", path="index.md", site=site, headline=headline)
+        yield render("home.md.jinja", path="index.md", site=site, headline=headline, **MACHINE)
         return
     listed = map_choices(connection)
     first = opening(listed)
@@ -35,7 +40,7 @@ def home(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Page | A
         shown=SHOWN,
         caption=caption(first),
         newest=newest[:NEWEST],
-        example=newest[0].device_label,
+        **MACHINE,
     )
     for choice in listed:
         yield _choice_file(choice)
