@@ -35,8 +35,14 @@ MEMORY = re.compile(r" \d+ GB$")
 CARD = re.compile(r"(?:(?P<count>\d+) \N{MULTIPLICATION SIGN} )?(?P<name>.+)")
 # Words of a normalised name that are not printed in capitals, and one that lost its brand.
 PRINTED = {
-    "ti": "Ti", "super": "SUPER", "vii": "Radeon VII", "max": "Max", "pro": "Pro",
-    "arc": "Arc", "pcie": "PCIe", "ada": "Ada",
+    "ti": "Ti",
+    "super": "SUPER",
+    "vii": "Radeon VII",
+    "max": "Max",
+    "pro": "Pro",
+    "arc": "Arc",
+    "pcie": "PCIe",
+    "ada": "Ada",
 }
 LONGEST_CAPITALS = 3
 
