@@ -8,6 +8,7 @@ const WITHOUT_WORD = 3;
 const OTHER_MEMORY = 4;
 const PROCESSOR = 1; // of one name, the graphics unit comes before the cores
 const BILLION = 1e9;
+const SHORTEST_WORD = 3; // "x" alone names nothing
 const LIKELY_MEMORY = [2, 512]; // a number alone in the field for a card
 
 const escaped = (word) => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
@@ -164,7 +165,7 @@ export const devicesFor = (rules, devices, text) => {
   const typed = typeof text === "string" ? parse(rules, text) : text;
   const asked = telling(rules, asNamed(known, typed)).filter((word) => known.has(word) || CHIP.test(word));
   const numbers = asked.filter(hasDigit).filter((word) => word.length > 1);
-  if (!asked.length) return [];
+  if (!asked.some((word) => word.length > (hasDigit(word) ? 1 : SHORTEST_WORD - 1))) return [];
   const fitting = (needed) => parsed.filter((each) => needed.every((word) => each.words.has(word)));
   const all = fitting(asked);
   const found = all.length || !numbers.length ? all : fitting(numbers);
