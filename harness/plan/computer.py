@@ -70,7 +70,8 @@ def own_cards(rig: Rig) -> tuple[Gpu, ...]:
     for gpu in rig.gpus:
         if gpu.vram_mib is not None and gpu.vram_mib >= _OWN_MEMORY_MIB:
             by_vendor.setdefault(gpu.vendor or "other", []).append(gpu)
-    return tuple(max(by_vendor.values(), key=_memory_of)) if by_vendor else ()
+    best = max(by_vendor.values(), key=_memory_of) if by_vendor else []
+    return tuple(best)
 
 
 def bandwidth_of(name: str) -> float | None:

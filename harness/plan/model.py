@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 from estimates.plan.model import Buffers
 from estimates.plan.placement import Case, Projection
-from estimates.plan.speed import Estimate, Speculation
+from estimates.plan.speculation import Speculation
+from estimates.plan.speed import Estimate
 from schemas.codec import Json
 
 _NO_LIMIT_MIB = 1e8

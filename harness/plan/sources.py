@@ -47,7 +47,7 @@ def find(name: str, *, say: Callable[[str], None], client: Client | None = None)
 
 
 def preset_facts(preset: Preset) -> Facts | None:
-    """The facts that the tables give about a preset, without a file; `None` where they have none."""
+    """The facts that the tables give about a preset, without a file; `None` for unknown shapes."""
     shape = shape_of(preset.model)
     if shape is None:
         return None
