@@ -8,8 +8,9 @@ from tempfile import TemporaryFile
 import psutil
 
 from harness import files
+from harness.campaign.model import DEFAULT_CONTEXT_TOKENS
 from harness.doctor import checks
-from harness.doctor.checks import Check, fail
+from harness.doctor.checks import Check, fail, ok
 from harness.doctor.decode import decode
 from harness.errors import HarnessError
 from harness.machine import energy
@@ -18,6 +19,7 @@ from harness.machine.environment import Watch
 from harness.machine.versions import package_version
 from harness.models.presets import DEFAULT_DRAFT
 from harness.models.resolve import resolve
+from harness.plan.overview import fitting_presets
 from schemas.submission import Device
 
 _MIB = 1024 * 1024
@@ -35,6 +37,7 @@ def examine(*, model: str | None, say: Callable[[str], None]) -> Iterator[Check]
     yield checks.gpu(machine)
     yield checks.backend(_devices(), machine.gpus)
     yield checks.memory(ram.total // _MIB, ram.available // _MIB)
+    yield ok("Models", fitting_presets(machine, DEFAULT_CONTEXT_TOKENS))
     yield _disk()
     yield checks.power(on_battery=machine.on_battery)
     yield checks.energy(*energy.availability(machine.gpus))

@@ -132,3 +132,16 @@ def _pair(pair: Pair, models: dict[str, ModelEntry], memory: Memory) -> PairEntr
     ]
     needed = None if sizes[0] is None or sizes[1] is None else sizes[0] + sizes[1]
     return PairEntry(pair=pair, needed_bytes=needed, fits=answer(needed, memory))
+
+
+def fitting_presets(machine: Machine, context_tokens: int) -> str:
+    """A line about the presets that a machine has room for."""
+    memory = memory_of(machine)
+    listed = presets().values()
+    sizes = {each.name: needed_bytes(each, memory, context_tokens) for each in listed}
+    fitting = {name: size for name, size in sizes.items() if answer(size, memory) != "no" and size}
+    room = f"{memory.total_mib / 1024:.1f} GiB of {memory.name}"
+    if not fitting:
+        return f"no preset fits {room}"
+    largest = max(fitting, key=lambda name: fitting[name])
+    return f"{len(fitting)} of {len(sizes)} presets fit {room}; the largest is {largest}"
