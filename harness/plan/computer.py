@@ -82,8 +82,8 @@ def bandwidth_of(name: str) -> float | None:
     text = f" {re.sub(r'[^a-z0-9.]+', ' ', name.lower())} "
     known = [key for key in devices().bandwidth_gb_per_s if f" {key} " in text]
     if not known:
-        short = _SIZE.sub("", text).strip()
-        known = [key for key in devices().bandwidth_gb_per_s if short and key.startswith(short)]
+        words = set(re.sub(r"[^a-z0-9.]+", " ", _SIZE.sub("", name).lower()).split())
+        known = [key for key in devices().bandwidth_gb_per_s if words and words <= set(key.split())]
         return devices().bandwidth_gb_per_s[min(known, key=len)] if known else None
     return devices().bandwidth_gb_per_s[max(known, key=len)]
 
