@@ -5,7 +5,7 @@ import math
 import pytest
 
 from estimates.model import Interval
-from pipeline.data.aggregate import Vote, pool_intervals
+from pipeline.data.pools import Vote, pool_intervals
 
 
 def votes(*speedups: float, within: Interval | None = None) -> list[Vote]:

@@ -1,6 +1,7 @@
 -- One row is one pool of comparable evidence: the median over votes, with its interval and verdict.
--- `interval_kind`: within = one vote, so the submission's own interval; t = t interval on log means
--- (2 to 7 votes); bca = BCa bootstrap (8 or more), percentile where BCa is undefined; null = none.
+-- `interval_kind`: one-contributor = one vote, so its own interval widened by what contributors
+-- differ by; t = t interval on log means (2 to 7 votes), in a cell with the spread between
+-- contributors that all cells show; bca = BCa bootstrap (8 or more), percentile where BCa is undefined; null = none.
 create table pool as
 with voted as (
   select
@@ -49,6 +50,7 @@ select
   pool_interval.interval_low,
   pool_interval.interval_high,
   pool_interval.interval_kind,
+  pool_interval.contributor_spread,
   case
     when never_drafted then 'never-drafted'
     when voted.speedup is null then if(too_few, 'too-few-prompts', 'failed')

@@ -54,9 +54,9 @@ create macro task_order(task) as (
 
 create macro interval_label(interval_kind) as
   case interval_kind
-    when 'within' then 'within one submission'
-    when 't' then 'over submissions (t)'
-    when 'bca' then 'over submissions (bootstrap)'
+    when 'one-contributor' then 'one contributor, widened'
+    when 't' then 'over contributors (t)'
+    when 'bca' then 'over contributors (bootstrap)'
   end;
 
 -- The engine's part of an address: most results come from one engine, whose addresses stay short.
