@@ -10,7 +10,13 @@ from typing import Literal
 from schemas.submission import Task
 
 Verdict = Literal[
-    "helps", "hurts", "no-clear-difference", "too-few-prompts", "never-drafted", "failed"
+    "helps",
+    "hurts",
+    "no-clear-difference",
+    "uncertain",
+    "too-few-prompts",
+    "never-drafted",
+    "failed",
 ]
 Exactness = Literal["identical", "diverged-near-tie", "diverged", "not-compared"]
 # serious: a figure may mean something else than it seems to. caution: it is less sure than it
@@ -72,6 +78,8 @@ class Estimate:
     with another use of the draft's memory, where one was measured. `repeatability` is the interval
     over blocks: it is about the very prompts that were run, `interval` about others like them.
     `cpu_speedup` is the ratio of processor times, known where the target ran on the CPU.
+    `doubt` is why the verdict is `uncertain`: `few-prompts`, `single-pass`, or the name of a
+    serious flag.
     """
 
     arm: str
@@ -82,6 +90,7 @@ class Estimate:
     trials: int
     failed_trials: int
     own_tasks: bool = False
+    doubt: str | None = None
     speedup: float | None = None
     interval: Interval | None = None
     bootstrap: Interval | None = None

@@ -25,7 +25,7 @@ from estimates.pairing import PromptPairs, pair
 from estimates.ratios import Scope, against_alternative, controls, cpu_speedup, scopes
 from estimates.repeatability import single_pass, widened
 from estimates.throughput import throughput
-from estimates.verdicts import count, verdict, worst
+from estimates.verdicts import count, doubted, verdict, worst
 from schemas.codec import Json, encode
 from schemas.submission import Submission
 
@@ -44,10 +44,11 @@ def summarize(submission: Submission) -> Summary:
         estimates=estimates,
         repeats=repeats(submission),
     )
+    flags = raised(evidence)
     return Summary(
-        estimates=estimates,
+        estimates=doubted(estimates, flags, compared),
         prompts=tuple(_prompt_estimate(each) for each in every_pair),
-        flags=raised(evidence),
+        flags=flags,
         repeatability=repeatability.headline(submission),
         controls=tuple(controls(submission, every_pair)),
         throughput=throughput(submission),

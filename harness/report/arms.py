@@ -59,7 +59,7 @@ def _row(estimate: Estimate) -> tuple[Text, ...]:
     verdict = VERDICTS[estimate.verdict]
     return (
         Text(estimate.scope),
-        Text(verdict.word, style=verdict.terminal),
+        Text(verdict.label, style=verdict.terminal),
         Text(words.speedup(estimate)),
         Text(words.rounds(estimate)),
         Text(words.acceptance(estimate)),

@@ -15,7 +15,7 @@ from msgspec.structs import asdict
 from scipy.special import stdtrit
 
 from estimates.intervals import CONFIDENCE
-from pipeline.data.pools import Vote, pool_intervals
+from pipeline.data.pools import Vote, choice_factors, pool_intervals
 from pipeline.errors import CheckFailedError
 from schemas import vocabulary
 
@@ -130,6 +130,7 @@ TABLES: Mapping[str, pa.Schema] = {
     "vocabulary_verdict": pa.schema({"id": TEXT, "word": TEXT}),
     "vocabulary_size": pa.schema({**NAMED, "below": pa.int64(), "unknown": YES_NO}),
     "vocabulary_runner": pa.schema({"id": TEXT, "engine_label": TEXT, "usual": YES_NO}),
+    "choice_factor": pa.schema({"choices": pa.int64(), "factor": pa.float64()}),
     "vocabulary_bound": pa.schema({"helps_above": pa.float64(), "hurts_below": pa.float64()}),
 }
 
@@ -153,6 +154,7 @@ def _rows() -> dict[str, Iterable[dict[str, object]]]:
             {**asdict(runner), "usual": runner.id == vocabulary.DEFAULT_RUNNER}
             for runner in vocabulary.RUNNERS.values()
         ),
+        "choice_factor": choice_factors(),
         "vocabulary_bound": [
             {"helps_above": vocabulary.HELPS_ABOVE, "hurts_below": vocabulary.HURTS_BELOW}
         ],

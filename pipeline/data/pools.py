@@ -3,7 +3,7 @@
 A vote is one contributor's figure. What votes of one cell differ by has three parts: between
 contributors, between the machines of one, and between the files of one machine. A single cell has
 too few votes to estimate the first, so it is estimated over all cells with several votes, starting
-from a prior: a spread of 6 % (2 % for machines, 2 % for files) with the weight of four degrees of
+from a prior: a spread of 6 % (2.5 % for machines, 2 % for files) with the weight of four degrees of
 freedom, a scaled inverse chi-square distribution (Gelman et al., Bayesian Data Analysis, 2.6).
 `python -m tests.bench.cells` prints how often these intervals contain the truth.
 """
@@ -18,6 +18,7 @@ from typing import Literal
 
 import numpy as np
 from scipy import stats
+from scipy.special import ndtri
 
 from estimates.intervals import CONFIDENCE, t_quantile
 from estimates.model import Interval
@@ -25,11 +26,12 @@ from estimates.model import Interval
 IntervalKind = Literal["one-contributor", "t", "bca", "percentile"]
 
 BETWEEN_CONTRIBUTORS = 0.06
-BETWEEN_MACHINES = 0.02
+BETWEEN_MACHINES = 0.025
 BETWEEN_FILES = 0.02
 PRIOR_FREEDOM = 4
 # Other cells weigh no more than this: a cell whose contributors differ more than usual says so.
 MOST_FREEDOM = 20
+MOST_CHOICES = 1000
 BOOTSTRAP_VOTES = 8
 RESAMPLES = 9999
 SEED = 20261121  # any fixed number: the same votes must give the same bytes
@@ -96,17 +98,16 @@ class _Cells:
     """What the cells of one tier with several votes say about the spread between contributors."""
 
     sums: dict[str, tuple[float, int]]
-    voters: dict[str, int]
+    voters: set[str]
 
     def without(self, votes: Sequence[Vote]) -> _Known:
         """The spread according to the other cells, in front of the prior."""
         own_sum, own_freedom = self.sums.get(votes[0].pool, (0.0, 0))
-        own = {vote.voter for vote in votes} if own_freedom else set()
-        voters = sum(1 for voter, cells in self.voters.items() if cells > (voter in own))
+        others = self.voters - {vote.voter for vote in votes}
         total = math.fsum(value for value, _ in self.sums.values()) - own_sum
         count = sum(freedom for _, freedom in self.sums.values()) - own_freedom
-        # One contributor differs alike in many cells, so cells do not count but contributors.
-        freedom = max(0, min(count, voters - 1, MOST_FREEDOM))
+        # A contributor may differ alike in all cells, so what counts is how many others there are.
+        freedom = min(count, len(others), MOST_FREEDOM)
         prior = fmean(vote.prior for vote in votes)
         seen = max(0.0, total) / count if count else 0.0
         whole = PRIOR_FREEDOM + freedom
@@ -130,15 +131,32 @@ def pool_intervals(votes: Iterable[Vote]) -> Iterator[PoolInterval]:
             )
 
 
+def choice_factors() -> list[dict[str, object]]:
+    """By how much the lower bound moves away from a figure that is the best of so many.
+
+    At most one square in twenty shows a gain by luck: each of its figures may in 5 % / choices of
+    cases (Bonferroni), and never more often than alone. The factor is that of the normal
+    distribution, which for heavier tails errs towards caution only a little; see
+    `python -m tests.bench.cells`.
+    """
+    alone = (1 - CONFIDENCE) / 2
+    return [
+        {
+            "choices": choices,
+            "factor": float(ndtri(min(alone, (1 - CONFIDENCE) / choices)) / ndtri(alone)),
+        }
+        for choices in range(1, MOST_CHOICES + 1)
+    ]
+
+
 def _cells(pools: Iterable[Sequence[Vote]], tier: str) -> _Cells:
-    found = _Cells(sums={}, voters={})
+    found = _Cells(sums={}, voters=set())
     for group in pools:
         if group[0].cell and group[0].tier == tier and len(group) > 1:
             freedom = len(group) - 1
             beyond_noise = variance(_logs(group)) - _noise(group)
             found.sums[group[0].pool] = beyond_noise * freedom, freedom
-            for vote in group:
-                found.voters[vote.voter] = found.voters.get(vote.voter, 0) + 1
+            found.voters |= {vote.voter for vote in group}
     return found
 
 

@@ -1,4 +1,5 @@
--- One row is one vote in one pool: all evidence of one contributor, as one figure. Whoever names
+-- One row is one vote in one pool: all evidence of one contributor, as one figure; evidence that
+-- supports no verdict votes only where there is no other. Whoever names
 -- nobody shares one vote, and machines cast none: anybody can make up a machine, not an account.
 -- A vote's speedup is the geometric mean over its machines, each the geometric mean of its files.
 -- `half_width` is the root mean square of the files' own intervals, as a logarithm: the files
@@ -7,11 +8,12 @@
 create table vote as
 with cast_votes as (
   select
-    *,
+    * exclude (voter),
     coalesce(lower(contributor), 'anonymous') as voter,
     ln(interval_high / interval_low) / 2 as own_half_width
   from pool_member
   where speedup is not null and speedup > 0
+  qualify is_firm(verdict) or not bool_or(is_firm(verdict)) over (partition by pool)
 ),
 by_machine as (
   select
