@@ -78,8 +78,8 @@ class Estimate:
     with another use of the draft's memory, where one was measured. `repeatability` is the interval
     over blocks: it is about the very prompts that were run, `interval` about others like them.
     `cpu_speedup` is the ratio of processor times, known where the target ran on the CPU.
-    `doubt` is why the verdict is `uncertain`: `few-prompts`, `single-pass`, or the name of a
-    serious flag.
+    `wall_speedup` is the same figure by the plain clock, with every stall in it. `doubt` is why the
+    verdict is `uncertain`: `few-prompts`, `single-pass`, or the name of a serious flag.
     """
 
     arm: str
@@ -93,6 +93,7 @@ class Estimate:
     doubt: str | None = None
     speedup: float | None = None
     interval: Interval | None = None
+    wall_speedup: float | None = None
     bootstrap: Interval | None = None
     repeatability: Interval | None = None
     cpu_speedup: float | None = None

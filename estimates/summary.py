@@ -17,7 +17,7 @@ from estimates.flags.evidence import Evidence, repeats
 from estimates.intervals import (
     bootstrap_interval,
     equal_weight_mean,
-    stratified_interval,
+    interval_over_tasks,
     t_interval,
 )
 from estimates.model import Estimate, Interval, PromptEstimate, Summary
@@ -83,6 +83,7 @@ def _estimate(scope: Scope) -> Estimate:
         _with_alternative(_with_decomposition(estimate, scope), scope),
         speedup=speedup,
         interval=interval,
+        wall_speedup=_wall_speedup(scope),
         bootstrap=widened(bootstrap_interval(scope.groups), scope.submission, scope.arm),
         repeatability=repeatability.around(speedup, scope.groups, scope.submission),
         cpu_speedup=by_processor[0] if by_processor else None,
@@ -92,11 +93,17 @@ def _estimate(scope: Scope) -> Estimate:
     )
 
 
+def _wall_speedup(scope: Scope) -> float | None:
+    groups = [[pairs.wall_log_ratio for pairs in group] for group in scope.groups]
+    known = [[value for value in group if value is not None] for group in groups]
+    return math.exp(equal_weight_mean(known)) if known == groups else None
+
+
 def _over_prompts(scope: Scope) -> Interval | None:
     if not scope.complete:
         return None
     ratios = scope.log_ratios
-    return stratified_interval(ratios) if scope.task is None else t_interval(ratios[0])
+    return interval_over_tasks(ratios) if scope.task is None else t_interval(ratios[0])
 
 
 def _with_alternative(estimate: Estimate, scope: Scope) -> Estimate:

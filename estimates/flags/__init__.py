@@ -47,6 +47,7 @@ FLAGS: dict[str, Check] = {
     "block-outlier": spread.block_outlier,
     "zero-spread": spread.zero_spread,
     "clocks-disagree": spread.clocks_disagree,
+    "stalls": spread.stalls,
     "drift": trend.drift,
     "first-block": trend.first_block,
     "cold-start": trend.cold_start,
