@@ -27,6 +27,13 @@ def t_interval(log_ratios: Sequence[float]) -> Interval | None:
     return _around(float(np.mean(log_ratios)), error, count - 1)
 
 
+def reaching(interval: Interval | None, ratio: float | None) -> Interval | None:
+    """The interval, as far as a ratio by another clock: a reader who times it must find it in."""
+    if interval is None or ratio is None:
+        return interval
+    return Interval(low=min(interval.low, ratio), high=max(interval.high, ratio))
+
+
 def equal_weight_mean(groups: Sequence[Sequence[float]]) -> float:
     """Mean of the groups' means: every task counts once, however many prompts it has."""
     return float(np.mean([np.mean(group) for group in groups]))

@@ -18,6 +18,7 @@ from estimates.intervals import (
     bootstrap_interval,
     equal_weight_mean,
     interval_over_tasks,
+    reaching,
     t_interval,
 )
 from estimates.model import Estimate, Interval, PromptEstimate, Summary
@@ -57,7 +58,8 @@ def summarize(submission: Submission) -> Summary:
 
 def _estimate(scope: Scope) -> Estimate:
     over_prompts = _over_prompts(scope)
-    interval = widened(over_prompts, scope.submission, scope.arm)
+    wall_speedup = _wall_speedup(scope) if scope.complete else None
+    interval = reaching(widened(over_prompts, scope.submission, scope.arm), wall_speedup)
     estimate = Estimate(
         arm=scope.arm.id,
         baseline=scope.arm.baseline or "",
@@ -83,7 +85,7 @@ def _estimate(scope: Scope) -> Estimate:
         _with_alternative(_with_decomposition(estimate, scope), scope),
         speedup=speedup,
         interval=interval,
-        wall_speedup=_wall_speedup(scope),
+        wall_speedup=wall_speedup,
         bootstrap=widened(bootstrap_interval(scope.groups), scope.submission, scope.arm),
         repeatability=repeatability.around(speedup, scope.groups, scope.submission),
         cpu_speedup=by_processor[0] if by_processor else None,

@@ -172,12 +172,13 @@ def _clock_factor(group: Repeats) -> float:
 
 
 def stalls(evidence: Evidence) -> Flag | None:
-    """The ratio with every stall in it lies outside the published interval."""
+    """The ratio with every stall in it lies so far off that the interval had to reach for it."""
     beyond = [
         (each.wall_speedup, each)
         for each in evidence.estimates
         if each.wall_speedup is not None and each.interval is not None
-        if not each.interval.low <= each.wall_speedup <= each.interval.high
+        if each.interval.low < each.interval.high
+        if each.wall_speedup in (each.interval.low, each.interval.high)
     ]
     if not beyond:
         return None
@@ -186,8 +187,8 @@ def stalls(evidence: Evidence) -> Flag | None:
         name="stalls",
         severity="caution",
         message=(
-            f"By the wall clock {worst.arm} is at {say.times(wall)} on {worst.scope}, outside the "
-            f"interval around {say.times(worst.speedup or 1.0)}: some trials stalled."
+            f"By the wall clock {worst.arm} is at {say.times(wall)} on {worst.scope}, by the steady "
+            f"one at {say.times(worst.speedup or 1.0)}: some trials stalled."
         ),
         remedy="Close other programs and measure more blocks (--blocks).",
         arm=only(each.arm for _, each in beyond),
