@@ -109,7 +109,7 @@ def clocks_disagree(evidence: Evidence) -> Flag | None:
         "clocks-disagree",
         evidence,
         message=f"Whole time and median rounds differ by a factor of up to {stalled.value:.1f}",
-        remedy="Rounds stalled. The estimate leaves out single stalls; a quieter machine would agree.",
+        remedy="Rounds stalled. Single stalls are left out; a quieter machine would agree.",
     )
 
 
@@ -187,8 +187,8 @@ def stalls(evidence: Evidence) -> Flag | None:
         name="stalls",
         severity="caution",
         message=(
-            f"By the wall clock {worst.arm} is at {say.times(wall)} on {worst.scope}, by the steady "
-            f"one at {say.times(worst.speedup or 1.0)}: some trials stalled."
+            f"By the wall clock {worst.arm} is at {say.times(wall)} on {worst.scope}, "
+            f"by the steady one at {say.times(worst.speedup or 1.0)}: some trials stalled."
         ),
         remedy="Close other programs and measure more blocks (--blocks).",
         arm=only(each.arm for _, each in beyond),
