@@ -41,6 +41,14 @@ create macro chosen_low(speedup, interval_low, choices) as least(
   )
 );
 
+-- The same for the upper bound of the worst of several.
+create macro chosen_high(speedup, interval_high, choices) as greatest(
+  interval_high,
+  speedup * (interval_high / speedup) ** (
+    select factor from choice_factor where choice_factor.choices = least(choices, 1000)
+  )
+);
+
 create macro chosen_verdict(verdict, speedup, interval_low, interval_high, choices) as if(
   is_firm(verdict),
   verdict_of(chosen_low(speedup, interval_low, choices), interval_high),

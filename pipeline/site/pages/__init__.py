@@ -15,6 +15,7 @@ from pipeline.site.pages import (
     home,
     overviews,
     published,
+    slower,
     submissions,
     what_if,
 )
@@ -35,6 +36,7 @@ def pages(
     yield from advisor.advisor(connection, site)
     yield from feeds.feeds(connection, site)
     yield what_if.what_if(site)
+    yield from slower.slower(connection, site)
     yield published.published(connection, site)
     yield data.data_page(connection, site, files)
     yield format_reference.format_reference(site)
