@@ -42,7 +42,7 @@ def test_measured_rows_are_the_same_without_the_lower_tiers(
     assert found == rows(measured_only, query)
 
 
-def test_an_overall_figure_of_a_foreign_suite_is_over_its_own_prompts(
+def test_an_overall_figure_of_a_foreign_suite_is_over_its_own_tasks(
     everything: duckdb.DuckDBPyConnection,
 ) -> None:
     query = """
@@ -52,7 +52,7 @@ def test_an_overall_figure_of_a_foreign_suite_is_over_its_own_prompts(
           and target_label like '%14B%'
     """
 
-    assert rows(everything, query) == [("own", 1.347)]
+    assert rows(everything, query) == [("own", 1.286)]
 
 
 def test_a_figure_over_own_tasks_is_in_no_cell(everything: duckdb.DuckDBPyConnection) -> None:
