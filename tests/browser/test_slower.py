@@ -6,8 +6,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from schemas.vocabulary import say
 from tests.browser.pages import NARROW, px_too_wide, watched
 
+pytestmark = pytest.mark.browser
 EXAMPLES = Path(__file__).parents[2] / "site_src" / "assets" / "examples"
 PLAIN = (EXAMPLES / "llama-server-b10068-off.log").read_text("utf-8")
 DRAFT = (EXAMPLES / "llama-server-b10068-draft.log").read_text("utf-8")
@@ -60,7 +62,7 @@ def test_typed_numbers_stay_in_the_address_and_come_back(page: Page, base: str) 
     expect(answer).to_contain_text("72 % breaks even")
     assert page.url == f"{base}slower/?plain=40&spec=25&drafted=500&accepted=200&depth=8"
     page.reload()
-    expect(answer).to_contain_text("0.62×")
+    expect(answer).to_contain_text(f"0.62{say.TIMES}")
 
 
 def test_text_that_cannot_be_read_gives_one_line(page: Page) -> None:
@@ -77,5 +79,5 @@ def test_an_example_fills_both_fields_with_its_credit(page: Page) -> None:
 
     expect(page.locator("[data-part=answer]")).to_contain_text("It drafts in few rounds")
     expect(page.locator("[data-part=credit]")).to_contain_text("SmolLM2-135M-Instruct Q4_1")
-    page.get_by_role("button", name="Clear").click()
+    page.locator(".dm-slower").get_by_role("button", name="Clear").click()
     expect(page.locator("[data-part=answer]")).to_contain_text("Paste two runs")
