@@ -75,14 +75,14 @@ def build_command(
     """Build the site from the results and print its folder."""
     from pipeline.site.build import build, site_address  # noqa: PLC0415 - validate must not wait for charts and pages
 
-    if site_address(site_url) is None:
-        typer.echo(NO_ADDRESS, err=True)
     try:
         require_results(results)
         require_writable(output)
         site = build(results=results, output=output, extra=tuple(extra or ()), site_url=site_url)
     except PipelineError as error:
         raise _stopped(error) from error
+    if site_address(site_url) is None:
+        typer.echo(NO_ADDRESS, err=True)
     typer.echo(site)
 
 
