@@ -4,6 +4,8 @@
 import { key, label, page, printed } from "./cells.js";
 import { TIMES, UNKNOWN, csvCell, interval as printedInterval } from "./say.js";
 
+export { csvCell };
+
 const MARKDOWN_ROWS = 200;
 
 const figureColumn = (name) => (cells, row) => printed(cells, name, row) ?? "";

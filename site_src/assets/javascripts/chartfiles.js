@@ -78,10 +78,13 @@ import { UNKNOWN, csvCell } from "./say.js";
 
   // ---- the figures ----------------------------------------------------------------------------
   const table = (figure) => figure.querySelector("details table");
-  const csvOf = (figure) =>
-    [...table(figure).rows]
-      .map((row) => [...row.cells].map((cell) => cell.innerText ?? cell.textContent).map((words) => words.replace(/\s+/g, " ").trim()).map((words) => csvCell(words === UNKNOWN ? "" : words)).join(","))
-      .join("\n") + "\n";
+  const NUMBER = /^-?\d[\d,]*(\.\d+)?$/; // a figure is no formula, whatever its sign
+  const cellOf = ({ textContent }) => {
+    const words = textContent.replace(/\s+/g, " ").trim();
+    if (words === UNKNOWN) return "";
+    return NUMBER.test(words) ? words.replaceAll(",", "") : csvCell(words);
+  };
+  const csvOf = (figure) => `${[...table(figure).rows].map((row) => [...row.cells].map(cellOf).join(",")).join("\n")}\n`;
 
   // ---- the buttons ----------------------------------------------------------------------------
   const address = (figure) => `${location.origin}${location.pathname}${location.search}#${figure.id}`;
@@ -108,7 +111,10 @@ import { UNKNOWN, csvCell } from "./say.js";
 
   const dress = (figure) => {
     if (!figure.id) figure.id = `chart-${slug(title(figure))}`;
-    const bar = el("p", "dm-chart__files", "");
+    const bar = figure.querySelector(".dm-chart__files") ?? el("p", "dm-chart__files", "");
+    const stands = bar.isConnected; // with what works without a script
+    bar.dataset.ready = "";
+    bar.replaceChildren();
     bar.setAttribute("role", "group");
     bar.setAttribute("aria-label", `Take along: ${title(figure)}`);
     for (const [words, make] of Object.entries(WAYS)) {
@@ -126,6 +132,7 @@ import { UNKNOWN, csvCell } from "./say.js";
     link.setAttribute("aria-label", `Link to ${title(figure)}`);
     link.addEventListener("click", () => navigator.clipboard?.writeText(address(figure)).then(() => flash(link, "Link copied"), () => {}));
     bar.append(link);
+    if (stands) return;
     const below = figure.querySelector("figcaption, details");
     if (below?.tagName === "FIGCAPTION") below.after(bar);
     else if (below) below.before(bar);
@@ -134,7 +141,7 @@ import { UNKNOWN, csvCell } from "./say.js";
 
   document$.subscribe(() => {
     for (const figure of document.querySelectorAll("figure.dm-chart:not(.dm-chart--empty)")) {
-      if (!figure.querySelector(".dm-chart__files") && figure.querySelector("svg, img")) dress(figure);
+      if (!figure.querySelector(".dm-chart__files[data-ready]") && figure.querySelector("svg, img")) dress(figure);
     }
   });
 })();
