@@ -14,7 +14,7 @@ from harness.campaign.methods import (
 )
 from harness.campaign.model import ALL_LAYERS, ArmPlan
 from harness.errors import BadInputError
-from harness.models.describe import ModelFile
+from harness.models.model_file import ModelFile
 from schemas import submission
 from schemas.method import METHOD_CLASSES, AnyDraftHead
 from schemas.vocabulary import METHODS

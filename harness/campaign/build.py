@@ -10,7 +10,7 @@ from harness.campaign.methods import MethodRequest, parse
 from harness.campaign.options import Options
 from harness.campaign.plan import most_blocks
 from harness.errors import BadInputError
-from harness.models.describe import ModelFile
+from harness.models.model_file import ModelFile
 from schemas.submission import EmptyDraft, NoSpeculation
 from schemas.vocabulary import DEFAULT_RUNNER, RUNNERS
 

@@ -13,7 +13,8 @@ from harness.campaign.model import Campaign
 from harness.campaign.options import Options
 from harness.errors import BadInputError, UsageError
 from harness.models import compatibility, gguf_header
-from harness.models.describe import ModelFile, ServedModels, describe, look_up
+from harness.models.describe import describe, look_up
+from harness.models.model_file import ModelFile, ServedModels
 from harness.models.presets import DEFAULT_TARGET, presets
 from harness.models.resolve import planned, resolve
 from schemas.submission import DraftModel
@@ -51,12 +52,7 @@ def campaign_from(
         for name in names
     )
     campaign = campaigns.build(
-        options,
-        target=target,
-        drafts=drafts,
-        methods=methods,
-        suite=chosen,
-        controls=controls,
+        options, target=target, drafts=drafts, methods=methods, suite=chosen, controls=controls
     )
     _check_vocabularies(campaign, say=say)
     return campaign

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from harness.models.describe import ModelFile
+from harness.models.model_file import ModelFile
 from schemas.submission import Method, Role, Task
 
 Profile = Literal["default", "quick", "custom"]

@@ -10,11 +10,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-import numpy as np
-
 from estimates.running_order import running_order
 from harness.campaign.model import ArmPlan, Campaign, PlannedTrial
-from harness.models.describe import ModelFile
+from harness.models.model_file import ModelFile
 from schemas.strict import MAX_BYTES
 
 _ALTERNATING = 2
@@ -99,6 +97,8 @@ class Expected:
 
 def memory_bandwidth(clock: Callable[[], float] = time.perf_counter) -> float:
     """Bytes per second, read and written, that one thread copies: the best of three tries."""
+    import numpy as np  # noqa: PLC0415 - slow to import, and only estimates need it
+
     source = np.zeros(_CALIBRATION_BYTES, dtype=np.uint8)
     destination = np.ones_like(source)
     best_s = float("inf")

@@ -13,7 +13,7 @@ from harness.campaign.model import Campaign
 from harness.campaign.options import Options
 from harness.cli import console
 from harness.errors import UsageError, suggestion
-from harness.models.describe import ServedModels
+from harness.models.model_file import ServedModels
 from harness.options import Option
 from harness.runners import OFFERED, RUNNERS, RunnerKind
 from harness.runners.base import Runner

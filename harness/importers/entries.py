@@ -1,4 +1,4 @@
-"""Which JSON values does a file of another tool hold? A wrong one is told with its place."""
+"""Reads JSON values from another tool's files; a wrong one is reported with its place."""
 
 from __future__ import annotations
 

@@ -142,10 +142,10 @@ def _answered(row: Entry) -> Request:
 
 def _finish(row: Entry) -> Literal["length", "stop"] | None:
     choices = row.children("choices") if row.value.get("choices") else []
-    said = choices[0].text("finish_reason") if choices else row.text("stop_type")
-    if said in ("length", "limit"):
+    finish = choices[0].text("finish_reason") if choices else row.text("stop_type")
+    if finish in ("length", "limit"):
         return "length"
-    return "stop" if said in ("stop", "eos", "word") else None
+    return "stop" if finish in ("stop", "eos", "word") else None
 
 
 def _records(arm: str, requests: Sequence[Request]) -> Iterator[Record]:
@@ -171,17 +171,17 @@ def _records(arm: str, requests: Sequence[Request]) -> Iterator[Record]:
 
 def _require_same_number(found: Sequence[tuple[str, Given, Sequence[Request]]]) -> None:
     """Requests are paired by position, so every file must hold the same ones."""
-    _, first, wanted = found[0]
+    _, first, expected = found[0]
     for _, file, requests in found[1:]:
         lengths = [
-            (a.prompt_tokens, b.prompt_tokens) for a, b in zip(wanted, requests, strict=False)
+            (a.prompt_tokens, b.prompt_tokens) for a, b in zip(expected, requests, strict=False)
         ]
         differ = any(a != b for a, b in lengths if a is not None and b is not None)
-        if len(requests) != len(wanted) or differ:
+        if len(requests) != len(expected) or differ:
             message = (
-                f"{file.name}: {len(requests)} requests, {first.name} has {len(wanted)}, or their "
-                "prompts have other lengths; send each server the same prompts in the same order, "
-                "without the prompt cache, and give those lines only"
+                f"{file.name}: {len(requests)} requests, {first.name} has {len(expected)}, or "
+                "their prompts have other lengths; send each server the same prompts in the same "
+                "order, without the prompt cache, and give those lines only"
             )
             raise BadInputError(message)
 

@@ -127,7 +127,7 @@ def _detailed(arm: str, entry: Entry) -> Iterator[_Row]:
     timing, tokens = entry.child("timing"), entry.child("tokens")
     quality, spec = entry.child("quality"), entry.child("speculative")
     if timing is None or tokens is None or quality is None:
-        entry.refuse("timing", "times, beside tokens and quality")
+        entry.refuse("timing", "timing, next to tokens and quality")
     seconds, prompt_s = timing.number("decode_s"), timing.number("prompt_s")
     record = Record(
         arm=arm,

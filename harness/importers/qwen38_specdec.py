@@ -184,7 +184,7 @@ def _reference(row: Entry) -> tuple[tuple[int | None, str | None], str] | None:
 def _facts(top: Entry) -> dict[str, str]:
     env, design = top.child("env"), top.child("design")
     if env is None or design is None:
-        top.refuse("env", "what it was measured on, beside a design")
+        top.refuse("env", "what it was measured on, and a design")
     facts = {"engine": "llama.cpp"} | _gpu(env.text("gpu") or "")
     if any("decode_energy_j" in row.value for row in top.children("records")):
         facts["energy_method"] = "nvml"

@@ -4,9 +4,10 @@ from typing import Any, Literal, cast, get_args, get_type_hints
 
 from harness.errors import BadInputError, suggestion
 from harness.importers.facts import Facts
-from harness.importers.translate import active_size_in, id_of, size_in, vendor_of
+from harness.importers.translate import id_of, vendor_of
 from harness.importers.trials import RateCounts
 from schemas import submission
+from schemas.weights import active_size_in, size_in
 
 
 def machine(facts: Facts) -> submission.Machine:
@@ -29,7 +30,7 @@ def machine(facts: Facts) -> submission.Machine:
 
 
 def engine(facts: Facts) -> submission.Engine:
-    """The engine; it was reached by another tool."""
+    """The engine; another tool measured it."""
     facts.need("backend")
     return submission.Engine(
         runner="imported",
@@ -89,7 +90,7 @@ def placement(facts: Facts) -> submission.Placement | None:
 
 
 def _gpus(named: str, facts: Facts) -> tuple[submission.Gpu, ...]:
-    """One for each name between commas, with the same driver; memory and names as told."""
+    """One for each name between commas, with the same driver; memory and names as given."""
     return tuple(
         submission.Gpu(
             name=name,

@@ -193,10 +193,10 @@ def _drafts(lengths: list[int], rounds: int | None) -> tuple[int, ...] | None:
 
 def _finish(body: Entry) -> Literal["length", "stop"] | None:
     choices = body.children("choices") if body.value.get("choices") else []
-    said = choices[0].text("finish_reason") if choices else None
-    if said == "length":
+    finish = choices[0].text("finish_reason") if choices else None
+    if finish == "length":
         return "length"
-    return "stop" if said == "stop" else None
+    return "stop" if finish == "stop" else None
 
 
 def _require_same_prompts(records: Sequence[Record]) -> None:

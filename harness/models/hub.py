@@ -29,6 +29,10 @@ class NotFoundError(Exception):
     """A repository that the hub does not have."""
 
 
+class NoRangesError(Exception):
+    """A hub, or a proxy before it, that sends whole files only."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HubFile:
     """A file of a repository. Size and digest are known for large files, which all weights are."""
@@ -61,6 +65,10 @@ class Client(Protocol):
         """The files that were downloaded earlier, by name."""
         ...
 
+    def read(self, repository: str, commit: str, name: str, part: range) -> bytes:
+        """Bytes of a file; fewer at its end. Raises `OSError` or `NoRangesError`."""
+        ...
+
 
 def default_client() -> Client:
     """The hub's own client, which takes a while to import."""
@@ -86,6 +94,41 @@ def fetch(reference: str, *, client: Client, say: Callable[[str], None]) -> Weig
         paths = [_fetched(client, repository, listing, file) for file in chosen]
         path = paths[0]
     return Weights(path=path, repository=repository)
+
+
+def readers(reference: str, *, client: Client) -> dict[str, Callable[[int, int], bytes]]:
+    """For each file behind `owner/repo:quant` its name, and what reads a part of it by range.
+
+    Raises `BadInputError` or `MachineError`; so does reading.
+    """
+    match = REFERENCE.fullmatch(reference)
+    if match is None:
+        message = f"{reference!r} has the wrong form; write owner/repo:quant"
+        raise BadInputError(message)
+    repository = match["repository"]
+    listing = _listed(client, repository)
+    names = choose([file.name for file in listing.files], repository, match["quantisation"])
+    return {name: _range_reader(client, repository, listing.commit, name) for name in names}
+
+
+def _range_reader(
+    client: Client, repository: str, commit: str, name: str
+) -> Callable[[int, int], bytes]:
+    def read(start: int, length: int) -> bytes:
+        try:
+            return client.read(repository, commit, name, range(start, start + length))
+        except NoRangesError as error:
+            message = (
+                f"the hub sends {name} only as a whole, so its header cannot be read alone; "
+                f"fetch it with `python -m harness models get {repository}:QUANT`, or name a file"
+            )
+            raise MachineError(message) from error
+        except OSError as error:
+            reason = str(error).strip().partition("\n")[0] or type(error).__name__
+            message = f"the header of {name} could not be read ({reason}); try again"
+            raise MachineError(message) from error
+
+    return read
 
 
 def cached(repository: str, quantisation: str, *, client: Client | None = None) -> Path | None:

@@ -25,14 +25,15 @@ from huggingface_hub.errors import (  # type: ignore[attr-defined]
 
 # Not documented, but the only download that continues a partial file; hence the bound below 3.
 from huggingface_hub.file_download import http_get
-from huggingface_hub.utils import build_hf_headers  # type: ignore[attr-defined]
+from huggingface_hub.utils import build_hf_headers, get_session  # type: ignore[attr-defined]
 
 from harness import files
 from harness.errors import MachineError
 from harness.files import sync_directory, sync_file
 from harness.models.embedded import sha256_of
-from harness.models.hub import GatedError, HubFile, Listing, NotFoundError
+from harness.models.hub import GatedError, HubFile, Listing, NoRangesError, NotFoundError
 
+_PARTIAL_CONTENT, _RANGE_BEYOND_END = 206, 416
 _UNFINISHED = ".draftmap-part"
 _DAMAGED = ".damaged"
 # The hub serves larger files to its own command only; `http_get` refuses them.
@@ -84,6 +85,22 @@ class HuggingFace:
             # Where links cannot be made it was copied, and the blob would take the space twice.
             self._blob(repository, file.sha256).unlink(missing_ok=True)
         return path
+
+    def read(self, repository: str, commit: str, name: str, part: range) -> bytes:
+        """Bytes of a file without the rest of it. Raises `NoRangesError` where that cannot be."""
+        url = hf_hub_url(repository, name, revision=commit, endpoint=self.endpoint)
+        wanted = {"Range": f"bytes={part.start}-{part.stop - 1}"}
+        with (
+            _translated_errors(),
+            get_session().stream("GET", url, headers={**build_hf_headers(), **wanted}) as answer,
+        ):
+            if answer.status_code == _RANGE_BEYOND_END:
+                return b""
+            answer.raise_for_status()
+            if answer.status_code != _PARTIAL_CONTENT:
+                raise NoRangesError
+            found: bytes = answer.read()
+            return found[: len(part)]
 
     def cached(self, repository: str) -> Mapping[str, Path]:
         """The files in the hub's cache; of a file in several versions the latest."""

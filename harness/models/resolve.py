@@ -6,9 +6,10 @@ from pathlib import Path
 from harness import files
 from harness.errors import BadInputError, MachineError, suggestion
 from harness.models import embedded, hub
-from harness.models.describe import ModelFile, Weights
+from harness.models.describe import Weights
 from harness.models.embedded import derive
 from harness.models.hub import Client
+from harness.models.model_file import ModelFile
 from harness.models.presets import DEFAULT_DRAFT, Preset, presets
 from schemas.codec import slug
 from schemas.submission import Model

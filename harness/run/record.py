@@ -39,6 +39,7 @@ def trial_of(
         order=order,
         outcome="ok",
         prompt_ms=_known_ms(generation.prompt_ms),
+        draft_prompt_ms=_known_ms(generation.draft_prompt_ms),
         ttft_ms=_known_ms(generation.ttft_ms),
         output_tokens=generation.output_tokens,
         decode_ms=_ms(generation.decode_ms),

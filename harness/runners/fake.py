@@ -25,7 +25,8 @@ class FakeRig:
     """The truth about a fake rig.
 
     A round that feeds w tokens costs `step_ms + (w - 1) * extra_width_ms` and `draft_token_ms` per
-    drafted token. Every drafted token is accepted with the probability of its prompt or else of
+    drafted token; a draft model takes `draft_prompt_ms` for the prompt. Every drafted token is
+    accepted with the probability of its prompt or else of
     its task, up to the first rejection; an arm repeats a prompt with the same rejections, as
     greedy decoding does. `slowdown(order)` multiplies all times of the trial that runs as number
     `order`, `slowdown_at(clock_ms)` those of a round that begins at that time, `disturbance(rng)`
@@ -38,6 +39,7 @@ class FakeRig:
     step_ms: float = 20.0
     extra_width_ms: float = 2.0
     draft_token_ms: float = 2.0
+    draft_prompt_ms: float = 20.0
     acceptance: dict[str, float] = field(default_factory=dict)
     default_acceptance: float = 0.6
     noise: float = 0.01
@@ -158,7 +160,11 @@ class FakeSession:
         acceptance = self._acceptance(prompt)
         chance = random.Random(f"{arm.id} {prompt}")  # noqa: S311 - fake data
         prompt_ms = _PROMPT_MS * self._factor(factor)
-        self.clock_ms += prompt_ms
+        draft_prompt_ms = None
+        if isinstance(arm.method, submission.DraftModel):
+            draft_prompt_ms = self._rig.draft_prompt_ms * self._factor(factor)
+        waited_ms = prompt_ms + (draft_prompt_ms or 0.0)
+        self.clock_ms += waited_ms
         rounds: list[base.Round] = []
         produced = 1
         while produced < limit:
@@ -175,7 +181,9 @@ class FakeSession:
             prompt_tokens=_PROMPT_TOKENS,
             prompt_sha256=hashlib.sha256(prompt.encode()).hexdigest()[:16],
             prompt_ms=prompt_ms,
-            wall_ms=decode_ms + prompt_ms,
+            draft_prompt_ms=draft_prompt_ms,
+            ttft_ms=waited_ms,
+            wall_ms=decode_ms + waited_ms,
             rounds=tuple(rounds),
             finish="length",
             energy_j=None if power_w is None else power_w * decode_ms / 1000,

@@ -51,7 +51,7 @@ def _structure(schema: Schema, defs: Schema) -> Structure:
 
 
 def _resolved(schema: Schema, defs: Schema) -> Schema:
-    """The schema with its reference followed; keys beside `$ref` win."""
+    """The schema with its reference followed; keys next to `$ref` win."""
     if "$ref" not in schema:
         return schema
     target: Schema = {"$defs": defs}
@@ -147,26 +147,16 @@ def load(
     `sources` is the table of sources as JSON.
     """
     connection = duckdb.connect(":memory:", config={"threads": 1})
-    submissions = [
-        {
-            "submission": entry.id,
-            "file": entry.file,
-            "preview": entry.preview,
-            "document": entry.text,
-            "identity": orjson.dumps(identify(entry.submission)).decode(),
-            "summary": orjson.dumps(entry.summary).decode(),
-        }
-        for entry in entries
-    ]
     texts = [{"file": entry.file, "document": entry.text} for entry in published]
     endings = [{"file": entry.file, "document": entry.text} for entry in lifecycle]
-    connection.register(
-        "incoming_submission", pa.Table.from_pylist(submissions, INCOMING_SUBMISSION)
-    )
-    connection.register("incoming_published", pa.Table.from_pylist(texts, INCOMING_PUBLISHED))
-    connection.register("incoming_lifecycle", pa.Table.from_pylist(endings, INCOMING_LIFECYCLE))
-    noted = [] if sources is None else [{"document": sources}]
-    connection.register("incoming_sources", pa.Table.from_pylist(noted, INCOMING_SOURCES))
+    incoming = {
+        "submission": (list(map(_submission_row, entries)), INCOMING_SUBMISSION),
+        "published": (texts, INCOMING_PUBLISHED),
+        "lifecycle": (endings, INCOMING_LIFECYCLE),
+        "sources": ([] if sources is None else [{"document": sources}], INCOMING_SOURCES),
+    }
+    for name, (rows, shape) in incoming.items():
+        connection.register(f"incoming_{name}", pa.Table.from_pylist(rows, shape))
     _run(
         connection,
         "submission_document",
@@ -177,10 +167,21 @@ def load(
     _run(connection, "published_document", document=_structure_load(validator.PUBLISHED_SCHEMA))
     _run(connection, "lifecycle_document", document=_structure_load(validator.LIFECYCLE_SCHEMA))
     _run(connection, "sources_document", document=_structure_load(validator.SOURCES_SCHEMA))
-    for name in ("submission", "published", "lifecycle", "sources"):
+    for name in incoming:
         connection.unregister(f"incoming_{name}")
     _run(connection, "closed")
     return connection
+
+
+def _submission_row(entry: Entry) -> dict[str, object]:
+    return {
+        "submission": entry.id,
+        "file": entry.file,
+        "preview": entry.preview,
+        "document": entry.text,
+        "identity": orjson.dumps(identify(entry.submission)).decode(),
+        "summary": orjson.dumps(entry.summary).decode(),
+    }
 
 
 def _run(connection: duckdb.DuckDBPyConnection, name: str, **parameters: str) -> None:

@@ -60,8 +60,8 @@ def positions(own: Understanding, collection: Iterable[Understanding]) -> tuple[
 def _position(
     arm: ArmResult, own: Understanding, others: Iterable[Understanding]
 ) -> Position | None:
-    said = overall(arm)
-    if said is None or said.speedup is None:
+    whole = overall(arm)
+    if whole is None or whole.speedup is None:
         return None
     nearness: dict[Literal["device", "size-class"], Callable[[Understanding], bool]] = {
         "device": lambda other: (other.device, other.backend) == (own.device, own.backend),
@@ -78,7 +78,7 @@ def _position(
                 arm=arm.arm,
                 near=near,
                 results=len(speedups),
-                slower=sum(1 for speedup in speedups if speedup < said.speedup),
+                slower=sum(1 for speedup in speedups if speedup < whole.speedup),
                 median_speedup=median(speedups),
             )
     return None
@@ -86,12 +86,12 @@ def _position(
 
 def _fastest(other: Understanding, method: str) -> float | None:
     figures = [
-        said.speedup
+        whole.speedup
         for arm in other.arms
         if arm.role == "speculation"
         and arm.method == method
-        and (said := overall(arm)) is not None
-        and said.speedup is not None
+        and (whole := overall(arm)) is not None
+        and whole.speedup is not None
     ]
     return max(figures, default=None)
 

@@ -7,6 +7,7 @@ stops the build.
 
 import base64
 import hashlib
+import json
 import os
 import re
 import shutil
@@ -107,6 +108,10 @@ def digest(script: str) -> str:
 ROOT = Path(__file__).resolve().parents[2]
 PROSE = ROOT / "site_src"
 CONFIG = ROOT / "mkdocs.yml"
+INDEX = "search/search_index.json"
+INDEXED_LETTERS = 200  # of a section: the index is loaded whole by whoever searches
+ONE_LINE = re.compile(r"(devices|models)/[^/#]+/")
+UNLISTED = re.compile(r"submissions/[^/#]+/")
 LAST_LINES = 20
 NO_MOMENT = datetime(1980, 1, 1, tzinfo=UTC)  # archives know no earlier one
 
@@ -146,8 +151,30 @@ def build(
     for part in (proofs_page(site, PROSE / "design" / "data"), *shown):
         _write(docs, part)
     _run_mkdocs(docs, output, site, newest_moment(connection))
+    shorten_index(output / INDEX)
     write_policy(output)
     return output
+
+
+def shorten_index(path: Path) -> None:
+    """Keep of the search's index what leads to a page: its name, and how each section begins.
+
+    A device or a model is one entry without its tables; a submission is found through its device.
+    """
+    index = json.loads(path.read_text("utf-8"))
+    index["docs"] = [
+        {**entry, "text": beginning(entry["text"])}
+        for entry in index["docs"]
+        if not UNLISTED.match(entry["location"])
+        and (not ONE_LINE.match(entry["location"]) or ONE_LINE.fullmatch(entry["location"]))
+    ]
+    path.write_text(json.dumps(index, ensure_ascii=False, separators=(",", ":")), "utf-8")
+
+
+def beginning(text: str) -> str:
+    """The first words of a text that the theme's search shows; its marks are dropped."""
+    words = " ".join(re.sub(r"<[^>]*>", " ", text).split())
+    return words if len(words) <= INDEXED_LETTERS else words[:INDEXED_LETTERS].rpartition(" ")[0]
 
 
 def newest_moment(connection: duckdb.DuckDBPyConnection) -> datetime:

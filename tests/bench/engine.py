@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from harness.campaign.model import Campaign
-    from harness.models.describe import ModelFile
+    from harness.models.model_file import ModelFile
 
 
 DATA = Path("site_src/design/data/engine.json")

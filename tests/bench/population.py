@@ -12,7 +12,7 @@ from pathlib import Path
 from statistics import fmean
 
 from harness.campaign.model import ArmPlan, Campaign, RunSettings, Suite, SuitePrompt
-from harness.models.describe import ModelFile
+from harness.models.model_file import ModelFile
 from harness.runners.base import Failure, Request
 from harness.runners.fake import FakeRig, FakeSession
 from schemas.submission import DraftModel, Model, NoSpeculation

@@ -9,7 +9,7 @@ from xml.etree import ElementTree as ET
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.pages import WIDE, comes_to, watched
+from tests.browser.pages import WIDE, comes_to, stir, watched
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -89,7 +89,10 @@ def test_the_picture_of_a_chart_is_painted_before_the_library_is_there(
     assert page.evaluate(PAINT) > 0
     expect(page.locator("figure img:visible")).to_have_count(1)
     expect(page.locator("figure[data-state]")).to_have_count(0)
-    assert len(held) == 1
+    assert held == []
+    stir(page)
+    while not held:
+        page.wait_for_timeout(10)
     held[0].continue_()
     expect(page.locator(ALIVE).first).to_be_visible()
 
@@ -102,9 +105,11 @@ def test_charts_come_alive_after_ten_page_changes_and_after_going_back(
         way = WAYS[(number + 1) % len(WAYS)]
         page.locator(".md-sidebar--primary").get_by_role("link", name=way, exact=True).click()
         expect(page.locator("h1")).to_contain_text(way.split()[0])
+        stir(page)
         expect(page.locator(ALIVE).first).to_be_visible()
     page.go_back()
     expect(page.locator("h1")).to_contain_text(WAYS[-1].split()[0])
+    stir(page)
     expect(page.locator(ALIVE).first).to_be_visible()
 
     assert complaints == []
@@ -117,6 +122,7 @@ def test_a_chart_that_left_the_page_is_ended_even_while_it_was_being_drawn(
     page.add_init_script(COUNT)
     page.route("**/backends.json", lambda route: held.append(route))  # noqa: PLW0108 - it is marked
     page.goto(base + "tasks/")
+    stir(page)
     expect(page.locator(ALIVE).first).to_be_visible()
     page.evaluate(CHANGE, f"{base}methods/")
     expect(page.locator(ALIVE).first).to_be_visible()
@@ -140,12 +146,13 @@ def test_a_chart_that_left_the_page_is_ended_even_while_it_was_being_drawn(
 @pytest.mark.parametrize("way", ["tasks/", "break-even/", "verification/", "published/", ""])
 def test_a_chart_can_be_taken_along(page: Page, base: str, way: str) -> None:
     page.goto(base + way)
-    figure = page.locator("figure.dm-chart:has(.dm-chart__files)").first
+    stir(page)
+    figure = page.locator("figure.dm-chart:has(.dm-chart__files[data-ready])").first
     figure.scroll_into_view_if_needed()
     saved = {}
     for kind in ("PNG", "SVG", "CSV"):
         with page.expect_download() as found:
-            figure.get_by_role("button", name=kind).click()
+            figure.locator(".dm-chart__files").get_by_text(kind, exact=True).click()
         saved[kind] = found.value.path().read_bytes()
 
     assert saved["PNG"].startswith(b"\x89PNG")
@@ -161,7 +168,8 @@ def test_a_chart_can_be_taken_along(page: Page, base: str, way: str) -> None:
 def test_every_chart_has_its_four_buttons(page: Page, base: str) -> None:
     for way in WAYS_TO_CHARTS:
         page.goto(base + way)
-        page.locator(".dm-chart__files").first.wait_for()
+        stir(page)
+        page.locator(".dm-chart__files[data-ready]").first.wait_for()
         words = page.evaluate(
             "[...document.querySelectorAll('figure[data-spec]')].map((figure) =>"
             " [...figure.querySelectorAll('.dm-chart__files > *')].map((each) => each.textContent))"
@@ -173,6 +181,7 @@ def test_every_chart_has_its_four_buttons(page: Page, base: str) -> None:
 @pytest.mark.parametrize("way", ["tasks/", "methods/", "backends/", "break-even/", "builds/"])
 def test_a_live_chart_names_no_field(page: Page, base: str, way: str) -> None:
     page.goto(base + way)
+    stir(page)
     expect(page.locator(ALIVE).first).to_be_visible()
     names = page.evaluate(
         "[...document.querySelectorAll('figure [aria-label]')].map((e) => e.ariaLabel)"

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness.campaign.model import ArmPlan, Campaign, RunSettings, Suite, SuitePrompt
-from harness.models.describe import ModelFile
+from harness.models.model_file import ModelFile
 from harness.run.execute import RunContext, measure
 from harness.runners.fake import FakeRig, FakeRunner
 from schemas.submission import (

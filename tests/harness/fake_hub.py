@@ -31,6 +31,7 @@ class FakeHub:
     failing: bool = False
     refused_with: str | None = None
     damaged: bool = False
+    without_ranges: bool = False
     asked: list[tuple[str, str, str | None]] = field(default_factory=list)
 
     @property
@@ -110,13 +111,16 @@ class _Handler(BaseHTTPRequestHandler):
         }
         if hub.damaged:
             content = content[:-1] + b"?"
-        start = int((self.headers["Range"] or "bytes=0-").removeprefix("bytes=").removesuffix("-"))
-        if start:
-            headers["Content-Range"] = f"bytes {start}-{len(content) - 1}/{len(content)}"
+        wanted = None if hub.without_ranges else self.headers["Range"]
+        first, _, last = (wanted or "bytes=0-").removeprefix("bytes=").partition("-")
+        start, end = int(first), min(int(last or len(content)) + 1, len(content))
+        partial = bool(start or last)
+        if partial:
+            headers["Content-Range"] = f"bytes {start}-{end - 1}/{len(content)}"
         cut, hub.cut_after = (hub.cut_after, None) if body else (None, hub.cut_after)
         if cut is not None:
             hub.failing = True  # the hub is away until the test brings it back
-        self._send(206 if start else 200, headers, content[start:], body=body, cut_after=cut)
+        self._send(206 if partial else 200, headers, content[start:end], body=body, cut_after=cut)
 
     def _send(
         self,

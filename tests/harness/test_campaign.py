@@ -13,7 +13,7 @@ from harness.campaign.model import Campaign, Stopping
 from harness.campaign.options import Options
 from harness.campaign.plan import expected, memory_bandwidth
 from harness.errors import BadInputError
-from harness.models.describe import ModelFile
+from harness.models.model_file import ModelFile
 from schemas.submission import DraftModel, Model, PromptLookup
 from tests.harness.ggufs import TOKENS, write_gguf
 

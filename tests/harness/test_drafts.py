@@ -12,7 +12,7 @@ from harness.campaign.methods import DraftHeadRequest, DraftModelRequest, parse
 from harness.campaign.model import Campaign
 from harness.campaign.options import Options
 from harness.errors import BadInputError
-from harness.models.describe import ModelFile
+from harness.models.model_file import ModelFile
 from schemas.method import Eagle3
 from schemas.submission import DraftHead, DraftModel, Model
 from tests.harness.ggufs import TOKENS, write_gguf

@@ -9,8 +9,8 @@ from estimates.summary import summarize
 from harness.errors import BadInputError
 from harness.importers import IMPORTERS
 from harness.importers.model import Given, arm_and_path, digest, given
-from harness.importers.translate import active_size_in, size_in
 from schemas.submission import DraftModel
+from schemas.weights import active_size_in, size_in
 from tests.harness.imports import ALL, SAMPLES, changed, imported, one, run
 
 

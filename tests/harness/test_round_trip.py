@@ -14,7 +14,7 @@ from harness.campaign import build as campaigns
 from harness.campaign.methods import DraftModelRequest
 from harness.campaign.model import Suite, SuitePrompt
 from harness.campaign.options import Options
-from harness.models.describe import ModelFile
+from harness.models.model_file import ModelFile
 from harness.run import result_file
 from harness.run.execute import RunContext, measure
 from harness.runners.fake import FakeRig, FakeRunner, FakeSession

@@ -71,8 +71,10 @@ class Drafting:
                 )
             case submission.DraftModel():
                 context = self._loaded[method.draft][1]
-                self._states.bring(context, prompt)
-                return ModelDrafter(context, prompt, n_max=method.n_max)
+                prompted = self._states.bring(context, prompt)
+                return ModelDrafter(
+                    context, prompt, n_max=method.n_max, prompt_ms=prompted.prompt_ms
+                )
             case submission.Oracle():
                 return OracleDrafter(
                     reference, n_max=method.n_max, acceptance=method.acceptance, seed=self._seed
@@ -217,8 +219,16 @@ class OracleDrafter:
 class ModelDrafter:
     """A small model proposes one token after the other and keeps its state for accepted ones."""
 
-    def __init__(self, context: Context, prompt: Sequence[int], *, n_max: int) -> None:
-        """Draft with a context that holds exactly the prompt."""
+    def __init__(
+        self,
+        context: Context,
+        prompt: Sequence[int],
+        *,
+        n_max: int,
+        prompt_ms: float | None = None,
+    ) -> None:
+        """Draft with a context that holds exactly the prompt; reading it took `prompt_ms`."""
+        self.prompt_ms = prompt_ms
         self._context = context
         self._n_max = n_max
         self._fed = list(prompt)

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.errors import BadInputError, MachineError
-from harness.models.describe import ModelFile, Weights, describe, family_of
+from harness.models.describe import Weights, describe, family_of
 from harness.models.folder import cached_folder, describe_folder, is_model_folder
+from harness.models.model_file import ModelFile
 from harness.runners.base import Failure
 from harness.runners.http.client import Address
 from harness.runners.openai.connection import Limits, connect

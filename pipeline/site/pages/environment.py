@@ -3,10 +3,12 @@
 Text that a contributor wrote enters a page only here, and only inside raw HTML blocks.
 """
 
+import csv
 import hashlib
+import io
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import datetime
 from functools import cache
 
@@ -14,6 +16,7 @@ import duckdb
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from pipeline.data.export import guarded
 from pipeline.site import charts
 from pipeline.site.advice import LEVELS
 from pipeline.site.pages import commands, model
@@ -33,6 +36,15 @@ from schemas.vocabulary import (
 
 MIB_PER_GIB = 1024
 CHARTS = "assets/charts"
+# Tables that become cards on narrow screens; those with a look of their own are left alone.
+TABLE = re.compile(
+    r'<table class="dm-table(?! dm-(?:explore|compare|published))[^>]*>.*?</table>', re.DOTALL
+)
+HEADING = re.compile(r'<th scope="col"[^>]*>(.*?)</th>', re.DOTALL)
+LINE = re.compile(r"<tr[^>]*>.*?</tr>", re.DOTALL)
+CELL = re.compile(r"<t[hd]\b[^>]*")
+TABLE_ROWS = 100  # of a chart's figures; the files have all of them
+MANY_COLUMNS = 4  # from here on a phone has no room for a table
 
 
 def render(
@@ -47,7 +59,32 @@ def render(
             site=site, url=lambda address: model.relative(here, address), figures=figures, **values
         )
     )
-    return Page(path=path, text=text, figures=figures)
+    return Page(path=path, text=with_cards(text), figures=figures)
+
+
+def with_cards(text: str) -> str:
+    """A page whose tables can be shown as cards: every cell names the heading of its column."""
+    return TABLE.sub(lambda found: _card_table(found[0]), text)
+
+
+def _card_table(table: str) -> str:
+    head, start, body = table.partition("<tbody>")
+    headings = [re.sub(r"<[^>]*>", "", each).strip() for each in HEADING.findall(head)]
+    if len(headings) < MANY_COLUMNS:
+        return table
+    lines = LINE.sub(lambda line: _card(line[0], headings), body)
+    return head.replace("<table ", "<table data-cards ", 1) + start + lines
+
+
+def _card(line: str, headings: list[str]) -> str:
+    columns = iter(headings)
+
+    def labelled(cell: re.Match[str]) -> str:
+        heading = next(columns, "")
+        known = "data-label=" in cell[0] or cell[0].startswith("<th")
+        return cell[0] if known else f'{cell[0]} data-label="{heading}"'
+
+    return CELL.sub(labelled, line)
 
 
 def figure(connection: duckdb.DuckDBPyConnection, name: str, **parameters: str) -> Figure:
@@ -57,7 +94,7 @@ def figure(connection: duckdb.DuckDBPyConnection, name: str, **parameters: str) 
 
 
 def chart_files(figures: tuple[Figure, ...]) -> Iterator[Asset]:
-    """The specification and the two pictures of every chart that has something to show."""
+    """The specification, two pictures and the figures of every chart that has something to show."""
     for each in figures:
         if each.chart.empty:
             continue
@@ -65,6 +102,17 @@ def chart_files(figures: tuple[Figure, ...]) -> Iterator[Asset]:
         yield Asset(path=f"{CHARTS}/{each.key}.json", data=spec.encode())
         yield Asset(path=f"{CHARTS}/{each.key}.light.svg", data=each.chart.svg.encode())
         yield Asset(path=f"{CHARTS}/{each.key}.dark.svg", data=each.chart.svg_dark.encode())
+        yield Asset(path=f"{CHARTS}/{each.key}.csv", data=figures_as_csv(each.chart.table))
+
+
+def figures_as_csv(table: charts.Table) -> bytes:
+    """The figures of a chart under their headings; text is no formula for a spreadsheet."""
+    stream = io.StringIO(newline="")
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(table.columns)
+    for row in table.rows:
+        writer.writerow([guarded(value) if isinstance(value, str) else value for value in row])
+    return stream.getvalue().encode()
 
 
 @cache
@@ -78,7 +126,25 @@ def environment() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    built.filters |= {
+    built.filters |= _filters()
+    built.globals |= {
+        "helps_above": HELPS_ABOVE,
+        "hurts_below": HURTS_BELOW,
+        "interval": say.interval,
+        "verdicts": VERDICTS,
+        "own_tasks": OWN_TASKS,
+        "commands": commands,
+        "fixed_tasks": FIXED_TASKS,
+        "levels_of": LEVELS,
+        "table_rows": TABLE_ROWS,
+        "vocabulary_path": vocabulary_file().path,
+    }
+    return built
+
+
+def _filters() -> dict[str, Callable[..., object]]:
+    """What templates print values with."""
+    return {
         "ratio": say.times,
         "number": say.number,
         "percent": say.percent,
@@ -98,18 +164,6 @@ def environment() -> Environment:
         "file_address": model.file_path,
         "whisker": whisker,
     }
-    built.globals |= {
-        "helps_above": HELPS_ABOVE,
-        "hurts_below": HURTS_BELOW,
-        "interval": say.interval,
-        "verdicts": VERDICTS,
-        "own_tasks": OWN_TASKS,
-        "commands": commands,
-        "fixed_tasks": FIXED_TASKS,
-        "levels_of": LEVELS,
-        "vocabulary_path": vocabulary_file().path,
-    }
-    return built
 
 
 @cache

@@ -2,10 +2,12 @@
 
 from collections import Counter
 from collections.abc import Iterator
+from typing import Any
 
 import duckdb
 
-from pipeline.site.pages.environment import environment, render, task
+from pipeline.site.pages import machine
+from pipeline.site.pages.environment import environment, render, task, with_cards
 from pipeline.site.pages.map import (
     NARROW,
     WIDE,
@@ -19,9 +21,11 @@ from pipeline.site.pages.map import (
 )
 from pipeline.site.pages.model import Asset, Page, Site, relative
 from pipeline.site.rows import Row, read
-from schemas.vocabulary import say
+from schemas.vocabulary import TASKS, say
 
 NEWEST = 8
+# What the form "My machine" needs.
+MACHINE: dict[str, Any] = {"machine_path": machine.PATH, "machine_tasks": tuple(TASKS)}
 MAP = "Map of the best known speedup by device and model size"
 
 
@@ -29,7 +33,7 @@ def home(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Page | A
     """The home page and one file per choice of task and method."""
     headline = headline_of(connection)
     if not headline.cells:
-        yield render("home.md.jinja", path="index.md", site=site, headline=headline)
+        yield render("home.md.jinja", path="index.md", site=site, headline=headline, **MACHINE)
         return
     listed = map_choices(connection)
     first = opening(listed)
@@ -49,7 +53,7 @@ def home(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Page | A
         drawings=drawings(first),
         caption=caption(first),
         newest=newest[:NEWEST],
-        example=newest[0].device_label,
+        **MACHINE,
     )
     for choice in listed:
         yield _choice_file(choice)
@@ -110,4 +114,4 @@ def _choice_file(choice: Choice) -> Asset:
             url=lambda address: relative("", address),
         )
     )
-    return Asset(path=f"assets/map/{choice.key}.html", data=text.encode())
+    return Asset(path=f"assets/map/{choice.key}.html", data=with_cards(text).encode())

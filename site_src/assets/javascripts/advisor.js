@@ -1,6 +1,7 @@
 // The advisor's form: what speedup to expect of a visitor's choices, and why.
 "use strict";
 
+import { answerTo, draw, load } from "./answer.js";
 import { answers, judged, key } from "./arithmetic.js";
 import { UNKNOWN, count, interval, number, percent, times } from "./say.js";
 
@@ -106,10 +107,22 @@ import { UNKNOWN, count, interval, number, percent, times } from "./say.js";
     return box;
   };
 
+  // Too little is known to predict from: the nearest figures, what fits and the line that measures it.
+  const without = async (known, question, page) => {
+    const turn = ++page.turn;
+    const data = await load(page.place);
+    const device = known.devices.find((each) => each.id === question.device);
+    const card = device?.label ?? (question.memory ? `${question.memory} GB` : "");
+    const model = question.model?.label ?? data.sizes[question.size]?.id ?? "";
+    const answer = await answerTo(data, { card, model, task: question.task });
+    if (turn === page.turn) page.out.replaceChildren(el("p", "dm-advice__none", el("strong", "", "No prediction. "), "Nobody has measured this size of model through this backend together with this task and method. What is known:"), draw(data, answer));
+  };
+
   const show = (known, question, page) => {
     const found = answers(known, question);
+    page.turn++;
     if (!found.length) {
-      page.out.replaceChildren(el("p", "dm-advice__none", el("strong", "", "Not measured. "), "Nobody has measured this size of model through this backend together with this task and method. Nothing is near enough to predict from."));
+      without(known, question, page);
       return;
     }
     page.out.replaceChildren(headline(known, question, found[0], page), ...(found.length > 1 ? [table(found, page)] : []));
@@ -155,7 +168,7 @@ import { UNKNOWN, count, interval, number, percent, times } from "./say.js";
     const replies = await Promise.all([fetch(place.dataset.knowledge), fetch(place.dataset.vocabulary)]);
     if (!replies.every((reply) => reply.ok)) return; // the answer that is in the page stays
     const [known, words] = await Promise.all(replies.map((reply) => reply.json()));
-    const page = { words, out: place.querySelector("[data-part='answer']"), root: place.dataset.root, levels: JSON.parse(place.dataset.levels) };
+    const page = { words, turn: 0, place: place.dataset, out: place.querySelector("[data-part='answer']"), root: place.dataset.root, levels: JSON.parse(place.dataset.levels) };
     const query = new URLSearchParams(location.search);
     choose(form, "device", query.get("device"));
     offerBackends(known, form);

@@ -1,5 +1,5 @@
 // The arithmetic of the pages on a visitor's own choices. A test gives it and the Python functions
-// (`pipeline/site/advice.py`, `pipeline/site/pages/what_if.py`) the same thousand random inputs.
+// (`estimates/requests.py`, `pipeline/site/advice.py`, `pipeline/site/pages/what_if.py`) the same thousand random inputs.
 "use strict";
 
 // ---- the advisor: log speedup = log tokens per round − log round cost, each from the nearest pool
@@ -74,6 +74,20 @@ export const answers = (known, question) => {
     .map((choice) => answer(known, question, choice))
     .filter(Boolean)
     .sort((a, b) => b.speedup - a.speedup);
+};
+
+// ---- the whole request: reading the prompt by target and draft, then writing the answer
+// (`estimates/requests.py` is the same formula)
+export const wholeRequest = (costs, promptTokens, outputTokens) => {
+  const written = Math.max(0, outputTokens - 1);
+  const baseline = costs.baseline_prompt_token_ms * promptTokens + costs.baseline_token_ms * written;
+  return baseline / (costs.prompt_token_ms * promptTokens + costs.token_ms * written);
+};
+export const breakEvenTokens = (costs, promptTokens) => {
+  const saved = costs.baseline_token_ms - costs.token_ms;
+  const lost = (costs.prompt_token_ms - costs.baseline_prompt_token_ms) * promptTokens;
+  if (saved <= 0) return null;
+  return lost <= 0 ? 1 : 1 + lost / saved;
 };
 
 // ---- verdicts and intervals, as `estimates/verdicts.py` and `estimates/intervals.py` have them

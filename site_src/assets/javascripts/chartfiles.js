@@ -113,12 +113,14 @@ import { UNKNOWN, csvCell } from "./say.js";
     if (!figure.id) figure.id = `chart-${slug(title(figure))}`;
     const bar = figure.querySelector(".dm-chart__files") ?? el("p", "dm-chart__files", "");
     const stands = bar.isConnected; // with what works without a script
+    const file = bar.querySelector("a[href$='.csv']"); // all figures, where the table has the first
     bar.dataset.ready = "";
     bar.replaceChildren();
     bar.setAttribute("role", "group");
     bar.setAttribute("aria-label", `Take along: ${title(figure)}`);
     for (const [words, make] of Object.entries(WAYS)) {
-      if (words === "CSV" && !table(figure)) continue;
+      if (words === "CSV" && file) bar.append(file);
+      if (words === "CSV" && (file || !table(figure))) continue;
       const button = el("button", "", words);
       button.type = "button";
       button.dataset.words = words;

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from harness.errors import MachineError
-from harness.models.describe import ModelFile
+from harness.models.model_file import ModelFile
 from harness.runners.base import Failure, Generation, Totals
 from harness.runners.http.counters import totals
 from schemas.submission import Model

@@ -1,0 +1,221 @@
+"""Bytes of each buffer of a loaded model, in closed form.
+
+The KV cache, the recurrent state and the output buffer follow llama.cpp's `llama-kv-cache.cpp`,
+`llama-memory-recurrent.cpp` and `llama-context.cpp`; the compute buffers are the largest set of
+tensors that a micro-batch keeps alive at one time. Figures from public logs check them
+(`tests/bench/plan.py`).
+"""
+
+from collections.abc import Sequence
+
+from estimates.plan.model import MIB, Buffers, Facts, Layer, Placement, Setting
+
+_F32 = 4
+_PAD = 256
+# Bytes per value: a block's bytes over its values (ggml-common.h).
+KV_TYPE_BYTES = {
+    "f32": 4.0,
+    "f16": 2.0,
+    "bf16": 2.0,
+    "q8_0": 34 / 32,
+    "q5_1": 24 / 32,
+    "q5_0": 22 / 32,
+    "q4_1": 20 / 32,
+    "q4_0": 18 / 32,
+    "iq4_nl": 18 / 32,
+}
+# What lies side by side at the widest point of a layer, in rows of the embedding's width: the
+# residual, the normed input and the result; with chosen experts two rows per expert more.
+_ROWS_DENSE, _ROWS_MIXTURE, _ROWS_PREDICTION = 3, 5, 2
+_GATE_UP_AND_PRODUCT = 3
+_ROWS_PER_EXPERT = 2
+_ROWS_ATTENTION_OLD = 6
+_ROWS_ATTENTION_NO_FLASH = 8
+
+
+def kv_mib(layers: Sequence[Layer], setting: Setting) -> float:
+    """Keys and values of these layers for the whole context."""
+    k, v = KV_TYPE_BYTES[setting.kv_k], KV_TYPE_BYTES[setting.kv_v]
+    return (
+        sum(
+            cells(setting, layer.window) * (layer.k_width * k + layer.v_width * v)
+            for layer in layers
+        )
+        / MIB
+    )
+
+
+def cells(setting: Setting, window: int | None) -> int:
+    """Tokens that a layer keeps for all sequences; a sliding window keeps fewer."""
+    streams = 1 if setting.unified else setting.slots
+    per_stream = _padded(_padded(setting.context) / streams)
+    if window is None or setting.whole_window:
+        return per_stream * streams
+    sequences = setting.slots if setting.unified else 1
+    return min(per_stream, _padded(window * sequences + setting.ubatch)) * streams
+
+
+def recurrent_mib(layers: Sequence[Layer], setting: Setting) -> float:
+    """The recurrent state of every sequence, with the copies that undo rejected tokens."""
+    copies = setting.slots * (1 + setting.rollback_states)
+    return sum(layer.state_bytes for layer in layers) * copies / MIB
+
+
+def state_bytes(*, d_conv: int, d_inner: int, d_state: int, groups: int) -> int:
+    """One layer's recurrent state for one sequence, in 32-bit floats."""
+    convolution = (d_conv - 1) * (d_inner + 2 * groups * d_state)
+    return (convolution + d_state * d_inner) * _F32
+
+
+def device_compute_mib(facts: Facts, setting: Setting, *, prediction: bool = False) -> float:
+    """The compute buffer of a device that holds all layers, or a share of them."""
+    rows = setting.ubatch * _F32 / MIB
+    widest = _widest_rows(facts, prediction=prediction) * rows
+    if not setting.flash_attention:
+        return max(_all_logits(facts, setting), _without_flash(facts, setting))
+    if setting.era == "all-logits":
+        masks = _mask_cells(facts, setting) * setting.ubatch * 6 / MIB
+        attention = masks + _ROWS_ATTENTION_OLD * facts.embedding * rows
+        return max(_all_logits(facts, setting), attention, widest + masks / 3)
+    logits = setting.outputs * setting.slots * facts.vocabulary * _F32 / MIB
+    masks = _mask_cells(facts, setting) * setting.ubatch * 2 / MIB
+    return masks + max(widest, logits + 2 * facts.embedding * rows)
+
+
+def split_compute_mib(facts: Facts, setting: Setting) -> float:
+    """What a device's compute buffer holds more when some layers stay in host memory.
+
+    One row set crosses over, and the largest matrix of a host layer is copied for wide batches.
+    """
+    matrix = max((layer.weight_bytes for layer in facts.layers), default=0.0) / 4 / MIB
+    return facts.embedding * setting.ubatch * _F32 / MIB + matrix
+
+
+def host_compute_mib(facts: Facts, setting: Setting, *, split: bool) -> float:
+    """The inputs that every step prepares in host memory: masks and embedded tokens."""
+    row = facts.embedding * setting.ubatch * _F32 / MIB
+    mask_bytes = 2 if setting.era == "few-logits" and setting.flash_attention else _F32
+    masks = _mask_cells(facts, setting) * setting.ubatch * mask_bytes / MIB
+    if not setting.flash_attention:
+        return masks + row
+    return masks + (3 if split else 2) * row
+
+
+def cpu_compute_mib(facts: Facts, setting: Setting) -> float:
+    """The one compute buffer of a model that lies in host memory as a whole."""
+    row = facts.embedding * setting.ubatch * _F32 / MIB
+    return device_compute_mib(facts, setting) + row
+
+
+def output_mib(facts: Facts, setting: Setting) -> float:
+    """The buffer that logits are read from, in host memory."""
+    return setting.slots * setting.outputs * facts.vocabulary * _F32 / MIB
+
+
+def place(
+    facts: Facts, setting: Setting, placement: Placement, *, speculates_with_head: bool = False
+) -> tuple[tuple[Buffers, ...], Buffers]:
+    """Buffers on each device and in host memory for a model with this placement."""
+    count = len(placement.share)
+    devices = tuple(Buffers() for _ in range(count))
+    host = Buffers(model=facts.embedding_bytes / MIB, output=output_mib(facts, setting))
+    layers = facts.all_layers
+    first = len(layers) + 1 - placement.layers
+    for index, layer in enumerate(layers):
+        on_device = index >= first
+        home = (
+            devices[_device_of(index, first, len(layers), placement.share)] if on_device else host
+        )
+        experts = host if index < placement.cpu_experts else home
+        home.model += layer.weight_bytes / MIB
+        experts.model += layer.expert_bytes / MIB
+        if index >= len(facts.layers):
+            if speculates_with_head:
+                home.draft_kv += kv_mib((layer,), setting)
+            continue
+        home.kv += kv_mib((layer,), setting)
+        home.recurrent += recurrent_mib((layer,), setting)
+    if placement.layers or not facts.tied:
+        (devices[-1] if placement.layers else host).model += facts.output_bytes / MIB
+    _add_compute(facts, setting, placement, devices, host)
+    if speculates_with_head and facts.draft_layers:
+        _add_head(facts, setting, placement, devices, host)
+    return devices, host
+
+
+def _add_compute(
+    facts: Facts,
+    setting: Setting,
+    placement: Placement,
+    devices: tuple[Buffers, ...],
+    host: Buffers,
+) -> None:
+    split = placement.layers < facts.placed_layers or placement.cpu_experts > 0
+    if placement.layers == 0:
+        host.compute += cpu_compute_mib(facts, setting)
+        return
+    each = device_compute_mib(facts, setting) + (split_compute_mib(facts, setting) if split else 0)
+    for device in devices:
+        device.compute += each
+    host.compute += host_compute_mib(facts, setting, split=split)
+
+
+def _add_head(
+    facts: Facts,
+    setting: Setting,
+    placement: Placement,
+    devices: tuple[Buffers, ...],
+    host: Buffers,
+) -> None:
+    compute = device_compute_mib(facts, setting, prediction=True)
+    (devices[-1] if placement.layers else host).draft_compute += compute
+    if placement.layers:
+        host.draft_compute += host_compute_mib(facts, setting, split=False)
+
+
+def _device_of(index: int, first: int, end: int, share: tuple[float, ...]) -> int:
+    """The device of a layer: devices take consecutive layers by their shares, as llama.cpp does."""
+    position = (index - first) / max(1, end + 1 - first)
+    total = 0.0
+    for device, part in enumerate(share):
+        total += part / sum(share)
+        if position < total - 1e-9:
+            return device
+    return len(share) - 1
+
+
+def _mask_cells(facts: Facts, setting: Setting) -> int:
+    """Columns of the attention masks: one mask for whole contexts and one for windows."""
+    streams = 1 if setting.unified else setting.slots
+    windows = {layer.window for layer in facts.layers if layer.k_width}
+    return sum(cells(setting, window) // streams for window in windows)
+
+
+def _widest_rows(facts: Facts, *, prediction: bool) -> float:
+    rows = _ROWS_PREDICTION if prediction else _ROWS_DENSE
+    wide = facts.feed_forward or (0 if facts.mixture else int(3.5 * facts.embedding))
+    dense = _GATE_UP_AND_PRODUCT * wide + rows * facts.embedding
+    if not facts.mixture:
+        return dense
+    per_expert = max(
+        _ROWS_PER_EXPERT * facts.embedding, _GATE_UP_AND_PRODUCT * facts.expert_feed_forward
+    )
+    return max(dense, facts.experts_used * per_expert + _ROWS_MIXTURE * facts.embedding)
+
+
+def _all_logits(facts: Facts, setting: Setting) -> float:
+    return setting.ubatch * (facts.vocabulary + facts.embedding) * _F32 / MIB
+
+
+def _without_flash(facts: Facts, setting: Setting) -> float:
+    """Scores of all heads against all cells, their mask, and the rows around them."""
+    heads = facts.heads or max(1, facts.embedding // 128)
+    columns = _mask_cells(facts, setting)
+    scores = max((cells(setting, x.window) for x in facts.layers if x.k_width), default=0)
+    streams = 1 if setting.unified else setting.slots
+    each = scores / streams * heads + columns + _ROWS_ATTENTION_NO_FLASH * facts.embedding
+    return each * setting.ubatch * _F32 / MIB
+
+
+def _padded(tokens: float) -> int:
+    return int(-(-tokens // _PAD) * _PAD)

@@ -1,0 +1,154 @@
+"""The facts about a model that decide its memory and speed, and the settings it is loaded with."""
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+MIB = 1024 * 1024
+# How an engine reserves room for logits: older llama.cpp for every token of a micro-batch, newer
+# only for the tokens whose logits are read (`n_outputs_max`), with 16-bit attention masks.
+Era = Literal["all-logits", "few-logits"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Layer:
+    """One layer: what it keeps per token or per sequence, and the bytes of its weights.
+
+    `k_width` and `v_width` are llama.cpp's `n_embd_k_gqa` and `n_embd_v_gqa`, 0 where the layer has
+    no attention; `window` is the sliding window in tokens; `state_bytes` one sequence's recurrent
+    state. `expert_bytes` are the weights that `--n-cpu-moe` keeps in host memory.
+    """
+
+    k_width: int = 0
+    v_width: int = 0
+    window: int | None = None
+    state_bytes: int = 0
+    weight_bytes: float = 0.0
+    expert_bytes: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facts:
+    """A model's shape and weights. `None` is unknown; then nothing that needs it is stated.
+
+    `layers` are the layers that every token passes, `draft_layers` those of a built-in
+    multi-token prediction head, which the engine counts too. `tied` models have one matrix for
+    embedding and output, which is loaded twice if the output layer is on a device.
+    `weights_known` is false where the weights' bytes are a guess.
+    """
+
+    name: str
+    embedding: int
+    vocabulary: int
+    layers: tuple[Layer, ...]
+    draft_layers: tuple[Layer, ...] = ()
+    feed_forward: int | None = None
+    heads: int | None = None
+    experts: int = 0
+    experts_used: int = 0
+    expert_feed_forward: int = 0
+    embedding_bytes: float = 0.0
+    output_bytes: float = 0.0
+    context_tokens: int | None = None
+    architecture: str | None = None
+    tied: bool = False
+    weights_known: bool = True
+
+    @property
+    def all_layers(self) -> tuple[Layer, ...]:
+        """The layers in the order in which they are placed; the prediction head's come last."""
+        return self.layers + self.draft_layers
+
+    @property
+    def placed_layers(self) -> int:
+        """What llama.cpp counts: all layers and the output layer."""
+        return len(self.all_layers) + 1
+
+    @property
+    def recurrent(self) -> bool:
+        """Whether a part of the state cannot be cut off at any token."""
+        return any(layer.state_bytes for layer in self.layers)
+
+    @property
+    def mixture(self) -> bool:
+        """Whether a token uses only some of the experts."""
+        return self.experts > self.experts_used > 0
+
+    @property
+    def model_bytes(self) -> float:
+        """Bytes of all weights in the file, the token embedding included."""
+        layers = sum(layer.weight_bytes + layer.expert_bytes for layer in self.all_layers)
+        return layers + self.output_bytes + (0.0 if self.tied else self.embedding_bytes)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """How a model is loaded. The defaults are llama-server's, with one slot."""
+
+    context: int = 4096
+    slots: int = 1
+    unified: bool = True
+    kv_k: str = "f16"
+    kv_v: str = "f16"
+    ubatch: int = 512
+    flash_attention: bool = True
+    whole_window: bool = False
+    # States kept per sequence to undo rejected tokens, and logit rows per sequence and step.
+    rollback_states: int = 0
+    outputs: int = 1
+    era: Era = "few-logits"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Memory:
+    """A place that buffers lie in. `runtime_mib` is what the driver's own context takes."""
+
+    name: str
+    free_mib: float
+    bandwidth_gb_per_s: float | None = None
+    runtime_mib: float = 0.0
+
+
+@dataclass(slots=True, kw_only=True)
+class Buffers:
+    """MiB by kind of buffer in one place."""
+
+    model: float = 0.0
+    kv: float = 0.0
+    recurrent: float = 0.0
+    compute: float = 0.0
+    draft_model: float = 0.0
+    draft_kv: float = 0.0
+    draft_recurrent: float = 0.0
+    draft_compute: float = 0.0
+    projector: float = 0.0
+    output: float = 0.0
+
+    def total(self) -> float:
+        """The sum of all kinds."""
+        return sum(self.by_kind().values())
+
+    def by_kind(self) -> dict[str, float]:
+        """The kinds by the names that the interface has."""
+        return {name: getattr(self, name) for name in KINDS}
+
+    def add(self, other: "Buffers", *, as_draft: bool = False) -> None:
+        """Add another model's buffers, those of a draft to the kinds of drafts."""
+        for kind, mib in other.by_kind().items():
+            name = f"draft_{kind}" if as_draft and f"draft_{kind}" in KINDS else kind
+            setattr(self, name, getattr(self, name) + mib)
+
+
+KINDS = tuple(Buffers.__dataclass_fields__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Placement:
+    """Where the layers of one model lie: how many of the last ones on devices, split over them.
+
+    `layers` counts as llama.cpp does, the output layer included. `cpu_experts` is the number of
+    first layers whose experts stay in host memory. `share` divides the layers between devices.
+    """
+
+    layers: int
+    cpu_experts: int = 0
+    share: tuple[float, ...] = field(default=(1.0,))

@@ -1,0 +1,216 @@
+"""Facts about a model from its name and quantisation, for models that have no file here yet."""
+
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib import resources
+
+from estimates.plan.memory import state_bytes
+from estimates.plan.model import Facts, Layer
+
+_BITS = 8
+_GATE_UP_DOWN = 3
+_EIGHTH, _THIRD = 8, 3
+# A `_M` mixture gives some layers' wider matrices two bits more, a tenth of the layer's bytes.
+_MORE_BITS = 1.12
+# In what proportion layers share known bytes when the quantisation is not known.
+_USUAL = "Q4_K_M"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shape:
+    """The sizes in a model's configuration."""
+
+    name: str
+    match: str
+    architecture: str
+    layers: int
+    embedding: int
+    feed_forward: int
+    heads: int
+    head_size: int
+    kv_heads: int
+    vocabulary: int
+    tied: bool
+    experts: int = 0
+    experts_used: int = 0
+    expert_feed_forward: int = 0
+    shared_feed_forward: int = 0
+    full_every: int = 1
+    full_kv_width: int | None = None
+    window: int | None = None
+    d_conv: int = 0
+    d_inner: int = 0
+    d_state: int = 0
+    groups: int = 0
+    gated: bool = False
+    head_layers: int = 0
+
+    @property
+    def parameters(self) -> int:
+        """All weights, without a prediction head."""
+        matrices = self.vocabulary * self.embedding * (1 if self.tied else 2)
+        return matrices + sum(_dense(self, index) + _experts(self) for index in range(self.layers))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quantisation:
+    """Bits per weight of the layers, the token embedding and the output matrix."""
+
+    body: float
+    embedding: float
+    output: float
+
+
+def shape_of(name: str) -> Shape | None:
+    """The shape of the model with this name; `None` for one that the table does not have."""
+    wanted = re.sub(r"[\s_]+", "-", name.lower())
+    return next((shape for shape in _shapes() if re.search(shape.match, wanted)), None)
+
+
+def quantisation_of(name: str) -> Quantisation | None:
+    """Bits per weight of a quantisation by its name, wherever in the text it stands."""
+    text = name.upper().replace("-", "_")
+    known = [key for key in _quantisations() if re.search(rf"(?<![A-Z0-9]){key}(?![A-Z0-9])", text)]
+    return _quantisations()[max(known, key=len)] if known else None
+
+
+def facts_of(
+    shape: Shape,
+    quantisation: Quantisation | None,
+    *,
+    file_bytes: float | None = None,
+    with_head: bool = False,
+    device_bytes: float | None = None,
+) -> Facts:
+    """A model's facts from its shape.
+
+    `file_bytes` are all its weights and `device_bytes` all but the token embedding, where known;
+    otherwise the quantisation gives them.
+    """
+    bits = quantisation or _quantisations()[_USUAL]
+    count = shape.layers + (shape.head_layers if with_head else 0)
+    layers = tuple(_layer(shape, index, bits) for index in range(count))
+    matrix = shape.vocabulary * shape.embedding / _BITS
+    facts = Facts(
+        name=shape.name,
+        architecture=shape.architecture,
+        embedding=shape.embedding,
+        vocabulary=shape.vocabulary,
+        layers=layers[: shape.layers],
+        draft_layers=layers[shape.layers :],
+        feed_forward=shape.feed_forward or None,
+        heads=shape.heads,
+        experts=shape.experts,
+        experts_used=shape.experts_used,
+        expert_feed_forward=shape.expert_feed_forward,
+        embedding_bytes=matrix * (bits.output if shape.tied else bits.embedding),
+        output_bytes=matrix * bits.output,
+        tied=shape.tied,
+        weights_known=quantisation is not None,
+    )
+    return _scaled(facts, shape, file_bytes, device_bytes)
+
+
+def more_bits(index: int, count: int) -> bool:
+    """Whether a mixture of quantisations gives a layer more bits (`use_more_bits` in llama.cpp)."""
+    eighth = count // _EIGHTH
+    return (
+        index < eighth or index >= 7 * count // _EIGHTH or (index - eighth) % _THIRD == _THIRD - 1
+    )
+
+
+def _scaled(
+    facts: Facts, shape: Shape, file_bytes: float | None, device_bytes: float | None
+) -> Facts:
+    """Let the layers make up for what the known bytes and the table's differ by."""
+    if file_bytes is None and device_bytes is None:
+        return facts
+    matrices = facts.output_bytes + (
+        0 if shape.tied or file_bytes is None else facts.embedding_bytes
+    )
+    known = file_bytes if file_bytes is not None else device_bytes or 0.0
+    body = sum(layer.weight_bytes + layer.expert_bytes for layer in facts.all_layers)
+    factor = (known - matrices) / body
+    layers = tuple(
+        replace(
+            layer,
+            weight_bytes=layer.weight_bytes * factor,
+            expert_bytes=layer.expert_bytes * factor,
+        )
+        for layer in facts.all_layers
+    )
+    own = len(facts.layers)
+    return replace(facts, layers=layers[:own], draft_layers=layers[own:], weights_known=True)
+
+
+def _layer(shape: Shape, index: int, bits: Quantisation) -> Layer:
+    recurrent = _is_recurrent(shape, index)
+    full = _is_full(shape, index)
+    width = 0 if recurrent else shape.kv_heads * shape.head_size
+    if full and shape.full_kv_width is not None:
+        width = shape.full_kv_width
+    weight = _MORE_BITS if more_bits(index, shape.layers) else 2 - _MORE_BITS
+    body = bits.body / _BITS
+    return Layer(
+        k_width=width,
+        v_width=width,
+        window=shape.window if not full and not recurrent else None,
+        state_bytes=state_bytes(
+            d_conv=shape.d_conv, d_inner=shape.d_inner, d_state=shape.d_state, groups=shape.groups
+        )
+        if recurrent
+        else 0,
+        weight_bytes=_dense(shape, index) * body * (weight if not shape.experts else 1),
+        expert_bytes=_experts(shape) * body,
+    )
+
+
+def _is_full(shape: Shape, index: int) -> bool:
+    return index >= shape.layers or (index + 1) % shape.full_every == 0
+
+
+def _is_recurrent(shape: Shape, index: int) -> bool:
+    return shape.d_inner > 0 and not _is_full(shape, index)
+
+
+def _dense(shape: Shape, index: int) -> int:
+    """Weights of a layer that every token uses."""
+    feed = _GATE_UP_DOWN * shape.embedding * (shape.feed_forward + shape.shared_feed_forward)
+    router = shape.embedding * shape.experts
+    joined = 2 * shape.embedding**2 if index >= shape.layers else 0
+    return feed + router + joined + _mixer(shape, index)
+
+
+def _mixer(shape: Shape, index: int) -> int:
+    """Weights of the attention, or of what takes its place."""
+    if _is_recurrent(shape, index):
+        inner = shape.d_inner
+        groups = 2 * shape.groups * shape.d_state
+        return shape.embedding * (3 * inner + groups)
+    queries = shape.heads * shape.head_size
+    keys = 2 * shape.kv_heads * shape.head_size
+    return shape.embedding * (queries * (3 if shape.gated else 2) + keys)
+
+
+def _experts(shape: Shape) -> int:
+    return _GATE_UP_DOWN * shape.experts * shape.embedding * shape.expert_feed_forward
+
+
+@cache
+def _tables() -> dict[str, list[dict[str, object]]]:
+    text = resources.files("estimates.plan").joinpath("shapes.toml").read_text(encoding="utf-8")
+    return tomllib.loads(text)
+
+
+@cache
+def _shapes() -> tuple[Shape, ...]:
+    return tuple(Shape(**entry) for entry in _tables()["shapes"])  # type: ignore[arg-type]
+
+
+@cache
+def _quantisations() -> dict[str, Quantisation]:
+    table: Mapping[str, dict[str, float]] = _tables()["quantisations"]  # type: ignore[assignment]
+    return {name: Quantisation(**bits) for name, bits in table.items()}

@@ -1,0 +1,304 @@
+"""Predicts tokens per second: what a step must read, over the bandwidths that it is read with.
+
+A step takes the bytes on the devices over their bandwidth plus the bytes in host memory over the
+host's, each times an efficiency (Williams, Waterman and Patterson 2009, Roofline). A measurement of
+the same machine (an anchor) replaces the efficiencies. A round of speculation takes one step of
+several tokens and the drafting; it pays when it yields more tokens than it costs steps.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from estimates.plan.memory import kv_mib
+from estimates.plan.model import MIB, Facts, Placement
+from estimates.plan.placement import Case, Projection
+
+Basis = Literal["measured", "nearest", "physics"]
+Way = Literal["draft-model", "mtp", "eagle3", "dflash", "ngram"]
+
+# Shares of the nominal bandwidth that plain decoding reached in public measurements.
+EFFICIENCY_LOW, EFFICIENCY, EFFICIENCY_HIGH = 0.51, 0.62, 0.81
+# Processors reach less of theirs: 0.53 in the published run of a 27B model in DDR5-4800.
+_HOST_EFFICIENCY = 0.5 / 0.62
+# With one measurement on the machine, other models lie within this factor of it.
+_ANCHORED_ERROR = 1.15
+# Cost of each further token of a step on a graphics card, in plain steps.
+_WIDER_DEVICE = 0.06
+_GFLOPS_PER_CORE = 100.0
+_DEFAULT_CORES = 8
+_MS_PER_LAYER = 0.02  # starting the kernels of a layer
+_MS_PER_CROSSING = 0.15  # to the host and back, for a layer whose experts are there
+_ASSUMED_GB_PER_S, _ASSUMED_HOST_GB_PER_S = 400.0, 50.0
+# The chance that a drafted token is accepted: least, usual and most, by the way of drafting.
+ACCEPTANCE: dict[Way, tuple[float, float, float]] = {
+    "draft-model": (0.45, 0.62, 0.80),
+    "mtp": (0.50, 0.68, 0.85),
+    "eagle3": (0.45, 0.65, 0.80),
+    "dflash": (0.45, 0.65, 0.80),
+    "ngram": (0.05, 0.15, 0.60),
+}
+_GB = 1e9
+_MS = 1000.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Anchor:
+    """A measured plain speed with so many layers on the device, as llama.cpp counts them."""
+
+    layers: int
+    tps: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Estimate:
+    """A figure with its interval and what it rests on."""
+
+    estimate: float
+    low: float
+    high: float
+    basis: Basis
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Machine:
+    """What decides speed apart from the memories: bandwidths in GB/s, and cores of the host."""
+
+    device_gb_per_s: float | None
+    host_gb_per_s: float | None
+    cores: int | None = None
+    anchors: tuple[Anchor, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Speculation:
+    """A way of drafting, the longest draft, and the draft model where there is one.
+
+    `acceptance` is a measured chance of a drafted token; `None` takes the usual ones.
+    """
+
+    way: Way
+    depth: int
+    draft: Facts | None = None
+    draft_on_host: bool = False
+    acceptance: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Reading:
+    """Milliseconds that a plain step spends on what lies on devices and in host memory."""
+
+    device_ms: float
+    host_ms: float
+
+    @property
+    def total_ms(self) -> float:
+        return self.device_ms + self.host_ms
+
+
+def plain(case: Case, found: Projection, machine: Machine, *, depth_tokens: int = 512) -> Estimate:
+    """Tokens per second without speculation, `depth_tokens` into the text."""
+    anchored = _from_anchors(case.target, found.placement, machine)
+    if anchored is not None:
+        return anchored
+    reading = _reading(case, found.placement, machine, depth_tokens)
+    tps = _MS / reading.total_ms
+    return Estimate(
+        estimate=tps,
+        low=tps * EFFICIENCY_LOW / EFFICIENCY,
+        high=tps * EFFICIENCY_HIGH / EFFICIENCY,
+        basis="physics",
+    )
+
+
+def split_time(anchors: Sequence[Anchor], layers: int, total: int) -> float:
+    """Seconds per token with `layers` of `total` on the device, on the line through two anchors.
+
+    t = (1 - f) t_cpu + f t_gpu with f the share of the layers; more than `total` counts as all.
+    """
+    first, last = (min(anchors, key=lambda a: a.layers), max(anchors, key=lambda a: a.layers))
+    f0, f1 = (min(a.layers, total) / total for a in (first, last))
+    share = (min(layers, total) / total - f0) / (f1 - f0)
+    return (1 - share) / first.tps + share / last.tps
+
+
+def speedup(
+    case: Case,
+    found: Projection,
+    baseline: Estimate,
+    machine: Machine,
+    speculation: Speculation,
+) -> Estimate:
+    """How many times faster than `baseline`, the target alone in the same memory.
+
+    The baseline may have more layers on the devices: what the draft takes is part of its price.
+    """
+    low, usual, high = ACCEPTANCE[speculation.way]
+    if speculation.acceptance is not None:
+        low = usual = high = speculation.acceptance
+    alone = plain(case, found, machine)
+    scale = (_MS / alone.estimate) / _reading(case, found.placement, machine, 512).total_ms
+    speeds = []
+    for accepted in (low, usual, high):
+        round_ms = round_time_ms(case, found, machine, speculation, accepted) * scale
+        speeds.append(tokens_per_round(accepted, speculation.depth) / round_ms * _MS)
+    return Estimate(
+        estimate=speeds[1] / baseline.estimate,
+        low=speeds[0] / baseline.estimate,
+        high=speeds[2] / baseline.estimate,
+        basis="physics",
+    )
+
+
+def tokens_per_round(accepted: float, depth: int) -> float:
+    """Tokens that a round yields on average: 1 + a + a^2 + ... (Leviathan et al. 2023)."""
+    return sum(accepted**position for position in range(depth + 1))
+
+
+def round_time_ms(
+    case: Case, found: Projection, machine: Machine, speculation: Speculation, accepted: float
+) -> float:
+    """Milliseconds of a round: drafting, one step over the draft, and a replay where needed.
+
+    A target with a recurrent state that keeps no copies of it goes back to a checkpoint after a
+    rejection, and reads the accepted tokens again.
+    """
+    depth = speculation.depth
+    verify = step_ms(case, found.placement, machine, depth + 1)
+    drafting = depth * _draft_ms(case, machine, speculation, found.placement)
+    replay = 0.0
+    if case.target.recurrent and not case.setting.rollback_states:
+        rejected = 1 - accepted**depth
+        wide = max(1, round(tokens_per_round(accepted, depth)))
+        replay = rejected * step_ms(case, found.placement, machine, wide)
+    if speculation.way == "ngram":
+        # Most rounds find nothing to propose and are plain steps.
+        plain_ms = step_ms(case, found.placement, machine, 1)
+        verify = plain_ms + accepted * (verify - plain_ms)
+        replay *= accepted
+    return verify + drafting + replay
+
+
+def step_ms(case: Case, placement: Placement, machine: Machine, tokens: int) -> float:
+    """Milliseconds of one step of the target over so many tokens."""
+    reading = _reading(case, placement, machine, 512, tokens=tokens)
+    device = reading.device_ms * (1 + _WIDER_DEVICE * (tokens - 1))
+    weights = _active_weights(case.target, placement)
+    gflops = _GFLOPS_PER_CORE * (machine.cores or _DEFAULT_CORES)
+    host = reading.host_ms + (tokens - 1) * weights * 2 / (gflops * 1e6)
+    return device + host
+
+
+def _from_anchors(facts: Facts, placement: Placement, machine: Machine) -> Estimate | None:
+    anchors = machine.anchors
+    total = facts.placed_layers - 1
+    if len({min(anchor.layers, total) for anchor in anchors}) >= 2:  # noqa: PLR2004 - a line
+        tps = 1 / split_time(anchors, placement.layers, total)
+        return _measured(tps)
+    same = [a for a in anchors if min(a.layers, total) == min(placement.layers, total)]
+    return _measured(same[0].tps) if same else None
+
+
+def _measured(tps: float) -> Estimate:
+    return Estimate(
+        estimate=tps, low=tps / _ANCHORED_ERROR, high=tps * _ANCHORED_ERROR, basis="measured"
+    )
+
+
+def _efficiency(case: Case, machine: Machine) -> float:
+    """The share of the bandwidth that the one anchor shows, or the usual one."""
+    if len(machine.anchors) != 1:
+        return EFFICIENCY
+    anchor = machine.anchors[0]
+    layers = min(anchor.layers, case.target.placed_layers)
+    nominal = _reading_at(case, Placement(layers=layers), machine, 512, tokens=1, efficiency=1.0)
+    return min(1.0, nominal.total_ms / (_MS / anchor.tps))
+
+
+def _reading(
+    case: Case, placement: Placement, machine: Machine, depth_tokens: int, *, tokens: int = 1
+) -> _Reading:
+    efficiency = _efficiency(case, machine)
+    return _reading_at(case, placement, machine, depth_tokens, tokens=tokens, efficiency=efficiency)
+
+
+def _reading_at(
+    case: Case,
+    placement: Placement,
+    machine: Machine,
+    depth_tokens: int,
+    *,
+    tokens: int,
+    efficiency: float,
+) -> _Reading:
+    facts = case.target
+    device, host = _bytes_per_step(facts, placement, tokens)
+    setting = replace(case.setting, context=depth_tokens, slots=1)
+    for index, layer in enumerate(facts.layers):
+        cache = kv_mib((layer,), setting) * MIB
+        if _on_device(index, facts, placement):
+            device += cache
+        else:
+            host += cache
+    launches = min(placement.layers, len(facts.layers)) * _MS_PER_LAYER
+    fast = (machine.device_gb_per_s or _ASSUMED_GB_PER_S) * efficiency * _GB
+    slow = (machine.host_gb_per_s or _ASSUMED_HOST_GB_PER_S) * efficiency * _GB
+    slow *= _HOST_EFFICIENCY
+    launches += min(placement.layers, placement.cpu_experts) * _MS_PER_CROSSING
+    return _Reading(device_ms=device / fast * _MS + launches, host_ms=host / slow * _MS)
+
+
+def _bytes_per_step(facts: Facts, placement: Placement, tokens: int) -> tuple[float, float]:
+    """Bytes that a step reads on devices and in host memory; experts as far as tokens need them."""
+    share = touched_share(facts, tokens)
+    device, host = (facts.output_bytes, 0.0) if placement.layers else (0.0, facts.output_bytes)
+    for index, layer in enumerate(facts.layers):
+        on_device = _on_device(index, facts, placement)
+        experts = layer.expert_bytes * share
+        device += layer.weight_bytes if on_device else 0.0
+        host += 0.0 if on_device else layer.weight_bytes
+        if on_device and index >= placement.cpu_experts:
+            device += experts
+        else:
+            host += experts
+    return device, host
+
+
+def touched_share(facts: Facts, tokens: int) -> float:
+    """The share of a mixture's experts that a step of so many tokens reads."""
+    if not facts.mixture:
+        return 1.0
+    untouched: float = (1 - facts.experts_used / facts.experts) ** tokens
+    return 1 - untouched
+
+
+def _active_weights(facts: Facts, placement: Placement) -> float:
+    """About how many weights a token uses in host memory, at 5 bits each."""
+    _, host = _bytes_per_step(facts, placement, 1)
+    return host * 8 / 5
+
+
+def _on_device(index: int, facts: Facts, placement: Placement) -> bool:
+    return index >= len(facts.all_layers) + 1 - placement.layers
+
+
+def _draft_ms(
+    case: Case, machine: Machine, speculation: Speculation, placement: Placement
+) -> float:
+    """Milliseconds of one drafted token."""
+    draft = speculation.draft
+    if speculation.way == "ngram":
+        return 0.0
+    if draft is None:
+        head = sum(layer.weight_bytes for layer in case.target.draft_layers)
+        read = head + case.target.output_bytes
+        launches = max(1, len(case.target.draft_layers))
+        on_host = placement.layers == 0
+    else:
+        read, _ = _bytes_per_step(draft, Placement(layers=draft.placed_layers), 1)
+        launches = len(draft.layers)
+        on_host = speculation.draft_on_host or placement.share == () or not case.devices
+    rate = machine.host_gb_per_s if on_host else machine.device_gb_per_s
+    assumed = _ASSUMED_HOST_GB_PER_S if on_host else _ASSUMED_GB_PER_S
+    overhead = 0.0 if on_host else launches * _MS_PER_LAYER
+    return read / ((rate or assumed) * EFFICIENCY * _GB) * _MS + overhead

@@ -1,0 +1,44 @@
+"""`draftmap plan`: what fits, what a draft costs, what it will probably gain."""
+
+from typing import Annotated
+
+import typer
+
+from harness.cli import console
+from harness.cli.options import offers_fields
+from harness.plan.request import (
+    ComputerOptions,
+    LoadOptions,
+    ModelOptions,
+    PlanRequest,
+    SpeedOptions,
+)
+
+
+@console.reports_errors
+@offers_fields
+def plan(
+    models: ModelOptions,
+    load: LoadOptions,
+    computer: ComputerOptions,
+    speed: SpeedOptions,
+    *,
+    json: Annotated[bool, typer.Option("--json", help="Print the plan as JSON.")] = False,
+) -> None:
+    """Nothing is downloaded but headers, and nothing is measured.
+
+    - `python -m harness plan --target qwen3-8b --draft qwen3-0.6b` for this machine
+
+    - `python -m harness plan --target big.gguf --draft small.gguf --gpu "RTX 4060 8 GB" --ram 32`
+
+    - `python -m harness plan --target qwen3.8-27b:Q4_K_M --draft mtp --context 32768`
+    """
+    request = PlanRequest(models=models, load=load, computer=computer, speed=speed)
+    from harness.plan.planner import plan as planned  # noqa: PLC0415 - slow to import
+    from harness.report import memory  # noqa: PLC0415 - slow to import
+
+    found = planned(request, say=console.say)
+    if json:
+        console.print_json(found.as_json())
+    else:
+        memory.show(found, console.result_console())

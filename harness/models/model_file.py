@@ -1,0 +1,36 @@
+"""A model as the rest of the harness passes it around: its file and its description."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from harness.errors import BadInputError
+from schemas.submission import Model
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelFile:
+    """Weights and what is known about them. `path` is `None` for a model that only a server has."""
+
+    path: Path | None
+    model: Model
+
+    @property
+    def on_disk(self) -> Path:
+        """The path of the file. Raises `BadInputError` when only a server has it."""
+        if self.path is None:
+            message = f"the weights of {self.model.name} are not on this disk; name a GGUF file"
+            raise BadInputError(message)
+        return self.path
+
+
+class ServedModels(Protocol):
+    """Models that servers hold; `None` for a name that is a file on this disk."""
+
+    def target(self, name: str | None) -> ModelFile | None:
+        """The target by its name, or the one that the baseline's server offers."""
+        ...
+
+    def draft(self, name: str) -> ModelFile | None:
+        """A draft by its name."""
+        ...

@@ -1,0 +1,163 @@
+"""Asks the engine itself: it loads a header, simulates all allocations, and logs their sizes.
+
+`no_alloc` of llama.cpp reads no weights, so a sparse file with only the header will do. The engine
+may end the process on a header that it does not know, so it runs in a child process.
+"""
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from estimates.plan.model import Setting
+
+_TIMEOUT_S = 60
+_MIB_SIZE = r"([\d.]+) MiB"
+_COMPUTE = re.compile(rf"(\S+) compute buffer size = +{_MIB_SIZE}")
+_CACHE = re.compile(rf"llama_kv_cache\w*: size = +{_MIB_SIZE}")
+_STATE = re.compile(rf"llama_memory_recurrent: size = +{_MIB_SIZE}")
+_OUTPUT = re.compile(rf"output buffer size = +{_MIB_SIZE}")
+_WEIGHTS = re.compile(r"file size += +([\d.]+) (MiB|GiB)")
+# ggml's numbers of types.
+_TYPES = {
+    "f32": 0,
+    "f16": 1,
+    "q4_0": 2,
+    "q4_1": 3,
+    "q5_0": 6,
+    "q5_1": 7,
+    "q8_0": 8,
+    "iq4_nl": 20,
+    "bf16": 30,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Load:
+    """One model as the engine is asked to load it."""
+
+    path: str
+    setting: Setting
+    layers: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Simulated:
+    """What the engine would allocate for one model, in MiB; compute buffers by backend."""
+
+    weights: float
+    kv: float
+    recurrent: float
+    output: float
+    compute: dict[str, float]
+
+    @property
+    def host_compute(self) -> float:
+        """The compute buffers in host memory, which are the CPU's and those that a GPU reads."""
+        return sum(mib for name, mib in self.compute.items() if _is_host(name))
+
+    @property
+    def on_devices(self) -> tuple[float, ...]:
+        """The compute buffers of the devices, in their order."""
+        return tuple(mib for name, mib in self.compute.items() if not _is_host(name))
+
+
+def _is_host(backend: str) -> bool:
+    return backend.startswith(("CPU", "BLAS")) or backend.endswith("_Host")
+
+
+def simulate(loads: Sequence[Load]) -> tuple[Simulated, ...] | None:
+    """What the engine says about each load; `None` when it is missing, crashes or refuses."""
+    asked = json.dumps([asdict(load) for load in loads])
+    command = [sys.executable, "-m", "harness.plan.exact"]
+    try:
+        # Our own module; the models' names come on standard input.
+        done = subprocess.run(  # noqa: S603
+            command, input=asked, capture_output=True, text=True, timeout=_TIMEOUT_S, check=False
+        )
+    except (subprocess.TimeoutExpired, OSError):
+        return None
+    if done.returncode != 0:
+        return None
+    try:
+        return tuple(Simulated(**each) for each in json.loads(done.stdout))
+    except (ValueError, TypeError):
+        return None
+
+
+def sparse_copy(beginning: bytes, total_bytes: int, path: Path) -> None:
+    """A file with this beginning and nothing but a hole after it, as long as the whole."""
+    with path.open("wb") as file:
+        file.write(beginning)
+        file.truncate(total_bytes)
+
+
+def parsed(log: str) -> Simulated:
+    """The sizes in the engine's log of one model."""
+    weights = _WEIGHTS.search(log)
+    scale = 1024 if weights and weights[2] == "GiB" else 1
+    compute: dict[str, float] = {}
+    for name, mib in _COMPUTE.findall(log):
+        compute[name] = float(mib)
+    return Simulated(
+        weights=float(weights[1]) * scale if weights else 0.0,
+        kv=sum(map(float, _CACHE.findall(log))),
+        recurrent=sum(map(float, _STATE.findall(log))),
+        output=sum(map(float, _OUTPUT.findall(log))),
+        compute=compute,
+    )
+
+
+def main() -> int:
+    """Simulate the loads on standard input; print what the engine logged about each."""
+    import ctypes  # noqa: PLC0415 - only the child process loads the engine
+
+    import llama_cpp  # noqa: PLC0415
+
+    lines: list[str] = []
+
+    @llama_cpp.llama_log_callback  # type: ignore[untyped-decorator]
+    def add(_level: int, text: bytes, _user_data: ctypes.c_void_p) -> None:
+        lines.append(text.decode("utf-8", "replace"))
+
+    llama_cpp.llama_log_set(add, ctypes.c_void_p(0))
+    llama_cpp.llama_backend_init()
+    found = []
+    for load in json.load(sys.stdin):
+        lines.clear()
+        if not _loaded(llama_cpp, load):
+            return 1
+        found.append(asdict(parsed("".join(lines))))
+    print(json.dumps(found))  # noqa: T201 - the answer to the parent
+    return 0
+
+
+def _loaded(engine: object, load: dict[str, object]) -> bool:
+    from typing import Any, cast  # noqa: PLC0415
+
+    api = cast("Any", engine)
+    setting = cast("dict[str, Any]", load["setting"])
+    params = api.llama_model_default_params()
+    params.no_alloc, params.load_mode = True, 0  # mapping is refused together with `no_alloc`
+    params.n_gpu_layers = load["layers"]
+    model = api.llama_model_load_from_file(str(load["path"]).encode(), params)
+    if not model:
+        return False
+    context = api.llama_context_default_params()
+    context.n_ctx, context.n_seq_max = setting["context"], setting["slots"]
+    context.n_ubatch = setting["ubatch"]
+    context.n_batch = max(context.n_batch, setting["ubatch"])
+    context.n_rs_seq = setting["rollback_states"]
+    context.n_outputs_max = setting["outputs"] * setting["slots"]
+    context.type_k, context.type_v = _TYPES[setting["kv_k"]], _TYPES[setting["kv_v"]]
+    context.kv_unified = setting["unified"]
+    context.swa_full = setting["whole_window"]
+    context.flash_attn_type = -1 if setting["flash_attention"] else 0
+    return bool(api.llama_init_from_model(model, context))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

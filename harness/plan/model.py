@@ -1,0 +1,99 @@
+"""What a plan says, and the object that `--json` prints."""
+
+from dataclasses import dataclass
+
+from estimates.plan.model import Buffers
+from estimates.plan.placement import Case, Projection
+from estimates.plan.speed import Estimate, Speculation
+from schemas.codec import Json
+
+_NO_LIMIT_MIB = 1e8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """A way to use the memory: what is loaded, where it lies, and how fast it is."""
+
+    changes: str
+    case: Case
+    found: Projection
+    speculation: Speculation | None
+    tps: Estimate
+    command: str
+
+    @property
+    def fits(self) -> bool:
+        """Whether every place has room for it."""
+        return self.found.fits
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """The answer. `alone` is the target without speculation in the same memory."""
+
+    target: str
+    drafting: str | None
+    asked: Choice
+    alone: Choice
+    speedup: Estimate | None
+    context_max: int | None
+    context_max_alone: int | None
+    alternatives: tuple[Choice, ...]
+    exact: bool
+    warnings: tuple[str, ...]
+
+    @property
+    def best(self) -> Choice:
+        """The fastest of what was asked and the alternatives that keep the target's file."""
+        ranked = [self.asked, *(each for each in self.alternatives if _same(each, self.asked))]
+        fitting = [each for each in ranked if each.fits] or ranked
+        return max(fitting, key=lambda each: each.tps.estimate)
+
+    def as_json(self) -> Json:
+        """The plan for machines; its keys are fixed."""
+        found = self.asked.found
+        devices: list[Json] = [
+            _place(memory.name, memory.free_mib, buffers)
+            for memory, buffers in zip(self.asked.case.devices, found.devices, strict=False)
+        ]
+        host = self.asked.case.host
+        return {
+            "devices": devices,
+            "host": _place(host.name, host.free_mib, found.host),
+            "layers": self.asked.case.target.placed_layers,
+            "offloaded_layers": found.placement.layers,
+            "context_max": self.context_max,
+            "plain_tps": _estimate(self.alone.tps),
+            "speedup": _estimate(self.speedup) if self.speedup else None,
+            "alternatives": [_alternative(each) for each in self.alternatives],
+            "command": self.best.command,
+            "warnings": list(self.warnings),
+        }
+
+
+def _same(choice: Choice, asked: Choice) -> bool:
+    return choice.case.target is asked.case.target
+
+
+def _place(name: str, free_mib: float, buffers: Buffers) -> Json:
+    free = round(free_mib, 1) if free_mib < _NO_LIMIT_MIB else None
+    kinds: dict[str, Json] = {key: round(mib, 2) for key, mib in buffers.by_kind().items()}
+    return {"name": name, "free_mib": free, "buffers_mib": kinds}
+
+
+def _estimate(value: Estimate) -> Json:
+    return {
+        "estimate": round(value.estimate, 3),
+        "low": round(value.low, 3),
+        "high": round(value.high, 3),
+        "basis": value.basis,
+    }
+
+
+def _alternative(choice: Choice) -> Json:
+    return {
+        "changes": choice.changes,
+        "tps": round(choice.tps.estimate, 2),
+        "fits": choice.fits,
+        "command": choice.command,
+    }

@@ -1,0 +1,228 @@
+"""What `draftmap plan` can be asked, each choice with its option and help text."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+from estimates.plan.memory import KV_TYPE_BYTES
+from estimates.plan.speed import Anchor
+from harness.errors import UsageError
+from harness.options import Option
+
+_MODELS, _LOADED, _COMPUTER, _SPEED = "Models", "How it is loaded", "Machine", "Speed"
+_ANCHOR = re.compile(r"(?:(\d+|all):)?(\d+(?:\.\d+)?)")
+_ALL = 1 << 20
+_MODEL = (
+    "a GGUF file, a preset, `owner/repo:quant` on the hub, or a model's name with a quantisation "
+    "(`qwen3.8-27b:Q4_K_M`)"
+)
+
+
+def _anchors(texts: Sequence[str]) -> tuple[Anchor, ...]:
+    found = []
+    for text in texts:
+        match = _ANCHOR.fullmatch(text)
+        if match is None or float(match[2]) <= 0:
+            message = f"--anchor {text}: give tokens/s, or LAYERS:TOKENS/S such as 20:3.5"
+            raise UsageError(message)
+        layers = _ALL if match[1] in (None, "all") else int(match[1])
+        found.append(Anchor(layers=layers, tps=float(match[2])))
+    return tuple(found)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelOptions:
+    """What is planned."""
+
+    target: Annotated[
+        str | None, Option(f"The model to speed up: {_MODEL}.", metavar="MODEL", panel=_MODELS)
+    ] = None
+    draft: Annotated[
+        str | None,
+        Option(
+            f"What drafts: `mtp` (the target's own head), `ngram`, or {_MODEL}. Default: nothing.",
+            metavar="DRAFT",
+            panel=_MODELS,
+        ),
+    ] = None
+    draft_kind: Annotated[
+        str,
+        Option(
+            "What the draft file is: draft-model, eagle3 or dflash.",
+            metavar="KIND",
+            panel=_MODELS,
+        ),
+    ] = "draft-model"
+    projector: Annotated[
+        Path | None,
+        Option("The GGUF file of a vision projector.", metavar="FILE", panel=_MODELS),
+    ] = None
+    facts: Annotated[
+        Path | None,
+        Option("Plan from facts in a JSON file instead.", metavar="FILE", panel=_MODELS),
+    ] = None
+
+    def check(self) -> None:
+        """Raise `UsageError` for what cannot be planned."""
+        if (self.target is None) == (self.facts is None):
+            message = "name what to plan: --target MODEL, or --facts FILE"
+            raise UsageError(message)
+        if self.draft_kind not in ("draft-model", "eagle3", "dflash"):
+            message = (
+                f"unknown --draft-kind {self.draft_kind!r}; known: draft-model, eagle3, dflash"
+            )
+            raise UsageError(message)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoadOptions:
+    """How the models are loaded."""
+
+    context: Annotated[
+        int, Option("Context in tokens.", metavar="N", panel=_LOADED, least=64, most=1 << 24)
+    ] = 4096
+    slots: Annotated[
+        int,
+        Option("Requests served at once (`-np`).", metavar="N", panel=_LOADED, least=1, most=512),
+    ] = 1
+    ubatch: Annotated[
+        int,
+        Option("Micro-batch (`-ub`).", metavar="N", panel=_LOADED, least=1, most=1 << 16),
+    ] = 512
+    kv_type: Annotated[
+        str,
+        Option("Type of the KV cache: f16, q8_0, q4_0 …", metavar="TYPE", panel=_LOADED),
+    ] = "f16"
+    flash_attention: Annotated[
+        bool, Option("Flash attention, as engines choose by default.", panel=_LOADED)
+    ] = True
+    gpu_layers: Annotated[
+        int | None,
+        Option(
+            "Layers of the target on the devices. Default: as many as fit.",
+            metavar="N",
+            panel=_LOADED,
+            least=-1,
+        ),
+    ] = None
+    draft_gpu_layers: Annotated[
+        int | None,
+        Option("0 keeps the draft in host memory.", metavar="N", panel=_LOADED, least=-1),
+    ] = None
+    cpu_experts: Annotated[
+        int | None,
+        Option(
+            "Layers whose experts stay in host memory (`--n-cpu-moe`). Default: as few as fit.",
+            name="n-cpu-moe",
+            metavar="N",
+            panel=_LOADED,
+            least=0,
+        ),
+    ] = None
+    depth: Annotated[
+        int, Option("Longest draft.", metavar="N", panel=_LOADED, least=1, most=256)
+    ] = 3
+    margin: Annotated[
+        int,
+        Option("MiB to keep free on each device.", metavar="MIB", panel=_LOADED, least=0),
+    ] = 1024
+
+    def check(self) -> None:
+        """Raise `UsageError` for an unknown type of cache."""
+        if self.kv_type not in KV_TYPE_BYTES:
+            message = f"unknown --kv-type {self.kv_type!r}; known: {', '.join(KV_TYPE_BYTES)}"
+            raise UsageError(message)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComputerOptions:
+    """A machine that is described instead of the one at hand."""
+
+    gpus: Annotated[
+        tuple[str, ...],
+        Option(
+            "A graphics card of another machine, such as `RTX 4060 8 GB`; `none` for none. "
+            "Repeat it for several.",
+            name="gpu",
+            metavar="NAME",
+            panel=_COMPUTER,
+        ),
+    ] = ()
+    vram: Annotated[
+        float | None,
+        Option("Memory of each card in GiB.", metavar="GIB", panel=_COMPUTER, least=0, most=4096),
+    ] = None
+    free: Annotated[
+        float | None,
+        Option(
+            "MiB that are free on each card. Default: its size less what drivers take.",
+            metavar="MIB",
+            panel=_COMPUTER,
+            least=0,
+        ),
+    ] = None
+    ram: Annotated[
+        float | None,
+        Option("Main memory in GiB.", metavar="GIB", panel=_COMPUTER, least=0.1, most=65536),
+    ] = None
+    bandwidth: Annotated[
+        float | None,
+        Option("Bandwidth of each card in GB/s.", metavar="GB/S", panel=_COMPUTER, least=1),
+    ] = None
+    ram_bandwidth: Annotated[
+        float | None,
+        Option("Bandwidth of main memory in GB/s.", metavar="GB/S", panel=_COMPUTER, least=1),
+    ] = None
+    cpu: Annotated[
+        str | None,
+        Option("The processor, such as `8 cores DDR5-5600`.", metavar="TEXT", panel=_COMPUTER),
+    ] = None
+
+    @property
+    def described(self) -> bool:
+        """Whether another machine than this one is meant."""
+        return bool(self.gpus) or self.vram is not None or self.ram is not None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpeedOptions:
+    """What is known about the machine's speed, and about the draft."""
+
+    anchors: Annotated[
+        tuple[Anchor, ...],
+        Option(
+            "A measured speed of the target alone: TOKENS/S with all layers on the device, or "
+            "LAYERS:TOKENS/S. Two of them draw the line between.",
+            name="anchor",
+            metavar="TPS",
+            panel=_SPEED,
+            parse=_anchors,
+        ),
+    ] = ()
+    acceptance: Annotated[
+        float | None,
+        Option(
+            "The measured chance that a drafted token is accepted.",
+            metavar="SHARE",
+            panel=_SPEED,
+            least=0,
+            most=1,
+        ),
+    ] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanRequest:
+    """What to plan, how it is loaded, where, and what is known about speed."""
+
+    models: ModelOptions
+    load: LoadOptions = LoadOptions()
+    computer: ComputerOptions = ComputerOptions()
+    speed: SpeedOptions = SpeedOptions()
+
+    def check(self) -> None:
+        """Raise `UsageError` for what cannot be planned."""
+        self.models.check()
+        self.load.check()

@@ -1,0 +1,113 @@
+"""Finds the facts about a model that a person names; of a file on the hub only the header."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from estimates.plan.model import Facts
+from estimates.plan.shapes import facts_of, quantisation_of, shape_of
+from harness.errors import MachineError
+from harness.models import gguf_shape, hub
+from harness.models.gguf_shape import facts_of_file
+from harness.models.hub import Client
+from harness.models.presets import Preset, presets
+from harness.models.resolve import preset_path, refuse_unknown
+
+_MB = 1_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """A model's facts, its file if it is on this disk, and how llama-server names it."""
+
+    facts: Facts
+    path: Path | None
+    server_name: str
+    notes: tuple[str, ...] = ()
+
+
+def find(name: str, *, say: Callable[[str], None], client: Client | None = None) -> Source:
+    """The facts behind a path, a preset, `owner/repo:quant` or `name:quant`.
+
+    Raises `BadInputError` for a name that stands for nothing, and `MachineError` when the hub gives
+    no header.
+    """
+    path = Path(name).expanduser()
+    if path.is_file():
+        return _from_file(path)
+    preset = presets().get(name.lower())
+    if preset is not None:
+        return _from_preset(preset, say, client)
+    if hub.REFERENCE.fullmatch(name):
+        return _from_hub(name, say, client)
+    named = _from_name(name)
+    if named is None:
+        raise refuse_unknown(name)
+    return named
+
+
+def preset_facts(preset: Preset) -> Facts | None:
+    """The facts that the tables give about a preset without a file, or `None`."""
+    shape = shape_of(preset.model)
+    if shape is None:
+        return None
+    size = preset.size_mb * _MB if preset.size_mb is not None else None
+    facts = facts_of(shape, quantisation_of(preset.quantisation), file_bytes=size)
+    pruned = tuple(
+        layer for index, layer in enumerate(facts.layers) if index not in preset.pruned_layers
+    )
+    return replace(facts, layers=pruned)
+
+
+def _from_file(path: Path) -> Source:
+    return Source(facts=facts_of_file(path), path=path, server_name=f"-m {path}")
+
+
+def _from_hub(reference: str, say: Callable[[str], None], client: Client | None) -> Source:
+    client = client or hub.default_client()
+    match = hub.REFERENCE.fullmatch(reference)
+    local = None
+    if match is not None:
+        local = hub.cached(match["repository"], match["quantisation"], client=client)
+    if local is not None:
+        return Source(facts=facts_of_file(local), path=local, server_name=f"-hf {reference}")
+    say(f"Reading the header of {reference} …")
+    readers = hub.readers(reference, client=client)
+    beginnings = [gguf_shape.beginning(name, read) for name, read in readers.items()]
+    facts = gguf_shape.facts_of(reference, beginnings)
+    return Source(facts=facts, path=None, server_name=f"-hf {reference}")
+
+
+def _from_preset(preset: Preset, say: Callable[[str], None], client: Client | None) -> Source:
+    path = preset_path(preset, client=client)
+    if path is not None:
+        return _from_file(path)
+    facts = preset_facts(preset)
+    if preset.repository is None:
+        if facts is None:
+            raise refuse_unknown(preset.name)
+        return Source(facts=facts, path=None, server_name=f"-m {preset.name}.gguf")
+    reference = f"{preset.repository}:{preset.quantisation}"
+    try:
+        return _from_hub(reference, say, client)
+    except MachineError as error:
+        if facts is None:
+            raise
+        note = f"planned from the table of shapes, because {error}"
+        return Source(facts=facts, path=None, server_name=f"-hf {reference}", notes=(note,))
+
+
+def _from_name(name: str) -> Source | None:
+    """A model that is known by its name; its weights are estimated from the quantisation."""
+    model, _, quantisation = name.partition(":")
+    shape, bits = shape_of(model), quantisation_of(quantisation or name)
+    if shape is None or bits is None or name.lower().endswith(".gguf"):
+        return None
+    facts = facts_of(shape, bits, with_head=shape.head_layers > 0)
+    note = (
+        "models given by name are planned from their published shapes, with weights estimated "
+        "from the quantisation to within 8 %; name a file or owner/repo:quant for exact sizes"
+    )
+    return Source(
+        facts=facts, path=None, server_name=f"-m {name.replace(':', '-')}.gguf", notes=(note,)
+    )

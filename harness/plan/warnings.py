@@ -1,0 +1,82 @@
+"""Says in one sentence each what a plan's owner should know before the evening is spent."""
+
+from collections.abc import Iterator
+
+from estimates.plan.speed import Estimate
+from harness.plan.model import Choice
+from schemas.vocabulary import say
+
+_WIDE_BATCH = 32
+
+
+def of(asked: Choice, alone: Choice, gain: Estimate | None) -> tuple[str, ...]:
+    """The warnings about a choice, the most important first."""
+    return (
+        *_room(asked),
+        *_displaced(asked, alone),
+        *_states(asked, alone),
+        *_speed(asked, gain),
+    )
+
+
+def _room(asked: Choice) -> Iterator[str]:
+    case, found = asked.case, asked.found
+    if not found.device_fits:
+        for memory, buffers in zip(case.devices, found.devices, strict=False):
+            need, have = buffers.total() + case.margin_mib, memory.free_mib
+            if need > have:
+                yield f"{memory.name}: needs {need:.0f} MiB with its margin and has {have:.0f} free"
+    if not found.host_fits:
+        need, have = found.host.total(), case.host.free_mib
+        yield f"main memory: needs {need:.0f} MiB and has {have:.0f} free; it does not fit"
+
+
+def _displaced(asked: Choice, alone: Choice) -> Iterator[str]:
+    """What speculation pushes off the devices: the reason why it can be slower than no draft."""
+    with_draft, without = asked.found.placement, alone.found.placement
+    moved = without.layers - with_draft.layers
+    extra = sum(
+        mib
+        for buffers in (*asked.found.devices,)
+        for kind, mib in buffers.by_kind().items()
+        if kind.startswith("draft_")
+    )
+    if moved > 0 and asked.speculation is not None:
+        yield (
+            f"speculation displaces {say.count(moved, 'layer')} of the target to main memory "
+            f"({with_draft.layers} of {asked.case.target.placed_layers} on the devices, "
+            f"{without.layers} without it; the draft itself takes {extra:.0f} MiB)"
+        )
+    experts = with_draft.cpu_experts - without.cpu_experts
+    if experts > 0 and asked.speculation is not None:
+        yield f"speculation moves the experts of {say.count(experts, 'layer')} more to main memory"
+
+
+def _states(asked: Choice, alone: Choice) -> Iterator[str]:
+    copies = asked.case.setting.rollback_states
+    if copies:
+        now = sum(b.recurrent for b in (*asked.found.devices, asked.found.host))
+        before = sum(b.recurrent for b in (*alone.found.devices, alone.found.host))
+        slots = asked.case.setting.slots
+        fewer = f"; one slot needs {now / slots:.0f}" if slots > 1 else ""
+        yield (
+            f"speculation keeps {copies} more copies of the recurrent state for each of "
+            f"{say.count(slots, 'slot')}: {now:.0f} MiB instead of {before:.0f}{fewer}"
+        )
+    elif asked.speculation is not None and asked.case.target.recurrent:
+        yield (
+            "the target keeps a recurrent state, so after a rejection the accepted tokens are "
+            "read again from a checkpoint; that can cost as much as a whole step"
+        )
+
+
+def _speed(asked: Choice, gain: Estimate | None) -> Iterator[str]:
+    host_layers = asked.case.target.placed_layers - asked.found.placement.layers
+    wide = asked.speculation is not None and asked.speculation.depth + 1 >= _WIDE_BATCH
+    if wide and host_layers and asked.found.placement.layers:
+        yield "drafts of 32 tokens and more upload the host's layers to the device every round"
+    if gain is not None and gain.estimate < 1:
+        yield (
+            f"expect it to be slower than no draft: {say.times(gain.estimate)} "
+            f"({say.times(gain.low)} to {say.times(gain.high)})"
+        )
