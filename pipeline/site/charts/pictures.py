@@ -206,23 +206,9 @@ PICTURES: Mapping[str, Callable[..., Picture]] = {
 def _base(rows: list[theme.Row], columns: Tooltip) -> alt.Chart:
     tooltip = [alt.Tooltip(field=name, title=title) for name, title in columns.items()]
     base: alt.Chart = alt.Chart(alt.InlineData(values=rows)).encode(
-        tooltip=tooltip, description=alt.DescriptionValue(alt.ExprRef(_spoken(rows, columns)))
+        tooltip=tooltip, description=alt.DescriptionValue(alt.ExprRef(theme.spoken(rows, columns)))
     )
     return base
-
-
-def _spoken(rows: list[theme.Row], columns: Tooltip) -> str:
-    """What a screen reader says of a mark, as an expression: its figures under their headings.
-
-    Without it the renderer makes a name from the encodings, and says `interval_low: 1.111`.
-    """
-    parts = []
-    for name, title in columns.items():
-        known = [row[name] for row in rows if row.get(name) is not None]
-        number = bool(known) and all(isinstance(value, int | float) for value in known)
-        words = f"format(datum.{name}, '.3~r')" if number else f"datum.{name}"
-        parts.append(f"(isValid(datum.{name}) ? '{title}: ' + {words} + '; ' : '')")
-    return " + ".join(parts)
 
 
 def _points(base: alt.Chart, opacity: float = 1) -> alt.Chart:
