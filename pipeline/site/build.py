@@ -147,9 +147,9 @@ def build(
     files = export(connection, docs / "data")
     for part in (library, *_raw_files(results, extra), *pages(connection, site, files)):
         _write(docs, part)
-    shown = (card(connection), *cards(connection, site))
-    for part in (proofs_page(site, PROSE / "design" / "data"), *shown):
-        _write(docs, part)
+    _write(docs, proofs_page(site, PROSE / "design" / "data"))
+    for picture in (card(connection), *cards(connection, site)):
+        _write(docs, picture)
     _run_mkdocs(docs, output, site, newest_moment(connection))
     shorten_index(output / INDEX)
     write_policy(output)

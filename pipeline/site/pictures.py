@@ -122,8 +122,8 @@ def _places(connection: duckdb.DuckDBPyConnection) -> Iterator[tuple[str, Card]]
         if name not in tallied:
             top = max(pairs, key=attrgetter("speedup"))
             method = f"{top.method_label}, {top.target_label} {top.quantisation or ''}"
-            notes = (method, f"by {top.contributor or top.author}")
-            card = _card(PLACES["device"], top.device_label, None, None, notes)
+            by = f"by {top.contributor or top.author}"
+            card = _card(PLACES["device"], top.device_label, None, None, (method, by))
             figure = say.times(top.speedup)
             yield (
                 device_path(name),
