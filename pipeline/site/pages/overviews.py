@@ -40,6 +40,7 @@ class Overview:
     filter: str = ""
     columns: tuple[tuple[str, ...], ...] = ()
     note: str = ""
+    unlisted: str = ""  # shown when the filter leaves no row
     after: str = ""
     empty: str = ""
     how: str = ""
@@ -84,10 +85,7 @@ MAP = "Map of the best measured speedup on this device by task and model size"
 
 def device_pages(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Page]:
     """One page per device."""
-    squares = grouped(
-        (row for row in read(connection, "map_cell") if row.tier == "measured"),
-        attrgetter("device"),
-    )
+    squares = grouped(read(connection, "device_squares"), attrgetter("device"))
     parts = _parts(connection, "device")
     printed = grouped(read(connection, "published_pairs"), attrgetter("device"))
     known = {device.device for device in read(connection, "device")}

@@ -37,6 +37,8 @@
       const text = row.textContent.toLowerCase();
       row.hidden = !parts.every((word) => text.includes(word));
     }
+    const empty = document.querySelector(`[data-empty="${table.id}"]`);
+    if (empty) empty.hidden = [...table.tBodies[0].rows].some((row) => !row.hidden);
     field.parentElement.parentElement.querySelector(".dm-ask")?.remove();
     if ([...table.tBodies[0].rows].some((row) => !row.hidden)) return;
     const line = document.createElement("p");
@@ -83,6 +85,10 @@
     }
     for (const field of document.querySelectorAll("input[data-filters]")) {
       field.addEventListener("input", () => filter(field));
+      const asked = new URLSearchParams(location.search).get("words"); // from a link of another page
+      if (!asked || field.value) continue;
+      field.value = asked.slice(0, field.maxLength > 0 ? field.maxLength : undefined);
+      filter(field);
     }
   });
 })();
