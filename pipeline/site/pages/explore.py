@@ -157,7 +157,7 @@ FACETS = (
     Facet(name="tier", key=col("tier"), order=col("tier") != "measured"),
     Facet(
         name="verdict",
-        key=col("verdict"),
+        key=col("mark"),
         label=_named("verdict", {name: verdict.label for name, verdict in VERDICTS.items()}),
         order=_placed("verdict", tuple(VERDICTS)),
     ),
