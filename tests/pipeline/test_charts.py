@@ -141,6 +141,17 @@ def test_a_parameter_is_a_value_and_never_a_piece_of_a_query(
     assert draw(full, "methods", task="all' or 'a' = 'a").empty
 
 
+def test_every_chart_stands_on_a_page() -> None:
+    site = Path(rows.__file__).parent
+    pages = "".join(path.read_text("utf-8") for path in (site / "pages").glob("*.py"))
+    drawn = set(re.findall(r'figure\(\s*connection,\s*"(\w+)"', pages))
+    described = re.findall(
+        r'^chart = "(\w+)"', (site / "pages.toml").read_text("utf-8"), re.MULTILINE
+    )
+
+    assert drawn.union(described) == definitions().keys()
+
+
 def test_every_chart_has_a_query_a_picture_and_a_caption() -> None:
     for name, definition in definitions().items():
         assert (SQL / f"{name}.sql").exists()
