@@ -14,6 +14,7 @@ from harness.plan import alternatives, exact, points, warnings
 from harness.plan.commands import server_line
 from harness.plan.computer import Computer, computer_of
 from harness.plan.model import Choice, Plan
+from harness.plan.nearest import with_results
 from harness.plan.request import PlanRequest
 from harness.plan.sources import Source, find
 
@@ -125,6 +126,7 @@ def _wish(request: PlanRequest, say: Callable[[str], None], client: Client | Non
     load, models = request.load, request.models
     target = find(models.target or "", say=say, client=client)
     computer = computer_of(request.computer)
+    computer = with_results(computer, request.speed.results, computer.processor)
     way = _way(models.draft, models.draft_kind)
     draft = None
     if models.draft is not None and way not in ("mtp", "ngram"):

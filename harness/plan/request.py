@@ -32,6 +32,10 @@ def _anchors(texts: Sequence[str]) -> tuple[Anchor, ...]:
     return tuple(found)
 
 
+def _paths(texts: Sequence[str]) -> tuple[Path, ...]:
+    return tuple(map(Path, texts))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelOptions:
     """What is planned."""
@@ -199,6 +203,17 @@ class SpeedOptions:
             metavar="TPS",
             panel=_SPEED,
             parse=_anchors,
+        ),
+    ] = ()
+    results: Annotated[
+        tuple[Path, ...],
+        Option(
+            "A result file of `run` on this machine, whatever its model. Default: in a checkout, "
+            "the collection's results of the same card or processor.",
+            name="result",
+            metavar="FILE",
+            panel=_SPEED,
+            parse=_paths,
         ),
     ] = ()
     acceptance: Annotated[
