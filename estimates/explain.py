@@ -1,9 +1,10 @@
 """Explain in one plain sentence why an arm is faster or slower."""
 
-from estimates.decomposition import drafted_lengths
+from estimates.decomposition import drafted_lengths, step_ms
 from estimates.model import Estimate, Interval
-from estimates.prediction import step_ms
 from estimates.repeatability import single_pass
+from estimates.requests import Costs, break_even_tokens
+from estimates.requests import whole_request as whole_ratio
 from schemas.submission import Arm, NoSpeculation, Oracle, Submission, Trial
 from schemas.vocabulary import FIXED_TASKS, say
 
@@ -26,6 +27,55 @@ def reason(estimate: Estimate, submission: Submission) -> str:
             return _why_too_few(estimate, submission)
         case "helps" | "hurts" | "no-clear-difference":
             return _why_this_speed(estimate, arm, submission)
+
+
+# Answers from a label to an essay, in tokens.
+ANSWER_LENGTHS = (24, 96, 384, 1536)
+
+
+def costs_of(estimate: Estimate) -> Costs | None:
+    """What a token of prompt and answer costs in both arms; `None` where one is not known."""
+    found = (
+        estimate.baseline_prompt_token_ms,
+        estimate.prompt_token_ms,
+        estimate.baseline_token_ms,
+        estimate.token_ms,
+    )
+    if found[0] is None or found[1] is None or found[2] is None or found[3] is None:
+        return None
+    return Costs(
+        baseline_prompt_token_ms=found[0],
+        prompt_token_ms=found[1],
+        baseline_token_ms=found[2],
+        token_ms=found[3],
+    )
+
+
+def whole_request(estimate: Estimate) -> str:
+    """The whole request beside the figure per token, for the measured lengths and for others."""
+    if estimate.whole_request is None or estimate.speedup is None:
+        return ""
+    interval = estimate.whole_request_interval
+    bounds = (interval.low, interval.high) if interval else (None, None)
+    text = (
+        f"Whole request: {say.speedup(estimate.whole_request, *bounds)} the baseline's speed, "
+        f"reading the prompt included (per token {say.times(estimate.speedup)})"
+    )
+    costs, prompt_tokens = costs_of(estimate), estimate.mean_prompt_tokens
+    if costs is None or prompt_tokens is None:
+        return f"{text}."
+    answers = say.listed([f"{length:,}" for length in ANSWER_LENGTHS])
+    ratios = say.listed(
+        [say.times(whole_ratio(costs, prompt_tokens, length)) for length in ANSWER_LENGTHS]
+    )
+    text += (
+        f", with prompts of {prompt_tokens:.0f} and answers of {estimate.mean_output_tokens:.0f} "
+        f"tokens on average. For answers of {answers} tokens: {ratios}."
+    )
+    pays = break_even_tokens(costs, prompt_tokens)
+    if pays is not None and pays > 1:
+        text += f" It saves time from {pays:,.0f} tokens of answer on."
+    return text
 
 
 def _why_failed(estimate: Estimate, arm: Arm, submission: Submission) -> str:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
-from schemas.canonical import slug
+from schemas.codec import file_name, slug
 from schemas.submission import Arm, Engine, Gpu, Machine, Submission
 from schemas.vocabulary import DEFAULT_RUNNER, METHODS, RUNNERS
 from schemas.vocabulary.say import TIMES
@@ -258,3 +258,13 @@ def _digest(*parts: str | int | None) -> str:
 
 def _joined(separator: str, *parts: str | int | None) -> str:
     return separator.join(str(part) for part in parts if part is not None)
+
+
+def canonical_name(submission: Submission, data: bytes) -> str:
+    """The name of a submission with these canonical bytes: device, target, day and content."""
+    return file_name(
+        machine=identify(submission).processor or "unknown",
+        target=submission.target.id,
+        measured_from=submission.measured_from,
+        data=data,
+    )

@@ -40,6 +40,8 @@ class ExactnessCounts:
 class PromptEstimate:
     """One arm on one prompt: the median over blocks of the paired ratio.
 
+    `whole_request` is the ratio of whole requests: both read the prompt (`baseline_reading_ms`,
+    `reading_ms`, the draft's reading included) and write the answer.
     The rates are medians over the same blocks, each arm by itself; where the machine changed its
     speed between blocks, their ratio is not the speedup.
     """
@@ -51,6 +53,9 @@ class PromptEstimate:
     speedup: float
     baseline_tps: float
     tps: float
+    whole_request: float | None
+    baseline_reading_ms: float | None
+    reading_ms: float | None
     tokens_per_round: float | None
     round_cost: float | None
     acceptance_rate: float | None
@@ -72,6 +77,10 @@ class Estimate:
     with another use of the draft's memory, where one was measured. `repeatability` is the interval
     over blocks: it is about the very prompts that were run, `interval` about others like them.
     `cpu_speedup` is the ratio of processor times, known where the target ran on the CPU.
+
+    `speedup` and `verdict` are per token of the answer. `whole_request` is about the whole request,
+    with prompts of `mean_prompt_tokens` and answers of `mean_output_tokens`; the four costs per
+    token give it for other lengths (`estimates.requests.whole_request`).
     """
 
     arm: str
@@ -100,6 +109,14 @@ class Estimate:
     predicted_speedup: float | None = None
     unexplained: float | None = None
     exactness: ExactnessCounts | None = None
+    whole_request: float | None = None
+    whole_request_interval: Interval | None = None
+    mean_prompt_tokens: float | None = None
+    mean_output_tokens: float | None = None
+    baseline_prompt_token_ms: float | None = None
+    prompt_token_ms: float | None = None
+    baseline_token_ms: float | None = None
+    token_ms: float | None = None
     alternative: str | None = None
     over_alternative: float | None = None
     over_alternative_interval: Interval | None = None

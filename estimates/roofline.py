@@ -38,7 +38,7 @@ def floor(submission: Submission) -> Floor | None:
         return None
     machine = submission.machine
     on_cpu = submission.engine.backend == "cpu"
-    known = _main_memory(machine) if on_cpu else _cards(machine)
+    known = (_main_memory(machine) or _processor(machine, used)) if on_cpu else _cards(machine)
     if known is None:
         count = max(1, len(machine.gpus))
         limit = devices().unknown_device_gb_per_s * count
@@ -72,6 +72,21 @@ def _main_memory(machine: Machine) -> tuple[float, str] | None:
     return gb_per_s_of_chip, f"{machine.cpu.name} at {gb_per_s_of_chip:g} GB/s"
 
 
+def _processor(machine: Machine, used: float) -> tuple[float, str] | None:
+    """The most that the memory of a processor like this one delivers, by its name and cores."""
+    if machine.cpu.name is None and machine.cpu.logical_cores is None:
+        return None
+    table = devices().processors
+    name = (machine.cpu.name or "").lower()
+    cores = machine.cpu.logical_cores or table.most_cores
+    by_cores = table.per_core_gb_per_s * cores
+    platform = next(limit for words, limit in table.platforms if all(w in name for w in words))
+    in_cache = used <= table.cache_mib * _MIB
+    gb_per_s = by_cores if in_cache else min(by_cores, platform)
+    shown = machine.cpu.name or "a processor"
+    return gb_per_s, f"any memory of {shown} with {cores} logical cores ({gb_per_s:g} GB/s)"
+
+
 def _cards(machine: Machine) -> tuple[float, str] | None:
     """All cards together, as if each read a part of the weights at the same time."""
     each = [bandwidth_gb_per_s(gpu.name) for gpu in machine.gpus]
@@ -80,6 +95,16 @@ def _cards(machine: Machine) -> tuple[float, str] | None:
         return None
     names = " and ".join(gpu.name for gpu in machine.gpus)
     return sum(known), f"{names} at {sum(known):g} GB/s"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Processors:
+    """What main memory delivers at most, by the words of a processor's name and by its cores."""
+
+    per_core_gb_per_s: float
+    cache_mib: int
+    platforms: tuple[tuple[tuple[str, ...], float], ...]
+    most_cores: int = 512
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,6 +117,7 @@ class Devices:
     bandwidth_gb_per_s: Mapping[str, float]
     unknown_device_gb_per_s: float
     cache_mib: int
+    processors: Processors
 
 
 @cache
@@ -105,6 +131,14 @@ def devices() -> Devices:
         },
         unknown_device_gb_per_s=table["unknown_device_gb_per_s"],
         cache_mib=table["cache_mib"],
+        processors=Processors(
+            per_core_gb_per_s=table["processors"]["per_core_gb_per_s"],
+            cache_mib=table["processors"]["cache_mib"],
+            platforms=tuple(
+                (tuple(each["words"]), each["gb_per_s"])
+                for each in table["processors"]["platforms"]
+            ),
+        ),
     )
 
 

@@ -1,7 +1,7 @@
 """Derive the summary of one submission.
 
 One estimate for every arm that is compared with a baseline and every task among the prompts, and
-one over all tasks (see `estimates.scopes` for when that one has a figure).
+one over all tasks (see `estimates.ratios` for when that one has a figure).
 """
 
 import math
@@ -11,7 +11,7 @@ from statistics import median
 
 from estimates import decomposition as parts
 from estimates import ratios, repeatability
-from estimates.exactness import count, worst
+from estimates.decomposition import predicted_speedup
 from estimates.flags import raised
 from estimates.flags.evidence import Evidence, repeats
 from estimates.intervals import (
@@ -22,12 +22,11 @@ from estimates.intervals import (
 )
 from estimates.model import Estimate, Interval, PromptEstimate, Summary
 from estimates.pairing import PromptPairs, pair
-from estimates.prediction import predicted_speedup
-from estimates.ratios import against_alternative, controls, cpu_speedup
+from estimates.ratios import Scope, against_alternative, controls, cpu_speedup, scopes
 from estimates.repeatability import single_pass, widened
-from estimates.scopes import Scope, scopes
+from estimates.requests import Readings, of_prompt, requests_over
 from estimates.throughput import throughput
-from estimates.verdicts import verdict
+from estimates.verdicts import count, verdict, worst
 from schemas.codec import Json, encode
 from schemas.submission import Submission
 
@@ -40,6 +39,7 @@ def summarize(submission: Submission) -> Summary:
         _estimate(scope) for arm in compared for scope in scopes(submission, arm, pairs[arm.id])
     )
     every_pair = tuple(each for arm in compared for each in pairs[arm.id])
+    readings = Readings(submission)
     evidence = Evidence(
         submission=submission,
         pairs=every_pair,
@@ -48,7 +48,7 @@ def summarize(submission: Submission) -> Summary:
     )
     return Summary(
         estimates=estimates,
-        prompts=tuple(_prompt_estimate(each) for each in every_pair),
+        prompts=tuple(_prompt_estimate(each, readings) for each in every_pair),
         flags=raised(evidence),
         repeatability=repeatability.headline(submission),
         controls=tuple(controls(submission, every_pair)),
@@ -81,7 +81,7 @@ def _estimate(scope: Scope) -> Estimate:
     predicted = scope.mean_over_prompts(_predict(scope.submission))
     by_processor = cpu_speedup(scope)
     return replace(
-        _with_alternative(_with_decomposition(estimate, scope), scope),
+        _with_alternative(_with_request(_with_decomposition(estimate, scope), scope), scope),
         speedup=speedup,
         interval=interval,
         bootstrap=widened(bootstrap_interval(scope.groups), scope.submission, scope.arm),
@@ -98,6 +98,25 @@ def _over_prompts(scope: Scope) -> Interval | None:
         return None
     ratios = scope.log_ratios
     return stratified_interval(ratios) if scope.task is None else t_interval(ratios[0])
+
+
+def _with_request(estimate: Estimate, scope: Scope) -> Estimate:
+    """The whole request, and what its parts cost; unknown where a prompt's reading is."""
+    found = requests_over(scope)
+    if found is None:
+        return estimate
+    costs = found.costs
+    return replace(
+        estimate,
+        whole_request=found.speedup,
+        whole_request_interval=widened(found.interval, scope.submission, scope.arm),
+        mean_prompt_tokens=found.prompt_tokens,
+        mean_output_tokens=found.output_tokens,
+        baseline_prompt_token_ms=costs.baseline_prompt_token_ms if costs else None,
+        prompt_token_ms=costs.prompt_token_ms if costs else None,
+        baseline_token_ms=costs.baseline_token_ms if costs else None,
+        token_ms=costs.token_ms if costs else None,
+    )
 
 
 def _with_alternative(estimate: Estimate, scope: Scope) -> Estimate:
@@ -146,8 +165,9 @@ def _predict(submission: Submission) -> Callable[[PromptPairs], float | None]:
     )
 
 
-def _prompt_estimate(pairs: PromptPairs) -> PromptEstimate:
+def _prompt_estimate(pairs: PromptPairs, readings: Readings) -> PromptEstimate:
     drafts = parts.can_draft(pairs.arm.method)
+    request = of_prompt(pairs, readings)
     return PromptEstimate(
         arm=pairs.arm.id,
         prompt=pairs.prompt.id,
@@ -156,6 +176,9 @@ def _prompt_estimate(pairs: PromptPairs) -> PromptEstimate:
         speedup=pairs.speedup,
         baseline_tps=1000 / pairs.baseline_ms,
         tps=1000 / pairs.arm_ms,
+        whole_request=math.exp(request.log_ratio) if request else None,
+        baseline_reading_ms=request.baseline_prompt_ms if request else None,
+        reading_ms=request.prompt_ms if request else None,
         tokens_per_round=parts.tokens_per_round(pairs.trials),
         round_cost=parts.round_cost(pairs),
         acceptance_rate=parts.acceptance_rate(pairs.trials) if drafts else None,

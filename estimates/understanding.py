@@ -30,7 +30,7 @@ class ArmResult:
     arm: str
     role: str
     method: str
-    said: tuple[TaskResult, ...]
+    results: tuple[TaskResult, ...]
     draft: str | None = None
     depth: int | None = None
     failure: str | None = None
@@ -61,10 +61,10 @@ class Understanding:
 
 def overall(arm: ArmResult) -> TaskResult | None:
     """An arm's result over all tasks, or on its only one."""
-    whole = next((each for each in arm.said if each.task is None), None)
+    whole = next((each for each in arm.results if each.task is None), None)
     if whole is not None and whole.speedup is not None:
         return whole
-    tasks = [each for each in arm.said if each.task is not None]
+    tasks = [each for each in arm.results if each.task is not None]
     return tasks[0] if len(tasks) == 1 else whole
 
 
@@ -104,7 +104,7 @@ def _arm(arm: Arm, draft: str | None, estimates: tuple[Estimate, ...]) -> ArmRes
         arm=arm.id,
         role=arm.role,
         method=arm.method.type,
-        said=tuple(map(_task, sorted(own, key=lambda estimate: estimate.task is not None))),
+        results=tuple(map(_task, sorted(own, key=lambda estimate: estimate.task is not None))),
         draft=draft,
         depth=getattr(arm.method, "n_max", None),
         failure=arm.reason if arm.outcome == "failed" else None,

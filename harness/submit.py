@@ -7,11 +7,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from estimates.result_name import canonical_name
+from estimates.identity import canonical_name
 from harness import files
 from harness.errors import BadInputError, MachineError, unreadable
-from schemas.canonical import canonical_bytes
-from schemas.codec import encode
+from schemas.codec import canonical_bytes, encode
 from schemas.contract import read
 from schemas.submission import Submission
 

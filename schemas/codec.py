@@ -1,8 +1,19 @@
-"""Turn JSON values into typed ones, and back. Absent is `None`; `None` is left out."""
+"""JSON values, the typed values they decode to, and the canonical bytes and names of a file.
 
+Absent is `None`; `None` is left out. Canonical: keys sorted, no spaces, floats in their shortest
+form rounded to six decimals, one trailing newline, so that the same content is the same file.
+"""
+
+import hashlib
+import re
+import struct
+import unicodedata
+from collections.abc import Sequence
+from functools import lru_cache
 from typing import TypeAlias, TypeVar, cast
 
 import msgspec
+import orjson
 
 Json: TypeAlias = bool | int | float | str | list["Json"] | dict[str, "Json"] | None
 T = TypeVar("T")
@@ -27,3 +38,73 @@ def _without_none(value: object) -> object:
     if isinstance(value, list | tuple):
         return [_without_none(item) for item in value]
     return value
+
+
+FLOAT_DECIMALS = 6
+FILE_NAME = re.compile(r"[a-z0-9][a-z0-9._-]{2,100}\.json")
+_SLUG_LENGTH = 32
+# Floats that rounding changes: more than six decimals, a negative exponent, minus zero.
+_UNROUNDED = [
+    re.compile(odd).search for odd in (rb"\.[0-9]{7}", rb"e-[0-9]++[],}\n]", rb"-0\.0[],}\n]")
+]
+# Unicode's categories of letters, marks, numbers and symbols; these symbols distinguish no names.
+_MEANINGFUL, _TYPOGRAPHY = "LMNS", "©®™\N{MULTIPLICATION SIGN}"
+
+
+def canonical_bytes(document: Json) -> bytes:
+    """The bytes of a document in canonical form (UTF-8, trailing newline)."""
+    data = _sorted(document)
+    return _sorted(_rounded(document)) if any(odd(data) for odd in _UNROUNDED) else data
+
+
+def content_digest(data: bytes) -> str:
+    """The first eight hex digits of the SHA-256 over the canonical bytes."""
+    return hashlib.sha256(data).hexdigest()[:8]
+
+
+def file_name(*, machine: str, target: str, measured_from: str, data: bytes) -> str:
+    """The canonical file name `<machine>--<target>--<yyyymmdd>-<8 hex of content>.json`."""
+    day = measured_from[:10].replace("-", "")
+    return f"{slug(machine)}--{slug(target)}--{day}-{content_digest(data)}.json"
+
+
+@lru_cache(maxsize=4096)  # a corpus repeats few names in many files
+def slug(text: str, *, limit: int | None = _SLUG_LENGTH) -> str:
+    """Lower-case ASCII letters, digits and single hyphens, fit for an address; never empty.
+
+    A text of which ASCII cannot show every letter, digit or symbol gets eight digits of its MD5 at
+    the end, so that two names in any script stay apart. `limit` is the most characters.
+    """
+    plain = "".join(c for c in unicodedata.normalize("NFD", text) if not unicodedata.combining(c))
+    words = re.sub(r"[^a-z0-9]+", "-", plain.lower()).strip("-")
+    if words and not any(map(_is_lost, text)):
+        return words[:limit].strip("-")
+    digest = hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()[:8]
+    room = None if limit is None else limit - len(digest) - 1
+    return f"{words[:room].strip('-') or 'unnamed'}-{digest}"
+
+
+def _is_lost(character: str) -> bool:
+    """Whether an address without this character could be that of another name."""
+    if character.isascii() or character in _TYPOGRAPHY:
+        return False
+    return unicodedata.category(character)[0] in _MEANINGFUL
+
+
+def _sorted(document: Json) -> bytes:
+    return orjson.dumps(document, option=orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE)
+
+
+def _rounded(value: Json) -> Json:
+    if isinstance(value, float):
+        return round(value, FLOAT_DECIMALS) + 0.0  # turns -0.0 into 0.0
+    if isinstance(value, list):
+        return [_rounded(item) for item in value]
+    if isinstance(value, dict):
+        return {key: _rounded(item) for key, item in value.items()}
+    return value
+
+
+def token_digest(tokens: Sequence[int]) -> str:
+    """First 16 hex digits of the SHA-256 over token ids as little-endian 32-bit integers."""
+    return hashlib.sha256(struct.pack(f"<{len(tokens)}i", *tokens)).hexdigest()[:16]

@@ -4,6 +4,8 @@ Harness, pipeline and workflows share this one answer. Three steps follow one an
 schema, rules between fields. Each relies on the one before and runs only if that found nothing.
 """
 
+from datetime import datetime
+
 import msgspec
 
 from schemas import strict
@@ -11,6 +13,7 @@ from schemas.codec import decode
 from schemas.finding import Finding, bounded
 from schemas.migrations import migrated
 from schemas.rules import RULES
+from schemas.rules.contradictions import measured_in_future
 from schemas.submission import Submission
 from schemas.validator import (
     LIFECYCLE_SCHEMA,
@@ -27,9 +30,16 @@ def findings(data: bytes) -> tuple[Finding, ...]:
     return () if isinstance(result, Submission) else result
 
 
-def read(data: bytes) -> Submission | tuple[Finding, ...]:
-    """The submission in these bytes, or the findings that keep it from being one. Never raises."""
-    return read_quickly(data) or read_thoroughly(data)
+def read(data: bytes, *, now: datetime | None = None) -> Submission | tuple[Finding, ...]:
+    """The submission in these bytes, or the findings that keep it from being one. Never raises.
+
+    With `now`, a campaign that ended in the future is a finding too; a build, whose answer must
+    not change from day to day, leaves it out.
+    """
+    result = read_quickly(data) or read_thoroughly(data)
+    if now is None or not isinstance(result, Submission):
+        return result
+    return tuple(measured_in_future(result, now)) or result
 
 
 def read_quickly(data: bytes) -> Submission | None:

@@ -55,6 +55,7 @@ class Trial:
     outcome: Outcome
     reason: Reason | None = None
     prompt_ms: float | None = None
+    draft_prompt_ms: float | None = None
     output_tokens: int | None = None
     decode_ms: float | None = None
     draft_ms: float | None = None

@@ -4,8 +4,6 @@ The cache of weights is the user's own: engine tests need real weights, and fetc
 into a temporary folder for every run would take minutes.
 """
 
-from __future__ import annotations
-
 import os
 
 import pytest

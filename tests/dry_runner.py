@@ -4,8 +4,6 @@ Checking out is cloning, artifacts are folders, `gh` is a recorder with a memory
 filled in from a made-up event, so the commands and their environment are those of the workflow.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

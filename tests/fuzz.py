@@ -5,8 +5,6 @@ changed at random, which finds less and says so. Exit code 1 and the input in a 
 failure.
 """
 
-from __future__ import annotations
-
 import random
 import sys
 import time

@@ -5,14 +5,13 @@ comes and goes, every method, role, outcome and tier turns up, and values are dr
 schema's own bounds, lists and examples.
 """
 
-from __future__ import annotations
-
 import json
 import random
 from typing import Any
 
-from schemas.canonical import canonical_bytes
+from schemas.codec import canonical_bytes
 from schemas.validator import SUBMISSION_SCHEMA, Schema, schema
+from schemas.weights import bits_of, size_in
 from tests.samples import DEPTH, TASKS, sample, sample_bytes
 from tests.schema_tree import resolved
 
@@ -26,6 +25,7 @@ _METHODS: dict[str, str] = {
     for asked in [branch["if"]["properties"]["type"]]
     for kind in asked.get("enum", [asked.get("const")])
 }
+_A_GPU = {"kind": "gpu"}
 _FAILED = ("arm", "prompt", "block", "order")
 # In these places the schema alone decides; everywhere else ids and counters hang together.
 _FREE = ("tool", "machine", "engine", "environment")
@@ -61,6 +61,8 @@ def submission_bytes(seed: int) -> bytes:
         _arm(rng, arm, document)
     failed = {arm["id"] for arm in document["arms"] if arm["outcome"] == "failed"}
     knows = _known_to_the_harness(rng, document)
+    for model in (document["target"], *document["drafts"]):
+        _size(rng, model)
     document["trials"] = [_trial(rng, trial, failed, kept=knows) for trial in document["trials"]]
     return canonical_bytes(document)
 
@@ -113,6 +115,8 @@ def _around(rng: random.Random, document: Document) -> None:
         document[name] = drawn(rng, _SCHEMA["properties"][name])
     document["target"] = _model(rng, document["target"]["id"])
     document["drafts"] = [_model(rng, model["id"]) for model in document["drafts"]]
+    if "devices" in document["engine"]:
+        document["engine"]["devices"].append(drawn(rng, _SCHEMA["$defs"]["device"]) | _A_GPU)
     kept = {"max_output_tokens": rng.randint(41, 4096), "context_tokens": rng.randint(141, 10**6)}
     document["settings"] = drawn(rng, _SCHEMA["$defs"]["settings"]) | kept
     for name in ("contributor", "notes", "profile", "licence"):
@@ -146,6 +150,22 @@ def _model(rng: random.Random, name: str) -> Document:
     if "active_parameters" in model and "parameters" in model:
         model["active_parameters"] = rng.randint(1000, model["parameters"])
     return model
+
+
+def _size(rng: random.Random, model: Document) -> None:
+    """Parameters as the model's name has them, and bytes as its quantisation has them."""
+    if "parameters" not in model:
+        return
+    named = size_in(model["name"])
+    if named is not None:
+        scale = {"M": 1e6, "B": 1e9}[named[-1].upper()]
+        model["parameters"] = int(float(named[:-1]) * scale * rng.uniform(0.6, 1.6))
+    if "active_parameters" in model:
+        model["active_parameters"] = model["parameters"]
+    bits = bits_of(model["quantisation"])
+    if bits is not None and "file_bytes" in model:
+        per_weight = rng.uniform(bits.least, bits.most)
+        model["file_bytes"] = int(model["parameters"] * per_weight / 8)
 
 
 def _arm(rng: random.Random, arm: Document, document: Document) -> None:

@@ -13,8 +13,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from schemas import contract, validator
-from schemas.canonical import canonical_bytes
-from schemas.codec import encode
+from schemas.codec import canonical_bytes, encode
 from schemas.submission import Device, Origin, Submission, Variable
 from tests.samples import Costs, sample
 from tests.schema_tree import resolved

@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from schemas.canonical import canonical_bytes
+from schemas.codec import canonical_bytes
 from schemas.validator import SUBMISSION_SCHEMA, Schema, schema
 from tests.leaves import general, leaves, with_value, without
 from tests.schema_tree import inlined

@@ -3,16 +3,14 @@
 `sample()` builds a valid submission from a handful of costs; every counter follows from them.
 """
 
-from __future__ import annotations
-
 import hashlib
 import random
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from estimates.flags.figures import suites
 from estimates.running_order import running_order
-from schemas.canonical import canonical_bytes
-from schemas.codec import encode
+from schemas.codec import canonical_bytes, encode
 from schemas.submission import (
     Arm,
     Cpu,
@@ -46,6 +44,10 @@ OUTPUT_TOKENS = 41
 DEPTH = 4
 
 
+# Eighths of a byte per weight, where a label is far from four bits.
+_BYTES = {"Q8_0": 8, "F16": 16, "BF16": 16, "F32": 32}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Costs:
     """A made-up rig: a plain step, one more verified token, one drafted token, and the noise."""
@@ -54,6 +56,34 @@ class Costs:
     extra_width_ms: float = 2.0
     draft_token_ms: float = 2.0
     noise: float = 0.01
+
+
+DRAFT = Model(
+    id="tiny-q8-0",
+    name="Tiny-500M",
+    family="Sample",
+    quantisation="Q8_0",
+    parameters=500_000_000,
+    architecture="llama",
+    file_bytes=531_000_000,
+    sha256="d1" * 32,
+    layers=24,
+    vocabulary_size=32_000,
+    tokenizer_sha256="a0" * 32,
+)
+
+
+SETTINGS = Settings(
+    max_output_tokens=OUTPUT_TOKENS,
+    context_tokens=2048,
+    kv_type_k="f16",
+    kv_type_v="f16",
+    flash_attention="auto",
+    batch_tokens=512,
+    micro_batch_tokens=512,
+    threads=8,
+    threads_batch=8,
+)
 
 
 def sample(  # noqa: PLR0913 - a builder: each argument is one thing a test may want to vary
@@ -73,31 +103,39 @@ def sample(  # noqa: PLR0913 - a builder: each argument is one thing a test may 
 ) -> Submission:
     """A valid submission with a baseline, a prompt-lookup arm and a draft-model arm."""
     costs = costs or Costs()
-    prompts = tuple(
-        Prompt(
-            id=f"{task}-{number}",
-            task=task,  # type: ignore[arg-type]
-            tokens=100,
-            rendered_sha256="8899aabbccddeeff",
-        )
-        for task in tasks
-        for number in range(1, prompts_per_task + 1)
+    prompts = tuple(_prompts(tasks, prompts_per_task))
+    arms = _arms()
+    return Submission(
+        tier="measured",
+        profile="default",
+        measured_from=f"{day}T09:00:00Z",
+        measured_until=f"{day}T10:00:00Z",
+        contributor=contributor,
+        tool=Tool(name="draftmap", version="0.1.0"),
+        machine=_machine(gpu, vram_mib),
+        engine=_engine(backend, gpu, vram_mib),
+        target=_target(parameters, quantisation),
+        drafts=(DRAFT,),
+        settings=SETTINGS,
+        design=Design(
+            blocks=blocks,
+            order="latin-square",
+            planned_trials=len(prompts) * blocks * len(arms),
+            ended="completed",
+            seed=seed,
+            resumed=0,
+        ),
+        suite=Suite(id="core", version="1.0.0", sha256=suites()["core"]["1.0.0"], prompts=prompts),
+        arms=arms,
+        trials=_in_order(_trials(random.Random(seed), costs, prompts, arms, blocks), seed),  # noqa: S311 - made-up data
+        warmups=tuple(Warmup(arm=arm.id, output_tokens=32, decode_ms=700.0) for arm in arms),
+        environment=(Snapshot(moment="before", load_1min=0.5, available_ram_mib=24_000),),
+        probes=_probes(costs),
     )
-    draft = Model(
-        id="tiny-q8-0",
-        name="Tiny-500M",
-        family="Sample",
-        quantisation="Q8_0",
-        parameters=500_000_000,
-        architecture="llama",
-        file_bytes=531_000_000,
-        sha256="d1" * 32,
-        layers=24,
-        vocabulary_size=32_000,
-        tokenizer_sha256="a0" * 32,
-    )
-    size = f"{parameters / 1e9:g}B"
-    arms = (
+
+
+def _arms() -> tuple[Arm, ...]:
+    return (
         Arm(
             id="baseline",
             role="baseline",
@@ -116,93 +154,91 @@ def sample(  # noqa: PLR0913 - a builder: each argument is one thing a test may 
         Arm(
             id="draft-model-n4",
             role="speculation",
-            method=DraftModel(draft=draft.id, n_max=DEPTH),
+            method=DraftModel(draft=DRAFT.id, n_max=DEPTH),
             baseline="baseline",
             load_s=1.5,
             placement=Placement(target_gpu_layers_requested=-1, draft_gpu_layers_requested=-1),
             peak_memory=(DeviceMemory(device="CPU", peak_mib=700),),
         ),
     )
-    return Submission(
-        tier="measured",
-        profile="default",
-        measured_from=f"{day}T09:00:00Z",
-        measured_until=f"{day}T10:00:00Z",
-        contributor=contributor,
-        tool=Tool(name="draftmap", version="0.1.0"),
-        machine=Machine(
-            os=OperatingSystem(family="linux", version="6.1"),
-            cpu=Cpu(
-                name="AMD Ryzen 7 7845HS",
-                architecture="x86_64",
-                logical_cores=16,
-                physical_cores=8,
-            ),
-            ram_mib=32768,
-            gpus=(Gpu(name=gpu, vendor="nvidia", vram_mib=vram_mib),) if gpu else (),
-        ),
-        engine=Engine(
-            runner="llama-cpp-python",
-            name="llama.cpp",
-            version="0.5.0-dev",
-            commit="0c1e57098",
-            package_version="0.3.36",
-            backend=backend,  # type: ignore[arg-type]
-            devices=(Device(name="CPU", kind="cpu", memory_total_mib=32768),),
-            system_info="CPU : AVX2 = 1",
-        ),
-        target=Model(
-            id=f"sample-{size.lower()}-{quantisation.lower().replace('_', '-')}",
-            name=f"Sample-{size}",
-            family="Sample",
-            quantisation=quantisation,
-            parameters=parameters,
-            architecture="llama",
-            file_bytes=parameters // 2,
-            sha256=hashlib.sha256(f"{size} {quantisation}".encode()).hexdigest(),
-            layers=32,
-            vocabulary_size=32_000,
-            tokenizer_sha256="a0" * 32,
-        ),
-        drafts=(draft,),
-        settings=Settings(
-            max_output_tokens=OUTPUT_TOKENS,
-            context_tokens=2048,
-            kv_type_k="f16",
-            kv_type_v="f16",
-            flash_attention="auto",
-            batch_tokens=512,
-            micro_batch_tokens=512,
-            threads=8,
-            threads_batch=8,
-        ),
-        design=Design(
-            blocks=blocks,
-            order="latin-square",
-            planned_trials=len(prompts) * blocks * len(arms),
-            ended="completed",
-            seed=seed,
-            resumed=0,
-        ),
-        suite=Suite(id="core", version="1.0.0", sha256=suites()["core"]["1.0.0"], prompts=prompts),
-        arms=arms,
-        trials=_in_order(_trials(random.Random(seed), costs, prompts, arms, blocks), seed),  # noqa: S311 - made-up data
-        warmups=tuple(Warmup(arm=arm.id, output_tokens=32, decode_ms=700.0) for arm in arms),
-        environment=(Snapshot(moment="before", load_1min=0.5, available_ram_mib=24_000),),
-        probes=Probes(
-            verification=VerificationProbe(
-                context_tokens=256,
-                repeats=9,
-                widths=tuple(range(1, DEPTH + 2)),
-                step_ms_median=tuple(
-                    costs.step_ms + costs.extra_width_ms * extra for extra in range(DEPTH + 1)
-                ),
-            ),
-            drafting=(
-                DraftingProbe(draft=draft.id, repeats=16, token_ms_median=costs.draft_token_ms),
-            ),
-        ),
+
+
+def _target(parameters: int, quantisation: str) -> Model:
+    size = f"{parameters / 1e9:g}B"
+    return Model(
+        id=f"sample-{size.lower()}-{quantisation.lower().replace('_', '-')}",
+        name=f"Sample-{size}",
+        family="Sample",
+        quantisation=quantisation,
+        parameters=parameters,
+        architecture="llama",
+        file_bytes=parameters * _BYTES.get(quantisation, 4) // 8,
+        sha256=hashlib.sha256(f"{size} {quantisation}".encode()).hexdigest(),
+        layers=32,
+        vocabulary_size=32_000,
+        tokenizer_sha256="a0" * 32,
     )
+
+
+def _machine(gpu: str | None, vram_mib: int) -> Machine:
+    return Machine(
+        os=OperatingSystem(family="linux", version="6.1"),
+        cpu=Cpu(
+            name="AMD Ryzen 7 7845HS",
+            architecture="x86_64",
+            logical_cores=16,
+            physical_cores=8,
+        ),
+        ram_mib=32768,
+        gpus=(Gpu(name=gpu, vendor="nvidia", vram_mib=vram_mib),) if gpu else (),
+    )
+
+
+def _probes(costs: Costs) -> Probes:
+    return Probes(
+        verification=VerificationProbe(
+            context_tokens=256,
+            repeats=9,
+            widths=tuple(range(1, DEPTH + 2)),
+            step_ms_median=tuple(
+                costs.step_ms + costs.extra_width_ms * extra for extra in range(DEPTH + 1)
+            ),
+        ),
+        drafting=(DraftingProbe(draft=DRAFT.id, repeats=16, token_ms_median=costs.draft_token_ms),),
+    )
+
+
+def _prompts(tasks: tuple[str, ...], per_task: int) -> Iterator[Prompt]:
+    for task in tasks:
+        for number in range(1, per_task + 1):
+            yield Prompt(
+                id=f"{task}-{number}",
+                task=task,  # type: ignore[arg-type]
+                tokens=100,
+                rendered_sha256="8899aabbccddeeff",
+            )
+
+
+def _engine(backend: str, gpu: str | None, vram_mib: int) -> Engine:
+    return Engine(
+        runner="llama-cpp-python",
+        name="llama.cpp",
+        version="0.5.0-dev",
+        commit="0c1e57098",
+        package_version="0.3.36",
+        backend=backend,  # type: ignore[arg-type]
+        devices=_devices(gpu, backend, vram_mib),
+        system_info="CPU : AVX2 = 1",
+    )
+
+
+def _devices(gpu: str | None, backend: str, vram_mib: int) -> tuple[Device, ...]:
+    """The devices that the engine lists: the CPU, and the GPU where its backend has one."""
+    cpu = Device(name="CPU", kind="cpu", memory_total_mib=32768)
+    if gpu is None or backend == "cpu":
+        return (cpu,)
+    name = {"cuda": "CUDA0", "vulkan": "Vulkan0", "metal": "Metal"}.get(backend, "GPU0")
+    return (Device(name=name, kind="gpu", memory_total_mib=vram_mib), cpu)
 
 
 def sample_bytes(submission: Submission) -> bytes:

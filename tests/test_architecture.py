@@ -1,7 +1,5 @@
 """ARCHITECTURE.md describes the code as it is."""
 
-from __future__ import annotations
-
 import re
 import shlex
 import tomllib

@@ -1,7 +1,5 @@
 """Does the whole pipe run on real input? Measure, validate, show, submit, build, as people do."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

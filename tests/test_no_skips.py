@@ -1,7 +1,5 @@
 """Does a skipped test fail the run exactly where skips are forbidden?"""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

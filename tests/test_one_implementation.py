@@ -1,7 +1,5 @@
 """Do the terminal and the site say the same of a result?"""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

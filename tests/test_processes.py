@@ -1,7 +1,5 @@
 """Do the tests' own helpers for processes do what they promise?"""
 
-from __future__ import annotations
-
 import signal
 import sys
 

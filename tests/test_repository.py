@@ -1,7 +1,5 @@
 """Is the repository fit for strangers: no trace of a machine, licences in place, true words?"""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import tomllib

@@ -1,7 +1,5 @@
 """Does what the vocabulary owns occur nowhere else? Bounds, ids, labels and words have one home."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path

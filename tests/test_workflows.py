@@ -1,7 +1,5 @@
 """Are the workflows pinned, of least right, and made of our own commands?"""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

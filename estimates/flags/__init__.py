@@ -29,6 +29,7 @@ _ORDER: tuple[Severity, ...] = ("serious", "caution", "note")
 FLAGS: dict[str, Check] = {
     "failed-arm": completeness.failed_arm,
     "failed-trials": completeness.failed_trials,
+    "missing-prompts": completeness.missing_prompts,
     "unpaired-trials": completeness.unpaired_trials,
     "interrupted": completeness.interrupted,
     "budget-spent": completeness.budget_spent,
@@ -46,6 +47,8 @@ FLAGS: dict[str, Check] = {
     "block-spread": spread.block_spread,
     "block-outlier": spread.block_outlier,
     "zero-spread": spread.zero_spread,
+    "repeated-block": spread.repeated_block,
+    "uneven-baseline": spread.uneven_baseline,
     "clocks-disagree": spread.clocks_disagree,
     "drift": trend.drift,
     "first-block": trend.first_block,

@@ -66,6 +66,35 @@ def unpaired_trials(evidence: Evidence) -> Flag | None:
     )
 
 
+# Below so much of the suite an arm's figure is about prompts that somebody or something chose.
+LEAST_SHARE_OF_PROMPTS = 0.75
+
+
+def missing_prompts(evidence: Evidence) -> Flag | None:
+    """An arm that ran has no trial, not even a failed one, on a quarter of the prompts."""
+    submission = evidence.submission
+    ran = {(trial.arm, trial.prompt) for trial in submission.trials}
+    prompts = [prompt.id for prompt in submission.suite.prompts]
+    lacking: dict[str, list[str]] = {}
+    for arm in submission.arms:
+        missing = [prompt for prompt in prompts if (arm.id, prompt) not in ran]
+        if arm.outcome == "ok" and len(prompts) - len(missing) <= LEAST_SHARE_OF_PROMPTS * len(
+            prompts
+        ):
+            lacking[arm.id] = missing
+    if not lacking:
+        return None
+    counts = [f"{len(missing)} of {len(prompts)} with {arm}" for arm, missing in lacking.items()]
+    return Flag(
+        name="missing-prompts",
+        severity="serious",
+        message=f"Prompts were never run: {say.listed(counts)}.",
+        remedy="Run every arm on every prompt; a chosen part of them says little about the rest.",
+        arm=only(lacking),
+        prompt=next(iter(lacking.values()))[0],
+    )
+
+
 def interrupted(evidence: Evidence) -> Flag | None:
     """The campaign was stopped before its plan was done."""
     design = evidence.submission.design

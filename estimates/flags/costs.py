@@ -1,15 +1,14 @@
 """Flags about costs of rounds that disagree with one another or with the probes."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from statistics import fmean, median, stdev
 
-from estimates.decomposition import round_cost
+from estimates.decomposition import round_cost, step_ms
 from estimates.flags.evidence import Evidence, only, steady_length
-from estimates.flags.spread import steady_groups
+from estimates.flags.spread import steady_groups, uneven_groups
 from estimates.model import Estimate, Flag, Interval
-from estimates.pairing import PromptPairs, cpu_ms_per_token
-from estimates.prediction import step_ms
+from estimates.pairing import PromptPairs, cpu_ms_per_token, rounds
 from estimates.ratios import controls
 from estimates.verdicts import judge
 from schemas.submission import Trial
@@ -20,20 +19,28 @@ ROUND_COST_FAR = 0.25
 PROBE_FACTOR = 1.3
 UNEXPLAINED = 0.25
 _FEWEST_PROMPTS = 3
+# Without a histogram only the mean drafted length is known; the same mean can be made up of other
+# lengths, so more is allowed.
+SIMILAR_LENGTH = 0.5
+ROUND_COST_FAR_BY_SUMS = 0.5
 
 
 def round_cost_spread(evidence: Evidence) -> Flag | None:
     """R differs over prompts although every round does the same work.
 
-    Only prompts whose repetitions agree count: other flags are about unsteady machines.
+    Only prompts whose repetitions agree count, and whose baseline is like that of the others: other
+    flags are about unsteady machines.
     """
     found: list[tuple[float, str, str]] = []
     for arm, costs in _costs_of_equal_rounds(evidence):
-        center = median(costs.values())
-        far, prompt = max((max(c / center, center / c) - 1, key) for key, c in costs.items())
+        far, prompt = _farthest(costs)
         spread = stdev(costs.values()) / fmean(costs.values())
         if spread > ROUND_COST_CV or far > ROUND_COST_FAR:
             found.append((spread, arm, prompt))
+    for arm, costs in _costs_of_similar_rounds(evidence):
+        far, prompt = _farthest(costs)
+        if far > ROUND_COST_FAR_BY_SUMS:
+            found.append((stdev(costs.values()) / fmean(costs.values()), arm, prompt))
     if not found:
         return None
     spread, arm, prompt = max(found)
@@ -106,7 +113,7 @@ def _nearest_factor(evidence: Evidence, arm: str, single_ms: float) -> float | N
 
 def _costs_of_equal_rounds(evidence: Evidence) -> Iterator[tuple[str, dict[str, float]]]:
     """Arm and R by prompt, apart for each drafted length that nearly all rounds had."""
-    steady = steady_groups(evidence)
+    steady = steady_groups(evidence) - uneven_groups(evidence)
     groups: dict[tuple[str, int], dict[str, float]] = {}
     for pairs in evidence.pairs:
         lengths = {steady_length(trial) for trial in pairs.trials}
@@ -118,6 +125,36 @@ def _costs_of_equal_rounds(evidence: Evidence) -> Iterator[tuple[str, dict[str, 
     for (arm, _), costs in groups.items():
         if len(costs) >= _FEWEST_PROMPTS:
             yield arm, costs
+
+
+def _costs_of_similar_rounds(evidence: Evidence) -> Iterator[tuple[str, dict[str, float]]]:
+    """Arm and R by prompt where only sums are known, apart for similar mean drafted lengths."""
+    steady = steady_groups(evidence) - uneven_groups(evidence)
+    by_arm: dict[str, list[tuple[float, str, float]]] = {}
+    for pairs in evidence.pairs:
+        length, cost = _mean_length(pairs.trials), round_cost(pairs)
+        both = {(pairs.arm.id, pairs.prompt.id), (pairs.arm.baseline or "", pairs.prompt.id)}
+        if length is not None and cost is not None and both <= steady:
+            by_arm.setdefault(pairs.arm.id, []).append((length, pairs.prompt.id, cost))
+    for arm, found in by_arm.items():
+        for length, _, _ in found:
+            near = {p: cost for other, p, cost in found if abs(other - length) <= SIMILAR_LENGTH}
+            if len(near) >= _FEWEST_PROMPTS:
+                yield arm, near
+
+
+def _mean_length(trials: tuple[Trial, ...]) -> float | None:
+    """Drafted tokens per round where these two sums are all that is known."""
+    counts = [rounds(trial) for trial in trials]
+    if any(trial.drafted_histogram is not None or not trial.drafted for trial in trials):
+        return None
+    known = sum(count or 0 for count in counts)
+    return sum(trial.drafted or 0 for trial in trials) / known if all(counts) else None
+
+
+def _farthest(costs: Mapping[str, float]) -> tuple[float, str]:
+    center = median(costs.values())
+    return max((max(cost / center, center / cost) - 1, prompt) for prompt, cost in costs.items())
 
 
 def _is_missed(estimate: Estimate) -> bool:

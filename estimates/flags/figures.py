@@ -68,8 +68,8 @@ def unknown_suite(evidence: Evidence) -> Flag | None:
     submission = evidence.submission
     suite = submission.suite
     released = suites().get(suite.id)
-    made_up = submission.engine.runner == "fake"
-    if made_up or submission.tier != "measured" or suite.sha256 is None:
+    simulated = submission.engine.runner == "fake"
+    if simulated or submission.tier != "measured" or suite.sha256 is None:
         return None
     if released is None:
         return Flag(

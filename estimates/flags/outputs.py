@@ -1,9 +1,9 @@
 """Flags about arms that drafted nothing or wrote other texts than the baseline."""
 
 from estimates.decomposition import can_draft, drafted_nothing
-from estimates.exactness import classify
 from estimates.flags.evidence import Evidence, only
 from estimates.model import Flag
+from estimates.verdicts import classify
 from schemas.vocabulary import say
 
 
@@ -40,14 +40,14 @@ def diverged(evidence: Evidence) -> Flag | None:
     prompts = list(dict.fromkeys(trial.prompt for trial in forked))
     arms = list(dict.fromkeys(trial.arm for trial in forked))
     if evidence.submission.settings.teacher_forced:
-        said = f"Given the baseline's text, {say.listed(arms)} would have gone on differently"
+        claim = f"Given the baseline's text, {say.listed(arms)} would have gone on differently"
     else:
-        said = f"The output of {say.listed(arms)} differs from the baseline's"
+        claim = f"The output of {say.listed(arms)} differs from the baseline's"
     return Flag(
         name="diverged",
         severity="serious",
         message=(
-            f"{said} on {say.count(len(prompts), 'prompt')}, and not at a near-tie: "
+            f"{claim} on {say.count(len(prompts), 'prompt')}, and not at a near-tie: "
             "it may be another text."
         ),
         remedy="Compare the engine's version, cache types and flash attention of both arms.",

@@ -15,17 +15,8 @@ from harness.campaign.methods import (
 from harness.campaign.model import ALL_LAYERS, ArmPlan
 from harness.errors import BadInputError
 from harness.models.model_file import ModelFile
+from schemas import submission
 from schemas.method import METHOD_CLASSES, AnyDraftHead
-from schemas.submission import (
-    DraftModel,
-    EmptyDraft,
-    Method,
-    Ngram,
-    NoSpeculation,
-    Oracle,
-    PromptLookup,
-    Role,
-)
 from schemas.vocabulary import METHODS
 
 Drafted = DraftModelRequest | DraftHeadRequest
@@ -73,27 +64,27 @@ def _is(draft: ModelFile, *names: str) -> bool:
 def label(request: MethodRequest) -> str:
     """The id of a request's arm, where there is only one draft: `prompt-lookup-n8`."""
     match request:
-        case NoSpeculation() | EmptyDraft():
+        case submission.NoSpeculation() | submission.EmptyDraft():
             return METHODS[request.type].control or request.type
         case DraftModelRequest() | DraftHeadRequest():
             return _joined(
                 f"{method_type(request)}-n{request.n_max}", m=request.n_min, p=request.p_min
             )
-        case Oracle():
+        case submission.Oracle():
             return f"{request.type}-a{request.acceptance:g}-n{request.n_max}"
-        case PromptLookup():
+        case submission.PromptLookup():
             lengths = (request.ngram_min, request.ngram_max)
             usual = METHODS[request.type].defaults
             is_usual = lengths == (usual["ngram_min"], usual["ngram_max"])
             tail = "" if is_usual else f"-g{lengths[0]}-{lengths[1]}"
             return f"{request.type}-n{request.n_max}{tail}"
-        case Ngram():
+        case submission.Ngram():
             return _ngram(request)
         case _ as never:
             assert_never(never)
 
 
-def _ngram(request: Ngram) -> str:
+def _ngram(request: submission.Ngram) -> str:
     usual = METHODS[request.type].defaults
     return _joined(
         request.type,
@@ -142,19 +133,19 @@ def with_own_ids(drafts: tuple[ModelFile, ...]) -> tuple[ModelFile, ...]:
 
 
 def _arms(methods: tuple[MethodRequest, ...], drafts: tuple[ModelFile, ...]) -> tuple[ArmPlan, ...]:
-    arms = [ArmPlan(id=BASELINE, role="baseline", method=NoSpeculation())]
+    arms = [ArmPlan(id=BASELINE, role="baseline", method=submission.NoSpeculation())]
     for request in methods:
         match request:
-            case PromptLookup() | Ngram():
+            case submission.PromptLookup() | submission.Ngram():
                 arms.append(_arm(request, "speculation"))
-            case EmptyDraft() | NoSpeculation() | Oracle():
+            case submission.EmptyDraft() | submission.NoSpeculation() | submission.Oracle():
                 arms.append(_arm(request, "control"))
             case DraftModelRequest() | DraftHeadRequest():
                 arms += _drafted(request, drafts_of(request, drafts, among=methods))
     return tuple(arms)
 
 
-def _arm(request: PlainRequest, role: Role) -> ArmPlan:
+def _arm(request: PlainRequest, role: submission.Role) -> ArmPlan:
     return ArmPlan(id=label(request), role=role, method=request, baseline=BASELINE)
 
 
@@ -176,13 +167,13 @@ def _drafted(
         )
 
 
-def _method(request: DraftModelRequest | DraftHeadRequest, draft: str | None) -> Method:
+def _method(request: DraftModelRequest | DraftHeadRequest, draft: str | None) -> submission.Method:
     if isinstance(request, DraftHeadRequest):
         head: AnyDraftHead = METHOD_CLASSES[request.type](
             draft=draft, n_max=request.n_max, n_min=request.n_min, p_min=request.p_min
         )
         return head
-    return DraftModel(
+    return submission.DraftModel(
         draft=str(draft), n_max=request.n_max, n_min=request.n_min, p_min=request.p_min
     )
 
@@ -198,7 +189,7 @@ def _alternatives(layers: int | None) -> Iterator[ArmPlan]:
     yield ArmPlan(
         id=f"{BASELINE}-gpu-layers-{name}",
         role="alternative",
-        method=NoSpeculation(),
+        method=submission.NoSpeculation(),
         baseline=BASELINE,
         gpu_layers=layers,
     )

@@ -3,19 +3,10 @@
 from collections import Counter
 from collections.abc import Sequence
 
+from harness.campaign import model
 from harness.campaign.arms import arms as all_arms
 from harness.campaign.arms import with_own_ids
 from harness.campaign.methods import MethodRequest, parse
-from harness.campaign.model import (
-    ALL_LAYERS,
-    DEFAULT_CONTEXT_TOKENS,
-    ArmPlan,
-    Campaign,
-    Profile,
-    RunSettings,
-    Stopping,
-    Suite,
-)
 from harness.campaign.options import Options
 from harness.campaign.plan import most_blocks
 from harness.errors import BadInputError
@@ -41,9 +32,9 @@ def build(
     target: ModelFile,
     drafts: tuple[ModelFile, ...],
     methods: tuple[MethodRequest, ...],
-    suite: Suite,
+    suite: model.Suite,
     controls: tuple[MethodRequest, ...] = CONTROLS,
-) -> Campaign:
+) -> model.Campaign:
     """The campaign, with `controls` where --control asks for them.
 
     Raises `BadInputError` when it cannot be run or does not fit the format.
@@ -56,7 +47,7 @@ def build(
         concurrency=options.concurrency,
     )
     settings = _settings(options, suite)
-    campaign = Campaign(
+    campaign = model.Campaign(
         profile=profile(options),
         target=target,
         drafts=drafts,
@@ -71,7 +62,7 @@ def build(
     return campaign
 
 
-def profile(options: Options) -> Profile:
+def profile(options: Options) -> model.Profile:
     """`default` or `quick` as long as prompts, lengths, methods and repetitions are theirs.
 
     Another model, placement or number of threads is another rig under the same campaign: the
@@ -95,7 +86,9 @@ def profile(options: Options) -> Profile:
     return "quick" if options.quick else "default"
 
 
-def _most_blocks(arms: Sequence[ArmPlan], suite: Suite, settings: RunSettings) -> int:
+def _most_blocks(
+    arms: Sequence[model.ArmPlan], suite: model.Suite, settings: model.RunSettings
+) -> int:
     return most_blocks(arms, [prompt.id for prompt in suite.prompts], settings.max_output_tokens)
 
 
@@ -108,14 +101,14 @@ def _blocks(options: Options, *, most: int) -> int:
     return max(LEAST_BLOCKS, min(MOST_BLOCKS, most))
 
 
-def _stopping(options: Options) -> Stopping:
+def _stopping(options: Options) -> model.Stopping:
     """A given number of blocks is run; else precision decides. The budget always holds."""
     fixed = options.blocks is not None or options.quick
     if fixed and options.precision is not None:
         option = "--quick" if options.blocks is None else "--blocks"
         message = f"{option} fixes the number of blocks, --precision lets it vary; leave one out"
         raise BadInputError(message)
-    return Stopping(
+    return model.Stopping(
         least_blocks=LEAST_BLOCKS,
         precision=None if fixed else options.precision or DEFAULT_PRECISION,
         budget_s=None if options.budget_min is None else 60 * options.budget_min,
@@ -129,21 +122,21 @@ def _with_controls(
     return methods + tuple(each for each in controls if each not in methods)
 
 
-def _settings(options: Options, suite: Suite) -> RunSettings:
+def _settings(options: Options, suite: model.Suite) -> model.RunSettings:
     usual = suite.quick_max_output_tokens if options.quick else suite.max_output_tokens
-    return RunSettings(
+    return model.RunSettings(
         max_output_tokens=options.max_tokens or usual,
-        context_tokens=options.context or DEFAULT_CONTEXT_TOKENS,
+        context_tokens=options.context or model.DEFAULT_CONTEXT_TOKENS,
         threads=options.threads,
-        gpu_layers=ALL_LAYERS if options.gpu_layers is None else options.gpu_layers,
+        gpu_layers=model.ALL_LAYERS if options.gpu_layers is None else options.gpu_layers,
         draft_gpu_layers=(
-            ALL_LAYERS if options.draft_gpu_layers is None else options.draft_gpu_layers
+            model.ALL_LAYERS if options.draft_gpu_layers is None else options.draft_gpu_layers
         ),
         teacher_forced=options.teacher_forced,
     )
 
 
-def _check(campaign: Campaign) -> None:
+def _check(campaign: model.Campaign) -> None:
     ids = Counter(arm.id for arm in campaign.arms)
     twice = [arm for arm, times in ids.items() if times > 1]
     settings = campaign.settings

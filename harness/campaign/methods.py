@@ -11,17 +11,8 @@ from functools import partial
 from typing import Literal
 
 from harness.errors import UsageError, suggestion
-from schemas import vocabulary
+from schemas import submission, vocabulary
 from schemas.method import METHOD_CLASSES, AnyNgram
-from schemas.submission import (
-    DraftHead,
-    DraftModel,
-    EmptyDraft,
-    Ngram,
-    NoSpeculation,
-    Oracle,
-    PromptLookup,
-)
 from schemas.vocabulary import MethodEntry
 
 
@@ -50,7 +41,13 @@ class DraftHeadRequest:
 
 
 # Methods without a draft are requested as the format has them.
-PlainRequest = NoSpeculation | PromptLookup | AnyNgram | EmptyDraft | Oracle
+PlainRequest = (
+    submission.NoSpeculation
+    | submission.PromptLookup
+    | AnyNgram
+    | submission.EmptyDraft
+    | submission.Oracle
+)
 MethodRequest = PlainRequest | DraftModelRequest | DraftHeadRequest
 
 _Options = dict[str, float]  # whole numbers but for shares
@@ -101,12 +98,14 @@ def _head(name: str, options: _Options) -> DraftHeadRequest:
     return DraftHeadRequest(type=name, n_max=n_max, n_min=n_min, p_min=options.get("p_min"))
 
 
-def _prompt_lookup(name: str, options: _Options) -> PromptLookup:
+def _prompt_lookup(name: str, options: _Options) -> submission.PromptLookup:
     shortest, longest = int(options["ngram_min"]), int(options["ngram_max"])
     if shortest > longest:
         message = f"{name}: ngram_min={shortest} exceeds ngram_max={longest}"
         raise UsageError(message)
-    return PromptLookup(n_max=int(options["n_max"]), ngram_min=shortest, ngram_max=longest)
+    return submission.PromptLookup(
+        n_max=int(options["n_max"]), ngram_min=shortest, ngram_max=longest
+    )
 
 
 def _ngram(name: str, options: _Options) -> AnyNgram:
@@ -117,8 +116,8 @@ def _ngram(name: str, options: _Options) -> AnyNgram:
     return ngram
 
 
-def _oracle(_name: str, options: _Options) -> Oracle:
-    return Oracle(n_max=int(options["n_max"]), acceptance=options["acceptance"])
+def _oracle(_name: str, options: _Options) -> submission.Oracle:
+    return submission.Oracle(n_max=int(options["n_max"]), acceptance=options["acceptance"])
 
 
 def _depths(name: str, options: _Options) -> tuple[int, int | None]:
@@ -131,13 +130,13 @@ def _depths(name: str, options: _Options) -> tuple[int, int | None]:
 
 
 _BUILDERS: Mapping[type, Callable[[str, _Options], MethodRequest]] = {
-    DraftModel: _draft_model,
-    DraftHead: _head,
-    PromptLookup: _prompt_lookup,
-    Ngram: _ngram,
-    NoSpeculation: lambda _name, _options: NoSpeculation(),
-    EmptyDraft: lambda _name, _options: EmptyDraft(),
-    Oracle: _oracle,
+    submission.DraftModel: _draft_model,
+    submission.DraftHead: _head,
+    submission.PromptLookup: _prompt_lookup,
+    submission.Ngram: _ngram,
+    submission.NoSpeculation: lambda _name, _options: submission.NoSpeculation(),
+    submission.EmptyDraft: lambda _name, _options: submission.EmptyDraft(),
+    submission.Oracle: _oracle,
 }
 
 

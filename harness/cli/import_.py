@@ -14,9 +14,9 @@ from harness.cli.request import Contributor, Json, check_contributor
 from harness.errors import BadInputError, UsageError, suggestion
 from harness.importers import IMPORTERS
 from harness.importers.assemble import About, Imported, assemble
-from harness.importers.facts import KEYS, told
+from harness.importers.facts import KEYS, parse_facts
+from harness.importers.model import Given, arm_and_path, digest, given
 from harness.importers.reading import read
-from harness.importers.source import Given, arm_and_path, digest, given
 from harness.options import Option
 from harness.report.terminal import show as show_report
 from harness.run import result_file as results
@@ -161,7 +161,7 @@ def import_(
         licence=options.licence,
         contributor=options.contributor,
     )
-    done = assemble(read(options.source_format, given_files), told(options.facts), about)
+    done = assemble(read(options.source_format, given_files), parse_facts(options.facts), about)
     _report(done, _written(done.submissions, options.output), as_json=options.json)
 
 

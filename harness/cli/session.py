@@ -11,25 +11,72 @@ import typer
 from estimates.model import Summary
 from estimates.summary import summarize, to_json
 from harness import files
-from harness.campaign.duration import expected, memory_bandwidth
 from harness.campaign.model import Campaign
+from harness.campaign.plan import expected, memory_bandwidth
 from harness.cli import console
 from harness.cli.request import RunRequest
-from harness.errors import INTERRUPTED, HarnessError
+from harness.errors import INTERRUPTED, HarnessError, NothingMeasuredError
+from harness.machine.command import commit
 from harness.machine.detect import machine
 from harness.machine.environment import Watch
-from harness.machine.versions import commit
-from harness.report import plan
+from harness.report import progress
 from harness.report.progress import ProgressDisplay
 from harness.report.terminal import compared, show
 from harness.run import execute
 from harness.run import result_file as results
 from harness.run.journal import fingerprint, set_aside
-from harness.run.turns import NotStartedError, in_turn
 from harness.runners.base import Runner
 from schemas.codec import Json
 from schemas.submission import Submission
 from schemas.vocabulary import say
+
+EngineRun = Generator[None, None, Submission]
+
+
+class NotStartedError(NothingMeasuredError):
+    """A run was interrupted before anything of it was measured."""
+
+
+def in_turn(runs: Mapping[str, EngineRun]) -> dict[str, Submission | HarnessError]:
+    """What every run measured, or the error that ended it; the others go on without it.
+
+    Ctrl-C ends all of them: the active run ends by itself, the others get it in their pause.
+    """
+    waiting = dict(runs)
+    ended: dict[str, Submission | HarnessError] = {}
+    interrupted = False
+    while waiting:
+        for name, run in tuple(waiting.items()):
+            outcome = _step(run, interrupted=interrupted)
+            if outcome is None:
+                continue
+            ended[name] = outcome
+            del waiting[name]
+            interrupted = interrupted or _was_interrupted(outcome)
+    return {name: ended[name] for name in runs}
+
+
+def _step(run: EngineRun, *, interrupted: bool) -> Submission | HarnessError | None:
+    """Measure one block; returns what the run ended with, `None` while it goes on."""
+    try:
+        if interrupted:
+            run.throw(KeyboardInterrupt)
+        else:
+            next(run)
+    except StopIteration as end:
+        submission: Submission = end.value
+        return submission
+    except HarnessError as error:
+        return error
+    except KeyboardInterrupt:
+        return NotStartedError("interrupted before it started")
+    return None
+
+
+def _was_interrupted(outcome: Submission | HarnessError) -> bool:
+    if isinstance(outcome, HarnessError):
+        return isinstance(outcome, NothingMeasuredError)
+    return outcome.design.ended == "interrupted"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -185,10 +232,10 @@ def print_plan(request: RunRequest) -> None:
     estimate = expected(campaign, bytes_per_s=memory_bandwidth())
     if request.result.json:
         listed: Json = {name: list(lines) for name, lines in commands.items() if lines}
-        console.print_json({**plan.as_json(campaign, estimate), "commands": listed})
+        console.print_json({**progress.as_json(campaign, estimate), "commands": listed})
         return
     screen = console.result_console()
-    for line in plan.lines(campaign, estimate):
+    for line in progress.lines(campaign, estimate):
         screen.print(line)
     for name, lines in commands.items():
         if lines:

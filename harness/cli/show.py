@@ -1,5 +1,6 @@
 """`draftmap show`: print the report of a result file."""
 
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
 
@@ -29,7 +30,7 @@ def show(
 
 def _read(path: Path) -> Submission:
     try:
-        result = read(path.read_bytes())
+        result = read(path.read_bytes(), now=datetime.now(UTC))
     except OSError as error:
         raise unreadable(path, error) from error
     if isinstance(result, Submission):

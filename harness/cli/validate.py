@@ -1,6 +1,7 @@
 """`draftmap validate`: check result files as the project's own pull-request check does."""
 
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
 
@@ -55,7 +56,7 @@ def _read(path: Path) -> Submission | tuple[Finding, ...]:
         next_step = "name the files in it" if path.is_dir() else "check the path"
         message = f"cannot be read ({error.strerror}); {next_step}"
         return (Finding(path=ROOT, message=message, rule="readable"),)
-    return read_document(data)
+    return read_document(data, now=datetime.now(UTC))
 
 
 def _entry(path: Path, finding: Finding) -> Json:
@@ -75,7 +76,8 @@ def understood_lines(read: Understanding) -> Iterator[str]:
         yield f"replaces {read.supersedes}"
     for arm in read.arms:
         yield f"{arm.arm}: {_outcome(arm)}"
-        yield from (f"  {task.task}: {_figure(arm, task.task)}" for task in arm.said if task.task)
+        tasks = [each.task for each in arm.results if each.task]
+        yield from (f"  {task}: {_figure(arm, task)}" for task in tasks)
     for flag in read.flags:
         yield f"{flag.severity} {flag.name}: {flag.message} {flag.remedy}"
 
@@ -88,7 +90,7 @@ def _outcome(arm: ArmResult) -> str:
 
 
 def _figure(arm: ArmResult, task: str | None) -> str:
-    found = next(each for each in arm.said if each.task == task)
+    found = next(each for each in arm.results if each.task == task)
     verdict = VERDICTS[found.verdict].word
     if found.speedup is None:
         return verdict

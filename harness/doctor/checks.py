@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from harness.machine.versions import PACKAGE, vendored_commit
+from harness.machine.command import PACKAGE, vendored_commit
 from schemas.submission import Device, Gpu, Machine, Snapshot
 from schemas.vocabulary import say
 

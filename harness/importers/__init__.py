@@ -17,8 +17,7 @@ from harness.importers import (
     speed_bench,
     vllm,
 )
-from harness.importers.model import Reading
-from harness.importers.source import Given
+from harness.importers.model import Given, Reading
 
 Importer = Callable[[Sequence[Given]], Reading]
 

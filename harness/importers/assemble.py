@@ -13,8 +13,7 @@ from harness.importers.facts import Facts, for_part, missing_message
 from harness.importers.model import BASELINE, ArmRead, Part, Reading, Record
 from harness.importers.translate import check, ids_of, method, task_of
 from harness.importers.trials import LeftOut, trials
-from schemas.canonical import canonical_bytes
-from schemas.codec import encode
+from schemas.codec import canonical_bytes, encode
 from schemas.contract import findings
 from schemas.submission import (
     Arm,
@@ -60,7 +59,7 @@ class Imported:
     left_out: tuple[str, ...]
 
 
-def assemble(reading: Reading, told: Mapping[str, str], about: About) -> Imported:
+def assemble(reading: Reading, given: Mapping[str, str], about: About) -> Imported:
     """One valid submission for every part. Raises `BadInputError` naming all that is missing."""
     left_out = LeftOut(reading.left_out)
     names = [part.name for part in reading.parts]
@@ -68,7 +67,7 @@ def assemble(reading: Reading, told: Mapping[str, str], about: About) -> Importe
     made: list[Submission] = []
     wrong: list[str] = []
     for part in pieces:
-        facts = Facts(told=for_part(told, part.name, names), read=part.facts)
+        facts = Facts(given=for_part(given, part.name, names), read=part.facts)
         check(facts.below("task"), _names(reading.parts))
         submission = _submission(part, facts, about, left_out)
         if facts.missing:
@@ -143,10 +142,10 @@ def _require_baseline(part: Part, done: Sequence[Trial], left_out: LeftOut) -> N
 
 
 def _method(arm: ArmRead, facts: Facts) -> tuple[Method, Model | None]:
-    told = facts.below("arm").get(arm.name)
-    if told is None and arm.method is not None:
+    given = facts.below("arm").get(arm.name)
+    if given is None and arm.method is not None:
         return method(arm.method, facts)
-    return method(told or facts.text("method") or _asked(facts), facts)
+    return method(given or facts.text("method") or _asked(facts), facts)
 
 
 def _asked(facts: Facts) -> str:
@@ -172,7 +171,7 @@ def _prompts(
     records: Sequence[Record],
     ids: Mapping[str, str],
     table: Mapping[str, str],
-    told: Mapping[str, str],
+    given: Mapping[str, str],
 ) -> Iterator[Prompt]:
     """Each prompt once, in the order of the files, with the length that all records agree on."""
     lengths: dict[str, set[int]] = {}
@@ -184,7 +183,7 @@ def _prompts(
         agreed = lengths.get(name, set())
         yield Prompt(
             id=ids[name],
-            task=task_of(name, first[name].category, table, told),
+            task=task_of(name, first[name].category, table, given),
             tokens=next(iter(agreed)) if len(agreed) == 1 else None,
         )
 

@@ -1,4 +1,4 @@
-"""Which JSON values does a file of another tool hold? A wrong one is told with its place."""
+"""Reads JSON values from another tool's files; a wrong one is reported with its place."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import NoReturn, TypeGuard
 import orjson
 
 from harness.errors import BadInputError
-from harness.importers.source import Given, text
+from harness.importers.model import Given, text
 from schemas.codec import Json
 from schemas.finding import ROOT, child_path, shown
 

@@ -59,15 +59,15 @@ _SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?)([BM]?)", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
-    """What is told and what the files say; the told wins. Remembers what was asked in vain."""
+    """What the user gave and what the files say; the user wins. Remembers what nobody stated."""
 
-    told: Mapping[str, str]
+    given: Mapping[str, str]
     read: Mapping[str, str]
     missing: dict[str, None] = field(default_factory=dict)
 
     def text(self, key: str) -> str | None:
         """A fact, or `None`."""
-        return self.told.get(key, self.read.get(key))
+        return self.given.get(key, self.read.get(key))
 
     def need(self, key: str) -> str:
         """A fact that a result cannot be without; an empty text when nobody says it."""
@@ -99,12 +99,12 @@ class Facts:
         return round(float(match[1]) * unit)
 
     def below(self, prefix: str) -> dict[str, str]:
-        """What is told as `prefix.NAME=value`, by name."""
+        """What is given as `prefix.NAME=value`, by name."""
         start = f"{prefix}."
-        return {k.removeprefix(start): v for k, v in self.told.items() if k.startswith(start)}
+        return {k.removeprefix(start): v for k, v in self.given.items() if k.startswith(start)}
 
 
-def told(options: Sequence[str]) -> dict[str, str]:
+def parse_facts(options: Sequence[str]) -> dict[str, str]:
     """The facts of all `--map` options: `key=value`, or a TOML file of such."""
     found: dict[str, str] = {}
     for option in options:
@@ -136,8 +136,8 @@ def for_part(facts: Mapping[str, str], part: str, parts: Iterable[str]) -> dict[
 
 def missing_message(part: str, missing: Iterable[str]) -> str:
     """One line that names every fact that is missing, with what it is."""
-    wanted = ", ".join(f"{key}=… ({KEYS[key]})" for key in missing)
-    return f"{part}: the files do not say everything; give with --map: {wanted}"
+    options = ", ".join(f"{key}=… ({KEYS[key]})" for key in missing)
+    return f"{part}: the files do not say everything; give with --map: {options}"
 
 
 def _check(key: str) -> None:

@@ -8,8 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from harness.importers.entries import Entry, document
-from harness.importers.model import BASELINE, ArmRead, Part, Reading, Record
-from harness.importers.source import Given
+from harness.importers.model import BASELINE, ArmRead, Given, Part, Reading, Record
 from harness.importers.translate import id_of, model_facts, reason_of
 from harness.importers.trials import rate_counts, rounds
 from schemas.vocabulary import METHODS

@@ -8,8 +8,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 
 from harness.importers.entries import Entry, lines
-from harness.importers.model import BASELINE, ArmRead, Part, Reading, Record
-from harness.importers.source import Given
+from harness.importers.model import BASELINE, ArmRead, Given, Part, Reading, Record
 from harness.importers.translate import id_of, model_facts
 from harness.importers.trials import written
 
@@ -93,13 +92,13 @@ def _facts(row: Entry) -> dict[str, str]:
         if (count := row.count(key)) is not None:
             facts[fact] = str(count)
     for key, fact in _TEXTS.items():
-        if (said := row.text(key)) is not None:
-            facts[fact] = said
+        if (value := row.text(key)) is not None:
+            facts[fact] = value
     return facts | _devices(row) | _placed(row)
 
 
 def _devices(row: Entry) -> dict[str, str]:
-    """Backend, processor and GPUs; BLAS beside a GPU's backend is the host's."""
+    """Backend, processor and GPUs; BLAS next to a GPU's backend is the host's."""
     facts: dict[str, str] = {}
     # Tools around llama-bench add a word: "Vulkan RADV".
     named = [name.lower().split(" ")[0] for name in (row.text("backends") or "").split(",")]
@@ -138,11 +137,11 @@ def _placed(row: Entry) -> dict[str, str]:
 
 def _window(rows: Sequence[Entry]) -> dict[str, str]:
     """From the first test's time to the last one's with its repetitions."""
-    begun = [
+    starts = [
         (row.text("test_time"), sum(filter(None, row.numbers("samples_ns") or ()))) for row in rows
     ]
-    known = [(time, spent) for time, spent in begun if time is not None]
-    if len(known) < len(begun):
+    known = [(time, spent) for time, spent in starts if time is not None]
+    if len(known) < len(starts):
         return {}
     last, spent = max(known)
     try:

@@ -11,20 +11,15 @@ from typing import Literal
 
 from harness.errors import BadInputError
 from harness.importers.entries import Entry, lines
-from harness.importers.model import BASELINE, Part, Reading, Record, arms, named
+from harness.importers.model import BASELINE, Given, Part, Reading, Record, arms, named, text
 from harness.importers.mtp_bench import method_of
-from harness.importers.source import Given, text
 from harness.importers.translate import model_facts
 from harness.importers.trials import rate_counts, rounds
+from schemas.vocabulary import SERVER_LOG
 
-_TIMES = r"=\s*(?P<ms>[0-9.]+) ms /\s*(?P<tokens>[0-9]+) tokens"
-_PROMPT = re.compile(rf"prompt eval time\s*{_TIMES}")
-_ANSWER = re.compile(rf"(?<!prompt )eval time\s*{_TIMES}.*?(?P<rate>[0-9.]+) tokens per second")
-_DRAFTS = re.compile(
-    r"draft acceptance(?: rate)?\s*=\s*[0-9.]+ \(\s*(?P<accepted>[0-9]+) accepted /"
-    r"\s*(?P<drafted>[0-9]+) generated\)"
+_JSON, _PROMPT, _ANSWER, _DRAFTS, _STATISTICS = (
+    re.compile(SERVER_LOG[name]) for name in ("json", "prompt", "answer", "drafts", "statistics")
 )
-_STATISTICS = re.compile(r"statistics\s+(?P<kind>[A-Za-z0-9_-]+):")
 # `build: 10068 (abc1234)`, `build_info: b10068-abc1234`, `"system_fingerprint":"b10068-abc1234"`.
 _BUILD = re.compile(
     r"(?:\bbuild(?:_info)?|system_fingerprint\")\s*[:=]\s*\"?b?(?P<build>[0-9]{3,6})"
@@ -34,7 +29,7 @@ _MODEL = re.compile(r"loading model\s*[:']?\s*'?(?P<path>[^'\n]+\.gguf)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Request:
+class Request:
     """The counters of one request."""
 
     place: str
@@ -51,7 +46,7 @@ class _Request:
 def read(files: Sequence[Given]) -> Reading:
     """One part; every file is an arm, the first one the baseline."""
     pairs = named(files)
-    found = [(arm, file, _requests(file)) for arm, file in pairs]
+    found = [(arm, file, requests_of(file)) for arm, file in pairs]
     _require_same_number(found)
     counts = {rate for _, _, each in found if (rate := _rates(each)) is not None}
     records = tuple(record for arm, _, each in found for record in _records(arm, each))
@@ -72,10 +67,14 @@ def read(files: Sequence[Given]) -> Reading:
 
 
 def _is_log(file: Given) -> bool:
-    return not text(file).lstrip().startswith(("{", "["))
+    return _JSON.match(text(file)) is None
 
 
-def _requests(file: Given) -> list[_Request]:
+def requests_of(file: Given) -> list[Request]:
+    """Every request of a log or of a file of answers, in its order; `serverlog.js` reads the same.
+
+    Raises `BadInputError` where there is none.
+    """
     found = list(_logged(file) if _is_log(file) else map(_answered, lines(file)))
     if not found:
         message = (
@@ -86,7 +85,7 @@ def _requests(file: Given) -> list[_Request]:
     return found
 
 
-def _logged(file: Given) -> Iterator[_Request]:
+def _logged(file: Given) -> Iterator[Request]:
     """One request for each `eval time` line, with the lines of the prompt and the drafts around."""
     prompt: re.Match[str] | None = None
     answer: tuple[int, re.Match[str]] | None = None
@@ -109,9 +108,9 @@ def _of_log(
     prompt: re.Match[str] | None,
     answer: tuple[int, re.Match[str]],
     drafts: re.Match[str] | None,
-) -> _Request:
+) -> Request:
     number, match = answer
-    return _Request(
+    return Request(
         place=f"{name}: line {number}",
         prompt_tokens=int(prompt["tokens"]) if prompt else None,
         prompt_ms=float(prompt["ms"]) if prompt else None,
@@ -123,12 +122,12 @@ def _of_log(
     )
 
 
-def _answered(row: Entry) -> _Request:
+def _answered(row: Entry) -> Request:
     timings = row.child("timings") or (row if "predicted_n" in row.value else None)
     if timings is None:
         row.refuse("timings", "the times that llama-server answers with")
     prompt, cached = timings.count("prompt_n"), timings.count("cache_n")
-    return _Request(
+    return Request(
         place=row.place,
         prompt_tokens=None if prompt is None else prompt + (cached or 0),
         prompt_ms=timings.number("prompt_ms"),
@@ -143,13 +142,13 @@ def _answered(row: Entry) -> _Request:
 
 def _finish(row: Entry) -> Literal["length", "stop"] | None:
     choices = row.children("choices") if row.value.get("choices") else []
-    said = choices[0].text("finish_reason") if choices else row.text("stop_type")
-    if said in ("length", "limit"):
+    finish = choices[0].text("finish_reason") if choices else row.text("stop_type")
+    if finish in ("length", "limit"):
         return "length"
-    return "stop" if said in ("stop", "eos", "word") else None
+    return "stop" if finish in ("stop", "eos", "word") else None
 
 
-def _records(arm: str, requests: Sequence[_Request]) -> Iterator[Record]:
+def _records(arm: str, requests: Sequence[Request]) -> Iterator[Record]:
     for number, request in enumerate(requests, start=1):
         # The server says nothing of drafts where it drafted nothing.
         drafted = request.drafted if request.drafted is not None or arm == BASELINE else 0
@@ -170,24 +169,24 @@ def _records(arm: str, requests: Sequence[_Request]) -> Iterator[Record]:
         )
 
 
-def _require_same_number(found: Sequence[tuple[str, Given, Sequence[_Request]]]) -> None:
+def _require_same_number(found: Sequence[tuple[str, Given, Sequence[Request]]]) -> None:
     """Requests are paired by position, so every file must hold the same ones."""
-    _, first, wanted = found[0]
+    _, first, expected = found[0]
     for _, file, requests in found[1:]:
         lengths = [
-            (a.prompt_tokens, b.prompt_tokens) for a, b in zip(wanted, requests, strict=False)
+            (a.prompt_tokens, b.prompt_tokens) for a, b in zip(expected, requests, strict=False)
         ]
         differ = any(a != b for a, b in lengths if a is not None and b is not None)
-        if len(requests) != len(wanted) or differ:
+        if len(requests) != len(expected) or differ:
             message = (
-                f"{file.name}: {len(requests)} requests, {first.name} has {len(wanted)}, or their "
-                "prompts have other lengths; send each server the same prompts in the same order, "
-                "without the prompt cache, and give those lines only"
+                f"{file.name}: {len(requests)} requests, {first.name} has {len(expected)}, or "
+                "their prompts have other lengths; send each server the same prompts in the same "
+                "order, without the prompt cache, and give those lines only"
             )
             raise BadInputError(message)
 
 
-def _rates(requests: Sequence[_Request]) -> str | None:
+def _rates(requests: Sequence[Request]) -> str | None:
     for each in requests:
         if each.tokens and each.ms and each.per_second:
             counted = rate_counts(each.tokens, each.ms, each.per_second)
@@ -200,7 +199,11 @@ def _methods(pairs: Sequence[tuple[str, Given]]) -> dict[str, str]:
     """The method of each arm whose log names one kind of draft."""
     known: dict[str, str] = {}
     for arm, file in pairs:
-        kinds = set(_STATISTICS.findall(text(file))) if _is_log(file) else set()
+        kinds = (
+            {match["kind"] for match in _STATISTICS.finditer(text(file))}
+            if _is_log(file)
+            else set()
+        )
         if len(kinds) == 1:
             method = method_of(f"--spec-type {kinds.pop().replace('_', '-')}")
             known |= {arm: method} if method else {}

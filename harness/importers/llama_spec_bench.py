@@ -11,9 +11,8 @@ from dataclasses import dataclass, replace
 
 from harness.errors import BadInputError
 from harness.importers.entries import Entry, lines
-from harness.importers.model import BASELINE, Part, Reading, Record, arms, named
+from harness.importers.model import BASELINE, Given, Part, Reading, Record, arms, named, text
 from harness.importers.mtp_bench import method_of
-from harness.importers.source import Given, text
 from harness.importers.translate import id_of, model_facts, reason_of
 from harness.importers.trials import MS_PER_S, rounds
 
@@ -128,7 +127,7 @@ def _detailed(arm: str, entry: Entry) -> Iterator[_Row]:
     timing, tokens = entry.child("timing"), entry.child("tokens")
     quality, spec = entry.child("quality"), entry.child("speculative")
     if timing is None or tokens is None or quality is None:
-        entry.refuse("timing", "times, beside tokens and quality")
+        entry.refuse("timing", "timing, next to tokens and quality")
     seconds, prompt_s = timing.number("decode_s"), timing.number("prompt_s")
     record = Record(
         arm=arm,

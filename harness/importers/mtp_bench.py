@@ -13,8 +13,7 @@ import msgspec
 
 from harness.errors import BadInputError
 from harness.importers.entries import Entry, document
-from harness.importers.model import BASELINE, Part, Reading, Record, arms, named
-from harness.importers.source import Given, text
+from harness.importers.model import BASELINE, Given, Part, Reading, Record, arms, named, text
 from harness.importers.translate import METHODS, model_facts, reason_of, task_names
 from harness.importers.trials import MS_PER_S, rounds
 from schemas import vocabulary
@@ -32,11 +31,11 @@ _KINDS = {
 
 def method_of(flags: str) -> str | None:
     """The method as `--map method=` takes it; `None` for no type, several, or an unknown one."""
-    said = _values(flags)
-    kind = _KINDS.get(said.get(_TYPE, ""))
+    values = _values(flags)
+    kind = _KINDS.get(values.get(_TYPE, ""))
     if kind is None:
         return None
-    depth = next((said[flag] for flag in _DEPTHS if flag in said), "")
+    depth = next((values[flag] for flag in _DEPTHS if flag in values), "")
     takes_depth = any(field.name == "n_max" for field in msgspec.structs.fields(METHODS[kind]))
     return f"{kind}:n_max={depth}" if takes_depth and depth.isdecimal() else kind
 
@@ -47,8 +46,8 @@ def _values(flags: str) -> dict[str, str]:
         words = shlex.split(flags)
     except ValueError:
         return {}  # an open quotation mark: nothing certain can be read
-    said = dict(itertools.pairwise(words))
-    return said | dict(word.split("=", 1) for word in words if "=" in word)
+    values = dict(itertools.pairwise(words))
+    return values | dict(word.split("=", 1) for word in words if "=" in word)
 
 
 _ROW = re.compile(
@@ -154,9 +153,9 @@ def _facts(tops: Sequence[Entry]) -> dict[str, str]:
 
 
 def _methods(tops: Sequence[tuple[str, Entry]]) -> dict[str, str]:
-    """The method of each arm whose flags of llama-server are told."""
-    told = ((arm, method_of(top.text("spec_flags") or "")) for arm, top in tops if arm != BASELINE)
-    return {arm: method for arm, method in told if method is not None}
+    """The method of each arm whose flags of llama-server are known."""
+    pairs = ((arm, method_of(top.text("spec_flags") or "")) for arm, top in tops if arm != BASELINE)
+    return {arm: method for arm, method in pairs if method is not None}
 
 
 def _concurrency(tops: Sequence[tuple[str, Entry]]) -> dict[str, int]:

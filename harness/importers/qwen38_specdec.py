@@ -12,9 +12,8 @@ from dataclasses import dataclass
 
 from harness.errors import BadInputError
 from harness.importers.entries import Entry, document
-from harness.importers.model import BASELINE, ArmRead, Part, Reading, Record
+from harness.importers.model import BASELINE, ArmRead, Given, Part, Reading, Record
 from harness.importers.mtp_bench import method_of
-from harness.importers.source import Given
 from harness.importers.translate import id_of, model_facts
 from harness.importers.trials import rounds
 
@@ -185,7 +184,7 @@ def _reference(row: Entry) -> tuple[tuple[int | None, str | None], str] | None:
 def _facts(top: Entry) -> dict[str, str]:
     env, design = top.child("env"), top.child("design")
     if env is None or design is None:
-        top.refuse("env", "what it was measured on, beside a design")
+        top.refuse("env", "what it was measured on, and a design")
     facts = {"engine": "llama.cpp"} | _gpu(env.text("gpu") or "")
     if any("decode_energy_j" in row.value for row in top.children("records")):
         facts["energy_method"] = "nvml"

@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from harness.errors import BadInputError
 from harness.importers import IMPORTERS
 from harness.importers.entries import Entry, lines
-from harness.importers.model import Reading
-from harness.importers.source import Given, text
+from harness.importers.model import Given, Reading, text
 
 # The first row of a file that has all keys of a sign is of that format.
 _KEYS: dict[str, tuple[frozenset[str], ...]] = {

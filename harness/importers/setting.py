@@ -4,30 +4,24 @@ from typing import Any, Literal, cast, get_args, get_type_hints
 
 from harness.errors import BadInputError, suggestion
 from harness.importers.facts import Facts
-from harness.importers.translate import active_size_in, id_of, size_in, vendor_of
+from harness.importers.translate import id_of, vendor_of
 from harness.importers.trials import RateCounts
-from schemas.submission import (
-    Cpu,
-    Engine,
-    Gpu,
-    Machine,
-    Model,
-    OperatingSystem,
-    Placement,
-    Settings,
-)
+from schemas import submission
+from schemas.weights import active_size_in, size_in
 
 
-def machine(facts: Facts) -> Machine:
+def machine(facts: Facts) -> submission.Machine:
     """The machine as far as it is known; a GPU backend needs the GPU, a CPU the processor."""
     on_cpu = facts.text("backend") == "cpu"
     gpu = facts.text("gpu") if on_cpu else facts.need("gpu")
-    family = _choice(facts, "os", OperatingSystem, "family")
-    return Machine(
-        os=OperatingSystem(family=family, version=facts.text("os_version")) if family else None,
-        cpu=Cpu(
+    family = _choice(facts, "os", submission.OperatingSystem, "family")
+    return submission.Machine(
+        os=submission.OperatingSystem(family=family, version=facts.text("os_version"))
+        if family
+        else None,
+        cpu=submission.Cpu(
             name=facts.need("cpu") if on_cpu else facts.text("cpu"),
-            architecture=_choice(facts, "cpu_architecture", Cpu, "architecture"),
+            architecture=_choice(facts, "cpu_architecture", submission.Cpu, "architecture"),
             logical_cores=facts.whole("cpu_cores"),
         ),
         ram_mib=facts.whole("ram_mib"),
@@ -35,23 +29,23 @@ def machine(facts: Facts) -> Machine:
     )
 
 
-def engine(facts: Facts) -> Engine:
-    """The engine; it was reached by another tool."""
+def engine(facts: Facts) -> submission.Engine:
+    """The engine; another tool measured it."""
     facts.need("backend")
-    return Engine(
+    return submission.Engine(
         runner="imported",
         name=facts.need("engine"),
         version=facts.text("engine_version"),
         commit=facts.text("engine_commit"),
         build_number=facts.whole("build"),
-        backend=_choice(facts, "backend", Engine, "backend") or "other",
+        backend=_choice(facts, "backend", submission.Engine, "backend") or "other",
     )
 
 
-def target(facts: Facts) -> Model:
+def target(facts: Facts) -> submission.Model:
     """The target model."""
     name, quantisation = facts.need("target"), facts.need("quantisation")
-    return Model(
+    return submission.Model(
         id=id_of(f"{name}-{quantisation}"),
         name=name,
         quantisation=quantisation,
@@ -62,21 +56,21 @@ def target(facts: Facts) -> Model:
     )
 
 
-def settings(facts: Facts) -> Settings:
+def settings(facts: Facts) -> submission.Settings:
     """The settings; how tokens were chosen must be known, the rest may be unknown."""
     facts.need("sampling")
-    return Settings(
-        sampling=_choice(facts, "sampling", Settings, "sampling") or "other",
+    return submission.Settings(
+        sampling=_choice(facts, "sampling", submission.Settings, "sampling") or "other",
         max_output_tokens=facts.whole("max_output_tokens"),
         context_tokens=facts.whole("context"),
         kv_type_k=facts.text("kv_type_k"),
         kv_type_v=facts.text("kv_type_v"),
-        flash_attention=_choice(facts, "flash_attention", Settings, "flash_attention"),
+        flash_attention=_choice(facts, "flash_attention", submission.Settings, "flash_attention"),
         batch_tokens=facts.whole("batch"),
         micro_batch_tokens=facts.whole("micro_batch"),
         threads=facts.whole("threads"),
         thinking=_yes(facts, "thinking"),
-        energy_method=_choice(facts, "energy_method", Settings, "energy_method"),
+        energy_method=_choice(facts, "energy_method", submission.Settings, "energy_method"),
     )
 
 
@@ -89,16 +83,16 @@ def rate_counts(facts: Facts) -> RateCounts:
     return "steps" if found == "steps" else "tokens"
 
 
-def placement(facts: Facts) -> Placement | None:
+def placement(facts: Facts) -> submission.Placement | None:
     """How many layers of the target were asked onto the GPU, if that is known."""
     layers = facts.whole("gpu_layers")
-    return None if layers is None else Placement(target_gpu_layers_requested=layers)
+    return None if layers is None else submission.Placement(target_gpu_layers_requested=layers)
 
 
-def _gpus(named: str, facts: Facts) -> tuple[Gpu, ...]:
-    """One for each name between commas, with the same driver; memory and names as told."""
+def _gpus(named: str, facts: Facts) -> tuple[submission.Gpu, ...]:
+    """One for each name between commas, with the same driver; memory and names as given."""
     return tuple(
-        Gpu(
+        submission.Gpu(
             name=name,
             vendor=vendor_of(name),
             vram_mib=facts.whole("vram_mib"),

@@ -9,8 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from harness.importers.entries import Entry, lines
-from harness.importers.model import BASELINE, Part, Reading, Record, arms, named
-from harness.importers.source import Given
+from harness.importers.model import BASELINE, Given, Part, Reading, Record, arms, named
 from harness.importers.translate import task_names
 from harness.importers.trials import MS_PER_S, histogram, written
 

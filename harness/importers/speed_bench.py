@@ -8,8 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from harness.importers.entries import Entry, document
-from harness.importers.model import Part, Reading, Record, arms, named
-from harness.importers.source import Given
+from harness.importers.model import Given, Part, Reading, Record, arms, named
 from harness.importers.translate import id_of, reason_of, task_names
 from harness.importers.trials import MS_PER_S, rounds
 
@@ -52,8 +51,8 @@ def _finished(arm: str, prompt: str, row: Entry) -> Record:
     output = tokens - (turns - 1) if tokens is not None and tokens >= turns else None
     decode = row.number("predicted_ms")
     # The tool writes 0 drafts for a server that reports no timings at all.
-    told = decode is not None
-    accepted = row.count("draft_n_accepted") if told else None
+    timed = decode is not None
+    accepted = row.count("draft_n_accepted") if timed else None
     latency = row.number("latency_s")
     return Record(
         arm=arm,
@@ -66,15 +65,15 @@ def _finished(arm: str, prompt: str, row: Entry) -> Record:
         output_tokens=output,
         decode_ms=decode,
         wall_ms=None if latency is None else latency * MS_PER_S,
-        drafted=row.count("draft_n") if told else None,
+        drafted=row.count("draft_n") if timed else None,
         accepted=accepted,
         rounds=rounds(output, accepted),
         finish=_finish(row.text("finish_reason")),
     )
 
 
-def _finish(said: str | None) -> Literal["length", "stop"] | None:
-    match said:
+def _finish(reason: str | None) -> Literal["length", "stop"] | None:
+    match reason:
         case "length":
             return "length"
         case "stop":

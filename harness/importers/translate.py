@@ -12,6 +12,7 @@ from harness.importers.facts import Facts
 from schemas.method import METHOD_CLASSES
 from schemas.submission import DraftModel, EmptyDraft, Method, Model, Oracle, Reason, Task
 from schemas.vocabulary import TASKS
+from schemas.weights import size_in
 
 Vendor = Literal["nvidia", "amd", "intel", "apple", "qualcomm", "other"]
 
@@ -35,9 +36,6 @@ _VENDORS: dict[str, Vendor] = {
     "apple": "apple",
     "adreno": "qualcomm",
 }
-# 27B and 0.5B are sizes, the 7B of 8x7B and the 4B of E4B are not.
-_SIZE = re.compile(r"(?<![A-Za-z0-9.])([0-9]+(?:\.[0-9]+)?[BM])(?![A-Za-z0-9])", re.IGNORECASE)
-_ACTIVE = re.compile(r"(?<![A-Za-z0-9])A([0-9]+(?:\.[0-9]+)?B)(?![A-Za-z0-9])", re.IGNORECASE)
 _LONGEST_ID = 64
 _DIGEST = 8
 
@@ -56,18 +54,6 @@ def model_facts(path: str, prefix: str = "") -> dict[str, str]:
         return {name: stem} if stem else {}
     key = f"{prefix}_quantisation" if prefix else "quantisation"
     return {name: match["name"], key: match["quantisation"].upper()}
-
-
-def size_in(name: str) -> str | None:
-    """The parameters that the name of a model gives, such as 27B."""
-    match = _SIZE.search(name)
-    return match[1] if match else None
-
-
-def active_size_in(name: str) -> str | None:
-    """The parameters for each token that the name of a mixture of experts gives."""
-    match = _ACTIVE.search(name)
-    return match[1] if match else None
 
 
 def digest16(text: str) -> str:
@@ -153,9 +139,9 @@ _SIGNS: dict[str, Reason] = {
 }
 
 
-def reason_of(said: str | None) -> Reason:
+def reason_of(text: str | None) -> Reason:
     """The first sign in the tool's words decides; without one it is `other`."""
-    words = (said or "").lower()
+    words = (text or "").lower()
     return next((reason for sign, reason in _SIGNS.items() if sign in words), "other")
 
 
@@ -204,9 +190,9 @@ def _draft(named: object, facts: Facts, *, needed: bool) -> Model | None:
     name = str(named) if named is not None else facts.text("draft")
     if name is None and not needed:
         return None
-    said: Mapping[str, str] = model_facts(name or "", "draft")
-    name = said.get("draft") or facts.need("draft")
-    quantisation = said.get("draft_quantisation") or facts.need("draft_quantisation")
+    known: Mapping[str, str] = model_facts(name or "", "draft")
+    name = known.get("draft") or facts.need("draft")
+    quantisation = known.get("draft_quantisation") or facts.need("draft_quantisation")
     return Model(
         id=id_of(f"{name}-{quantisation}"),
         name=name,

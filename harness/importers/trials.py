@@ -1,4 +1,4 @@
-"""How does a record become a trial? Only with counters that add up; what does not is told."""
+"""Turns records into trials, with counters that add up only; what does not is reported."""
 
 import math
 from collections import Counter
@@ -166,7 +166,7 @@ def _with_counters(trial: Trial, record: Record, method: Method, left_out: LeftO
         left_out.add("rounds that do not add up with tokens and accepted tokens", record.place)
         return trial
     depth = getattr(method, "n_max", None)
-    if depth is not None and drafted is not None and drafted > rounds * depth:
+    if depth is not None and _too_few(rounds, depth, record):
         left_out.add(f"rounds too few for drafts of at most {depth} tokens", record.place)
         return trial
     return replace(
@@ -174,6 +174,13 @@ def _with_counters(trial: Trial, record: Record, method: Method, left_out: LeftO
         rounds=rounds,
         accepted_histogram=_fitting(record.accepted_histogram, rounds, accepted),
         drafted_histogram=_fitting(record.drafted_histogram, rounds, drafted),
+    )
+
+
+def _too_few(rounds: int, depth: int, record: Record) -> bool:
+    """Whether so many rounds cannot have drafted, or yielded, what was counted."""
+    return (record.drafted or 0) > rounds * depth or (
+        (record.output_tokens or 1) - 1 > rounds * (depth + 1)
     )
 
 

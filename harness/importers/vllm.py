@@ -12,8 +12,7 @@ from typing import Literal
 
 from harness.errors import BadInputError
 from harness.importers.entries import Entry, lines
-from harness.importers.model import BASELINE, Part, Reading, Record, arms, named
-from harness.importers.source import Given
+from harness.importers.model import BASELINE, Given, Part, Reading, Record, arms, named
 from harness.importers.translate import model_facts, reason_of
 from harness.importers.trials import MS_PER_S, histogram, written
 from harness.runners.http.counters import Counted, totals
@@ -194,10 +193,10 @@ def _drafts(lengths: list[int], rounds: int | None) -> tuple[int, ...] | None:
 
 def _finish(body: Entry) -> Literal["length", "stop"] | None:
     choices = body.children("choices") if body.value.get("choices") else []
-    said = choices[0].text("finish_reason") if choices else None
-    if said == "length":
+    finish = choices[0].text("finish_reason") if choices else None
+    if finish == "length":
         return "length"
-    return "stop" if said == "stop" else None
+    return "stop" if finish == "stop" else None
 
 
 def _require_same_prompts(records: Sequence[Record]) -> None:

@@ -18,7 +18,7 @@ from harness.models import gguf_header
 from harness.models.embedded import sha256_of
 from harness.models.gguf_header import Header, Vocabulary
 from harness.models.model_file import ModelFile
-from schemas.canonical import slug
+from schemas.codec import slug
 from schemas.submission import Model
 
 

@@ -13,8 +13,7 @@ from pathlib import Path
 import orjson
 
 from harness.models.describe import family_of
-from schemas.canonical import slug
-from schemas.codec import Json
+from schemas.codec import Json, slug
 from schemas.submission import Model
 
 CONFIG = "config.json"

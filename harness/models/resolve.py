@@ -6,12 +6,12 @@ from pathlib import Path
 from harness import files
 from harness.errors import BadInputError, MachineError, suggestion
 from harness.models import embedded, hub
-from harness.models.derive import derive
 from harness.models.describe import Weights
+from harness.models.embedded import derive
 from harness.models.hub import Client
 from harness.models.model_file import ModelFile
 from harness.models.presets import DEFAULT_DRAFT, Preset, presets
-from schemas.canonical import slug
+from schemas.codec import slug
 from schemas.submission import Model
 
 _MB = 1_000_000

@@ -12,14 +12,24 @@ from schemas.submission import Arm, Method, Submission
 from schemas.vocabulary import METHODS, VERDICTS, say
 
 LEGEND = (
-    "[95%]: where the speedup would lie on other prompts of the same kind. repeatable: how far it "
+    "verdict and per token: the speed of writing the answer, once the prompt is read. whole "
+    "request: from sending the prompt to the last token, what the draft reads included. [95%]: "
+    "where the speedup would lie on other prompts of the same kind. repeatable: how far it "
     "could move if the same prompts were measured much longer (95 %; wide after few blocks). "
     "got/needs: tokens per round, and the number that pays off (R, the cost of a round in plain "
     "tokens). taken/whole: share of drafted tokens accepted, and of rounds accepted whole. same: "
     "outputs identical to the baseline's (~ diverged at a near-tie, ! diverged without one)."
 )
 
-_COLUMNS = ("task", "verdict", "speedup [95%]", "got/needs", "taken/whole", "same")
+_COLUMNS = (
+    "task",
+    "verdict",
+    "per token [95%]",
+    "whole request",
+    "got/needs",
+    "taken/whole",
+    "same",
+)
 _FEWEST_COLUMNS = 3
 _WIDE = 1000  # wider than any row
 
@@ -61,6 +71,7 @@ def _row(estimate: Estimate) -> tuple[Text, ...]:
         Text(estimate.scope),
         Text(verdict.word, style=verdict.terminal),
         Text(words.speedup(estimate)),
+        Text(say.times(estimate.whole_request)),
         Text(words.rounds(estimate)),
         Text(words.acceptance(estimate)),
         Text(words.exactness(estimate.exactness)),

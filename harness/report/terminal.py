@@ -6,7 +6,7 @@ from textwrap import fill
 from rich.console import Console
 from rich.text import Text
 
-from estimates.explain import reason
+from estimates.explain import reason, whole_request
 from estimates.identity import identify
 from estimates.model import Estimate, Flag, Summary
 from estimates.ratios import baseline_ratio
@@ -45,6 +45,7 @@ def _print_arm(arm: Arm, submission: Submission, summary: Summary, console: Cons
         _print_wrapped(words.over_alternative(overall(estimates)), console)
         console.print(arms.table(estimates, console))
         found = next((each for each in summary.repeatability if each.arm == arm.id), None)
+        _print_wrapped(whole_request(overall(estimates)), console)
         _print_wrapped(trust.repeatability(found), console)
         _print_wrapped(trust.by_processor(overall(estimates)), console)
         _print_wrapped(trust.predicted(estimates), console)

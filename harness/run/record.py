@@ -10,23 +10,13 @@ from harness import __version__
 from harness.campaign.model import Campaign, PlannedTrial
 from harness.campaign.plan import order_name, plan
 from harness.errors import NothingMeasuredError
-from harness.run.journal import (
-    ArmFact,
-    EngineFact,
-    Fact,
-    ProbesFact,
-    Resumed,
-    SnapshotFact,
-    Started,
-    TrialFact,
-    WarmupFact,
-)
+from harness.run import journal
 from harness.run.stopping import Ended
 from harness.runners.base import Generation, Round, Totals
-from schemas.canonical import token_digest
+from schemas.codec import token_digest
 from schemas.submission import Design, Machine, Prompt, Submission, Suite, Tool, Trial
 
-F = TypeVar("F", bound=Fact)
+F = TypeVar("F", bound=journal.Fact)
 T = TypeVar("T")
 
 MS_DECIMALS = 3
@@ -49,6 +39,7 @@ def trial_of(
         order=order,
         outcome="ok",
         prompt_ms=_known_ms(generation.prompt_ms),
+        draft_prompt_ms=_known_ms(generation.draft_prompt_ms),
         ttft_ms=_known_ms(generation.ttft_ms),
         output_tokens=generation.output_tokens,
         decode_ms=_ms(generation.decode_ms),
@@ -95,7 +86,7 @@ def _with_totals(trial: Trial, totals: Totals) -> Trial:
 
 def assemble(
     campaign: Campaign,
-    facts: Sequence[Fact],
+    facts: Sequence[journal.Fact],
     *,
     machine: Machine,
     commit: str | None = None,
@@ -106,18 +97,18 @@ def assemble(
 
     Raises `NothingMeasuredError` when not a single trial was recorded.
     """
-    trials = _of(facts, TrialFact)
+    trials = _of(facts, journal.TrialFact)
     if not trials:
         message = (
             "nothing was measured: the run ended before its first trial was done; start it again"
         )
         raise NothingMeasuredError(message)
-    engine = _of(facts, EngineFact)[-1]
-    probes = _of(facts, ProbesFact)
+    engine = _of(facts, journal.EngineFact)[-1]
+    probes = _of(facts, journal.ProbesFact)
     return Submission(
         tier="measured",
         profile=campaign.profile,
-        measured_from=_of(facts, Started)[0].measured_from,
+        measured_from=_of(facts, journal.Started)[0].measured_from,
         measured_until=measured_until,
         tool=Tool(name="draftmap", version=__version__, commit=commit),
         machine=machine,
@@ -127,25 +118,25 @@ def assemble(
         settings=engine.settings,
         design=_design(campaign, facts, ended),
         suite=_suite(campaign, trials),
-        arms=tuple({fact.arm.id: fact.arm for fact in _of(facts, ArmFact)}.values()),
+        arms=tuple({fact.arm.id: fact.arm for fact in _of(facts, journal.ArmFact)}.values()),
         trials=compared(campaign, trials),
-        warmups=_thinned([fact.warmup for fact in _of(facts, WarmupFact)]) or None,
+        warmups=_thinned([fact.warmup for fact in _of(facts, journal.WarmupFact)]) or None,
         probes=probes[-1].probes if probes else None,
-        environment=_thinned([fact.snapshot for fact in _of(facts, SnapshotFact)]) or None,
+        environment=_thinned([fact.snapshot for fact in _of(facts, journal.SnapshotFact)]) or None,
     )
 
 
-def compared(campaign: Campaign, facts: Sequence[TrialFact]) -> tuple[Trial, ...]:
+def compared(campaign: Campaign, facts: Sequence[journal.TrialFact]) -> tuple[Trial, ...]:
     """The trials, each compared token by token with the first baseline output of its prompt."""
     baselines = {arm.id for arm in campaign.arms if arm.role == "baseline"}
-    first: dict[str, TrialFact] = {}
+    first: dict[str, journal.TrialFact] = {}
     for fact in facts:
         if fact.trial.arm in baselines and fact.tokens is not None:
             first.setdefault(fact.trial.prompt, fact)
     return tuple(_compare(fact, first.get(fact.trial.prompt)) for fact in facts)
 
 
-def _compare(fact: TrialFact, reference: TrialFact | None) -> Trial:
+def _compare(fact: journal.TrialFact, reference: journal.TrialFact | None) -> Trial:
     if reference is None or reference.tokens is None or fact.tokens is None or fact is reference:
         return fact.trial
     pairs = zip(fact.tokens, reference.tokens, strict=False)
@@ -164,7 +155,7 @@ def _compare(fact: TrialFact, reference: TrialFact | None) -> Trial:
 
 def _design(
     campaign: Campaign,
-    facts: Sequence[Fact],
+    facts: Sequence[journal.Fact],
     ended: Ended,
 ) -> Design:
     return Design(
@@ -173,14 +164,14 @@ def _design(
         planned_trials=len(plan(campaign)),
         ended=ended,
         seed=campaign.seed,
-        resumed=len(_of(facts, Resumed)),
+        resumed=len(_of(facts, journal.Resumed)),
         interleaved=None if campaign.interleaved == "prompt" else campaign.interleaved,
         precision=campaign.stopping.precision,
         budget_s=campaign.stopping.budget_s,
     )
 
 
-def _suite(campaign: Campaign, trials: Sequence[TrialFact]) -> Suite:
+def _suite(campaign: Campaign, trials: Sequence[journal.TrialFact]) -> Suite:
     """The suite with the prompts that were answered, in the suite's order."""
     known: dict[str, Prompt] = {}
     for fact in trials:  # a failed trial does not record how its prompt was rendered
@@ -203,7 +194,7 @@ def _thinned(items: Sequence[T]) -> tuple[T, ...]:
     return tuple(items[i * last // (_MOST_ENTRIES - 1)] for i in range(_MOST_ENTRIES))
 
 
-def _of(facts: Sequence[Fact], kind: type[F]) -> list[F]:
+def _of(facts: Sequence[journal.Fact], kind: type[F]) -> list[F]:
     return [fact for fact in facts if isinstance(fact, kind)]
 
 

@@ -3,11 +3,10 @@
 from pathlib import Path
 from tempfile import TemporaryFile
 
-from estimates.result_name import canonical_name
+from estimates.identity import canonical_name
 from harness import files
 from harness.errors import BadInputError, HarnessError, MachineError
-from schemas.canonical import canonical_bytes
-from schemas.codec import encode
+from schemas.codec import canonical_bytes, encode
 from schemas.contract import findings
 from schemas.submission import Submission
 

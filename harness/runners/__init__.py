@@ -41,10 +41,7 @@ class RunnerKind:
 
 
 def _llama_cpp_python(options: ConnectionOptions) -> Runner:
-    from harness.runners.inprocess.isolated import (  # noqa: PLC0415 - only where asked for
-        Isolated,
-        LlamaCppPython,
-    )
+    from harness.runners.inprocess.isolated import Isolated, LlamaCppPython  # noqa: PLC0415
 
     return Isolated(LlamaCppPython(), answer_limit_s=options.answer_limit_s)
 
@@ -74,13 +71,13 @@ def _openai(options: ConnectionOptions) -> Runner:
 
 
 def _check_servers(options: ConnectionOptions, campaign: Campaign) -> None:
-    from harness.runners.openai.endpoints import check, endpoints  # noqa: PLC0415 - only where asked for
+    from harness.runners.openai.endpoints import check, endpoints  # noqa: PLC0415
 
     check(endpoints(options), campaign)
 
 
 def _openai_preview(campaign: Campaign, options: ConnectionOptions) -> tuple[str, ...]:
-    from harness.runners.openai.endpoints import command_lines, endpoints  # noqa: PLC0415 - as above
+    from harness.runners.openai.endpoints import command_lines, endpoints  # noqa: PLC0415
 
     return command_lines(endpoints(options), campaign)
 

@@ -66,7 +66,8 @@ class Generation:
     `margins` has one entry per output token: the logit of the token minus the runner-up's. It is
     `None` where the runner did not look (only baselines need it). `rounds` are single rounds where
     the runner sees them, sums where a server states no more. `prompt_ms` is `None` when the state
-    of the same prompt was reused, `ttft_ms` where the first token was not waited for. `energy_j`
+    of the same prompt was reused, `draft_prompt_ms` (what the draft model took for it) also where
+    there is none or it is not known; `ttft_ms` where the first token was not waited for. `energy_j`
     counts from the first round to the last. `prompt_sha256` covers the rendered prompt's token ids,
     where they are known.
     `own_choices` is there when `tokens` were given as truth: what the engine would have chosen for
@@ -81,6 +82,7 @@ class Generation:
     wall_ms: float
     rounds: tuple[Round, ...] | Totals
     finish: Literal["length", "stop"]
+    draft_prompt_ms: float | None = None
     ttft_ms: float | None = None
     energy_j: float | None = None
     own_choices: tuple[int, ...] | None = None

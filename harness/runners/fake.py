@@ -11,27 +11,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from harness.campaign.model import ArmPlan, Campaign, layers_of
-from harness.runners.base import (
-    EngineReport,
-    Failure,
-    Finished,
-    Generation,
-    PreparedArm,
-    Request,
-    Round,
-    Session,
-)
-from schemas.submission import (
-    Device,
-    DraftingProbe,
-    DraftModel,
-    Engine,
-    Placement,
-    Probes,
-    Reason,
-    Settings,
-    VerificationProbe,
-)
+from harness.runners import base
+from schemas import submission
 
 _PROMPT_TOKENS = 100
 _PROMPT_MS = 50.0
@@ -44,7 +25,8 @@ class FakeRig:
     """The truth about a fake rig.
 
     A round that feeds w tokens costs `step_ms + (w - 1) * extra_width_ms` and `draft_token_ms` per
-    drafted token. Every drafted token is accepted with the probability of its prompt or else of
+    drafted token; a draft model takes `draft_prompt_ms` for the prompt. Every drafted token is
+    accepted with the probability of its prompt or else of
     its task, up to the first rejection; an arm repeats a prompt with the same rejections, as
     greedy decoding does. `slowdown(order)` multiplies all times of the trial that runs as number
     `order`, `slowdown_at(clock_ms)` those of a round that begins at that time, `disturbance(rng)`
@@ -57,6 +39,7 @@ class FakeRig:
     step_ms: float = 20.0
     extra_width_ms: float = 2.0
     draft_token_ms: float = 2.0
+    draft_prompt_ms: float = 20.0
     acceptance: dict[str, float] = field(default_factory=dict)
     default_acceptance: float = 0.6
     noise: float = 0.01
@@ -65,8 +48,8 @@ class FakeRig:
     slowdown_at: Callable[[float], float] | None = None
     disturbance: Callable[[random.Random], float] | None = None
     layers_slowdown: dict[int, float] = field(default_factory=dict)
-    failing_arms: dict[str, Reason] = field(default_factory=dict)
-    failing_trials: dict[int, Reason] = field(default_factory=dict)
+    failing_arms: dict[str, submission.Reason] = field(default_factory=dict)
+    failing_trials: dict[int, submission.Reason] = field(default_factory=dict)
 
 
 class FakeRunner:
@@ -75,7 +58,7 @@ class FakeRunner:
     def __init__(self, rig: FakeRig | None = None) -> None:
         self._rig = rig or FakeRig()
 
-    def open(self, campaign: Campaign) -> Session:
+    def open(self, campaign: Campaign) -> base.Session:
         """A session; nothing is loaded."""
         return FakeSession(self._rig, campaign)
 
@@ -95,17 +78,17 @@ class FakeSession:
         self._answered = 0
         self.clock_ms = 0.0
 
-    def report(self) -> EngineReport:
+    def report(self) -> base.EngineReport:
         """A fake engine."""
-        return EngineReport(
-            engine=Engine(
+        return base.EngineReport(
+            engine=submission.Engine(
                 runner="fake",
                 name="fake",
                 version="1",
                 backend="cpu",
-                devices=(Device(name="CPU", kind="cpu"),),
+                devices=(submission.Device(name="CPU", kind="cpu"),),
             ),
-            settings=Settings(
+            settings=submission.Settings(
                 max_output_tokens=self._campaign.settings.max_output_tokens,
                 context_tokens=self._campaign.settings.context_tokens,
                 teacher_forced=self._campaign.settings.teacher_forced or None,
@@ -113,51 +96,53 @@ class FakeSession:
             ),
         )
 
-    def prepare(self, arm: str) -> PreparedArm | Failure:
+    def prepare(self, arm: str) -> base.PreparedArm | base.Failure:
         """Ready at once, or failed as the rig says."""
         reason = self._rig.failing_arms.get(arm)
         if reason is not None:
-            return Failure(reason=reason, detail="the fake rig is set to fail")
+            return base.Failure(reason=reason, detail="the fake rig is set to fail")
         prompt = self._campaign.suite.prompts[0].id
         warm_up = self._generation(self._arms[arm], prompt, _WARM_UP_OUTPUT_TOKENS)
         layers = layers_of(self._arms[arm], self._campaign.settings)
-        placement = Placement(target_gpu_layers_requested=layers)
-        return PreparedArm(load_s=_LOAD_S, warm_up=warm_up, placement=placement)
+        placement = submission.Placement(target_gpu_layers_requested=layers)
+        return base.PreparedArm(load_s=_LOAD_S, warm_up=warm_up, placement=placement)
 
-    def generate(self, request: Request) -> Generation | Failure:
+    def generate(self, request: base.Request) -> base.Generation | base.Failure:
         """A generation whose rounds cost what the rig says."""
         return self._answer(request, streams=1)
 
     def generate_together(
-        self, requests: Sequence[Request], concurrency: int
-    ) -> Iterator[Finished]:
+        self, requests: Sequence[base.Request], concurrency: int
+    ) -> Iterator[base.Finished]:
         """Generations that share their steps: as many streams as slots, to the end of the pass."""
         free_ms = [0.0] * min(concurrency, len(requests))
         for request in requests:
             slot = free_ms.index(min(free_ms))
             result = self._answer(request, streams=len(free_ms))
-            yield Finished(request=request, started_ms=free_ms[slot], result=result)
-            free_ms[slot] += 0.0 if isinstance(result, Failure) else result.wall_ms
+            yield base.Finished(request=request, started_ms=free_ms[slot], result=result)
+            free_ms[slot] += 0.0 if isinstance(result, base.Failure) else result.wall_ms
 
-    def _answer(self, request: Request, *, streams: int) -> Generation | Failure:
+    def _answer(self, request: base.Request, *, streams: int) -> base.Generation | base.Failure:
         number, self._answered = self._answered, self._answered + 1
         reason = self._rig.failing_trials.get(number)
         if reason is not None:
-            return Failure(reason=reason, detail="the fake rig is set to fail")
+            return base.Failure(reason=reason, detail="the fake rig is set to fail")
         factor = self._rig.slowdown(number) if self._rig.slowdown else 1.0
         arm = self._arms[request.arm]
         return self._generation(arm, request.prompt, request.max_output_tokens, factor, streams)
 
-    def probe(self) -> Probes:
+    def probe(self) -> submission.Probes:
         """The rig's true costs."""
         depths = [_depth(arm) for arm in self._campaign.arms]
         widths = tuple(range(1, max(depths) + 2))
         drafting = tuple(
-            DraftingProbe(draft=draft.model.id, repeats=1, token_ms_median=self._rig.draft_token_ms)
+            submission.DraftingProbe(
+                draft=draft.model.id, repeats=1, token_ms_median=self._rig.draft_token_ms
+            )
             for draft in self._campaign.drafts
         )
-        return Probes(
-            verification=VerificationProbe(
+        return submission.Probes(
+            verification=submission.VerificationProbe(
                 context_tokens=_PROMPT_TOKENS,
                 repeats=1,
                 widths=widths,
@@ -171,12 +156,16 @@ class FakeSession:
 
     def _generation(
         self, arm: ArmPlan, prompt: str, limit: int, factor: float = 1.0, streams: int = 1
-    ) -> Generation:
+    ) -> base.Generation:
         acceptance = self._acceptance(prompt)
         chance = random.Random(f"{arm.id} {prompt}")  # noqa: S311 - fake data
         prompt_ms = _PROMPT_MS * self._factor(factor)
-        self.clock_ms += prompt_ms
-        rounds: list[Round] = []
+        draft_prompt_ms = None
+        if isinstance(arm.method, submission.DraftModel):
+            draft_prompt_ms = self._rig.draft_prompt_ms * self._factor(factor)
+        waited_ms = prompt_ms + (draft_prompt_ms or 0.0)
+        self.clock_ms += waited_ms
+        rounds: list[base.Round] = []
         produced = 1
         while produced < limit:
             drafted = min(_depth(arm), limit - produced - 1)
@@ -186,13 +175,15 @@ class FakeSession:
         decode_ms = sum(item.round_ms for item in rounds)
         tokens = _text(prompt, limit)
         power_w = self._rig.power_w
-        return Generation(
+        return base.Generation(
             tokens=tokens,
             margins=(5.0,) * limit if arm.role == "baseline" else None,
             prompt_tokens=_PROMPT_TOKENS,
             prompt_sha256=hashlib.sha256(prompt.encode()).hexdigest()[:16],
             prompt_ms=prompt_ms,
-            wall_ms=decode_ms + prompt_ms,
+            draft_prompt_ms=draft_prompt_ms,
+            ttft_ms=waited_ms,
+            wall_ms=decode_ms + waited_ms,
             rounds=tuple(rounds),
             finish="length",
             energy_j=None if power_w is None else power_w * decode_ms / 1000,
@@ -209,15 +200,15 @@ class FakeSession:
 
     def _round(
         self, arm: ArmPlan, drafted: int, accepted: int, factor: float, streams: int
-    ) -> Round:
+    ) -> base.Round:
         scale = self._factor(factor) * self._rng.lognormvariate(0.0, self._rig.noise)
         if self._rig.disturbance:
             scale *= self._rig.disturbance(self._rng)
-        drafts = isinstance(arm.method, DraftModel)
+        drafts = isinstance(arm.method, submission.DraftModel)
         draft_ms = drafted * self._rig.draft_token_ms * scale if drafts else 0.0
         verify_ms = self._verify_ms(drafted, streams) * scale * self._placement_factor(arm)
         self.clock_ms += draft_ms + verify_ms
-        return Round(
+        return base.Round(
             drafted=drafted,
             accepted=accepted,
             draft_ms=draft_ms,

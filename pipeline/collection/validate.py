@@ -12,7 +12,7 @@ import orjson
 
 from pipeline.collection.discover import Source
 from schemas import contract, strict
-from schemas.canonical import FILE_NAME, canonical_bytes, content_digest
+from schemas.codec import FILE_NAME, canonical_bytes, content_digest
 from schemas.finding import ROOT, Finding, shown
 from schemas.migrations import migrated
 from schemas.submission import Submission

@@ -4,18 +4,24 @@ A file `NN_name.sql` creates the table `name`; its first comment says what one r
 cannot do, quantiles and bootstraps, is handed to the one file that reads it (`BEFORE`).
 """
 
-from collections.abc import Callable, Mapping
+import math
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from importlib import resources
+from itertools import groupby
+from typing import Literal
 
 import duckdb
 import numpy as np
 import pyarrow as pa
+from msgspec.structs import asdict
+from scipy import stats
 from scipy.special import stdtrit
 
 from estimates.model import Interval
-from pipeline.data.cells import CONFIDENCE, Vote, pool_intervals
-from pipeline.data.vocabulary import hand_over_vocabulary
 from pipeline.errors import CheckFailedError
+from schemas import vocabulary
 
 INCOMING_INTERVAL = pa.schema(
     {
@@ -123,3 +129,115 @@ BEFORE: Mapping[str, Callable[[duckdb.DuckDBPyConnection], None]] = {
     "pool_interval": _hand_over_intervals,
     "advice_score": _hand_over_t_quantiles,
 }
+
+
+TEXT, YES_NO = pa.string(), pa.bool_()
+NAMED = {"id": TEXT, "label": TEXT, "position": pa.int32()}
+TABLES: Mapping[str, pa.Schema] = {
+    "vocabulary_method": pa.schema({**NAMED, "drafts": YES_NO, "every_round": YES_NO}),
+    "vocabulary_task": pa.schema(NAMED),
+    "vocabulary_verdict": pa.schema({"id": TEXT, "word": TEXT}),
+    "vocabulary_size": pa.schema({**NAMED, "below": pa.int64(), "unknown": YES_NO}),
+    "vocabulary_runner": pa.schema({"id": TEXT, "engine_label": TEXT, "usual": YES_NO}),
+    "vocabulary_bound": pa.schema({"helps_above": pa.float64(), "hurts_below": pa.float64()}),
+}
+
+
+def hand_over_vocabulary(connection: duckdb.DuckDBPyConnection) -> None:
+    """Create the tables of `TABLES`, one row per entry with its `position` in the list."""
+    for name, schema in TABLES.items():
+        rows = [{"position": position, **row} for position, row in enumerate(_rows()[name])]
+        connection.from_arrow(pa.Table.from_pylist(rows, schema)).create(name)
+
+
+def _rows() -> dict[str, Iterable[dict[str, object]]]:
+    overall = {"id": "all", "label": vocabulary.ALL_TASKS}
+    own = {"id": "own", "label": vocabulary.OWN_TASKS}
+    return {
+        "vocabulary_method": map(asdict, vocabulary.METHODS.values()),
+        "vocabulary_task": [overall, *map(asdict, vocabulary.TASKS.values()), own],
+        "vocabulary_verdict": map(asdict, vocabulary.VERDICTS.values()),
+        "vocabulary_size": map(asdict, vocabulary.SIZES.values()),
+        "vocabulary_runner": (
+            {**asdict(runner), "usual": runner.id == vocabulary.DEFAULT_RUNNER}
+            for runner in vocabulary.RUNNERS.values()
+        ),
+        "vocabulary_bound": [
+            {"helps_above": vocabulary.HELPS_ABOVE, "hurts_below": vocabulary.HURTS_BELOW}
+        ],
+    }
+
+
+IntervalKind = Literal["within", "t", "bca", "percentile"]
+
+CONFIDENCE = 0.95
+BOOTSTRAP_VOTES = 8
+RESAMPLES = 9999
+SEED = 20261121  # any fixed number: the same votes must give the same bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Vote:
+    """One contributor on one machine in one pool; the interval is that of its own evidence."""
+
+    pool: str
+    speedup: float
+    within: Interval | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PoolInterval:
+    """The 95 % interval of one pool and how it was found."""
+
+    pool: str
+    interval: Interval
+    kind: IntervalKind
+
+
+def pool_intervals(votes: Iterable[Vote]) -> Iterator[PoolInterval]:
+    """One interval per pool that allows one; `votes` come sorted by pool."""
+    for pool, group in groupby(votes, key=lambda vote: vote.pool):
+        found = _interval(tuple(group))
+        if found is not None:
+            yield PoolInterval(pool=pool, interval=found[0], kind=found[1])
+
+
+def _interval(votes: tuple[Vote, ...]) -> tuple[Interval, IntervalKind] | None:
+    if len(votes) == 1:
+        within = votes[0].within
+        return None if within is None else (within, "within")
+    logs = np.log([vote.speedup for vote in votes])
+    if len(votes) < BOOTSTRAP_VOTES:
+        return _t_interval(logs), "t"
+    return _bootstrap_interval(logs)
+
+
+def _t_interval(logs: np.ndarray) -> Interval:
+    centre = float(np.mean(logs))
+    spread = float(np.std(logs, ddof=1)) / math.sqrt(len(logs))
+    half = float(stats.t.ppf((1 + CONFIDENCE) / 2, len(logs) - 1)) * spread
+    return Interval(low=math.exp(centre - half), high=math.exp(centre + half))
+
+
+def _bootstrap_interval(logs: np.ndarray) -> tuple[Interval, IntervalKind]:
+    kind: IntervalKind = "bca"
+    low, high = _bootstrap(logs, "BCa")
+    if not (math.isfinite(low) and math.isfinite(high)):
+        kind = "percentile"
+        low, high = _bootstrap(logs, "percentile")
+    return Interval(low=math.exp(low), high=math.exp(high)), kind
+
+
+def _bootstrap(logs: np.ndarray, method: str) -> tuple[float, float]:
+    """The bounds, not a number where the method is undefined for these votes."""
+    with warnings.catch_warnings(), np.errstate(invalid="ignore"):  # the caller looks at the NaN
+        warnings.simplefilter("ignore", stats.DegenerateDataWarning)
+        found = stats.bootstrap(
+            (logs,),
+            np.median,
+            confidence_level=CONFIDENCE,
+            n_resamples=RESAMPLES,
+            method=method,
+            rng=np.random.default_rng(SEED),
+        ).confidence_interval
+    return float(found.low), float(found.high)

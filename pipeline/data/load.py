@@ -1,14 +1,17 @@
 """Load accepted documents into typed DuckDB tables, one nested row per file.
 
-DuckDB reads the text that was validated. The types come from the schema (`columns.py`), so no file
+DuckDB reads the text that was validated. The types come from the schema, so no file
 changes the shape of a table and an empty corpus has the same tables as a full one. No query may
 read a file or the network afterwards.
 """
 
+import dataclasses
 import json
-from collections.abc import Iterable
+import types
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from importlib import resources
+from typing import Any, Literal, TypeAlias, Union, get_args, get_origin, get_type_hints
 
 import duckdb
 import orjson
@@ -16,9 +19,83 @@ import pyarrow as pa
 
 from estimates.identity import Identity, identify
 from estimates.model import Summary
-from pipeline.data.columns import dataclass_structure, schema_structure
 from schemas import validator
 from schemas.submission import Submission
+
+Structure: TypeAlias = "str | list[Structure] | dict[str, Structure]"
+Schema: TypeAlias = "Mapping[str, Any]"  # a JSON schema is JSON of any shape
+
+LEAVES = {"string": "VARCHAR", "integer": "BIGINT", "number": "DOUBLE", "boolean": "BOOLEAN"}
+FORMATS = {"date-time": "TIMESTAMP", "date": "DATE"}
+PYTHON_LEAVES = {str: "VARCHAR", int: "BIGINT", float: "DOUBLE", bool: "BOOLEAN"}
+
+
+def schema_structure(schema: Schema) -> Structure:
+    """The structure of the documents that a JSON Schema describes."""
+    return _structure(schema, schema.get("$defs", {}))
+
+
+def dataclass_structure(cls: type) -> Structure:
+    """The structure of a frozen dataclass as JSON."""
+    return {name: _hint_structure(hint) for name, hint in get_type_hints(cls).items()}
+
+
+def _structure(schema: Schema, defs: Schema) -> Structure:
+    node = _resolved(schema, defs)
+    properties = _properties(node, defs)
+    if properties:
+        return {name: _structure(child, defs) for name, child in properties.items()}
+    if node.get("type") == "array":
+        return [_structure(node["items"], defs)]
+    return _leaf(node)
+
+
+def _resolved(schema: Schema, defs: Schema) -> Schema:
+    """The schema with its reference followed; keys next to `$ref` win."""
+    if "$ref" not in schema:
+        return schema
+    target: Schema = {"$defs": defs}
+    for part in schema["$ref"].removeprefix("#/").split("/"):
+        target = target[part]
+    return {**_resolved(target, defs), **{k: v for k, v in schema.items() if k != "$ref"}}
+
+
+def _properties(node: Schema, defs: Schema) -> dict[str, Schema]:
+    """The properties of an object, those of its tagged variants (`allOf … then $ref`) included."""
+    properties = dict(node.get("properties", {}))
+    variants = (branch.get("then", {}) for branch in node.get("allOf", ()))
+    for variant in variants:
+        if "$ref" in variant:
+            properties |= {
+                name: child
+                for name, child in _resolved(variant, defs)["properties"].items()
+                if name not in properties
+            }
+    return properties
+
+
+def _leaf(node: Schema) -> str:
+    if node.get("format") in FORMATS:
+        return FORMATS[node["format"]]
+    if "type" in node:
+        return LEAVES[node["type"]]
+    value = node["const"] if "const" in node else node["enum"][0]
+    return PYTHON_LEAVES[type(value)]
+
+
+def _hint_structure(hint: Any) -> Structure:  # noqa: ANN401 - a type hint is any object
+    origin = get_origin(hint)
+    if origin is Literal:
+        return PYTHON_LEAVES[type(get_args(hint)[0])]
+    if origin is tuple:
+        return [_hint_structure(get_args(hint)[0])]
+    if origin in (Union, types.UnionType):
+        (member,) = (each for each in get_args(hint) if each is not types.NoneType)
+        return _hint_structure(member)
+    if dataclasses.is_dataclass(hint):
+        return dataclass_structure(hint)  # type: ignore[arg-type]  # a hint is a class
+    return PYTHON_LEAVES[hint]
+
 
 TEXT, YES_NO = pa.string(), pa.bool_()
 INCOMING_SUBMISSION = pa.schema(
@@ -70,40 +147,41 @@ def load(
     `sources` is the table of sources as JSON.
     """
     connection = duckdb.connect(":memory:", config={"threads": 1})
-    submissions = [
-        {
-            "submission": entry.id,
-            "file": entry.file,
-            "preview": entry.preview,
-            "document": entry.text,
-            "identity": orjson.dumps(identify(entry.submission)).decode(),
-            "summary": orjson.dumps(entry.summary).decode(),
-        }
-        for entry in entries
-    ]
     texts = [{"file": entry.file, "document": entry.text} for entry in published]
     endings = [{"file": entry.file, "document": entry.text} for entry in lifecycle]
-    connection.register(
-        "incoming_submission", pa.Table.from_pylist(submissions, INCOMING_SUBMISSION)
-    )
-    connection.register("incoming_published", pa.Table.from_pylist(texts, INCOMING_PUBLISHED))
-    connection.register("incoming_lifecycle", pa.Table.from_pylist(endings, INCOMING_LIFECYCLE))
-    noted = [] if sources is None else [{"document": sources}]
-    connection.register("incoming_sources", pa.Table.from_pylist(noted, INCOMING_SOURCES))
+    incoming = {
+        "submission": (list(map(_submission_row, entries)), INCOMING_SUBMISSION),
+        "published": (texts, INCOMING_PUBLISHED),
+        "lifecycle": (endings, INCOMING_LIFECYCLE),
+        "sources": ([] if sources is None else [{"document": sources}], INCOMING_SOURCES),
+    }
+    for name, (rows, shape) in incoming.items():
+        connection.register(f"incoming_{name}", pa.Table.from_pylist(rows, shape))
     _run(
         connection,
         "submission_document",
-        document=_structure(validator.SUBMISSION_SCHEMA),
+        document=_structure_load(validator.SUBMISSION_SCHEMA),
         identity=json.dumps(dataclass_structure(Identity)),
         summary=json.dumps(dataclass_structure(Summary)),
     )
-    _run(connection, "published_document", document=_structure(validator.PUBLISHED_SCHEMA))
-    _run(connection, "lifecycle_document", document=_structure(validator.LIFECYCLE_SCHEMA))
-    _run(connection, "sources_document", document=_structure(validator.SOURCES_SCHEMA))
-    for name in ("submission", "published", "lifecycle", "sources"):
+    _run(connection, "published_document", document=_structure_load(validator.PUBLISHED_SCHEMA))
+    _run(connection, "lifecycle_document", document=_structure_load(validator.LIFECYCLE_SCHEMA))
+    _run(connection, "sources_document", document=_structure_load(validator.SOURCES_SCHEMA))
+    for name in incoming:
         connection.unregister(f"incoming_{name}")
     _run(connection, "closed")
     return connection
+
+
+def _submission_row(entry: Entry) -> dict[str, object]:
+    return {
+        "submission": entry.id,
+        "file": entry.file,
+        "preview": entry.preview,
+        "document": entry.text,
+        "identity": orjson.dumps(identify(entry.submission)).decode(),
+        "summary": orjson.dumps(entry.summary).decode(),
+    }
 
 
 def _run(connection: duckdb.DuckDBPyConnection, name: str, **parameters: str) -> None:
@@ -111,5 +189,5 @@ def _run(connection: duckdb.DuckDBPyConnection, name: str, **parameters: str) ->
     connection.execute(file.read_text("utf-8"), parameters or None)
 
 
-def _structure(schema: str) -> str:
+def _structure_load(schema: str) -> str:
     return json.dumps(schema_structure(validator.schema(schema)))

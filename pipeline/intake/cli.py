@@ -14,7 +14,7 @@ import typer
 from pipeline.collection.discover import require_writable
 from pipeline.errors import PipelineError
 from pipeline.intake import comment, gate, host, neighbours, reply
-from pipeline.intake.paths import is_data, is_result
+from pipeline.intake.gate import is_data, is_result
 from pipeline.intake.sending import Sending
 from schemas.finding import shown
 
@@ -48,22 +48,15 @@ def gate_command(  # noqa: PLR0913 - each option of the command is an argument
         if output is not None:
             require_writable(output)
         # Labels count for the commit that they were set on: not after another push.
-        sent = Sending(
-            author=author or None,
-            labels=_labels(labels) if action == "labeled" else frozenset(),
-            now=datetime.now(UTC),
-        )
+        given = _labels(labels) if action == "labeled" else frozenset()
+        sent = Sending(author=author or None, labels=given, now=datetime.now(UTC))
         judgement = gate.judge(repository, base=base, head=head, sent=sent)
         answer = reply.reply(judgement, neighbours.understood(repository, judgement))
     except PipelineError as error:
         typer.echo(error, err=True)
         raise typer.Exit(error.exit_code) from error
     _print(judgement, answer, as_json=as_json, annotate=annotate)
-    if output is not None:
-        _write(answer, output)
-    if step_summary is not None:
-        with step_summary.open("a", encoding="utf-8") as stream:
-            stream.write(comment.body(answer))
+    _write(answer, output, step_summary)
     raise typer.Exit(1 if judgement.decision == "rejected" else 0)
 
 
@@ -93,10 +86,14 @@ def _print(
     typer.echo(reply.note(judgement), err=True)
 
 
-def _write(answer: reply.Reply, output: Path) -> None:
-    output.mkdir(exist_ok=True)
-    (output / "verdict.json").write_bytes(reply.to_bytes(answer))
-    (output / "summary.md").write_text(comment.body(answer), encoding="utf-8")
+def _write(answer: reply.Reply, output: Path | None, step_summary: Path | None) -> None:
+    if output is not None:
+        output.mkdir(exist_ok=True)
+        (output / "verdict.json").write_bytes(reply.to_bytes(answer))
+        (output / "summary.md").write_text(comment.body(answer), encoding="utf-8")
+    if step_summary is not None:
+        with step_summary.open("a", encoding="utf-8") as stream:
+            stream.write(comment.body(answer))
 
 
 MARKER = "<!-- draftmap: verdict -->"

@@ -130,12 +130,12 @@ def _arm(arm: ArmResult, own: Understanding, position: Position | None) -> Itera
         yield f"The arm failed: {code(arm.failure)}. That is a result, too, and is shown."
     if position is not None:
         yield _position(arm, own, position)
-    if arm.said:
+    if arm.results:
         head = [
             "| task | verdict | speedup, 95 % interval | prompts |",
             "| --- | --- | --- | ---: |",
         ]
-        yield "\n".join([*head, *map(_row, arm.said)])
+        yield "\n".join([*head, *map(_row, arm.results)])
 
 
 def _position(arm: ArmResult, own: Understanding, position: Position) -> str:

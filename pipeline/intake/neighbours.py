@@ -19,8 +19,7 @@ from estimates.summary import summarize
 from estimates.understanding import ArmResult, Understanding, overall, understand
 from pipeline.collection.plausibility import corpus_flags
 from pipeline.intake import git
-from pipeline.intake.gate import Judgement
-from pipeline.intake.paths import FOLDER, LIFECYCLE
+from pipeline.intake.gate import FOLDER, LIFECYCLE, Judgement
 from pipeline.intake.reply import Position, Result
 from schemas import contract
 from schemas.finding import quoted_path
@@ -61,8 +60,8 @@ def positions(own: Understanding, collection: Iterable[Understanding]) -> tuple[
 def _position(
     arm: ArmResult, own: Understanding, others: Iterable[Understanding]
 ) -> Position | None:
-    said = overall(arm)
-    if said is None or said.speedup is None:
+    whole = overall(arm)
+    if whole is None or whole.speedup is None:
         return None
     nearness: dict[Literal["device", "size-class"], Callable[[Understanding], bool]] = {
         "device": lambda other: (other.device, other.backend) == (own.device, own.backend),
@@ -79,7 +78,7 @@ def _position(
                 arm=arm.arm,
                 near=near,
                 results=len(speedups),
-                slower=sum(1 for speedup in speedups if speedup < said.speedup),
+                slower=sum(1 for speedup in speedups if speedup < whole.speedup),
                 median_speedup=median(speedups),
             )
     return None
@@ -87,12 +86,12 @@ def _position(
 
 def _fastest(other: Understanding, method: str) -> float | None:
     figures = [
-        said.speedup
+        whole.speedup
         for arm in other.arms
         if arm.role == "speculation"
         and arm.method == method
-        and (said := overall(arm)) is not None
-        and said.speedup is not None
+        and (whole := overall(arm)) is not None
+        and whole.speedup is not None
     ]
     return max(figures, default=None)
 

@@ -6,12 +6,12 @@ stand for a maintainer's consent, because only maintainers can set them.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 
-from estimates.result_name import canonical_name
-from schemas.canonical import canonical_bytes
-from schemas.codec import encode
+from estimates.identity import canonical_name
+from schemas.codec import canonical_bytes, encode
 from schemas.finding import ROOT, Finding, shown
+from schemas.rules.contradictions import measured_in_future
 from schemas.submission import Submission
 
 ON_BEHALF = "on-behalf"  # the label that lets somebody send for another contributor
@@ -19,7 +19,6 @@ ON_BEHALF = "on-behalf"  # the label that lets somebody send for another contrib
 # decoding of language models (arXiv 2211.17192) nobody measured it.
 _FIRST_DAYS = {"llama.cpp": "2023-03-10", "vllm": "2023-06-20"}
 _FIRST_PAPER = "2022-11-30"
-_CLOCKS_DIFFER = timedelta(days=1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,10 +58,8 @@ def sending_findings(name: str, submission: Submission, sent: Sending) -> Iterat
 
 
 def _date_findings(submission: Submission, now: datetime | None) -> Iterator[Finding]:
-    until = submission.measured_until
-    if now is not None and datetime.fromisoformat(until) > now + _CLOCKS_DIFFER:
-        message = f"{until} is in the future (it is {now:%Y-%m-%d}); set the clock, measure again"
-        yield Finding(path="$.measured_until", message=message, rule="measured-in-future")
+    if now is not None:
+        yield from measured_in_future(submission, now)
     engine = submission.engine.name
     first = _FIRST_DAYS.get(engine.lower(), _FIRST_PAPER)
     if submission.measured_from[:10] < first:

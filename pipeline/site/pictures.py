@@ -12,7 +12,7 @@ from pipeline.errors import UnknownChartError
 from pipeline.site.charts import definitions, draw
 from pipeline.site.charts.theme import FONT, Scheme
 from pipeline.site.pages.environment import environment
-from pipeline.site.pages.home import drawings, headline_of, map_choices
+from pipeline.site.pages.home import drawing, headline_of, map_choices
 from pipeline.site.pages.map import measured, opening, tint
 from pipeline.site.pages.model import Asset
 from pipeline.site.rows import read
@@ -71,7 +71,7 @@ def _pictures(connection: duckdb.DuckDBPyConnection, name: str) -> dict[Scheme, 
     if name != MAP:
         chart = draw(connection, name)
         return {"light": chart.svg, "dark": chart.svg_dark}
-    wide, _ = drawings(opening(map_choices(connection)))
+    wide = drawing(opening(map_choices(connection)))
     svg = getattr(environment().get_template("map.html.jinja").make_module(), "svg")  # noqa: B009 - macros are not in the type
     drawn = LINK.sub(r"<\1g", str(svg(wide, str)).strip())  # links lead nowhere from a README
     head, _, rest = drawn.partition(">")

@@ -5,7 +5,7 @@ the fields that its SQL gives it.
 """
 
 from collections import defaultdict, namedtuple
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from importlib import resources
 from importlib.resources.abc import Traversable
 from typing import Any, TypeAlias, TypeVar
@@ -15,6 +15,7 @@ import polars as pl
 
 Row: TypeAlias = Any  # a named tuple; its fields are known to SQL, not to a type checker
 T = TypeVar("T")
+K = TypeVar("K", bound=Hashable)
 
 
 def read(connection: duckdb.DuckDBPyConnection, name: str, **parameters: str) -> tuple[Row, ...]:
@@ -40,9 +41,9 @@ def text(name: str) -> str:
     return _file(name).read_text("utf-8")
 
 
-def grouped(rows: Iterable[T], key: Callable[[T], str]) -> Mapping[str, tuple[T, ...]]:
+def grouped(rows: Iterable[T], key: Callable[[T], K]) -> Mapping[K, tuple[T, ...]]:
     """Rows by a key, in their order; a key without rows has none."""
-    groups: defaultdict[str, list[T]] = defaultdict(list)
+    groups: defaultdict[K, list[T]] = defaultdict(list)
     for row in rows:
         groups[key(row)].append(row)
     return defaultdict(tuple, {name: tuple(found) for name, found in groups.items()})

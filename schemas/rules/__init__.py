@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 
 from schemas import private
 from schemas.finding import Finding
-from schemas.rules import completeness, counters, design, references, times
+from schemas.rules import completeness, contradictions, counters, design, references
 from schemas.submission import Submission
 
 Rule = Callable[[Submission], Iterator[Finding]]
@@ -34,6 +34,7 @@ RULES: dict[str, Rule] = {
     "trial-reason": references.trial_reason,
     "origin-of-import": references.origin_of_import,
     "accepted-within-drafted": counters.accepted_within_drafted,
+    "accepted-within-depth": counters.accepted_within_depth,
     "full-rounds-within-rounds": counters.full_rounds_within_rounds,
     "drafted-within-depth": counters.drafted_within_depth,
     "output-tokens-counted": counters.output_tokens_counted,
@@ -43,11 +44,15 @@ RULES: dict[str, Rule] = {
     "medians-agree": counters.medians_agree,
     "no-speculation-drafts-nothing": counters.no_speculation_drafts_nothing,
     "divergence-within-compared": counters.divergence_within_compared,
-    "parts-within-decode": times.parts_within_decode,
-    "decode-within-wall": times.decode_within_wall,
-    "trials-within-window": times.trials_within_window,
-    "decode-takes-time": times.decode_takes_time,
-    "probe-widths-ascend": times.probe_widths_ascend,
+    "parts-within-decode": design.parts_within_decode,
+    "decode-within-wall": design.decode_within_wall,
+    "trials-within-window": design.trials_within_window,
+    "decode-takes-time": design.decode_takes_time,
+    "probe-widths-ascend": design.probe_widths_ascend,
+    "quantisation-fits-size": contradictions.quantisation_fits_size,
+    "parameters-fit-name": contradictions.parameters_fit_name,
+    "backend-has-device": contradictions.backend_has_device,
+    "measured-since-format": contradictions.measured_since_format,
     "no-secrets": private.no_secrets,
     "run-facts-stated": completeness.run_facts_stated,
     "arm-facts-stated": completeness.arm_facts_stated,

@@ -51,6 +51,28 @@ def drafted_within_depth(submission: Submission) -> Iterator[Finding]:
             yield _at(index, "drafted", message, "drafted-within-depth")
 
 
+def accepted_within_depth(submission: Submission) -> Iterator[Finding]:
+    """No round yields more than its depth and the target's own token."""
+    depths = {arm.id: getattr(arm.method, "n_max", None) for arm in submission.arms}
+    for index, trial in enumerate(submission.trials):
+        depth, tokens, rounds = depths.get(trial.arm), trial.output_tokens, trial.rounds
+        if depth is None or tokens is None or tokens == 1:
+            continue
+        cut_short = 0
+        if rounds is None and trial.accepted is not None:
+            # A counter may include tokens of the last draft that the output's end cut off.
+            rounds, cut_short = tokens - 1 - trial.accepted, depth
+        if rounds is None or (rounds <= 0 and trial.rounds is None):
+            continue
+        if tokens - 1 > rounds * (depth + 1) + cut_short:
+            message = (
+                f"{tokens - 1} tokens after the first in {rounds} rounds of at most {depth} + 1; "
+                "correct the counters, or n_max of the arm"
+            )
+            field = "accepted" if trial.rounds is None else "rounds"
+            yield _at(index, field, message, "accepted-within-depth")
+
+
 def output_tokens_counted(submission: Submission) -> Iterator[Finding]:
     """output_tokens = 1 + accepted + rounds: the counting that the schema states."""
     for index, trial in enumerate(submission.trials):

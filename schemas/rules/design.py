@@ -1,6 +1,8 @@
-"""Rules on the design: arms, models and blocks fit the roles and the plan of the file."""
+"""Rules on the design and the times: arms, models, blocks, order and durations fit the plan."""
 
 from collections.abc import Iterator
+from datetime import datetime
+from itertools import pairwise
 
 from schemas.finding import Finding
 from schemas.submission import NoSpeculation, PromptLookup, Submission
@@ -61,3 +63,88 @@ def trial_block_planned(submission: Submission) -> Iterator[Finding]:
             )
             path = f"$.trials[{index}].block"
             yield Finding(path=path, message=message, rule="trial-block-planned")
+
+
+# Clocks are read at slightly different moments and figures are rounded.
+_TOLERANCE = 1.001
+_SLACK_MS = 1.0
+# measured_from and measured_until are whole seconds, so the window may be short by almost two.
+_WINDOW_SLACK_MS = 2000.0
+
+
+def parts_within_decode(submission: Submission) -> Iterator[Finding]:
+    """Drafting and verification are parts of the decode time."""
+    for index, trial in enumerate(submission.trials):
+        if trial.decode_ms is None:
+            continue
+        parts_ms = (trial.draft_ms or 0.0) + (trial.verify_ms or 0.0)
+        if parts_ms > trial.decode_ms * _TOLERANCE + _SLACK_MS:
+            message = (
+                f"draft_ms + verify_ms is {parts_ms:.1f}, more than {trial.decode_ms:.1f}; "
+                "they are parts of decode_ms, so leave them out or correct them"
+            )
+            yield _at(index, "decode_ms", message, "parts-within-decode")
+
+
+def decode_within_wall(submission: Submission) -> Iterator[Finding]:
+    """Prompt processing and decoding happen between request and last token."""
+    for index, trial in enumerate(submission.trials):
+        if trial.decode_ms is None or trial.wall_ms is None:
+            continue
+        parts_ms = trial.decode_ms + (trial.prompt_ms or 0.0)
+        if parts_ms > trial.wall_ms * _TOLERANCE + _SLACK_MS:
+            message = (
+                f"prompt_ms + decode_ms is {parts_ms:.1f}, more than {trial.wall_ms:.1f}; "
+                "both lie within wall_ms, so leave it out or correct it"
+            )
+            yield _at(index, "wall_ms", message, "decode-within-wall")
+
+
+def trials_within_window(submission: Submission) -> Iterator[Finding]:
+    """The trials cannot take longer than the campaign (concurrent requests overlap).
+
+    The runner `fake` invents its times; its trials took none.
+    """
+    if submission.engine.runner == "fake":
+        return
+    start = datetime.fromisoformat(submission.measured_from)
+    end = datetime.fromisoformat(submission.measured_until)
+    window_ms = (end - start).total_seconds() * 1000
+    concurrency = {arm.id: arm.concurrency or 1 for arm in submission.arms}
+    spent_ms = sum(
+        (trial.decode_ms or 0.0) / concurrency.get(trial.arm, 1) for trial in submission.trials
+    )
+    if window_ms < 0 or spent_ms > window_ms * _TOLERANCE + _WINDOW_SLACK_MS:
+        message = (
+            f"trials take {spent_ms / 1000:.1f} s, the window from measured_from is "
+            f"{window_ms / 1000:.1f} s; give the time at which the run ended"
+        )
+        yield Finding(path="$.measured_until", message=message, rule="trials-within-window")
+
+
+def decode_takes_time(submission: Submission) -> Iterator[Finding]:
+    """More than one token cannot be decoded in no time."""
+    for index, trial in enumerate(submission.trials):
+        if trial.output_tokens is not None and trial.output_tokens > 1 and trial.decode_ms == 0:
+            message = (
+                f"0 ms for {trial.output_tokens} tokens; give the time, or leave the trial out"
+            )
+            yield _at(index, "decode_ms", message, "decode-takes-time")
+
+
+def probe_widths_ascend(submission: Submission) -> Iterator[Finding]:
+    """The verification curve has one time per width, in ascending order of width."""
+    curve = submission.probes.verification if submission.probes else None
+    if curve is None:
+        return
+    ascending = all(narrow < wide for narrow, wide in pairwise(curve.widths))
+    if not ascending or len(curve.widths) != len(curve.step_ms_median):
+        message = (
+            f"{len(curve.widths)} widths and {len(curve.step_ms_median)} times; "
+            "give the widths in ascending order and one time for each"
+        )
+        yield Finding(path="$.probes.verification", message=message, rule="probe-widths-ascend")
+
+
+def _at(index: int, field: str, message: str, rule: str) -> Finding:
+    return Finding(path=f"$.trials[{index}].{field}", message=message, rule=rule)

@@ -105,6 +105,20 @@ class RunnerEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     offered: bool = True
 
 
+class Spellings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How people write cards, memories and models; `spellings.toml` says what each key means."""
+
+    makers: tuple[str, ...]
+    families: tuple[str, ...]
+    variants: tuple[str, ...]
+    memory_words: tuple[str, ...]
+    brands: Mapping[str, str]
+    words: Mapping[str, str]
+    phrases: Mapping[str, str]
+    memory_units: Mapping[str, float]
+    size_units: Mapping[str, float]
+
+
 class Metric(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A numeric column: what to call it, in which unit, and which direction is better."""
 
@@ -144,6 +158,7 @@ def as_json() -> dict[str, Any]:
             "verdicts": VERDICTS,
             "sizes": SIZES,
             "runners": RUNNERS,
+            "spellings": SPELLINGS,
         }
     )
     return words
@@ -183,3 +198,6 @@ FIXED_TASKS = tuple(task.id for task in TASKS.values() if task.fixed)
 VERDICTS = _entries(VerdictEntry, "verdicts", _verdicts)
 SIZES = _entries(SizeClass, "sizes", _document("sizes"))
 RUNNERS = _entries(RunnerEntry, "runners", _runners)
+# Regular expressions for the lines of a server's log, as `server_log.toml` explains them.
+SERVER_LOG: Mapping[str, str] = _document("server_log")
+SPELLINGS = read_entry(Spellings, "spellings", _document("spellings"))

@@ -4,8 +4,6 @@ Texts are judged by the contract; the peak is what Python allocated meanwhile. P
 through the command, and their peak is that of its process.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, Literal
 import orjson
 import psutil
 
-from schemas.canonical import canonical_bytes
-from schemas.codec import encode
+from schemas.codec import canonical_bytes, encode
 from schemas.contract import read
 from schemas.submission import Submission
 

@@ -4,8 +4,6 @@ Without a number, 10,000. Each is judged by the authority and by the quick path;
 file of the site.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 import time

@@ -17,7 +17,7 @@ import orjson
 from pipeline.collection.corpus import corpus_findings
 from pipeline.collection.discover import discover
 from schemas import contract
-from schemas.canonical import canonical_bytes, content_digest
+from schemas.codec import canonical_bytes, content_digest
 from tests.bench.speed import best_ms
 from tests.cases.json_cases import POLICY, REFUSED
 from tests.schemas.test_hostile_documents import CASES, changed

@@ -23,7 +23,7 @@ from playwright.sync_api import sync_playwright
 
 from pipeline.errors import PipelineError
 from pipeline.site.build import build
-from schemas.canonical import file_name
+from schemas.codec import file_name
 from tests.bench.odd_corpora import CORPORA
 from tests.bench.synthetic import synthetic_corpus
 from tests.browser.conftest import FLAGS, NAMES, serve

@@ -4,8 +4,6 @@ A campaign draws a few prompts of each task. Two truths follow: the geometric me
 prompts, and the one over the whole population, for which the interval is made.
 """
 
-from __future__ import annotations
-
 import math
 import random
 from dataclasses import dataclass

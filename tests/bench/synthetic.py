@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from estimates.result_name import canonical_name
+from estimates.identity import canonical_name
 from schemas.vocabulary import FIXED_TASKS
 from tests.bench.synthetic_campaign import arms_of, submission_of
 from tests.bench.synthetic_rigs import STEP_BUILD, visits

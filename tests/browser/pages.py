@@ -64,7 +64,13 @@ def comes_to(page: Page, expression: str, expected: object) -> bool:
     return eventually(lambda: bool(page.evaluate(expression) == expected))
 
 
+def stir(page: Page) -> None:
+    """Do something on a page: charts sleep until then, and what fits the screen cannot scroll."""
+    page.evaluate("window.dispatchEvent(new Event('scroll'))")
+
+
 def wake_charts(page: Page) -> None:
     """Bring every chart near the viewport, and wait until it is alive."""
+    stir(page)
     page.evaluate(WAKE)
     page.locator("figure[data-spec]:not([data-state])").first.wait_for(state="detached")

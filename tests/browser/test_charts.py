@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.pages import WIDE, comes_to, watched
+from tests.browser.pages import WIDE, comes_to, stir, watched
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -75,7 +75,10 @@ def test_the_picture_of_a_chart_is_painted_before_the_library_is_there(
     assert page.evaluate(PAINT) > 0
     expect(page.locator("figure img:visible")).to_have_count(1)
     expect(page.locator("figure[data-state]")).to_have_count(0)
-    assert len(held) == 1
+    assert held == []
+    stir(page)
+    while not held:
+        page.wait_for_timeout(10)
     held[0].continue_()
     expect(page.locator(ALIVE).first).to_be_visible()
 
@@ -88,9 +91,11 @@ def test_charts_come_alive_after_ten_page_changes_and_after_going_back(
         way = WAYS[(number + 1) % len(WAYS)]
         page.locator(".md-sidebar--primary").get_by_role("link", name=way, exact=True).click()
         expect(page.locator("h1")).to_contain_text(way.split()[0])
+        stir(page)
         expect(page.locator(ALIVE).first).to_be_visible()
     page.go_back()
     expect(page.locator("h1")).to_contain_text(WAYS[-1].split()[0])
+    stir(page)
     expect(page.locator(ALIVE).first).to_be_visible()
 
     assert complaints == []
@@ -103,6 +108,7 @@ def test_a_chart_that_left_the_page_is_ended_even_while_it_was_being_drawn(
     page.add_init_script(COUNT)
     page.route("**/backends.json", lambda route: held.append(route))  # noqa: PLW0108 - it is marked
     page.goto(base + "tasks/")
+    stir(page)
     expect(page.locator(ALIVE).first).to_be_visible()
     page.evaluate(CHANGE, f"{base}methods/")
     expect(page.locator(ALIVE).first).to_be_visible()

@@ -12,6 +12,7 @@ from tests.browser.pages import (
     NARROW,
     WIDE,
     one_of_each_kind,
+    stir,
 )
 from tests.sites import HOSTILE_NOTE, addresses
 
@@ -114,6 +115,7 @@ def test_a_chart_wakes_when_it_comes_near_and_not_before(page: Page, base: str) 
     assert not any("/vega." in url for url in fetched)
 
     page.goto(base + "tasks/")
+    stir(page)
     page.wait_for_selector('figure[data-state="live"] .dm-chart__live svg')
 
     assert sum("/vega." in url for url in fetched) == 1
@@ -122,6 +124,7 @@ def test_a_chart_wakes_when_it_comes_near_and_not_before(page: Page, base: str) 
 
 def test_a_chart_follows_the_colour_scheme(page: Page, base: str) -> None:
     page.goto(base + "tasks/")
+    stir(page)
     label = page.locator('figure[data-state="live"] .role-axis-label text').first
     label.wait_for()
     light = label.get_attribute("fill")
@@ -134,6 +137,7 @@ def test_a_chart_follows_the_colour_scheme(page: Page, base: str) -> None:
 def test_a_chart_that_cannot_wake_points_to_its_table(page: Page, base: str) -> None:
     page.route("**/assets/charts/tasks.json", lambda route: route.abort())
     page.goto(base + "tasks/")
+    stir(page)
     figure = page.locator("figure.dm-chart").first
     figure.locator(".dm-chart__error").wait_for()
 

@@ -5,8 +5,6 @@ Every case changes the small valid document at one place: `arms.1.id` is the id 
 
 # ruff: noqa: E501 - one case, one line
 
-from __future__ import annotations
-
 from typing import Any
 
 REMOVED = object()

@@ -4,8 +4,6 @@ A file is (mode, content); the path is what git stores, quoted as `git fast-impo
 it is no plain word. Expected are the rules by path; `ERROR` means one line about git itself.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Final
 

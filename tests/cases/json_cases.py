@@ -5,8 +5,6 @@ read, `REFUSED` breaks the grammar or the encoding, `POLICY` is well-formed and 
 because the format has no use for it.
 """
 
-from __future__ import annotations
-
 U = str.encode
 _BAD_NUMBERS = (
     "+1 -  -a 01 -01 00 1. .1 -.1 1.e1 1e 1e+ 1e- 1E+ 1e1.5 0x1 0b1 0o7 1_000 1,000.0 1a 1.2.3 --1 "

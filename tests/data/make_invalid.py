@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from schemas import contract
-from schemas.canonical import canonical_bytes
-from schemas.codec import encode
+from schemas.codec import canonical_bytes, encode
 from schemas.submission import Engine, Model, Origin, Settings
 from tests.samples import sample, sample_bytes
 
@@ -199,6 +198,25 @@ CHANGES: dict[str, Change] = {
     "medians-agree": _set("trials.1.round_ms_median", [28.1, 28.2]),
     "no-speculation-drafts-nothing": _all(_set("trials.0.drafted", 1), _only_sums(0)),
     "divergence-within-compared": _set("trials.1.first_divergence", 41),
+    "accepted-within-depth": _all(
+        _set("trials.2.rounds", 7),
+        _only_sums(2),
+        *(
+            _remove(f"trials.2.{field}")
+            for field in ("accepted", "accepted_histogram", "drafted", "full_rounds")
+        ),
+    ),
+    "quantisation-fits-size": _set("target.quantisation", "F32"),
+    "parameters-fit-name": _all(
+        _set("target.parameters", 70_000_000_000), _set("target.file_bytes", 35_000_000_000)
+    ),
+    "backend-has-device": _set(
+        "engine.devices", [{"kind": "cpu", "memory_total_mib": 32768, "name": "CPU"}]
+    ),
+    "measured-since-format": _all(
+        _set("measured_from", "2019-11-21T09:00:00Z"),
+        _set("measured_until", "2019-11-21T10:00:00Z"),
+    ),
     "parts-within-decode": _set("trials.1.verify_ms", 600),
     "decode-within-wall": _set("trials.1.wall_ms", 600),
     "trials-within-window": _set("measured_until", "2026-11-21T08:59:59Z"),

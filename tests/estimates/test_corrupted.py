@@ -69,13 +69,13 @@ def test_a_baseline_prompt_that_stalled_once_is_an_outlier() -> None:
     assert flagged(stalled) == {"block-outlier": ("baseline", STALLED)}
 
 
-def test_a_baseline_prompt_that_is_slow_in_every_block_shows_in_the_round_costs() -> None:
+def test_a_baseline_prompt_that_is_slow_in_every_block_is_an_uneven_baseline() -> None:
     slow = corrupted(
         lambda each: slower(each, 1.6) if (each.arm, each.prompt) == ("baseline", STALLED) else each
     )
 
-    # It is the baseline of both other arms, so no single arm is named.
-    assert flagged(slow) == {"round-cost-spread": (None, STALLED)}
+    # Round costs follow from it and are not named again.
+    assert flagged(slow) == {"uneven-baseline": (None, STALLED)}
 
 
 def test_a_cold_first_prompt_is_a_cold_start() -> None:

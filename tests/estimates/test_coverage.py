@@ -1,7 +1,5 @@
 """Does the interval contain the truth as often as it claims, on a machine that drifts?"""
 
-from __future__ import annotations
-
 import math
 import random
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """How much does a round yield, and what does it cost?"""
 
-from __future__ import annotations
-
 import pytest
 
 from estimates.decomposition import (

@@ -1,7 +1,5 @@
 """Is one engine's plain decoding compared with another's, prompt by prompt and block by block?"""
 
-from __future__ import annotations
-
 import math
 
 import pytest

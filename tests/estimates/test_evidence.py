@@ -1,7 +1,5 @@
 """Which trials had rounds that all cost alike, so that their cost may be compared?"""
 
-from __future__ import annotations
-
 import pytest
 
 from estimates.flags.evidence import steady_length

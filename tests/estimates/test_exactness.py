@@ -1,11 +1,9 @@
 """Is an arm's output the baseline's?"""
 
-from __future__ import annotations
-
 import pytest
 
-from estimates.exactness import NEAR_TIE_LOGITS, classify, count, worst
 from estimates.model import ExactnessCounts
+from estimates.verdicts import NEAR_TIE_LOGITS, classify, count, worst
 from tests.estimates.campaigns import failed, trial
 
 IDENTICAL = trial(compared_tokens=11)

@@ -1,7 +1,5 @@
 """Is each flag raised by what it is about, and by nothing else?"""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

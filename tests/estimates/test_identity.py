@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from estimates.identity import identify, short_name, vendor_of
-from schemas.canonical import slug
+from schemas.codec import slug
 from schemas.submission import Cpu, Device, Gpu, OperatingSystem, Submission
 from tests.samples import sample
 

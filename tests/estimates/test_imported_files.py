@@ -1,7 +1,5 @@
 """The imported files of InventiveHQ give the figures that their source gives."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 
@@ -60,6 +58,10 @@ def test_speedup_and_equal_outputs_of_the_draft_arm_are_those_of_the_records(
 
 
 def test_the_slow_prompts_of_the_m3_max_flag_themselves() -> None:
-    flags = {flag.name for flag in summarize(of("M3 Max", "7B", "cpu")).flags}
+    flags = {flag.name: flag for flag in summarize(of("M3 Max", "7B", "cpu")).flags}
 
-    assert {"round-cost-spread", "never-drafted"} <= flags
+    assert {"uneven-baseline", "never-drafted"} <= flags.keys()
+    # 1.7, 2.3 and 2.6 tokens/s on three prompts, 17.3 to 18.3 on nine.
+    assert flags["uneven-baseline"].severity == "serious"
+    assert "1.7 to 2.6 tokens/s" in flags["uneven-baseline"].message
+    assert "on code_linkedlist, code_lru and chat_explain" in flags["uneven-baseline"].message

@@ -1,7 +1,5 @@
 """How sure is a mean of log ratios?"""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

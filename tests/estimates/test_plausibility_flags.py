@@ -1,7 +1,5 @@
 """Do the flags for implausible figures spare honest ones, and is the reference data sound?"""
 
-from __future__ import annotations
-
 import json
 import random
 from dataclasses import replace

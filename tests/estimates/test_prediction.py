@@ -1,10 +1,8 @@
 """What speedup follows from the probes?"""
 
-from __future__ import annotations
-
 import pytest
 
-from estimates.prediction import draft_token_ms, expected_tokens, predicted_speedup, step_ms
+from estimates.decomposition import draft_token_ms, expected_tokens, predicted_speedup, step_ms
 from schemas.method import Mtp
 from schemas.submission import DraftingProbe, DraftModel, EmptyDraft, Probes, VerificationProbe
 from tests.estimates.campaigns import DRAFTER, LOOKUP, trial

@@ -1,7 +1,5 @@
 """What holds for estimates whatever was measured?"""
 
-from __future__ import annotations
-
 import json
 import math
 from dataclasses import replace
@@ -10,11 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from estimates.decomposition import position_acceptance
+from estimates.decomposition import expected_tokens, position_acceptance
 from estimates.explain import reason
 from estimates.intervals import t_interval
 from estimates.pairing import pair
-from estimates.prediction import expected_tokens
 from estimates.summary import summarize, to_json
 from tests.estimates.campaigns import BASELINE, SPEC, campaign, table, trial
 from tests.samples import sample

@@ -1,7 +1,5 @@
 """Is the reason one true, plain sentence?"""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """What does a summary look like as JSON?"""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -74,8 +74,9 @@ def test_single_trials_that_were_taken_out_are_seen() -> None:
     assert "order-not-planned" in flags(replanned(left))
 
 
-@pytest.mark.parametrize("path", sorted(COMMUNITY.glob("*.json")), ids=lambda path: path.stem[-8:])
-def test_what_the_harness_measured_has_its_order(path: Path) -> None:
+@pytest.mark.parametrize("digest", ["49ff8e44", "82e61afa", "8642ac2b", "e1983be8", "f810c741"])
+def test_what_the_harness_measured_has_its_order(digest: str) -> None:
+    (path,) = COMMUNITY.glob(f"*-{digest}.json")
     read = contract.read(path.read_bytes())
 
     assert isinstance(read, Submission)

@@ -1,7 +1,5 @@
 """Are our tests of significance those of the textbook, and of SciPy?"""
 
-from __future__ import annotations
-
 import pytest
 from scipy import stats
 

@@ -1,7 +1,5 @@
 """How long did one token take in one trial?"""
 
-from __future__ import annotations
-
 import pytest
 
 from estimates.pairing import clock, cpu_ms_per_token, ms_per_token, rounds

@@ -1,7 +1,5 @@
 """Is a submission understood with the figures of its summary and the words of the map?"""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from estimates.summary import summarize

@@ -1,7 +1,5 @@
 """What may be said about an arm?"""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

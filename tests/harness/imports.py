@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harness.importers.assemble import About, assemble
+from harness.importers.model import Given, digest, given
 from harness.importers.reading import read
-from harness.importers.source import Given, digest, given
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """Which campaign follows from which options?"""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,11 +7,11 @@ import pytest
 
 from harness.campaign import suite
 from harness.campaign.build import DEFAULT_METHODS, build, profile
-from harness.campaign.duration import expected, memory_bandwidth
 from harness.campaign.from_options import campaign_from, draft_names, usable_methods
 from harness.campaign.methods import DraftModelRequest, parse
 from harness.campaign.model import Campaign, Stopping
 from harness.campaign.options import Options
+from harness.campaign.plan import expected, memory_bandwidth
 from harness.errors import BadInputError
 from harness.models.model_file import ModelFile
 from schemas.submission import DraftModel, Model, PromptLookup

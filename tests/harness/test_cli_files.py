@@ -1,7 +1,5 @@
 """What do the commands about files, models and the machine say?"""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

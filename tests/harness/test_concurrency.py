@@ -12,8 +12,7 @@ import pytest
 from harness.errors import BadInputError
 from harness.runners.base import Failure, Generation, Request, together
 from harness.runners.fake import FakeRig, FakeRunner
-from schemas.canonical import canonical_bytes
-from schemas.codec import encode
+from schemas.codec import canonical_bytes, encode
 from schemas.contract import findings
 from tests.harness.campaigns import BASELINE, DRAFT, campaign, run
 from tests.processes import PATIENCE_S

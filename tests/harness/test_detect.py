@@ -1,13 +1,11 @@
 """Does what a system says about itself become the machine of the format?"""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import orjson
 import pytest
 
-from harness.machine import linux, macos, nvidia, windows
+from harness.machine import detect, linux, nvidia
 from harness.machine.detect import clean_name, kernel_version, machine
 from harness.machine.environment import Watch
 from harness.machine.linux import CpuTimes
@@ -164,23 +162,23 @@ def test_without_a_name_the_vendor_stands_in(drm: Path) -> None:
 
 
 def test_apple_silicon_shares_its_memory_and_an_intel_mac_does_not() -> None:
-    assert macos.parse_displays(capture("system_profiler_m3.json")) == (
+    assert detect.parse_displays(capture("system_profiler_m3.json")) == (
         Gpu(name="Apple M3 Pro", vendor="apple", api="Metal 3"),
     )
-    assert macos.parse_displays(capture("system_profiler_intel_mac.json")) == (
+    assert detect.parse_displays(capture("system_profiler_intel_mac.json")) == (
         Gpu(name="AMD Radeon Pro 5500M", vendor="amd", vram_mib=8192),
     )
-    assert macos.parse_displays("no JSON") == ()
+    assert detect.parse_displays("no JSON") == ()
 
 
 def test_windows_names_parts_and_leaves_out_the_fallback_driver() -> None:
-    assert windows.parse_parts(capture("windows_cim.json")) == windows.Parts(
+    assert detect.parse_parts(capture("windows_cim.json")) == detect.Parts(
         cpu_name="AMD Ryzen 7 7845HX with Radeon Graphics",
         gpus=(Gpu(name="AMD Radeon 610M", vendor="amd", driver="31.0.14051.1002"),),
         ram_type="DDR5",
         ram_mts=5200,
     )
-    assert windows.parse_parts("no JSON") == windows.Parts()
+    assert detect.parse_parts("no JSON") == detect.Parts()
 
 
 def test_this_machine_is_described_without_naming_it() -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from harness.doctor import checks, decode
+from harness.doctor import checks, examine
 from harness.doctor.checks import Check
 from harness.machine.command import death
 from harness.machine.detect import machine
@@ -62,7 +62,7 @@ def test_an_old_python_fails() -> None:
 
 
 def test_an_engine_that_a_signal_ends_is_to_be_built_without_native_code() -> None:
-    check = decode.judge(-signal.SIGSEGV, "", "", "m.gguf")
+    check = examine.judge(-signal.SIGSEGV, "", "", "m.gguf")
 
     assert check.status == "fail"
     assert check.found == "the engine was killed by SIGSEGV"
@@ -74,18 +74,18 @@ def test_an_engine_that_a_signal_ends_is_to_be_built_without_native_code() -> No
 
 
 def test_an_engine_that_fails_says_why_in_its_last_words() -> None:
-    check = decode.judge(1, "", "Traceback\nValueError: Failed to load model\n\n", "m.gguf")
+    check = examine.judge(1, "", "Traceback\nValueError: Failed to load model\n\n", "m.gguf")
 
     assert (check.status, check.found) == ("fail", "ValueError: Failed to load model")
 
 
 def test_an_engine_that_works_shows_its_rate() -> None:
-    assert decode.judge(0, "77.02\n", "", "m.gguf").found == "77.0 tokens/s with m.gguf"
+    assert examine.judge(0, "77.02\n", "", "m.gguf").found == "77.0 tokens/s with m.gguf"
 
 
 @pytest.mark.engine
 def test_weights_that_the_engine_cannot_use_are_found_by_the_real_decode(tmp_path: Path) -> None:
-    check = decode.decode(write_gguf(tmp_path / "m.gguf"))
+    check = examine.decode(write_gguf(tmp_path / "m.gguf"))
 
     assert check.status == "fail"
     assert "Failed to load model" in check.found

@@ -1,7 +1,5 @@
 """Does every method get the drafts that are meant for it?"""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

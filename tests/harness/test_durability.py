@@ -15,13 +15,16 @@ from pathlib import Path
 import pytest
 
 from harness import files
-from schemas.canonical import canonical_bytes
-from schemas.codec import encode
+from harness.models import hub
+from harness.models.hub_client import HuggingFace
+from harness.run import journal
+from schemas.codec import canonical_bytes, encode
 from schemas.contract import read
 from schemas.submission import Submission
 from tests.bench import durability_run
 from tests.bench.durability_kill import Subject, faults, torment, trials_on_disk
 from tests.harness.campaigns import campaign, run
+from tests.harness.fake_hub import FakeHub, serving
 from tests.processes import eventually
 
 pytestmark = pytest.mark.long
@@ -117,6 +120,34 @@ def test_a_file_takes_its_name_when_its_content_is_on_the_disk(
 def rename(disk: Disk, source: Path, target: Path) -> None:
     assert disk.sizes[source.stat().st_ino] == len(b"figures")
     source.rename(target)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows cannot sync a folder")
+def test_a_journal_that_was_set_aside_survives_a_power_cut(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "run.jsonl"
+    run(campaign(prompts=1, blocks=1), path)
+    disk = Disk(monkeypatch)
+
+    aside = journal.set_aside(path)
+
+    assert aside == (tmp_path / "run.replaced.jsonl", 3)
+    assert disk.names[tmp_path.stat().st_ino] == {"run.replaced.jsonl"}
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows cannot sync a folder")
+@pytest.mark.usefixtures("cache_dir")
+def test_weights_from_the_hub_survive_a_power_cut(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    disk = Disk(monkeypatch)
+
+    with serving(FakeHub("Owner/Model-GGUF", {"Model-Q8_0.gguf": b"weights"})) as fake_hub:
+        client = HuggingFace(fake_hub.endpoint, tmp_path / "hub")
+        file = hub.fetch("Owner/Model-GGUF:Q8_0", client=client, say=lambda _: None)
+
+    assert disk.holds(file.path.resolve())
 
 
 def measured(tmp_path: Path) -> tuple[Submission, dict[int, bytes]]:

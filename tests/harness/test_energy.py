@@ -1,7 +1,5 @@
 """Which joules are counted? A tree like /sys/class/powercap, and a driver that is not there."""
 
-from __future__ import annotations
-
 import shutil
 import sys
 from pathlib import Path

@@ -9,8 +9,7 @@ import pytest
 from harness.errors import HarnessError, MachineError
 from harness.run.events import Planned, TrialEnded
 from harness.runners.fake import FakeRig
-from schemas.canonical import canonical_bytes
-from schemas.codec import encode
+from schemas.codec import canonical_bytes, encode
 from schemas.contract import findings
 from tests.harness.campaigns import campaign, run
 

@@ -1,7 +1,5 @@
 """What does each format mean? Its counters, times, rigs and failures, as its tool has them."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 
@@ -9,7 +7,7 @@ import pytest
 
 from estimates.summary import summarize
 from harness.errors import BadInputError
-from harness.importers.source import Given, given
+from harness.importers.model import Given, given
 from schemas.method import Mtp, NgramCache
 from schemas.submission import DraftModel, OperatingSystem, OtherMethod
 from tests.harness.imports import ALL, SAMPLES, changed, imported, one, run

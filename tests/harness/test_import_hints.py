@@ -10,10 +10,9 @@ from typer.testing import CliRunner
 from harness.cli.app import app
 from harness.errors import BadInputError
 from harness.importers import IMPORTERS
+from harness.importers.model import MAX_BYTES, Given, given
 from harness.importers.reading import looks_like
-from harness.importers.source import MAX_BYTES, Given, given
-from schemas.canonical import canonical_bytes
-from schemas.codec import encode
+from schemas.codec import canonical_bytes, encode
 from tests.harness.imports import ALL, SAMPLES, one, run
 
 if TYPE_CHECKING:

@@ -1,7 +1,5 @@
 """What do the importers of llama-server, llama-spec-bench and qwen38-specdec keep and leave out?"""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 
@@ -9,7 +7,7 @@ import pytest
 
 from estimates.summary import summarize
 from harness.errors import BadInputError
-from harness.importers.source import Given, given
+from harness.importers.model import Given, given
 from schemas.method import Mtp
 from schemas.submission import OtherMethod, Submission
 from tests.harness.imports import ALL, SAMPLES, changed, imported, one, run

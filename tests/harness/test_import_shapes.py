@@ -10,7 +10,7 @@ import pytest
 
 from harness.errors import BadInputError
 from harness.importers.entries import document
-from harness.importers.source import MAX_BYTES, Given, given
+from harness.importers.model import MAX_BYTES, Given, given
 from schemas.method import Mtp
 from tests.harness.imports import ALL, FACTS, SAMPLES, changed, run
 

@@ -1,7 +1,5 @@
 """Are the requests of `vllm bench serve --save-detailed` read and paired as they were sent?"""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 
@@ -9,7 +7,7 @@ import pytest
 
 from estimates.summary import summarize
 from harness.errors import BadInputError
-from harness.importers.source import Given
+from harness.importers.model import Given
 from tests.harness.imports import FACTS, run
 
 

@@ -1,7 +1,5 @@
 """Do the files of other tools become results whose speedups are those worked out by hand?"""
 
-from __future__ import annotations
-
 import hashlib
 from typing import Any
 
@@ -10,9 +8,9 @@ import pytest
 from estimates.summary import summarize
 from harness.errors import BadInputError
 from harness.importers import IMPORTERS
-from harness.importers.source import Given, arm_and_path, digest, given
-from harness.importers.translate import active_size_in, size_in
+from harness.importers.model import Given, arm_and_path, digest, given
 from schemas.submission import DraftModel
+from schemas.weights import active_size_in, size_in
 from tests.harness.imports import ALL, SAMPLES, changed, imported, one, run
 
 

@@ -1,7 +1,5 @@
 """Is everything on disk that was measured, and nothing read back that was not whole?"""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

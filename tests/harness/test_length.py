@@ -12,8 +12,7 @@ from harness.campaign.model import ArmPlan, Stopping
 from harness.run.events import Extended, TrialEnded
 from harness.run.execute import RunContext, measure
 from harness.runners.fake import FakeRig, FakeRunner, FakeSession
-from schemas.canonical import canonical_bytes
-from schemas.codec import encode
+from schemas.codec import canonical_bytes, encode
 from schemas.contract import findings
 from schemas.submission import NoSpeculation, Snapshot
 from tests.harness.campaigns import BASELINE, MACHINE, campaign

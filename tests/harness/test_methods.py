@@ -1,7 +1,5 @@
 """Is `--method` understood, and a slip answered with what was meant?"""
 
-from __future__ import annotations
-
 import pytest
 
 from harness.campaign.arms import label

@@ -1,7 +1,5 @@
 """Does `methods` tell what can be asked of `--method`, and of which runner?"""
 
-from __future__ import annotations
-
 import json
 
 from typer.testing import CliRunner

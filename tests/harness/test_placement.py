@@ -14,8 +14,7 @@ from harness.campaign.options import Options
 from harness.report import words
 from harness.runners.fake import FakeRig
 from schemas import contract
-from schemas.canonical import canonical_bytes
-from schemas.codec import encode
+from schemas.codec import canonical_bytes, encode
 from schemas.submission import NoSpeculation
 from tests.harness.campaigns import BASELINE, DRAFT, campaign, run
 

@@ -1,7 +1,5 @@
 """Is the running order balanced, paired and reproducible?"""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import replace
 from itertools import groupby, pairwise

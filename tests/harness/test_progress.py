@@ -1,7 +1,5 @@
 """Does the progress display say what happens, and only failures where nobody watches?"""
 
-from __future__ import annotations
-
 import io
 
 from rich.console import Console

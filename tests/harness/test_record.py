@@ -1,7 +1,5 @@
 """Do measurements become the right trial, and is every output compared with the baseline's?"""
 
-from __future__ import annotations
-
 import hashlib
 
 from harness.campaign.model import PlannedTrial

@@ -60,74 +60,74 @@ def report_of(submission: Submission, summary: Summary) -> str:
     return "".join(line.rstrip() + "\n" for line in out.getvalue().splitlines())
 
 
+FAILED_ARM = Arm(
+    id="draft-model-n9",
+    role="speculation",
+    method=DraftModel(draft="tiny-q8-0", n_max=9),
+    baseline="baseline",
+    outcome="failed",
+    reason="out-of-memory",
+)
+HURTS = {
+    "verdict": "hurts",
+    "speedup": 0.6,
+    "interval": Interval(low=0.5, high=0.72),
+    "tokens_per_round": 1.1,
+    "exactness": ExactnessCounts(identical=21, diverged_near_tie=2, diverged=1, not_compared=0),
+}
+NOTHING = {
+    "verdict": "failed",
+    "speedup": None,
+    "interval": None,
+    "tokens_per_round": None,
+    "round_cost": None,
+    "acceptance_rate": None,
+    "sequence_acceptance": None,
+    "exactness": None,
+}
+SAME = ExactnessCounts(identical=11, diverged_near_tie=0, diverged=1, not_compared=0)
+PREDICTED = {"predicted_speedup": 1.546, "unexplained": -0.03}
+SUMMARY = Summary(
+    estimates=(
+        estimate("prompt-lookup-n4", "code", **PREDICTED),
+        estimate("prompt-lookup-n4", "summarization", verdict="no-clear-difference"),
+        estimate("prompt-lookup-n4", None),
+        *(estimate("baseline-2", task, exactness=SAME) for task in ("code", "json")),
+        estimate("draft-model-n4", "code", **HURTS),
+        estimate("draft-model-n4", None, **HURTS),
+        estimate("draft-model-n9", "code", **NOTHING),
+        estimate("draft-model-n9", None, **NOTHING),
+    ),
+    prompts=(),
+    flags=(
+        Flag(
+            name="block-spread",
+            severity="caution",
+            message="blocks differ by 14%",
+            remedy="Close other programs and run more blocks with --blocks 6.",
+            arm="draft-model-n4",
+        ),
+    ),
+    repeatability=(
+        Repeatability(arm="prompt-lookup-n4", blocks=4, half_width=0.0214, minutes_to_halve=6.2),
+        Repeatability(arm="draft-model-n4", blocks=2),
+    ),
+    controls=(
+        control("baseline-2", "baseline-again", 0.996, Interval(low=0.981, high=1.011)),
+        control("empty-draft", "empty-draft", 0.98, Interval(low=0.97, high=0.99)),
+    ),
+)
+
+
 def three_arms() -> tuple[Submission, Summary]:
     submission = sample(prompts_per_task=3, blocks=4)
     design = replace(submission.design, blocks=6, ended="precise-enough", precision=0.03)
-    failed = Arm(
-        id="draft-model-n9",
-        role="speculation",
-        method=DraftModel(draft="tiny-q8-0", n_max=9),
-        baseline="baseline",
-        outcome="failed",
-        reason="out-of-memory",
-    )
-    hurts = {
-        "verdict": "hurts",
-        "speedup": 0.6,
-        "interval": Interval(low=0.5, high=0.72),
-        "tokens_per_round": 1.1,
-        "exactness": ExactnessCounts(identical=21, diverged_near_tie=2, diverged=1, not_compared=0),
-    }
-    nothing = {
-        "verdict": "failed",
-        "speedup": None,
-        "interval": None,
-        "tokens_per_round": None,
-        "round_cost": None,
-        "acceptance_rate": None,
-        "sequence_acceptance": None,
-        "exactness": None,
-    }
-    same = ExactnessCounts(identical=11, diverged_near_tie=0, diverged=1, not_compared=0)
-    predicted = {"predicted_speedup": 1.546, "unexplained": -0.03}
-    summary = Summary(
-        estimates=(
-            estimate("prompt-lookup-n4", "code", **predicted),
-            estimate("prompt-lookup-n4", "summarization", verdict="no-clear-difference"),
-            estimate("prompt-lookup-n4", None),
-            *(estimate("baseline-2", task, exactness=same) for task in ("code", "json")),
-            estimate("draft-model-n4", "code", **hurts),
-            estimate("draft-model-n4", None, **hurts),
-            estimate("draft-model-n9", "code", **nothing),
-            estimate("draft-model-n9", None, **nothing),
-        ),
-        prompts=(),
-        flags=(
-            Flag(
-                name="block-spread",
-                severity="caution",
-                message="blocks differ by 14%",
-                remedy="Close other programs and run more blocks with --blocks 6.",
-                arm="draft-model-n4",
-            ),
-        ),
-        repeatability=(
-            Repeatability(
-                arm="prompt-lookup-n4", blocks=4, half_width=0.0214, minutes_to_halve=6.2
-            ),
-            Repeatability(arm="draft-model-n4", blocks=2),
-        ),
-        controls=(
-            control("baseline-2", "baseline-again", 0.996, Interval(low=0.981, high=1.011)),
-            control("empty-draft", "empty-draft", 0.98, Interval(low=0.97, high=0.99)),
-        ),
-    )
     instruments = (
         Arm(id="baseline-2", role="control", method=NoSpeculation(), baseline="baseline"),
         Arm(id="empty-draft", role="control", method=EmptyDraft(), baseline="baseline"),
     )
-    arms = (*submission.arms, failed, *instruments)
-    return replace(submission, arms=arms, design=design), summary
+    arms = (*submission.arms, FAILED_ARM, *instruments)
+    return replace(submission, arms=arms, design=design), SUMMARY
 
 
 def test_the_report_looks_as_it_did() -> None:

@@ -1,7 +1,5 @@
 """Does the report stay true where there is little room for it, or little to tell?"""
 
-from __future__ import annotations
-
 import io
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Is a campaign that cannot be recorded refused before an hour of measuring, and no other?"""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

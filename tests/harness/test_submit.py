@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from estimates.result_name import canonical_name
+from estimates.identity import canonical_name
 from harness import submit
 from harness.errors import BadInputError, MachineError
 from harness.run.result_file import require_writable, write

@@ -6,7 +6,7 @@ import os
 import subprocess
 from typing import TYPE_CHECKING
 
-from estimates.result_name import canonical_name
+from estimates.identity import canonical_name
 from pipeline.intake import gate
 from pipeline.intake.sending import UNKNOWN, Sending
 from tests.samples import sample, sample_bytes

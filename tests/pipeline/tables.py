@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from estimates import result_name
+from estimates import identity
 from estimates.model import Estimate, ExactnessCounts, Interval, Summary
 from pipeline.data.aggregate import aggregate
 from pipeline.data.load import Entry, load
@@ -88,7 +88,7 @@ def entry(submission: Submission, summary: Summary, *, preview: bool = False) ->
 
 
 def canonical_name(submission: Submission) -> str:
-    return result_name.canonical_name(submission, sample_bytes(submission))
+    return identity.canonical_name(submission, sample_bytes(submission))
 
 
 def database(*entries: Entry) -> duckdb.DuckDBPyConnection:

@@ -11,6 +11,7 @@ from pathlib import Path
 import orjson
 import pytest
 
+from estimates.requests import Costs, break_even_tokens, whole_request
 from pipeline.site.advice import (
     Choice,
     Knowledge,
@@ -31,8 +32,10 @@ INPUTS = 1000
 BACKENDS, TASKS, MEMORIES = ("cuda", "cpu"), ("code", "chat"), (8, 12)
 RUN = """
 import { readFileSync } from "node:fs";
-import { answers, roundCost, speedup, tokensPerRound } from "./arithmetic.mjs";
-const { known, questions, settings } = JSON.parse(readFileSync(0, "utf8"));
+import {
+  answers, breakEvenTokens, roundCost, speedup, tokensPerRound, wholeRequest,
+} from "./arithmetic.mjs";
+const { known, questions, settings, requests } = JSON.parse(readFileSync(0, "utf8"));
 const ask = (question) => answers(known, { ...question, method: "any" });
 const advised = questions.map((question) => ask(question).map((each) => ({
   choice: known.choices.indexOf(each.choice),
@@ -48,7 +51,10 @@ const computed = settings.map((each) => [
   roundCost(each, each.depth),
   speedup(each, each.depth),
 ]);
-process.stdout.write(JSON.stringify({ advised, computed }));
+const whole = requests.map(({ costs, prompt, answer }) => [
+  wholeRequest(costs, prompt, answer), breakEvenTokens(costs, prompt),
+]);
+process.stdout.write(JSON.stringify({ advised, computed, whole }));
 """
 
 
@@ -60,8 +66,8 @@ def figure(rng: random.Random) -> float:
     return round(rng.uniform(-0.5, 1.5), 5)
 
 
-def random_knowledge(rng: random.Random) -> Knowledge:
-    """Pools of every kind of key, two in three of them there, over three cards and two models."""
+def all_choices() -> tuple[tuple[KnownDevice, ...], tuple[KnownModel, ...], tuple[Choice, ...]]:
+    """Three cards, two models, and three methods with and without drafts."""
     devices = tuple(
         KnownDevice(id=name, label=name, memory=memory, backends=BACKENDS, address="")
         for name, memory in (("a", 8), ("b", 12), ("c", None))
@@ -85,6 +91,11 @@ def random_knowledge(rng: random.Random) -> Knowledge:
             methods, (("tiny", "Tiny"), ("no-draft", None), (None, None))
         )
     )
+    return devices, models, choices
+
+
+def pool_names(devices: tuple[KnownDevice, ...], choices: tuple[Choice, ...]) -> set[str]:
+    """The keys of every kind of pool that these cards and choices could have."""
     names: set[str] = set()
     for choice, task, backend in product(choices, TASKS, BACKENDS):
         depth = depth_word(choice.depth)
@@ -100,6 +111,13 @@ def random_knowledge(rng: random.Random) -> Knowledge:
             names |= {f"cost-backend|{backend}|{size}|{how}"}
             names |= {f"yield-pair|{target}|{choice.draft}|{choice.method}|{depth}|{task}"}
         names |= {f"yield-method|{choice.method}|{depth}|{task}"}
+    return names
+
+
+def random_knowledge(rng: random.Random) -> Knowledge:
+    """Pools of every kind of key, two in three of them there, over three cards and two models."""
+    devices, models, choices = all_choices()
+    names = pool_names(devices, choices)
     present = [name for name in sorted(names) if rng.random() < 0.66]
     kinds = sorted({name.partition("|")[0] for name in names})
     cells = {
@@ -188,10 +206,29 @@ def settings(rng: random.Random) -> list[Settings]:
 
 
 @pytest.fixture(scope="module")
+def requests(rng: random.Random) -> list[tuple[Costs, int, int]]:
+    """Costs, and the lengths of prompt and answer; in some the arm saves, in some it never does."""
+    return [
+        (
+            Costs(
+                baseline_prompt_token_ms=rng.uniform(0.01, 5),
+                prompt_token_ms=rng.uniform(0.01, 15),
+                baseline_token_ms=rng.uniform(0.5, 100),
+                token_ms=rng.uniform(0.5, 100),
+            ),
+            rng.randint(0, 100_000),
+            rng.randint(2, 10_000),
+        )
+        for _ in range(INPUTS)
+    ]
+
+
+@pytest.fixture(scope="module")
 def script(
     known: Knowledge,
     questions: list[Question],
     settings: list[Settings],
+    requests: list[tuple[Costs, int, int]],
     tmp_path_factory: pytest.TempPathFactory,
 ) -> dict[str, list[object]]:
     """What the page scripts make of the same inputs."""
@@ -201,7 +238,17 @@ def script(
     folder = tmp_path_factory.mktemp("script")
     shutil.copy(SCRIPT, folder / "arithmetic.mjs")
     (folder / "run.mjs").write_text(RUN)
-    given = orjson.dumps({"known": known, "questions": questions, "settings": settings})
+    given = orjson.dumps(
+        {
+            "known": known,
+            "questions": questions,
+            "settings": settings,
+            "requests": [
+                {"costs": costs, "prompt": prompt, "answer": answer}
+                for costs, prompt, answer in requests
+            ],
+        }
+    )
     done = subprocess.run(
         [node, folder / "run.mjs"], input=given, capture_output=True, check=True, timeout=120
     )
@@ -236,6 +283,18 @@ def test_the_advisor_answers_alike(
     assert script["advised"] == expected
     assert sum(map(len, expected)) > INPUTS
     assert any(not answer for answer in expected)
+
+
+def test_whole_requests_take_as_long(
+    script: dict[str, list[object]], requests: list[tuple[Costs, int, int]]
+) -> None:
+    assert script["whole"] == [
+        [
+            nearly(whole_request(costs, prompt, answer)),
+            nearly(break_even_tokens(costs, prompt)),
+        ]
+        for costs, prompt, answer in requests
+    ]
 
 
 def test_what_if_computes_alike(script: dict[str, list[object]], settings: list[Settings]) -> None:

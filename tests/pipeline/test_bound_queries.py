@@ -1,7 +1,5 @@
 """Is every query of the pipeline a text of its own, into which no value is ever formatted?"""
 
-from __future__ import annotations
-
 import ast
 from pathlib import Path
 

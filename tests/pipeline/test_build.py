@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pipeline.site.build import build
-from pipeline.site.policy import UnexpectedScriptError, inline_scripts, write_policy
+from pipeline.site.build import UnexpectedScriptError, build, inline_scripts, write_policy
 from tests.links import Reader
 from tests.sites import (
     HOSTILE_NOTE,

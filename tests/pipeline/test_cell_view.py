@@ -1,7 +1,5 @@
 """A cell and its interval are right on tables small enough to work out by hand."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest
@@ -79,6 +77,21 @@ def test_one_submission_shows_its_own_interval_and_is_not_confirmed() -> None:
     )
 
     assert found == (1.1, 1.3, "within", "helps", False)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "verdict"),
+    [
+        (1.0201, 1.1, "helps"),
+        (1.0199, 1.1, "no-clear-difference"),
+        (0.9, 0.9799, "hurts"),
+        (0.9, 0.9801, "no-clear-difference"),
+    ],
+)
+def test_a_difference_is_one_beyond_two_percent(low: float, high: float, verdict: str) -> None:
+    connection = database(campaign((low + high) / 2, within=(low, high)))
+
+    assert one(connection, "select verdict from cell") == (verdict,)
 
 
 def test_several_submissions_of_one_voter_show_the_widest_of_their_intervals() -> None:

@@ -1,13 +1,11 @@
 """The interval of a cell depends on how many votes there are, and on nothing else."""
 
-from __future__ import annotations
-
 import math
 
 import pytest
 
 from estimates.model import Interval
-from pipeline.data.cells import Vote, pool_intervals
+from pipeline.data.aggregate import Vote, pool_intervals
 
 
 def votes(*speedups: float, within: Interval | None = None) -> list[Vote]:

@@ -1,7 +1,5 @@
 """Are figures, axes and colours of charts those that a reader needs?"""
 
-from __future__ import annotations
-
 import math
 from datetime import date
 
@@ -9,8 +7,14 @@ import polars as pl
 import pytest
 
 from pipeline.site.charts import plain, rounded
-from pipeline.site.charts.axes import cut_off, speedup_axis
-from pipeline.site.charts.theme import BACKEND_COLOURS, METHOD_COLOURS, NEUTRAL, method_colours
+from pipeline.site.charts.theme import (
+    BACKEND_COLOURS,
+    METHOD_COLOURS,
+    NEUTRAL,
+    cut_off,
+    method_colours,
+    speedup_axis,
+)
 
 GROUNDS = {"light": "#ffffff", "dark": "#1e2129"}
 

@@ -1,7 +1,5 @@
 """The command line prints results on stdout, talks on stderr, and exits with what it found."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Does the comment tell all, and does nothing that a stranger wrote become markup in it?"""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from typing import Any
@@ -41,7 +39,9 @@ def said(text: str = "plain", **other: Any) -> Understanding:  # noqa: ANN401 - 
     figure = TaskResult(
         verdict="helps", prompts=32, speedup=1.42, interval_low=1.31, interval_high=1.54
     )
-    arm = ArmResult(arm=text, role="speculation", method=text, draft=text, depth=4, said=(figure,))
+    arm = ArmResult(
+        arm=text, role="speculation", method=text, draft=text, depth=4, results=(figure,)
+    )
     plain = Understanding(
         device=text,
         backend=text,
@@ -135,7 +135,7 @@ def test_what_does_not_fit_is_said() -> None:
 
 def neighbour(speedup: float, **other: Any) -> Understanding:  # noqa: ANN401 - any field
     figure = TaskResult(verdict="helps", prompts=32, speedup=speedup)
-    arm = ArmResult(arm="draft", role="speculation", method="draft-model", said=(figure,))
+    arm = ArmResult(arm="draft", role="speculation", method="draft-model", results=(figure,))
     return said(**{"device": "card", "arms": (arm,), **other})
 
 

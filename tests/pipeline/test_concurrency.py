@@ -1,7 +1,5 @@
 """Does the site keep single requests and crowds apart, and say what a crowd leaves of a speedup?"""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

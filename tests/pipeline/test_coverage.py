@@ -1,7 +1,5 @@
 """What is wanted is what is empty or thin, most comparable first, with a line to paste."""
 
-from __future__ import annotations
-
 from pipeline.site.pages.commands import fill
 from pipeline.site.rows import read
 from schemas.vocabulary import FIXED_TASKS

@@ -1,7 +1,5 @@
 """A result has one device everywhere: on one card, on several, or on one of several."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """Does JSON inside a page stay data, whatever stands in it, and does it say the same?"""
 
-from __future__ import annotations
-
 import json
 import math
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pipeline.intake import gate, git, paths, reply
+from pipeline.intake import gate, git, reply
 from tests.pipeline.repositories import FOLDER, OTHER, SMALL, Repository, name_of
 from tests.samples import sample_bytes
 
@@ -203,7 +203,7 @@ def test_one_wrong_file_does_not_hide_the_findings_of_another(repository: Reposi
 
 
 def test_a_flood_of_files_is_cut(repository: Repository) -> None:
-    for number in range(paths.MAX_RESULTS + 5):
+    for number in range(gate.MAX_RESULTS + 5):
         repository.write(b"{}", f"flood-{number:03}.json")
     repository.commit()
 

@@ -1,7 +1,5 @@
 """How does the gate tell its judgement, to people, to the code host and to programs?"""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess
@@ -10,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.intake import comment, gate, neighbours, paths, reply
+from pipeline.intake import comment, gate, neighbours, reply
 from pipeline.intake.git import GitError
 from tests.pipeline.repositories import FOLDER, SMALL, Repository, name_of
 from tests.samples import sample_bytes
@@ -39,7 +37,7 @@ def test_nothing_that_a_stranger_wrote_begins_a_line(repository: Repository) -> 
 
 def test_annotations_are_escaped_and_at_most_ten() -> None:
     findings = {
-        f"{FOLDER}/a,b:{number:02}%.json": (paths._finding("path-name", "50% of\r\nit"),)  # noqa: SLF001 - the finding that the gate itself makes
+        f"{FOLDER}/a,b:{number:02}%.json": (gate._finding("path-name", "50% of\r\nit"),)  # noqa: SLF001 - the finding that the gate itself makes
         for number in range(12)
     }
     judgement = gate.Judgement(

@@ -1,7 +1,5 @@
 """Is every made-up, copied or embellished result flagged, and none rejected for it?"""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest
@@ -10,7 +8,7 @@ from estimates.summary import summarize
 from pipeline.collection.plausibility import corpus_flags
 from pipeline.collection.plausibility.corpus import Corpus
 from schemas import contract
-from schemas.canonical import canonical_bytes
+from schemas.codec import canonical_bytes
 from schemas.submission import Submission
 from tests.cases.plausibility_cases import HONEST, PLAUSIBILITY
 from tests.pipeline import corpus_examples

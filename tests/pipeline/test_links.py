@@ -1,7 +1,5 @@
 """Does everything that the site refers to exist, and at addresses that hold?"""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

@@ -1,15 +1,17 @@
 """The one drawing of the map: on the home page, on a device's page and in a README."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import duckdb
 import pytest
 
-from pipeline.site.pages.home import caption, drawings, home, map_choices
-from pipeline.site.pages.map import LOW, best_case, by_device, by_task, draw, opening, tint
+from pipeline.site.pages.grid import caption, grid
+from pipeline.site.pages.home import home, map_choices
+from pipeline.site.pages.map import LOW, Choice, best_case, by_device, by_task, draw, opening, tint
 from pipeline.site.pages.model import Asset, Site
-from pipeline.site.pages.places import device_pages
+from pipeline.site.pages.overviews import device_pages
 from pipeline.site.pictures import draw_pictures
 from pipeline.site.rows import read
 from tests.pipeline.tables import campaign, database, put
@@ -22,15 +24,15 @@ SITE = Site(bundle="x.js")
 def two() -> duckdb.DuckDBPyConnection:
     """One card and model: a gain at depth 4 and a loss at depth 8."""
     return database(
-        campaign(1.5, within=(1.4, 1.6), task=None, depth=4),
-        campaign(0.8, within=(0.7, 0.9), task=None, depth=8),
+        campaign(1.5, within=(1.4, 1.6), task=None, depth=4, verdict="helps"),
+        campaign(0.8, within=(0.7, 0.9), task=None, depth=8, verdict="hurts"),
     )
 
 
 def test_a_device_says_the_best_case_and_the_losses_in_one_sentence(
     two: duckdb.DuckDBPyConnection,
 ) -> None:
-    assert best_case(by_task(read(two, "map_cell"))) == (
+    assert best_case(by_task(read(two, "device_squares"))) == (
         "The best case is 1.50× [1.40, 1.60] on All tasks with a target of 3–8B"  # noqa: RUF001 - as printed
         " (Draft model); 1 of 2 measured settings clearly lost speed."
     )
@@ -39,29 +41,137 @@ def test_a_device_says_the_best_case_and_the_losses_in_one_sentence(
 def test_only_cells_without_a_figure_still_have_a_caption() -> None:
     connection = database(campaign(None, verdict="failed", task=None))
 
-    assert best_case(by_task(read(connection, "map_cell"))) == (
-        "No figure over these tasks yet; 0 of 1 measured setting clearly lost speed."
+    assert best_case(by_task(read(connection, "device_squares"))) == (
+        "No setting clearly helps over these tasks; 0 of 1 measured setting clearly lost speed."
     )
 
 
-def test_the_map_of_the_home_page_shows_one_tier() -> None:
+def test_a_measured_square_shows_nothing_of_another_tier() -> None:
     connection = database(campaign(1.5), campaign(3.0, tier="imported"))
 
     pieces = [part.data for part in home(connection, SITE) if isinstance(part, Asset)]
 
-    assert len(pieces) == 2  # the best of all methods, and the only method
-    assert all("1.50×</text>".encode() in piece for piece in pieces)  # noqa: RUF001 - as printed
+    assert len(pieces) == 6  # best, typical and worst of all methods, and of the only method
+    assert all("<b>1.50×</b>".encode() in piece for piece in pieces)  # noqa: RUF001 - as printed
     assert not any("3.00×".encode() in piece for piece in pieces)  # noqa: RUF001 - as printed
 
 
-def test_every_size_class_has_a_column_and_a_square_its_place(
+def figures(connection: duckdb.DuckDBPyConnection, method: str = "all") -> dict[str, float | None]:
+    """The figure of the only square over all tasks, as the best, typical and worst setting."""
+    return {
+        choice.shown: square.row.speedup
+        for choice in map_choices(connection)
+        if (choice.task, choice.method) == ("all", method)
+        for band in grid(choice).bands
+        for row in band.rows
+        for _, squares in row.cells
+        for square in squares
+    }
+
+
+def test_a_square_has_a_best_a_typical_and_a_worst_setting(
     two: duckdb.DuckDBPyConnection,
 ) -> None:
-    wide, narrow = drawings(opening(map_choices(two)))
+    three = database(
+        *(campaign(each, task=None, depth=depth) for depth, each in ((2, 1.3), (4, 1.1), (8, 0.7)))
+    )
 
-    assert [size for _, size in wide.columns] == ["<1B", "1–3B", "3–8B", "8–16B", "16–40B", ">40B"]  # noqa: RUF001 - as printed
-    ((line,), (_,)) = (wide.lines, narrow.lines)
-    assert [tile.sign for tile in line.tiles] == ["none", "none", "gain", "none", "none", "none"]
+    assert figures(three) == {"best": 1.3, "typical": 1.1, "worst": 0.7}
+    assert figures(two) == {"best": 1.5, "typical": 0.8, "worst": 0.8}  # of two, the slower one
+
+
+def test_the_best_is_the_highest_figure_that_clearly_helps() -> None:
+    connection = database(
+        campaign(1.2, within=(1.1, 1.3), task=None, depth=4),
+        campaign(3.0, within=(0.2, 40.0), task=None, depth=8, verdict="no-clear-difference"),
+    )
+
+    assert figures(connection)["best"] == 1.2
+
+
+def test_a_setting_that_never_drafted_is_no_best_setting() -> None:
+    connection = database(campaign(1.4, task=None, verdict="never-drafted"))
+
+    assert figures(connection)["best"] is None
+    assert caption(opening(map_choices(connection))) == (
+        "All tasks: nothing has been measured yet."
+    )
+
+
+def test_a_caption_names_no_figure_without_a_clear_verdict() -> None:
+    unclear = database(campaign(1.9, within=(0.9, 3.0), task=None, verdict="no-clear-difference"))
+
+    assert caption(opening(map_choices(unclear))) == (
+        "All tasks: no setting clearly helps in 1 measured square. Of 1 setting behind it,"
+        " 0 clearly lose."
+    )
+
+
+def test_only_sizes_with_a_figure_have_a_column(two: duckdb.DuckDBPyConnection) -> None:
+    assert grid(opening(map_choices(two))).columns == ("3–8B",)  # noqa: RUF001 - as printed
+
+
+def test_a_device_is_one_row_with_its_backends_side_by_side() -> None:
+    connection = database(
+        campaign(1.5, task=None, backend="cuda"), campaign(0.9, task=None, backend="vulkan")
+    )
+
+    (band,) = grid(opening(map_choices(connection))).bands
+
+    ((row,),) = (band.rows,)
+    assert row.detail == "cuda · vulkan"
+    ((_, squares),) = row.cells
+    assert [(each.row.backend, each.row.speedup) for each in squares] == [
+        ("cuda", 1.5),
+        ("vulkan", 0.9),
+    ]
+
+
+def test_a_square_keeps_task_size_and_method_on_its_way_to_the_cells(
+    two: duckdb.DuckDBPyConnection,
+) -> None:
+    chosen = next(each for each in map_choices(two) if each.method == "draft-model")
+
+    ((_, (square,)),) = grid(chosen).bands[0].rows[0].cells
+
+    assert square.address == (
+        "explore/?device=rtx-4060-8-gb&backend=cuda&size=3-8B&task=all&method=draft-model"
+    )
+
+
+def test_devices_stand_in_bands_of_memory_and_measured_ones_first() -> None:
+    connection = database(
+        campaign(1.1, gpu=None, backend="cpu"),
+        campaign(1.2, gpu="A 1", vram_mib=8192),
+        campaign(1.3, gpu="B 2", vram_mib=24576),
+        campaign(1.3, gpu="A 2", vram_mib=24576, tier="imported"),
+    )
+
+    bands = grid(next(map_choices_of(connection, "code"))).bands
+
+    assert [(band.label, [row.label for row in band.rows]) for band in bands] == [
+        ("17 to 24 GB", ["B 2 24 GB", "A 2 24 GB"]),
+        ("8 GB and less", ["A 1 8 GB"]),
+        ("Processors", [bands[2].rows[0].label]),
+    ]
+
+
+def map_choices_of(connection: duckdb.DuckDBPyConnection, name: str) -> Iterator[Choice]:
+    return (each for each in map_choices(connection) if each.task == name)
+
+
+def test_bands_fold_where_there_are_many_devices() -> None:
+    connection = database(
+        *(campaign(1.2, task=None, gpu=f"A {n}", vram_mib=8192) for n in range(30)),
+        *(campaign(1.2, task=None, gpu=f"B {n}", vram_mib=24576) for n in range(20)),
+    )
+
+    bands = grid(opening(map_choices(connection))).bands
+
+    assert [(band.label, len(band.rows), band.open) for band in bands] == [
+        ("17 to 24 GB", 20, False),
+        ("8 GB and less", 30, True),
+    ]
 
 
 def test_a_square_of_a_device_leads_to_its_cells() -> None:
@@ -91,7 +201,7 @@ def test_colours_are_full_at_two_and_a_half_times_either_way(speedup: float, sha
 
 def test_a_figure_is_printed_and_not_rounded_twice() -> None:
     # 2.2351 with four digits is 2.235, which a computer keeps as a little less: 2.23.
-    connection = database(campaign(2.2351, task=None))
+    connection = database(campaign(2.2351, within=(2.1, 2.4), task=None))
 
     assert "is 2.24× on" in caption(opening(map_choices(connection)))  # noqa: RUF001 - as printed
 

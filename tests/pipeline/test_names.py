@@ -1,7 +1,5 @@
 """Devices, targets and sizes have short names that people know and addresses that hold."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

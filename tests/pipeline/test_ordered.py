@@ -1,7 +1,5 @@
 """Is a middle without one value the one that is found by leaving it out?"""
 
-from __future__ import annotations
-
 import random
 from statistics import median
 

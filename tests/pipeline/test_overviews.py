@@ -1,7 +1,5 @@
 """Map, headline and the views by task, method and backend are right on hand-made tables."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -11,8 +11,8 @@ import pytest
 
 from estimates.model import Summary
 from pipeline.data import aggregate as aggregation
-from pipeline.data.columns import dataclass_structure, schema_structure
-from pipeline.data.metrics import NUMERIC, reference, views
+from pipeline.data.datapackage import NUMERIC, reference, views
+from pipeline.data.load import dataclass_structure, schema_structure
 from pipeline.errors import CheckFailedError
 from schemas.vocabulary import metrics
 from tests.pipeline.tables import campaign, database, one, rows

@@ -1,7 +1,5 @@
 """The explainer's arithmetic is the textbook's, with a verification that costs something."""
 
-from __future__ import annotations
-
 import pytest
 
 from pipeline.site.pages.what_if import Settings, round_cost, speedup, tokens_per_round

@@ -1,13 +1,11 @@
 """Is the same content the same bytes, under the same name?"""
 
-from __future__ import annotations
-
 import json
 
 import pytest
 
 from schemas import strict
-from schemas.canonical import FILE_NAME, canonical_bytes, content_digest, file_name, slug
+from schemas.codec import FILE_NAME, canonical_bytes, content_digest, file_name, slug
 from tests.samples import sample, sample_bytes
 
 

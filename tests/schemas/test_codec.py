@@ -1,7 +1,5 @@
 """Does a submission survive being written and read?"""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from typing import get_args

@@ -1,7 +1,5 @@
 """Is every hostile document refused for the reason that was meant, at the place that was meant?"""
 
-from __future__ import annotations
-
 import copy
 import json
 from typing import Any

@@ -1,7 +1,5 @@
 """Does the loader read all that is JSON, refuse all that is not, and name its policy?"""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -4,8 +4,6 @@ The made-up version 2 calls `contributor` `handle` and counts memory in KiB. It 
 only: no released program knows it.
 """
 
-from __future__ import annotations
-
 import copy
 import json
 from pathlib import Path

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from schemas import contract, private
-from schemas.canonical import canonical_bytes
+from schemas.codec import canonical_bytes
 from tests.samples import sample, sample_bytes
 
 LETTERS = "aB3dE5gH7jK9mN1pQ3sT5vW7yZ9bC1dF3gH5j"

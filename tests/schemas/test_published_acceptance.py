@@ -1,7 +1,5 @@
 """The acceptance curves of InferenceX are whole, and no length exceeds what a depth allows."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The transcription of qwen38-mtp agrees with the table it was made from, line by line."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

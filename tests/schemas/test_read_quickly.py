@@ -8,7 +8,7 @@ import orjson
 import pytest
 
 from schemas import contract, strict, validator
-from schemas.canonical import canonical_bytes
+from schemas.codec import canonical_bytes
 from schemas.validator import SUBMISSION_SCHEMA, schema
 from tests.data.make_invalid import small, valid_files
 from tests.leaves import leaves, with_value

@@ -1,14 +1,11 @@
 """Does every rule fire on its example file, alone, and on no valid file?"""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
 
 from schemas import contract
-from schemas.canonical import canonical_bytes
-from schemas.codec import encode
+from schemas.codec import canonical_bytes, encode
 from schemas.rules import RULES
 from schemas.submission import Submission
 from tests.data import make_invalid

@@ -1,7 +1,5 @@
 """Is a figure printed in one way, so that nobody is misled by its digits?"""
 
-from __future__ import annotations
-
 import pytest
 
 from schemas.vocabulary import say

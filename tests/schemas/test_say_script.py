@@ -1,7 +1,5 @@
 """Does a page's script print a figure as Python does?"""
 
-from __future__ import annotations
-
 import json
 import random
 import subprocess

@@ -1,7 +1,5 @@
 """Is the schema of a submission closed, bounded and documented at every place?"""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

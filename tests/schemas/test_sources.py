@@ -1,7 +1,5 @@
 """Every foreign figure has a source with an author, an address and a licence."""
 
-from __future__ import annotations
-
 import json
 import tomllib
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Does the strict loader refuse everything that two readers could read in two ways, in time?"""
 
-from __future__ import annotations
-
 import sys
 import time
 

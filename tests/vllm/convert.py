@@ -6,8 +6,6 @@ Runs in vLLM's own environment. The draft is the target without three layers in 
 by a tenth, and of another opinion often enough that some drafts are accepted and some are not.
 """
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

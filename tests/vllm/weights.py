@@ -1,7 +1,5 @@
 """Where do the weights for vLLM come from? From a preset: the values that llama.cpp has, too."""
 
-from __future__ import annotations
-
 import sys
 
 from harness.models.resolve import resolve

@@ -13,17 +13,10 @@ from typing import Generic, TypeVar
 
 from harness.campaign.model import ArmPlan, Campaign
 from harness.errors import BadInputError
-from harness.runners.base import (
-    Failure,
-    Finished,
-    Generation,
-    PreparedArm,
-    Request,
-    together,
-)
+from harness.runners.base import Failure, Finished, Generation, PreparedArm, Request, together
 from harness.runners.failures import reason_in_answer
-from harness.runners.http.answer import BadAnswerError
 from harness.runners.http.client import (
+    BadAnswerError,
     Client,
     ServerRefusedError,
     ServerSilentError,

@@ -12,16 +12,7 @@ from harness.runners.inprocess.context import Context
 from harness.runners.inprocess.loop import Drafter
 from harness.runners.inprocess.prompt_states import PromptStates
 from harness.runners.inprocess.weights import Weights, vocabulary_mismatch
-from schemas.submission import (
-    DraftHead,
-    DraftModel,
-    EmptyDraft,
-    Ngram,
-    NoSpeculation,
-    Oracle,
-    OtherMethod,
-    PromptLookup,
-)
+from schemas import submission
 
 
 class Drafting:
@@ -48,7 +39,7 @@ class Drafting:
     def load(self, arm: ArmPlan) -> Failure | None:
         """Load the draft that an arm needs, if it needs one; why not, if it cannot be had."""
         method = arm.method
-        if not isinstance(method, DraftModel) or method.draft in self._loaded:
+        if not isinstance(method, submission.DraftModel) or method.draft in self._loaded:
             return None
         try:
             weights = Weights(
@@ -72,21 +63,23 @@ class Drafting:
         """
         method = arm.method
         match method:
-            case NoSpeculation() | EmptyDraft():
+            case submission.NoSpeculation() | submission.EmptyDraft():
                 return NoDrafter()
-            case PromptLookup():
+            case submission.PromptLookup():
                 return PromptLookupDrafter(
                     n_max=method.n_max, ngram_min=method.ngram_min, ngram_max=method.ngram_max
                 )
-            case DraftModel():
+            case submission.DraftModel():
                 context = self._loaded[method.draft][1]
-                self._states.bring(context, prompt)
-                return ModelDrafter(context, prompt, n_max=method.n_max)
-            case Oracle():
+                prompted = self._states.bring(context, prompt)
+                return ModelDrafter(
+                    context, prompt, n_max=method.n_max, prompt_ms=prompted.prompt_ms
+                )
+            case submission.Oracle():
                 return OracleDrafter(
                     reference, n_max=method.n_max, acceptance=method.acceptance, seed=self._seed
                 )
-            case Ngram() | DraftHead() | OtherMethod():
+            case submission.Ngram() | submission.DraftHead() | submission.OtherMethod():
                 message = f"the in-process runner has no method {method.type}; use a server runner"
                 raise BadInputError(message)
             case _:
@@ -226,8 +219,16 @@ class OracleDrafter:
 class ModelDrafter:
     """A small model proposes one token after the other and keeps its state for accepted ones."""
 
-    def __init__(self, context: Context, prompt: Sequence[int], *, n_max: int) -> None:
-        """Draft with a context that holds exactly the prompt."""
+    def __init__(
+        self,
+        context: Context,
+        prompt: Sequence[int],
+        *,
+        n_max: int,
+        prompt_ms: float | None = None,
+    ) -> None:
+        """Draft with a context that holds exactly the prompt; reading it took `prompt_ms`."""
+        self.prompt_ms = prompt_ms
         self._context = context
         self._n_max = n_max
         self._fed = list(prompt)

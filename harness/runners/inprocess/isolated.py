@@ -16,15 +16,7 @@ from typing import Literal, cast
 
 from harness.campaign.model import Campaign
 from harness.errors import HarnessError, MachineError
-from harness.runners.base import (
-    EngineReport,
-    Failure,
-    Generation,
-    PreparedArm,
-    Request,
-    Runner,
-    Session,
-)
+from harness.runners import base
 from schemas.submission import Probes
 
 Question = Literal["report", "prepare", "generate", "probe", "close"]
@@ -39,7 +31,7 @@ _CLOSE_LIMIT_S = 10.0
 class LlamaCppPython:
     """Opens sessions on llama.cpp in the process that calls it."""
 
-    def open(self, campaign: Campaign) -> Session:
+    def open(self, campaign: Campaign) -> base.Session:
         """Load the target. Raises `HarnessError` when it cannot be loaded."""
         try:
             # Importing the binding loads the engine; only the process that runs it should.
@@ -56,11 +48,11 @@ class LlamaCppPython:
 class Isolated:
     """Opens the sessions of another runner in child processes."""
 
-    def __init__(self, runner: Runner, *, answer_limit_s: float = ANSWER_LIMIT_S) -> None:
+    def __init__(self, runner: base.Runner, *, answer_limit_s: float = ANSWER_LIMIT_S) -> None:
         self._runner = runner
         self._answer_limit_s = answer_limit_s
 
-    def open(self, campaign: Campaign) -> Session:
+    def open(self, campaign: Campaign) -> base.Session:
         """Start a child and load the target there. Raises what the child raised."""
         return IsolatedSession(self._runner, campaign, self._answer_limit_s)
 
@@ -68,7 +60,7 @@ class Isolated:
 class _ChildLostError(Exception):
     """The child died or does not answer; carries the failure that this means."""
 
-    def __init__(self, failure: Failure) -> None:
+    def __init__(self, failure: base.Failure) -> None:
         super().__init__(failure.detail)
         self.failure = failure
 
@@ -76,7 +68,7 @@ class _ChildLostError(Exception):
 class IsolatedSession:
     """Passes every call to a child process and survives its death."""
 
-    def __init__(self, runner: Runner, campaign: Campaign, answer_limit_s: float) -> None:
+    def __init__(self, runner: base.Runner, campaign: Campaign, answer_limit_s: float) -> None:
         self._runner = runner
         self._campaign = campaign
         self._answer_limit_s = answer_limit_s
@@ -89,29 +81,30 @@ class IsolatedSession:
             message = f"the engine failed while loading: {error}; try: python -m harness doctor"
             raise MachineError(message) from error
 
-    def report(self) -> EngineReport:
+    def report(self) -> base.EngineReport:
         """What was loaded and how it is set up."""
-        return cast("EngineReport", self._ask("report"))
+        return cast("base.EngineReport", self._ask("report"))
 
-    def prepare(self, arm: str) -> PreparedArm | Failure:
+    def prepare(self, arm: str) -> base.PreparedArm | base.Failure:
         """Load what the arm needs and warm it up."""
         try:
-            answer = cast("PreparedArm | Failure", self._ask("prepare", arm))
+            answer = cast("base.PreparedArm | base.Failure", self._ask("prepare", arm))
         except _ChildLostError as error:
             return self._replace_child(error.failure)
-        if not isinstance(answer, Failure):
+        if not isinstance(answer, base.Failure):
             self._prepared.add(arm)
         return answer
 
-    def generate(self, request: Request) -> Generation | Failure:
+    def generate(self, request: base.Request) -> base.Generation | base.Failure:
         """Run one generation; after a crash, in a new child."""
         if request.arm not in self._prepared:
             again = self.prepare(request.arm)
-            if isinstance(again, Failure):
+            if isinstance(again, base.Failure):
                 return again
         try:
             return cast(
-                "Generation | Failure", self._ask("generate", request, limit_s=self._answer_limit_s)
+                "base.Generation | base.Failure",
+                self._ask("generate", request, limit_s=self._answer_limit_s),
             )
         except _ChildLostError as error:
             return self._replace_child(error.failure)
@@ -158,7 +151,7 @@ class IsolatedSession:
         try:
             if not self._connection.poll(limit_s):
                 detail = f"no answer within {limit_s:g} s"
-                raise _ChildLostError(Failure(reason="timed-out", detail=detail))
+                raise _ChildLostError(base.Failure(reason="timed-out", detail=detail))
             answer = self._connection.recv()
             self._computes = False
         except (EOFError, ConnectionResetError):
@@ -167,18 +160,20 @@ class IsolatedSession:
             raise answer
         return answer
 
-    def _death(self) -> Failure:
+    def _death(self) -> base.Failure:
         self._process.join(_CLOSE_LIMIT_S)
         code = self._process.exitcode
         if code is not None and code < 0:
             name = signal.Signals(-code).name
             if -code == signal.SIGKILL:
                 detail = "the engine's process was killed (SIGKILL), usually for lack of memory"
-                return Failure(reason="out-of-memory", detail=detail)
-            return Failure(reason="crashed", detail=f"the engine's process died ({name})")
-        return Failure(reason="crashed", detail=f"the engine's process ended (exit code {code})")
+                return base.Failure(reason="out-of-memory", detail=detail)
+            return base.Failure(reason="crashed", detail=f"the engine's process died ({name})")
+        return base.Failure(
+            reason="crashed", detail=f"the engine's process ended (exit code {code})"
+        )
 
-    def _replace_child(self, failure: Failure) -> Failure:
+    def _replace_child(self, failure: base.Failure) -> base.Failure:
         self._process.kill()  # dead already, or hanging
         self._end_child()
         self._prepared.clear()
@@ -210,7 +205,7 @@ def _interrupts_held_back() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _serve(connection: Connection, runner: Runner, campaign: Campaign) -> None:
+def _serve(connection: Connection, runner: base.Runner, campaign: Campaign) -> None:
     """The child: answer questions until the parent hangs up."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's; it closes the pipe
     if sys.platform != "win32":
@@ -233,7 +228,7 @@ def _die_with_the_parent() -> None:
         os._exit(1)
 
 
-def _converse(connection: Connection, runner: Runner, campaign: Campaign) -> None:
+def _converse(connection: Connection, runner: base.Runner, campaign: Campaign) -> None:
     try:
         session = runner.open(campaign)
     except HarnessError as error:
@@ -245,7 +240,7 @@ def _converse(connection: Connection, runner: Runner, campaign: Campaign) -> Non
         connection.send(_answer(session, question, arguments))
 
 
-def _answer(session: Session, question: Question, arguments: tuple[object, ...]) -> object:
+def _answer(session: base.Session, question: Question, arguments: tuple[object, ...]) -> object:
     try:
         return getattr(session, question)(*arguments)
     except HarnessError as error:

@@ -12,13 +12,13 @@ from harness.errors import BadInputError, HarnessError
 from harness.machine import energy
 from harness.runners.base import EngineReport, Failure, Generation, PreparedArm, Request
 from harness.runners.devices import backend_named, devices
-from harness.runners.inprocess import log, probe, report
+from harness.runners.inprocess import log, prompt_states, report
 from harness.runners.inprocess.context import DecodeError, RollbackError
-from harness.runners.inprocess.drafting import Loaded, NoDrafter, widest
-from harness.runners.inprocess.loop import Decoded, ForcedTarget, decode
+from harness.runners.inprocess.drafting import Loaded, ModelDrafter, NoDrafter, widest
+from harness.runners.inprocess.loop import Decoded, Drafter, ForcedTarget, decode
 from harness.runners.inprocess.prompt_states import PromptStates
 from harness.runners.inprocess.report import engine_report, placement_of
-from schemas.canonical import token_digest
+from schemas.codec import token_digest
 from schemas.submission import Oracle, Probes
 
 WARM_UP_OUTPUT_TOKENS = 24
@@ -96,11 +96,11 @@ class LlamaSession:
         prompt = next(iter(self._prompts.values()))
         loaded = self._at(self._campaign.settings.gpu_layers)
         drafting = tuple(
-            probe.drafting_cost(context, prompt, draft=draft, states=self._states)
+            prompt_states.drafting_cost(context, prompt, draft=draft, states=self._states)
             for draft, context in loaded.drafting.contexts.items()
         )
         try:
-            verification = probe.verification_curve(
+            verification = prompt_states.verification_curve(
                 loaded.target, prompt, widest=widest(self._campaign), states=self._states
             )
         except RollbackError:
@@ -189,6 +189,8 @@ class LlamaSession:
             prompt_tokens=len(prompt),
             prompt_sha256=token_digest(prompt),
             prompt_ms=prompted.prompt_ms,
+            draft_prompt_ms=drafter.prompt_ms if isinstance(drafter, ModelDrafter) else None,
+            ttft_ms=_waited_ms(prompted.prompt_ms, drafter),
             wall_ms=wall_ms,
             rounds=decoded.rounds,
             finish="stop" if target.is_end(decoded.tokens[-1]) else "length",
@@ -223,6 +225,15 @@ class LlamaSession:
             first_margin=None,
             max_output_tokens=limit,
         )
+
+
+def _waited_ms(prompt_ms: float | None, drafter: Drafter) -> float | None:
+    """Time until the first token, known where every model read the whole prompt."""
+    if not isinstance(drafter, ModelDrafter):
+        return prompt_ms
+    if prompt_ms is None or drafter.prompt_ms is None:
+        return None
+    return prompt_ms + drafter.prompt_ms
 
 
 def _check_context(prompts: dict[str, list[int]], campaign: Campaign) -> None:

@@ -6,11 +6,16 @@ from dataclasses import dataclass
 from typing import Literal
 
 from harness.runners.base import Generation
-from harness.runners.http.answer import BadAnswerError, count, margins, milliseconds, whole_numbers
-from harness.runners.http.client import Client
+from harness.runners.http.client import (
+    BadAnswerError,
+    Client,
+    count,
+    margins,
+    milliseconds,
+    whole_numbers,
+)
 from harness.runners.http.counters import Counted, Counters, agree, read_counters, totals
-from schemas.canonical import token_digest
-from schemas.codec import Json
+from schemas.codec import Json, token_digest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,8 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from harness.runners.http.answer import BadAnswerError, count, margins, milliseconds, whole_numbers
-from harness.runners.http.client import one_line
+from harness.runners.http import client
 from schemas.codec import Json
 
 # Where a chunk or its delta may hold what the model wrote; reasoning has had two names.
@@ -46,7 +45,7 @@ class Answer:
     def cached_tokens(self) -> int | None:
         """Prompt tokens that the server did not process again; `None` if it does not say."""
         details = self.usage.get("prompt_tokens_details")
-        return count(details, "cached_tokens") if isinstance(details, dict) else None
+        return client.count(details, "cached_tokens") if isinstance(details, dict) else None
 
 
 def read(
@@ -75,7 +74,7 @@ class _Reading:
         usage = chunk.get("usage")
         if isinstance(usage, dict):
             self.usage = usage
-        self.prompt = self.prompt or whole_numbers(chunk.get("prompt_token_ids"))
+        self.prompt = self.prompt or client.whole_numbers(chunk.get("prompt_token_ids"))
         choice = choice_of(chunk)
         for part in (chunk, choice):
             self.extras |= {name: part[name] for name in _EXTRAS if part.get(name)}
@@ -83,7 +82,7 @@ class _Reading:
 
     def _take_choice(self, choice: Mapping[str, Json], at_s: float) -> None:
         delta = choice.get("delta")
-        ids = whole_numbers(choice.get("token_ids")) or ()
+        ids = client.whole_numbers(choice.get("token_ids")) or ()
         reason = choice.get("finish_reason")
         if ids:
             self.ids += ids
@@ -99,10 +98,10 @@ class _Reading:
     def done(self) -> Answer:
         if self.first_s is None or self.last_s is None:
             message = "the server wrote nothing"
-            raise BadAnswerError(message)
+            raise client.BadAnswerError(message)
         if self.finish is None:
             message = "the answer does not say why it ended (finish_reason)"
-            raise BadAnswerError(message)
+            raise client.BadAnswerError(message)
         prompt_tokens, output_tokens = _counted(self.usage)
         return Answer(
             began_s=self.began_s,
@@ -121,14 +120,14 @@ class _Reading:
 
 
 def _counted(usage: Mapping[str, Json] | None) -> tuple[int, int]:
-    prompt = count(usage, "prompt_tokens") if usage else None
-    output = count(usage, "completion_tokens") if usage else None
+    prompt = client.count(usage, "prompt_tokens") if usage else None
+    output = client.count(usage, "completion_tokens") if usage else None
     if prompt is None or not output:
         message = (
             "the answer has no usage: the server does not count its tokens "
             "(stream_options.include_usage), and chunks are no tokens"
         )
-        raise BadAnswerError(message)
+        raise client.BadAnswerError(message)
     return prompt, output
 
 
@@ -152,7 +151,7 @@ def margins_in(answer: Json, *, tokens: tuple[int, ...]) -> tuple[float, ...] | 
         return None
     logprobs = choice.get("logprobs")
     listed = logprobs.get("content") if isinstance(logprobs, dict) else None
-    return margins(listed, tokens=len(tokens))
+    return client.margins(listed, tokens=len(tokens))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -183,11 +182,11 @@ def server_times(answer: Answer, *, salted: bool) -> ServerTimes | None:
 def _times(
     values: Mapping[str, Json], decode: str, prompt: str, *, whole: bool
 ) -> ServerTimes | None:
-    decode_ms = milliseconds(values, decode)
+    decode_ms = client.milliseconds(values, decode)
     if decode_ms is None:
         return None
     return ServerTimes(
-        decode_ms=decode_ms, prompt_ms=milliseconds(values, prompt) if whole else None
+        decode_ms=decode_ms, prompt_ms=client.milliseconds(values, prompt) if whole else None
     )
 
 
@@ -210,7 +209,7 @@ def events(lines: Iterable[bytes]) -> Iterator[dict[str, Json]]:
             return
         yield _event(data)
     message = "the stream was cut off before its end"
-    raise BadAnswerError(message)
+    raise client.BadAnswerError(message)
 
 
 def _event(data: bytes) -> dict[str, Json]:
@@ -219,11 +218,11 @@ def _event(data: bytes) -> dict[str, Json]:
     except ValueError as error:
         shown = data[:_SHOWN].decode("utf-8", "replace")
         message = f"a line of the stream is not JSON: {shown}"
-        raise BadAnswerError(message) from error
+        raise client.BadAnswerError(message) from error
     if not isinstance(value, dict):
         message = "a line of the stream is no JSON object"
-        raise BadAnswerError(message)
+        raise client.BadAnswerError(message)
     if value.get("error"):
-        message = f"the server broke off: {one_line(data.decode('utf-8', 'replace'))}"
-        raise BadAnswerError(message)
+        message = f"the server broke off: {client.one_line(data.decode('utf-8', 'replace'))}"
+        raise client.BadAnswerError(message)
     return value

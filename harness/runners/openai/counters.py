@@ -8,7 +8,7 @@ metrics page before and after is the last resort. What is not counted is unknown
 from collections.abc import Mapping
 
 from harness.runners.base import Generation, Totals
-from harness.runners.http.answer import BadAnswerError, count, whole_numbers
+from harness.runners.http.client import BadAnswerError, count, whole_numbers
 from harness.runners.http.counters import Counted, Counters, without_zeros
 from harness.runners.openai.answer import Answer, ServerTimes
 from schemas.codec import Json

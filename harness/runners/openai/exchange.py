@@ -5,15 +5,14 @@ import uuid
 from dataclasses import dataclass, replace
 
 from harness.runners.base import Generation
-from harness.runners.http.answer import BadAnswerError
+from harness.runners.http.client import BadAnswerError
 from harness.runners.http.counters import Counters, totals
 from harness.runners.openai import answer as answers
 from harness.runners.openai import counters
 from harness.runners.openai.answer import Answer, events, server_times
 from harness.runners.openai.connection import Connection
 from harness.runners.openai.identity import EngineName
-from schemas.canonical import token_digest
-from schemas.codec import Json
+from schemas.codec import Json, token_digest
 
 # LM Studio drafts when a request names a draft model; the others as they were started.
 DRAFTS_BY_REQUEST: frozenset[EngineName] = frozenset({"LM Studio"})

@@ -13,8 +13,7 @@ from harness.errors import BadInputError, suggestion
 from harness.machine.detect import machine
 from harness.runners.base import EngineReport
 from harness.runners.devices import Backend
-from harness.runners.http.answer import count
-from harness.runners.http.client import Client, ServerRefusedError, ServerSilentError
+from harness.runners.http.client import Client, ServerRefusedError, ServerSilentError, count
 from schemas.codec import Json
 from schemas.submission import Engine, Machine, Settings
 

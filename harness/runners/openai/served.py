@@ -15,7 +15,7 @@ from harness.runners.openai.connection import Limits, connect
 from harness.runners.openai.endpoints import api_key, endpoints
 from harness.runners.openai.identity import Served
 from harness.runners.options import ConnectionOptions
-from schemas.canonical import slug
+from schemas.codec import slug
 from schemas.submission import Model
 
 UNKNOWN = "unknown"

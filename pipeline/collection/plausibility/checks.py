@@ -15,10 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from estimates.model import Flag, Severity
-from pipeline.collection.plausibility.corpus import Marks, Question, surprising
+from pipeline.collection.plausibility.corpus import Marks, Question, overlap, surprising, window
 from pipeline.collection.plausibility.peers import middle, middle_distance
 from pipeline.collection.plausibility.traces import Trace
-from pipeline.collection.plausibility.windows import overlap, window
 
 # Marks in common, and their share in the smaller submission's: far above chance, below any copy.
 FEWEST_SHARED, SHARE_SHARED = 8, 0.2

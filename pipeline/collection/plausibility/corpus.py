@@ -7,9 +7,12 @@ hashing: Weinberger et al. 2009). What a sketch proposes is then computed.
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from functools import cached_property
+from itertools import accumulate
 from statistics import NormalDist
 from typing import Self
 
@@ -19,10 +22,57 @@ from numpy.typing import NDArray
 from estimates.identity import Identity, identify
 from pipeline.collection.plausibility import peers
 from pipeline.collection.plausibility.traces import Trace, trace
-from pipeline.collection.plausibility.windows import Window, Windows, window
-from schemas.canonical import canonical_bytes, content_digest
-from schemas.codec import encode
+from schemas.codec import canonical_bytes, content_digest, encode
 from schemas.submission import Submission
+
+# Times are whole seconds; one campaign may start in the second in which another one ends.
+_TOUCH = timedelta(seconds=2)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Window:
+    """From when to when the submission at `position` was measured."""
+
+    start: datetime
+    end: datetime
+    position: int
+
+
+@dataclass(frozen=True, slots=True)
+class Windows:
+    """Windows in the order of their starts; `latest` is the last end so far."""
+
+    by_start: Sequence[Window]
+    latest: Sequence[datetime]
+
+    @classmethod
+    def of(cls, windows: Iterable[Window]) -> Self:
+        by_start = sorted(windows, key=lambda each: (each.start, each.position))
+        return cls(by_start, list(accumulate((each.end for each in by_start), max)))
+
+    def overlapping(self, own: Window) -> Iterator[Window]:
+        """Those that share more than a touch with this one, latest start first."""
+        until = bisect_left(self.by_start, own.end, key=lambda each: each.start)
+        for at in range(until - 1, -1, -1):
+            if self.latest[at] <= own.start:
+                return
+            if overlap(own, self.by_start[at]) > _TOUCH:
+                yield self.by_start[at]
+
+
+def window(submission: Submission, position: int) -> Window:
+    """The window of a submission that stands at a position."""
+    start, end = submission.measured_from, submission.measured_until
+    return Window(start=_moment(start), end=_moment(end), position=position)
+
+
+def overlap(own: Window, other: Window) -> timedelta:
+    return min(own.end, other.end) - max(own.start, other.start)
+
+
+def _moment(text: str) -> datetime:
+    return datetime.fromisoformat(text)
+
 
 SKETCH_LENGTH = 512
 FEWEST_FREE = 10

@@ -7,12 +7,15 @@ with listed as (
 select
   submission,
   estimate.* exclude (
-    "interval", bootstrap, repeatability, cpu_interval, exactness, over_alternative_interval
+    "interval", bootstrap, repeatability, cpu_interval, exactness, over_alternative_interval,
+    whole_request_interval
   ),
   estimate."interval".low as interval_low,
   estimate."interval".high as interval_high,
   estimate.bootstrap.low as bootstrap_low,
   estimate.bootstrap.high as bootstrap_high,
+  estimate.whole_request_interval.low as whole_request_low,
+  estimate.whole_request_interval.high as whole_request_high,
   estimate.over_alternative_interval.low as over_alternative_low,
   estimate.over_alternative_interval.high as over_alternative_high,
   estimate.repeatability.low as repeatability_low,

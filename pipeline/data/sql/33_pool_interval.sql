@@ -1,4 +1,4 @@
--- One row is the interval of one pool, found by `pipeline/data/cells.py` from its votes.
+-- One row is the interval of one pool, found by `pipeline/data/aggregate.py` from its votes.
 create table pool_interval as
 select pool, interval_low, interval_high, interval_kind
 from incoming_interval

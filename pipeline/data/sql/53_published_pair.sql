@@ -1,6 +1,7 @@
 -- One row is one published rate with speculation next to its baseline of the same source, for one
 -- request at a time: a ratio of two printed figures, which no interval and no verdict belongs to.
--- Names of devices are put together like those of measured ones: name and memory of the cards.
+-- Names of devices are put together like those of measured ones: three cards of a kind are
+-- `3 × RTX 3090 24 GB`, with the memory of one; unlike cards have their names and all the memory.
 create table published_pair as
 with rates as (
   select source, row_id, value as tps
@@ -15,10 +16,41 @@ named as (
     if(coalesce(unified_memory, false), null, round(vram_mib / 1024)::bigint) as vram_gib
   from published_row
 ),
+listed as (
+  select
+    *,
+    string_split(device_label, ' + ') as cards,
+    list_filter(cards, lambda card, place: list_position(cards, card) = place) as kinds
+  from named
+),
+counted as (
+  select
+    * replace (
+      array_to_string(
+        list_transform(
+          kinds,
+          lambda kind: if(
+            len(list_filter(cards, lambda card: card = kind)) = 1,
+            kind,
+            len(list_filter(cards, lambda card: card = kind)) || ' × ' || kind
+          )
+        ),
+        ' + '
+      ) as device_label
+    )
+  from listed
+),
 labelled as (
   select
-    * replace (device_label || coalesce(' ' || vram_gib || ' GB', '') as device_label)
-  from named
+    * replace (
+      device_label || coalesce(
+        ' ' || round(
+          vram_gib / coalesce(nullif(regexp_extract(device_label, '^(\d+) × [^+]*$', 1), ''), '1')::bigint
+        )::bigint || ' GB',
+        ''
+      ) as device_label
+    )
+  from counted
 )
 select
   spec.source,

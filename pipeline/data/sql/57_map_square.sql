@@ -1,64 +1,75 @@
 -- One row is one square of the home page's map: device × size class × backend × task × choice (a
--- method, or 'all' for the best of all), from the best tier that it has: measured, else imported,
--- else published. Tiers never meet in a square. Over all tasks an imported square is over its
--- suite's own prompts, a published one over whatever its source took.
+-- method, or 'all' for all of them) × shown (the best, the typical or the worst setting in it), from
+-- the best tier that it has: measured, else imported, else published. Tiers never meet in a square.
+-- The best is the highest figure that clearly helps, else the highest; the typical is the median, of
+-- an even number the slower one. Settings that never drafted have no figure. Over all tasks an
+-- imported square is over its suite's own prompts, a published one over whatever its source took.
 create table map_square as
-with foreign_rows as (
+with figures as (
   select
-    device, size_class, backend, 'all' as task, tier, device_label, device_kind, vram_gib,
-    size_order, method, method_label, depth, target_label, speedup, interval_low, interval_high,
-    verdict, submission
+    device, size_class, backend, task, tier, device_label, device_kind, vram_gib, size_order,
+    method, method_label, depth, target_label, quantisation,
+    if(verdict = 'never-drafted', null, speedup) as speedup,
+    interval_low, interval_high, verdict, submissions, rigs, cell as name
+  from cell
+  where concurrency = 1
+  union all
+  select
+    device, size_class, backend, 'all', tier, device_label, device_kind, vram_gib, size_order,
+    method, method_label, depth, target_label, quantisation, speedup, interval_low, interval_high,
+    verdict, null, null, submission
   from evidence
   where task = 'own' and role = 'speculation' and counted and concurrency = 1
     and speedup is not null and verdict <> 'never-drafted'
   union all
   select
     device, size_class, backend, coalesce(task, 'all'), tier, device_label, device_kind, vram_gib,
-    size_order, method, method_label, depth, target_label, speedup, null, null, null, source
+    size_order, method, method_label, depth, target_label, quantisation, speedup, null, null, null,
+    null, null, source
   from published_pair
 ),
 chosen as (
-  select 'all' as choice, * from foreign_rows
+  select 'all' as choice, * from figures
   union all
-  select method as choice, * from foreign_rows
+  select method as choice, * from figures
 ),
-best as (
+ranked as (
   select
-    choice, device, size_class, backend, task, tier, device_label, device_kind, vram_gib,
-    size_order,
+    *,
     count(*) over square as cells,
-    count(*) filter (verdict = 'helps') over square as helping_cells,
-    count(*) filter (verdict = 'hurts') over square as losing_cells,
-    0 as failed_cells,
-    speedup, interval_low, interval_high, verdict, method_label, depth, target_label,
-    null as submissions,
-    null as rigs
+    count(*) filter (speedup is not null and verdict = 'helps') over square as helping_cells,
+    count(*) filter (speedup is not null and verdict = 'hurts') over square as losing_cells,
+    count(*) filter (speedup is null) over square as failed_cells,
+    count(speedup) over square as found,
+    row_number() over (
+      square order by verdict = 'helps' and speedup is not null desc, speedup desc nulls last,
+      name, depth
+    ) as from_best,
+    row_number() over (square order by speedup nulls last, name desc, depth desc) as from_worst
   from chosen
   window square as (partition by choice, device, size_class, backend, task, tier)
-  qualify row_number() over (
-    partition by choice, device, size_class, backend, task, tier
-    order by speedup desc, submission, depth
-  ) = 1
 ),
-every_tier as (
+placed as (
   select
-    'all' as choice, device, size_class, backend, task, tier, device_label, device_kind, vram_gib,
-    size_order, cells, helping_cells, losing_cells, failed_cells, speedup, interval_low,
-    interval_high, verdict, method_label, depth, target_label, submissions, rigs
-  from map_cell
-  union all
-  select
-    method, device, size_class, backend, task, tier, device_label, device_kind, vram_gib,
-    size_order, cells, helping_cells, losing_cells, failed_cells, speedup, interval_low,
-    interval_high, verdict, method_label, depth, target_label, submissions, rigs
-  from map_method
-  union all
-  select * from best
+    *,
+    unnest([
+      if(from_best = 1, 'best', null),
+      if(from_worst = (found + 1) // 2 or (found = 0 and from_worst = 1), 'typical', null),
+      if(from_worst = 1, 'worst', null)
+    ]) as shown
+  from ranked
 )
-select *
-from every_tier
+select
+  choice, shown, device, size_class, backend, task, tier, device_label, device_kind, vram_gib,
+  size_order, cells, helping_cells, losing_cells, failed_cells, speedup,
+  if(speedup is null, null, interval_low) as interval_low,
+  if(speedup is null, null, interval_high) as interval_high,
+  if(speedup is null, null, verdict) as verdict,
+  method, method_label, depth, target_label, quantisation, submissions, rigs
+from placed
+where shown is not null
 qualify row_number() over (
-  partition by choice, device, size_class, backend, task
+  partition by choice, shown, device, size_class, backend, task
   order by case tier when 'measured' then 0 when 'imported' then 1 else 2 end, speedup desc
 ) = 1
-order by task, choice, device, backend, size_order;
+order by shown, task, choice, device, backend, size_order;

@@ -12,7 +12,8 @@ newest as (
     pool as cell,
     any_value(submission order by measured_from desc, submission) as submission,
     any_value(vendor order by measured_from desc, submission) as vendor,
-    any_value(series order by submission) as series
+    any_value(series order by submission) as series,
+    exp(median(ln(whole_request))) as whole_request
   from members
   group by pool
 )
@@ -23,6 +24,7 @@ select
     as setup,
   newest.submission,
   newest.vendor,
+  newest.whole_request,
   newest.series
 from cell
 join newest using (cell)

@@ -10,7 +10,7 @@ with listed as (
     concat_ws(' · ', method_label, 'depth ' || depth, draft_label) as arm_label
   from explore
 ),
-told as (
+measured as (
   select
     throughput.submission,
     arm.method,
@@ -29,16 +29,16 @@ told as (
 )
 select
   listed.* exclude (tps, baseline_tps),
-  told.stream_tps,
-  told.total_tps,
-  told.total_speedup,
-  told.total_low,
-  told.total_high
+  measured.stream_tps,
+  measured.total_tps,
+  measured.total_speedup,
+  measured.total_low,
+  measured.total_high
 from listed
-left join told
-  on told.submission = listed.submission and told.method = listed.method
-  and told.depth is not distinct from listed.depth
-  and told.draft_label is not distinct from listed.draft_label
-  and told.concurrency = listed.concurrency
+left join measured
+  on measured.submission = listed.submission and measured.method = listed.method
+  and measured.depth is not distinct from listed.depth
+  and measured.draft_label is not distinct from listed.draft_label
+  and measured.concurrency = listed.concurrency
 qualify count(distinct listed.concurrency) over (partition by series, task) > 1
 order by series, task = 'all' desc, task, listed.concurrency;

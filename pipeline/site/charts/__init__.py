@@ -3,6 +3,7 @@
 `draw(connection, "tasks", tier="measured")` binds the parameters into `sql/tasks.sql`.
 """
 
+import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -24,6 +25,7 @@ from schemas.vocabulary import say
 Value: TypeAlias = "str | float | int | bool | None"
 
 SIGNIFICANT_DIGITS = 4
+SIZE = re.compile(r'width="([\d.]+)" height="([\d.]+)"')
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +55,12 @@ class Chart:
     takeaway: str
     alt: str
     empty: bool = False
+
+    @property
+    def size(self) -> tuple[str, str]:
+        """Width and height of the static picture, so that a page keeps its place free."""
+        found = SIZE.search(self.svg)
+        return (found[1], found[2]) if found else ("", "")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,51 +4,56 @@ from collections.abc import Callable, Mapping
 from itertools import groupby
 from statistics import median
 
-from pipeline.site.charts.axes import cut_off
-from pipeline.site.charts.theme import Row
+from pipeline.site.charts.theme import Row, cut_off
 from schemas.vocabulary.say import count, percent, speedup, times
 
 
 def tasks(rows: list[Row]) -> str:
-    """The highest median and the lowest, whether they are clear or not."""
+    """The highest clear gain and the lowest clear loss."""
     single = [row for row in rows if row["task"] != "all"] or rows
-    best = max(single, key=_speedup)
-    worst = min(single, key=_speedup)
-    return (
-        f"The highest median is {_figure(best)}, {best['method_label']} on {best['task_label']};"
-        f" the lowest is {_figure(worst)}, {worst['method_label']} on {worst['task_label']}."
-        f"{' A line that reaches the edge goes on beyond it.' if cut_off(rows) else ''}"
+    ends = _clear_ends(
+        single, lambda row: f"{_figure(row)}, {row['method_label']} on {row['task_label']}"
     )
+    return f"{ends}{' A line that reaches the edge goes on beyond it.' if cut_off(rows) else ''}"
 
 
 def backends(rows: list[Row]) -> str:
-    """Where the choice of backend changes most."""
+    """Where the choice of backend changes most, of the settings where both are clear."""
     groups = _groups(rows, "line_label")
-    widest = max(groups, key=lambda found: max(map(_speedup, found)) / min(map(_speedup, found)))
-    high, low = max(widest, key=_speedup), min(widest, key=_speedup)
     settings = rows[0]["settings"]
     part = f" Shown are the {len(groups)} of {settings} settings in which it matters most."
+    more = part if settings > len(groups) else ""
+    clear = [[row for row in group if row["verdict"] in CLEAR] for group in groups]
+    pairs = [(min(found, key=_speedup), max(found, key=_speedup)) for found in clear if found]
+    apart = [(low, high) for low, high in pairs if low["interval_high"] < high["interval_low"]]
+    if not apart:
+        return f"In no setting do the intervals of two backends lie clearly apart.{more}"
+    low, high = max(apart, key=lambda pair: pair[1]["interval_low"] / pair[0]["interval_high"])
     return (
-        f"The backend matters most for {high['line_label']}: {times(high['speedup'])} with"
-        f" {high['backend']}, {times(low['speedup'])} with {low['backend']}."
-        f"{part if settings > len(groups) else ''}"
+        f"The backend clearly matters most for {high['line_label']}: {times(high['speedup'])} with"
+        f" {high['backend']}, {times(low['speedup'])} with {low['backend']}.{more}"
     )
 
 
 def submission_tasks(rows: list[Row]) -> str:
-    """The overall figure of the best arm, or its best task when there is none over all tasks."""
+    """The best arm whose figure is clear: over all tasks, or task by task without such a figure."""
     judged = [row for row in rows if row["role"] == "speculation"] or rows
     overall = [row for row in judged if row["task"] == "all"]
-    best = max(overall or judged, key=_speedup)
-    scope = "over all tasks" if overall else f"on {best['task_label']}"
-    return f"{best['arm_label']} reaches {_figure(best)} {scope}."
+    scope = "over all tasks" if overall else "on any single task"
+    return _clear_ends(
+        overall or judged,
+        lambda row: f"{_figure(row)}, {row['arm_label']} on {row['task_label']}",
+        scope=f" {scope}",
+    )
 
 
 def methods(rows: list[Row]) -> str:
-    best = max(rows, key=_speedup)
-    return (
-        f"{best['method_label']} at depth {best['depth']} does best:"
-        f" {_figure(best)} over {count(best['submissions'], 'submission')}."
+    return _clear_ends(
+        rows,
+        lambda row: (
+            f"{_figure(row)}, {row['method_label']} at depth {row['depth']}"
+            f" over {count(row['submissions'], 'submission')}"
+        ),
     )
 
 
@@ -124,6 +129,7 @@ def published_bars(rows: list[Row]) -> str:
     )
 
 
+CLEAR = ("helps", "hurts")
 CAPTIONS: Mapping[str, Callable[[list[Row]], str]] = {
     "tasks": tasks,
     "backends": backends,
@@ -136,6 +142,16 @@ CAPTIONS: Mapping[str, Callable[[list[Row]], str]] = {
     "verification_curve": verification_curve,
     "published_bars": published_bars,
 }
+
+
+def _clear_ends(rows: list[Row], words: Callable[[Row], str], scope: str = "") -> str:
+    """The highest gain and the lowest loss that their intervals support, and how many are none."""
+    helps = [row for row in rows if row["verdict"] == "helps"]
+    hurts = [row for row in rows if row["verdict"] == "hurts"]
+    gain = f"the highest clear gain is {words(max(helps, key=_speedup))}" if helps else ""
+    loss = f"the lowest clear loss is {words(min(hurts, key=_speedup))}" if hurts else ""
+    found = "; ".join(filter(None, (gain, loss))) or f"no figure{scope} is clearly above or below 1"
+    return f"{found[:1].upper()}{found[1:]}."
 
 
 def _speedup(row: Row) -> float:

@@ -9,23 +9,14 @@ from typing import Any, TypeAlias
 
 import altair as alt
 
-from pipeline.site.charts.axes import (
+from pipeline.site.charts import theme
+from pipeline.site.charts.theme import (
     BETWEEN,
     LINE_PX,
     SpeedupAxis,
     lines_of_words,
     speedup_axis,
     unity,
-)
-from pipeline.site.charts.theme import (
-    BACKEND_COLOURS,
-    BAND_PX,
-    NEUTRAL,
-    Row,
-    Scale,
-    backend_colours,
-    colour,
-    method_scales,
 )
 
 Picture: TypeAlias = alt.LayerChart
@@ -34,7 +25,7 @@ Tooltip: TypeAlias = Mapping[str, str]
 POINT_PX2 = 70
 SERIES_PX = 18
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
-FASTER, SLOWER = BACKEND_COLOURS["cuda"], BACKEND_COLOURS["cpu"]
+FASTER, SLOWER = theme.BACKEND_COLOURS["cuda"], theme.BACKEND_COLOURS["cpu"]
 STEPS = ("none", "faster", "slower")
 FEW_BUILDS = 5  # names of so many stand side by side
 FEW_SETTINGS = 4
@@ -44,7 +35,9 @@ BAR_PX, BETWEEN_BARS_PX = 14, 20
 ROOM_FOR_WORDS = 1.4  # right of the longest bar, on the log scale
 
 
-def bands(rows: list[Row], columns: Tooltip, *, line: str, series: str, title: str) -> Picture:
+def bands(
+    rows: list[theme.Row], columns: Tooltip, *, line: str, series: str, title: str
+) -> Picture:
     """One band per `line` in the order of the rows, one point with its interval per `series`."""
     lines = list(dict.fromkeys(row[line] for row in rows))
     colours, shapes = _scales(rows, series)
@@ -62,13 +55,13 @@ def bands(rows: list[Row], columns: Tooltip, *, line: str, series: str, title: s
         shape=_channel(alt.Shape, series, title, shapes),
     )
     words_px = (max(name.count(BETWEEN) for name in lines) + 2) * LINE_PX
-    band_px = max(BAND_PX, SERIES_PX * len(colours[0]), words_px)
+    band_px = max(theme.BAND_PX, SERIES_PX * len(colours[0]), words_px)
     return _layered([unity(axis="x"), bars, points], height=len(lines) * band_px)
 
 
-def methods_by_depth(rows: list[Row], columns: Tooltip) -> Picture:
+def methods_by_depth(rows: list[theme.Row], columns: Tooltip) -> Picture:
     """Methods side by side over their depths."""
-    colours, shapes = method_scales(rows)
+    colours, shapes = theme.method_scales(rows)
     base = _base(rows, columns).encode(
         x=alt.X("depth:O", title="Depth (tokens drafted per round)", axis=alt.Axis(labelAngle=0)),
         xOffset=alt.XOffset("method_label:N", sort=colours[0]),
@@ -79,9 +72,9 @@ def methods_by_depth(rows: list[Row], columns: Tooltip) -> Picture:
     )
 
 
-def series_by_concurrency(rows: list[Row], columns: Tooltip) -> Picture:
+def series_by_concurrency(rows: list[theme.Row], columns: Tooltip) -> Picture:
     """A line for each arm on each machine over the number of requests at once."""
-    colours, shapes = method_scales(rows)
+    colours, shapes = theme.method_scales(rows)
     levels = sorted({row["concurrency"] for row in rows})
     base = _base(rows, columns).encode(
         x=alt.X(
@@ -100,7 +93,7 @@ def series_by_concurrency(rows: list[Row], columns: Tooltip) -> Picture:
     )
 
 
-def settings_by_build(rows: list[Row], columns: Tooltip) -> Picture:
+def settings_by_build(rows: list[theme.Row], columns: Tooltip) -> Picture:
     """A grey line for each setting over the builds; detected steps in colour."""
     builds = list(dict.fromkeys(row["engine_build"] for row in sorted(rows, key=_moment)))
     # A phone has room for `llama.cpp` above `b6350`, but not next to it.
@@ -113,21 +106,23 @@ def settings_by_build(rows: list[Row], columns: Tooltip) -> Picture:
     # Two dozen settings with their intervals would cover each other; those of the steps matter.
     few = len({row["line"] for row in rows}) <= FEW_SETTINGS
     step = "step_label", "Detected step"
-    coloured = base.encode(color=_channel(alt.Color, *step, ([*STEPS], [NEUTRAL, FASTER, SLOWER])))
+    coloured = base.encode(
+        color=_channel(alt.Color, *step, ([*STEPS], [theme.NEUTRAL, FASTER, SLOWER]))
+    )
     return _upright(
         rows,
         coloured,
-        lines=base.mark_line(color=NEUTRAL, strokeWidth=1, opacity=0.7),
+        lines=base.mark_line(color=theme.NEUTRAL, strokeWidth=1, opacity=0.7),
         shown="true" if few else "datum.step_label !== 'none'",
         shape=_channel(alt.Shape, *step, ([*STEPS], ["circle", "triangle-up", "triangle-down"])),
     )
 
 
-def break_even_plane(rows: list[Row], columns: Tooltip) -> Picture:
+def break_even_plane(rows: list[theme.Row], columns: Tooltip) -> Picture:
     """Tokens per round against the cost of a round, with lines of equal speedup."""
     figures = [row[key] for row in rows for key in ("tokens_per_round", "round_cost")]
     limit = math.ceil(max(2.0, *figures) * 1.05 * 2) / 2
-    colours, shapes = method_scales(rows)
+    colours, shapes = theme.method_scales(rows)
     axis, scale = alt.Axis(tickCount=8), alt.Scale(domain=[0, limit], nice=False)
     points = _points(_base(rows, columns), opacity=0.85).encode(
         x=alt.X("round_cost:Q", title="Round cost R (baseline tokens)", axis=axis, scale=scale),
@@ -138,7 +133,7 @@ def break_even_plane(rows: list[Row], columns: Tooltip) -> Picture:
     return _layered([*_iso_lines(limit), points], height=380)
 
 
-def predicted_plane(rows: list[Row], columns: Tooltip) -> Picture:
+def predicted_plane(rows: list[theme.Row], columns: Tooltip) -> Picture:
     """Both axes alike and logarithmic; on the dashed line a prediction is right."""
     values = [row[key] for row in rows for key in ("predicted", "speedup")]
     ends = [min([0.9, *values]) / 1.05, max([1.1, *values]) * 1.05]
@@ -148,7 +143,7 @@ def predicted_plane(rows: list[Row], columns: Tooltip) -> Picture:
     looks = {"Other machines": (FASTER, "circle"), "Its own probes": (SLOWER, "square")}
     kinds = [kind for kind in looks if any(row["kind"] == kind for row in rows)]
     right = alt.Chart(alt.InlineData(values=[{"predicted": end, "speedup": end} for end in ends]))
-    line = right.mark_line(strokeDash=[4, 3], color=NEUTRAL).encode(x=x, y=y)
+    line = right.mark_line(strokeDash=[4, 3], color=theme.NEUTRAL).encode(x=x, y=y)
     colours, shapes = ((kinds, [looks[kind][look] for kind in kinds]) for look in (0, 1))
     points = _points(_base(rows, columns), opacity=0.7).encode(
         x=x,
@@ -159,9 +154,9 @@ def predicted_plane(rows: list[Row], columns: Tooltip) -> Picture:
     return _layered([line, points], height=420)
 
 
-def verification_curves(rows: list[Row], columns: Tooltip) -> Picture:
+def verification_curves(rows: list[theme.Row], columns: Tooltip) -> Picture:
     """Colour by backend; the curves of one backend are distinguished by their dashes."""
-    colours = backend_colours(row["backend"] for row in rows)
+    colours = theme.backend_colours(row["backend"] for row in rows)
     base = _base(rows, columns).encode(
         x=alt.X("width:Q", title="Tokens verified in one step", axis=alt.Axis(tickMinStep=1)),
         y=alt.Y("step_ratio:Q", title="Cost in single steps", scale=alt.Scale(domainMin=0)),
@@ -176,7 +171,7 @@ def verification_curves(rows: list[Row], columns: Tooltip) -> Picture:
     return _layered([lines, base.mark_point(filled=True, opacity=1)], height=300)
 
 
-def published_bars(rows: list[Row], columns: Tooltip) -> Picture:
+def published_bars(rows: list[theme.Row], columns: Tooltip) -> Picture:
     """Bars from 1: to the right faster, to the left slower, the printed text at the end."""
     values = [{**row, "one": 1, "end": row["high"] or row["speedup"]} for row in rows]
     names = [row["bar_label"] for row in rows]
@@ -208,7 +203,7 @@ PICTURES: Mapping[str, Callable[..., Picture]] = {
 }
 
 
-def _base(rows: list[Row], columns: Tooltip) -> alt.Chart:
+def _base(rows: list[theme.Row], columns: Tooltip) -> alt.Chart:
     tooltip = [alt.Tooltip(field=name, title=title) for name, title in columns.items()]
     base: alt.Chart = alt.Chart(alt.InlineData(values=rows)).encode(tooltip=tooltip)
     return base
@@ -230,7 +225,7 @@ def _layered(layers: Sequence[alt.Chart], *, height: int) -> Picture:
 
 
 def _upright(  # noqa: PLR0913 - one argument per visual channel
-    rows: list[Row],
+    rows: list[theme.Row],
     base: alt.Chart,
     *,
     shape: alt.Shape,
@@ -252,24 +247,24 @@ def _upright(  # noqa: PLR0913 - one argument per visual channel
     return _layered([unity(axis="y"), *under, bars, points], height=height)
 
 
-def _scales(rows: list[Row], series: str) -> tuple[Scale, Scale]:
+def _scales(rows: list[theme.Row], series: str) -> tuple[theme.Scale, theme.Scale]:
     """Colours and shapes of what stands side by side in a band: methods, arms or backends."""
     if series == "method_label":
-        return method_scales(rows)
+        return theme.method_scales(rows)
     if series == "backend":
-        domain, colours = backend_colours(row["backend"] for row in rows)
+        domain, colours = theme.backend_colours(row["backend"] for row in rows)
     else:
         method_of = {row[series]: row["method"] for row in rows}
         domain = sorted(method_of)
-        colours = [colour(method_of[each]) for each in domain]
+        colours = [theme.colour(method_of[each]) for each in domain]
     return (domain, colours), (domain, [SHAPES[at % len(SHAPES)] for at in range(len(domain))])
 
 
-def _channel(channel: type, column: str, title: str, scale: Scale) -> Any:  # noqa: ANN401 - a colour or a shape
+def _channel(channel: type, column: str, title: str, scale: theme.Scale) -> Any:  # noqa: ANN401 - a colour or a shape
     return channel(f"{column}:N", title=title, scale=alt.Scale(domain=scale[0], range=scale[1]))
 
 
-def _moment(row: Row) -> tuple[str, str]:
+def _moment(row: theme.Row) -> tuple[str, str]:
     return (str(row["measured_on"]), str(row["engine_build"]))
 
 
@@ -288,7 +283,7 @@ def _iso_lines(limit: float) -> tuple[alt.Chart, alt.Chart, alt.Chart]:
     axes = {"x": "round_cost:Q", "y": "tokens_per_round:Q"}
     lines = (
         alt.Chart(alt.InlineData(values=[*starts, *ends]))
-        .mark_line(strokeDash=[4, 3], color=NEUTRAL)
+        .mark_line(strokeDash=[4, 3], color=theme.NEUTRAL)
         .encode(**axes, detail="iso:N", strokeWidth=alt.StrokeWidth("width:Q", scale=None))
     )
     named = alt.Chart(alt.InlineData(values=ends)).encode(**axes, text="iso:N")

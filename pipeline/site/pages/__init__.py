@@ -14,8 +14,8 @@ from pipeline.site.pages import (
     format_reference,
     home,
     overviews,
-    places,
     published,
+    slower,
     submissions,
     what_if,
 )
@@ -30,12 +30,13 @@ def pages(
     yield from home.home(connection, site)
     yield from explore.explore(connection, site)
     yield from overviews.overviews(connection, site)
-    yield from places.device_pages(connection, site)
-    yield from places.target_pages(connection, site)
+    yield from overviews.device_pages(connection, site)
+    yield from overviews.target_pages(connection, site)
     yield from submissions.submission_pages(connection, site)
     yield from advisor.advisor(connection, site)
     yield from feeds.feeds(connection, site)
     yield what_if.what_if(site)
+    yield from slower.slower(connection, site)
     yield published.published(connection, site)
     yield data.data_page(connection, site, files)
     yield format_reference.format_reference(site)

@@ -1,7 +1,7 @@
 """The page of the advisor, and one file with everything that it was fitted to."""
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 
@@ -25,6 +25,7 @@ from pipeline.site.advice import (
 )
 from pipeline.site.pages import commands
 from pipeline.site.pages.environment import render
+from pipeline.site.pages.machine import machine_file
 from pipeline.site.pages.model import Asset, Page, Site, device_address, submission_address
 from pipeline.site.rows import Row, grouped, read
 from schemas.vocabulary import METHODS, SIZES, TASKS
@@ -53,12 +54,15 @@ def advisor(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Page 
     name = hashlib.sha256(data).hexdigest()[:12]
     file = Asset(path=f"assets/advisor/{name}.json", data=data)
     yield file
+    machine = machine_file(connection, file.path)
+    yield machine
     yield render(
         "advisor.md.jinja",
         path="advisor.md",
         site=site,
         known=known,
         knowledge_path=file.path,
+        machine_path=machine.path,
         opening=opening(known),
         methods=tuple({choice.method: choice.label for choice in known.choices}.items()),
         memories=sorted({*USUAL_GB, *(d.memory for d in known.devices if d.memory)}),
@@ -82,21 +86,16 @@ def opening(known: Knowledge) -> Opening | None:
 def knowledge(connection: duckdb.DuckDBPyConnection) -> Knowledge:
     """Everything that the advisor was fitted to, from the tables alone."""
     seen = read(connection, "advice_observation")
+    tasks = {row.task for row in seen}
     pools = read(connection, "advice_pool")
-    behind = {
-        name: number
-        for number, name in enumerate(sorted({name for row in pools for name in row.nearest}))
-    }
+    names = sorted({name for row in pools for name in row.nearest})
+    behind = {name: number for number, name in enumerate(names)}
     spreads = read(connection, "advice_spreads")
     setups = {row.submission: row for row in read(connection, "setup")}
     return Knowledge(
         devices=tuple(_devices(seen)),
         models=tuple(_models(seen)),
-        tasks=tuple(
-            (task.id, task.label)
-            for task in TASKS.values()
-            if any(row.task == task.id for row in seen)
-        ),
+        tasks=tuple((each.id, each.label) for each in TASKS.values() if each.id in tasks),
         choices=tuple(_choices(seen)),
         pools={
             row.advice_pool: Pool(
@@ -106,12 +105,7 @@ def knowledge(connection: duckdb.DuckDBPyConnection) -> Knowledge:
             )
             for row in pools
         },
-        spreads={
-            f"{row.level}|{row.method}": Spread(
-                variance=float(f"{row.widened_variance:.{DIGITS}g}"), freedom=row.freedom
-            )
-            for row in spreads
-        },
+        spreads=_spreads(spreads),
         quantiles={
             str(freedom): round(t_quantile(freedom), DIGITS)
             for freedom in sorted({row.freedom for row in spreads})
@@ -121,14 +115,7 @@ def knowledge(connection: duckdb.DuckDBPyConnection) -> Knowledge:
             for row in read(connection, "advice_error")
         },
         submissions=tuple(_link(setups[name]) for name in behind),
-        measured={
-            key(*_place(row), depth_word(row.depth), row.task): (
-                round(row.speedup, DIGITS),
-                _rounded(row.interval_low),
-                _rounded(row.interval_high),
-            )
-            for row in read(connection, "advised_cells")
-        },
+        measured=_measured(connection),
         steps={
             key(row.device, row.backend, row.target, row.quantisation_slug, row.width): round(
                 row.step_ratio, 3
@@ -136,6 +123,28 @@ def knowledge(connection: duckdb.DuckDBPyConnection) -> Knowledge:
             for row in read(connection, "advised_steps")
         },
     )
+
+
+def _spreads(rows: Iterable[Row]) -> dict[str, Spread]:
+    return {
+        f"{row.level}|{row.method}": Spread(
+            variance=float(f"{row.widened_variance:.{DIGITS}g}"), freedom=row.freedom
+        )
+        for row in rows
+    }
+
+
+def _measured(
+    connection: duckdb.DuckDBPyConnection,
+) -> dict[str, tuple[float, float | None, float | None]]:
+    return {
+        key(*_place(row), depth_word(row.depth), row.task): (
+            round(row.speedup, DIGITS),
+            _rounded(row.interval_low),
+            _rounded(row.interval_high),
+        )
+        for row in read(connection, "advised_cells")
+    }
 
 
 def _opened(known: Knowledge, device: KnownDevice, model: KnownModel, backend: str) -> Opening:

@@ -11,6 +11,7 @@ from pipeline.site.rows import Row
 from schemas.vocabulary import DEFAULT_RUNNER, FIXED_TASKS, METHODS, RUNNERS, RunnerEntry
 
 LLAMA_CPP = "llama.cpp"
+RUN = "python -m harness run --target "
 SERVER = next(each for each in RUNNERS.values() if each.engine_label and each.options)
 OTHER_SERVERS = next(each for each in RUNNERS.values() if each.behind_servers)
 
@@ -55,7 +56,12 @@ def measure(settings: Sequence[Setting]) -> str:
     options = _options(settings)
     runner = f" {options}" if options else ""
     words = "".join((*drafts, *methods, runner, level, *tasks))
-    return f"python -m harness run --target {file_of(settings[0].target)}{words}"
+    return f"{RUN}{file_of(settings[0].target)}{words}"
+
+
+def measure_usual(target: str) -> str:
+    """The line that measures a target with the methods that the harness takes by itself."""
+    return f"{RUN}{file_of(target)}"
 
 
 def fill(campaign: Row) -> str | None:
@@ -117,7 +123,8 @@ def _options(settings: Sequence[Setting]) -> str:
 
 
 def _method(setting: Setting) -> str:
-    depth = "" if setting.depth is None else f":n_max={setting.depth}"
+    sized = setting.depth is not None and "n_max" in METHODS[setting.method].defaults
+    depth = f":n_max={setting.depth}" if sized else ""
     return f"{_word(setting.method)}{depth}"
 
 

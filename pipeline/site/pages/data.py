@@ -6,9 +6,8 @@ from typing import Any
 
 import duckdb
 
-from pipeline.data.datapackage import MEDIA_TYPES
+from pipeline.data.datapackage import MEDIA_TYPES, views
 from pipeline.data.export import EXPORTS, ExportedFile
-from pipeline.data.metrics import views
 from pipeline.site.pages.environment import day, render
 from pipeline.site.pages.model import Page, Site
 from pipeline.site.rows import grouped

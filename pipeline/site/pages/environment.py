@@ -6,7 +6,7 @@ Text that a contributor wrote enters a page only here, and only inside raw HTML 
 import hashlib
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import datetime
 from functools import cache
 
@@ -33,6 +33,15 @@ from schemas.vocabulary import (
 
 MIB_PER_GIB = 1024
 CHARTS = "assets/charts"
+# Tables that become cards on narrow screens; those with a look of their own are left alone.
+TABLE = re.compile(
+    r'<table class="dm-table(?! dm-(?:explore|compare|published))[^>]*>.*?</table>', re.DOTALL
+)
+HEADING = re.compile(r'<th scope="col"[^>]*>(.*?)</th>', re.DOTALL)
+LINE = re.compile(r"<tr[^>]*>.*?</tr>", re.DOTALL)
+CELL = re.compile(r"<t[hd]\b[^>]*")
+TABLE_ROWS = 100  # of a chart's figures; the files have all of them
+MANY_COLUMNS = 4  # from here on a phone has no room for a table
 
 
 def render(
@@ -47,7 +56,32 @@ def render(
             site=site, url=lambda address: model.relative(here, address), figures=figures, **values
         )
     )
-    return Page(path=path, text=text, figures=figures)
+    return Page(path=path, text=with_cards(text), figures=figures)
+
+
+def with_cards(text: str) -> str:
+    """A page whose tables can be shown as cards: every cell names the heading of its column."""
+    return TABLE.sub(lambda found: _card_table(found[0]), text)
+
+
+def _card_table(table: str) -> str:
+    head, start, body = table.partition("<tbody>")
+    headings = [re.sub(r"<[^>]*>", "", each).strip() for each in HEADING.findall(head)]
+    if len(headings) < MANY_COLUMNS:
+        return table
+    lines = LINE.sub(lambda line: _card(line[0], headings), body)
+    return head.replace("<table ", "<table data-cards ", 1) + start + lines
+
+
+def _card(line: str, headings: list[str]) -> str:
+    columns = iter(headings)
+
+    def labelled(cell: re.Match[str]) -> str:
+        heading = next(columns, "")
+        known = "data-label=" in cell[0] or cell[0].startswith("<th")
+        return cell[0] if known else f'{cell[0]} data-label="{heading}"'
+
+    return CELL.sub(labelled, line)
 
 
 def figure(connection: duckdb.DuckDBPyConnection, name: str, **parameters: str) -> Figure:
@@ -78,7 +112,25 @@ def environment() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    built.filters |= {
+    built.filters |= _filters()
+    built.globals |= {
+        "helps_above": HELPS_ABOVE,
+        "hurts_below": HURTS_BELOW,
+        "interval": say.interval,
+        "verdicts": VERDICTS,
+        "own_tasks": OWN_TASKS,
+        "commands": commands,
+        "fixed_tasks": FIXED_TASKS,
+        "levels_of": LEVELS,
+        "table_rows": TABLE_ROWS,
+        "vocabulary_path": vocabulary_file().path,
+    }
+    return built
+
+
+def _filters() -> dict[str, Callable[..., object]]:
+    """What templates print values with."""
+    return {
         "ratio": say.times,
         "number": say.number,
         "percent": say.percent,
@@ -89,6 +141,7 @@ def environment() -> Environment:
         "task": task,
         "verdict": lambda name: VERDICTS[name].label,
         "words": words,
+        "coded": coded,
         "compact_json": compact_json,
         "bound": say.bound,
         "device_address": model.device_address,
@@ -97,18 +150,6 @@ def environment() -> Environment:
         "file_address": model.file_path,
         "whisker": whisker,
     }
-    built.globals |= {
-        "helps_above": HELPS_ABOVE,
-        "hurts_below": HURTS_BELOW,
-        "interval": say.interval,
-        "verdicts": VERDICTS,
-        "own_tasks": OWN_TASKS,
-        "commands": commands,
-        "fixed_tasks": FIXED_TASKS,
-        "levels_of": LEVELS,
-        "vocabulary_path": vocabulary_file().path,
-    }
-    return built
 
 
 @cache
@@ -145,6 +186,14 @@ def words(name: str) -> str:
     """A name from a closed list as a heading: "out-of-memory" is "Out of memory"."""
     text = name.replace("-", " ").replace("_", " ")
     return text[:1].upper() + text[1:]
+
+
+def coded(text: str) -> Markup:
+    """Text whose parts between backticks are code."""
+    parts = text.split("`")
+    return Markup("").join(
+        Markup("<code>{}</code>").format(part) if at % 2 else part for at, part in enumerate(parts)
+    )
 
 
 def compact_json(value: object) -> Markup:

@@ -17,7 +17,7 @@ import orjson
 import polars as pl
 from polars import col
 
-from pipeline.site.pages import commands
+from pipeline.site.pages import commands, machine
 from pipeline.site.pages.environment import render, task
 from pipeline.site.pages.model import (
     Asset,
@@ -180,6 +180,7 @@ MEASURES = (
     Measure(name="speedup", value=col("speedup"), digits=2, spare=1),
     Measure(name="low", value=col("interval_low"), digits=2),
     Measure(name="high", value=col("interval_high"), digits=2),
+    Measure(name="whole", value=col("whole_request"), digits=2),
     Measure(name="baseline", value=col("baseline_tps"), digits=1),
     Measure(name="tokens", value=col("tokens_per_round"), digits=2),
     Measure(name="cost", value=col("round_cost"), digits=2),
@@ -220,6 +221,7 @@ def explore(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Page 
         path="explore.md",
         site=site,
         data=path,
+        machine_path=machine.PATH,
         filters=FILTERS,
         usual_engine=USUAL_ENGINE,
         total=len(measured),

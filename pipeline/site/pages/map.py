@@ -6,14 +6,16 @@ One drawing serves the home page and its switch, the pages of devices and the pi
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from itertools import product
 from urllib.parse import quote
 
 from pipeline.site.pages.environment import task
 from pipeline.site.pages.model import device_address
-from pipeline.site.rows import Row
+from pipeline.site.rows import Row, grouped
 from schemas.vocabulary import SIZES, TASKS, say
 
 ALL = "all"
+SHOWN = ("best", "typical", "worst")  # which setting of a square its figure is
 FULL_COLOUR_AT = 2.5  # times faster or slower
 COLUMN_GAP = 4
 LONGEST_LABEL = 25  # as many letters as fit left of the squares
@@ -58,6 +60,7 @@ class Tile:
     y: float
     size_class: str
     address: str
+    fill: str  # where an empty square is answered, with the command that fills it
     square: Row | None
     tint: str
     sign: str
@@ -90,35 +93,38 @@ class Choice:
 
     task: str
     method: str
+    shown: str
     label: str  # what the method is called
     squares: tuple[Row, ...]
 
     @property
     def key(self) -> str:
-        return f"{self.task}--{self.method}"
+        return f"{self.task}--{self.method}--{self.shown}"
 
 
 def choices(squares: Iterable[Row]) -> Iterator[Choice]:
-    """Every task with the best of all methods, and with each method that has a figure."""
-    listed = tuple(squares)
-    overall = tuple(square for square in listed if square.choice == ALL)
-    single = tuple(square for square in listed if square.choice != ALL)
-    labels = {square.choice: square.method_label or square.choice for square in single}
-    found = {square.task for square in overall}
-    for name in (name for name in (ALL, *TASKS) if name in found):
-        squares = tuple(square for square in overall if square.task == name)
-        yield Choice(task=name, method=ALL, label="Best of all", squares=squares)
-        for method in sorted(labels):
-            own = (s for s in single if (s.task, s.choice) == (name, method))
-            yield Choice(task=name, method=method, label=labels[method], squares=tuple(own))
+    """Every task with all methods and with each, as the best, typical and worst setting."""
+    found = grouped(squares, lambda each: (each.task, each.choice, each.shown))
+    labels = {
+        choice: "All methods" if choice == ALL else rows[0].method_label or choice
+        for (_, choice, _), rows in sorted(found.items())
+    }
+    tasks = [name for name in (ALL, *TASKS) if any(task == name for task, *_ in found)]
+    for name, method, shown in product(tasks, labels, SHOWN):
+        yield Choice(
+            task=name,
+            method=method,
+            shown=shown,
+            label=labels[method],
+            squares=found[name, method, shown],
+        )
 
 
 def opening(listed: tuple[Choice, ...]) -> Choice:
     """The choice that the page opens with: all tasks where they have figures, else the fullest."""
-    full = [choice for choice in listed if choice.method == ALL]
-    overall = next(choice for choice in full if choice.task == full[0].task)
-    if overall.task == ALL and measured(overall.squares):
-        return overall
+    full = [each for each in listed if (each.method, each.shown) == (ALL, SHOWN[0])]
+    if full[0].task == ALL and measured(full[0].squares):
+        return full[0]
     return max(full, key=lambda choice: len(measured(choice.squares)))
 
 
@@ -176,14 +182,14 @@ def draw(lines: tuple[Line, ...], layout: Layout, label: str) -> Drawing:
 
 
 def best_case(lines: tuple[Line, ...]) -> str:
-    """Best case and losses in one sentence, as prominently as each other."""
+    """The best clear case and the losses in one sentence, as prominently as each other."""
     squares = [(line, square) for line in lines for square in line.squares]
     tried = sum(square.cells for _, square in squares)
     losing = sum(square.losing_cells for _, square in squares)
     share = f"{losing} of {say.count(tried, 'measured setting')} clearly lost speed"
-    figures = [each for each in squares if each[1].speedup is not None]
+    figures = [each for each in squares if each[1].verdict == "helps"]
     if not figures:
-        return f"No figure over these tasks yet; {share}."
+        return f"No setting clearly helps over these tasks; {share}."
     line, best = max(figures, key=lambda each: each[1].speedup)
     where = " · ".join(filter(None, (line.label, line.detail)))
     return (
@@ -231,12 +237,16 @@ def _placed(
 
 def _tile(x: float, y: float, size: str, line: Line, square: Row | None) -> Tile:
     speedup = square.speedup if square else None
-    narrowed = next(f"&size={each.id}" for each in SIZES.values() if each.label == size)
+    class_id = next(each.id for each in SIZES.values() if each.label == size)
+    narrowed = f"&size={class_id}"
+    first = line.squares[0]
+    task_of = f"&for={first.task}" if first.task in TASKS else ""
     return Tile(
         x=round(x, 2),
         y=y,
         size_class=size,
         address=line.address + (narrowed if "?" in line.address else ""),
+        fill=f"?card={quote(first.device_label)}&model={class_id}{task_of}#mine",
         square=square,
         tint=f"{tint(speedup) * 100 if speedup else 0:.0f}%",
         sign=_sign(square),

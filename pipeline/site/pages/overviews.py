@@ -1,16 +1,19 @@
-"""The pages that `pages.toml` describes: a lede, a chart, a table and prose around them."""
+"""The pages that `pages.toml` describes, and a page for each device and each target model."""
 
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib import resources
+from operator import attrgetter
 
 import duckdb
 from markupsafe import Markup
 
 from pipeline.site import rows
-from pipeline.site.pages.environment import environment, figure, render
-from pipeline.site.pages.model import Page, Site, address_of, relative
+from pipeline.site.pages.environment import environment, figure, plain, render
+from pipeline.site.pages.map import LOW, NARROW, best_case, by_task, draw
+from pipeline.site.pages.model import Page, Site, address_of, device_path, relative, target_path
+from pipeline.site.rows import Row, grouped, read
 
 # Kinds of cells that are set to the right, and their headings too.
 FIGURES = {
@@ -37,6 +40,7 @@ class Overview:
     filter: str = ""
     columns: tuple[tuple[str, ...], ...] = ()
     note: str = ""
+    unlisted: str = ""  # shown when the filter leaves no row
     after: str = ""
     empty: str = ""
     how: str = ""
@@ -74,3 +78,69 @@ def _page(connection: duckdb.DuckDBPyConnection, site: Site, page: Overview) -> 
             if all(found and getattr(found[0], each) for each in needed)
         ),
     )
+
+
+MAP = "Map of the best measured speedup on this device by task and model size"
+
+
+def device_pages(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Page]:
+    """One page per device."""
+    squares = grouped(read(connection, "device_squares"), attrgetter("device"))
+    parts = _parts(connection, "device")
+    printed = grouped(read(connection, "published_pairs"), attrgetter("device"))
+    known = {device.device for device in read(connection, "device")}
+    for name, pairs in printed.items():
+        if name not in known:
+            yield render(
+                "published_device.md.jinja",
+                path=device_path(name),
+                site=site,
+                title=plain(pairs[0].device_label),
+                pairs=pairs,
+            )
+    for device in read(connection, "device"):
+        lines = by_task(squares[device.device])
+        yield render(
+            "device.md.jinja",
+            path=device_path(device.device),
+            site=site,
+            figures=(figure(connection, "verification_curve", device=device.device),),
+            device=device,
+            title=plain(device.device_label),
+            drawings=tuple(draw(lines, layout, MAP) for layout in (LOW, NARROW) if lines),
+            squares=tuple(square for line in lines for square in line.squares),
+            caption=best_case(lines),
+            pairs=printed[device.device],
+            **{name: rows[device.device] for name, rows in parts.items()},
+        )
+
+
+def target_pages(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Page]:
+    """One page per target model."""
+    parts = _parts(connection, "target")
+    for target in read(connection, "target"):
+        yield render(
+            "target.md.jinja",
+            path=target_path(target.target),
+            site=site,
+            target=target,
+            title=plain(target.target_label),
+            **{name: rows[target.target] for name, rows in parts.items()},
+        )
+
+
+def _parts(
+    connection: duckdb.DuckDBPyConnection, kind: str
+) -> dict[str, Mapping[str, tuple[Row, ...]]]:
+    """What the pages of devices and of targets show, each by the name of its device or target.
+
+    Failures are those of submissions that count; a withdrawn one shows its own on its own page.
+    """
+    of = attrgetter(kind)
+    return {
+        "best": grouped(read(connection, "best_settings", place=kind), of),
+        "cells": grouped(read(connection, "cell"), of),
+        "failures": grouped((row for row in read(connection, "failure") if row.counted), of),
+        "newest": grouped(read(connection, "newest"), of),
+        "credits": grouped((row for row in read(connection, "credits") if row.counted), of),
+    }

@@ -1,11 +1,14 @@
 """A page for each submission, the list of them all, and those that do not count."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from operator import attrgetter
 
 import duckdb
+import orjson
 
+from estimates.explain import ANSWER_LENGTHS
+from estimates.requests import Costs, break_even_tokens, whole_request
 from pipeline.site.pages import commands
 from pipeline.site.pages.drawing import Curve, curve
 from pipeline.site.pages.environment import figure, gib, plain, render
@@ -13,6 +16,8 @@ from pipeline.site.pages.model import Page, Site, submission_path
 from pipeline.site.rows import Row, grouped, read
 from schemas.vocabulary import TASKS, say
 
+# Prompts from a question to a long document, in tokens.
+PROMPT_LENGTHS = (64, 512, 4096)
 PLOT_WIDTH, PLOT_HEIGHT = 560.0, 180.0
 UNCOUNTED_PATH = "submissions/uncounted.md"
 # What a submission has several rows of: the name in the template and the table or query.
@@ -86,6 +91,7 @@ def submission_pages(connection: duckdb.DuckDBPyConnection, site: Site) -> Itera
             site=site,
             it=each,
             judged_arms=judged,
+            requests=requests,
             figures=(figure(connection, "submission_tasks", submission=name),),
             settings=tuple(settings(each, judged)),
             plot=(PLOT_WIDTH, PLOT_HEIGHT),
@@ -121,6 +127,57 @@ def judge(arms: tuple[Row, ...], estimates: tuple[Row, ...]) -> Iterator[Judged]
                 overall=next((row for row in own if row.task is None), None),
                 tasks=tuple(row for task in TASKS for row in own if row.task == task),
             )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Requests:
+    """An arm's whole requests: one sentence, a table of other lengths, and the costs behind it."""
+
+    sentence: str
+    costs_json: str
+    prompt_tokens: int
+    output_tokens: int
+    answers: tuple[int, ...]
+    rows: tuple[tuple[int, tuple[float, ...]], ...]
+
+
+def requests(judged: Judged) -> Iterator[Requests]:
+    """What the whole request of an arm costs, over all tasks or else on its first task."""
+    rows = [row for row in judged.rows if row.whole_request is not None]
+    if not rows or rows[0].token_ms is None or judged.arm.role != "speculation":
+        return
+    row = rows[0]
+    costs = Costs(
+        baseline_prompt_token_ms=row.baseline_prompt_token_ms,
+        prompt_token_ms=row.prompt_token_ms,
+        baseline_token_ms=row.baseline_token_ms,
+        token_ms=row.token_ms,
+    )
+    pays = break_even_tokens(costs, row.mean_prompt_tokens)
+    yield Requests(
+        sentence=_request_sentence(row, pays),
+        costs_json=orjson.dumps(asdict(costs)).decode(),
+        prompt_tokens=round(row.mean_prompt_tokens),
+        output_tokens=max(2, round(row.mean_output_tokens)),
+        answers=ANSWER_LENGTHS,
+        rows=tuple(
+            (prompt, tuple(whole_request(costs, prompt, answer) for answer in ANSWER_LENGTHS))
+            for prompt in PROMPT_LENGTHS
+        ),
+    )
+
+
+def _request_sentence(row: Row, pays: float | None) -> str:
+    bounds = (row.whole_request_low, row.whole_request_high)
+    text = (
+        f"With prompts of {row.mean_prompt_tokens:.0f} and answers of {row.mean_output_tokens:.0f} "
+        f"tokens on average, the whole request ran at {say.speedup(row.whole_request, *bounds)} "
+        "the baseline's speed: the prompt must be read first, by the draft model, too, if there "
+        "is one."
+    )
+    if pays is not None and pays > 1:
+        text += f" With such prompts the arm saves time from {pays:,.0f} tokens of answer on."
+    return text
 
 
 def settings(

@@ -1,8 +1,6 @@
--- One row is one device with how many of its measured cells of single tasks help and hurt.
-select device.*, coalesce(cells, 0) as cells, coalesce(helps, 0) as helps, coalesce(hurts, 0) as hurts,
-  tiers
-from device
-left join (
+-- One row is one device with how many of its measured cells of single tasks help and hurt, and how
+-- many figures others have printed about it. A device that only others know has no rig and no date.
+with tally as (
   select
     device,
     count(*) as cells,
@@ -11,8 +9,40 @@ left join (
   from cell
   where tier = 'measured' and task <> 'all'
   group by device
-) using (device)
-left join (
-  select device, list(distinct tier order by tier desc) as tiers from setup where counted group by device
-) using (device)
+),
+tiers as (
+  select device, list(distinct tier) as counted_tiers from setup where counted group by device
+),
+printed as (
+  select
+    device,
+    any_value(device_label) as device_label,
+    any_value(vram_gib) as vram_gib,
+    list(distinct backend order by backend) as backends,
+    count(*) as printed
+  from published_pair
+  group by device
+)
+select
+  device,
+  coalesce(device.device_label, printed.device_label) as device_label,
+  coalesce(device.vram_gib, printed.vram_gib) as vram_gib,
+  coalesce(device.backends, printed.backends) as backends,
+  list_filter(
+    ['measured', 'imported', 'published'],
+    lambda tier: list_contains(
+      list_append(coalesce(counted_tiers, []), if(printed is null, null, 'published')), tier
+    )
+  ) as tiers,
+  coalesce(cells, 0) as cells,
+  coalesce(helps, 0) as helps,
+  coalesce(hurts, 0) as hurts,
+  coalesce(rigs, 0) as rigs,
+  coalesce(submissions, 0) as submissions,
+  coalesce(printed, 0) as printed,
+  last_measured
+from device
+full join printed using (device)
+left join tally using (device)
+left join tiers using (device)
 order by device;

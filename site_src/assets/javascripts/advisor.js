@@ -1,7 +1,7 @@
 // The advisor's form: what speedup to expect of a visitor's choices, and why.
 "use strict";
 
-import { answers, key } from "./arithmetic.js";
+import { answers, judged, key } from "./arithmetic.js";
 import { UNKNOWN, count, interval, number, percent, times } from "./say.js";
 
 (() => {
@@ -11,11 +11,6 @@ import { UNKNOWN, count, interval, number, percent, times } from "./say.js";
   const range = (low, high) => (low === null ? "" : ` ${interval(low, high)}`);
   const machines = (votes) => count(votes, "machine");
   const method = (choice) => [choice.label, choice.depth === null ? null : `depth ${choice.depth}`, choice.draft_label].filter(Boolean).join(" · ");
-  const verdict = (words, { low, high }) => {
-    if (low === null) return "too-few-prompts";
-    if (low > words.helps_above) return "helps";
-    return high < words.hurts_below ? "hurts" : "no-clear-difference";
-  };
 
   const why = (known, question, found, levels) => {
     const { device, backend, model } = question;
@@ -50,7 +45,7 @@ import { UNKNOWN, count, interval, number, percent, times } from "./say.js";
   };
 
   const pill = (words, found) => {
-    const name = verdict(words, found);
+    const name = judged(words, found);
     const { sign, prediction } = words.verdicts[name];
     return el("span", `dm-verdict dm-verdict--${name}`, `${sign} ${prediction}`);
   };
@@ -111,10 +106,23 @@ import { UNKNOWN, count, interval, number, percent, times } from "./say.js";
     return box;
   };
 
+  // Too little is known to predict from: the nearest figures, what fits and the line that measures it.
+  const without = async (known, question, page) => {
+    const turn = ++page.turn;
+    const { answerTo, draw, load } = await import("./answer.js");
+    const data = await load(page.place);
+    const device = known.devices.find((each) => each.id === question.device);
+    const card = device?.label ?? (question.memory ? `${question.memory} GB` : "");
+    const model = question.model?.label ?? data.sizes[question.size]?.id ?? "";
+    const answer = await answerTo(data, { card, model, task: question.task });
+    if (turn === page.turn) page.out.replaceChildren(el("p", "dm-advice__none", el("strong", "", "No prediction. "), "Nobody has measured this size of model through this backend together with this task and method. What is known:"), draw(data, answer));
+  };
+
   const show = (known, question, page) => {
     const found = answers(known, question);
+    page.turn++;
     if (!found.length) {
-      page.out.replaceChildren(el("p", "dm-advice__none", el("strong", "", "Not measured. "), "Nobody has measured this size of model through this backend together with this task and method. Nothing is near enough to predict from."));
+      without(known, question, page);
       return;
     }
     page.out.replaceChildren(headline(known, question, found[0], page), ...(found.length > 1 ? [table(found, page)] : []));
@@ -160,7 +168,7 @@ import { UNKNOWN, count, interval, number, percent, times } from "./say.js";
     const replies = await Promise.all([fetch(place.dataset.knowledge), fetch(place.dataset.vocabulary)]);
     if (!replies.every((reply) => reply.ok)) return; // the answer that is in the page stays
     const [known, words] = await Promise.all(replies.map((reply) => reply.json()));
-    const page = { words, out: place.querySelector("[data-part='answer']"), root: place.dataset.root, levels: JSON.parse(place.dataset.levels) };
+    const page = { words, turn: 0, place: place.dataset, out: place.querySelector("[data-part='answer']"), root: place.dataset.root, levels: JSON.parse(place.dataset.levels) };
     const query = new URLSearchParams(location.search);
     choose(form, "device", query.get("device"));
     offerBackends(known, form);

@@ -1,5 +1,5 @@
 // The arithmetic of the pages on a visitor's own choices. A test gives it and the Python functions
-// (`pipeline/site/advice.py`, `pipeline/site/pages/what_if.py`) the same thousand random inputs.
+// (`estimates/requests.py`, `pipeline/site/advice.py`, `pipeline/site/pages/what_if.py`) the same thousand random inputs.
 "use strict";
 
 // ---- the advisor: log speedup = log tokens per round − log round cost, each from the nearest pool
@@ -75,6 +75,54 @@ export const answers = (known, question) => {
     .filter(Boolean)
     .sort((a, b) => b.speedup - a.speedup);
 };
+
+// ---- the whole request: reading the prompt by target and draft, then writing the answer
+// (`estimates/requests.py` is the same formula)
+export const wholeRequest = (costs, promptTokens, outputTokens) => {
+  const written = Math.max(0, outputTokens - 1);
+  const baseline = costs.baseline_prompt_token_ms * promptTokens + costs.baseline_token_ms * written;
+  return baseline / (costs.prompt_token_ms * promptTokens + costs.token_ms * written);
+};
+export const breakEvenTokens = (costs, promptTokens) => {
+  const saved = costs.baseline_token_ms - costs.token_ms;
+  const lost = (costs.prompt_token_ms - costs.baseline_prompt_token_ms) * promptTokens;
+  if (saved <= 0) return null;
+  return lost <= 0 ? 1 : 1 + lost / saved;
+};
+
+// ---- verdicts and intervals, as `estimates/verdicts.py` and `estimates/intervals.py` have them
+export const judged = (words, { low, high }) => {
+  if (low === null) return "too-few-prompts";
+  if (low > words.helps_above) return "helps";
+  return high < words.hurts_below ? "hurts" : "no-clear-difference";
+};
+
+// Student's t interval of the geometric mean of ratios; no bounds with fewer than two of them.
+export const geometric = (ratios, quantiles) => {
+  const logs = ratios.map(Math.log);
+  const mean = logs.reduce((a, b) => a + b, 0) / logs.length;
+  const freedom = logs.length - 1;
+  if (freedom < 1) return { middle: Math.exp(mean), low: null, high: null };
+  const variance = logs.reduce((sum, log) => sum + (log - mean) ** 2, 0) / freedom;
+  const half = (quantiles[Math.min(freedom, quantiles.length) - 1] ?? NaN) * Math.sqrt(variance / logs.length);
+  return { middle: Math.exp(mean), low: Math.exp(mean - half), high: Math.exp(mean + half) };
+};
+
+// ---- one run's counters, as `estimates/decomposition.py` has them: the first token belongs to the
+// prompt, and every round yields its accepted tokens and one more
+const sum = (values) => values.reduce((a, b) => a + b, 0);
+export const msPerToken = ({ tokens, ms }) => (tokens > 1 && ms > 0 ? ms / (tokens - 1) : null);
+export const rounds = ({ tokens, accepted }) => (tokens === null || accepted === null || tokens - 1 - accepted <= 0 ? null : tokens - 1 - accepted);
+export const yieldOf = (requests) => {
+  const counts = requests.map(rounds);
+  return counts.length && counts.every((count) => count !== null) ? sum(requests.map(({ tokens }) => tokens - 1)) / sum(counts) : null;
+};
+
+// R from what was seen, and what it takes at this R: the share of drafted tokens that must be
+// accepted to break even, and the speedup of a perfect draft of the same length.
+export const costOf = (yielded, speed) => yielded / speed;
+export const neededAcceptance = (cost, length) => (cost - 1) / length;
+export const perfect = (cost, length) => (length + 1) / cost;
 
 // ---- what if: the textbook's tokens per round over the cost of a round
 export const tokensPerRound = (acceptance, depth) => (acceptance >= 1 ? depth + 1 : (1 - acceptance ** (depth + 1)) / (1 - acceptance));

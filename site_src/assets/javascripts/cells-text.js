@@ -35,6 +35,7 @@ const COLUMNS = {
   speedup: figureColumn("speedup"),
   interval_low: figureColumn("low"),
   interval_high: figureColumn("high"),
+  whole_request: figureColumn("whole"),
   baseline_tps: figureColumn("baseline"),
   tokens_per_round: figureColumn("tokens"),
   round_cost: figureColumn("cost"),

@@ -1,6 +1,8 @@
 // The file of all cells, and the rows that a choice leaves. Data only, no page.
 "use strict";
 
+import { classOf, fitsSize, has, spread } from "./matching.js";
+
 const FORMAT = "draftmap-explore";
 const VERSION = 1;
 // Where a word of the search may stand.
@@ -25,7 +27,7 @@ export const decode = (file) => {
   const facets = {};
   for (const [name, { keys, labels = keys, pages, options, index }] of Object.entries(file.facets)) {
     const numbers = new Map(keys.map((key, number) => [key, number]));
-    facets[name] = { keys, labels, pages, options, numbers, index: Uint32Array.from(index), words: labels.map((label) => String(label).toLowerCase()) };
+    facets[name] = { keys, labels, pages, options, numbers, index: Uint32Array.from(index) };
   }
   const figures = {};
   for (const [name, { digits, spare, values }] of Object.entries(file.figures)) {
@@ -73,40 +75,59 @@ const allowed = (cells, name, chosen) => {
   return null;
 };
 
-// For each word the facets in which it occurs, and in which of their values.
-const wordMasks = (cells, words) =>
-  words.map((word) =>
-    SEARCHED.map((name) => ({
-      index: cells.facets[name].index,
-      mask: Uint8Array.from(cells.facets[name].words, (text) => text.includes(word)),
-    })).filter(({ mask }) => mask.includes(1)),
-  );
+// The labels of a facet, ready to be searched.
+const searchable = (cells, name) => {
+  const facet = cells.facets[name];
+  facet.spread ??= facet.labels.map((label) => spread(cells.words.spellings, label));
+  return facet.spread;
+};
 
-const fits = (places, row) => {
-  for (const { index, mask } of places) if (mask[index[row]]) return true;
+const place = (cells, name, fits) => {
+  const { index, keys } = cells.facets[name];
+  return { index, mask: Uint8Array.from(keys, (each, number) => fits(each, number)) };
+};
+
+// Memory is that of the card; a chip without a card of its own may be named with any. A size is that
+// of the model, and where no model has it, that of its class. A word begins one of any label.
+const places = (cells, term) => {
+  if (term.memory !== undefined) return [place(cells, "vram", (each) => each === String(term.memory) || (term.beside && each === "none"))];
+  if (term.size) {
+    const named = searchable(cells, "target");
+    const own = place(cells, "target", (_, number) => fitsSize(term.size, named[number].size?.parameters));
+    if (own.mask.includes(1)) return [own];
+    const sizes = Object.values(cells.words.sizes);
+    const id = sizes[classOf(sizes, term.size)]?.id;
+    return [place(cells, "size", (each) => each === id)];
+  }
+  return SEARCHED.map((name) => place(cells, name, (_, number) => has(searchable(cells, name)[number], term)));
+};
+
+const fits = (found, row) => {
+  for (const { index, mask } of found) if (mask[index[row]]) return true;
   return false;
 };
 
-// The rows in which every word occurs; null where nothing is searched for.
-const searched = (cells, words) => {
-  if (!words.length) return null;
+// The rows that every term fits; null where nothing is searched for.
+const searched = (cells, terms) => {
+  if (!terms.length) return null;
   const found = new Uint8Array(cells.rows).fill(1);
-  for (const places of wordMasks(cells, words)) {
-    for (let row = 0; row < cells.rows; row++) if (found[row] && !fits(places, row)) found[row] = 0;
+  for (const term of terms) {
+    const used = places(cells, term).filter(({ mask }) => mask.includes(1));
+    for (let row = 0; row < cells.rows; row++) if (found[row] && !fits(used, row)) found[row] = 0;
   }
   return found;
 };
 
 // The rows that fit, in the order asked for, and per facet how many rows each of its values has
 // under all other filters. One pass over the rows.
-export const select = (cells, { choices, words, counted, column, falling }) => {
+export const select = (cells, { choices, terms, counted, column, falling }) => {
   const names = [...new Set([...counted, ...Object.keys(choices)])];
   const counts = names.map((name) => new Uint32Array(cells.facets[name].keys.length));
   const indexes = names.map((name) => cells.facets[name].index);
   const active = names
     .map((name, number) => ({ number, index: indexes[number], mask: allowed(cells, name, choices[name]) }))
     .filter(({ mask }) => mask);
-  const matching = searched(cells, words);
+  const matching = searched(cells, terms);
   const rows = new Uint32Array(cells.rows);
   let length = 0;
   for (const row of order(cells, column, falling)) {

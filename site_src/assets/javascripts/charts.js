@@ -1,8 +1,10 @@
-// Make the picture of a chart interactive when it comes near the viewport, and only then.
+// Make the picture of a chart interactive when it is near the viewport of a visitor who does
+// something. The library weighs three times a page: whoever only reads keeps the picture.
 "use strict";
 
 (() => {
   const MARGIN = "300px";
+  const STIRRINGS = ["scroll", "pointermove", "pointerdown", "keydown", "touchstart"];
   const ERRORS_ONLY = 1;
   const SHARE_OF_LABELS = 0.4; // on a phone the names of lines leave room for the lines
   const LEGEND_ENTRY_PX = 180;
@@ -52,6 +54,7 @@
     const known = live.get(host);
     const options = { ast: true, actions: false, renderer: "svg", logLevel: ERRORS_ONLY, tooltip: { theme: "custom" } };
     host.hidden = false;
+    host.dataset.drawing = ""; // the picture keeps its place until the chart is there
     const spec = { ...known.spec, config: merge(known.spec.config ?? {}, theme(host.clientWidth)) };
     host.setAttribute("role", "img");
     host.setAttribute("aria-label", figure.querySelector(".dm-chart__image img").alt);
@@ -60,6 +63,7 @@
     host.querySelector("svg").setAttribute("aria-hidden", "true"); // the table says it better
     known.view?.finalize();
     known.view = result;
+    delete host.dataset.drawing;
     figure.querySelector(".dm-chart__image").hidden = true;
     figure.dataset.state = "live";
   };
@@ -80,7 +84,8 @@
       note.className = "dm-chart__error";
       note.textContent = `This chart stays a picture: ${error.message}. The table below has its figures.`;
       figure.querySelector("figcaption").before(note);
-      figure.querySelector("details").open = true;
+      const table = figure.querySelector("details");
+      if (table) table.open = true;
     }
   };
 
@@ -98,7 +103,12 @@
     for (const [host, known] of live) if (known.view) draw(host.closest("figure"));
   });
 
-  document$.subscribe(() => {
+  const stirred = new Promise((resolve) => {
+    for (const each of STIRRINGS) window.addEventListener(each, resolve, { once: true, passive: true });
+  });
+
+  document$.subscribe(async () => {
+    await stirred;
     for (const [host, known] of live) {
       if (!host.isConnected) {
         known.view?.finalize();

@@ -5,7 +5,8 @@
 
 import { isUsual, key, label, load, page, printed, select } from "./cells.js";
 import { command, csv, interval, markdown, method, speedup } from "./cells-text.js";
-import { UNKNOWN, number as figure, percent } from "./say.js";
+import { has, spread, terms as termsOf } from "./matching.js";
+import { TIMES, UNKNOWN, number as figure, percent } from "./say.js";
 
 const ROWS_PER_PAGE = 40; // drawing them is most of what a filter takes
 const LONGEST_SEARCH = 120;
@@ -30,7 +31,7 @@ class Explore {
     this.pages = document.querySelector(".dm-explore__pages");
     this.selects = [...form.querySelectorAll("select[name]")];
     this.names = this.selects.map((each) => each.name);
-    this.total = select(cells, { choices: {}, words: [], counted: this.names, ...DEFAULT }).rows.length;
+    this.total = select(cells, { choices: {}, terms: [], counted: this.names, ...DEFAULT }).rows.length;
     this.fill();
     this.listen();
     this.restore();
@@ -152,9 +153,9 @@ class Explore {
   }
 
   show() {
-    const words = this.form.elements.words.value.toLowerCase().split(/\s+/).filter(Boolean);
-    this.found = this.best(words);
-    this.printed(words);
+    const terms = termsOf(this.cells.words.spellings, this.form.elements.words.value);
+    this.found = this.best(terms);
+    this.printed(terms);
     const last = Math.max(1, Math.ceil(this.found.rows.length / ROWS_PER_PAGE));
     this.number = Math.min(this.number, last);
     const from = (this.number - 1) * ROWS_PER_PAGE;
@@ -174,17 +175,19 @@ class Explore {
     this.form.dataset.state = "ready";
   }
 
-  // The table of published figures follows the words of the search.
-  printed(words) {
+  // The table of published figures follows the search: memory of the device, size of the target.
+  printed(terms) {
+    const { spellings } = this.cells.words;
     for (const row of document.querySelectorAll("#dm-printed tbody tr")) {
-      const text = row.textContent.toLowerCase();
-      row.hidden = !words.every((word) => text.includes(word));
+      const [device, , target] = row.cells;
+      const at = (term) => (term.memory !== undefined ? device.textContent : term.size ? target.firstChild.textContent : row.textContent);
+      row.hidden = !terms.every((term) => has(spread(spellings, at(term)), term));
     }
   }
 
   // What was measured; where nothing fits, the next tier that has something, never both.
-  best(words) {
-    const found = (choices) => select(this.cells, { choices, words, counted: this.names, ...this.sorted });
+  best(terms) {
+    const found = (choices) => select(this.cells, { choices, terms, counted: this.names, ...this.sorted });
     const first = found(this.choices);
     this.tier = this.choices.tier ?? this.cells.facets.tier.keys[0];
     if (first.rows.length || this.choices.tier) return first;
@@ -240,11 +243,27 @@ class Explore {
     );
   }
 
+  // No cell: what is known of such a machine stands in the table's place.
   nothing() {
     const [advice, how] = [link(`${this.root}advisor/`, "Ask the advisor what to expect"), link(`${this.root}contribute/`, "measure it")];
     const cell = element("td", "dm-words", "Nobody has measured this. ", link("#published", "Published figures"), ", ", advice, " or ", how, ".");
     cell.colSpan = this.table.tHead.rows[0].cells.length;
+    const chosen = (name) => (this.choices[name] ? this.cells.facets[name].labels[this.cells.facets[name].numbers.get(this.choices[name])] : "");
+    const words = this.form.elements.words.value;
+    const asked = { card: [chosen("device") || chosen("vram"), words].filter(Boolean).join(" "), model: chosen("target") || (this.choices.size ?? ""), task: this.choices.task };
+    this.instead(cell, asked);
     return element("tr", "", cell);
+  }
+
+  async instead(cell, asked) {
+    try {
+      const { answerTo, draw, load } = await import("./answer.js"); // only who finds nothing needs it
+      const data = await load(this.form.dataset);
+      const answer = await answerTo(data, asked);
+      if (cell.isConnected) cell.append(draw(data, answer));
+    } catch (error) {
+      cell.append(` (${error.message})`);
+    }
   }
 
   row(row) {
@@ -269,6 +288,7 @@ class Explore {
     const made = element("tr", "", head);
     made.append(element("td", "", ...target), element("td", "", ...where), element("td", "dm-method", ...ways));
     made.append(element("td", "", label(cells, "task", row)), element("td", "dm-num dm-pair", ...figure, " ", element("br"), verdict));
+    made.append(number("whole", "Whole request", TIMES));
     made.append(number("baseline", "Baseline tokens/s"), number("tokens", "Tokens per round"), number("cost", "R"));
     made.append(number("accepted", "Accepted", " %"), number("rigs", "Rigs"));
     const tier = element("td", "", element("span", `dm-verdict dm-tier dm-tier--${key(cells, "tier", row)}`, label(cells, "tier", row)));

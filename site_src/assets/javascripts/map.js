@@ -1,38 +1,70 @@
-// Show the map that the switch, or the query string, asks for. Each choice is a finished piece of
+// Show the map that the switches, or the query string, ask for. Each choice is a finished piece of
 // the page, made at build time; without JavaScript the opening map stays.
 "use strict";
 
 (() => {
   const PARTS = ["plot", "caption", "table"];
+  const PIECE = ["task", "method", "shown"]; // what names a piece; tiers and devices only hide
+  const DEFAULTS = { task: "all", method: "all", shown: "best", tiers: "all", devices: "" };
 
-  const chosen = (form) => {
-    const data = new FormData(form);
-    return { task: data.get("task"), method: data.get("method") ?? "all", tiers: data.get("tiers") ?? "all" };
-  };
+  const chosen = (form) => ({ ...DEFAULTS, ...Object.fromEntries(new FormData(form)) });
+  const name = (choice) => PIECE.map((each) => choice[each]).join("--");
 
-  const choose = (form, name, value) => {
-    const option = [...form.querySelectorAll(`input[name="${name}"]`)].find((each) => each.value === value);
+  const choose = (form, field, value) => {
+    if (field === "devices") form.elements.devices.value = (value ?? "").slice(0, 80);
+    const option = [...form.querySelectorAll(`input[type="radio"][name="${field}"]`)].find((each) => each.value === value);
     if (option) option.checked = true; // a value from the address counts only if the switch has it
   };
 
-  const show = async (figure, form) => {
-    const { task, method, tiers } = chosen(form);
-    figure.dataset.tiers = tiers;
-    figure.dataset.chosen = `${task}--${method}`;
-    const answer = await fetch(`${figure.dataset.folder}${figure.dataset.chosen}.html`);
-    const text = await answer.text();
-    if (!answer.ok || figure.dataset.chosen !== `${task}--${method}`) return; // a later choice came
-    const piece = new DOMParser().parseFromString(text, "text/html");
-    for (const part of PARTS) {
-      const target = figure.querySelector(`[data-part="${part}"]`);
-      target.replaceChildren(...piece.querySelector(`[data-part="${part}"]`).childNodes);
+  // Words and numbers apart, but a memory size in one piece: "RTX4060 8 GB" is rtx 4060 8gb.
+  const tokens = (text) => text.toLowerCase().replace(/(\d+)\s*gi?b\b/g, " $1gb ").match(/\d+gb|\d+|[^\s\d·]+/g) ?? [];
+  const fits = (asked, text) => {
+    const own = tokens(text);
+    return asked.every((word) => own.some((each) => each.startsWith(word)));
+  };
+
+  // A filter unfolds what it finds, and folds it again when it is taken away.
+  const narrow = (figure, words) => {
+    const asked = tokens(words);
+    let left = 0;
+    for (const band of figure.querySelectorAll(".dm-band")) {
+      let own = 0;
+      for (const row of band.querySelectorAll("tbody tr")) {
+        row.hidden = !fits(asked, row.cells[0].textContent);
+        if (!row.hidden) own += 1;
+      }
+      band.dataset.folded ??= band.open ? "" : "folded";
+      band.open = asked.length ? own > 0 : !band.dataset.folded;
+      band.hidden = own === 0;
+      left += own;
     }
-    figure.dataset.shown = figure.dataset.chosen;
+    figure.querySelector('[data-part="none"]').hidden = left > 0;
+  };
+
+  const show = async (figure, form) => {
+    const choice = chosen(form);
+    figure.dataset.tiers = choice.tiers;
+    figure.dataset.chosen = name(choice);
+    if (figure.dataset.chosen !== (figure.dataset.shown ?? figure.dataset.opening)) {
+      const answer = await fetch(`${figure.dataset.folder}${name(choice)}.html`);
+      const text = await answer.text();
+      if (!answer.ok || figure.dataset.chosen !== name(choice)) return; // a later choice came
+      const piece = new DOMParser().parseFromString(text, "text/html");
+      for (const part of PARTS) {
+        const target = figure.querySelector(`[data-part="${part}"]`);
+        target.replaceChildren(...piece.querySelector(`[data-part="${part}"]`).childNodes);
+      }
+      figure.dataset.shown = name(choice);
+    }
+    if (choice.devices || figure.querySelector(".dm-band[data-folded]")) narrow(figure, choice.devices);
   };
 
   const remember = (form) => {
     const query = new URLSearchParams(location.search);
-    for (const [name, value] of Object.entries(chosen(form))) query.set(name, value);
+    for (const [field, value] of Object.entries(chosen(form))) {
+      if (value === "") query.delete(field);
+      else query.set(field, value);
+    }
     history.replaceState(history.state, "", `?${query}${location.hash}`);
   };
 
@@ -42,14 +74,12 @@
     if (!form || !form.hidden) return;
     form.hidden = false;
     form.addEventListener("submit", (event) => event.preventDefault());
-    form.addEventListener("change", () => {
+    form.addEventListener("input", () => {
       remember(form);
       show(figure, form);
     });
     const query = new URLSearchParams(location.search);
-    for (const name of ["task", "method", "tiers"]) choose(form, name, query.get(name));
-    const { task, method, tiers } = chosen(form);
-    figure.dataset.tiers = tiers;
-    if (`${task}--${method}` !== figure.dataset.opening) show(figure, form);
+    for (const field of Object.keys(DEFAULTS)) choose(form, field, query.get(field));
+    show(figure, form);
   });
 })();

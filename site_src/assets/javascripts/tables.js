@@ -1,5 +1,5 @@
-// Tables that are sorted by their headings and narrowed by a filter field. A narrow screen shows
-// lines as cards, so each figure gets its heading. Text only.
+// Tables that are sorted by their headings and narrowed by a filter field. What finds nothing, here
+// or in the search of the site, leads to "My machine" with the same words. Text only.
 "use strict";
 
 (() => {
@@ -23,30 +23,41 @@
     table.tBodies[0].append(...rows.map(([, row]) => row));
   };
 
-  const filter = (table, words) => {
-    const parts = words.toLowerCase().split(/\s+/).filter(Boolean);
+  const ask = (words) => {
+    const link = document.createElement("a");
+    link.href = `${document.querySelector(".md-logo").href.split("?")[0]}?card=${encodeURIComponent(words.trim())}#mine`;
+    link.textContent = `“${words.trim()}” as my machine: figures, fit, command`;
+    return link;
+  };
+
+  const filter = (field) => {
+    const table = document.getElementById(field.dataset.filters);
+    const parts = field.value.toLowerCase().split(/\s+/).filter(Boolean);
     for (const row of table.tBodies[0].rows) {
       const text = row.textContent.toLowerCase();
       row.hidden = !parts.every((word) => text.includes(word));
     }
+    const empty = document.querySelector(`[data-empty="${table.id}"]`);
+    if (empty) empty.hidden = [...table.tBodies[0].rows].some((row) => !row.hidden);
+    field.parentElement.parentElement.querySelector(".dm-ask")?.remove();
+    if ([...table.tBodies[0].rows].some((row) => !row.hidden)) return;
+    const line = document.createElement("p");
+    line.className = "dm-ask";
+    line.append("No line fits. ", ask(field.value));
+    field.parentElement.after(line);
   };
 
-  // The style sheet makes cards of marked tables; a template names a figure with data-label.
-  const label = (table) => {
-    const headings = [...table.tHead.rows[0].cells].map((cell) => cell.textContent.trim());
-    for (const row of table.tBodies[0].rows) {
-      [...row.cells].forEach((cell, column) => (cell.dataset.label ??= headings[column]));
-    }
-    table.dataset.labelled = "";
-  };
-
-  // First all tables as tables, then all measures, then the marks: the page is laid out once.
-  const fit = () => {
-    const tables = [...document.querySelectorAll("table[data-labelled]")];
-    for (const table of tables) delete table.dataset.cards;
-    const wide = tables.filter(({ parentElement: place }) => place.scrollWidth > place.clientWidth + 1);
-    for (const table of wide) table.dataset.cards = "";
-  };
+  // Above the results of the search stands the way to an answer.
+  document.addEventListener("input", ({ target }) => {
+    if (!target.matches?.('[data-md-component="search-query"]')) return;
+    const results = document.querySelector(".md-search-result");
+    results?.querySelector(".dm-ask")?.remove();
+    if (!results || !target.value.trim()) return;
+    const line = document.createElement("p");
+    line.className = "dm-ask";
+    line.append(ask(target.value));
+    results.prepend(line);
+  });
 
   // An address may name something that is folded away: a line of a table, an object of the format.
   const unfold = () => {
@@ -57,12 +68,8 @@
   };
 
   window.addEventListener("hashchange", unfold);
-  window.addEventListener("resize", fit);
-  document.addEventListener("toggle", fit, true); // what was folded away had no width
 
   document$.subscribe(() => {
-    for (const table of document.querySelectorAll(".dm-scroll > table.dm-table:not([data-labelled], .dm-explore-table, .dm-compare-table, .dm-published)")) label(table);
-    fit();
     if (matchMedia(NARROW).matches) for (const each of document.querySelectorAll(".dm-object[open]")) each.open = false;
     unfold();
     for (const table of document.querySelectorAll("table.dm-sortable:not([data-ready])")) {
@@ -77,7 +84,11 @@
       });
     }
     for (const field of document.querySelectorAll("input[data-filters]")) {
-      field.addEventListener("input", () => filter(document.getElementById(field.dataset.filters), field.value));
+      field.addEventListener("input", () => filter(field));
+      const asked = new URLSearchParams(location.search).get("words"); // from a link of another page
+      if (!asked || field.value) continue;
+      field.value = asked.slice(0, field.maxLength > 0 ? field.maxLength : undefined);
+      filter(field);
     }
   });
 })();

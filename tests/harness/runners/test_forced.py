@@ -1,7 +1,5 @@
 """Does teacher forcing write the given text and remember what the target would have chosen?"""
 
-from __future__ import annotations
-
 from harness.runners.inprocess.loop import Decoded, ForcedTarget, decode
 from tests.harness.runners.test_loop import PROMPT, ScriptedDrafter, ScriptedTarget
 

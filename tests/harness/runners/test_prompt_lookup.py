@@ -1,7 +1,5 @@
 """Does the n-gram drafter propose what followed the same words the last time?"""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -24,6 +24,7 @@ from tests.harness.runners.openai.sessions import open_session, plan
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+
 LIMIT_S = 0.3
 # Far below the minutes that a dripping server could take, far above a busy machine's delays.
 IN_TIME_S = 10.0

@@ -1,7 +1,5 @@
 """A server ends with the harness that started it, however that ends, and leaves nothing."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -4,8 +4,6 @@
 the flags of that build that the runner uses.
 """
 
-from __future__ import annotations
-
 import argparse
 import signal
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from harness.runners.http.answer import BadAnswerError
+from harness.runners.http.client import BadAnswerError
 from harness.runners.openai.answer import ServerTimes, events, read, server_times
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from hypothesis import strategies as some
 
 from harness.errors import BadInputError
 from harness.runners.base import Generation, Totals
-from harness.runners.http.answer import BadAnswerError
+from harness.runners.http.client import BadAnswerError
 from harness.runners.http.counters import Counted, totals
 from harness.runners.openai import counters
 from harness.runners.openai.answer import Answer, ServerTimes, read, server_times

@@ -1,7 +1,5 @@
 """What goes wrong is a value with a reason and what to do, never a traceback."""
 
-from __future__ import annotations
-
 import pytest
 
 from harness.runners.base import Failure

@@ -1,7 +1,5 @@
 """An engine is called what it calls itself, and what it does not state stays out."""
 
-from __future__ import annotations
-
 import pytest
 
 from harness.errors import BadInputError

@@ -1,7 +1,5 @@
 """Each engine is measured by what it tells, and what it does not tell stays unknown."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

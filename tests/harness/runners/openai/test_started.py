@@ -1,7 +1,5 @@
 """A server that a command starts is fresh for each arm and block, and nothing of it is left."""
 
-from __future__ import annotations
-
 import sys
 
 import pytest

@@ -1,7 +1,5 @@
 """A server that contradicts its arm is refused before an hour is spent on it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,0 +1,215 @@
+"""The whole request: reading the prompt and writing the answer, with and without a draft.
+
+A speedup per token leaves out that a draft model reads the prompt, too. For a prompt of n tokens
+and an answer of m tokens the two requests take
+
+    baseline = n * baseline_prompt_token_ms + (m - 1) * baseline_token_ms
+    arm      = n * prompt_token_ms          + (m - 1) * token_ms
+
+where `prompt_token_ms` holds the reading by target and draft, and the first token comes with the
+prompt. Every figure is by the plain clock, stalls included: a user waits for them. `wholeRequest`
+in `site_src/assets/javascripts/arithmetic.js` is the same formula.
+"""
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from statistics import fmean, median
+
+from estimates.intervals import equal_weight_mean, stratified_interval, t_interval
+from estimates.model import Interval
+from estimates.pairing import PromptPairs, decode_ms_per_token
+from estimates.ratios import Scope
+from schemas.submission import Arm, Submission, Trial
+from schemas.vocabulary import METHODS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Costs:
+    """What a token of the prompt and a token of the answer cost, in ms; both arms."""
+
+    baseline_prompt_token_ms: float
+    prompt_token_ms: float
+    baseline_token_ms: float
+    token_ms: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WholeRequest:
+    """The requests that were measured, and the costs from which others follow.
+
+    `speedup` is the geometric mean over prompts, `interval` Student's t over prompts; the lengths
+    are means. `costs` is `None` where the length of a prompt is not known.
+    """
+
+    speedup: float
+    interval: Interval | None
+    prompt_tokens: float | None
+    output_tokens: float
+    costs: Costs | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PromptRequest:
+    """One prompt: what reading took without and with the arm's draft, and the log ratio."""
+
+    baseline_prompt_ms: float
+    prompt_ms: float
+    output_tokens: float
+    baseline_token_ms: float
+    token_ms: float
+    log_ratio: float
+
+
+def whole_request(costs: Costs, prompt_tokens: float, output_tokens: float) -> float:
+    """How many times as fast a whole request is; above 1 the arm saves time."""
+    written = max(0.0, output_tokens - 1)
+    baseline = costs.baseline_prompt_token_ms * prompt_tokens + costs.baseline_token_ms * written
+    arm = costs.prompt_token_ms * prompt_tokens + costs.token_ms * written
+    return baseline / arm
+
+
+def break_even_tokens(costs: Costs, prompt_tokens: float) -> float | None:
+    """The length of the answer from which on the arm saves time; `None` where it never does."""
+    saved = costs.baseline_token_ms - costs.token_ms
+    lost = (costs.prompt_token_ms - costs.baseline_prompt_token_ms) * prompt_tokens
+    if lost <= 0:
+        return 1.0 if saved > 0 else None
+    return 1 + lost / saved if saved > 0 else None
+
+
+def requests_over(scope: Scope) -> WholeRequest | None:
+    """The whole requests of an arm on a task or over tasks; `None` where a part is not known."""
+    readings = Readings(scope.submission)
+    groups = [[(pairs, of_prompt(pairs, readings)) for pairs in group] for group in scope.groups]
+    known = [[(pairs, each) for pairs, each in group if each is not None] for group in groups]
+    if not all(groups) or [len(group) for group in known] != [len(group) for group in groups]:
+        return None
+    logs = [[each.log_ratio for _, each in group] for group in known]
+    flat = [pair for group in known for pair in group]
+    lengths = [pairs.prompt.tokens for pairs, _ in flat]
+    total = sum(length or 0 for length in lengths)
+    return WholeRequest(
+        speedup=math.exp(equal_weight_mean(logs)),
+        interval=stratified_interval(logs) if scope.task is None else t_interval(logs[0]),
+        prompt_tokens=total / len(flat) if all(lengths) else None,
+        output_tokens=fmean(each.output_tokens for _, each in flat),
+        costs=_costs(known, total) if all(lengths) else None,
+    )
+
+
+def _costs(groups: Sequence[Sequence[tuple[PromptPairs, PromptRequest]]], total: int) -> Costs:
+    """Reading is spread over all prompt tokens; writing is a geometric mean, as the speedup is."""
+    flat = [each for group in groups for _, each in group]
+
+    def mean(value: Callable[[PromptRequest], float]) -> float:
+        logs = [[math.log(value(each)) for _, each in group] for group in groups]
+        return math.exp(equal_weight_mean(logs))
+
+    return Costs(
+        baseline_prompt_token_ms=sum(each.baseline_prompt_ms for each in flat) / total,
+        prompt_token_ms=sum(each.prompt_ms for each in flat) / total,
+        baseline_token_ms=mean(lambda each: each.baseline_token_ms),
+        token_ms=mean(lambda each: each.token_ms),
+    )
+
+
+def of_prompt(pairs: PromptPairs, readings: "Readings") -> PromptRequest | None:
+    """The whole request on one prompt: the median over the paired blocks."""
+    if (pairs.arm.concurrency or 1) > 1:
+        return None
+    read = readings.of(pairs)
+    base = [decode_ms_per_token(trial) for trial in pairs.baseline_trials]
+    own = [decode_ms_per_token(trial) for trial in pairs.trials]
+    base_ms, own_ms = [ms for ms in base if ms], [ms for ms in own if ms]
+    if read is None or len(base_ms) < len(base) or len(own_ms) < len(own):
+        return None
+    baseline_prompt_ms, prompt_ms = read
+    written = median(trial.output_tokens or 1 for trial in pairs.baseline_trials) - 1
+    ratios = [
+        math.log((baseline_prompt_ms + b * written) / (prompt_ms + a * written))
+        for b, a in zip(base_ms, own_ms, strict=True)
+    ]
+    return PromptRequest(
+        baseline_prompt_ms=baseline_prompt_ms,
+        prompt_ms=prompt_ms,
+        output_tokens=written + 1,
+        baseline_token_ms=median(base_ms),
+        token_ms=median(own_ms),
+        log_ratio=median(ratios),
+    )
+
+
+class Readings:
+    """How long each prompt took to read, by placement of the target and by draft.
+
+    In-process a prompt is read once per model and its state kept, so that the times stand in the
+    trials of whichever arm came first.
+    """
+
+    def __init__(self, submission: Submission) -> None:
+        """Collect the reading times of all finished trials."""
+        self._arms = {arm.id: arm for arm in submission.arms}
+        self._target: dict[tuple[int | None, str], list[float]] = {}
+        self._draft: dict[tuple[str | None, str], list[float]] = {}
+        for trial in submission.trials:
+            arm = self._arms[trial.arm]
+            if trial.outcome != "ok" or (arm.concurrency or 1) > 1:
+                continue
+            if trial.prompt_ms is not None:
+                self._target.setdefault((_layers(arm), trial.prompt), []).append(trial.prompt_ms)
+            if trial.draft_prompt_ms is not None:
+                key = (_draft(arm), trial.prompt)
+                self._draft.setdefault(key, []).append(trial.draft_prompt_ms)
+
+    def of(self, pairs: PromptPairs) -> tuple[float, float] | None:
+        """Milliseconds in which the baseline and the arm read the prompt.
+
+        A server that does not say how long its draft read is measured from outside: everything
+        before the first token counts, for both.
+        """
+        baseline = self._arms[pairs.arm.baseline or ""]
+        base = _median(self._target.get((_layers(baseline), pairs.prompt.id)))
+        own = _median(self._target.get((_layers(pairs.arm), pairs.prompt.id)))
+        drafted = self._drafting(pairs)
+        if base is not None and own is not None and drafted is not None:
+            return base, own + drafted
+        outside = [_until_first_token(each) for each in (pairs.baseline_trials, pairs.trials)]
+        if outside[0] is None or outside[1] is None:
+            return None
+        return outside[0], outside[1]
+
+    def _drafting(self, pairs: PromptPairs) -> float | None:
+        kind = METHODS[pairs.arm.method.type]
+        if kind.free or not kind.drafts:
+            return 0.0
+        return _median(self._draft.get((_draft(pairs.arm), pairs.prompt.id)))
+
+
+def _until_first_token(trials: Iterable[Trial]) -> float | None:
+    """The median time before the first token, if every trial read its prompt and was timed."""
+    waited = [_waited_ms(trial) for trial in trials]
+    known = [ms for ms in waited if ms is not None]
+    return median(known) if known and len(known) == len(waited) else None
+
+
+def _waited_ms(trial: Trial) -> float | None:
+    if trial.ttft_ms is not None:
+        return trial.ttft_ms
+    if trial.wall_ms is None or trial.decode_ms is None or trial.prompt_ms is None:
+        return None
+    return max(trial.prompt_ms, trial.wall_ms - trial.decode_ms)
+
+
+def _median(values: Sequence[float] | None) -> float | None:
+    return median(values) if values else None
+
+
+def _layers(arm: Arm) -> int | None:
+    return arm.placement.target_gpu_layers_requested if arm.placement else None
+
+
+def _draft(arm: Arm) -> str | None:
+    """Arms that share a draft model share what it read."""
+    draft: str | None = getattr(arm.method, "draft", None)
+    return draft or arm.id

@@ -1,0 +1,243 @@
+"""The map of the home page: a row for each device, its backends side by side in every square.
+
+Devices stand in bands of memory that fold, those with measured figures first. `map.py` draws the
+same squares for the page of a device and for a README.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import groupby
+from operator import attrgetter
+from urllib.parse import urlencode
+
+from pipeline.site.pages.environment import task
+from pipeline.site.pages.map import ALL, Choice, tint
+from pipeline.site.pages.model import device_address
+from pipeline.site.rows import Row
+from schemas.vocabulary import SIZES, VERDICTS, say
+
+MEASURED = "measured"
+PROCESSORS = "Processors"
+SHARED = "Memory shared with the processor, or not stated"
+BANDS_GIB = (32, 24, 16, 12, 8)  # a band ends above each of them
+OPEN_ROWS = 40  # so many rows are in sight before a band is folded
+CLEAR = ("helps", "hurts")
+LOOKS = {"helps": "gain", "hurts": "loss"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Square:
+    """One backend's figure in one square, with the page of the cells behind it."""
+
+    row: Row
+    address: str
+    words: str
+    look: str
+    tint: str
+
+    @property
+    def sign(self) -> str:
+        """The verdict's sign; a figure without an interval has none."""
+        return VERDICTS[self.row.verdict].label[0] if self.row.verdict else ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeviceRow:
+    """One device: `cells` are the squares of each column, none where nobody has measured."""
+
+    label: str
+    detail: str
+    address: str
+    measured: int
+    cells: tuple[tuple[str, tuple[Square, ...]], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Band:
+    """Devices of about the same memory; folded where there are too many to show at once."""
+
+    label: str
+    rows: tuple[DeviceRow, ...]
+    open: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grid:
+    """A map, ready to be printed by the template."""
+
+    columns: tuple[str, ...]
+    bands: tuple[Band, ...]
+    several: bool  # whether some square has more than one backend
+
+
+def grid(choice: Choice) -> Grid:
+    """The map of a choice: only sizes that somebody has a figure for have a column."""
+    occurring = {row.size_class for row in choice.squares}
+    columns = tuple(size.label for size in SIZES.values() if size.label in occurring)
+    by_device = groupby(sorted(choice.squares, key=attrgetter("device")), attrgetter("device"))
+    rows = [_device(tuple(found), columns, choice) for _, found in by_device]
+    ordered = sorted(rows, key=lambda each: (each[0], -each[1].measured, each[1].label))
+    bands = [
+        (names[1], tuple(row for _, row in found))
+        for names, found in groupby(ordered, key=lambda each: each[0])
+    ]
+    opened = _opened([rows for _, rows in bands])
+    return Grid(
+        columns=columns,
+        bands=tuple(
+            Band(label=label, rows=rows, open=number in opened)
+            for number, (label, rows) in enumerate(bands)
+        ),
+        several=any(len(squares) > 1 for row in rows for _, squares in row[1].cells),
+    )
+
+
+def caption(choice: Choice) -> str:
+    """One sentence about what a map shows; it names a figure only where the verdict is clear."""
+    own = [square for square in choice.squares if square.tier == MEASURED]
+    found = [square for square in own if square.speedup is not None]
+    words = f"{task(choice.task)}{'' if choice.method == ALL else f' with {choice.label}'}"
+    also = _other_tiers(choice.squares)
+    if not found:
+        return f"{words}: nothing has been measured yet.{also}"
+    cells = say.count(sum(square.cells for square in own), "setting")
+    losing = sum(square.losing_cells for square in own)
+    return (
+        f"{words}: {_shown(choice.shown, found)} Of {cells} behind"
+        f" {'it' if len(found) == 1 else 'them'}, {losing} clearly"
+        f" {'loses' if losing == 1 else 'lose'}.{also}"
+    )
+
+
+def _shown(shown: str, found: list[Row]) -> str:
+    number = say.count(len(found), "measured square")
+    helps = [square for square in found if square.verdict == "helps"]
+    hurts = [square for square in found if square.verdict == "hurts"]
+    if shown == "typical":
+        return (
+            f"the typical setting clearly helps in {len(helps)} and clearly loses in"
+            f" {len(hurts)} of {number}."
+        )
+    if shown == "worst":
+        least = min(hurts, key=attrgetter("speedup"), default=None)
+        lowest = f"; the lowest is {_figure(least)}" if least else ""
+        return f"some setting clearly loses in {len(hurts)} of {number}{lowest}."
+    if not helps:
+        return f"no setting clearly helps in {number}."
+    most = max(helps, key=attrgetter("speedup"))
+    return (
+        f"some setting clearly helps in {len(helps)} of {number}; the highest is {_figure(most)}."
+    )
+
+
+def _figure(square: Row) -> str:
+    return f"{say.times(square.speedup)} on {square.device_label}"
+
+
+def _other_tiers(squares: Iterable[Row]) -> str:
+    tiers = sorted(square.tier for square in squares if square.tier != MEASURED)
+    counted = ((tier, len(list(found))) for tier, found in groupby(tiers))
+    return "".join(f" {say.count(number, f'{tier} square')}." for tier, number in counted)
+
+
+def _opened(bands: list[tuple[DeviceRow, ...]]) -> set[int]:
+    """The bands that start unfolded: those with the most measured figures, while there is room."""
+    order = sorted(
+        range(len(bands)),
+        key=lambda at: (-sum(row.measured > 0 for row in bands[at]), len(bands[at]), at),
+    )
+    opened: set[int] = set()
+    room = OPEN_ROWS
+    for at in order:
+        if len(bands[at]) <= room or not opened:
+            opened.add(at)
+            room -= len(bands[at])
+    return opened
+
+
+def _device(
+    squares: tuple[Row, ...], columns: tuple[str, ...], choice: Choice
+) -> tuple[tuple[int, str], DeviceRow]:
+    first = squares[0]
+    backends = sorted({row.backend for row in squares})
+    cells = tuple(
+        (size, tuple(_square(row, choice) for row in squares if row.size_class == size))
+        for size in columns
+    )
+    return _band(first), DeviceRow(
+        label=first.device_label,
+        detail=" · ".join((*_total(first), *backends)),
+        address=device_address(first.device),
+        measured=sum(row.tier == MEASURED for row in squares),
+        cells=cells,
+    )
+
+
+def _total(row: Row) -> tuple[str, ...]:
+    """The memory of several cards together, where the label has that of one of them."""
+    named = row.vram_gib is None or row.device_label.endswith(f" {row.vram_gib} GB")
+    return () if named else (f"{row.vram_gib} GB in all",)
+
+
+def _band(row: Row) -> tuple[int, str]:
+    if row.device_kind != "gpu":
+        return len(BANDS_GIB) + 2, PROCESSORS
+    if row.vram_gib is None:
+        return len(BANDS_GIB) + 1, SHARED
+    above = [number for number, limit in enumerate(BANDS_GIB) if row.vram_gib > limit]
+    place = above[0] if above else len(BANDS_GIB)
+    if place == 0:
+        return place, f"More than {BANDS_GIB[0]} GB"
+    if place == len(BANDS_GIB):
+        return place, f"{BANDS_GIB[-1]} GB and less"
+    return place, f"{BANDS_GIB[place] + 1} to {BANDS_GIB[place - 1]} GB"
+
+
+def _square(row: Row, choice: Choice) -> Square:
+    return Square(
+        row=row,
+        address=_address(row, choice),
+        words=_words(row, choice),
+        look=_look(row),
+        tint=f"{tint(row.speedup) * 100 if row.speedup else 0:.0f}%",
+    )
+
+
+def _look(row: Row) -> str:
+    """Colour only for what is clear; a figure without an interval has its side and an outline."""
+    if row.speedup is None:
+        return "failed"
+    if row.verdict is None:
+        return "gain" if row.speedup >= 1 else "loss"
+    return LOOKS.get(row.verdict, "flat")
+
+
+def _address(row: Row, choice: Choice) -> str:
+    """Where the figures behind a square are: all cells with its choice, or the printed rows."""
+    if row.tier == "published":
+        return f"{device_address(row.device)}#published-figures"
+    size = next(each.id for each in SIZES.values() if each.label == row.size_class)
+    # What another suite measured over its own tasks has no cell over all of ours.
+    tasks = {} if row.tier != MEASURED and row.task == ALL else {"task": row.task}
+    method = {} if choice.method == ALL else {"method": choice.method}
+    tier = {} if row.tier == MEASURED else {"tier": row.tier}
+    words = {"device": row.device, "backend": row.backend, "size": size}
+    return f"explore/?{urlencode({**words, **tasks, **method, **tier})}"
+
+
+def _words(row: Row, choice: Choice) -> str:
+    """What a square says when it is pointed at."""
+    if row.speedup is None:
+        return f"{row.backend}: no speedup could be measured"
+    depth = f" at depth {row.depth}" if row.depth else ""
+    interval = (
+        f" {say.interval(row.interval_low, row.interval_high)}"
+        if row.interval_low is not None
+        else ""
+    )
+    verdict = f", {VERDICTS[row.verdict].label[2:]}" if row.verdict else ""
+    tier = "" if row.tier == MEASURED else f" ({row.tier})"
+    return (
+        f"{row.backend}: {say.times(row.speedup)}{interval}{verdict}{tier}; {choice.shown} of"
+        f" {say.count(row.cells, 'setting')}: {row.method_label}{depth} with {row.target_label}"
+    )

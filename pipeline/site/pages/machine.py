@@ -1,0 +1,229 @@
+"""The file behind "My machine": the best figure of each device, model and task, tier by tier.
+
+It has one address for ever, so that other programs can read it; a page loads it when a visitor
+begins to type. Rows are lists in the order of `COLUMNS`; devices, models and settings are numbered.
+Cards that nobody has measured are devices too: `schemas/devices.json` knows their memory bandwidth,
+and weights that are read once per token give the most tokens per second without speculation.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import duckdb
+import orjson
+
+from estimates.roofline import bandwidth_gb_per_s, devices, normalised
+from pipeline.site.pages import commands
+from pipeline.site.pages.environment import vocabulary_file
+from pipeline.site.pages.model import Asset, device_address, submission_address, target_address
+from pipeline.site.rows import Row, read
+
+PATH = "assets/machine.json"
+TARGET = "TARGET"  # a page puts the visitor's model in its place
+FORMAT, VERSION = "draftmap-machine", 1
+DIGITS = 4
+# Weights of a model that nobody has measured are taken to be in the usual file of about four bits.
+MOST_BITS = 6
+COLUMNS = (
+    *("device", "backend", "model", "quantisation", "task", "own_tasks", "tier", "speedup"),
+    *("interval_low", "interval_high", "verdict", "setting", "settings", "least", "most"),
+    *("source", "contributor", "evidence"),
+)
+MEMORY = re.compile(r" \d+ GB$")
+CARD = re.compile(r"(?:(?P<count>\d+) \N{MULTIPLICATION SIGN} )?(?P<name>.+)")
+# Words of a normalised name that are not printed in capitals, and one that lost its brand.
+PRINTED = {
+    "ti": "Ti",
+    "super": "SUPER",
+    "vii": "Radeon VII",
+    "max": "Max",
+    "pro": "Pro",
+    "arc": "Arc",
+    "pcie": "PCIe",
+    "ada": "Ada",
+}
+LONGEST_CAPITALS = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MachineDevice:
+    """A device that can be asked for; `address` is null where it has no page."""
+
+    id: str
+    label: str
+    kind: str
+    memory: int | None
+    backends: tuple[str, ...]
+    address: str | None
+    bandwidth: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MachineModel:
+    """A target with figures; `size` is the order of its size class."""
+
+    id: str
+    label: str
+    size: int
+    parameters: int | None
+    active: int | None
+    address: str | None
+
+
+def machine_file(connection: duckdb.DuckDBPyConnection, knowledge: str) -> Asset:
+    """The file; `knowledge` is where that of the advisor lies."""
+    rows = read(connection, "machine_rows")
+    measured = {row.target for row in read(connection, "target")}
+    listed = (*known_devices(rows), *unmeasured(rows))
+    models = {row.model: _model(row, measured) for row in rows}
+    settings = {_words(row): row for row in rows}
+    places = (
+        {each.id: number for number, each in enumerate(listed)},
+        {name: number for number, name in enumerate(models)},
+        {words: number for number, words in enumerate(settings)},
+    )
+    used = {row.source for row in rows}
+    document = {
+        "format": FORMAT,
+        "version": VERSION,
+        "knowledge": knowledge,
+        "vocabulary": vocabulary_file().path,
+        "weights": weights(connection),
+        "measure": commands.measure_usual(TARGET),
+        "devices": listed,
+        "models": tuple(models.values()),
+        "settings": tuple(_setting(row) for row in settings.values()),
+        "sources": {
+            row.source: _source(row) for row in read(connection, "source") if row.source in used
+        },
+        "columns": COLUMNS,
+        "rows": tuple(_row(row, *places) for row in rows),
+    }
+    return Asset(path=PATH, data=orjson.dumps(document))
+
+
+def known_devices(rows: Iterable[Row]) -> Iterator[MachineDevice]:
+    """The devices that have a figure in any tier."""
+    backends: dict[str, set[str]] = {}
+    first: dict[str, Row] = {}
+    for row in rows:
+        first.setdefault(row.device, row)
+        backends.setdefault(row.device, set()).add(row.backend)
+    for name, row in first.items():
+        yield MachineDevice(
+            id=name,
+            label=row.device_label,
+            kind=row.device_kind,
+            memory=row.vram_gib,
+            backends=tuple(sorted(backends[name])),
+            address=device_address(name),
+            bandwidth=bandwidth_of(row.device_label),
+        )
+
+
+def unmeasured(rows: Iterable[Row]) -> Iterator[MachineDevice]:
+    """The cards of the table of bandwidths that have no figure under the same name."""
+    known = {normalised(MEMORY.sub("", row.device_label)) for row in rows}
+    for name, bandwidth in sorted(devices().bandwidth_gb_per_s.items()):
+        if name not in known:
+            yield MachineDevice(
+                id=name.replace(" ", "-"),
+                label=label_of(name),
+                kind="gpu",
+                memory=None,
+                backends=(),
+                address=None,
+                bandwidth=round(bandwidth, 1),
+            )
+
+
+def bandwidth_of(label: str) -> float | None:
+    """The bandwidth of a device by its label; cards that work together read side by side."""
+    total = 0.0
+    for part in MEMORY.sub("", label).split(" + "):
+        card = CARD.fullmatch(part)
+        each = bandwidth_gb_per_s(card["name"]) if card else None
+        if card is None or each is None:
+            return None
+        total += each * int(card["count"] or 1)
+    return round(total, 1)
+
+
+def label_of(name: str) -> str:
+    """A name of the table as people print it: `rtx 4070 ti super` is `RTX 4070 Ti SUPER`."""
+    return " ".join(map(_printed, name.split()))
+
+
+def weights(connection: duckdb.DuckDBPyConnection) -> Mapping[str, object] | None:
+    """The usual quantisation of a large model and its bits per parameter."""
+    found = read(connection, "machine_weights")
+    usual = next((row for row in found if row.bits < MOST_BITS), None)
+    return usual and {"quantisation": usual.quantisation, "bits": round(usual.bits, 2)}
+
+
+def _printed(word: str) -> str:
+    if word in PRINTED:
+        return PRINTED[word]
+    short = len(word) <= LONGEST_CAPITALS or any(letter.isdigit() for letter in word)
+    return word.upper() if short else word.capitalize()
+
+
+def _model(row: Row, measured: set[str]) -> MachineModel:
+    return MachineModel(
+        id=row.model,
+        label=row.model_label,
+        size=row.size_order,
+        parameters=row.parameters,
+        active=row.active_parameters,
+        address=target_address(row.model) if row.model in measured else None,
+    )
+
+
+def _words(row: Row) -> tuple[Any, ...]:
+    return row.method, row.depth, row.draft_label, row.engine_label
+
+
+def _setting(row: Row) -> Mapping[str, object]:
+    setting = commands.Setting(
+        target=TARGET,
+        draft=row.draft_label,
+        method=row.method,
+        depth=row.depth,
+        engine=row.engine_label or "",
+    )
+    words = (row.method_label, row.depth and f"depth {row.depth}", row.draft_label)
+    return {
+        "label": " \N{MIDDLE DOT} ".join(filter(None, words)),
+        "use": commands.use(setting),
+        "measure": commands.measure([setting]),
+    }
+
+
+def _source(row: Row) -> Mapping[str, object]:
+    return {
+        "title": row.title,
+        "author": row.author or row.publisher,
+        "licence": row.licence,
+        "url": row.url,
+    }
+
+
+def _row(
+    row: Row,
+    devices_by: Mapping[str, int],
+    models_by: Mapping[str, int],
+    settings_by: Mapping[tuple[Any, ...], int],
+) -> tuple[object, ...]:
+    evidence = submission_address(row.submission) if row.submission else f"published/#{row.source}"
+    return (
+        *(devices_by[row.device], row.backend, models_by[row.model], row.quantisation, row.task),
+        *(row.own_tasks, row.tier, *map(_rounded, (row.speedup, row.interval_low))),
+        *(_rounded(row.interval_high), row.verdict, settings_by[_words(row)], row.settings),
+        *(_rounded(row.least), _rounded(row.most), row.source, row.contributor, evidence),
+    )
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, DIGITS)

@@ -1,0 +1,122 @@
+"""The page "Why is it slower?": a visitor's own log or numbers, read in the browser.
+
+The scripts (`serverlog.js`, `reasons.js`, `slower.js`) get their patterns, bounds and words from
+here; the reasons stand on the page as well, to be read without a script.
+"""
+
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib import resources
+from operator import attrgetter
+from typing import Any
+
+import duckdb
+import orjson
+
+from estimates.explain import RARELY_FIRES
+from estimates.intervals import CONFIDENCE, t_quantile
+from pipeline.site.pages.environment import render
+from pipeline.site.pages.model import Asset, Page, Site, submission_address
+from pipeline.site.rows import Row, grouped, read
+from schemas.vocabulary import HELPS_ABOVE, HURTS_BELOW, SERVER_LOG, VERDICTS, say
+
+FOLDER = "assets/examples"
+MOST_PAIRS = 60  # requests whose interval is computed exactly; beyond, t hardly moves
+TIMES = ("predicted_n", "predicted_ms", "draft_n", "draft_n_accepted")
+CAPTURED = "llama-server-b10068"
+CAPTURE_CREDIT = (
+    "Captured for this site: llama-server b10068 (MIT) with SmolLM2-135M-Instruct Q4_1 (Apache-2.0)"
+    " on two cores of a shared processor; lines about times, drafts and layers."
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Example:
+    """A button that fills both fields: addresses of the two texts, and whose they are."""
+
+    label: str
+    without: str
+    with_: str
+    credit: str
+    address: str | None = None
+    words: str = ""
+
+
+def slower(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Page | Asset]:
+    """The page, and the texts of the examples that come from results."""
+    document = reasons()
+    found = grouped(read(connection, "slower_examples"), attrgetter("example"))
+    for name, trials in found.items():
+        for plain in (True, False):
+            text = "".join(_answer(trial) for trial in trials if trial.plain is plain)
+            yield Asset(path=_path(name, plain=plain), data=text.encode())
+    yield render(
+        "slower.md.jinja",
+        path="slower.md",
+        site=site,
+        examples=(*_captured(), *(_of_results(name, rows[0]) for name, rows in found.items())),
+        listed=document["reason"],
+        known=knowledge(document),
+    )
+
+
+def reasons() -> dict[str, Any]:
+    """The document `slower.toml`."""
+    return tomllib.loads((resources.files("pipeline.site") / "slower.toml").read_text("utf-8"))
+
+
+def knowledge(document: dict[str, Any]) -> dict[str, Any]:
+    """What the scripts compute and speak with."""
+    return {
+        "patterns": dict(SERVER_LOG),
+        "quantiles": [
+            round(t_quantile(freedom, (1 + CONFIDENCE) / 2), 6)
+            for freedom in range(1, MOST_PAIRS + 1)
+        ],
+        "helps_above": HELPS_ABOVE,
+        "hurts_below": HURTS_BELOW,
+        "bounds": document["bounds"] | {"rarely_fires": RARELY_FIRES},
+        "verdicts": {
+            name: {"label": verdict.label, "tile": verdict.tile}
+            for name, verdict in VERDICTS.items()
+        },
+        "reasons": {
+            name: {"title": reason["title"], "says": reason["says"]}
+            for name, reason in document["reason"].items()
+        },
+    }
+
+
+def _answer(trial: Row) -> str:
+    """One line of JSON with the server's names of times and counts."""
+    timings = {name: getattr(trial, name) for name in TIMES if getattr(trial, name) is not None}
+    return orjson.dumps({"timings": timings}).decode() + "\n"
+
+
+def _path(name: str, *, plain: bool) -> str:
+    return f"{FOLDER}/{name}-{'without' if plain else 'with'}.jsonl"
+
+
+def _captured() -> Iterator[Example]:
+    for kind, label in (("draft", "a draft that is too slow"), ("ngram", "a draft that rarely is")):
+        yield Example(
+            label=f"Log: {label}",
+            without=f"{FOLDER}/{CAPTURED}-off.log",
+            with_=f"{FOLDER}/{CAPTURED}-{kind}.log",
+            credit=CAPTURE_CREDIT,
+        )
+
+
+def _of_results(name: str, row: Row) -> Example:
+    return Example(
+        label=f"{row.device_label}, {row.target_label}: {say.times(row.speedup)}",
+        without=_path(name, plain=True),
+        with_=_path(name, plain=False),
+        credit=(
+            f"{row.method_label}{f' at depth {row.depth}' if row.depth else ''} through"
+            f" {row.backend}, {row.quantisation}: the {name} single pass on this site ({row.tier})."
+        ),
+        address=submission_address(row.submission),
+        words="Its page, with author and licence",
+    )

@@ -1,0 +1,83 @@
+"""Rules on facts that exclude each other: sizes and labels of models, devices and dates."""
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+
+from schemas.finding import Finding, shown
+from schemas.submission import DraftModel, Model, Submission
+from schemas.weights import contradicts_label, contradicts_name
+
+# A day before the format's first commit: nobody can have measured with this harness earlier.
+FORMAT_SINCE = "2026-11-20"
+CLOCKS_DIFFER = timedelta(days=1)
+_NO_GPU_NEEDED = ("cpu", "other")
+
+
+def quantisation_fits_size(submission: Submission) -> Iterator[Finding]:
+    """The bytes per parameter of a file are those of its quantisation."""
+    for path, model in _models(submission):
+        found = contradicts_label(model)
+        if found is None:
+            continue
+        bits, allowed = found
+        message = (
+            f"{model.file_bytes} bytes for {model.parameters} parameters are {bits:.1f} bits each, "
+            f"files of {model.quantisation} have {allowed.least:g} to {allowed.most:g}; correct "
+            "the label, file_bytes or parameters"
+        )
+        yield Finding(path=f"{path}.quantisation", message=message, rule="quantisation-fits-size")
+
+
+def parameters_fit_name(submission: Submission) -> Iterator[Finding]:
+    """The number of parameters is the one that the model's name gives, within a factor of 5.
+
+    Heads that are trained for a target carry its name and its size; only models are compared.
+    """
+    drafts = {arm.method.draft for arm in submission.arms if isinstance(arm.method, DraftModel)}
+    for path, model in _models(submission):
+        if path != "$.target" and model.id not in drafts:
+            continue
+        named = contradicts_name(model)
+        if named is not None:
+            message = (
+                f"{model.parameters} parameters, but the name {shown(model.name)} says {named}; "
+                "correct the one that is wrong"
+            )
+            yield Finding(path=f"{path}.parameters", message=message, rule="parameters-fit-name")
+
+
+def backend_has_device(submission: Submission) -> Iterator[Finding]:
+    """A GPU backend has a GPU among the devices that the engine lists."""
+    engine = submission.engine
+    kinds = {device.kind for device in engine.devices or ()}
+    if engine.backend in _NO_GPU_NEEDED or kinds != {"cpu"}:
+        return
+    message = (
+        f"the backend is {engine.backend}, but the engine lists only a CPU; give the backend that "
+        "ran, or take the file as the harness wrote it"
+    )
+    yield Finding(path="$.engine.backend", message=message, rule="backend-has-device")
+
+
+def measured_since_format(submission: Submission) -> Iterator[Finding]:
+    """A file of this harness is not older than its format."""
+    if submission.tier == "measured" and submission.measured_from[:10] < FORMAT_SINCE:
+        message = (
+            f"{submission.measured_from} is before this format existed ({FORMAT_SINCE}); "
+            "set the clock and measure again"
+        )
+        yield Finding(path="$.measured_from", message=message, rule="measured-since-format")
+
+
+def measured_in_future(submission: Submission, now: datetime) -> Iterator[Finding]:
+    """A campaign that ended cannot end more than a day from now: clocks differ, not by more."""
+    until = submission.measured_until
+    if datetime.fromisoformat(until) > now + CLOCKS_DIFFER:
+        message = f"{until} is in the future (it is {now:%Y-%m-%d}); set the clock, measure again"
+        yield Finding(path="$.measured_until", message=message, rule="measured-in-future")
+
+
+def _models(submission: Submission) -> Iterator[tuple[str, Model]]:
+    yield "$.target", submission.target
+    for index, draft in enumerate(submission.drafts):
+        yield f"$.drafts[{index}]", draft

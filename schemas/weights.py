@@ -1,0 +1,83 @@
+"""What the name, the quantisation label and the size of a file of weights say about each other."""
+
+import re
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+
+from schemas.submission import Model
+
+# 27B and 0.5B are sizes, the 7B of 8x7B and the 4B of E4B are not.
+_SIZE = re.compile(r"(?<![A-Za-z0-9.])([0-9]+(?:\.[0-9]+)?[BM])(?![A-Za-z0-9])", re.IGNORECASE)
+_ACTIVE = re.compile(r"(?<![A-Za-z0-9])A([0-9]+(?:\.[0-9]+)?B)(?![A-Za-z0-9])", re.IGNORECASE)
+# `17B-16E` names the active parameters and the experts, not the total.
+_EXPERTS = re.compile(r"(?<![A-Za-z0-9])[0-9]+E(?![A-Za-z0-9])", re.IGNORECASE)
+_MULTIPLES = {"M": 1e6, "B": 1e9}
+_BITS_PER_BYTE = 8
+# A file of a smaller model is mostly its tokenizer.
+_LEAST_PARAMETERS = 50_000_000
+# Names round, and count embeddings or leave them out; a slip of a decimal place is a factor of 10.
+NAME_FACTOR = 5.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bits:
+    """The bits per weight that files with a label may have."""
+
+    least: float
+    most: float
+
+
+def size_in(name: str) -> str | None:
+    """The parameters that the name of a model gives, such as 27B."""
+    match = _SIZE.search(name)
+    return match[1] if match else None
+
+
+def active_size_in(name: str) -> str | None:
+    """The parameters for each token that the name of a mixture of experts gives."""
+    match = _ACTIVE.search(name)
+    return match[1] if match else None
+
+
+def bits_of(label: str) -> Bits | None:
+    """The bits per weight that go with a quantisation label; `None` for an unknown label."""
+    plain = label.upper().removeprefix("UD-")
+    return next((bits for start, bits in _table() if plain.startswith(start)), None)
+
+
+def contradicts_label(model: Model) -> tuple[float, Bits] | None:
+    """The bits per weight of a model's file and those of its label, if they exclude each other."""
+    allowed = bits_of(model.quantisation)
+    if allowed is None or model.file_bytes is None or model.parameters is None:
+        return None
+    if model.parameters < _LEAST_PARAMETERS:
+        return None
+    bits = model.file_bytes * _BITS_PER_BYTE / model.parameters
+    return None if allowed.least <= bits <= allowed.most else (bits, allowed)
+
+
+def contradicts_name(model: Model) -> str | None:
+    """The size in the model's name, if the parameters are five times more or fewer."""
+    sizes = [] if _EXPERTS.search(model.name) else _SIZE.findall(model.name)
+    if model.parameters is None or not sizes:
+        return None
+    counts = {size: float(size[:-1]) * _MULTIPLES[size[-1].upper()] for size in sizes}
+    if any(_is_near(model.parameters, count) for count in counts.values()):
+        return None
+    return str(sizes[0])
+
+
+def _is_near(parameters: int, named: float) -> bool:
+    return named > 0 and 1 / NAME_FACTOR <= parameters / named <= NAME_FACTOR
+
+
+@cache
+def _table() -> tuple[tuple[str, Bits], ...]:
+    text = resources.files("schemas.vocabulary").joinpath("quantisations.toml").read_text("utf-8")
+    return tuple(
+        (label, Bits(least=kind["least"], most=kind["most"]))
+        for kind in tomllib.loads(text)["kind"]
+        for label in kind["labels"]
+    )

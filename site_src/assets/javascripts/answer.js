@@ -1,0 +1,201 @@
+// An answer about a visitor's machine as a piece of a page: the figure with its tier, interval and
+// source, what the memory holds and allows, the commands, the nearest figures. Text nodes only.
+"use strict";
+
+import { asks, decode, reply, understand } from "./reply.js";
+import { count, interval, number, percent, times } from "./say.js";
+
+const ALL = "all";
+
+const read = async (url) => {
+  const answer = await fetch(url);
+  if (!answer.ok) throw new Error(`${url} answered ${answer.status}`);
+  return answer.json();
+};
+
+// Everything that answers need, loaded once; what the advisor was fitted to comes when it is asked.
+const loaded = new Map();
+export const load = ({ machine, vocabulary, root }) => {
+  if (!loaded.has(machine)) {
+    const files = Promise.all([read(machine), read(vocabulary)]);
+    loaded.set(machine, files.then(([file, words]) => ({ ...decode(file, words), root })));
+  }
+  return loaded.get(machine);
+};
+
+export const answerTo = async (data, asked) => {
+  const question = understand(data, asked);
+  if (!asks(question)) return { question, nothing: true };
+  const first = reply(data, null, question);
+  if (first.found || !data.knowledge) return first;
+  data.known ??= read(data.root + data.knowledge);
+  return reply(data, await data.known, question);
+};
+
+// ---- parts ------------------------------------------------------------------------------------
+const el = (tag, name, ...children) => {
+  const node = document.createElement(tag);
+  if (name) node.className = name;
+  node.append(...children.filter((child) => child !== null && child !== ""));
+  return node;
+};
+const link = (href, text) => Object.assign(el("a", "", text), { href });
+const tierPill = (tier) => el("span", `dm-verdict dm-tier dm-tier--${tier}`, tier);
+const verdictPill = (words, name) => (Object.hasOwn(words.verdicts, name ?? "") ? el("span", `dm-verdict dm-verdict--${name}`, `${words.verdicts[name].sign} ${words.verdicts[name].word}`) : null);
+const range = (row) => (row.interval_low === null ? null : el("span", "dm-interval", interval(row.interval_low, row.interval_high)));
+
+const taskWords = (words, row) => {
+  if (Object.hasOwn(words.tasks, row.task)) return `on the task ${words.tasks[row.task].label}`;
+  if (row.own_tasks) return "over the source’s own tasks";
+  return row.tier === "published" ? "on its author’s prompts" : "over all tasks";
+};
+
+const place = (data, row) => [row.device.address ? link(data.root + row.device.address, row.device.label) : row.device.label, ` (${row.backend})`];
+const setup = (data, row) => [...place(data, row), ` with ${row.model.label}${row.quantisation ? ` ${row.quantisation}` : ""}, ${row.setting.label}`];
+
+const credit = (data, row) => {
+  const line = el("p", "dm-soft dm-small", "Source: ");
+  const source = data.sources[row.source];
+  if (source) {
+    line.append(link(`${data.root}sources/#${row.source}`, source.title), source.author ? ` by ${source.author}` : "", source.licence ? `, ${source.licence}` : ", no licence stated");
+    if (row.contributor) line.append(`, row by ${row.contributor}`);
+    line.append(" · ");
+  }
+  line.append(link(data.root + row.evidence, row.tier === "published" ? "the printed figures" : "its raw trials"));
+  return line;
+};
+
+const copied = (text) => {
+  const button = Object.assign(el("button", "dm-copy", "Copy"), { type: "button" });
+  button.addEventListener("click", async () => {
+    try {
+      await navigator.clipboard.writeText(text);
+      button.textContent = "Copied";
+    } catch {
+      button.textContent = "Select the line to copy it";
+    }
+  });
+  return button;
+};
+
+const command = (words, line) => el("div", "dm-advice__command", el("p", "dm-small", words, " ", copied(line)), el("pre", "", el("code", "", line)));
+
+// ---- sentences --------------------------------------------------------------------------------
+const asked = ({ devices, likely, memory, size, models, typed }) => {
+  const card = devices[0]?.label ?? (typed.card && (likely.length || memory === null) ? typed.card : memory === null ? "" : `a card with ${memory} GB`);
+  const model = models[0]?.label ?? (size ? sizeWords(size) : "");
+  return [card, model].filter(Boolean).join(" with ");
+};
+const sizeOf = (parameters) => `${Number((parameters / 1e9).toFixed(3))}B`;
+const sizeWords = ({ parameters, from, below }) => (parameters ? `a ${sizeOf(parameters)} model` : below ? `a model of ${sizeOf(from)} to ${sizeOf(below)}` : `a model above ${sizeOf(from)}`);
+
+// Several published figures have no order that an interval would back: all of them are the answer.
+const headline = (data, { found }) => {
+  const { row, settings, least, most } = found;
+  const several = row.tier === "published" && settings > 1;
+  const figure = several ? `${times(least)} to ${times(most)}` : times(row.speedup);
+  return el("p", "dm-advice__figure", el("strong", "", figure), " ", several ? null : range(row), " ", verdictPill(data.words, row.verdict), " ", tierPill(row.tier));
+};
+
+const spread = ({ row, settings, least, most, models }) => {
+  if (settings === 1) return "";
+  const over = models > 1 ? ` with ${count(models, "model")}` : "";
+  if (row.tier !== "published") return ` Best lower bound of ${count(settings, "setting")}${over}, which run from ${times(least)} to ${times(most)}.`;
+  return ` ${count(settings, "printed figure")}${over}, none with an interval; this one is ${times(row.speedup)}.`;
+};
+
+const direct = (data, answer) => {
+  const { row } = answer.found;
+  const text = el("p", "", ...setup(data, row), `, ${taskWords(data.words, row)}.`, spread(answer.found));
+  if (!answer.exact) text.append(" Not your model itself: one of the same class of sizes.");
+  if (answer.question.task !== ALL && row.task !== answer.question.task) text.append(" There is no figure for that task alone.");
+  return [headline(data, answer), text, credit(data, row)];
+};
+
+const predicted = (data, { prediction, question }) => {
+  const { speedup, low, high, choice, task, backend, cost, gain, error, anyError } = prediction;
+  const off = error ?? anyError;
+  const how = [choice.label, choice.depth === null ? null : `depth ${choice.depth}`, choice.draft_label].filter(Boolean).join(" · ");
+  const bounds = low === null ? "without an interval: too few machines" : "the interval is for one more machine";
+  const past = off ? ` Such predictions were off by ${percent(off.median_error, 1)} in the median.` : " How far such predictions are off is not known yet.";
+  return [
+    el("p", "dm-advice__figure", el("strong", "", `≈ ${times(speedup)}`), " ", low === null ? null : el("span", "dm-interval", interval(low, high)), " ", tierPill("predicted")),
+    el("p", "", `Not measured by anybody. Predicted for ${asked(question)} through ${backend}, ${how}, on the task ${data.words.tasks[task].label}, from ${count(cost.pool.votes, "machine")} for the cost of a round and ${count(gain.pool.votes, "machine")} for its tokens; ${bounds}.${past}`),
+  ];
+};
+
+const without = (data, { question, close }) => [
+  el("p", "dm-advice__figure", el("strong", "", "No figure yet"), ` for ${asked(question) || "this"}`),
+  el("p", "", close.length ? "Nobody has measured or published this, and too little is known to predict it. The nearest figures, each of another machine or model:" : "Nobody has measured or published this yet."),
+];
+
+const nearest = (data, rows) => el("ul", "dm-advice__links", ...rows.map((row) => el("li", "", el("strong", "", times(row.speedup)), " ", range(row), " ", tierPill(row.tier), " ", ...setup(data, row), `, ${taskWords(data.words, row)} (`, link(data.root + row.evidence, "source"), ")")));
+
+const FIT = {
+  yes: (memory) => `, which fits into ${memory} GB with room for the context and a draft. `,
+  tight: (memory) => `, which barely fits into ${memory} GB: little is left for the context, and a draft may push layers out. `,
+  no: (memory) => `, which does not fit into ${memory} GB: layers in main memory are many times slower. `,
+};
+
+const limit = ({ limits, question }) => {
+  const { device, memory, bandwidth, parameters, gib, quantisation, bits, fit, tps } = limits;
+  const parts = [];
+  if (gib !== undefined) {
+    parts.push(`${sizeOf(parameters)} parameters in ${quantisation} (${number(bits, 1)} bits each) are about ${number(gib)} GiB of weights`);
+    parts.push(fit ? FIT[fit](memory) : "; add the memory of the card, such as 12 GB, to see whether they fit. ");
+  }
+  const name = device && question.said !== null && device.memory === null ? `${device.label} with ${question.said} GB` : device?.label;
+  if (tps) parts.push(`${name} reads ${number(bandwidth, 0)} GB/s, so without speculation it makes no more than ${number(tps, 0)} tokens/s.`);
+  else if (bandwidth) parts.push(`${name} reads ${number(bandwidth, 0)} GB/s; name a size of model, such as 14B, to see its limit in tokens/s.`);
+  return parts.length ? el("p", "dm-small dm-advice__limit", el("strong", "", "Fit and limit: "), ...parts) : null;
+};
+
+// ---- the whole --------------------------------------------------------------------------------
+const query = (entries) => {
+  const found = new URLSearchParams(Object.entries(entries).filter(([, value]) => value !== null && value !== undefined && value !== ""));
+  return found.size ? `?${found}` : "";
+};
+
+// Where the answer goes on, each address with what was asked.
+export const onward = (data, { question }) => {
+  const { devices, memory, typed, task, size } = question;
+  const only = task === ALL ? null : task;
+  const order = size ? data.sizes.findIndex((each) => each.unknown || each.below === null || (size.parameters ?? size.from) < each.below) : null;
+  const known = devices.find((each) => each.address);
+  const card = known ? `device:${known.id}` : memory === null ? null : `memory:${memory}`;
+  return {
+    explore: `${data.root}explore/${query({ words: [typed.card, typed.model].filter(Boolean).join(" "), task: only })}`,
+    advisor: `${data.root}advisor/${query({ device: card, model: order, task: only })}`,
+    device: known ? data.root + known.address : null,
+  };
+};
+
+const more = (data, answer) => {
+  const { explore, advisor, device } = onward(data, answer);
+  const line = el("p", "dm-small dm-advice__more", link(explore, "All figures in Explore"), " · ", link(advisor, "What to expect: Advisor"));
+  if (device) line.append(" · ", link(device, `All about ${answer.question.devices.find((each) => each.address).label}`));
+  return line;
+};
+
+const unknown = (data, { question }) => {
+  const words = [question.typed.card, question.typed.model].filter(Boolean).join(" ");
+  const all = [link(`${data.root}devices/`, "all devices"), ", ", link(`${data.root}models/`, "all models")];
+  return el("div", "dm-advice", el("p", "", words ? `“${words}” is no card, memory or model that this site knows. Name the memory of the card instead, such as 12 GB, and the size of the model, such as 14B: ` : "Name a card or its memory, and a model or its size: ", ...all, "."), command("Measure it on yours:", data.measure));
+};
+
+export const draw = (data, answer) => {
+  if (answer.nothing) return unknown(data, answer);
+  const { found, prediction, close, commands, shown } = answer;
+  const first = found ? direct(data, answer) : prediction ? predicted(data, answer) : without(data, answer);
+  const card = el("div", "dm-advice", ...first);
+  if (!found && close.length) card.append(nearest(data, close));
+  const limits = limit(answer);
+  if (limits) card.append(limits);
+  const whose = found ? "Run it:" : `Run the setting of a figure above (${shown?.device.label}, ${shown?.model.label}):`;
+  if (commands.use) card.append(command(whose, commands.use));
+  else if (found) card.append(el("p", "dm-small", found.row.speedup < 1 || found.row.verdict === "hurts" ? "Nothing that was tried is faster here: leave speculation off." : "It was run with another engine or method than llama.cpp’s server has, so there is no line for that."));
+  card.append(command("Measure it on yours:", commands.measure));
+  if (found && close.length) card.append(el("details", "dm-more", el("summary", "", "The nearest other figures"), nearest(data, close)));
+  card.append(el("p", "dm-soft dm-small", "File names are stand-ins for your own weights."), more(data, answer));
+  return card;
+};

@@ -1,0 +1,246 @@
+// What a visitor means by what was typed: a card, its memory, a size of model, a model.
+// The one matcher of the site; its words are data, `schemas/vocabulary/spellings.toml`.
+"use strict";
+
+const NEAR = 0.12; // two sizes of model within so much are the same: 27B and 28B
+const ANOTHER_CARD = 2; // of the costs below: from here on it is a sibling and not the card itself
+const WITHOUT_WORD = 3;
+const OTHER_MEMORY = 4;
+const PROCESSOR = 1; // of one name, the graphics unit comes before the cores
+const BILLION = 1e9;
+const SHORTEST_WORD = 3; // "x" alone names nothing
+const LIKELY_MEMORY = [2, 512]; // a number alone in the field for a card
+
+const escaped = (word) => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+const anyOf = (words) => [...words].sort((a, b) => b.length - a.length).map(escaped).join("|");
+
+const compiled = new WeakMap();
+const patterns = (rules) => {
+  if (!compiled.has(rules)) compiled.set(rules, compile(rules));
+  return compiled.get(rules);
+};
+
+const compile = (rules) => {
+  const [memory, sizes] = [anyOf(Object.keys(rules.memory_units)), anyOf(Object.keys(rules.size_units))];
+  const billions = anyOf(Object.keys(rules.size_units).filter((unit) => rules.size_units[unit] === BILLION));
+  const [families, variants] = [anyOf(rules.families), anyOf(rules.variants)];
+  const number = "(\\d+(?:\\.\\d+)?)";
+  return {
+    phrases: Object.entries(rules.phrases).sort(([a], [b]) => b.length - a.length).map(([phrase, meant]) => [new RegExp(`(?<![a-z0-9])${escaped(phrase).replaceAll(" ", "[\\s-]*")}(?![a-z0-9])`, "g"), ` ${meant} `]),
+    glued: new RegExp(`(${variants})(\\d+\\s*(?:${memory})(?![a-z]))`, "g"), // "ti16gb"
+    memory: new RegExp(`(?<![\\w.])${number}\\s*-?\\s*(?:${memory})(?![a-z0-9])(?:[\\s-]*(?:of\\s+)?(?:${anyOf(rules.memory_words)})(?![a-z]))?`, "g"),
+    range: new RegExp(`(?<![\\w.-])${number}\\s*(?:${billions})?\\s*(?:-|to)\\s*${number}\\s*(?:${billions})(?![a-z0-9])`),
+    below: new RegExp(`(?:<|\\bunder|\\bbelow|\\bless than|\\bup to)[\\s-]*${number}\\s*(?:${billions})(?![a-z0-9])`),
+    above: new RegExp(`(?:>|\\bover|\\babove|\\bmore than)[\\s-]*${number}\\s*(?:${billions})(?![a-z0-9])`),
+    active: new RegExp(`(?<![a-z0-9])a(\\d+(?:\\.\\d+)?)b(?![a-z0-9])`),
+    // Millions have three digits: "135m" is a model, "4060m" the card of a laptop.
+    size: new RegExp(`(?<![\\w.])(?!\\d{4}m)${number}(?:(${sizes})|\\s+(${billions}))(?![a-z0-9])(?:\\s*(?:params?|parameters|model))?`),
+    count: /(?<![\w.])(\d)\s*x\s*(?=[a-z]*\s*\d|[a-z]{2,})/g,
+    parts: new RegExp(`^((?:${families})*)([a-z]{0,2}\\d+(?:\\.\\d+)?[a-z]*?)((?:${variants})*)$`),
+    families: new RegExp(families, "g"),
+    variants: new RegExp(variants, "g"),
+  };
+};
+
+const plain = (text) =>
+  String(text)
+    .normalize("NFKC")
+    .toLowerCase()
+    .replaceAll("×", "x")
+    .replace(/[–—‐‑]/g, "-")
+    .replace(/[®™()[\]{},;:|/\\_"'=&]/g, " ");
+
+// "rtx4060ti" as "rtx 4060 ti"; what is no name of a card stays one word.
+const apart = (pattern, word) => {
+  if (/^\d{4}m$/.test(word)) return [word.slice(0, -1), "mobile"];
+  const found = word.match(pattern.parts);
+  if (!found || (!found[1] && !found[3])) return [word];
+  return [...(found[1].match(pattern.families) ?? []), found[2], ...(found[3].match(pattern.variants) ?? [])];
+};
+
+// Takes what a pattern finds out of the text.
+const take = (state, pattern) => {
+  const found = state.text.match(pattern);
+  if (found) state.text = state.text.replace(found[0], " ");
+  return found;
+};
+
+const sizeOf = (rules, pattern, state) => {
+  const range = take(state, pattern.range);
+  if (range) return { from: Number(range[1]) * BILLION, below: Number(range[2]) * BILLION };
+  const below = take(state, pattern.below);
+  if (below) return { from: 0, below: Number(below[1]) * BILLION };
+  const above = take(state, pattern.above);
+  if (above) return { from: Number(above[1]) * BILLION, below: null };
+  const one = take(state, pattern.size);
+  return one ? { parameters: Number(one[1]) * rules.size_units[one[2] ?? one[3]], written: `${one[1]}${one[2] ?? ""}` } : null;
+};
+
+const THREADS = /(?<![a-z0-9])\d+[\s-]*threads?\b/; // the cores are meant, and not the graphics unit
+
+// Text as memory in gigabytes, size in parameters, and the words that are left.
+export const parse = (rules, text) => {
+  const pattern = patterns(rules);
+  const state = { text: plain(text) };
+  for (const [phrase, meant] of pattern.phrases) state.text = state.text.replace(phrase, meant);
+  let memory = null;
+  state.text = state.text.replace(pattern.glued, "$1 $2").replace(pattern.memory, (_, gigabytes) => {
+    memory ??= Number(gigabytes);
+    return " ";
+  });
+  const cores = take(state, THREADS) !== null;
+  const active = take(state, pattern.active);
+  const size = sizeOf(rules, pattern, state);
+  const words = state.text
+    .replace(pattern.count, "$1 x ")
+    .split(/[^a-z0-9.]+/)
+    .map((word) => word.replace(/^\.+|\.+$/g, ""))
+    .filter(Boolean)
+    .flatMap((word) => (Object.hasOwn(rules.words, word) ? rules.words[word].split(" ") : [word]))
+    .flatMap((word) => apart(pattern, word))
+    .flatMap((word) => (Object.hasOwn(rules.words, word) ? rules.words[word].split(" ") : [word]));
+  return { memory, size, active: active ? Number(active[1]) * BILLION : null, cores, words };
+};
+
+const telling = (rules, words) => words.filter((word) => !rules.makers.includes(word));
+const hasDigit = (word) => /\d/.test(word);
+
+// ---- devices ----------------------------------------------------------------------------------
+const indexed = new WeakMap();
+const index = (rules, devices) => {
+  if (!indexed.has(devices)) {
+    const parsed = devices.map((device) => {
+      const { words, memory, size } = parse(rules, device.label);
+      const all = size ? [...words, size.written] : words; // "890M" is a chip
+      return { device, words: new Set(telling(rules, all)), memory: device.memory ?? memory, cards: device.label.split(" + ").length };
+    });
+    indexed.set(devices, { parsed, words: new Set(parsed.flatMap((each) => [...each.words])) });
+  }
+  return indexed.get(devices);
+};
+
+const memoryCost = (each, memory) => {
+  if (memory === null || each.memory === null) return 0;
+  const count = [...each.words].find((word) => /^\d$/.test(word)) ?? 1;
+  return each.memory === memory || each.memory === memory * count ? -0.5 : OTHER_MEMORY;
+};
+
+const cost = (rules, each, words, { memory, cores }) => {
+  let sum = memoryCost(each, memory) + ((each.device.kind === "gpu") === cores ? PROCESSOR : 0);
+  for (const word of each.words) {
+    if (words.includes(word) || rules.families.includes(word)) continue;
+    sum += rules.variants.includes(word) || /^\d$/.test(word) ? ANOTHER_CARD : 1;
+  }
+  for (const word of words) if (!each.words.has(word)) sum += WITHOUT_WORD;
+  if (each.cards > Math.max(1, words.filter((word) => CHIP.test(word)).length)) sum += ANOTHER_CARD;
+  return sum;
+};
+
+// A word that can only be a card, known or not: "4075", "a40", but no "qwen3.8".
+const CHIP = /^(?=..)[a-z]{0,2}\d+[a-z]?$/;
+
+// Words as names have them: "mi 210" as "mi210", "4080s" as "4080 super", "890m" as a chip.
+const asNamed = (known, { words, size }) => {
+  const found = [];
+  for (const word of size && known.has(size.written) ? [...words, size.written] : words) {
+    const joined = `${found.at(-1)}${word}`;
+    if (known.has(joined) && !known.has(word)) found.splice(-1, 1, joined);
+    else if (/^\d{4}s$/.test(word) && !known.has(word)) found.push(word.slice(0, -1), "super");
+    else found.push(word);
+  }
+  return found;
+};
+
+// What a text says beside a device: words that no device has, and a size that is no name of a chip.
+export const leftOver = (rules, devices, { words, size }) => {
+  const known = index(rules, devices).words;
+  return { words: telling(rules, asNamed(known, { words, size })).filter((word) => !known.has(word)), size: size && known.has(size.written) ? null : size };
+};
+
+// The devices that a text names, the likeliest first, each with how far it is from the words: below
+// `ANOTHER_CARD` it is the card itself. A word that no device has is overlooked, so is a typo in a
+// maker's name; the number of the card never is.
+export const devicesFor = (rules, devices, text) => {
+  const { parsed, words: known } = index(rules, devices);
+  const typed = typeof text === "string" ? parse(rules, text) : text;
+  const asked = telling(rules, asNamed(known, typed)).filter((word) => known.has(word) || CHIP.test(word));
+  const numbers = asked.filter(hasDigit).filter((word) => word.length > 1);
+  if (!asked.some((word) => word.length > (hasDigit(word) ? 1 : SHORTEST_WORD - 1))) return [];
+  const fitting = (needed) => parsed.filter((each) => needed.every((word) => each.words.has(word)));
+  const all = fitting(asked);
+  const found = all.length || !numbers.length ? all : fitting(numbers);
+  return found
+    .map((each) => ({ device: each.device, cost: cost(rules, each, asked, typed) }))
+    .sort((a, b) => a.cost - b.cost || (b.device.address !== null) - (a.device.address !== null) || (a.device.label < b.device.label ? -1 : 1));
+};
+
+export const isCard = (found) => found.cost < ANOTHER_CARD;
+
+// Words of a name that say which chip it is: those with digits.
+export const chips = (rules, label) => telling(rules, parse(rules, label).words).filter((word) => hasDigit(word) && word.length > 1);
+
+// The memory that a text means: with its unit, or as a number alone where only a card is asked for.
+export const memoryOf = (rules, text) => {
+  const { memory, words } = parse(rules, text);
+  if (memory !== null) return memory;
+  const [from, to] = LIKELY_MEMORY;
+  const alone = words.length === 1 && /^\d+$/.test(words[0]) ? Number(words[0]) : null;
+  return alone !== null && alone >= from && alone <= to ? alone : null;
+};
+
+// ---- models -----------------------------------------------------------------------------------
+const letters = (words) => words.flatMap((word) => word.match(/[a-z]+|\d+(?:\.\d+)?/g) ?? []);
+export const sameSize = (a, b) => a !== null && b !== null && Math.abs(a - b) <= NEAR * Math.max(a, b);
+
+export const fitsSize = (size, parameters) => {
+  if (!size) return true;
+  if (parameters === null || parameters === undefined) return false;
+  if (size.parameters !== undefined) return sameSize(size.parameters, parameters);
+  return parameters >= size.from && (size.below === null || parameters < size.below);
+};
+
+// The order of the size class in the vocabulary's list of classes.
+export const classOf = (sizes, size) => {
+  if (!size) return null;
+  const parameters = size.parameters ?? size.from;
+  return sizes.findIndex((each) => each.unknown || each.below === null || parameters < each.below);
+};
+
+// The models that a text names, the likeliest first, and its size if it has one.
+export const modelsFor = (rules, models, text) => {
+  const { words, size } = typeof text === "string" ? parse(rules, text) : text;
+  const asked = letters(words).filter((word) => !["model", "instruct"].includes(word));
+  const found = [];
+  for (const model of asked.length ? models : []) {
+    const has = letters(parse(rules, model.label).words);
+    if (!fitsSize(size, model.parameters) || !asked.every((word) => has.includes(word))) continue;
+    found.push({ model, extra: has.length - asked.length });
+  }
+  found.sort((a, b) => a.extra - b.extra || (a.model.label < b.model.label ? -1 : 1));
+  return { models: found.map((each) => each.model), size };
+};
+
+// ---- lines of a table -------------------------------------------------------------------------
+// What is searched for as terms: memory, size, and words that must begin a word of the text.
+export const terms = (rules, text) => {
+  const { memory, size, words } = parse(rules, text);
+  const left = telling(rules, words);
+  const named = left.length ? left : words; // a maker alone is asked for by its name
+  return [
+    ...(memory === null ? [] : [{ memory, beside: left.some(hasDigit) }]),
+    ...(size ? [{ size }] : []),
+    ...named.map((word) => ({ word, maker: rules.brands[word] ?? null })),
+  ];
+};
+
+// Text as its words, to look terms up in.
+export const spread = (rules, text) => {
+  const { memory, size, words } = parse(rules, text);
+  return { memory, size, text: ` ${words.join(" ")} ${plain(text).replace(/\s+/g, " ")} ` };
+};
+
+export const has = (spreadText, term) => {
+  if (term.memory !== undefined) return spreadText.memory === term.memory;
+  if (term.size) return fitsSize(term.size, spreadText.size?.parameters ?? null);
+  return spreadText.text.includes(` ${term.word}`) || (term.maker !== null && spreadText.text.includes(` ${term.maker} `));
+};

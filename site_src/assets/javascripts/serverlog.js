@@ -1,0 +1,132 @@
+// What servers print and answer: requests with their times and drafts, read from pasted text.
+// `requestsOf` gives what `requests_of` of harness/importers/llama_server.py gives; a test reads the
+// same captures with both. The patterns come with the page, from schemas/vocabulary/server_log.toml.
+"use strict";
+
+const LONGEST = 4_000_000; // characters: a log of a day; more would only stop the page
+
+// Python names a group `(?P<name>…)`.
+export const compiled = (patterns) =>
+  Object.fromEntries(Object.entries(patterns).map(([name, pattern]) => [name, new RegExp(pattern.replaceAll("(?P<", "(?<"))]));
+
+const figure = (value) => (typeof value === "number" && Number.isFinite(value) ? value : null);
+const whole = (value) => (Number.isInteger(value) && value >= 0 ? value : null);
+const numbers = (groups) =>
+  Object.fromEntries(Object.entries(groups).map(([name, text]) => [name, text === undefined ? null : Number.isFinite(Number(text)) ? Number(text) : text]));
+
+// ---- a log ------------------------------------------------------------------------------------
+const logged = (lines, known) => {
+  const found = [];
+  let [prompt, answer, drafts] = [null, null, null];
+  const close = () => {
+    if (!answer) return;
+    found.push({
+      promptTokens: prompt && prompt.tokens,
+      promptMs: prompt && prompt.ms,
+      tokens: answer.tokens,
+      ms: answer.ms,
+      perSecond: answer.rate,
+      drafted: drafts && drafts.drafted,
+      accepted: drafts && drafts.accepted,
+    });
+  };
+  for (const line of lines) {
+    const match = (name) => line.match(known[name]);
+    let hit;
+    if ((hit = match("prompt"))) {
+      close();
+      [prompt, answer, drafts] = [numbers(hit.groups), null, null];
+    } else if ((hit = match("answer"))) answer = numbers(hit.groups);
+    else if ((hit = match("drafts"))) drafts = numbers(hit.groups);
+  }
+  close();
+  return found;
+};
+
+// ---- answers: one value, a list, or one a line; with `timings`, or the timings themselves -----
+const parsed = (text) => {
+  try {
+    return [JSON.parse(text)].flat();
+  } catch {
+    return text.split("\n").filter((line) => line.trim().startsWith("{")).flatMap((line) => {
+      try {
+        return [JSON.parse(line)];
+      } catch {
+        return [];
+      }
+    });
+  }
+};
+const object = (value) => (value && typeof value === "object" && !Array.isArray(value) ? value : {});
+const unpacked = (value) => (Array.isArray(object(value).requests) ? value.requests : [value]);
+
+const answered = (row) => {
+  const timings = object(row.timings ?? (row.predicted_n === undefined ? null : row));
+  const cached = whole(timings.cache_n) ?? 0;
+  const prompt = whole(timings.prompt_n);
+  return {
+    promptTokens: prompt === null ? null : prompt + cached,
+    promptMs: figure(timings.prompt_ms),
+    tokens: whole(timings.predicted_n),
+    ms: figure(timings.predicted_ms),
+    perSecond: figure(timings.predicted_per_second),
+    drafted: whole(timings.draft_n),
+    accepted: whole(timings.draft_n_accepted),
+  };
+};
+
+// vLLM (`--per-request-spec-decode-metrics`), SGLang under both of its names, LM Studio.
+const COUNTERS = [
+  [(row) => object(object(row.metrics).speculative_decoding), "num_spec_steps", "num_draft_tokens", "num_accepted_draft_tokens"],
+  [(row) => object(row.meta_info), "spec_verify_ct", "spec_num_proposed_drafts", "spec_num_correct_drafts"],
+  [(row) => object(row.meta_info), "spec_verify_ct", "spec_draft_token_num", "spec_accept_token_num"],
+  [(row) => object(row.stats), null, "total_draft_tokens_count", "accepted_draft_tokens_count"],
+];
+const countedBy = (row) => {
+  for (const [part, rounds, drafted, accepted] of COUNTERS) {
+    const found = { rounds: whole(part(row)[rounds]), drafted: whole(part(row)[drafted]), accepted: whole(part(row)[accepted]) };
+    if (found.drafted !== null && found.accepted !== null && found.accepted <= found.drafted) return found;
+  }
+  return null;
+};
+const added = (a, b) => (a === null || b === null ? null : a + b);
+const totals = (found) =>
+  found.length ? found.reduce((a, b) => ({ rounds: added(a.rounds, b.rounds), drafted: a.drafted + b.drafted, accepted: a.accepted + b.accepted })) : null;
+
+// ---- a metrics page: sums since the start; of two readings, what happened between them --------
+const NAMES = { drafts: "rounds", draft_tokens: "drafted", accepted_tokens: "accepted" };
+const scraped = (lines, known) => {
+  const [first, last] = [{}, {}];
+  for (const line of lines) {
+    const hit = line.match(known.counter);
+    if (!hit) continue;
+    const name = NAMES[hit.groups.name];
+    if (Object.hasOwn(last, name)) first[name] ??= last[name];
+    last[name] = Number(hit.groups.value);
+  }
+  if (Object.keys(last).length < 3) return null;
+  const since = (name) => last[name] - (first[name] ?? 0);
+  return { rounds: since("rounds"), drafted: since("drafted"), accepted: since("accepted") };
+};
+
+const all = (lines, pattern) => lines.map((line) => line.match(pattern)).filter(Boolean).map((hit) => numbers(hit.groups));
+
+export const requestsOf = (text, known) =>
+  (known.json.test(text) ? parsed(text).flatMap(unpacked).map(object).map(answered) : logged(text.split(/\r\n|\n|\r/), known)).filter((each) => each.tokens !== null);
+
+export const read = (pasted, known) => {
+  const text = pasted.slice(0, LONGEST);
+  const json = known.json.test(text);
+  const lines = json ? [] : text.split(/\r\n|\n|\r/);
+  const statistics = new Map(); // the last line of each kind has the sums
+  for (const each of all(lines, known.statistics)) statistics.set(each.kind, each);
+  const counted = json ? parsed(text).flatMap(unpacked).map(object).map(countedBy).filter(Boolean) : [];
+  return {
+    requests: requestsOf(text, known),
+    statistics: [...statistics.values()],
+    layers: all(lines, known.layers)[0] ?? null, // the target's line comes first
+    slots: new Set(all(lines, known.slot).map((each) => each.slot)).size,
+    mismatch: all(lines, known.mismatch)[0]?.words ?? null,
+    counters: json ? totals(counted) : scraped(lines, known),
+  };
+};

@@ -1,0 +1,191 @@
+// The page "Why is it slower?": two pasted runs or a few typed numbers, and what they say. Nothing is
+// sent anywhere; the address keeps what was typed, never what was pasted.
+"use strict";
+
+import { figures, reasons } from "./reasons.js";
+import { UNKNOWN, count, interval, number, percent, times } from "./say.js";
+import { compiled, read } from "./serverlog.js";
+
+(() => {
+  const WAIT_MS = 200; // a log is read when typing pauses
+
+  const el = (tag, name, ...children) => {
+    const node = document.createElement(tag);
+    if (name) node.className = name;
+    node.append(...children);
+    return node;
+  };
+
+  const plural = (value, noun) => (value === null ? UNKNOWN : count(value, noun));
+
+  // ---- what was given -------------------------------------------------------------------------
+  const typed = (form) => {
+    const found = {};
+    for (const field of form.querySelectorAll("input[type='number']")) {
+      found[field.dataset.name] = field.value === "" || !field.validity.valid ? null : Number(field.value);
+    }
+    return found;
+  };
+
+  const nothing = (run) => !run.requests.length && !run.counters && !run.statistics.length;
+
+  // One line for each thing that cannot be used.
+  const complaints = (form, runs, given) => {
+    const lines = [];
+    for (const side of ["without", "with"]) {
+      if (form.elements[side].value.trim() && nothing(runs[side])) {
+        lines.push(`Nothing to read in the text ${side} speculation: no line “eval time = … ms / … tokens”, no “timings”, no counters of drafts.`);
+      }
+    }
+    if (given.drafted !== null && given.accepted !== null && given.accepted > given.drafted) lines.push("More tokens were accepted than drafted: are the two numbers swapped?");
+    if (given.tokens !== null && given.accepted !== null && given.accepted >= given.tokens) lines.push("As many tokens were accepted as were written: the first two of each answer cannot be.");
+    if (form.querySelector("input:invalid")) lines.push("A number is outside its range and was left out.");
+    if (runs.without.requests.some((each) => each.drafted)) lines.push("The run without speculation drafted tokens: it was not a plain run.");
+    return lines;
+  };
+
+  // ---- what it says ---------------------------------------------------------------------------
+  const tile = (tone, term, value, ...note) => {
+    const box = el("div", `dm-tile dm-tile--${tone}`, el("dt", "", term), el("dd", "dm-tile__figure", value));
+    box.append(el("dd", "dm-tile__note", ...note));
+    return box;
+  };
+
+  const pill = (known, name) => el("span", `dm-verdict dm-verdict--${name}`, known.verdicts[name].label);
+
+  const tiles = (f, known) => {
+    const list = el("dl", "dm-tiles");
+    const tone = f.verdict === null ? "flat" : known.verdicts[f.verdict].tile;
+    const note = f.verdict === null ? ["give both speeds"] : [pill(known, f.verdict)];
+    if (f.low !== null) note.push(" ", el("span", "dm-interval", interval(f.low, f.high)));
+    else if (f.middle !== null) note.push(" one figure each: no interval");
+    list.append(
+      tile(tone, "Speedup", times(f.middle), ...note),
+      tile("flat", "Tokens per round", number(f.yielded, 2), f.length === null ? "what a round yields" : `of ${number(f.length + 1, 2)} with a perfect draft`),
+      tile("flat", "R, the cost of a round", number(f.cost, 2), "in plain tokens; to break even a round must yield as many"),
+      tile("flat", "Accepted", percent(f.acceptance), f.needed === null ? "of what was drafted" : f.needed > 1 ? "even 100 % would not break even" : `${percent(Math.max(0, f.needed))} breaks even`),
+    );
+    return list;
+  };
+
+  const sentence = (f) => {
+    if (f.cost === null) return "";
+    const way = f.yielded > f.cost ? "more than it costs" : "less than it costs";
+    const best = f.ceiling === null ? "" : ` A perfect draft of this length would reach ${times(f.ceiling)}.`;
+    return `A round yields ${number(f.yielded, 2)} tokens and costs ${number(f.cost, 2)} plain ones: ${way}. ${number(f.yielded, 2)} ÷ ${number(f.cost, 2)} = ${times(f.middle)}.${best}`;
+  };
+
+  const words = (f) => ({
+    words: f.mismatch,
+    tokens: plural(f.tokens, "token"),
+    fired: percent(f.fired, 1),
+    layers_with: number(f.layersWith, 0),
+    layers_without: number(f.layersWithout, 0),
+    layers_all: number(f.layersAll, 0),
+    draft_length: number(f.longest, 0),
+    width: f.longest === null ? UNKNOWN : number(f.longest + 1, 0),
+    slots: plural(f.slots, "request"),
+    round_cost: number(f.cost, 2),
+    tokens_per_round: number(f.yielded, 2),
+    most: f.most === null ? UNKNOWN : number(f.most + 1, 1),
+    ceiling: times(f.ceiling),
+    draft_ms: number(f.draftMs, 1),
+    draft_share: percent(f.draftShare),
+    draft_cost: number(f.draftCost, 2),
+    acceptance: percent(f.acceptance),
+    needed: percent(f.needed),
+    requests_with: plural(f.requests, "request"),
+    requests_without: plural(f.plainRequests, "request"),
+    interval: f.low === null ? UNKNOWN : interval(f.low, f.high),
+  });
+
+  const causes = (place, f, known) => {
+    const filled = words(f);
+    const list = el("ol", "dm-slower__reasons");
+    for (const { id, sure } of reasons(f, known)) {
+      const { title, says } = known.reasons[id];
+      const item = el("li", "", el("strong", "", title), " ", el("span", "dm-verdict", sure ? "in your figures" : "to check"));
+      const line = says.replace(/\{(\w+)\}/g, (_, name) => filled[name]);
+      if (!line.includes(UNKNOWN)) item.append(el("p", "", line));
+      const remedy = place.querySelector(`[data-reason="${id}"]`).cloneNode(true);
+      remedy.removeAttribute("data-reason");
+      item.append(remedy);
+      list.append(item);
+    }
+    return list;
+  };
+
+  const heard = (runs, f) => {
+    const parts = ["without", "with"].filter((side) => runs[side].requests.length).map((side) => `${plural(runs[side].requests.length, "request")} ${side} speculation`);
+    return parts.length ? `Read: ${parts.join(", ")}${f.paired ? ", paired by their order" : ""}.` : "";
+  };
+
+  const show = (place, known) => {
+    const form = place.querySelector("form");
+    const given = typed(form);
+    const runs = { without: read(form.elements.without.value, known.compiled), with: read(form.elements.with.value, known.compiled) };
+    const f = figures(runs.without, runs.with, given, known);
+    const out = place.querySelector("[data-part='answer']");
+    const wrong = complaints(form, runs, given).map((line) => el("p", "dm-slower__wrong", line));
+    const known_ = f.middle !== null || f.yielded !== null || f.drafted !== null;
+    if (!known_) return void out.replaceChildren(...wrong, ...(wrong.length ? [] : [el("p", "dm-soft", "Paste two runs, type numbers, or take an example.")]));
+    const list = causes(place, f, known);
+    out.replaceChildren(...wrong, tiles(f, known), el("p", "", sentence(f)));
+    if (list.childElementCount) out.append(el("h3", "", "Likely reasons"), list);
+    out.append(el("p", "dm-soft dm-small", heard(runs, f)));
+  };
+
+  // ---- page -----------------------------------------------------------------------------------
+  const remember = (form) => {
+    const kept = new URLSearchParams();
+    for (const field of form.querySelectorAll("input[type='number']")) if (field.value !== "") kept.set(field.name, field.value);
+    const query = kept.toString();
+    history.replaceState(history.state, "", `${location.pathname}${query ? `?${query}` : ""}${location.hash}`);
+  };
+
+  const recall = (form) => {
+    for (const [name, value] of new URLSearchParams(location.search)) {
+      const field = form.querySelector(`input[name="${CSS.escape(name)}"]`);
+      if (field && /^[0-9.]{1,12}$/.test(value)) field.value = value;
+    }
+  };
+
+  const fill = async (place, button) => {
+    const form = place.querySelector("form");
+    const replies = await Promise.all([fetch(button.dataset.without), fetch(button.dataset.with)]);
+    if (!replies.every((reply) => reply.ok)) return;
+    [form.elements.without.value, form.elements.with.value] = await Promise.all(replies.map((reply) => reply.text()));
+    for (const field of form.querySelectorAll("input[type='number']")) field.value = "";
+    place.querySelector("[data-part='credit']").replaceChildren(...button.nextElementSibling.cloneNode(true).childNodes);
+    form.dispatchEvent(new Event("input"));
+  };
+
+  const wake = (place) => {
+    const known = JSON.parse(place.querySelector("script[type='application/json']").textContent);
+    known.compiled = compiled(known.patterns);
+    const form = place.querySelector("form");
+    form.hidden = false;
+    recall(form);
+    let waiting;
+    form.addEventListener("submit", (event) => event.preventDefault());
+    form.addEventListener("input", () => {
+      clearTimeout(waiting);
+      waiting = setTimeout(() => {
+        remember(form);
+        show(place, known);
+      }, WAIT_MS);
+    });
+    for (const button of form.querySelectorAll("button[data-with]")) button.addEventListener("click", () => fill(place, button));
+    form.querySelector("button[type='reset']").addEventListener("click", () => {
+      place.querySelector("[data-part='credit']").replaceChildren();
+      setTimeout(() => form.dispatchEvent(new Event("input")));
+    });
+    show(place, known);
+    place.dataset.state = "ready";
+  };
+
+  document$.subscribe(() => {
+    const place = document.querySelector(".dm-slower:not([data-state])");
+    if (place) wake(place);
+  });
+})();

@@ -1,0 +1,81 @@
+"""Does a visitor who pastes two runs read why, without anything leaving the browser?"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser.pages import NARROW, px_too_wide, watched
+
+EXAMPLES = Path(__file__).parents[2] / "site_src" / "assets" / "examples"
+PLAIN = (EXAMPLES / "llama-server-b10068-off.log").read_text("utf-8")
+DRAFT = (EXAMPLES / "llama-server-b10068-draft.log").read_text("utf-8")
+
+
+@pytest.fixture
+def complaints() -> list[str]:
+    return []
+
+
+@pytest.fixture
+def page(browser: Browser, base: str, complaints: list[str]) -> Iterator[Page]:
+    context = browser.new_context(viewport=NARROW)
+    page = watched(context, base, complaints)
+    page.goto(f"{base}slower/")
+    page.locator(".dm-slower[data-state=ready]").wait_for()
+    yield page
+    context.close()
+    assert complaints == []
+
+
+def test_two_pasted_logs_give_a_verdict_and_its_reasons(page: Page) -> None:
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+
+    page.get_by_label("Without speculation").fill(PLAIN)
+    page.get_by_label("With speculation").fill(DRAFT)
+
+    answer = page.locator("[data-part=answer]")
+    expect(answer).to_contain_text("▼ hurts")
+    expect(answer).to_contain_text("Drafting itself is slow")
+    expect(answer).to_contain_text("3 requests with speculation, paired by their order")
+    assert asked == []
+    assert "?" not in page.url
+    assert px_too_wide(page) == 0
+
+
+def test_typed_numbers_stay_in_the_address_and_come_back(page: Page, base: str) -> None:
+    page.get_by_text("Type numbers instead").click()
+    for label, value in (
+        ("Tokens per second without", "40"),
+        ("Tokens per second with", "25"),
+        ("Tokens drafted", "500"),
+        ("Tokens accepted", "200"),
+        ("Depth (longest draft)", "8"),
+    ):
+        page.get_by_label(label, exact=True).fill(value)
+
+    answer = page.locator("[data-part=answer]")
+    expect(answer).to_contain_text("72 % breaks even")
+    assert page.url == f"{base}slower/?plain=40&spec=25&drafted=500&accepted=200&depth=8"
+    page.reload()
+    expect(answer).to_contain_text("0.62")
+
+
+def test_text_that_cannot_be_read_gives_one_line(page: Page) -> None:
+    page.get_by_label("With speculation").fill("<img src=x onerror=boom()> what?")
+
+    expect(page.locator("[data-part=answer]")).to_have_text(
+        "Nothing to read in the text with speculation: no line “eval time = … ms / … tokens”,"
+        " no “timings”, no counters of drafts."
+    )
+
+
+def test_an_example_fills_both_fields_with_its_credit(page: Page) -> None:
+    page.get_by_role("button", name="Log: a draft that rarely is").click()
+
+    expect(page.locator("[data-part=answer]")).to_contain_text("It drafts in few rounds")
+    expect(page.locator("[data-part=credit]")).to_contain_text("SmolLM2-135M-Instruct Q4_1")
+    page.get_by_role("button", name="Clear").click()
+    expect(page.locator("[data-part=answer]")).to_contain_text("Paste two runs")

@@ -1,0 +1,89 @@
+"""Does every corrupted result show its flag or rule, wherever somebody looks at it?"""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+import pytest
+from typer.testing import CliRunner
+
+from estimates.summary import summarize
+from harness.cli.app import app
+from pipeline.intake.sending import Sending, sending_findings
+from schemas import contract
+from schemas.codec import canonical_bytes
+from schemas.submission import Submission
+from tests.bench.corruptions import (
+    IMPORTED,
+    MEASURED,
+    NOW,
+    ON_CPU,
+    OUTPUT,
+    REPEATED,
+    ROWS,
+    changed,
+)
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.bench.corruptions import Change, Document
+
+NAMED = pytest.mark.parametrize(("document", "change", "name"), [row[1:] for row in ROWS])
+
+
+def at_the_gate(data: bytes) -> set[str]:
+    """The rules and flags that the comment on a pull request with this file is made of."""
+    read = contract.read(data)
+    if not isinstance(read, Submission):
+        return {finding.rule for finding in read}
+    sent = sending_findings("name.json", read, Sending(now=NOW))
+    return {finding.rule for finding in sent} | {flag.name for flag in summarize(read).flags}
+
+
+@NAMED
+def test_the_gate_names_every_corruption(document: Document, change: Change, name: str) -> None:
+    assert name in at_the_gate(changed(document, change))
+
+
+@NAMED
+def test_validate_and_show_name_every_corruption(
+    document: Document, change: Change, name: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "result.json"
+    path.write_bytes(changed(document, change))
+
+    validated = CliRunner().invoke(app, ["validate", str(path)])
+    shown = CliRunner().invoke(app, ["show", str(path)])
+
+    assert name in validated.output
+    assert name in shown.output
+
+
+@pytest.mark.parametrize("document", [MEASURED, ON_CPU, IMPORTED, REPEATED])
+def test_the_campaigns_that_are_corrupted_are_clean(document: Document) -> None:
+    read = contract.read(canonical_bytes(document), now=NOW)
+
+    assert isinstance(read, Submission)
+    assert [flag for flag in summarize(read).flags if flag.severity == "serious"] == []
+
+
+def test_a_campaign_that_ended_within_a_day_from_now_is_not_in_the_future() -> None:
+    data = canonical_bytes(MEASURED)  # it ended at ten o'clock on 21 November
+
+    within = contract.read(data, now=datetime(2026, 11, 20, 10, 0, 0, tzinfo=UTC))
+    beyond = contract.read(data, now=datetime(2026, 11, 20, 9, 59, 59, tzinfo=UTC))
+
+    assert isinstance(within, Submission)
+    assert not isinstance(beyond, Submission)
+    assert [finding.rule for finding in beyond] == ["measured-in-future"]
+
+
+def test_the_published_table_is_that_of_these_rows() -> None:
+
+    rows = json.loads(OUTPUT.read_text("utf-8"))["rows"]
+
+    assert [row["corruption"] for row in rows] == [row[0] for row in ROWS]
+    assert all(row["expected"] in row["now"] for row in rows)
