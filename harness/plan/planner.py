@@ -11,11 +11,11 @@ from estimates.plan.speed import Estimate, Machine, plain
 from harness.errors import BadInputError
 from harness.models.hub import Client
 from harness.plan import alternatives, exact, points, warnings
-from harness.plan.commands import server_line
+from harness.plan.commands import methods_by, server_line
 from harness.plan.computer import Computer, computer_of
 from harness.plan.model import Choice, Plan
 from harness.plan.nearest import with_results
-from harness.plan.request import PlanRequest
+from harness.plan.request import NGRAM, PlanRequest
 from harness.plan.sources import Source, find
 
 _NO_LIMIT_MIB = 1e9
@@ -129,10 +129,10 @@ def _wish(request: PlanRequest, say: Callable[[str], None], client: Client | Non
     computer = with_results(computer, request.speed.results, computer.processor)
     way = _way(models.draft, models.draft_kind)
     draft = None
-    if models.draft is not None and way not in ("mtp", "ngram"):
+    if models.draft is not None and way not in ("own-head", "text"):
         draft = find(models.draft, say=say, client=client)
-    if way == "mtp" and not target.facts.draft_layers:
-        message = f"{models.target} has no built-in prediction head, so --draft mtp cannot draft"
+    if way == "own-head" and not target.facts.draft_layers:
+        message = f"{models.target} has no built-in prediction head, so it cannot draft for itself"
         raise BadInputError(message)
     setting = Setting(
         context=load.context,
@@ -150,7 +150,7 @@ def _wish(request: PlanRequest, say: Callable[[str], None], client: Client | Non
         devices=computer.devices,
         host=computer.host,
         draft=_draft(draft, setting, on_host=on_host),
-        uses_head=way == "mtp",
+        uses_head=way == "own-head",
         projector_mib=_projector_mib(models.projector),
         margin_mib=float(load.margin),
     )
@@ -182,10 +182,10 @@ def _wish_of_facts(request: PlanRequest) -> Wish:
             f"nothing tells the size of {point.facts.name}'s weights; they are estimated as Q4_K_M"
         ]
     )
-    way: Way | None = "mtp" if point.uses_head else None
+    way: Way | None = "own-head" if point.uses_head else None
     return Wish(
         name=point.name,
-        drafting=way,
+        drafting=methods_by(way)[0] if way else None,
         target=Source(facts=point.facts, path=None, server_name=f"-m {point.name}.gguf"),
         draft=None,
         speculation=_speculation(way, request, None, on_host=False),
@@ -208,16 +208,20 @@ def _wish_of_facts(request: PlanRequest) -> Wish:
     )
 
 
-def _way(draft: str | None, kind: str) -> Way | None:
+def _way(draft: str | None, kind: str | None) -> Way | None:
     if draft is None or draft.lower() == "none":
         return None
-    known: dict[str, Way] = {"mtp": "mtp", "ngram": "ngram", "eagle3": "eagle3", "dflash": "dflash"}
-    return known.get(draft.lower()) or known.get(kind, "draft-model")
+    own, text, model = (methods_by(way) for way in ("own-head", "text", "model"))
+    if draft.lower() in own:
+        return "own-head"
+    if draft.lower() in (*text, NGRAM):
+        return "text"
+    return "model" if kind is None or kind in model else "other-head"
 
 
 def _rollback(target: Source, way: Way | None, depth: int) -> int:
     """States that newer llama.cpp keeps to undo rejected tokens of these ways of drafting."""
-    return depth if target.facts.recurrent and way in ("mtp", "eagle3", "dflash") else 0
+    return depth if target.facts.recurrent and way in ("own-head", "other-head") else 0
 
 
 def _draft(draft: Source | None, setting: Setting, *, on_host: bool) -> Draft | None:
@@ -235,8 +239,11 @@ def _speculation(
 ) -> Speculation | None:
     if way is None:
         return None
+    usual = methods_by(way)
+    asked = (request.models.draft_kind, (request.models.draft or "").lower())
     return Speculation(
         way=way,
+        method=next((name for name in asked if name in usual), usual[0]),
         depth=request.load.depth,
         draft=draft.facts if draft else None,
         draft_on_host=on_host,
