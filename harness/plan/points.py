@@ -14,7 +14,7 @@ import orjson
 from estimates.plan.memory import KV_TYPE_BYTES, state_bytes
 from estimates.plan.model import MIB, Era, Facts, Layer, Memory, Setting
 from estimates.plan.placement import free_of
-from estimates.plan.shapes import facts_of, quantisation_of, shape_of
+from estimates.plan.shapes import facts_of, quantisation_of, scaled, shape_of
 from harness.errors import BadInputError
 from harness.plan.computer import bandwidth_of
 
@@ -26,6 +26,7 @@ _SMALLEST_BUILD_NUMBER = 1000
 _FIRST_YEAR_OF_FEW_LOGITS = 2026
 _SERVER_SLOTS = 4  # what llama-server chooses for itself (`n_parallel = auto`)
 _DEFAULT_UBATCH = 512
+_USUAL = "Q4_K_M"
 # About what a token's text, type and merge take in the header of a file.
 _TOKEN_BYTES = 44.0
 _SIZES = re.compile(r"(?P<bytes>[\d,]+) ?B\b|(?P<gib>\d+(?:\.\d+)?) ?GiB")
@@ -50,7 +51,6 @@ class Point:
     uses_head: bool
     layers: int | None
     devices: tuple[Memory, ...]
-    margin_mib: float | None
 
 
 def read_point(path: Path) -> Point:
@@ -82,7 +82,6 @@ def point_of(value: object) -> Point:
         uses_head=head,
         layers=_fixed_layers(fields, facts),
         devices=_devices(fields),
-        margin_mib=_number(fields.get("fit_margin")),
     )
 
 
@@ -151,22 +150,18 @@ def _bare_facts(name: str, given: Fields, fields: Fields) -> Facts:
         weights_known=False,
     )
     whole, on_device = _known_bytes(fields, facts.vocabulary)
-    known = whole if whole is not None else on_device
-    if known is None:
+    if whole is None and on_device is None:
         return facts
-    bits = quantisation_of(str(fields.get("quant") or ""))
+    bits = quantisation_of(str(fields.get("quant") or "")) or quantisation_of(_USUAL)
     matrix = facts.vocabulary * embedding / 8
-    token = matrix * (bits.embedding if bits else 4.5) if whole is not None else 0.0
-    out = matrix * (bits.output if bits else 6.5625)
-    each = max(0.0, known - token - out) / max(1, len(facts.all_layers))
-    return replace(
+    alike = replace(
         facts,
-        embedding_bytes=token,
-        output_bytes=out,
-        layers=tuple(replace(layer, weight_bytes=each) for layer in facts.layers),
-        draft_layers=tuple(replace(layer, weight_bytes=each) for layer in facts.draft_layers),
-        weights_known=True,
+        embedding_bytes=matrix * bits.embedding if bits else 0.0,
+        output_bytes=matrix * bits.output if bits else 0.0,
+        layers=tuple(replace(layer, weight_bytes=1.0) for layer in layers),
+        draft_layers=tuple(replace(layer, weight_bytes=1.0) for layer in facts.draft_layers),
     )
+    return scaled(alike, file_bytes=whole, device_bytes=on_device)
 
 
 def _layers(given: Fields, count: int) -> tuple[Layer, ...]:
