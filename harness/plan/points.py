@@ -74,12 +74,11 @@ def point_of(value: object) -> Point:
     fields: Fields = value
     facts = _facts(fields)
     mtp = fields.get("mtp")
-    head = isinstance(mtp, dict)
     return Point(
         name=str(fields.get("id") or fields.get("model") or "facts"),
         facts=facts,
         setting=_setting(fields, mtp if isinstance(mtp, dict) else {}),
-        uses_head=head,
+        uses_head=isinstance(mtp, dict),
         layers=_fixed_layers(fields, facts),
         devices=_devices(fields),
     )
@@ -297,5 +296,6 @@ def _whole(fields: Fields, key: str) -> int:
 
 
 def _number(value: object) -> float | None:
-    plain = isinstance(value, (int, float)) and not isinstance(value, bool)
-    return float(value) if plain else None  # type: ignore[arg-type]
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return float(value)
