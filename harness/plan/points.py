@@ -1,7 +1,6 @@
 """Reads what to plan from a file of facts: a point of a list of measured memory, or one like it.
 
-A point names a model, its shape (`arch`), the settings it was loaded with, and what was measured.
-Only what somebody knows before loading is read: the measured buffers are answers.
+A point names a model, its shape (`arch`) and settings; what was measured with it is not read.
 """
 
 import re
@@ -251,8 +250,8 @@ def _known_bytes(fields: Fields, vocabulary: int) -> tuple[float | None, float |
             return float(found["bytes"].replace(",", "")) - vocabulary * _TOKEN_BYTES, None
         if found and found["gib"]:
             return float(found["gib"]) * _GIB * MIB, None
-    gib = _number(fields.get("file_gib"))
-    return (gib * _GIB * MIB if gib else None), None
+    gib = _number(fields.get("file_gib")) or 0
+    return gib * _GIB * MIB or None, None
 
 
 def _devices(fields: Fields) -> tuple[Memory, ...]:
