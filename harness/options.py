@@ -4,7 +4,7 @@ A field `blocks: Annotated[int | None, Option("How often …")] = None` is offer
 `harness.cli.options` makes the command line from it. A field without an `Option` is not offered.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +15,8 @@ from harness.errors import UsageError
 class Option:
     """How a field is offered: its help text, and what the field's name and type do not tell.
 
-    A field that is a tuple may be given several times; `parse` makes the tuple of all the texts.
+    An option with `words` takes these for numbers, too. A field that is a tuple may be given
+    several times; `parse` makes the tuple of all the texts.
     """
 
     help: str
@@ -25,7 +26,25 @@ class Option:
     panel: str | None = None
     least: float | None = None
     most: float | None = None
+    words: Mapping[str, int] | None = None
     parse: Callable[[Sequence[str]], tuple[Any, ...]] = tuple
+
+    def number(self, field: str, text: str) -> int:
+        """The number that a word or digits stand for. Raises `UsageError`."""
+        words = self.words or {}
+        if text.lower() in words:
+            return words[text.lower()]
+        try:
+            number = int(text)
+        except ValueError:
+            number = None
+        if number is None or (self.least is not None and number < self.least):
+            known = ", ".join(words)
+            message = (
+                f"{self.flag(field)} {text}: give a whole number from {self.least}, or {known}"
+            )
+            raise UsageError(message)
+        return number
 
     def flag(self, field: str) -> str:
         """The option for a field of this name: `--max-tokens` for `max_tokens`."""

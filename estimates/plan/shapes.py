@@ -111,26 +111,17 @@ def facts_of(
         tied=shape.tied,
         weights_known=quantisation is not None,
     )
-    return _scaled(facts, shape, file_bytes, device_bytes)
-
-
-def more_bits(index: int, count: int) -> bool:
-    """Whether a mixture of quantisations gives a layer more bits (`use_more_bits` in llama.cpp)."""
-    eighth = count // _EIGHTH
-    return (
-        index < eighth or index >= 7 * count // _EIGHTH or (index - eighth) % _THIRD == _THIRD - 1
-    )
-
-
-def _scaled(
-    facts: Facts, shape: Shape, file_bytes: float | None, device_bytes: float | None
-) -> Facts:
-    """Let the layers make up for what the known bytes and the table's differ by."""
     if file_bytes is None and device_bytes is None:
         return facts
-    matrices = facts.output_bytes + (
-        0 if shape.tied or file_bytes is None else facts.embedding_bytes
-    )
+    return scaled(facts, file_bytes=file_bytes, device_bytes=device_bytes)
+
+
+def scaled(
+    facts: Facts, *, file_bytes: float | None = None, device_bytes: float | None = None
+) -> Facts:
+    """Let the layers make up for what the known bytes and the table's differ by."""
+    with_embedding = file_bytes is not None and not facts.tied
+    matrices = facts.output_bytes + (facts.embedding_bytes if with_embedding else 0)
     known = file_bytes if file_bytes is not None else device_bytes or 0.0
     body = sum(layer.weight_bytes + layer.expert_bytes for layer in facts.all_layers)
     factor = (known - matrices) / body
@@ -144,6 +135,14 @@ def _scaled(
     )
     own = len(facts.layers)
     return replace(facts, layers=layers[:own], draft_layers=layers[own:], weights_known=True)
+
+
+def more_bits(index: int, count: int) -> bool:
+    """Whether a mixture of quantisations gives a layer more bits (`use_more_bits` in llama.cpp)."""
+    eighth = count // _EIGHTH
+    return (
+        index < eighth or index >= 7 * count // _EIGHTH or (index - eighth) % _THIRD == _THIRD - 1
+    )
 
 
 def _layer(shape: Shape, index: int, bits: Quantisation) -> Layer:

@@ -15,29 +15,20 @@ from estimates.plan.model import MIB, Facts, Placement
 from estimates.plan.placement import Case, Projection
 
 Basis = Literal["measured", "nearest", "physics"]
-Way = Literal["draft-model", "mtp", "eagle3", "dflash", "ngram"]
 
 # Shares of the nominal bandwidth that plain decoding reached in public measurements.
 EFFICIENCY_LOW, EFFICIENCY, EFFICIENCY_HIGH = 0.51, 0.62, 0.81
 # Processors reach less of theirs: 0.53 in the published run of a 27B model in DDR5-4800.
-_HOST_EFFICIENCY = 0.5 / 0.62
+HOST_EFFICIENCY = 0.5 / 0.62
 # With one measurement on the machine, other models lie within this factor of it.
 _ANCHORED_ERROR = 1.15
 # Cost of each further token of a step on a graphics card, in plain steps.
 _WIDER_DEVICE = 0.06
 _GFLOPS_PER_CORE = 100.0
 _DEFAULT_CORES = 8
-_MS_PER_LAYER = 0.02  # starting the kernels of a layer
+MS_PER_LAYER = 0.02  # starting the kernels of a layer
 _MS_PER_CROSSING = 0.15  # to the host and back, for a layer whose experts are there
-_ASSUMED_GB_PER_S, _ASSUMED_HOST_GB_PER_S = 400.0, 50.0
-# The chance that a drafted token is accepted: least, usual and most, by the way of drafting.
-ACCEPTANCE: dict[Way, tuple[float, float, float]] = {
-    "draft-model": (0.45, 0.62, 0.80),
-    "mtp": (0.50, 0.68, 0.85),
-    "eagle3": (0.45, 0.65, 0.80),
-    "dflash": (0.45, 0.65, 0.80),
-    "ngram": (0.05, 0.15, 0.60),
-}
+ASSUMED_GB_PER_S, ASSUMED_HOST_GB_PER_S = 400.0, 50.0
 _GB = 1e9
 _MS = 1000.0
 
@@ -71,21 +62,7 @@ class Machine:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Speculation:
-    """A way of drafting, the longest draft, and the draft model where there is one.
-
-    `acceptance` is a measured chance of a drafted token; `None` takes the usual ones.
-    """
-
-    way: Way
-    depth: int
-    draft: Facts | None = None
-    draft_on_host: bool = False
-    acceptance: float | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Reading:
+class Reading:
     """Milliseconds that a plain step spends on what lies on devices and in host memory."""
 
     device_ms: float
@@ -101,8 +78,8 @@ def plain(case: Case, found: Projection, machine: Machine, *, depth_tokens: int 
     anchored = _from_anchors(case.target, found.placement, machine)
     if anchored is not None:
         return anchored
-    reading = _reading(case, found.placement, machine, depth_tokens)
-    tps = _MS / reading.total_ms
+    read = reading(case, found.placement, machine, depth_tokens)
+    tps = _MS / read.total_ms
     return Estimate(
         estimate=tps,
         low=tps * EFFICIENCY_LOW / EFFICIENCY,
@@ -122,70 +99,13 @@ def split_time(anchors: Sequence[Anchor], layers: int, total: int) -> float:
     return (1 - share) / first.tps + share / last.tps
 
 
-def speedup(
-    case: Case,
-    found: Projection,
-    baseline: Estimate,
-    machine: Machine,
-    speculation: Speculation,
-) -> Estimate:
-    """How many times faster than `baseline`, the target alone in the same memory.
-
-    The baseline may have more layers on the devices: what the draft takes is part of its price.
-    """
-    low, usual, high = ACCEPTANCE[speculation.way]
-    if speculation.acceptance is not None:
-        low = usual = high = speculation.acceptance
-    alone = plain(case, found, machine)
-    scale = (_MS / alone.estimate) / _reading(case, found.placement, machine, 512).total_ms
-    speeds = []
-    for accepted in (low, usual, high):
-        round_ms = round_time_ms(case, found, machine, speculation, accepted) * scale
-        speeds.append(tokens_per_round(accepted, speculation.depth) / round_ms * _MS)
-    return Estimate(
-        estimate=speeds[1] / baseline.estimate,
-        low=speeds[0] / baseline.estimate,
-        high=speeds[2] / baseline.estimate,
-        basis="physics",
-    )
-
-
-def tokens_per_round(accepted: float, depth: int) -> float:
-    """Tokens that a round yields on average: 1 + a + a^2 + ... (Leviathan et al. 2023)."""
-    return sum(accepted**position for position in range(depth + 1))
-
-
-def round_time_ms(
-    case: Case, found: Projection, machine: Machine, speculation: Speculation, accepted: float
-) -> float:
-    """Milliseconds of a round: drafting, one step over the draft, and a replay where needed.
-
-    A target with a recurrent state that keeps no copies of it goes back to a checkpoint after a
-    rejection, and reads the accepted tokens again.
-    """
-    depth = speculation.depth
-    verify = step_ms(case, found.placement, machine, depth + 1)
-    drafting = depth * _draft_ms(case, machine, speculation, found.placement)
-    replay = 0.0
-    if case.target.recurrent and not case.setting.rollback_states:
-        rejected = 1 - accepted**depth
-        wide = max(1, round(tokens_per_round(accepted, depth)))
-        replay = rejected * step_ms(case, found.placement, machine, wide)
-    if speculation.way == "ngram":
-        # Most rounds find nothing to propose and are plain steps.
-        plain_ms = step_ms(case, found.placement, machine, 1)
-        verify = plain_ms + accepted * (verify - plain_ms)
-        replay *= accepted
-    return verify + drafting + replay
-
-
 def step_ms(case: Case, placement: Placement, machine: Machine, tokens: int) -> float:
     """Milliseconds of one step of the target over so many tokens."""
-    reading = _reading(case, placement, machine, 512, tokens=tokens)
-    device = reading.device_ms * (1 + _WIDER_DEVICE * (tokens - 1))
+    read = reading(case, placement, machine, 512, tokens=tokens)
+    device = read.device_ms * (1 + _WIDER_DEVICE * (tokens - 1))
     weights = _active_weights(case.target, placement)
     gflops = _GFLOPS_PER_CORE * (machine.cores or _DEFAULT_CORES)
-    host = reading.host_ms + (tokens - 1) * weights * 2 / (gflops * 1e6)
+    host = read.host_ms + (tokens - 1) * weights * 2 / (gflops * 1e6)
     return device + host
 
 
@@ -215,9 +135,9 @@ def _efficiency(case: Case, machine: Machine) -> float:
     return min(1.0, nominal.total_ms / (_MS / anchor.tps))
 
 
-def _reading(
+def reading(
     case: Case, placement: Placement, machine: Machine, depth_tokens: int, *, tokens: int = 1
-) -> _Reading:
+) -> Reading:
     efficiency = _efficiency(case, machine)
     return _reading_at(case, placement, machine, depth_tokens, tokens=tokens, efficiency=efficiency)
 
@@ -230,9 +150,9 @@ def _reading_at(
     *,
     tokens: int,
     efficiency: float,
-) -> _Reading:
+) -> Reading:
     facts = case.target
-    device, host = _bytes_per_step(facts, placement, tokens)
+    device, host = bytes_per_step(facts, placement, tokens)
     setting = replace(case.setting, context=depth_tokens, slots=1)
     for index, layer in enumerate(facts.layers):
         cache = kv_mib((layer,), setting) * MIB
@@ -240,15 +160,15 @@ def _reading_at(
             device += cache
         else:
             host += cache
-    launches = min(placement.layers, len(facts.layers)) * _MS_PER_LAYER
-    fast = (machine.device_gb_per_s or _ASSUMED_GB_PER_S) * efficiency * _GB
-    slow = (machine.host_gb_per_s or _ASSUMED_HOST_GB_PER_S) * efficiency * _GB
-    slow *= _HOST_EFFICIENCY
+    launches = min(placement.layers, len(facts.layers)) * MS_PER_LAYER
+    fast = (machine.device_gb_per_s or ASSUMED_GB_PER_S) * efficiency * _GB
+    slow = (machine.host_gb_per_s or ASSUMED_HOST_GB_PER_S) * efficiency * _GB
+    slow *= HOST_EFFICIENCY
     launches += min(placement.layers, placement.cpu_experts) * _MS_PER_CROSSING
-    return _Reading(device_ms=device / fast * _MS + launches, host_ms=host / slow * _MS)
+    return Reading(device_ms=device / fast * _MS + launches, host_ms=host / slow * _MS)
 
 
-def _bytes_per_step(facts: Facts, placement: Placement, tokens: int) -> tuple[float, float]:
+def bytes_per_step(facts: Facts, placement: Placement, tokens: int) -> tuple[float, float]:
     """Bytes that a step reads on devices and in host memory; experts as far as tokens need them."""
     share = touched_share(facts, tokens)
     device, host = (facts.output_bytes, 0.0) if placement.layers else (0.0, facts.output_bytes)
@@ -274,31 +194,9 @@ def touched_share(facts: Facts, tokens: int) -> float:
 
 def _active_weights(facts: Facts, placement: Placement) -> float:
     """About how many weights a token uses in host memory, at 5 bits each."""
-    _, host = _bytes_per_step(facts, placement, 1)
+    _, host = bytes_per_step(facts, placement, 1)
     return host * 8 / 5
 
 
 def _on_device(index: int, facts: Facts, placement: Placement) -> bool:
     return index >= len(facts.all_layers) + 1 - placement.layers
-
-
-def _draft_ms(
-    case: Case, machine: Machine, speculation: Speculation, placement: Placement
-) -> float:
-    """Milliseconds of one drafted token."""
-    draft = speculation.draft
-    if speculation.way == "ngram":
-        return 0.0
-    if draft is None:
-        head = sum(layer.weight_bytes for layer in case.target.draft_layers)
-        read = head + case.target.output_bytes
-        launches = max(1, len(case.target.draft_layers))
-        on_host = placement.layers == 0
-    else:
-        read, _ = _bytes_per_step(draft, Placement(layers=draft.placed_layers), 1)
-        launches = len(draft.layers)
-        on_host = speculation.draft_on_host or placement.share == () or not case.devices
-    rate = machine.host_gb_per_s if on_host else machine.device_gb_per_s
-    assumed = _ASSUMED_HOST_GB_PER_S if on_host else _ASSUMED_GB_PER_S
-    overhead = 0.0 if on_host else launches * _MS_PER_LAYER
-    return read / ((rate or assumed) * EFFICIENCY * _GB) * _MS + overhead

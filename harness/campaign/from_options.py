@@ -4,19 +4,21 @@ Everything that touches disk or network is here; what follows from it is decided
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from harness.campaign import build as campaigns
 from harness.campaign import suite
 from harness.campaign.arms import needs_draft, takes_draft
 from harness.campaign.methods import DraftModelRequest, MethodRequest, method_type
-from harness.campaign.model import Campaign
-from harness.campaign.options import Options
+from harness.campaign.model import DEFAULT_CONTEXT_TOKENS, Campaign
+from harness.campaign.options import AUTOMATIC_LAYERS, Options
 from harness.errors import BadInputError, UsageError
 from harness.models import compatibility, gguf_header
 from harness.models.describe import describe, look_up
 from harness.models.model_file import ModelFile, ServedModels
 from harness.models.presets import DEFAULT_TARGET, presets
 from harness.models.resolve import planned, resolve
+from harness.plan.run_check import automatic_layers, require_room
 from schemas.submission import DraftModel
 
 
@@ -43,6 +45,9 @@ def campaign_from(
     )
     names = draft_names(options, defaults)
     methods = usable_methods(options, names, defaults)
+    if fetch and served is None:
+        wanted = (options.target or DEFAULT_TARGET, *names)
+        require_room(wanted, options.context or DEFAULT_CONTEXT_TOKENS)
     target = served.target(options.target) if served else None
     target = target or _model(options.target or DEFAULT_TARGET, say=say, fetch=fetch)
     if not names and not options.methods:
@@ -52,10 +57,33 @@ def campaign_from(
         for name in names
     )
     campaign = campaigns.build(
-        options, target=target, drafts=drafts, methods=methods, suite=chosen, controls=controls
+        with_layers(options, target, drafts),
+        target=target,
+        drafts=drafts,
+        methods=methods,
+        suite=chosen,
+        controls=controls,
     )
     _check_vocabularies(campaign, say=say)
     return campaign
+
+
+def with_layers(options: Options, target: ModelFile, drafts: tuple[ModelFile, ...]) -> Options:
+    """The options with the planner's layers where they say `auto`; all without a device."""
+    if AUTOMATIC_LAYERS not in (options.gpu_layers, options.draft_gpu_layers):
+        return options
+    found = None
+    if _is_here(target):
+        here = [draft.on_disk for draft in drafts if _is_here(draft)]
+        largest = max(here, key=lambda path: path.stat().st_size, default=None)
+        context = options.context or DEFAULT_CONTEXT_TOKENS
+        found = automatic_layers(target.on_disk, largest, context)
+    layers, draft_layers = options.gpu_layers, options.draft_gpu_layers
+    if layers == AUTOMATIC_LAYERS:
+        layers = found.target if found else None
+    if draft_layers == AUTOMATIC_LAYERS:
+        draft_layers = found.draft if found else None
+    return replace(options, gpu_layers=layers, draft_gpu_layers=draft_layers)
 
 
 def _check_vocabularies(campaign: Campaign, *, say: Callable[[str], None]) -> None:

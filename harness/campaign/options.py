@@ -12,6 +12,8 @@ from schemas.vocabulary import FIXED_TASKS, say
 _MODELS = "Models"
 _MEASURED = "What is measured"
 _SETTINGS = "How it runs"
+# Stands for a number that the planner finds; no campaign is built with it.
+AUTOMATIC_LAYERS = -2
 _MAX_CONCURRENCY = 4096  # the bound in the format
 _MODEL = "a GGUF file, a preset (see `python -m harness models`) or `owner/repo:quant` on the hub"
 
@@ -160,19 +162,22 @@ class Options:
     gpu_layers: Annotated[
         int | None,
         Option(
-            "Layers of the target on the GPU (-1: all). Default: all.",
+            "Layers of the target on the GPU (-1: all; auto: as many as fit with the draft). "
+            "Default: all.",
             metavar="N",
             panel=_SETTINGS,
             least=-1,
+            words={"auto": AUTOMATIC_LAYERS},
         ),
     ] = None
     draft_gpu_layers: Annotated[
         int | None,
         Option(
-            "Layers of the draft on the GPU (-1: all). Default: all.",
+            "Layers of the draft on the GPU (-1: all; auto: all if they fit). Default: all.",
             metavar="N",
             panel=_SETTINGS,
             least=-1,
+            words={"auto": AUTOMATIC_LAYERS},
         ),
     ] = None
     baseline_gpu_layers: Annotated[

@@ -11,10 +11,10 @@ from harness.cli import console
 from harness.errors import MachineError
 from harness.models import compatibility
 from harness.models.compatibility import FIRST_COMPARED, Comparison
-from harness.models.fit import ModelEntry, Overview, overview
 from harness.models.gguf_header import vocabulary_and_tokens
 from harness.models.presets import presets
 from harness.models.resolve import located, resolve
+from harness.plan.overview import ModelEntry, Overview, overview
 from schemas.codec import Json, encode
 
 _MB = 1_000_000
@@ -34,7 +34,7 @@ def show(found: Overview, console: Console) -> None:
     console.print()
     memory = found.memory
     console.print(
-        f"fits: weights and KV cache (f16) for {found.context_tokens} tokens in the "
+        f"fits: all buffers of a context of {found.context_tokens} tokens in the "
         f"{memory.total_mib / 1024:.1f} GiB of {memory.name};\n"
         "tight: more than 90 % of it. ~: not from that repository itself. ?: unknown.\n"
         "`python -m harness models get MODEL` fetches a model and its draft;\n"

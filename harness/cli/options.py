@@ -37,7 +37,7 @@ class _Offered:
             *filter(None, (self.flag, option.short)),
             help=option.help,
             metavar=option.metavar,
-            min=option.least,
+            min=None if option.words else option.least,
             max=option.most,
             rich_help_panel=option.panel,
         )
@@ -45,14 +45,21 @@ class _Offered:
             self.field.name,
             inspect.Parameter.KEYWORD_ONLY,
             default=None if self.repeatable else self._default(),
-            annotation=Annotated[list[str] | None if self.repeatable else self.type, info],
+            annotation=Annotated[self._read_as(), info],
         )
+
+    def _read_as(self) -> Any:  # noqa: ANN401 - a type that typer understands
+        if self.repeatable:
+            return list[str] | None
+        return str | None if self.option.words else self.type
 
     def _default(self) -> Any:  # noqa: ANN401 - of the field's type
         return inspect.Parameter.empty if self.field.default is MISSING else self.field.default
 
     def value(self, given: Any) -> Any:  # noqa: ANN401 - of the field's type
         """What the field gets for the value that typer read."""
+        if self.option.words and isinstance(given, str):
+            return self.option.number(self.field.name, given)
         return self.option.parse(given or ()) if self.repeatable else given
 
 

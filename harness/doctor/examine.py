@@ -11,6 +11,7 @@ from tempfile import TemporaryFile
 import psutil
 
 from harness import files
+from harness.campaign.model import DEFAULT_CONTEXT_TOKENS
 from harness.doctor import checks
 from harness.doctor.checks import PORTABLE_REINSTALL, Check, fail, ok
 from harness.errors import HarnessError
@@ -20,6 +21,7 @@ from harness.machine.detect import machine as describe_machine
 from harness.machine.environment import Watch
 from harness.models.presets import DEFAULT_DRAFT
 from harness.models.resolve import resolve
+from harness.plan.overview import fitting_presets
 from schemas.submission import Device
 
 _MIB = 1024 * 1024
@@ -37,6 +39,7 @@ def examine(*, model: str | None, say: Callable[[str], None]) -> Iterator[Check]
     yield checks.gpu(machine)
     yield checks.backend(_devices(), machine.gpus)
     yield checks.memory(ram.total // _MIB, ram.available // _MIB)
+    yield ok("Models", fitting_presets(machine, DEFAULT_CONTEXT_TOKENS))
     yield _disk()
     yield checks.power(on_battery=machine.on_battery)
     yield checks.energy(*energy.availability(machine.gpus))

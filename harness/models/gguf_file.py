@@ -22,7 +22,7 @@ _LONGEST = max(map(len, _OTHERS))
 
 def opened(path: Path) -> GGUFReader:
     """The file with its header read. Raises `BadInputError` with what is wrong and what to do."""
-    _check_start(path)
+    check_start(path)
     try:
         reader = GGUFReader(path)
         # Touching the last byte of the last tensor finds a file that was cut off.
@@ -89,7 +89,8 @@ def _incomplete(path: Path) -> BadInputError:
     return BadInputError(message)
 
 
-def _check_start(path: Path) -> None:
+def check_start(path: Path) -> None:
+    """Raise `BadInputError` for a file that is none of GGUF, with what it is instead."""
     if not path.is_file():
         message = f"{path} does not exist; give a GGUF file, a preset or owner/repo:quant"
         raise BadInputError(message)

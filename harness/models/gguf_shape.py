@@ -15,7 +15,7 @@ from gguf import GGML_QUANT_SIZES, GGMLQuantizationType
 from estimates.plan.memory import state_bytes
 from estimates.plan.model import Facts, Layer
 from harness.errors import BadInputError
-from harness.models.gguf_file import part_paths
+from harness.models.gguf_file import check_start, part_paths
 
 ReadRange = Callable[[int, int], bytes]
 Value = int | float | bool | str | list[int]
@@ -72,9 +72,7 @@ def facts_of_file(path: Path) -> Facts:
     """The facts in a file on this disk, or in one of several parts. Raises `BadInputError`."""
     beginnings = []
     for part in part_paths(path):
-        if not part.is_file():
-            message = f"{path} does not exist; give a GGUF file, a preset or owner/repo:quant"
-            raise BadInputError(message)
+        check_start(part)
         beginnings.append(beginning(part.name, _reader_of(part)))
     return facts_of(path.name, beginnings)
 

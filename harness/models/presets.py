@@ -27,9 +27,6 @@ class Preset:
     size_mb: int | None = None
     size_from: SizeFrom | None = None
     licence: str | None = None
-    layers: int | None = None
-    kv_heads: int | None = None
-    head_size: int | None = None
     repository: str | None = None
     draft: str | None = None
     pruned_layers: tuple[int, ...] = ()

@@ -6,7 +6,8 @@ from dataclasses import replace
 from estimates.plan.model import Facts
 from estimates.plan.placement import Case, fit, largest_context
 from estimates.plan.shapes import facts_of, quantisation_of, shape_of
-from estimates.plan.speed import Estimate, Machine, Speculation, plain, speedup
+from estimates.plan.speculation import Speculation, speedup
+from estimates.plan.speed import Estimate, Machine, plain
 from harness.plan.commands import server_line
 from harness.plan.model import Choice
 from harness.plan.sources import Source

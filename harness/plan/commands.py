@@ -3,7 +3,7 @@
 import shlex
 
 from estimates.plan.placement import Case, Projection
-from estimates.plan.speed import Speculation, Way
+from estimates.plan.speculation import Speculation, Way
 from harness.plan.sources import Source
 
 _TYPES: dict[Way, str] = {

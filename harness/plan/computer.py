@@ -70,8 +70,8 @@ def own_cards(rig: Rig) -> tuple[Gpu, ...]:
     for gpu in rig.gpus:
         if gpu.vram_mib is not None and gpu.vram_mib >= _OWN_MEMORY_MIB:
             by_vendor.setdefault(gpu.vendor or "other", []).append(gpu)
-    most = max(by_vendor.values(), key=_memory_of, default=[])
-    return tuple(most)
+    best = max(by_vendor.values(), key=_memory_of) if by_vendor else []
+    return tuple(best)
 
 
 def bandwidth_of(name: str) -> float | None:
@@ -82,8 +82,8 @@ def bandwidth_of(name: str) -> float | None:
     text = f" {re.sub(r'[^a-z0-9.]+', ' ', name.lower())} "
     known = [key for key in devices().bandwidth_gb_per_s if f" {key} " in text]
     if not known:
-        short = _SIZE.sub("", text).strip()
-        known = [key for key in devices().bandwidth_gb_per_s if short and key.startswith(short)]
+        words = set(re.sub(r"[^a-z0-9.]+", " ", _SIZE.sub("", name).lower()).split())
+        known = [key for key in devices().bandwidth_gb_per_s if words and words <= set(key.split())]
         return devices().bandwidth_gb_per_s[min(known, key=len)] if known else None
     return devices().bandwidth_gb_per_s[max(known, key=len)]
 

@@ -13,8 +13,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from estimates.plan.model import Setting
+from harness.machine.command import death
 
 _TIMEOUT_S = 60
+_REASON_LENGTH = 160
 _MIB_SIZE = r"([\d.]+) MiB"
 _COMPUTE = re.compile(rf"(\S+) compute buffer size = +{_MIB_SIZE}")
 _CACHE = re.compile(rf"llama_kv_cache\w*: size = +{_MIB_SIZE}")
@@ -22,17 +24,8 @@ _STATE = re.compile(rf"llama_memory_recurrent: size = +{_MIB_SIZE}")
 _OUTPUT = re.compile(rf"output buffer size = +{_MIB_SIZE}")
 _WEIGHTS = re.compile(r"file size += +([\d.]+) (MiB|GiB)")
 # ggml's numbers of types.
-_TYPES = {
-    "f32": 0,
-    "f16": 1,
-    "q4_0": 2,
-    "q4_1": 3,
-    "q5_0": 6,
-    "q5_1": 7,
-    "q8_0": 8,
-    "iq4_nl": 20,
-    "bf16": 30,
-}
+_TYPES = {"f32": 0, "f16": 1, "q4_0": 2, "q4_1": 3, "q5_0": 6, "q5_1": 7, "q8_0": 8, "bf16": 30}
+_TYPES["iq4_nl"] = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,8 +62,8 @@ def _is_host(backend: str) -> bool:
     return backend.startswith(("CPU", "BLAS")) or backend.endswith("_Host")
 
 
-def simulate(loads: Sequence[Load]) -> tuple[Simulated, ...] | None:
-    """What the engine says about each load; `None` when it is missing, crashes or refuses."""
+def simulate(loads: Sequence[Load]) -> tuple[Simulated, ...] | str:
+    """What the engine says about each load, or why it says nothing: missing, crashed, refused."""
     asked = json.dumps([asdict(load) for load in loads])
     command = [sys.executable, "-m", "harness.plan.exact"]
     try:
@@ -78,14 +71,18 @@ def simulate(loads: Sequence[Load]) -> tuple[Simulated, ...] | None:
         done = subprocess.run(  # noqa: S603
             command, input=asked, capture_output=True, text=True, timeout=_TIMEOUT_S, check=False
         )
-    except (subprocess.TimeoutExpired, OSError):
-        return None
+    except (subprocess.TimeoutExpired, OSError) as error:
+        return type(error).__name__
+    died = death(done.returncode)
+    if died is not None:
+        return f"it was {died}"
     if done.returncode != 0:
-        return None
+        lines = done.stderr.strip().splitlines()
+        return lines[-1][:_REASON_LENGTH] if lines else f"exit code {done.returncode}"
     try:
         return tuple(Simulated(**each) for each in json.loads(done.stdout))
     except (ValueError, TypeError):
-        return None
+        return "its answer could not be read"
 
 
 def sparse_copy(beginning: bytes, total_bytes: int, path: Path) -> None:
@@ -129,10 +126,17 @@ def main() -> int:
     for load in json.load(sys.stdin):
         lines.clear()
         if not _loaded(llama_cpp, load):
+            print(_why("".join(lines)), file=sys.stderr)  # noqa: T201 - the answer to the parent
             return 1
         found.append(asdict(parsed("".join(lines))))
     print(json.dumps(found))  # noqa: T201 - the answer to the parent
     return 0
+
+
+def _why(log: str) -> str:
+    """The line that says what is wrong, without the function's name before it."""
+    wrong = [line for line in log.splitlines() if "error" in line.lower()]
+    return wrong[0].rpartition(": error ")[2].strip() if wrong else "no reason given"
 
 
 def _loaded(engine: object, load: dict[str, object]) -> bool:

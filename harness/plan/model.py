@@ -4,10 +4,12 @@ from dataclasses import dataclass
 
 from estimates.plan.model import Buffers
 from estimates.plan.placement import Case, Projection
-from estimates.plan.speed import Estimate, Speculation
+from estimates.plan.speculation import Speculation
+from estimates.plan.speed import Estimate
 from schemas.codec import Json
 
 _NO_LIMIT_MIB = 1e8
+_ABOUT_AS_FAST = 0.97
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,10 +46,12 @@ class Plan:
 
     @property
     def best(self) -> Choice:
-        """The fastest of what was asked and the alternatives that keep the target's file."""
-        ranked = [self.asked, *(each for each in self.alternatives if _same(each, self.asked))]
+        """The fastest with the target's file, or what was asked where that is about as fast."""
+        others = [each for each in self.alternatives if each.case.target is self.asked.case.target]
+        ranked = [self.asked, self.alone, *others]
         fitting = [each for each in ranked if each.fits] or ranked
-        return max(fitting, key=lambda each: each.tps.estimate)
+        fastest = max(each.tps.estimate for each in fitting)
+        return next(each for each in fitting if each.tps.estimate >= fastest * _ABOUT_AS_FAST)
 
     def as_json(self) -> Json:
         """The plan for machines; its keys are fixed."""
@@ -69,10 +73,6 @@ class Plan:
             "command": self.best.command,
             "warnings": list(self.warnings),
         }
-
-
-def _same(choice: Choice, asked: Choice) -> bool:
-    return choice.case.target is asked.case.target
 
 
 def _place(name: str, free_mib: float, buffers: Buffers) -> Json:

@@ -6,7 +6,8 @@ from pathlib import Path
 
 from estimates.plan.model import MIB, Memory, Placement, Setting
 from estimates.plan.placement import Case, Draft, Projection, fit, largest_context, project
-from estimates.plan.speed import Estimate, Machine, Speculation, Way, plain, speedup
+from estimates.plan.speculation import Speculation, Way, speedup
+from estimates.plan.speed import Estimate, Machine, plain
 from harness.errors import BadInputError
 from harness.models.hub import Client
 from harness.plan import alternatives, exact, points, warnings
@@ -42,8 +43,14 @@ def plan(request: PlanRequest, *, say: Callable[[str], None], client: Client | N
     no header, `UsageError` for a contradictory request.
     """
     request.check()
-    wish = _wish_of_facts(request) if request.models.facts else _wish(request, say, client)
-    return answer(wish, simulated=_simulated(wish, request))
+    if request.models.facts:
+        return answer(_wish_of_facts(request))
+    wish = _wish(request, say, client)
+    simulated = _simulated(wish, request)
+    if isinstance(simulated, str):
+        note = f"the installed engine could not simulate it ({simulated}); these are closed forms"
+        return answer(replace(wish, notes=(*wish.notes, note)))
+    return answer(wish, simulated=simulated)
 
 
 def answer(wish: Wish, *, simulated: tuple[exact.Simulated, ...] | None = None) -> Plan:
@@ -123,9 +130,7 @@ def _wish(request: PlanRequest, say: Callable[[str], None], client: Client | Non
     if models.draft is not None and way not in ("mtp", "ngram"):
         draft = find(models.draft, say=say, client=client)
     if way == "mtp" and not target.facts.draft_layers:
-        message = (
-            f"{target.facts.name} has no built-in prediction head, so --draft mtp cannot draft"
-        )
+        message = f"{models.target} has no built-in prediction head, so --draft mtp cannot draft"
         raise BadInputError(message)
     setting = Setting(
         context=load.context,
@@ -251,7 +256,7 @@ def _notes(target: Source, draft: Source | None, computer: Computer) -> tuple[st
     return tuple(dict.fromkeys(notes))
 
 
-def _simulated(wish: Wish, request: PlanRequest) -> tuple[exact.Simulated, ...] | None:
+def _simulated(wish: Wish, request: PlanRequest) -> tuple[exact.Simulated, ...] | str | None:
     """The engine's figures, for files on this disk and the machine at hand."""
     sources = [wish.target, *([wish.draft] if wish.draft else [])]
     paths = [source.path for source in sources if source.path is not None]
@@ -269,7 +274,7 @@ def _simulated(wish: Wish, request: PlanRequest) -> tuple[exact.Simulated, ...] 
 
 
 def _corrected(found: Projection, simulated: tuple[exact.Simulated, ...], wish: Wish) -> Projection:
-    """The projection with compute, output and host buffers as the engine says."""
+    """The projection with compute and output buffers, and host caches, as the engine says."""
     devices = tuple(replace(buffers) for buffers in found.devices)
     host = replace(found.host)
     kinds = [("compute", "kv", "recurrent"), ("draft_compute", "draft_kv", "draft_recurrent")]

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from estimates.plan.model import Facts
-from estimates.plan.shapes import facts_of, quantisation_of, shape_of
+from estimates.plan.shapes import facts_of, quantisation_of, scaled, shape_of
 from harness.errors import MachineError
 from harness.models import gguf_shape, hub
 from harness.models.gguf_shape import facts_of_file
@@ -46,17 +46,19 @@ def find(name: str, *, say: Callable[[str], None], client: Client | None = None)
     return named
 
 
-def preset_facts(preset: Preset) -> Facts | None:
-    """The facts that the tables give about a preset without a file, or `None`."""
+def preset_facts(preset: Preset, file_bytes: int | None = None) -> Facts | None:
+    """The facts that the tables give about a preset; `None` where they have no such model.
+
+    `file_bytes` is the size of its file on this disk; otherwise the table's counts.
+    """
     shape = shape_of(preset.model)
     if shape is None:
         return None
-    size = preset.size_mb * _MB if preset.size_mb is not None else None
-    facts = facts_of(shape, quantisation_of(preset.quantisation), file_bytes=size)
-    pruned = tuple(
-        layer for index, layer in enumerate(facts.layers) if index not in preset.pruned_layers
-    )
-    return replace(facts, layers=pruned)
+    size = file_bytes or (preset.size_mb * _MB if preset.size_mb is not None else None)
+    facts = facts_of(shape, quantisation_of(preset.quantisation))
+    kept = (layer for i, layer in enumerate(facts.layers) if i not in preset.pruned_layers)
+    facts = replace(facts, layers=tuple(kept))
+    return facts if size is None else scaled(facts, file_bytes=size)
 
 
 def _from_file(path: Path) -> Source:

@@ -88,11 +88,12 @@ def test_page_and_python_answer_alike(page: Page, base: str, known: Knowledge) -
     assert page.locator(".dm-advice__links a").count() == len(expected.nearest)
 
 
-def test_where_nothing_is_near_it_says_not_measured(page: Page, base: str) -> None:
+def test_where_nothing_is_near_it_says_so_and_shows_what_is_known(page: Page, base: str) -> None:
     page.goto(f"{base}{ASKED}math")
     page.wait_for_selector('.dm-advisor[data-state="ready"]')
 
-    assert page.locator(".dm-advice__none").inner_text().startswith("Not measured.")
+    expect(page.locator(".dm-advice__none")).to_contain_text("No prediction.")
+    expect(page.locator(".dm-advice")).to_contain_text("python -m harness run --target ")
     page.get_by_label("Task").select_option("code")
     assert page.locator(".dm-advice__figure").is_visible()
     expect(page).to_have_url(re.compile("task=code"))

@@ -165,14 +165,11 @@ def test_a_row_leads_to_its_evidence_and_gives_its_command(page: Page, base: str
 
 
 def test_who_searches_in_vain_is_led_to_the_advisor(page: Page, base: str) -> None:
-    page.goto(base)
-    page.get_by_label("Find your card or model").fill("RTX 9999")
-    page.get_by_role("button", name="Show its cells").click()
-    page.wait_for_selector('#dm-explore[data-state="ready"]')
+    opened(page, base + "explore/?words=RTX+9999")
 
     assert page.locator("#dm-cells tbody").inner_text().startswith("Nobody has measured this.")
     assert not page.get_by_label("Video memory").is_visible()  # rows, not filters, were asked for
-    page.locator("#dm-cells").get_by_role("link", name="advisor").click()
+    page.locator("#dm-cells").get_by_role("link", name="Ask the advisor").click()
     page.wait_for_selector('.dm-advisor[data-state="ready"]')
 
 

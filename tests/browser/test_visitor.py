@@ -102,8 +102,8 @@ def test_a_card_that_only_its_memory_tells_of(visitor: Visitor) -> None:
 
     visitor.choose("device", "memory:48")
     visitor.page.locator('select[name="model"]').select_option(label=">40B")
-    said = visitor.page.locator(".dm-advice__none").inner_text()
-    assert said.startswith("Not measured.")
+    expect(visitor.page.locator(".dm-advice__none")).to_contain_text("No prediction.")
+    expect(visitor.page.locator(".dm-advice")).to_contain_text("python -m harness run --target ")
 
 
 def test_two_backends_of_one_card(visitor: Visitor) -> None:

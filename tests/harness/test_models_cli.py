@@ -11,9 +11,9 @@ from typer.testing import CliRunner, Result
 
 from harness.cli.app import app
 from harness.machine.detect import machine
-from harness.models.fit import Memory, answer, assess, kv_bytes, memory_of, needed_bytes
 from harness.models.hub_client import HuggingFace
 from harness.models.presets import presets
+from harness.plan.overview import Memory, answer, assess, memory_of, needed_bytes
 from schemas.submission import Gpu
 from tests.harness.ggufs import TOKENS, write_gguf
 
@@ -68,17 +68,24 @@ def test_a_file_in_the_hubs_cache_is_here_and_counts_with_its_own_size(empty_hub
 
     entry = next(entry for entry in found.models if entry.preset.name == "qwen3-8b")
     assert (entry.on_disk, entry.file_bytes) == (True, 1000)
+    # The file without its token embedding, which stays in main memory: 4.5 bits a weight.
+    weights = 1000 - 151936 * 4096 * 4.5 / 8
     # 36 layers · 8 KV heads · 128 · keys and values · 2 bytes · 2048 tokens
-    assert entry.needed_bytes == 1000 + 36 * 8 * 128 * 2 * 2 * 2048
+    cache = 36 * 8 * 128 * 2 * 2 * 2048
+    # 512 tokens: a 16-bit mask, and gate, up and product with three rows, in 32 bits.
+    compute = 512 * (2048 * 2 + (3 * 12288 + 3 * 4096) * 4)
+    assert entry.needed_bytes == weights + cache + compute
 
 
-def test_the_kv_cache_of_llama_3_1_takes_128_kib_a_token() -> None:
-    assert kv_bytes(presets()["llama-3.1-8b"], 1) == 128 * 1024
+def test_main_memory_holds_weights_cache_compute_and_output() -> None:
+    ram = Memory(name="main memory", kind="ram", total_mib=24 * GIB_IN_MIB)
 
-
-def test_weights_and_cache_are_added() -> None:
-    # 4920 MB of weights and 256 MiB of cache.
-    assert needed_bytes(presets()["llama-3.1-8b"], 2048, None) == 4_920_000_000 + 268_435_456
+    # 4920 MB of weights; 128 KiB of cache a token; 512 tokens of compute: a mask, and gate, up and
+    # product with four rows; the logits of one token.
+    compute = 512 * (2048 * 2 + (3 * 14336 + 4 * 4096) * 4)
+    assert needed_bytes(presets()["llama-3.1-8b"], ram, 2048) == (
+        4_920_000_000 + 2048 * 128 * 1024 + compute + 128256 * 4
+    )
 
 
 @pytest.mark.parametrize(

@@ -129,8 +129,7 @@ def break_even_plane(rows: list[theme.Row], columns: Tooltip) -> Picture:
     ends = min([0.9, *figures]) / 1.08, max([4.0, *figures]) * 1.15
     colours, shapes = theme.method_scales(rows)
     scale = alt.Scale(type="log", domain=list(ends), nice=False)
-    ticks = [tick for tick in PLANE_TICKS if ends[0] <= tick <= ends[1]]
-    axis = alt.Axis(values=ticks, format="~g")
+    axis = alt.Axis(values=[t for t in PLANE_TICKS if ends[0] <= t <= ends[1]], format="~g")
     x = alt.X("round_cost:Q", title="Round cost R (log scale)", axis=axis, scale=scale)
     y = alt.Y("tokens_per_round:Q", title="Tokens per round (log scale)", axis=axis, scale=scale)
     points = _points(_base(rows, columns), opacity=0.85).encode(
@@ -291,9 +290,11 @@ def _iso_lines(ends: tuple[float, float], x: alt.X, y: alt.Y) -> list[alt.Chart]
         strokeDash=[4, 3], color=theme.NEUTRAL
     )
     named = alt.Chart(alt.InlineData(values=lines[1::2])).encode(x=x, y=y, text="iso:N")
-    words = {"align": "right", "baseline": "bottom", "dx": -4, "dy": 12}
     return [
         shade.encode(x=x, y=y, y2="floor:Q"),
         rules.encode(x=x, y=y, detail="iso:N"),
-        *(named.mark_text(**words, style=style) for style in ("halo", "text")),
+        *(
+            named.mark_text(align="right", baseline="bottom", dx=-4, dy=12, style=style)
+            for style in ("halo", "text")
+        ),
     ]

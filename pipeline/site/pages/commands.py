@@ -123,7 +123,8 @@ def _options(settings: Sequence[Setting]) -> str:
 
 
 def _method(setting: Setting) -> str:
-    depth = "" if setting.depth is None else f":n_max={setting.depth}"
+    sized = setting.depth is not None and "n_max" in METHODS[setting.method].defaults
+    depth = f":n_max={setting.depth}" if sized else ""
     return f"{_word(setting.method)}{depth}"
 
 

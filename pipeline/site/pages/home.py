@@ -1,7 +1,6 @@
 """The home page with the map, and the finished maps that its switch can show."""
 
 from collections.abc import Iterator
-from typing import Any
 
 import duckdb
 
@@ -14,8 +13,6 @@ from pipeline.site.rows import Row, read
 from schemas.vocabulary import TASKS
 
 NEWEST = 8
-# What the form "My machine" needs.
-MACHINE: dict[str, Any] = {"machine_path": machine.PATH, "machine_tasks": tuple(TASKS)}
 MAP = "Map of the best known speedup by device and model size"
 
 
@@ -23,7 +20,14 @@ def home(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Page | A
     """The home page and one file per choice of task and method."""
     headline = headline_of(connection)
     if not headline.cells:
-        yield render("home.md.jinja", path="index.md", site=site, headline=headline, **MACHINE)
+        yield render(
+            "home.md.jinja",
+            path="index.md",
+            site=site,
+            headline=headline,
+            machine_path=machine.PATH,
+            machine_tasks=tuple(TASKS),
+        )
         return
     listed = map_choices(connection)
     first = opening(listed)
@@ -40,7 +44,8 @@ def home(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Page | A
         shown=SHOWN,
         caption=caption(first),
         newest=newest[:NEWEST],
-        **MACHINE,
+        machine_path=machine.PATH,
+        machine_tasks=tuple(TASKS),
     )
     for choice in listed:
         yield _choice_file(choice)

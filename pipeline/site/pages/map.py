@@ -60,6 +60,7 @@ class Tile:
     y: float
     size_class: str
     address: str
+    fill: str  # where an empty square is answered, with the command that fills it
     square: Row | None
     tint: str
     sign: str
@@ -236,12 +237,16 @@ def _placed(
 
 def _tile(x: float, y: float, size: str, line: Line, square: Row | None) -> Tile:
     speedup = square.speedup if square else None
-    narrowed = next(f"&size={each.id}" for each in SIZES.values() if each.label == size)
+    class_id = next(each.id for each in SIZES.values() if each.label == size)
+    narrowed = f"&size={class_id}"
+    first = line.squares[0]
+    task_of = f"&for={first.task}" if first.task in TASKS else ""
     return Tile(
         x=round(x, 2),
         y=y,
         size_class=size,
         address=line.address + (narrowed if "?" in line.address else ""),
+        fill=f"?card={quote(first.device_label)}&model={class_id}{task_of}#mine",
         square=square,
         tint=f"{tint(speedup) * 100 if speedup else 0:.0f}%",
         sign=_sign(square),

@@ -1,7 +1,6 @@
 // The advisor's form: what speedup to expect of a visitor's choices, and why.
 "use strict";
 
-import { answerTo, draw, load } from "./answer.js";
 import { answers, judged, key } from "./arithmetic.js";
 import { UNKNOWN, count, interval, number, percent, times } from "./say.js";
 
@@ -110,6 +109,7 @@ import { UNKNOWN, count, interval, number, percent, times } from "./say.js";
   // Too little is known to predict from: the nearest figures, what fits and the line that measures it.
   const without = async (known, question, page) => {
     const turn = ++page.turn;
+    const { answerTo, draw, load } = await import("./answer.js");
     const data = await load(page.place);
     const device = known.devices.find((each) => each.id === question.device);
     const card = device?.label ?? (question.memory ? `${question.memory} GB` : "");

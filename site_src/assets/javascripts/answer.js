@@ -47,7 +47,7 @@ const range = (row) => (row.interval_low === null ? null : el("span", "dm-interv
 const taskWords = (words, row) => {
   if (Object.hasOwn(words.tasks, row.task)) return `on the task ${words.tasks[row.task].label}`;
   if (row.own_tasks) return "over the source’s own tasks";
-  return row.tier === "published" ? "over what its author ran" : "over all tasks";
+  return row.tier === "published" ? "on its author’s prompts" : "over all tasks";
 };
 
 const place = (data, row) => [row.device.address ? link(data.root + row.device.address, row.device.label) : row.device.label, ` (${row.backend})`];
@@ -83,10 +83,11 @@ const command = (words, line) => el("div", "dm-advice__command", el("p", "dm-sma
 // ---- sentences --------------------------------------------------------------------------------
 const asked = ({ devices, likely, memory, size, models, typed }) => {
   const card = devices[0]?.label ?? (typed.card && (likely.length || memory === null) ? typed.card : memory === null ? "" : `a card with ${memory} GB`);
-  const model = models[0]?.label ?? (size ? typed.model || sizeWords(size) : "");
+  const model = models[0]?.label ?? (size ? sizeWords(size) : "");
   return [card, model].filter(Boolean).join(" with ");
 };
-const sizeWords = ({ parameters, from, below }) => (parameters ? `a ${number(parameters / 1e9, parameters < 1e9 ? 2 : 0)}B model` : below ? `a model of ${from / 1e9} to ${below / 1e9}B` : `a model above ${from / 1e9}B`);
+const sizeOf = (parameters) => `${Number((parameters / 1e9).toFixed(3))}B`;
+const sizeWords = ({ parameters, from, below }) => (parameters ? `a ${sizeOf(parameters)} model` : below ? `a model of ${sizeOf(from)} to ${sizeOf(below)}` : `a model above ${sizeOf(from)}`);
 
 // Several published figures have no order that an interval would back: all of them are the answer.
 const headline = (data, { found }) => {
@@ -131,22 +132,22 @@ const without = (data, { question, close }) => [
 const nearest = (data, rows) => el("ul", "dm-advice__links", ...rows.map((row) => el("li", "", el("strong", "", times(row.speedup)), " ", range(row), " ", tierPill(row.tier), " ", ...setup(data, row), `, ${taskWords(data.words, row)} (`, link(data.root + row.evidence, "source"), ")")));
 
 const FIT = {
-  yes: "fits, with room for the context and a draft",
-  tight: "fits barely: little is left for the context, and a draft may push layers out",
-  no: "does not fit: some layers run from main memory, which is many times slower",
+  yes: (memory) => `, which fits into ${memory} GB with room for the context and a draft. `,
+  tight: (memory) => `, which barely fits into ${memory} GB: little is left for the context, and a draft may push layers out. `,
+  no: (memory) => `, which does not fit into ${memory} GB: layers in main memory are many times slower. `,
 };
 
 const limit = ({ limits, question }) => {
   const { device, memory, bandwidth, parameters, gib, quantisation, bits, fit, tps } = limits;
   const parts = [];
-  const cards = device && question.memory !== null && device.memory === null ? ` (${memory} GB, as you said)` : "";
-  if (gib !== undefined) parts.push(`Weights of ${number(parameters / 1e9, parameters < 1e9 ? 2 : 0)}B parameters in ${quantisation} take about ${number(gib)} GiB (${number(bits, 1)} bits each)`);
-  if (fit) parts.push(`: of ${memory} GB that ${FIT[fit]}`);
-  if (gib !== undefined) parts.push(". ");
-  if (tps) parts.push(`${device.label}${cards} reads ${number(bandwidth, 0)} GB/s, so without speculation no more than ${number(tps, 0)} tokens/s are possible.`);
-  else if (bandwidth) parts.push(`${device.label} reads ${number(bandwidth, 0)} GB/s; say which size of model to see the limit of its tokens/s.`);
-  if (!parts.length) return null;
-  return el("p", "dm-small dm-advice__limit", el("strong", "", "Fit and limit: "), ...parts);
+  if (gib !== undefined) {
+    parts.push(`${sizeOf(parameters)} parameters in ${quantisation} (${number(bits, 1)} bits each) are about ${number(gib)} GiB of weights`);
+    parts.push(fit ? FIT[fit](memory) : "; add the memory of the card, such as 12 GB, to see whether they fit. ");
+  }
+  const name = device && question.said !== null && device.memory === null ? `${device.label} with ${question.said} GB` : device?.label;
+  if (tps) parts.push(`${name} reads ${number(bandwidth, 0)} GB/s, so without speculation it makes no more than ${number(tps, 0)} tokens/s.`);
+  else if (bandwidth) parts.push(`${name} reads ${number(bandwidth, 0)} GB/s; name a size of model, such as 14B, to see its limit in tokens/s.`);
+  return parts.length ? el("p", "dm-small dm-advice__limit", el("strong", "", "Fit and limit: "), ...parts) : null;
 };
 
 // ---- the whole --------------------------------------------------------------------------------
@@ -190,7 +191,7 @@ export const draw = (data, answer) => {
   if (!found && close.length) card.append(nearest(data, close));
   const limits = limit(answer);
   if (limits) card.append(limits);
-  const whose = found ? "Run it:" : `Run what was fastest there (${shown?.device.label}):`;
+  const whose = found ? "Run it:" : `Run the setting of a figure above (${shown?.device.label}, ${shown?.model.label}):`;
   if (commands.use) card.append(command(whose, commands.use));
   else if (found) card.append(el("p", "dm-small", found.row.speedup < 1 || found.row.verdict === "hurts" ? "Nothing that was tried is faster here: leave speculation off." : "It was run with another engine or method than llama.cpp’s server has, so there is no line for that."));
   card.append(command("Measure it on yours:", commands.measure));

@@ -3,7 +3,6 @@
 // called `q` there: that name opens the search of the theme.
 "use strict";
 
-import { answerTo, draw, load as loadMachine } from "./answer.js";
 import { isUsual, key, label, load, page, printed, select } from "./cells.js";
 import { command, csv, interval, markdown, method, speedup } from "./cells-text.js";
 import { has, spread, terms as termsOf } from "./matching.js";
@@ -258,7 +257,8 @@ class Explore {
 
   async instead(cell, asked) {
     try {
-      const data = await loadMachine(this.form.dataset);
+      const { answerTo, draw, load } = await import("./answer.js"); // only who finds nothing needs it
+      const data = await load(this.form.dataset);
       const answer = await answerTo(data, asked);
       if (cell.isConnected) cell.append(draw(data, answer));
     } catch (error) {

@@ -8,6 +8,7 @@ const WITHOUT_WORD = 3;
 const OTHER_MEMORY = 4;
 const PROCESSOR = 1; // of one name, the graphics unit comes before the cores
 const BILLION = 1e9;
+const SHORTEST_WORD = 3; // "x" alone names nothing
 const LIKELY_MEMORY = [2, 512]; // a number alone in the field for a card
 
 const escaped = (word) => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
@@ -25,7 +26,7 @@ const compile = (rules) => {
   const [families, variants] = [anyOf(rules.families), anyOf(rules.variants)];
   const number = "(\\d+(?:\\.\\d+)?)";
   return {
-    phrases: Object.entries(rules.phrases).map(([phrase, meant]) => [new RegExp(`(?<![a-z0-9])${escaped(phrase).replaceAll(" ", "[\\s-]*")}(?![a-z0-9])`, "g"), ` ${meant} `]),
+    phrases: Object.entries(rules.phrases).sort(([a], [b]) => b.length - a.length).map(([phrase, meant]) => [new RegExp(`(?<![a-z0-9])${escaped(phrase).replaceAll(" ", "[\\s-]*")}(?![a-z0-9])`, "g"), ` ${meant} `]),
     glued: new RegExp(`(${variants})(\\d+\\s*(?:${memory})(?![a-z]))`, "g"), // "ti16gb"
     memory: new RegExp(`(?<![\\w.])${number}\\s*-?\\s*(?:${memory})(?![a-z0-9])(?:[\\s-]*(?:of\\s+)?(?:${anyOf(rules.memory_words)})(?![a-z]))?`, "g"),
     range: new RegExp(`(?<![\\w.-])${number}\\s*(?:${billions})?\\s*(?:-|to)\\s*${number}\\s*(?:${billions})(?![a-z0-9])`),
@@ -72,8 +73,10 @@ const sizeOf = (rules, pattern, state) => {
   const above = take(state, pattern.above);
   if (above) return { from: Number(above[1]) * BILLION, below: null };
   const one = take(state, pattern.size);
-  return one ? { parameters: Number(one[1]) * rules.size_units[one[2] ?? one[3]] } : null;
+  return one ? { parameters: Number(one[1]) * rules.size_units[one[2] ?? one[3]], written: `${one[1]}${one[2] ?? ""}` } : null;
 };
+
+const THREADS = /(?<![a-z0-9])\d+[\s-]*threads?\b/; // the cores are meant, and not the graphics unit
 
 // Text as memory in gigabytes, size in parameters, and the words that are left.
 export const parse = (rules, text) => {
@@ -85,6 +88,7 @@ export const parse = (rules, text) => {
     memory ??= Number(gigabytes);
     return " ";
   });
+  const cores = take(state, THREADS) !== null;
   const active = take(state, pattern.active);
   const size = sizeOf(rules, pattern, state);
   const words = state.text
@@ -95,10 +99,9 @@ export const parse = (rules, text) => {
     .flatMap((word) => (Object.hasOwn(rules.words, word) ? rules.words[word].split(" ") : [word]))
     .flatMap((word) => apart(pattern, word))
     .flatMap((word) => (Object.hasOwn(rules.words, word) ? rules.words[word].split(" ") : [word]));
-  return { memory, size, active: active ? Number(active[1]) * BILLION : null, words };
+  return { memory, size, active: active ? Number(active[1]) * BILLION : null, cores, words };
 };
 
-const THREADS = /\d+ threads\b/; // how a processor was used, no part of its name
 const telling = (rules, words) => words.filter((word) => !rules.makers.includes(word));
 const hasDigit = (word) => /\d/.test(word);
 
@@ -107,8 +110,9 @@ const indexed = new WeakMap();
 const index = (rules, devices) => {
   if (!indexed.has(devices)) {
     const parsed = devices.map((device) => {
-      const { words, memory } = parse(rules, device.label.replace(THREADS, ""));
-      return { device, words: new Set(telling(rules, words)), memory: device.memory ?? memory };
+      const { words, memory, size } = parse(rules, device.label);
+      const all = size ? [...words, size.written] : words; // "890M" is a chip
+      return { device, words: new Set(telling(rules, all)), memory: device.memory ?? memory, cards: device.label.split(" + ").length };
     });
     indexed.set(devices, { parsed, words: new Set(parsed.flatMap((each) => [...each.words])) });
   }
@@ -121,36 +125,52 @@ const memoryCost = (each, memory) => {
   return each.memory === memory || each.memory === memory * count ? -0.5 : OTHER_MEMORY;
 };
 
-const cost = (rules, each, words, memory) => {
-  let sum = memoryCost(each, memory);
+const cost = (rules, each, words, { memory, cores }) => {
+  let sum = memoryCost(each, memory) + ((each.device.kind === "gpu") === cores ? PROCESSOR : 0);
   for (const word of each.words) {
     if (words.includes(word) || rules.families.includes(word)) continue;
     sum += rules.variants.includes(word) || /^\d$/.test(word) ? ANOTHER_CARD : 1;
   }
   for (const word of words) if (!each.words.has(word)) sum += WITHOUT_WORD;
-  return each.device.kind === "gpu" ? sum : sum + PROCESSOR;
+  if (each.cards > Math.max(1, words.filter((word) => CHIP.test(word)).length)) sum += ANOTHER_CARD;
+  return sum;
 };
 
 // A word that can only be a card, known or not: "4075", "a40", but no "qwen3.8".
 const CHIP = /^(?=..)[a-z]{0,2}\d+[a-z]?$/;
 
-// The words of a text that no device has.
-export const leftOver = (rules, devices, { words, size }) => ({ words: telling(rules, words).filter((word) => !index(rules, devices).words.has(word)), size });
+// Words as names have them: "mi 210" as "mi210", "4080s" as "4080 super", "890m" as a chip.
+const asNamed = (known, { words, size }) => {
+  const found = [];
+  for (const word of size && known.has(size.written) ? [...words, size.written] : words) {
+    const joined = `${found.at(-1)}${word}`;
+    if (known.has(joined) && !known.has(word)) found.splice(-1, 1, joined);
+    else if (/^\d{4}s$/.test(word) && !known.has(word)) found.push(word.slice(0, -1), "super");
+    else found.push(word);
+  }
+  return found;
+};
+
+// What a text says beside a device: words that no device has, and a size that is no name of a chip.
+export const leftOver = (rules, devices, { words, size }) => {
+  const known = index(rules, devices).words;
+  return { words: telling(rules, asNamed(known, { words, size })).filter((word) => !known.has(word)), size: size && known.has(size.written) ? null : size };
+};
 
 // The devices that a text names, the likeliest first, each with how far it is from the words: below
 // `ANOTHER_CARD` it is the card itself. A word that no device has is overlooked, so is a typo in a
 // maker's name; the number of the card never is.
 export const devicesFor = (rules, devices, text) => {
   const { parsed, words: known } = index(rules, devices);
-  const { words, memory } = typeof text === "string" ? parse(rules, text) : text;
-  const asked = telling(rules, words).filter((word) => known.has(word) || CHIP.test(word));
+  const typed = typeof text === "string" ? parse(rules, text) : text;
+  const asked = telling(rules, asNamed(known, typed)).filter((word) => known.has(word) || CHIP.test(word));
   const numbers = asked.filter(hasDigit).filter((word) => word.length > 1);
-  if (!asked.length) return [];
+  if (!asked.some((word) => word.length > (hasDigit(word) ? 1 : SHORTEST_WORD - 1))) return [];
   const fitting = (needed) => parsed.filter((each) => needed.every((word) => each.words.has(word)));
   const all = fitting(asked);
   const found = all.length || !numbers.length ? all : fitting(numbers);
   return found
-    .map((each) => ({ device: each.device, cost: cost(rules, each, asked, memory) }))
+    .map((each) => ({ device: each.device, cost: cost(rules, each, asked, typed) }))
     .sort((a, b) => a.cost - b.cost || (b.device.address !== null) - (a.device.address !== null) || (a.device.label < b.device.label ? -1 : 1));
 };
 

@@ -36,9 +36,9 @@ export const understand = (data, { card = "", model = "", task = ALL }) => {
   const cards = found.filter(isCard);
   const least = cards.length ? cards[0].cost : null;
   const chosen = cards.filter(({ cost }) => cost - least < 1).map(({ device }) => device);
-  const size = parse(rules, model).size ?? typed.size;
   // A text that names all at once: "4060 qwen3 8b code".
   const left = leftOver(rules, devices, typed);
+  const size = parse(rules, model).size ?? left.size;
   const wanted = modelsFor(rules, models, model || { ...left, words: left.words.filter((word) => !Object.hasOwn(data.words.tasks, word)) }).models;
   const named = Object.hasOwn(data.words.tasks, task) ? task : left.words.find((word) => Object.hasOwn(data.words.tasks, word));
   const memory = chosen.length || found.length ? typed.memory : memoryOf(rules, card);
@@ -47,6 +47,7 @@ export const understand = (data, { card = "", model = "", task = ALL }) => {
     likely: chosen.length ? [] : found.slice(0, NEAREST).map(({ device }) => device),
     anywhere: !typed.words.length && typed.memory === null && memory === null,
     memory: memory ?? chosen.find((device) => device.memory !== null)?.memory ?? null,
+    said: typed.memory ?? (found.length ? null : memory),
     typed: { card: card.trim(), model: model.trim() },
     models: wanted,
     size: size ?? sizeOf(sizes, wanted, model),
@@ -166,7 +167,8 @@ export const nearest = (data, question) => {
 export const parametersOf = (size) => size.parameters ?? size.below ?? size.from;
 
 export const limits = (data, question) => {
-  const [device] = question.devices.filter((each) => each.bandwidth !== null);
+  const listed = question.devices.filter((each) => each.bandwidth !== null);
+  const device = listed.find((each) => each.memory === question.memory) ?? listed[0];
   const bandwidth = device?.bandwidth ?? null;
   if (!question.size || !data.weights) return { bandwidth, device: device ?? null, memory: question.memory };
   const parameters = parametersOf(question.size);
@@ -211,7 +213,8 @@ export const reply = (data, known, question) => {
   const found = figures(data, question);
   const prediction = found ? null : expected(data, known, question);
   const close = nearest(data, question).filter((row) => row !== found?.row);
-  const shown = found?.row ?? close[0] ?? null;
+  const order = classOf(data.sizes, question.size);
+  const shown = found?.row ?? close.find((row) => order === null || row.model.size === order) ?? close[0] ?? null;
   const exact = Boolean(found) && (!question.models.length || question.models.some(({ id }) => id === found.row.model.id)) && fitsSize(question.size, found.row.model.parameters);
   return { question, found, exact, prediction, close, limits: limits(data, question), commands: commands(data, question, shown), shown };
 };

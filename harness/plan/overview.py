@@ -1,31 +1,27 @@
-"""Tells whether a model fits this machine: its weights and KV cache against the memory.
+"""Tells which presets and pairs fit this machine's memory, by the planner's closed forms.
 
-The KV cache holds, for each token of the context and each layer, the keys and the values of all KV
-heads, in 16-bit floats: `n_embd_k_gqa` and `n_embd_v_gqa` per cell in llama.cpp's
-src/llama-kv-cache.cpp, with the default types f16. Layers with a sliding window keep the whole
-context too, unless `swa_full` is switched off. Compute buffers of some hundred MiB and the system's
-own needs are not counted; the margin leaves room for them.
+All buffers count: weights, KV cache, recurrent state, compute. What the system and other programs
+take does not; the margin leaves room for it.
 """
 
 from dataclasses import dataclass
 from typing import Literal
 
+from estimates.plan.memory import place
+from estimates.plan.model import Placement, Setting
 from harness.machine.detect import machine
 from harness.models.gguf_file import part_paths
 from harness.models.hub import Client, default_client
 from harness.models.presets import Pair, Preset, pairs, presets
 from harness.models.resolve import preset_path
+from harness.plan.computer import own_cards
+from harness.plan.sources import preset_facts
 from schemas.submission import Machine
 
 Answer = Literal["yes", "tight", "no"]
 
 _MIB = 1024 * 1024
-_MB = 1_000_000
-_KEY_AND_VALUE = 2
-_F16_BYTES = 2
 _COMFORTABLE_SHARE = 0.9
-# A graphics unit that lists less uses a part of main memory.
-_OWN_MEMORY_MIB = 2048
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,30 +35,24 @@ class Memory:
 
 def memory_of(machine: Machine) -> Memory:
     """The memory of the GPUs of one vendor, which an engine uses together; else the main memory."""
-    cards: dict[str, list[tuple[str, int]]] = {}
-    for gpu in machine.gpus:
-        if gpu.vram_mib is not None and gpu.vram_mib >= _OWN_MEMORY_MIB:
-            cards.setdefault(gpu.vendor or "other", []).append((gpu.name, gpu.vram_mib))
+    cards = own_cards(machine)
     if not cards:
         return Memory(name="main memory", kind="ram", total_mib=machine.ram_mib or 0)
-    best = max(cards.values(), key=lambda listed: sum(mib for _, mib in listed))
-    name = " + ".join(name for name, _ in best)
-    return Memory(name=name, kind="gpu", total_mib=sum(mib for _, mib in best))
+    name = " + ".join(card.name for card in cards)
+    return Memory(name=name, kind="gpu", total_mib=sum(card.vram_mib or 0 for card in cards))
 
 
-def kv_bytes(preset: Preset, context_tokens: int) -> int | None:
-    """Bytes of the KV cache for a context; `None` when the model's shape is unknown."""
-    if preset.layers is None or preset.kv_heads is None or preset.head_size is None:
+def needed_bytes(
+    preset: Preset, memory: Memory, context_tokens: int, file_bytes: int | None = None
+) -> int | None:
+    """Bytes of all buffers in this memory; with the file's size where it is on disk."""
+    facts = preset_facts(preset, file_bytes)
+    if facts is None or not facts.weights_known:
         return None
-    per_token = preset.layers * preset.kv_heads * preset.head_size * _KEY_AND_VALUE * _F16_BYTES
-    return per_token * context_tokens
-
-
-def needed_bytes(preset: Preset, context_tokens: int, file_bytes: int | None) -> int | None:
-    """Bytes of weights and KV cache; the file's size where it is on disk, else the table's."""
-    weights = file_bytes or (preset.size_mb * _MB if preset.size_mb is not None else None)
-    cache = kv_bytes(preset, context_tokens)
-    return None if weights is None or cache is None else weights + cache
+    on_gpu = memory.kind == "gpu"
+    placement = Placement(layers=facts.placed_layers if on_gpu else 0)
+    devices, host = place(facts, Setting(context=context_tokens), placement)
+    return round((devices[0] if on_gpu else host).total() * _MIB)
 
 
 def answer(needed: int | None, memory: Memory) -> Answer | None:
@@ -126,7 +116,7 @@ def assess(memory: Memory, context_tokens: int, *, client: Client) -> Overview:
 def _model(preset: Preset, memory: Memory, context_tokens: int, client: Client) -> ModelEntry:
     path = preset_path(preset, client=client)
     size = sum(part.stat().st_size for part in part_paths(path)) if path else None
-    needed = needed_bytes(preset, context_tokens, size)
+    needed = needed_bytes(preset, memory, context_tokens, size)
     return ModelEntry(
         preset=preset,
         on_disk=path is not None,
@@ -142,3 +132,16 @@ def _pair(pair: Pair, models: dict[str, ModelEntry], memory: Memory) -> PairEntr
     ]
     needed = None if sizes[0] is None or sizes[1] is None else sizes[0] + sizes[1]
     return PairEntry(pair=pair, needed_bytes=needed, fits=answer(needed, memory))
+
+
+def fitting_presets(machine: Machine, context_tokens: int) -> str:
+    """A line about the presets that a machine has room for."""
+    memory = memory_of(machine)
+    listed = presets().values()
+    sizes = {each.name: needed_bytes(each, memory, context_tokens) for each in listed}
+    fitting = {name: size for name, size in sizes.items() if answer(size, memory) != "no" and size}
+    room = f"{memory.total_mib / 1024:.1f} GiB of {memory.name}"
+    if not fitting:
+        return f"no preset fits {room}"
+    largest = max(fitting, key=lambda name: fitting[name])
+    return f"{len(fitting)} of {len(sizes)} presets fit {room}; the largest is {largest}"

@@ -1,0 +1,131 @@
+"""Predicts the speedup of speculation: what a round yields over what it costs.
+
+A round takes one step over the drafted tokens, and the drafting. It pays when it yields more tokens
+than it costs plain steps; memory that the draft takes from the target makes every step dearer.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from estimates.plan.model import Facts, Placement
+from estimates.plan.placement import Case, Projection
+from estimates.plan.speed import (
+    ASSUMED_GB_PER_S,
+    ASSUMED_HOST_GB_PER_S,
+    EFFICIENCY,
+    HOST_EFFICIENCY,
+    MS_PER_LAYER,
+    Estimate,
+    Machine,
+    bytes_per_step,
+    plain,
+    reading,
+    step_ms,
+)
+
+Way = Literal["draft-model", "mtp", "eagle3", "dflash", "ngram"]
+
+_GB, _MS = 1e9, 1000.0
+_DEPTH_TOKENS = 512
+# The chance that a drafted token is accepted: least, usual and most, by the way of drafting.
+ACCEPTANCE: dict[Way, tuple[float, float, float]] = {
+    "draft-model": (0.45, 0.62, 0.80),
+    "mtp": (0.50, 0.68, 0.85),
+    "eagle3": (0.45, 0.65, 0.80),
+    "dflash": (0.45, 0.65, 0.80),
+    "ngram": (0.05, 0.15, 0.60),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Speculation:
+    """A way of drafting, the longest draft, and the draft model where there is one.
+
+    `acceptance` is a measured chance of a drafted token; `None` takes the usual ones.
+    """
+
+    way: Way
+    depth: int
+    draft: Facts | None = None
+    draft_on_host: bool = False
+    acceptance: float | None = None
+
+
+def speedup(
+    case: Case,
+    found: Projection,
+    baseline: Estimate,
+    machine: Machine,
+    speculation: Speculation,
+) -> Estimate:
+    """How many times faster than `baseline`, the target alone in the same memory.
+
+    The baseline may have more layers on the devices: what the draft takes is part of its price.
+    """
+    low, usual, high = ACCEPTANCE[speculation.way]
+    if speculation.acceptance is not None:
+        low = usual = high = speculation.acceptance
+    alone = plain(case, found, machine)
+    scale = (_MS / alone.estimate) / reading(case, found.placement, machine, _DEPTH_TOKENS).total_ms
+    speeds = []
+    for accepted in (low, usual, high):
+        round_ms = round_time_ms(case, found, machine, speculation, accepted) * scale
+        speeds.append(tokens_per_round(accepted, speculation.depth) / round_ms * _MS)
+    return Estimate(
+        estimate=speeds[1] / baseline.estimate,
+        low=speeds[0] / baseline.estimate,
+        high=speeds[2] / baseline.estimate,
+        basis="physics",
+    )
+
+
+def tokens_per_round(accepted: float, depth: int) -> float:
+    """Tokens that a round yields on average: 1 + a + a^2 + ... (Leviathan et al. 2023)."""
+    return sum(accepted**position for position in range(depth + 1))
+
+
+def round_time_ms(
+    case: Case, found: Projection, machine: Machine, speculation: Speculation, accepted: float
+) -> float:
+    """Milliseconds of a round: drafting, one step over the draft, and a replay where needed.
+
+    A target with a recurrent state that keeps no copies of it goes back to a checkpoint after a
+    rejection, and reads the accepted tokens again.
+    """
+    depth = speculation.depth
+    verify = step_ms(case, found.placement, machine, depth + 1)
+    drafting = depth * _draft_ms(case, machine, speculation, found.placement)
+    replay = 0.0
+    if case.target.recurrent and not case.setting.rollback_states:
+        rejected = 1 - accepted**depth
+        wide = max(1, round(tokens_per_round(accepted, depth)))
+        replay = rejected * step_ms(case, found.placement, machine, wide)
+    if speculation.way == "ngram":
+        # Most rounds find nothing to propose and are plain steps.
+        plain_ms = step_ms(case, found.placement, machine, 1)
+        verify = plain_ms + accepted * (verify - plain_ms)
+        replay *= accepted
+    return verify + drafting + replay
+
+
+def _draft_ms(
+    case: Case, machine: Machine, speculation: Speculation, placement: Placement
+) -> float:
+    """Milliseconds of one drafted token."""
+    draft = speculation.draft
+    if speculation.way == "ngram":
+        return 0.0
+    if draft is None:
+        head = sum(layer.weight_bytes for layer in case.target.draft_layers)
+        read = head + case.target.output_bytes
+        launches = max(1, len(case.target.draft_layers))
+        on_host = placement.layers == 0
+    else:
+        read, _ = bytes_per_step(draft, Placement(layers=draft.placed_layers), 1)
+        launches = len(draft.layers)
+        on_host = speculation.draft_on_host or placement.share == () or not case.devices
+    rate = machine.host_gb_per_s if on_host else machine.device_gb_per_s
+    assumed = ASSUMED_HOST_GB_PER_S if on_host else ASSUMED_GB_PER_S
+    efficiency = EFFICIENCY * (HOST_EFFICIENCY if on_host else 1.0)
+    overhead = 0.0 if on_host else launches * MS_PER_LAYER
+    return read / ((rate or assumed) * efficiency * _GB) * _MS + overhead

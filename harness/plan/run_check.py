@@ -1,0 +1,103 @@
+"""What a run asks of the planner: can these models fit at all, and how many layers go where."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from estimates.plan.model import Facts, Memory, Setting
+from estimates.plan.placement import DEFAULT_MARGIN_MIB, Case, Draft, fit
+from estimates.plan.shapes import facts_of, quantisation_of, shape_of
+from harness.errors import MachineError
+from harness.machine.detect import machine
+from harness.models import hub
+from harness.models.gguf_shape import facts_of_file
+from harness.models.presets import presets
+from harness.plan.computer import computer_of
+from harness.plan.request import ComputerOptions
+from harness.plan.sources import preset_facts
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Layers:
+    """Layers on the devices, as llama.cpp counts them."""
+
+    target: int
+    draft: int
+
+
+def require_room(names: Sequence[str], context: int) -> None:
+    """Raise `MachineError` when a target and a draft, named but not fetched, can never fit.
+
+    Only what the tables know is judged, against the whole memory of this machine and not what is
+    free of it now. A model without an entry passes.
+    """
+    rig = machine()
+    host = Memory(name="main memory", free_mib=float(rig.ram_mib or 1e9))
+    computer = computer_of(ComputerOptions())
+    known = [named_facts(name) for name in names]
+    target = known[0] if known else None
+    if target is None:
+        return
+    setting = Setting(context=context)
+    drafts = [facts for facts in known[1:] if facts is not None]
+    largest = max(drafts, key=lambda facts: facts.model_bytes) if drafts else None
+    case = Case(
+        target=target,
+        setting=setting,
+        devices=computer.devices,
+        host=host,
+        draft=Draft(facts=largest, setting=setting, on_host=not computer.devices)
+        if largest
+        else None,
+    )
+    found = fit(case)
+    if found.fits:
+        return
+    needed = found.host.total() + sum(buffers.total() for buffers in found.devices)
+    room = host.free_mib + sum(memory.free_mib for memory in computer.devices)
+    message = (
+        f"{' and '.join(names)} need {needed / 1024:.1f} GiB and this machine has "
+        f"{room / 1024:.1f} GiB, so nothing was fetched; "
+        f"`python -m harness plan --target {names[0]}` lists what fits instead"
+    )
+    raise MachineError(message)
+
+
+def named_facts(name: str) -> Facts | None:
+    """What the tables say about a model that would have to be fetched; `None` for others."""
+    if Path(name).expanduser().is_file():
+        return None
+    preset = presets().get(name.lower())
+    if preset is not None:
+        return preset_facts(preset)
+    match = hub.REFERENCE.fullmatch(name)
+    shape = shape_of(match["repository"].partition("/")[2]) if match else None
+    bits = quantisation_of(match["quantisation"]) if match else None
+    return facts_of(shape, bits) if shape and bits else None
+
+
+def automatic_layers(target: Path, draft: Path | None, context: int) -> Layers | None:
+    """The layers of target and draft that fit together; `None` without a device of its own.
+
+    Raises `BadInputError` for a file whose shape cannot be read.
+    """
+    computer = computer_of(ComputerOptions())
+    if not computer.devices:
+        return None
+    setting = Setting(context=context)
+    case = Case(
+        target=facts_of_file(target),
+        setting=setting,
+        devices=computer.devices,
+        host=computer.host,
+        margin_mib=DEFAULT_MARGIN_MIB,
+    )
+    if draft is None:
+        return Layers(target=fit(case).placement.layers, draft=0)
+    facts = facts_of_file(draft)
+    beside = replace(case, draft=Draft(facts=facts, setting=setting))
+    found = fit(beside)
+    if not found.device_fits:  # not even the draft alone
+        beside = replace(case, draft=Draft(facts=facts, setting=setting, on_host=True))
+        return Layers(target=fit(beside).placement.layers, draft=0)
+    return Layers(target=found.placement.layers, draft=facts.placed_layers)

@@ -1,0 +1,198 @@
+"""Does a visitor's machine get an answer: labelled, sourced, with a command, in two clicks?"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import orjson
+import pytest
+from playwright.sync_api import expect
+
+from pipeline.data.database import open_database
+from pipeline.site.pages import machine
+from tests.browser.pages import NARROW, WIDE, px_too_wide, watched
+from tests.schemas.test_say_script import SCRIPT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from playwright.sync_api import Browser, Page
+
+pytestmark = pytest.mark.browser
+RESULTS = SCRIPT.parents[3] / "results"
+CARD, MODEL = "#dm-machine-card", "#dm-machine-model"
+ANSWER = ".dm-machine__answer .dm-advice"
+TIERS = ("measured", "imported", "published", "predicted")
+
+
+@pytest.fixture(scope="module")
+def real() -> bytes:
+    """The file of the real collection: the corpus of the tests has other cards."""
+    with open_database(RESULTS) as connection:
+        document: dict[str, Any] = orjson.loads(machine.machine_file(connection, "").data)
+    return orjson.dumps(document)
+
+
+@pytest.fixture
+def page(browser: Browser, base: str, real: bytes) -> Iterator[Page]:
+    """The home page, and nothing that the browser complains about."""
+    complaints: list[str] = []
+    with browser.new_context(viewport=WIDE, color_scheme="light") as context:
+        context.grant_permissions(["clipboard-read", "clipboard-write"])
+        page = watched(context, base, complaints)
+        page.route(
+            f"**/{machine.PATH}",
+            lambda route: route.fulfill(body=real, content_type="application/json"),
+        )
+        page.goto(base)
+        yield page
+    assert complaints == []
+
+
+def answered(page: Page, card: str, model: str = "") -> str:
+    """The answer to what was typed, which takes one click and the Enter key."""
+    page.locator(CARD).click()
+    page.locator(CARD).fill(card)
+    page.locator(MODEL).fill(model)
+    page.keyboard.press("Enter")
+    expect(page.locator(ANSWER)).to_be_visible()
+    return page.locator(ANSWER).inner_text()
+
+
+@pytest.mark.parametrize(
+    ("card", "model"),
+    [
+        ("RTX 4060", ""),
+        ("3090", ""),
+        ("5090", ""),
+        ("7900 XTX", ""),
+        ("M3 Max", ""),
+        ("5060 Ti", ""),
+        ("12 GB", "14B"),
+    ],
+)
+def test_one_click_leads_to_a_labelled_answer_with_source_and_command(
+    page: Page, card: str, model: str
+) -> None:
+    text = answered(page, card, model)
+
+    assert any(tier in text for tier in TIERS)
+    assert re.search(r"\d\.\d\d×", text)  # noqa: RUF001 - as printed
+    assert "python -m harness run --target " in text
+    sources = page.locator(f"{ANSWER} a[href*='sources/'], {ANSWER} a:text-is('source')")
+    assert sources.count() > 0
+    expect(page).to_have_url(re.compile(r"card="))
+
+
+def test_the_best_setting_of_a_card_is_a_line_for_its_server(page: Page) -> None:
+    text = answered(page, "rtx5060ti 16gb", "14b")
+
+    # The imported figure of the source: the paired geometric mean over its own tasks.
+    assert "1.35× [1.12, 1.62]" in text  # noqa: RUF001 - as printed
+    assert "imported" in text
+    assert "InventiveHQ and contributors, CC-BY-4.0" in text
+    copy = page.locator(f"{ANSWER} button").first
+    copy.click()
+    expect(copy).to_have_text("Copied")
+    line = page.evaluate("navigator.clipboard.readText()")
+    assert line.startswith("llama-server -m Qwen2.5-Coder-14B-Instruct-Q4_K_M.gguf -md ")
+
+
+def test_the_question_is_kept_in_the_address_and_carried_along(page: Page, base: str) -> None:
+    answered(page, "5060 Ti", "14b")
+    page.locator("#dm-machine-for").select_option("math")
+    expect(page).to_have_url(f"{base}?card=5060+Ti&model=14b&for=math")
+    expect(page.locator(ANSWER)).to_contain_text("1.85")
+    page.reload()
+    expect(page.locator(ANSWER)).to_contain_text("1.85")
+    expect(page.locator(CARD)).to_have_value("5060 Ti")
+
+    onward = page.locator(f"{ANSWER} .dm-advice__more a").evaluate_all(
+        "all => all.map((each) => each.href)"
+    )
+    assert f"{base}explore/?words=5060+Ti+14b&task=math" in onward
+    assert any(address.startswith(f"{base}devices/rtx-5060-ti") for address in onward)
+    tab = page.locator('.md-tabs a:text-is("Advisor")').evaluate("each => each.href")
+    assert tab.startswith(f"{base}advisor/?device=device%3Artx-5060-ti")
+
+
+def test_nonsense_and_hostile_text_end_in_a_hint_and_a_command(page: Page) -> None:
+    text = answered(page, '<img src=x onerror="boom()">', "((")
+
+    assert "is no card, memory or model that this site knows" in text
+    assert "python -m harness run --target" in text
+
+
+def test_nothing_is_loaded_before_a_visitor_asks(browser: Browser, base: str) -> None:
+    with browser.new_context(viewport=WIDE) as context:
+        page = context.new_page()
+        asked: list[str] = []
+        page.on("request", lambda request: asked.append(request.url))
+        page.goto(base, wait_until="networkidle")
+        before = [url for url in asked if machine.PATH in url or "answer.js" in url]
+        with page.expect_response(f"**/{machine.PATH}"):
+            page.locator(CARD).click()
+
+    assert before == []
+
+
+def test_the_answer_fits_a_phone_and_a_wide_screen(browser: Browser, base: str) -> None:
+    for viewport in (NARROW, WIDE):
+        with browser.new_context(viewport=viewport) as context:
+            page = context.new_page()
+            page.goto(f"{base}?card=RTX+4060&model=7B")
+            expect(page.locator(ANSWER)).to_be_visible()
+
+            assert px_too_wide(page) == 0
+
+
+def test_without_javascript_the_form_leads_to_the_devices(browser: Browser, base: str) -> None:
+    with browser.new_context(java_script_enabled=False, viewport=NARROW) as context:
+        page = context.new_page()
+        page.goto(base)
+        page.locator(CARD).fill("RTX 4060")
+        page.get_by_role("button", name="Does it help me?").click()
+
+        expect(page.locator("h1")).to_contain_text("Devices")
+
+
+def test_explore_understands_memory_and_never_ends_in_nothing(page: Page, base: str) -> None:
+    page.goto(f"{base}explore/?words=12gb")
+    page.wait_for_selector('#dm-explore[data-state="ready"]')
+    rows = page.locator("#dm-cells tbody tr")
+    assert rows.count() > 0
+    for row in rows.all():
+        assert "12 GB" in row.locator("th").inner_text()
+
+    page.locator("#dm-explore-words").fill("rtx5090 70b")
+    expect(page.locator("#dm-cells .dm-advice")).to_contain_text("python -m harness run")
+    expect(page.locator("#dm-cells .dm-advice")).to_contain_text("GiB of weights")
+
+
+def test_the_advisor_falls_through_to_what_is_known(page: Page, base: str) -> None:
+    page.goto(f"{base}advisor/?device=memory%3A48&backend=cuda&model=5&task=code")
+    page.wait_for_selector('.dm-advisor[data-state="ready"]')
+
+    expect(page.locator(".dm-advice__none")).to_contain_text("No prediction.")
+    expect(page.locator(".dm-advisor .dm-advice")).to_contain_text("python -m harness run")
+    assert page.locator(".dm-advisor .dm-advice__links a").count() > 0
+
+
+def test_a_hatched_square_opens_the_command_that_fills_it(page: Page, base: str) -> None:
+    page.goto(f"{base}devices/rtx-4060-8-gb/")
+    page.locator("svg.dm-map--wide a.dm-map__empty").first.click()
+
+    expect(page).to_have_url(re.compile(r"\?card=RTX(%20|\+)4060(%20|\+)8(%20|\+)GB&model="))
+    expect(page.locator(ANSWER)).to_contain_text("python -m harness run --target")
+
+
+def test_a_filter_and_the_search_of_the_site_lead_on(page: Page, base: str) -> None:
+    page.goto(f"{base}devices/")
+    page.locator("input[data-filters]").fill("rtx4070")
+    link = page.locator(".md-content .dm-ask a")
+    expect(link).to_have_attribute("href", f"{base}?card=rtx4070#mine")
+
+    page.locator('[data-md-component="search-query"]').fill("m3max 64gb")
+    page.locator(".md-search-result .dm-ask a").click()
+    expect(page.locator(ANSWER)).to_contain_text("M3 Max")

@@ -1,0 +1,233 @@
+"""Are buffers, placements and speeds what a person works out by hand?"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from estimates.plan.memory import cells, kv_mib, place, recurrent_mib, state_bytes
+from estimates.plan.model import Facts, Layer, Memory, Placement, Setting
+from estimates.plan.placement import Case, Draft, fit, largest_context
+from estimates.plan.shapes import facts_of, quantisation_of, shape_of
+from estimates.plan.speculation import Speculation, speedup, tokens_per_round
+from estimates.plan.speed import Anchor, Machine, plain, split_time
+
+MIB = 1024 * 1024
+ATTENTION = Layer(k_width=1024, v_width=1024, weight_bytes=100 * MIB)
+STATE = state_bytes(d_conv=4, d_inner=6144, d_state=128, groups=16)
+
+
+def facts(*layers: Layer, **others: float) -> Facts:
+    small = Facts(
+        name="small",
+        embedding=1024,
+        vocabulary=32000,
+        layers=layers,
+        feed_forward=4096,
+        embedding_bytes=50 * MIB,
+        output_bytes=60 * MIB,
+    )
+    return replace(small, **others)  # type: ignore[arg-type]
+
+
+def known(name: str, quantisation: str, *, with_head: bool = False) -> Facts:
+    shape = shape_of(name)
+    assert shape is not None
+    return facts_of(shape, quantisation_of(quantisation), with_head=with_head)
+
+
+def test_a_layer_keeps_its_widths_for_every_cell() -> None:
+    # 16 layers · 2048 values · 8192 tokens · 2 bytes = 512 MiB; 34 bytes for 32 values in q8_0
+    layers = [ATTENTION] * 16
+
+    assert kv_mib(layers, Setting(context=8192)) == 512
+    assert kv_mib(layers, Setting(context=8192, kv_k="q8_0", kv_v="q8_0")) == 272
+
+
+def test_a_window_keeps_its_tokens_and_a_micro_batch() -> None:
+    setting = Setting(context=8192, ubatch=2048)
+
+    assert cells(setting, 1024) == 3072
+    assert cells(setting, None) == 8192
+    assert cells(replace(setting, whole_window=True), 1024) == 8192
+    # Four sequences share one cache, or have a quarter of the context each.
+    assert cells(replace(setting, slots=4, context=65536), 1024) == 4 * 1024 + 2048
+    assert cells(replace(setting, slots=4, unified=False), 1024) == 4 * 2048
+
+
+def test_a_recurrent_state_is_kept_for_every_slot_and_every_token_that_may_be_undone() -> None:
+    # (3 · (6144 + 2 · 16 · 128) + 128 · 6144) · 4 bytes · 48 layers
+    layers = [Layer(state_bytes=STATE)] * 48
+
+    assert recurrent_mib(layers, Setting()) == 149.625
+    assert recurrent_mib(layers, Setting(slots=4, rollback_states=2)) == 1795.5
+
+
+def test_embedding_stays_in_host_memory_and_the_last_layers_go_to_the_device() -> None:
+    devices, host = place(facts(*[ATTENTION] * 4), Setting(), Placement(layers=3))
+
+    # Three are two layers and the output layer.
+    assert devices[0].model == 2 * 100 + 60
+    assert host.model == 2 * 100 + 50
+    assert (devices[0].kv, host.kv) == (32, 32)
+
+
+def test_a_tied_matrix_is_loaded_twice_only_with_a_device() -> None:
+    tied = facts(ATTENTION, tied=True, output_bytes=50 * MIB)
+
+    on_device = place(tied, Setting(), Placement(layers=2))
+    on_host = place(tied, Setting(), Placement(layers=0))
+
+    assert (on_device[0][0].model, on_device[1].model) == (150, 50)
+    assert on_host[1].model == 150
+
+
+def test_two_devices_share_the_layers_by_their_room() -> None:
+    devices, _ = place(facts(*[ATTENTION] * 8), Setting(), Placement(layers=9, share=(1, 2)))
+
+    # Nine parts, the output layer among them: three and six.
+    assert [round(each.kv / 16) for each in devices] == [3, 5]
+    assert [round(each.model) for each in devices] == [300, 560]
+
+
+@pytest.mark.parametrize(
+    ("name", "billions"),
+    [
+        ("Llama-3.1-8B", 8.03),
+        ("Qwen3-30B-A3B", 30.5),
+        ("Qwen3.5-27B", 26.9),
+        ("gpt-oss-20b", 20.9),
+        ("gemma-2-2b", 2.61),
+        ("SmolLM2-135M", 0.135),
+    ],
+)
+def test_a_shape_in_the_table_has_the_parameters_that_its_maker_states(
+    name: str, billions: float
+) -> None:
+    shape = shape_of(name)
+
+    assert shape is not None
+    assert shape.parameters / 1e9 == pytest.approx(billions, rel=0.01)
+
+
+def case(target: Facts, free_mib: float, **others: object) -> Case:
+    usual = Case(
+        target=target,
+        setting=Setting(context=2048),
+        devices=(Memory(name="card", free_mib=free_mib, bandwidth_gb_per_s=272),),
+        host=Memory(name="host", free_mib=30_000, bandwidth_gb_per_s=76.8),
+    )
+    return replace(usual, **others)  # type: ignore[arg-type]
+
+
+MACHINE = Machine(device_gb_per_s=272, host_gb_per_s=76.8, cores=8)
+
+
+def test_of_a_mixture_experts_leave_the_device_before_layers_do() -> None:
+    found = fit(case(known("Qwen3.5-35B-A3B", "Q4_K_M"), 7000))
+
+    assert found.placement.layers == 41
+    assert 25 <= found.placement.cpu_experts <= 35
+
+
+def test_the_published_split_series_lies_on_the_line_through_its_ends() -> None:
+    # InventiveHQ (CC BY 4.0), Qwen2.5-Coder-14B on an RTX 5060 Ti: layers, tokens/s.
+    ends = (Anchor(layers=0, tps=2.89), Anchor(layers=99, tps=43.18))
+
+    for layers, tps in ((8, 3.58), (16, 4.24), (40, 12.5)):
+        assert 1 / split_time(ends, layers, 48) == pytest.approx(tps, rel=0.1)
+
+
+def test_two_measurements_replace_the_bandwidths() -> None:
+    machine = replace(MACHINE, anchors=(Anchor(layers=0, tps=2.5), Anchor(layers=99, tps=40)))
+    asked = case(known("Qwen3.5-27B", "Q4_K_M"), 30_000)
+
+    found = plain(asked, fit(asked), machine)
+
+    assert (found.estimate, found.basis) == (pytest.approx(40), "measured")
+
+
+def test_one_measurement_sets_the_efficiency_for_other_placements() -> None:
+    target = known("Qwen3.5-9B", "Q4_K_M")
+    full = case(target, 30_000)
+    measured = replace(MACHINE, anchors=(Anchor(layers=33, tps=20.0),))
+    part = case(target, 4000)
+
+    assert plain(full, fit(full), measured).estimate == pytest.approx(20)
+    slower = plain(part, fit(part), measured).estimate
+    assert slower < plain(part, fit(part), MACHINE).estimate
+
+
+def test_a_round_yields_one_token_and_what_was_accepted() -> None:
+    assert tokens_per_round(0.5, 2) == 1.75
+    assert tokens_per_round(0.0, 5) == 1
+    assert tokens_per_round(1.0, 3) == 4
+
+
+def test_the_table_of_an_8_gb_card_comes_out_as_it_was_measured() -> None:
+    """RTX 4060 8 GB, DDR5-4800: 3.5 tokens/s alone, 3.1, 2.8 and 2.5 with drafts, 33 for 9B."""
+    target = known("Qwen3.5-27B", "Q4_K_M")
+    alone = case(target, 7080)
+    base_found = fit(alone)
+    base = plain(alone, base_found, MACHINE)
+
+    speeds, layers = [], []
+    for name in ("Qwen3.5-0.8B", "Qwen3.5-4B", "Qwen3.5-9B"):
+        draft = known(name, "Q4_K_M")
+        both = replace(alone, draft=Draft(facts=draft, setting=alone.setting))
+        found = fit(both)
+        how = Speculation(way="draft-model", depth=8, draft=draft)
+        assert found.fits
+        speeds.append(speedup(both, found, base, MACHINE, how).estimate)
+        layers.append(found.placement.layers)
+
+    assert base.estimate == pytest.approx(3.5, rel=0.25)
+    assert base_found.placement.layers > layers[0] > layers[1] > layers[2] == 0
+    assert 1 > speeds[0] > speeds[1] > speeds[2]
+    small = case(known("Qwen3.5-9B", "Q4_K_M"), 7080)
+    assert plain(small, fit(small), MACHINE).estimate == pytest.approx(33, rel=0.25)
+    mixture = case(known("Qwen3.5-35B-A3B", "Q4_K_M"), 7080)
+    assert plain(mixture, fit(mixture), MACHINE).estimate > 2 * base.estimate
+
+
+def test_copies_of_the_state_for_four_slots_make_a_prediction_head_slower_than_none() -> None:
+    """RTX 3090, 27B in Q5: 51.0 tokens/s with one slot, 30.7 without the head, 30.4 with four."""
+    target = known("Qwen3.8-27B", "UD-Q5_K_M", with_head=True)
+    machine = Machine(device_gb_per_s=936, host_gb_per_s=None, cores=10)
+    setting = Setting(context=8192, ubatch=2048)
+    head = Speculation(way="mtp", depth=2)
+
+    def with_head(slots: int, free_mib: float) -> tuple[int, float]:
+        asked = case(
+            target,
+            free_mib,
+            setting=replace(setting, slots=slots, rollback_states=2),
+            uses_head=True,
+        )
+        found, alone = fit(asked), asked.without_speculation()
+        base = plain(alone, fit(alone), machine)
+        gain = speedup(asked, found, base, machine, head).estimate
+        return found.placement.layers, base.estimate * gain
+
+    alone = case(target, 22916, setting=replace(setting, slots=4))
+    base = plain(alone, fit(alone), machine).estimate
+    one, four = with_head(1, 23075), with_head(4, 21755)
+
+    assert base == pytest.approx(30.7, rel=0.1)
+    assert one == (66, pytest.approx(51.0, rel=0.1))
+    assert four[0] in (61, 62, 63)
+    assert one[1] > base > four[1]
+
+
+def test_the_largest_context_is_the_last_that_fits() -> None:
+    asked = case(known("Qwen3-8B", "Q4_K_M"), 8000)
+    found = fit(asked)
+
+    longest = largest_context(asked, found.placement)
+
+    assert longest is not None
+    setting = replace(asked.setting, context=longest)
+    assert fit(replace(asked, setting=setting)).placement.layers == found.placement.layers
+    setting = replace(asked.setting, context=longest + 256)
+    assert fit(replace(asked, setting=setting)).placement.layers < found.placement.layers

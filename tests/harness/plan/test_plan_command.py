@@ -1,0 +1,269 @@
+"""What does `plan` say, to people and to machines, and what when it cannot plan?"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from harness.cli.app import app
+from harness.errors import BadInputError, MachineError
+from harness.models.hub_client import HuggingFace
+from harness.plan import exact, run_check
+from harness.plan.computer import bandwidth_of
+from harness.plan.sources import find
+from tests.harness.fake_hub import FakeHub, serving
+from tests.harness.ggufs import write_gguf
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+CARD = ("--gpu", "RTX 4060 8 GB", "--ram", "32", "--cpu", "8 cores DDR5-4800")
+BIG = ("--target", "qwen3.5-27b:Q4_K_M", "--context", "2048")
+KINDS = {
+    *("model", "kv", "recurrent", "compute", "output", "projector"),
+    *("draft_model", "draft_kv", "draft_recurrent", "draft_compute"),
+}
+
+
+@pytest.fixture(autouse=True)
+def no_hub(cache_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A hub's cache with nothing in it."""
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(cache_dir / "hub"))
+
+
+def call(*arguments: str) -> Result:
+    return CliRunner().invoke(app, ["plan", *arguments])
+
+
+def document(*arguments: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(call(*arguments, "--json").stdout)
+    return found
+
+
+def test_the_object_has_the_keys_that_others_rely_on() -> None:
+    found = document(*BIG, *CARD, "--draft", "qwen3.5-0.8b:Q4_K_M")
+
+    assert set(found) == {
+        *("devices", "host", "layers", "offloaded_layers", "context_max", "plain_tps"),
+        *("speedup", "alternatives", "command", "warnings"),
+    }
+    for place in (*found["devices"], found["host"]):
+        assert set(place) == {"name", "free_mib", "buffers_mib"}
+        assert set(place["buffers_mib"]) == KINDS
+    for estimate in (found["plain_tps"], found["speedup"]):
+        assert estimate["low"] < estimate["estimate"] < estimate["high"]
+        assert estimate["basis"] == "physics"
+    assert {"changes", "tps", "fits", "command"} == set(found["alternatives"][0])
+
+
+def test_the_owner_of_an_8_gb_card_learns_before_the_evening() -> None:
+    text = call(*BIG, *CARD, "--draft", "qwen3.5-0.8b:Q4_K_M", "--depth", "8").stdout
+    words = " ".join(text.split())
+
+    assert "speculation displaces 3 layers of the target to main memory" in words.lower()
+    assert "Expect it to be slower than no draft" in words
+    assert "a mixture of experts of that size: qwen3.5-35b-a3b-Q4_K_M" in words
+    assert "-ngld 25" not in words.rpartition("Fastest")[2]
+
+
+def test_the_alternatives_are_ranked_by_speed_and_those_that_fit_come_first() -> None:
+    listed = document(*BIG, *CARD, "--draft", "qwen3.5-9b:Q4_K_M")["alternatives"]
+
+    keys = [(not each["fits"], -each["tps"]) for each in listed]
+    assert keys == sorted(keys)
+    assert any(each["changes"].startswith("no draft") for each in listed)
+
+
+def test_four_slots_are_named_as_the_reason_for_the_memory() -> None:
+    warnings = " ".join(
+        document(
+            *("--target", "qwen3.8-27b:Q5_K_M", "--draft", "mtp", "--depth", "2", "--slots", "4"),
+            *("--gpu", "RTX 3090 24 GB", "--free", "21755", "--ubatch", "2048", "--ram", "64"),
+            *("--context", "8192"),
+        )["warnings"]
+    )
+
+    assert "4 slots: 1796 MiB instead of 598; one slot needs 449" in warnings
+    assert "displaces" in warnings
+
+
+def test_a_model_larger_than_everything_is_said_in_one_line() -> None:
+    found = document("--target", "llama-3.3-70b:Q8_0", "--gpu", "RTX 4060 8 GB", "--ram", "16")
+
+    assert [line for line in found["warnings"] if "it does not fit" in line]
+    assert all(not each["fits"] for each in found["alternatives"] if "draft" in each["changes"])
+
+
+def test_the_command_states_every_value_that_the_plan_rests_on() -> None:
+    command = document(*BIG, *CARD)["command"]
+
+    assert command.startswith("llama-server -m qwen3.5-27b-Q4_K_M.gguf -c 2048 -np 1 -ub 512 -ngl ")
+    assert "-fit off" in command
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        ((), 2, "name what to plan: --target MODEL, or --facts FILE"),
+        (("--target", "none.gguf"), 1, "none.gguf does not exist"),
+        (("--target", "qwen3-8"), 1, "Did you mean 'qwen3-8b'?"),
+        (("--target", "qwen3-8b:Q4_K_M", "--kv-type", "q9"), 2, "unknown --kv-type 'q9'"),
+        (("--target", "qwen3-8b:Q4_K_M", "--draft", "mtp"), 1, "has no built-in prediction head"),
+        (("--target", "qwen3-8b:Q4_K_M", "--gpu", "RTX 4060"), 2, "names no size"),
+        (("--target", "qwen3-8b:Q4_K_M", "--anchor", "fast"), 2, "give tokens/s"),
+        (("--facts", "none.json"), 1, "none.json cannot be read"),
+        (("--target", "Owner/Model-GGUF:Q8_0"), 3, "the hub cannot be reached"),
+    ],
+)
+def test_what_cannot_be_planned_is_one_line(
+    arguments: tuple[str, ...], code: int, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", "http://127.0.0.1:9")
+
+    result = call(*arguments)
+
+    assert (result.exit_code, result.stdout) == (code, "")
+    assert said in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"", "is empty"),
+        (b"<html>", "a web page"),
+        (b"GGUF\x03\0\0\0", "its header does not end"),
+        (b"GGUF\x09\0\0\0" + bytes(40), "broken header (version 9 of the format)"),
+        (b"GGUF\x03\0\0\0" + b"\xff" * 64, "broken header"),
+    ],
+)
+def test_a_broken_header_is_one_line(tmp_path: Path, content: bytes, said: str) -> None:
+    path = tmp_path / "broken.gguf"
+    path.write_bytes(content)
+
+    result = call("--target", str(path), *CARD)
+
+    assert result.exit_code == 1
+    assert said in result.stderr
+    assert result.stderr.count("\n") == 1
+
+
+def test_facts_of_a_shape_that_nobody_knows_are_refused_with_what_to_add(tmp_path: Path) -> None:
+    path = tmp_path / "facts.json"
+    path.write_text('{"model": "secret", "n_ctx": 4096}')
+
+    result = call("--facts", str(path))
+
+    assert result.exit_code == 1
+    assert "add `arch` with kv_layers, k_gqa" in result.stderr
+
+
+def test_facts_are_planned_without_a_model_file(tmp_path: Path) -> None:
+    path = tmp_path / "facts.json"
+    arch = {"kv_layers": 32, "k_gqa": 1024, "v_gqa": 1024, "n_vocab": 32000, "n_embd": 4096}
+    path.write_text(json.dumps({"model": "own", "quant": "4.00 GiB", "n_ctx": 4096, "arch": arch}))
+
+    found = document("--facts", str(path))
+
+    # 32 layers · 2048 values · 4096 tokens · 2 bytes · (llama-server's four slots share them)
+    assert found["devices"][0]["buffers_mib"]["kv"] == 512
+    assert (found["layers"], found["offloaded_layers"]) == (33, 33)
+    weights = found["devices"][0]["buffers_mib"]["model"] + found["host"]["buffers_mib"]["model"]
+    assert weights == pytest.approx(4096, abs=0.1)
+
+
+NAME = "Model-Q8_0.gguf"
+
+
+@pytest.fixture
+def fake_hub(tmp_path: Path) -> Iterator[FakeHub]:
+    path = write_gguf(tmp_path / "full.gguf")
+    with serving(FakeHub("Owner/Model-GGUF", {NAME: path.read_bytes() + bytes(9_000_000)})) as hub:
+        yield hub
+
+
+def test_of_a_file_on_the_hub_only_the_first_bytes_are_fetched(
+    fake_hub: FakeHub, tmp_path: Path
+) -> None:
+    client = HuggingFace(fake_hub.endpoint, tmp_path / "hub")
+
+    found = find("Owner/Model-GGUF:Q8_0", say=lambda _: None, client=client)
+
+    assert len(found.facts.layers) == 2
+    assert fake_hub.ranges == ["bytes=0-4194303"]
+    assert not (tmp_path / "hub").exists()
+
+
+def test_a_hub_that_answers_no_ranges_is_one_line(fake_hub: FakeHub, tmp_path: Path) -> None:
+    fake_hub.without_ranges = True
+    client = HuggingFace(fake_hub.endpoint, tmp_path / "hub")
+
+    with pytest.raises(MachineError, match="only as a whole, so its header cannot be read alone"):
+        find("Owner/Model-GGUF:Q8_0", say=lambda _: None, client=client)
+
+
+def test_a_file_that_is_no_model_on_the_hub_is_one_line(tmp_path: Path) -> None:
+    with serving(FakeHub("Owner/Model-GGUF", {NAME: b"<html>" * 10})) as hub:
+        client = HuggingFace(hub.endpoint, tmp_path / "hub")
+
+        with pytest.raises(BadInputError, match="does not start with GGUF"):
+            find("Owner/Model-GGUF:Q8_0", say=lambda _: None, client=client)
+
+
+@pytest.mark.parametrize(
+    ("name", "gb_per_s"),
+    [
+        ("RTX 4060 8 GB", 272),
+        ("NVIDIA GeForce RTX 3090", 936),
+        ("RTX 4060 Ti 16 GB", 288),
+        ("GTX 1060", 216.7),
+        ("4090", 1008),
+        ("some card", None),
+    ],
+)
+def test_a_card_is_known_by_its_name(name: str, gb_per_s: float | None) -> None:
+    found = bandwidth_of(name)
+
+    assert found is None if gb_per_s is None else found == pytest.approx(gb_per_s, rel=0.01)
+
+
+def test_a_campaign_that_can_never_fit_is_refused_before_a_download(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from harness.machine.detect import machine  # noqa: PLC0415 - before it is replaced
+
+    small = machine()
+    monkeypatch.setattr(run_check, "machine", lambda: _with_ram(small, 2048))
+
+    with pytest.raises(MachineError, match=r"need .* GiB and this machine has"):
+        run_check.require_room(("qwen3-32b", "qwen3-0.6b"), 2048)
+    run_check.require_room(("smollm2-135m:f16", "smollm2-135m:q4_1"), 2048)
+    run_check.require_room(("no-such-model",), 2048)
+
+
+def _with_ram(machine: object, mib: int) -> object:
+    from dataclasses import replace  # noqa: PLC0415
+
+    return replace(machine, ram_mib=mib, gpus=())  # type: ignore[type-var]
+
+
+LOG = """print_info: file size   = 1.50 GiB (4.5 BPW)
+llama_context:        CPU  output buffer size =     0.19 MiB
+llama_kv_cache: size =   45.00 MiB (  2048 cells,  30 layers,  1/1 seqs), K (f16):   22.50 MiB
+llama_kv_cache_iswa: size =   10.00 MiB
+llama_memory_recurrent: size =  149.62 MiB
+sched_reserve:      CUDA0 compute buffer size =   300.00 MiB
+sched_reserve:  CUDA_Host compute buffer size =    12.00 MiB
+sched_reserve:        CPU compute buffer size =     3.00 MiB
+"""
+
+
+def test_the_engines_log_is_read_by_buffer() -> None:
+    found = exact.parsed(LOG)
+
+    assert (found.weights, found.kv, found.recurrent, found.output) == (1536, 55, 149.62, 0.19)
+    assert (found.on_devices, found.host_compute) == ((300.0,), 15.0)

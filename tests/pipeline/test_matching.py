@@ -1,0 +1,196 @@
+"""Does the matcher of the site understand what people type for a card, a memory, a model?"""
+
+import json
+import re
+import shutil
+import subprocess
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import playwright
+import pytest
+
+from pipeline.data.database import open_database
+from pipeline.site.pages.machine import machine_file
+from schemas.vocabulary import as_json
+
+ROOT = Path(__file__).parents[2]
+SCRIPTS = ROOT / "site_src" / "assets" / "javascripts"
+SPELLINGS = tomllib.loads((ROOT / "tests/data/spellings.toml").read_text("utf-8"))
+# Playwright brings its own Node.
+(NODE,) = (Path(playwright.__file__).parent / "driver").glob("node*")
+RUN = """
+import { readFileSync } from "node:fs";
+import { devicesFor, memoryOf, modelsFor, parse } from "./matching.js";
+import { decode, reply, understand } from "./reply.js";
+const given = JSON.parse(readFileSync(0, "utf8"));
+const { file, words, devices, memories, sizes, models, questions } = given;
+const rules = words.spellings;
+const data = decode(file, words);
+const size = (text) => parse(rules, text).size;
+const said = (row) => !row ? null : [row.tier, row.device.label, row.model.label];
+const replies = questions.map((asked) => {
+  const answer = reply(data, null, understand(data, asked));
+  const { limits, commands } = answer;
+  return { found: said(answer.found?.row), close: answer.close.map(said), limits, commands };
+});
+process.stdout.write(JSON.stringify({
+  devices: devices.map((text) => devicesFor(rules, file.devices, text)[0]?.device.label ?? null),
+  memories: memories.map((text) => memoryOf(rules, text)),
+  sizes: sizes.map(size).map((found) => found && (found.parameters ?? [found.from, found.below])),
+  models: models.map((text) => modelsFor(rules, file.models, text).models[0]?.label ?? null),
+  replies,
+}));
+"""
+
+
+@pytest.fixture(scope="module")
+def file() -> dict[str, Any]:
+    """The file of the real collection."""
+    with open_database(ROOT / "results") as connection:
+        document: dict[str, Any] = json.loads(machine_file(connection, "none").data)
+    return document
+
+
+def run(folder: Path, file: dict[str, Any], **asked: Any) -> dict[str, Any]:  # noqa: ANN401 - JSON
+    """What the scripts answer to lists of texts and of questions."""
+    for name in ("matching", "reply", "arithmetic"):
+        shutil.copy(SCRIPTS / f"{name}.js", folder)
+    (folder / "package.json").write_text('{"type": "module"}')
+    (folder / "run.js").write_text(RUN)
+    empty: dict[str, list[str]] = {
+        name: [] for name in ("devices", "memories", "sizes", "models", "questions")
+    }
+    done = subprocess.run(
+        [NODE, "run.js"],
+        cwd=folder,
+        input=json.dumps({**empty, **asked, "file": file, "words": as_json()}),
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=True,
+    )
+    answered: dict[str, Any] = json.loads(done.stdout)
+    return answered
+
+
+def wrong(table: dict[str, Any], found: list[Any]) -> dict[str, Any]:
+    """What was typed, with what was meant and what was understood."""
+    pairs = zip(table.items(), found, strict=True)
+    return {typed: (meant, got) for (typed, meant), got in pairs if meant != got}
+
+
+def test_there_are_a_hundred_spellings_and_every_device_of_the_site_is_among_them(
+    file: dict[str, Any],
+) -> None:
+    assert len(SPELLINGS["devices"]) + len(SPELLINGS["memories"]) >= 100
+    measured = {each["label"] for each in file["devices"] if each["address"]}
+    # Three mixed rigs and one processor of a card that stands in the list are spelled by rule only.
+    assert len(measured - set(SPELLINGS["devices"].values())) <= 5
+
+
+def test_every_spelling_is_understood(tmp_path: Path, file: dict[str, Any]) -> None:
+    found = run(tmp_path, file, **{name: list(table) for name, table in SPELLINGS.items()})
+
+    sizes = [
+        size and [each / 1e9 for each in size] if isinstance(size, list) else size and size / 1e9
+        for size in found["sizes"]
+    ]
+    assert wrong(SPELLINGS["devices"], found["devices"]) == {}
+    assert wrong(SPELLINGS["memories"], found["memories"]) == {}
+    assert wrong(SPELLINGS["sizes"], sizes) == {}
+    assert wrong(SPELLINGS["models"], found["models"]) == {}
+
+
+def spelled(label: str) -> Iterator[str]:
+    """One name in the ways in which people write it."""
+    bare = re.sub(r" \d+ GB$", "", label)
+    yield from (label, label.lower(), label.upper(), label.replace(" ", "-"), f"{bare} GPU")
+    yield label.replace(" GB", "GB")
+    yield label.lower().replace(" gb", "g")
+    if bare.startswith(("RTX", "GTX")):
+        yield from (f"NVIDIA GeForce {label}", f"geforce {bare.lower()}", f"nvidia {bare}")
+    if bare.startswith("RX"):
+        yield from (f"AMD Radeon {label}", f"radeon {bare.lower()}", f"amd {bare}")
+    if re.fullmatch(r"(RTX|GTX|RX) \w+( Ti| SUPER| XTX| XT| GRE| Laptop)*", bare):
+        yield from (bare.replace(" ", ""), bare.lower().replace(" ", ""), label.replace(" ", "_"))
+    if bare.startswith("Apple"):
+        yield from (bare.removeprefix("Apple "), bare.replace("Apple ", "").replace(" ", ""))
+
+
+def test_every_device_is_found_by_every_usual_spelling(
+    tmp_path: Path, file: dict[str, Any]
+) -> None:
+    meant = {
+        typed: device["label"] for device in file["devices"] for typed in spelled(device["label"])
+    }
+    found = run(tmp_path, file, devices=list(meant))["devices"]
+
+    missed = wrong(meant, found)
+    assert len(meant) > 1000
+    assert len(missed) <= 0.01 * len(meant), missed
+
+
+def test_a_word_of_memory_is_no_word_of_a_model(tmp_path: Path, file: dict[str, Any]) -> None:
+    typed = ["12 GB", "Cedar-12B", "RTX 4075", "qwen3.8 27b", ""]
+    found = run(tmp_path, file, memories=typed, devices=typed)
+
+    assert found["memories"] == [12, None, None, None, None]
+    assert found["devices"] == [None, None, None, None, None]
+
+
+@pytest.mark.parametrize(
+    ("card", "model", "tier", "device"),
+    [
+        ("3090", "", "published", "RTX 3090 24 GB"),
+        ("5090", "27B", "published", "RTX 5090 32 GB"),
+        ("7900 XTX", "", "published", "RX 7900 XTX 24 GB"),
+        ("M3 Max", "", "imported", "Apple M3 Max"),
+        ("5060 Ti", "14b", "imported", "RTX 5060 Ti 16 GB"),
+        ("epyc", "135M", "measured", "EPYC 2 threads"),
+    ],
+)
+def test_a_machine_with_figures_is_answered_from_the_best_tier(
+    tmp_path: Path, file: dict[str, Any], card: str, model: str, tier: str, device: str
+) -> None:
+    (answer,) = run(tmp_path, file, questions=[{"card": card, "model": model}])["replies"]
+
+    assert answer["found"][:2] == [tier, device]
+    assert answer["commands"]["measure"].startswith("python -m harness run --target ")
+
+
+def test_a_card_that_nobody_measured_gets_its_kin_its_limit_and_a_command(
+    tmp_path: Path, file: dict[str, Any]
+) -> None:
+    (answer,) = run(tmp_path, file, questions=[{"card": "RTX 4060 8GB", "model": "7B"}])["replies"]
+
+    # 128 bits / 8 x 17 GT/s = 272 GB/s; 7e9 parameters of 4.89 bits are 4.279 GB: 63.6 tokens/s.
+    assert answer["found"] is None
+    assert answer["limits"]["bandwidth"] == 272
+    assert answer["limits"]["tps"] == pytest.approx(272 / (7 * 4.89 / 8), rel=1e-9)
+    assert answer["limits"]["gib"] == pytest.approx(7e9 * 4.89 / 8 / 2**30, rel=1e-9)
+    assert answer["limits"]["fit"] == "yes"
+    assert answer["close"]
+    assert answer["commands"]["measure"]
+
+
+def test_memory_and_size_alone_are_answered_by_the_nearest_figure_of_that_size(
+    tmp_path: Path, file: dict[str, Any]
+) -> None:
+    (answer,) = run(tmp_path, file, questions=[{"card": "12 GB", "model": "14B"}])["replies"]
+
+    assert answer["found"] is None
+    assert answer["close"][0][0] == "imported"
+    assert answer["close"][0][2] == "Qwen2.5-Coder-14B-Instruct"
+    assert answer["limits"]["fit"] == "yes"
+    assert answer["commands"]["use"].startswith("llama-server -m Qwen2.5-Coder-14B-Instruct")
+
+
+def test_a_model_that_is_too_large_does_not_fit(tmp_path: Path, file: dict[str, Any]) -> None:
+    asked = [{"card": "12 GB", "model": size} for size in ("70B", "20B", "14B")]
+    answers = run(tmp_path, file, questions=asked)["replies"]
+
+    # 4.89 bits: 39.8, 11.4 and 8.0 GiB of 12.
+    assert [answer["limits"]["fit"] for answer in answers] == ["no", "tight", "yes"]
