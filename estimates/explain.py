@@ -6,7 +6,7 @@ from estimates.repeatability import single_pass
 from estimates.requests import Costs, break_even_tokens
 from estimates.requests import whole_request as whole_ratio
 from schemas.submission import Arm, NoSpeculation, Oracle, Submission, Trial
-from schemas.vocabulary import FIXED_TASKS, say
+from schemas.vocabulary import FEWEST_PROMPTS, FIXED_TASKS, say
 
 # Below one round in ten, even a perfect draft cannot change much.
 RARELY_FIRES = 0.10
@@ -23,6 +23,8 @@ def reason(estimate: Estimate, submission: Submission) -> str:
             return _why_failed(estimate, arm, submission)
         case "never-drafted":
             return "It drafted nothing in any round, so nothing could change."
+        case "uncertain":
+            return _why_uncertain(estimate, arm, submission)
         case "too-few-prompts":
             return _why_too_few(estimate, submission)
         case "helps" | "hurts" | "no-clear-difference":
@@ -88,6 +90,15 @@ def _why_failed(estimate: Estimate, arm: Arm, submission: Submission) -> str:
     base = _failed(estimate, submission, estimate.baseline)
     cause = f" ({_words(base[0].reason)})" if base else ""
     return f"No trial of the baseline finished{cause}, so there is nothing to compare with."
+
+
+def _why_uncertain(estimate: Estimate, arm: Arm, submission: Submission) -> str:
+    if estimate.doubt == "few-prompts":
+        number = say.count(estimate.prompts, "prompt")
+        return f"Only {number} compared; a verdict needs at least {FEWEST_PROMPTS}."
+    if estimate.doubt == "single-pass":
+        return _why_this_speed(estimate, arm, submission)
+    return f"No verdict because of a serious flag, {estimate.doubt}: it is explained below."
 
 
 def _why_too_few(estimate: Estimate, submission: Submission) -> str:

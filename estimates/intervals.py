@@ -27,25 +27,28 @@ def t_interval(log_ratios: Sequence[float]) -> Interval | None:
     return _around(float(np.mean(log_ratios)), error, count - 1)
 
 
+def reaching(interval: Interval | None, ratio: float | None) -> Interval | None:
+    """The interval, as far as a ratio by another clock: a reader who times it must find it in."""
+    if interval is None or ratio is None:
+        return interval
+    return Interval(low=min(interval.low, ratio), high=max(interval.high, ratio))
+
+
 def equal_weight_mean(groups: Sequence[Sequence[float]]) -> float:
     """Mean of the groups' means: every task counts once, however many prompts it has."""
     return float(np.mean([np.mean(group) for group in groups]))
 
 
-def stratified_interval(groups: Sequence[Sequence[float]]) -> Interval | None:
-    """Student's t interval of the equal-weight mean over fixed groups (Welch, Satterthwaite).
+def interval_over_tasks(groups: Sequence[Sequence[float]]) -> Interval | None:
+    """Student's t interval of the equal-weight mean of the tasks, from the tasks' means.
 
-    Degrees of freedom after Satterthwaite (1946), Biometrics Bulletin 2, 110-114. A group with a
-    single value has no spread of its own. Then the spread between the groups' means is
-    used, which can only be wider: differences between tasks count as noise.
+    The spread between tasks is in it: an interval from the spread within tasks alone covered the
+    truth 40 % of the time where the prompts of a task share an offset. With a single task it is
+    that of its prompts.
     """
-    if any(len(group) < 2 for group in groups):  # noqa: PLR2004 - one value has no spread
-        return t_interval([float(np.mean(group)) for group in groups])
-    terms = [float(np.var(group, ddof=1)) / len(group) / len(groups) ** 2 for group in groups]
-    variance = math.fsum(terms)
-    parts = math.fsum(term**2 / (len(group) - 1) for term, group in zip(terms, groups, strict=True))
-    freedom = variance**2 / parts if parts > 0 else math.inf
-    return _around(equal_weight_mean(groups), math.sqrt(variance), freedom)
+    if len(groups) == 1:
+        return t_interval(groups[0])
+    return t_interval([float(np.mean(group)) for group in groups])
 
 
 def bootstrap_interval(groups: Sequence[Sequence[PromptPairs]]) -> Interval | None:

@@ -10,7 +10,13 @@ from typing import Literal
 from schemas.submission import Task
 
 Verdict = Literal[
-    "helps", "hurts", "no-clear-difference", "too-few-prompts", "never-drafted", "failed"
+    "helps",
+    "hurts",
+    "no-clear-difference",
+    "uncertain",
+    "too-few-prompts",
+    "never-drafted",
+    "failed",
 ]
 Exactness = Literal["identical", "diverged-near-tie", "diverged", "not-compared"]
 # serious: a figure may mean something else than it seems to. caution: it is less sure than it
@@ -77,6 +83,8 @@ class Estimate:
     with another use of the draft's memory, where one was measured. `repeatability` is the interval
     over blocks: it is about the very prompts that were run, `interval` about others like them.
     `cpu_speedup` is the ratio of processor times, known where the target ran on the CPU.
+    `wall_speedup` is the same figure by the plain clock, with every stall in it. `doubt` is why the
+    verdict is `uncertain`: `few-prompts`, `single-pass`, or the name of a serious flag.
 
     `speedup` and `verdict` are per token of the answer. `whole_request` is about the whole request,
     with prompts of `mean_prompt_tokens` and answers of `mean_output_tokens`; the four costs per
@@ -91,8 +99,10 @@ class Estimate:
     trials: int
     failed_trials: int
     own_tasks: bool = False
+    doubt: str | None = None
     speedup: float | None = None
     interval: Interval | None = None
+    wall_speedup: float | None = None
     bootstrap: Interval | None = None
     repeatability: Interval | None = None
     cpu_speedup: float | None = None

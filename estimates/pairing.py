@@ -13,7 +13,7 @@ from typing import Literal
 
 from schemas.submission import Arm, Prompt, Submission, Trial
 
-Clock = Literal["rounds", "decode"]
+Clock = Literal["steady", "decode"]
 
 
 def is_timed(trial: Trial) -> bool:
@@ -23,19 +23,35 @@ def is_timed(trial: Trial) -> bool:
 
 def clock(trials: tuple[Trial, ...]) -> Clock:
     """The clock that all of these trials have: two clocks are never compared with each other."""
-    return "rounds" if all(_round_ms(trial) is not None for trial in trials) else "decode"
+    return "steady" if all(_round_ms(trial) is not None for trial in trials) else "decode"
 
 
-def ms_per_token(trial: Trial, by: Clock | None = None) -> float | None:
+def ms_per_token(trial: Trial, by: Clock | None = None, excess: float = 1.0) -> float | None:
     """Milliseconds per token after the first; `None` when the trial failed or made one token.
 
-    `by` chooses the clock; without it the rounds are used where they were timed.
+    `by` chooses the clock; without it the rounds are used where they were timed. The steady clock
+    is the sum over the widths of (median duration x rounds), times the arm's `excess`.
     """
     if by == "decode" or (by is None and _round_ms(trial) is None):
         return decode_ms_per_token(trial)
     steps = _steps(trial)
     round_ms = _round_ms(trial)
-    return None if steps is None or round_ms is None else round_ms / steps
+    return None if steps is None or round_ms is None else round_ms * excess / steps
+
+
+def excess(trials: Iterable[Trial], arm: str | None) -> float:
+    """How much longer the arm's trials take than their median rounds: the median over its trials.
+
+    Short stalls hit a long round more surely than a short one, so that medians alone favour the arm
+    with the shorter rounds. A stall that few trials have leaves this alone. 1 where it is unknown.
+    """
+    found = [
+        trial.decode_ms / round_ms
+        for trial in trials
+        if trial.arm == arm and is_timed(trial) and trial.decode_ms
+        if (round_ms := _round_ms(trial)) is not None
+    ]
+    return median(found) if found else 1.0
 
 
 def decode_ms_per_token(trial: Trial) -> float | None:
@@ -122,6 +138,14 @@ class PromptPairs:
         return median(self.block_log_ratios)
 
     @property
+    def wall_log_ratio(self) -> float | None:
+        """The same by the plain clock, stalls included; `None` where that is not known."""
+        both = zip(self.baseline_trials, self.trials, strict=True)
+        times = [(decode_ms_per_token(base), decode_ms_per_token(own)) for base, own in both]
+        logs = [math.log(base / own) for base, own in times if base and own]
+        return median(logs) if len(logs) == len(times) else None
+
+    @property
     def speedup(self) -> float:
         """How many times as fast as its baseline the arm is."""
         return math.exp(self.log_ratio)
@@ -131,15 +155,20 @@ def pair(submission: Submission, arm: Arm) -> tuple[PromptPairs, ...]:
     """Pair one arm with its baseline, in the order of the suite; prompts without a pair are out."""
     own = _by_prompt(submission.trials, arm.id)
     base = _by_prompt(submission.trials, arm.baseline)
+    by_arm = tuple(excess(submission.trials, each) for each in (arm.id, arm.baseline))
     compared = (
-        _pair_prompt(arm, prompt, own.get(prompt.id, {}), base.get(prompt.id, {}))
+        _pair_prompt(arm, prompt, own.get(prompt.id, {}), base.get(prompt.id, {}), by_arm)
         for prompt in submission.suite.prompts
     )
     return tuple(pairs for pairs in compared if pairs is not None)
 
 
 def _pair_prompt(
-    arm: Arm, prompt: Prompt, own: dict[int, Trial], base: dict[int, Trial]
+    arm: Arm,
+    prompt: Prompt,
+    own: dict[int, Trial],
+    base: dict[int, Trial],
+    excesses: tuple[float, ...],
 ) -> PromptPairs | None:
     blocks = sorted(own.keys() & base.keys())
     if not blocks:
@@ -147,14 +176,17 @@ def _pair_prompt(
     trials = tuple(own[block] for block in blocks)
     baseline_trials = tuple(base[block] for block in blocks)
     by = clock(trials + baseline_trials)
+    arm_excess, baseline_excess = excesses
     return PromptPairs(
         arm=arm,
         prompt=prompt,
         trials=trials,
         baseline_trials=baseline_trials,
-        ms_per_token=tuple(ms for t in trials if (ms := ms_per_token(t, by)) is not None),
+        ms_per_token=tuple(
+            ms for t in trials if (ms := ms_per_token(t, by, arm_excess)) is not None
+        ),
         baseline_ms_per_token=tuple(
-            ms for t in baseline_trials if (ms := ms_per_token(t, by)) is not None
+            ms for t in baseline_trials if (ms := ms_per_token(t, by, baseline_excess)) is not None
         ),
     )
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean, median
 
-from estimates.intervals import equal_weight_mean, stratified_interval, t_interval
+from estimates.intervals import equal_weight_mean, interval_over_tasks, t_interval
 from estimates.model import Control, Interval
 from estimates.pairing import PromptPairs, cpu_ms_per_token, pair
 from estimates.repeatability import widened
@@ -71,8 +71,6 @@ def _scope(
     ids = {prompt.id for prompt in submission.suite.prompts if prompt.task in tasks}
     trials = [trial for trial in submission.trials if trial.prompt in ids]
     groups = tuple(tuple(each for each in pairs if each.prompt.task == name) for name in tasks)
-    if own and all(groups):
-        groups = (tuple(each for group in groups for each in group),)
     return Scope(
         submission=submission,
         arm=arm,
@@ -135,7 +133,7 @@ def cpu_speedup(scope: Scope) -> tuple[float, Interval | None] | None:
     known = [[value for value in group if value is not None] for group in groups]
     if known != groups:
         return None
-    interval = stratified_interval(known) if scope.task is None else t_interval(known[0])
+    interval = interval_over_tasks(known) if scope.task is None else t_interval(known[0])
     return math.exp(equal_weight_mean(known)), interval
 
 

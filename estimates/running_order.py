@@ -1,8 +1,12 @@
 """The running order of a campaign: what a seed, prompts, arms and blocks give.
 
-The order of the arms alternates (ABBA for two arms, the rows of a balanced Latin square for more;
-Williams 1949), so that no arm always goes first. The harness plans with it, and a result whose
-trials did not run in it was not measured as it claims.
+Each block uses the rows of a balanced Latin square (Williams 1949; AB and BA for two arms) equally
+often, so that no arm always goes first, and in an order drawn from the seed, so that no machine
+whose speed comes and goes keeps step with it. The harness plans with it, and a result whose trials
+did not run in it was not measured as it claims.
+
+Files of before took the rows by turns (ABBA), which a drift of four trials' period resonates with:
+`python -m tests.bench.orders` prints by how much.
 """
 
 import random
@@ -10,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from typing import Literal
 
 
-def running_order(
+def running_order(  # noqa: PLR0913 - all that a plan depends on
     arms: Sequence[str],
     prompts: Sequence[str],
     *,
@@ -18,14 +22,26 @@ def running_order(
     seed: int,
     interleaved: Literal["prompt", "block"],
     alone: Sequence[str] = (),
+    by_turns: bool = False,
 ) -> Iterator[tuple[int, str, str]]:
-    """Block, prompt and arm of each trial. Arms that run `alone` take no turns by prompt."""
+    """Block, prompt and arm of each trial. Arms that run `alone` take no turns by prompt.
+
+    `by_turns` is the order of before, in which the rows were not drawn.
+    """
     orders = balanced_orders(arms)
-    shuffle = random.Random(seed)  # noqa: S311 - an order, not a secret
+    rng = random.Random(seed)  # noqa: S311 - an order, not a secret
+    passes: list[list[str]] = []
     for block in range(blocks):
         shuffled = list(prompts)
-        shuffle.shuffle(shuffled)
-        turns = list(_turns(orders, shuffled, block, interleaved))
+        rng.shuffle(shuffled)
+        if by_turns:
+            rows = [orders[(place + block) % len(orders)] for place in range(len(shuffled))]
+        elif interleaved == "prompt":
+            rows = _drawn(orders, len(shuffled), rng)
+        else:
+            passes = passes or _drawn(orders, len(orders), rng)
+            rows = [passes.pop()]
+        turns = list(_turns(rows, shuffled, interleaved))
         apart = [(prompt, arm) for arm in alone for prompt in shuffled]
         for prompt, arm in (*apart, *turns) if block % 2 else (*turns, *apart):
             yield block, prompt, arm
@@ -41,12 +57,19 @@ def balanced_orders(arms: Sequence[str]) -> list[list[str]]:
     return rows
 
 
+def _drawn(orders: Sequence[list[str]], count: int, rng: random.Random) -> list[list[str]]:
+    """So many rows in a random order, each as often as the others, or once more."""
+    rows = [*orders] * (count // len(orders)) + rng.sample(orders, count % len(orders))
+    rng.shuffle(rows)
+    return rows
+
+
 def _turns(
-    orders: Sequence[Sequence[str]], prompts: Sequence[str], block: int, interleaved: str
+    rows: Sequence[Sequence[str]], prompts: Sequence[str], interleaved: str
 ) -> Iterator[tuple[str, str]]:
-    """Prompts and arms of a block in their order."""
+    """Prompts and arms of a block in their order: a row for each prompt, or one for the pass."""
     if interleaved == "block":
-        yield from ((prompt, arm) for arm in orders[block % len(orders)] for prompt in prompts)
+        yield from ((prompt, arm) for arm in rows[0] for prompt in prompts)
         return
-    for position, prompt in enumerate(prompts):
-        yield from ((prompt, arm) for arm in orders[(position + block) % len(orders)])
+    for prompt, row in zip(prompts, rows, strict=True):
+        yield from ((prompt, arm) for arm in row)

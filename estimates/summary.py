@@ -17,16 +17,18 @@ from estimates.flags.evidence import Evidence, repeats
 from estimates.intervals import (
     bootstrap_interval,
     equal_weight_mean,
-    stratified_interval,
+    interval_over_tasks,
+    reaching,
     t_interval,
 )
+from estimates.load import humbled
 from estimates.model import Estimate, Interval, PromptEstimate, Summary
 from estimates.pairing import PromptPairs, pair
 from estimates.ratios import Scope, against_alternative, controls, cpu_speedup, scopes
 from estimates.repeatability import single_pass, widened
 from estimates.requests import Readings, of_prompt, requests_over
 from estimates.throughput import throughput
-from estimates.verdicts import count, verdict, worst
+from estimates.verdicts import count, doubted, verdict, worst
 from schemas.codec import Json, encode
 from schemas.submission import Submission
 
@@ -46,10 +48,11 @@ def summarize(submission: Submission) -> Summary:
         estimates=estimates,
         repeats=repeats(submission),
     )
+    flags = raised(evidence)
     return Summary(
-        estimates=estimates,
+        estimates=doubted(estimates, flags, compared),
         prompts=tuple(_prompt_estimate(each, readings) for each in every_pair),
-        flags=raised(evidence),
+        flags=flags,
         repeatability=repeatability.headline(submission),
         controls=tuple(controls(submission, every_pair)),
         throughput=throughput(submission),
@@ -58,7 +61,8 @@ def summarize(submission: Submission) -> Summary:
 
 def _estimate(scope: Scope) -> Estimate:
     over_prompts = _over_prompts(scope)
-    interval = widened(over_prompts, scope.submission, scope.arm)
+    wall_speedup = _wall_speedup(scope) if scope.complete else None
+    interval = reaching(_honest(over_prompts, scope), wall_speedup)
     estimate = Estimate(
         arm=scope.arm.id,
         baseline=scope.arm.baseline or "",
@@ -84,7 +88,8 @@ def _estimate(scope: Scope) -> Estimate:
         _with_alternative(_with_request(_with_decomposition(estimate, scope), scope), scope),
         speedup=speedup,
         interval=interval,
-        bootstrap=widened(bootstrap_interval(scope.groups), scope.submission, scope.arm),
+        wall_speedup=wall_speedup,
+        bootstrap=_honest(bootstrap_interval(scope.groups), scope),
         repeatability=repeatability.around(speedup, scope.groups, scope.submission),
         cpu_speedup=by_processor[0] if by_processor else None,
         cpu_interval=by_processor[1] if by_processor else None,
@@ -93,11 +98,22 @@ def _estimate(scope: Scope) -> Estimate:
     )
 
 
+def _wall_speedup(scope: Scope) -> float | None:
+    groups = [[pairs.wall_log_ratio for pairs in group] for group in scope.groups]
+    known = [[value for value in group if value is not None] for group in groups]
+    return math.exp(equal_weight_mean(known)) if known == groups else None
+
+
+def _honest(interval: Interval | None, scope: Scope) -> Interval | None:
+    """The interval with what disturbs whole passes, and with what other programs may have moved."""
+    return humbled(widened(interval, scope.submission, scope.arm), scope.submission)
+
+
 def _over_prompts(scope: Scope) -> Interval | None:
     if not scope.complete:
         return None
     ratios = scope.log_ratios
-    return stratified_interval(ratios) if scope.task is None else t_interval(ratios[0])
+    return interval_over_tasks(ratios) if scope.task is None else t_interval(ratios[0])
 
 
 def _with_request(estimate: Estimate, scope: Scope) -> Estimate:
@@ -109,7 +125,7 @@ def _with_request(estimate: Estimate, scope: Scope) -> Estimate:
     return replace(
         estimate,
         whole_request=found.speedup,
-        whole_request_interval=widened(found.interval, scope.submission, scope.arm),
+        whole_request_interval=_honest(found.interval, scope),
         mean_prompt_tokens=found.prompt_tokens,
         mean_output_tokens=found.output_tokens,
         baseline_prompt_token_ms=costs.baseline_prompt_token_ms if costs else None,
@@ -128,7 +144,7 @@ def _with_alternative(estimate: Estimate, scope: Scope) -> Estimate:
         estimate,
         alternative=compared.arm.baseline,
         over_alternative=math.exp(equal_weight_mean(compared.log_ratios)),
-        over_alternative_interval=widened(_over_prompts(compared), scope.submission, scope.arm),
+        over_alternative_interval=_honest(_over_prompts(compared), scope),
     )
 
 

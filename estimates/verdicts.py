@@ -1,12 +1,13 @@
 """The verdict on an arm: whether it helps, hurts, or cannot be judged."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
+from dataclasses import replace
 
 from estimates.decomposition import can_draft, drafted_nothing
-from estimates.model import Exactness, ExactnessCounts, Interval, Verdict
+from estimates.model import Estimate, Exactness, ExactnessCounts, Flag, Interval, Verdict
 from schemas.submission import Arm, Trial
-from schemas.vocabulary import HELPS_ABOVE, HURTS_BELOW
+from schemas.vocabulary import FEWEST_PROMPTS, HELPS_ABOVE, HURTS_BELOW
 
 # A step over several tokens adds up in another order than single steps do. Tried with
 # SmolLM2-135M in F16 on a CPU, widths 2 and 5 against 1, 1580 tokens: the top-2 margin moved by
@@ -89,6 +90,34 @@ def verdict(
     if single_pass and interval is None:
         return "no-clear-difference"
     return judge(interval)
+
+
+JUDGED: tuple[Verdict, ...] = ("helps", "hurts", "no-clear-difference")
+
+
+def doubted(
+    estimates: Sequence[Estimate], flags: Sequence[Flag], arms: Sequence[Arm]
+) -> tuple[Estimate, ...]:
+    """The estimates, `uncertain` where the evidence supports no verdict: see `Estimate.doubt`."""
+    controls = {arm.id for arm in arms if arm.role == "control"}
+    serious = [flag for flag in flags if flag.severity == "serious"]
+    return tuple(
+        replace(each, verdict="uncertain", doubt=doubt)
+        if each.verdict in JUDGED and (doubt := _doubt(each, serious, controls)) is not None
+        else each
+        for each in estimates
+    )
+
+
+def _doubt(estimate: Estimate, serious: Sequence[Flag], controls: Container[str]) -> str | None:
+    if estimate.prompts < FEWEST_PROMPTS:
+        return "few-prompts"
+    if estimate.interval is None:
+        return "single-pass"
+    # A control shows what is wrong with all arms, and so does a flag that names none.
+    concerned = (None, estimate.arm, estimate.baseline)
+    names = (f.name for f in serious if f.arm in concerned or f.arm in controls)
+    return next(names, None)
 
 
 def _all_failed(trials: Sequence[Trial]) -> bool:

@@ -22,7 +22,7 @@ SUFFIXES = {".jinja", ".js", ".py", ".sql", ".toml"}
 # The vocabulary itself, and the types of the format, whose ids a test compares with it.
 HOMES = ("schemas/vocabulary/", "schemas/method.py", "schemas/submission.py")
 # Ordinary words that mean other things too.
-COMMON = {"none", "other", "Other", "failed", "helps", "hurts"}
+COMMON = {"none", "other", "Other", "failed", "helps", "hurts", "uncertain"}
 # What may be named in a file, and why.
 NAMED = {
     "estimates/flags/limits.py": {"1.02"},  # slack of the memory that was counted, no bound

@@ -185,21 +185,23 @@ def order_not_planned(evidence: Evidence) -> Flag | None:
     own_order = len(layers) > 1 or any((arm.concurrency or 1) > 1 for arm in arms)
     if submission.tier == "imported" or design.seed is None or design.resumed or own_order:
         return None
-    planned = running_order(
-        [arm.id for arm in arms],
-        [prompt.id for prompt in submission.suite.prompts],
-        blocks=design.blocks,
-        seed=design.seed,
-        interleaved=design.interleaved or "prompt",
-    )
     ran = {arm.id for arm in arms if arm.outcome == "ok"}
     trials = sorted(submission.trials, key=lambda trial: trial.order)
     found = [(each.block, each.prompt, each.arm) for each in trials if each.arm in ran]
-    expected = [each for each in planned if each[-1] in ran]
-    if design.ended != "completed":  # then it is the start of the plan
-        expected = expected[: len(found)]
-    if found == expected:
-        return None
+    for by_turns in (False, True):  # files of before took their rows by turns
+        planned = running_order(
+            [arm.id for arm in arms],
+            [prompt.id for prompt in submission.suite.prompts],
+            blocks=design.blocks,
+            seed=design.seed,
+            interleaved=design.interleaved or "prompt",
+            by_turns=by_turns,
+        )
+        expected = [each for each in planned if each[-1] in ran]
+        if design.ended != "completed":  # then it is the start of the plan
+            expected = expected[: len(found)]
+        if found == expected:
+            return None
     return Flag(
         name="order-not-planned",
         severity="caution",

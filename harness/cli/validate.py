@@ -91,7 +91,7 @@ def _outcome(arm: ArmResult) -> str:
 
 def _figure(arm: ArmResult, task: str | None) -> str:
     found = next(each for each in arm.results if each.task == task)
-    verdict = VERDICTS[found.verdict].word
+    verdict = VERDICTS[found.verdict].label
     if found.speedup is None:
         return verdict
     return f"{verdict}, {say.speedup(found.speedup, found.interval_low, found.interval_high)}"

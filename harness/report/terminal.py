@@ -194,7 +194,7 @@ def _of_task(estimate: Estimate) -> str:
 
 
 def _engine_speedup(estimate: Estimate) -> str:
-    verdict = VERDICTS[estimate.verdict].word
+    verdict = VERDICTS[estimate.verdict].label
     if estimate.speedup is None:
         return verdict
     return f"{words.speedup(estimate)} the speed of its own baseline ({verdict})"

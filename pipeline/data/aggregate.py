@@ -4,22 +4,18 @@ A file `NN_name.sql` creates the table `name`; its first comment says what one r
 cannot do, quantiles and bootstraps, is handed to the one file that reads it (`BEFORE`).
 """
 
-import math
-import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import fields
 from importlib import resources
-from itertools import groupby
-from typing import Literal
 
 import duckdb
 import numpy as np
 import pyarrow as pa
 from msgspec.structs import asdict
-from scipy import stats
 from scipy.special import stdtrit
 
-from estimates.model import Interval
+from estimates.intervals import CONFIDENCE
+from pipeline.data.pools import Vote, choice_factors, pool_intervals
 from pipeline.errors import CheckFailedError
 from schemas import vocabulary
 
@@ -29,6 +25,7 @@ INCOMING_INTERVAL = pa.schema(
         "interval_low": pa.float64(),
         "interval_high": pa.float64(),
         "interval_kind": pa.string(),
+        "contributor_spread": pa.float64(),
     }
 )
 
@@ -90,22 +87,16 @@ def _text(*parts: str) -> str:
 
 
 def _hand_over_intervals(connection: duckdb.DuckDBPyConnection) -> None:
-    columns = "pool", "speedup", "interval_low", "interval_high"
-    rows = connection.table("vote").select(*columns).fetchall()
-    votes = (
-        Vote(
-            pool=pool,
-            speedup=speedup,
-            within=None if low is None or high is None else Interval(low=low, high=high),
-        )
-        for pool, speedup, low, high in rows
-    )
+    columns = [field.name for field in fields(Vote)]
+    rows = connection.table("vote").select(*columns).order("pool, voter").fetchall()
+    votes = (Vote(**dict(zip(columns, row, strict=True))) for row in rows)
     found = [
         {
             "pool": entry.pool,
             "interval_low": entry.interval.low,
             "interval_high": entry.interval.high,
             "interval_kind": entry.kind,
+            "contributor_spread": entry.spread,
         }
         for entry in pool_intervals(votes)
     ]
@@ -139,6 +130,7 @@ TABLES: Mapping[str, pa.Schema] = {
     "vocabulary_verdict": pa.schema({"id": TEXT, "word": TEXT}),
     "vocabulary_size": pa.schema({**NAMED, "below": pa.int64(), "unknown": YES_NO}),
     "vocabulary_runner": pa.schema({"id": TEXT, "engine_label": TEXT, "usual": YES_NO}),
+    "choice_factor": pa.schema({"choices": pa.int64(), "factor": pa.float64()}),
     "vocabulary_bound": pa.schema({"helps_above": pa.float64(), "hurts_below": pa.float64()}),
 }
 
@@ -162,82 +154,8 @@ def _rows() -> dict[str, Iterable[dict[str, object]]]:
             {**asdict(runner), "usual": runner.id == vocabulary.DEFAULT_RUNNER}
             for runner in vocabulary.RUNNERS.values()
         ),
+        "choice_factor": choice_factors(),
         "vocabulary_bound": [
             {"helps_above": vocabulary.HELPS_ABOVE, "hurts_below": vocabulary.HURTS_BELOW}
         ],
     }
-
-
-IntervalKind = Literal["within", "t", "bca", "percentile"]
-
-CONFIDENCE = 0.95
-BOOTSTRAP_VOTES = 8
-RESAMPLES = 9999
-SEED = 20261121  # any fixed number: the same votes must give the same bytes
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Vote:
-    """One contributor on one machine in one pool; the interval is that of its own evidence."""
-
-    pool: str
-    speedup: float
-    within: Interval | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PoolInterval:
-    """The 95 % interval of one pool and how it was found."""
-
-    pool: str
-    interval: Interval
-    kind: IntervalKind
-
-
-def pool_intervals(votes: Iterable[Vote]) -> Iterator[PoolInterval]:
-    """One interval per pool that allows one; `votes` come sorted by pool."""
-    for pool, group in groupby(votes, key=lambda vote: vote.pool):
-        found = _interval(tuple(group))
-        if found is not None:
-            yield PoolInterval(pool=pool, interval=found[0], kind=found[1])
-
-
-def _interval(votes: tuple[Vote, ...]) -> tuple[Interval, IntervalKind] | None:
-    if len(votes) == 1:
-        within = votes[0].within
-        return None if within is None else (within, "within")
-    logs = np.log([vote.speedup for vote in votes])
-    if len(votes) < BOOTSTRAP_VOTES:
-        return _t_interval(logs), "t"
-    return _bootstrap_interval(logs)
-
-
-def _t_interval(logs: np.ndarray) -> Interval:
-    centre = float(np.mean(logs))
-    spread = float(np.std(logs, ddof=1)) / math.sqrt(len(logs))
-    half = float(stats.t.ppf((1 + CONFIDENCE) / 2, len(logs) - 1)) * spread
-    return Interval(low=math.exp(centre - half), high=math.exp(centre + half))
-
-
-def _bootstrap_interval(logs: np.ndarray) -> tuple[Interval, IntervalKind]:
-    kind: IntervalKind = "bca"
-    low, high = _bootstrap(logs, "BCa")
-    if not (math.isfinite(low) and math.isfinite(high)):
-        kind = "percentile"
-        low, high = _bootstrap(logs, "percentile")
-    return Interval(low=math.exp(low), high=math.exp(high)), kind
-
-
-def _bootstrap(logs: np.ndarray, method: str) -> tuple[float, float]:
-    """The bounds, not a number where the method is undefined for these votes."""
-    with warnings.catch_warnings(), np.errstate(invalid="ignore"):  # the caller looks at the NaN
-        warnings.simplefilter("ignore", stats.DegenerateDataWarning)
-        found = stats.bootstrap(
-            (logs,),
-            np.median,
-            confidence_level=CONFIDENCE,
-            n_resamples=RESAMPLES,
-            method=method,
-            rng=np.random.default_rng(SEED),
-        ).confidence_interval
-    return float(found.low), float(found.high)

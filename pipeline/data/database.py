@@ -11,6 +11,7 @@ import orjson
 from estimates.flags import in_order
 from estimates.model import Flag
 from estimates.summary import summarize
+from estimates.verdicts import doubted
 from pipeline.collection.discover import discover
 from pipeline.collection.lifecycle import without_contradictions
 from pipeline.collection.plausibility import flags_within
@@ -100,6 +101,8 @@ def _text_entry(accepted: AcceptedText) -> TextEntry:
 def _entry(accepted: Accepted, corpus_flags: tuple[Flag, ...]) -> Entry:
     """What is loaded of a submission with the flags that only a corpus can raise."""
     summary = summarize(accepted.submission)
+    arms = accepted.submission.arms
+    flags = in_order((*summary.flags, *corpus_flags))
     preview = accepted.source.place == "preview"
     return Entry(
         id=f"preview-{accepted.digest}" if preview else accepted.source.path.stem,
@@ -107,5 +110,5 @@ def _entry(accepted: Accepted, corpus_flags: tuple[Flag, ...]) -> Entry:
         preview=preview,
         text=accepted.text,
         submission=accepted.submission,
-        summary=replace(summary, flags=in_order((*summary.flags, *corpus_flags))),
+        summary=replace(summary, flags=flags, estimates=doubted(summary.estimates, flags, arms)),
     )

@@ -153,7 +153,7 @@ def _position(arm: ArmResult, own: Understanding, position: Position) -> str:
 
 def _row(row: TaskResult) -> str:
     task = row.task or "**all tasks**"
-    return f"| {task} | {VERDICTS[row.verdict].word} | {_speedup(row)} | {row.prompts} |"
+    return f"| {task} | {VERDICTS[row.verdict].label} | {_speedup(row)} | {row.prompts} |"
 
 
 def _speedup(row: TaskResult) -> str:

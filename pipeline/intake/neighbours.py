@@ -17,6 +17,7 @@ from typing import Literal
 from estimates.flags import in_order
 from estimates.summary import summarize
 from estimates.understanding import ArmResult, Understanding, overall, understand
+from estimates.verdicts import doubted
 from pipeline.collection.plausibility import corpus_flags
 from pipeline.intake import git
 from pipeline.intake.gate import FOLDER, LIFECYCLE, Judgement
@@ -44,7 +45,8 @@ def _result(path: str, submission: Submission | None, near: Mapping[str, Submiss
     others = [other for name, other in near.items() if name != submission.supersedes]
     summary = summarize(submission)
     flags = in_order((*summary.flags, *corpus_flags(submission, others)))
-    own = understand(submission, replace(summary, flags=flags))
+    estimates = doubted(summary.estimates, flags, submission.arms)
+    own = understand(submission, replace(summary, flags=flags, estimates=estimates))
     return Result(
         file=quoted_path(path), understood=own, positions=positions(own, map(understand, others))
     )

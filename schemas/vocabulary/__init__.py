@@ -76,7 +76,7 @@ class VerdictEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
     @property
     def label(self) -> str:
-        """Sign and word, as pages print them: `▲ helps`."""
+        """Sign and word, as pages print them: `▲ helps (confirmed)`."""
         return f"{self.sign} {self.word}"
 
 
@@ -190,6 +190,7 @@ ALL_TASKS: str = _tasks.pop("all_label")
 OWN_TASKS: str = _tasks.pop("own_label")
 HELPS_ABOVE: float = _verdicts.pop("helps_above")
 HURTS_BELOW: float = _verdicts.pop("hurts_below")
+FEWEST_PROMPTS: int = _verdicts.pop("fewest_prompts")
 DEFAULT_RUNNER: str = _runners.pop("default")
 
 METHODS = _entries(MethodEntry, "methods", _document("methods"))

@@ -126,7 +126,7 @@ def random_rows(count: int, seed: int) -> Iterator[dict[str, object]]:
             "speedup": speedup,
             "interval_low": speedup * rng.uniform(0.7, 0.95),
             "interval_high": speedup * rng.uniform(1.05, 1.4),
-            "interval_kind": "within",
+            "interval_kind": "one-contributor",
             "baseline_tps": setting.uniform(5, 120) * rng.lognormvariate(0, 0.01),
             "tps": None,
             "tokens_per_round": tokens,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import TYPE_CHECKING, Literal
 
-from estimates.intervals import equal_weight_mean, stratified_interval, t_interval
+from estimates.intervals import equal_weight_mean, interval_over_tasks, t_interval
 from estimates.pairing import pair
 from estimates.repeatability import around
 from estimates.summary import summarize
@@ -104,7 +104,7 @@ def _adaptive(it: Campaign, submission: Submission) -> Iterator[Found]:
         for task, groups in scopes.items():
             logs = [[each.log_ratio for each in group] for group in groups]
             value = equal_weight_mean(logs)
-            over_prompts = stratified_interval(logs)
+            over_prompts = interval_over_tasks(logs)
             over_blocks = around(math.exp(value), groups, submission)
             for method, interval in (
                 ("adaptive", over_prompts),
@@ -123,7 +123,7 @@ def _medians_apart(it: Campaign, submission: Submission) -> Iterator[Found]:
             for task in FIXED_TASKS
         ]
         overall = equal_weight_mean(groups)
-        yield _found(it, "medians-apart", arm.id, None, overall, stratified_interval(groups))
+        yield _found(it, "medians-apart", arm.id, None, overall, interval_over_tasks(groups))
         for task, group in zip(FIXED_TASKS, groups, strict=True):
             yield _found(it, "medians-apart", arm.id, task, fmean(group), t_interval(group))
 

@@ -9,7 +9,7 @@ from scipy import stats
 from estimates.intervals import (
     bootstrap_interval,
     equal_weight_mean,
-    stratified_interval,
+    interval_over_tasks,
     t_interval,
 )
 from estimates.pairing import pair
@@ -34,27 +34,22 @@ def test_a_task_with_many_prompts_weighs_no_more_than_one_with_few() -> None:
     assert equal_weight_mean([[1.0, 1.0, 1.0, 1.0], [3.0]]) == pytest.approx(2.0)
 
 
-def test_the_interval_over_tasks_has_welch_satterthwaite_degrees_of_freedom() -> None:
-    # Variances of the two means are 2/2 and 3/3, of their mean (1 + 1)/4 = 0.5;
-    # degrees of freedom 0.5^2 / (0.25^2/1 + 0.25^2/2) = 8/3.
-    interval = stratified_interval([[0.0, 2.0], [1.0, 1.0, 4.0]])
+def test_the_interval_over_tasks_carries_the_spread_between_them() -> None:
+    # The means of the tasks are 1 and 2: half of their distance is the standard error.
+    interval = interval_over_tasks([[0.0, 2.0], [1.0, 1.0, 4.0]])
 
     assert interval is not None
-    reach = float(stats.t.ppf(0.975, 8 / 3)) * math.sqrt(0.5)
+    reach = float(stats.t.ppf(0.975, 1)) * 0.5
     assert math.log(interval.low) == pytest.approx(1.5 - reach)
     assert math.log(interval.high) == pytest.approx(1.5 + reach)
 
 
-def test_tasks_without_any_spread_have_an_interval_of_no_width() -> None:
-    interval = stratified_interval([[1.0, 1.0], [3.0, 3.0]])
-
-    assert interval is not None
-    assert interval.low == pytest.approx(math.exp(2))
-    assert interval.high == pytest.approx(math.exp(2))
+def test_a_single_task_has_the_interval_of_its_prompts() -> None:
+    assert interval_over_tasks([[0.0, 2.0, 3.0]]) == t_interval([0.0, 2.0, 3.0])
 
 
-def test_with_one_prompt_in_a_task_the_spread_between_tasks_stands_in() -> None:
-    assert stratified_interval([[0.0, 2.0], [2.0], [3.0]]) == t_interval([1.0, 2.0, 3.0])
+def test_with_one_prompt_in_a_task_its_value_is_the_mean() -> None:
+    assert interval_over_tasks([[0.0, 2.0], [2.0], [3.0]]) == t_interval([1.0, 2.0, 3.0])
 
 
 def test_the_bootstrap_lies_around_the_mean_and_within_the_prompts() -> None:

@@ -81,7 +81,7 @@ def test_a_single_pass_of_each_arm_has_no_interval_and_no_verdict() -> None:
 
     assert found.speedup is not None
     assert found.interval is None
-    assert found.verdict == "no-clear-difference"
+    assert (found.verdict, found.doubt) == ("uncertain", "single-pass")
     assert "single pass" in reason(found, submission)
 
 

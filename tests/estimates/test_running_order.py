@@ -26,8 +26,38 @@ def replanned(submission: Submission) -> Submission:
     return replace(submission, design=design)
 
 
-def test_two_arms_alternate_and_prompts_are_shuffled_by_the_seed() -> None:
-    order = list(running_order("ab", ["p", "q"], blocks=2, seed=0, interleaved="prompt"))
+def test_each_block_uses_both_orders_equally_often_in_a_drawn_order() -> None:
+    prompts = [str(number) for number in range(32)]
+    order = list(running_order("ab", prompts, blocks=3, seed=1, interleaved="prompt"))
+
+    first = [arm for _, _, arm in order[::2]]
+    assert [first[block : block + 32].count("a") for block in (0, 32, 64)] == [16, 16, 16]
+    assert first[:32] != first[32:64]
+    assert "".join(first[:32]) not in {"ab" * 16, "ba" * 16}
+
+
+def test_a_longer_campaign_begins_like_a_shorter_one() -> None:
+    short, long = (
+        list(running_order("abc", "pqrs", blocks=blocks, seed=1, interleaved="prompt"))
+        for blocks in (2, 4)
+    )
+
+    assert long[: len(short)] == short
+
+
+def test_passes_use_every_row_before_one_comes_again() -> None:
+    order = running_order("abc", "pq", blocks=6, seed=1, interleaved="block")
+
+    passes: dict[int, list[str]] = {block: [] for block in range(6)}
+    for block, _, arm in order:
+        passes[block].append(arm)
+    assert len({tuple(arms) for arms in passes.values()}) == 6
+
+
+def test_files_of_before_took_the_rows_by_turns() -> None:
+    order = list(
+        running_order("ab", ["p", "q"], blocks=2, seed=0, interleaved="prompt", by_turns=True)
+    )
 
     # Seed 0 leaves two prompts in their order, in both blocks.
     assert [(block, prompt + arm) for block, prompt, arm in order] == [

@@ -23,8 +23,8 @@ def test_a_cell_is_the_median_of_its_submissions_with_a_t_interval() -> None:
     )
 
     assert speedup == pytest.approx(1.2)
-    assert (low, high) == pytest.approx((0.972822, 1.473369), abs=1e-5)
-    assert (kind, verdict, confirmed, votes) == ("t", "no-clear-difference", True, 3)
+    assert (low, high) == pytest.approx((1.096507, 1.307175), abs=1e-5)
+    assert (kind, verdict, confirmed, votes) == ("t", "helps", True, 3)
 
 
 def test_a_contributor_has_one_vote_however_often_they_submit() -> None:
@@ -68,15 +68,66 @@ def test_who_names_nobody_confirms_nobody() -> None:
     assert one(found, "select votes, confirmed from cell") == (2, False)
 
 
-def test_one_submission_shows_its_own_interval_and_is_not_confirmed() -> None:
-    connection = database(campaign(1.2, within=(1.1, 1.3)))
+def test_one_submission_is_widened_by_what_contributors_differ_by_and_not_confirmed() -> None:
+    connection = database(campaign(1.3, within=(1.2, 1.408333)))
 
     found = one(
         connection,
-        "select interval_low, interval_high, interval_kind, verdict, confirmed from cell",
+        "select interval_low, interval_high, interval_kind, verdict, confirmed, mark from cell",
     )
 
-    assert found == (1.1, 1.3, "within", "helps", False)
+    # Its own half-width 0.080043 and 0.133515 between contributors: 0.155669 together.
+    assert found == (
+        pytest.approx(1.112601, abs=1e-5),
+        pytest.approx(1.518963, abs=1e-5),
+        "one-contributor",
+        "helps",
+        False,
+        "helps",
+    )
+
+
+@pytest.mark.parametrize(("second", "mark"), [("ada", "helps"), ("bob", "helps-confirmed")])
+def test_only_a_second_contributor_fills_the_sign(second: str, mark: str) -> None:
+    connection = database(
+        campaign(1.3, within=(1.29, 1.31), contributor="ada", day="2026-11-01"),
+        campaign(1.3, within=(1.29, 1.31), contributor=second, day="2026-11-02"),
+    )
+
+    assert one(connection, "select mark from cell") == (mark,)
+    assert one(connection, "select mark from map_cell") == (mark,)
+
+
+def test_evidence_that_supports_no_verdict_votes_only_where_there_is_no_other() -> None:
+    doubtful = campaign(3.0, within=(2.9, 3.1), verdict="uncertain", contributor="bob")
+
+    alone = database(doubtful)
+    beside = database(doubtful, campaign(1.3, within=(1.29, 1.31), contributor="ada"))
+
+    assert one(alone, "select verdict, votes from cell") == ("uncertain", 1)
+    assert one(beside, "select speedup, verdict, votes, confirmed from cell") == (
+        pytest.approx(1.3),
+        "helps",
+        1,
+        False,
+    )
+
+
+def test_the_best_of_many_needs_a_wider_margin() -> None:
+    # Thirteen depths; the best at 1.22 is clear as a cell, but not as the best of thirteen.
+    made = [
+        campaign(
+            1.22 if depth == 1 else 1.0,
+            within=(1.1713, 1.2707) if depth == 1 else (0.9, 1.11),
+            depth=depth,
+            day=f"2026-11-{depth:02}",
+        )
+        for depth in range(1, 14)
+    ]
+    connection = database(*made)
+
+    assert one(connection, "select verdict from cell where depth = 1") == ("helps",)
+    assert one(connection, "select verdict, choices from map_cell") == ("no-clear-difference", 13)
 
 
 @pytest.mark.parametrize(
@@ -89,22 +140,26 @@ def test_one_submission_shows_its_own_interval_and_is_not_confirmed() -> None:
     ],
 )
 def test_a_difference_is_one_beyond_two_percent(low: float, high: float, verdict: str) -> None:
-    connection = database(campaign((low + high) / 2, within=(low, high)))
+    connection = database(campaign(None))
 
-    assert one(connection, "select verdict from cell") == (verdict,)
+    assert one(connection, f"select verdict_of({low}, {high})") == (verdict,)
 
 
-def test_several_submissions_of_one_voter_show_the_widest_of_their_intervals() -> None:
-    connection = database(
-        campaign(1.2, within=(1.1, 1.3), day="2026-11-01"),
-        campaign(1.2, within=(1.0, 1.25), day="2026-11-02"),
+def test_several_files_of_one_contributor_are_pooled() -> None:
+    # All of them at or below 0.77: together they must not become an interval around 1.
+    figures = (0.77, 0.60, 0.45, 0.40, 0.35)
+    made = [
+        campaign(figure, within=(figure / 1.2, figure * 1.2), day=f"2026-11-{number:02}")
+        for number, figure in enumerate(figures, start=1)
+    ]
+
+    speedup, high, verdict = one(
+        database(*made), "select speedup, interval_high, verdict from cell"
     )
 
-    assert one(connection, "select interval_low, interval_high, interval_kind from cell") == (
-        1.0,
-        1.3,
-        "within",
-    )
+    assert speedup == pytest.approx(0.492943, abs=1e-5)
+    assert high < 0.62
+    assert verdict == "hurts"
 
 
 def test_measured_and_imported_are_never_averaged() -> None:

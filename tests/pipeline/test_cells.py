@@ -1,33 +1,89 @@
 """The interval of a cell depends on how many votes there are, and on nothing else."""
 
 import math
+from typing import Any
 
 import pytest
 
-from estimates.model import Interval
-from pipeline.data.aggregate import Vote, pool_intervals
+from pipeline.data.pools import Vote, choice_factors, pool_intervals
 
 
-def votes(*speedups: float, within: Interval | None = None) -> list[Vote]:
-    return [Vote(pool="p", speedup=speedup, within=within) for speedup in speedups]
+def votes(*speedups: float, **more: Any) -> list[Vote]:  # noqa: ANN401 - fields of a vote
+    return [
+        Vote(pool="p", voter=str(number), speedup=speedup, **more)
+        for number, speedup in enumerate(speedups)
+    ]
 
 
-def test_a_single_vote_shows_its_own_interval_and_says_so() -> None:
-    own = Interval(low=1.1, high=1.3)
+def test_the_interval_of_one_contributor_is_widened_by_what_contributors_differ_by() -> None:
+    # The prior: 0.06^2 + 0.025^2 + 0.02^2 = 0.004625, half of it with 4 degrees of freedom, so
+    # t(0.975, 4) * sqrt(0.0023125) = 2.776445 * 0.0480885 = 0.133515; with its own 0.142571.
+    (found,) = pool_intervals(votes(1.2, half_width=0.05))
 
-    (found,) = pool_intervals(votes(1.2, within=own))
+    assert found.kind == "one-contributor"
+    assert found.interval.low == pytest.approx(1.2 * math.exp(-0.142571), abs=1e-5)
+    assert found.interval.high == pytest.approx(1.2 * math.exp(0.142571), abs=1e-5)
 
-    assert (found.interval, found.kind) == (own, "within")
+
+def test_more_machines_of_one_contributor_hardly_narrow_its_interval() -> None:
+    one, four = (
+        next(pool_intervals(votes(1.2, half_width=0.05, machines=number, files=number)))
+        for number in (1, 4)
+    )
+
+    assert 0.9 < math.log(four.interval.high / 1.2) / math.log(one.interval.high / 1.2) < 1
+
+
+def test_other_contributors_elsewhere_say_how_much_contributors_differ() -> None:
+    # Forty contributors in twenty cells agree to within 0.1 %: then one alone is nearly as good.
+    others = [
+        Vote(pool=f"{cell}", voter=f"{cell}-{number}", speedup=1 + number / 1000)
+        for cell in range(10, 30)
+        for number in range(2)
+    ]
+
+    *_, found = pool_intervals([*others, *votes(1.2, half_width=0.05)])
+
+    assert math.log(found.interval.high / 1.2) < 0.08
+
+
+def test_a_contributor_who_is_alike_everywhere_counts_once() -> None:
+    cells = [
+        Vote(pool=f"{cell}", voter=str(number), speedup=1 + number / 1000)
+        for cell in range(10, 30)
+        for number in range(2)
+    ]
+    alone = next(pool_intervals(cells[:2]))
+    among = next(pool_intervals(cells))
+
+    assert among.interval == alone.interval
+
+
+def test_what_all_share_is_not_narrowed_by_more_contributors() -> None:
+    (found,) = pool_intervals(votes(1.2, 1.2, 1.2, half_width=0.10, shared=True))
+
+    assert math.log(found.interval.high / 1.2) > 0.10
 
 
 def test_a_single_vote_without_an_interval_gets_none() -> None:
     assert list(pool_intervals(votes(1.2))) == []
 
 
-def test_three_votes_get_the_t_interval_on_their_logarithms() -> None:
+def test_three_votes_of_a_cell_get_a_t_interval_with_the_prior() -> None:
+    # ln: 0.0953102, 0.1823216, 0.2623643; mean 0.1799987, variance 0.0069808;
+    # (4 * 0.0023125 + 2 * 0.0069808) / 6 = 0.0038686, over 3 and rooted 0.0359102;
+    # t(0.975, 6) = 2.446912, so 0.1799987 ± 0.0878691.
+    (found,) = pool_intervals(votes(1.1, 1.2, 1.3))
+
+    assert found.kind == "t"
+    assert found.interval.low == pytest.approx(math.exp(0.0921296), abs=1e-5)
+    assert found.interval.high == pytest.approx(math.exp(0.2678678), abs=1e-5)
+
+
+def test_three_votes_of_a_wider_pool_get_the_t_interval_on_their_logarithms() -> None:
     # ln: 0.0953102, 0.1823216, 0.2623643; mean 0.1799987, standard error 0.0482384;
     # t(0.975, 2) = 4.302653, so 0.1799987 ± 0.2075530.
-    (found,) = pool_intervals(votes(1.1, 1.2, 1.3))
+    (found,) = pool_intervals(votes(1.1, 1.2, 1.3, cell=False))
 
     assert found.kind == "t"
     assert found.interval.low == pytest.approx(math.exp(-0.0275543), abs=1e-5)
@@ -72,7 +128,14 @@ def test_a_bootstrap_of_all_but_equal_votes_is_finite(odd: float) -> None:
 
 
 def test_pools_do_not_touch_each_other() -> None:
-    own = Interval(low=0.5, high=0.6)
-    listed = [Vote(pool="a", speedup=2.0, within=None), *votes(0.55, within=own)]
+    listed = [Vote(pool="a", voter="ada", speedup=2.0), *votes(0.55, half_width=0.1)]
 
     assert [found.pool for found in pool_intervals(listed)] == ["p"]
+
+
+def test_the_bound_of_the_best_of_many_lies_further_away() -> None:
+    # Thirteen: 5 % / 13 = 0.3846 %, whose normal quantile is 2.6654; 2.6654 / 1.95996 = 1.3599.
+    factors = {row["choices"]: row["factor"] for row in choice_factors()}
+
+    assert (factors[1], factors[2]) == (1, 1)
+    assert factors[13] == pytest.approx(1.3599, abs=1e-4)

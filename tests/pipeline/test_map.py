@@ -33,7 +33,7 @@ def test_a_device_says_the_best_case_and_the_losses_in_one_sentence(
     two: duckdb.DuckDBPyConnection,
 ) -> None:
     assert best_case(by_task(read(two, "device_squares"))) == (
-        "The best case is 1.50× [1.40, 1.60] on All tasks with a target of 3–8B"  # noqa: RUF001 - as printed
+        "The best case is 1.50× [1.29, 1.74] on All tasks with a target of 3–8B"  # noqa: RUF001 - as printed
         " (Draft model); 1 of 2 measured settings clearly lost speed."
     )
 

@@ -27,7 +27,7 @@ def test_the_map_shows_the_best_cell_and_counts_those_that_lose() -> None:
 
 def test_the_default_of_a_square_is_what_most_have_measured() -> None:
     connection = database(
-        campaign(1.5, depth=8, contributor="ada"),
+        campaign(1.5, within=(1.4, 1.6), depth=8, contributor="ada"),
         campaign(1.1, depth=4, contributor="ada"),
         campaign(1.3, depth=4, contributor="bob"),
     )

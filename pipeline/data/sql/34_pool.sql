@@ -1,6 +1,7 @@
 -- One row is one pool of comparable evidence: the median over votes, with its interval and verdict.
--- `interval_kind`: within = one vote, so the submission's own interval; t = t interval on log means
--- (2 to 7 votes); bca = BCa bootstrap (8 or more), percentile where BCa is undefined; null = none.
+-- `interval_kind`: one-contributor = one vote, so its own interval widened by what contributors
+-- differ by; t = t interval on log means (2 to 7 votes), in a cell with the spread between
+-- contributors that all cells show; bca = BCa bootstrap (8 or more), percentile where BCa is undefined; null = none.
 create table pool as
 with voted as (
   select
@@ -38,27 +39,37 @@ counted as (
     list(distinct submission order by submission) as submission_list,
     max(measured_from) as last_measured,
     bool_and(verdict = 'never-drafted') as never_drafted,
-    bool_or(verdict = 'too-few-prompts') as too_few
+    bool_or(verdict = 'too-few-prompts') as too_few,
+    bool_or(is_firm(verdict)) as firm,
+    bool_or(verdict = 'uncertain') as uncertain
   from pool_member
   group by pool
+),
+judged as (
+  select
+    counted.pool,
+    counted.pool_kind,
+    voted.speedup,
+    pool_interval.interval_low,
+    pool_interval.interval_high,
+    pool_interval.interval_kind,
+    pool_interval.contributor_spread,
+    case
+      when never_drafted then 'never-drafted'
+      when voted.speedup is null then if(too_few, 'too-few-prompts', 'failed')
+      when not firm and uncertain then 'uncertain'
+      when not firm and too_few then 'too-few-prompts'
+      when not firm then 'never-drafted'
+      else verdict_of(pool_interval.interval_low, pool_interval.interval_high)
+    end as verdict,
+    coalesce(voted.named_votes, 0) >= 2 as confirmed,
+    coalesce(voted.votes, 0) as votes,
+    counted.* exclude (pool, pool_kind, never_drafted, too_few, firm, uncertain),
+    voted.* exclude (pool, votes, named_votes, speedup)
+  from counted
+  left join voted using (pool)
+  left join pool_interval using (pool)
 )
-select
-  counted.pool,
-  counted.pool_kind,
-  voted.speedup,
-  pool_interval.interval_low,
-  pool_interval.interval_high,
-  pool_interval.interval_kind,
-  case
-    when never_drafted then 'never-drafted'
-    when voted.speedup is null then if(too_few, 'too-few-prompts', 'failed')
-    else verdict_of(pool_interval.interval_low, pool_interval.interval_high)
-  end as verdict,
-  coalesce(voted.named_votes, 0) >= 2 as confirmed,
-  coalesce(voted.votes, 0) as votes,
-  counted.* exclude (pool, pool_kind, never_drafted, too_few),
-  voted.* exclude (pool, votes, named_votes, speedup)
-from counted
-left join voted using (pool)
-left join pool_interval using (pool)
+select *, mark_of(verdict, confirmed) as mark
+from judged
 order by pool_kind, pool;

@@ -1,5 +1,6 @@
 -- One row is one square of the map: device × size class × backend × task × tier, with the best
--- speculative cell in it (highest speedup) and the default one (draft model, most votes), for one
+-- speculative cell in it (highest speedup of those that support a verdict; its lower bound allows
+-- for the choice) and the default one (draft model, most votes), for one
 -- request at a time.
 create table map_cell as
 with single as (
@@ -9,8 +10,12 @@ ranked as (
   select
     *,
     row_number() over (
-      partition by device, size_class, backend, task, tier order by speedup desc, cell
+      partition by device, size_class, backend, task, tier
+      order by is_firm(verdict) desc, speedup desc, cell
     ) as best_rank,
+    greatest(1, count(*) filter (is_firm(verdict)) over (
+      partition by device, size_class, backend, task, tier
+    )) as choices,
     row_number() over (
       partition by device, size_class, backend, task, tier
       order by method = 'draft-model' desc, votes desc, prompts desc, depth, cell
@@ -42,12 +47,16 @@ best as (
   select
     device, size_class, backend, task, tier,
     cell as best_cell,
+    choices,
     speedup,
-    interval_low,
+    chosen_low(speedup, interval_low, choices) as interval_low,
     interval_high,
     interval_kind,
-    verdict,
+    chosen_verdict(verdict, speedup, interval_low, interval_high, choices) as verdict,
     confirmed,
+    mark_of(
+      chosen_verdict(verdict, speedup, interval_low, interval_high, choices), confirmed
+    ) as mark,
     method,
     method_label,
     depth,

@@ -10,7 +10,7 @@ judged as (
     count(*) as cells,
     count(*) filter (verdict = 'helps') as helping_cells,
     count(*) filter (verdict = 'hurts') as losing_cells,
-    count(*) filter (verdict in ('no-clear-difference', 'too-few-prompts')) as unclear_cells,
+    count(*) filter (verdict in ('no-clear-difference', 'uncertain', 'too-few-prompts')) as unclear_cells,
     count(*) filter (verdict in ('failed', 'never-drafted')) as failed_cells,
     count(*) filter (speedup < 1) as slower_cells,
     count(*) filter (confirmed) as confirmed_cells

@@ -1,5 +1,6 @@
 -- One row is one submission: where and what it measured, and a headline per speculative arm
--- (`arms`, in the order of the file) with the best one spelt out.
+-- (`arms`, in the order of the file) with the best one
+-- spelt out (of those that support a verdict; its lower bound allows for the choice).
 create table submission_overview as
 with arms as (
   select
@@ -18,12 +19,8 @@ with arms as (
       'round_cost': evidence.round_cost,
       'acceptance_rate': evidence.acceptance_rate
     } order by arm.position) as arms,
-    arg_max(evidence.arm, evidence.speedup) as best_arm,
-    arg_max(evidence.method_label, evidence.speedup) as best_method_label,
-    arg_max(evidence.verdict, evidence.speedup) as best_verdict,
-    max(evidence.speedup) as best_speedup,
-    arg_max(evidence.interval_low, evidence.speedup) as best_interval_low,
-    arg_max(evidence.interval_high, evidence.speedup) as best_interval_high,
+    arg_max(evidence, (is_firm(evidence.verdict), evidence.speedup)) as best,
+    greatest(1, count(*) filter (is_firm(evidence.verdict))) as choices,
     max(evidence.baseline_tps) as baseline_tps,
     bool_or(evidence.task = 'own') as own_tasks
   from evidence
@@ -63,7 +60,14 @@ select
   prompts.prompts,
   prompts.tasks,
   coalesce(flags.flags, 0) as flags,
-  arms.* exclude (submission)
+  arms.* exclude (submission, best, choices),
+  best.arm as best_arm,
+  best.method_label as best_method_label,
+  chosen_verdict(best.verdict, best.speedup, best.interval_low, best.interval_high, choices)
+    as best_verdict,
+  best.speedup as best_speedup,
+  chosen_low(best.speedup, best.interval_low, choices) as best_interval_low,
+  best.interval_high as best_interval_high
 from setup
 join submission using (submission)
 left join trials using (submission)

@@ -1,5 +1,6 @@
 -- One row is one square of the map for one method: device × size class × backend × task × tier ×
--- method, with the best cell of that method in it (highest speedup), for one request at a time.
+-- method, with the best cell of that method in it (highest speedup of those that support a verdict;
+-- its lower bound allows for the choice), for one request at a time.
 create table map_method as
 with single as (
   select * from cell where concurrency = 1
@@ -15,11 +16,15 @@ squares as (
   group by device, size_class, backend, task, tier, method
 ),
 best as (
-  select *
+  select
+    *,
+    greatest(1, count(*) filter (is_firm(verdict)) over (
+      partition by device, size_class, backend, task, tier, method
+    )) as choices
   from single
   qualify row_number() over (
     partition by device, size_class, backend, task, tier, method
-    order by speedup desc nulls last, cell
+    order by is_firm(verdict) desc, speedup desc nulls last, cell
   ) = 1
 )
 select
@@ -39,9 +44,21 @@ select
   squares.losing_cells,
   squares.failed_cells,
   best.speedup,
-  best.interval_low,
+  chosen_low(best.speedup, best.interval_low, best.choices) as interval_low,
   best.interval_high,
-  if(best.speedup is null, null, best.verdict) as verdict,
+  if(
+    best.speedup is null,
+    null,
+    chosen_verdict(best.verdict, best.speedup, best.interval_low, best.interval_high, choices)
+  ) as verdict,
+  if(
+    best.speedup is null,
+    null,
+    mark_of(
+      chosen_verdict(best.verdict, best.speedup, best.interval_low, best.interval_high, choices),
+      best.confirmed
+    )
+  ) as mark,
   best.depth,
   best.target_label,
   best.submissions,

@@ -19,6 +19,7 @@ select
   one.interval_low as first_low,
   one.interval_high as first_high,
   one.verdict as first_verdict,
+  one.mark as first_mark,
   one.round_cost as first_round_cost,
   other.setup as second_setup,
   other.backend as second_backend,
@@ -26,6 +27,7 @@ select
   other.interval_low as second_low,
   other.interval_high as second_high,
   other.verdict as second_verdict,
+  other.mark as second_mark,
   other.round_cost as second_round_cost,
   one.speedup / other.speedup as speedup_ratio
 from explore as one

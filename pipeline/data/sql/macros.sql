@@ -25,6 +25,36 @@ create macro verdict_of(interval_low, interval_high) as
     else 'no-clear-difference'
   end;
 
+-- What is printed of a verdict: its sign is filled where several contributors confirm it.
+create macro mark_of(verdict, confirmed) as
+  if(confirmed and verdict in ('helps', 'hurts'), verdict || '-confirmed', verdict);
+
+-- Does the evidence support a verdict at all?
+create macro is_firm(verdict) as verdict in ('helps', 'hurts', 'no-clear-difference');
+
+-- The lower bound of the best of several figures: the chance that one of them is high by luck grows
+-- with their number, so the bound of the one that was chosen lies further below it.
+create macro chosen_low(speedup, interval_low, choices) as least(
+  interval_low,
+  speedup * (interval_low / speedup) ** (
+    select factor from choice_factor where choice_factor.choices = least(choices, 1000)
+  )
+);
+
+-- The same for the upper bound of the worst of several.
+create macro chosen_high(speedup, interval_high, choices) as greatest(
+  interval_high,
+  speedup * (interval_high / speedup) ** (
+    select factor from choice_factor where choice_factor.choices = least(choices, 1000)
+  )
+);
+
+create macro chosen_verdict(verdict, speedup, interval_low, interval_high, choices) as if(
+  is_firm(verdict),
+  verdict_of(chosen_low(speedup, interval_low, choices), interval_high),
+  verdict
+);
+
 create macro verdict_label(verdict) as (
   select word from vocabulary_verdict where id = verdict
 );
@@ -54,9 +84,9 @@ create macro task_order(task) as (
 
 create macro interval_label(interval_kind) as
   case interval_kind
-    when 'within' then 'within one submission'
-    when 't' then 'over submissions (t)'
-    when 'bca' then 'over submissions (bootstrap)'
+    when 'one-contributor' then 'one contributor, widened'
+    when 't' then 'over contributors (t)'
+    when 'bca' then 'over contributors (bootstrap)'
   end;
 
 -- The engine's part of an address: most results come from one engine, whose addresses stay short.

@@ -86,7 +86,7 @@ def series_by_concurrency(rows: list[theme.Row], columns: Tooltip) -> Picture:
     return _upright(
         rows,
         base,
-        lines=base.mark_line(strokeWidth=1.5).encode(
+        lines=base.mark_line(strokeWidth=1.5, aria=False).encode(
             strokeDash=alt.StrokeDash("method_label:N", sort=colours[0], legend=None)
         ),
         title="Speedup of one stream (log scale)",
@@ -114,7 +114,7 @@ def settings_by_build(rows: list[theme.Row], columns: Tooltip) -> Picture:
     return _upright(
         rows,
         coloured,
-        lines=base.mark_line(color=theme.NEUTRAL, strokeWidth=1, opacity=0.7),
+        lines=base.mark_line(color=theme.NEUTRAL, strokeWidth=1, opacity=0.7, aria=False),
         shown="true" if few else "datum.step_label !== 'none'",
         shape=_channel(alt.Shape, *step, ([*STEPS], ["circle", "triangle-up", "triangle-down"])),
     )
@@ -151,7 +151,7 @@ def predicted_plane(rows: list[theme.Row], columns: Tooltip) -> Picture:
     looks = {"Other machines": (FASTER, "circle"), "Its own probes": (SLOWER, "square")}
     kinds = [kind for kind in looks if any(row["kind"] == kind for row in rows)]
     right = alt.Chart(alt.InlineData(values=[{"predicted": end, "speedup": end} for end in ends]))
-    line = right.mark_line(strokeDash=[4, 3], color=theme.NEUTRAL).encode(x=x, y=y)
+    line = right.mark_line(strokeDash=[4, 3], color=theme.NEUTRAL, aria=False).encode(x=x, y=y)
     colours, shapes = ((kinds, [looks[kind][look] for kind in kinds]) for look in (0, 1))
     points = _points(_base(rows, columns), opacity=0.7).encode(
         x=x,
@@ -173,7 +173,7 @@ def verification_curves(rows: list[theme.Row], columns: Tooltip) -> Picture:
     )
     few = len({row["curve_label"] for row in rows}) <= FEW_CURVES
     legend = alt.Legend(title=None, orient="bottom", columns=1, labelLimit=600, symbolSize=300)
-    lines = base.mark_line(strokeWidth=2).encode(
+    lines = base.mark_line(strokeWidth=2, aria=False).encode(
         strokeDash=alt.StrokeDash("curve_label:N", legend=legend if few else None)
     )
     return _layered([lines, base.mark_point(filled=True, opacity=1)], height=300)
@@ -192,7 +192,7 @@ def published_bars(rows: list[theme.Row], columns: Tooltip) -> Picture:
         x2="end:Q",
         color=alt.condition("datum.end < 1", alt.value(SLOWER), alt.value(FASTER)),
     )
-    words = base.mark_text(align="left", dx=5).encode(
+    words = base.mark_text(align="left", dx=5, aria=False).encode(
         x=alt.X("label_x:Q", scale=span.scale), text="as_printed:N"
     )
     most = max(name.count("|") for name in names)
@@ -213,7 +213,9 @@ PICTURES: Mapping[str, Callable[..., Picture]] = {
 
 def _base(rows: list[theme.Row], columns: Tooltip) -> alt.Chart:
     tooltip = [alt.Tooltip(field=name, title=title) for name, title in columns.items()]
-    base: alt.Chart = alt.Chart(alt.InlineData(values=rows)).encode(tooltip=tooltip)
+    base: alt.Chart = alt.Chart(alt.InlineData(values=rows)).encode(
+        tooltip=tooltip, description=alt.DescriptionValue(alt.ExprRef(theme.spoken(rows, columns)))
+    )
     return base
 
 
@@ -223,7 +225,9 @@ def _points(base: alt.Chart, opacity: float = 1) -> alt.Chart:
 
 
 def _bars(base: alt.Chart, shown: str, width: float, opacity: float = 1) -> alt.Chart:
-    bars: alt.Chart = base.transform_filter(shown).mark_rule(strokeWidth=width, opacity=opacity)
+    bars: alt.Chart = base.transform_filter(shown).mark_rule(
+        strokeWidth=width, opacity=opacity, aria=False
+    )
     return bars
 
 
@@ -278,23 +282,19 @@ def _moment(row: theme.Row) -> tuple[str, str]:
 
 def _iso_lines(ends: tuple[float, float], x: alt.X, y: alt.Y) -> list[alt.Chart]:
     """The losing half of the plane, and lines of equal speedup, named where they leave it."""
-    low, high = ends
-    half = [{"round_cost": end, "tokens_per_round": end, "floor": low} for end in ends]
+    half = [{"round_cost": end, "tokens_per_round": end, "floor": ends[0]} for end in ends]
     lines = [
         {"round_cost": cost, "tokens_per_round": cost * iso, "iso": f"{iso:g}×"}  # noqa: RUF001 - the multiplication sign is meant
         for iso in ISO_SPEEDUPS
-        for cost in (max(low, low / iso), min(high, high / iso))
+        for cost in (max(ends[0], ends[0] / iso), min(ends[1], ends[1] / iso))
     ]
-    shade = alt.Chart(alt.InlineData(values=half)).mark_area(color=theme.NEUTRAL, opacity=0.16)
-    rules = alt.Chart(alt.InlineData(values=lines)).mark_line(
-        strokeDash=[4, 3], color=theme.NEUTRAL
-    )
+    silent = alt.MarkDef(type="area", color=theme.NEUTRAL, opacity=0.16, aria=False)
+    shade = alt.Chart(alt.InlineData(values=half), mark=silent).encode(x=x, y=y, y2="floor:Q")
+    dashed = alt.MarkDef(type="line", strokeDash=[4, 3], color=theme.NEUTRAL, aria=False)
+    rules = alt.Chart(alt.InlineData(values=lines), mark=dashed).encode(x=x, y=y, detail="iso:N")
     named = alt.Chart(alt.InlineData(values=lines[1::2])).encode(x=x, y=y, text="iso:N")
-    return [
-        shade.encode(x=x, y=y, y2="floor:Q"),
-        rules.encode(x=x, y=y, detail="iso:N"),
-        *(
-            named.mark_text(align="right", baseline="bottom", dx=-4, dy=12, style=style)
-            for style in ("halo", "text")
-        ),
-    ]
+    halo, words = (
+        named.mark_text(align="right", baseline="bottom", dx=-4, dy=12, style=style, aria=False)
+        for style in ("halo", "text")
+    )
+    return [shade, rules, halo, words]

@@ -1,6 +1,6 @@
 """The pages Explore and Compare, and the one small file of all cells that they work on.
 
-The file goes column by column. A facet is a column of few different values: the values stand once,
+It goes column by column. A facet is a column of few different values: the values stand once,
 in the order in which a page offers them, and each row has the number of its value. A figure is
 stored times its scale, so that what a page prints is what `format(value, f".{digits}f")` prints; a
 missing one is null.
@@ -157,16 +157,12 @@ FACETS = (
     Facet(name="tier", key=col("tier"), order=col("tier") != "measured"),
     Facet(
         name="verdict",
-        key=col("verdict"),
+        key=col("mark"),
         label=_named("verdict", {name: verdict.label for name, verdict in VERDICTS.items()}),
         order=_placed("verdict", tuple(VERDICTS)),
     ),
     Facet(name="setup", key=col("setup")),
-    Facet(
-        name="evidence",
-        key=col("submission"),
-        printed=submission_address,
-    ),
+    Facet(name="evidence", key=col("submission"), printed=submission_address),
     Facet(
         name="command",
         key=pl.concat_str(

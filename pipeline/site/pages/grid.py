@@ -38,7 +38,7 @@ class Square:
     @property
     def sign(self) -> str:
         """The verdict's sign; a figure without an interval has none."""
-        return VERDICTS[self.row.verdict].label[0] if self.row.verdict else ""
+        return VERDICTS[self.row.mark].label[0] if self.row.mark else ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -270,7 +270,7 @@ def _words(row: Row, shown: str) -> str:
         if row.interval_low is not None
         else ""
     )
-    verdict = f", {VERDICTS[row.verdict].label[2:]}" if row.verdict else ""
+    verdict = f", {VERDICTS[row.mark].label[2:]}" if row.mark else ""
     tier = "" if row.tier == MEASURED else f" ({row.tier})"
     return (
         f"{row.backend}: {say.times(row.speedup)}{interval}{verdict}{tier}; {shown} of"

@@ -29,7 +29,7 @@ select
   interval_kind,
   interval_label(interval_kind) as interval_label,
   verdict,
-  verdict_label(verdict) as verdict_label,
+  verdict_label(mark) as verdict_label,
   baseline_tps,
   tps,
   round_cost,

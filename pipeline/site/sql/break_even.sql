@@ -16,7 +16,7 @@ select
   interval_low,
   interval_high,
   verdict,
-  verdict_label(verdict) as verdict_label,
+  verdict_label(mark) as verdict_label,
   submissions
 from break_even
 where tier = $tier and ($task = 'every' or task = $task)

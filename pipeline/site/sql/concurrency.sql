@@ -11,7 +11,7 @@ select
   interval_high,
   interval_label(interval_kind) as interval_label,
   verdict,
-  verdict_label(verdict) as verdict_label,
+  verdict_label(mark) as verdict_label,
   total_speedup,
   total_tps,
   tokens_per_round,

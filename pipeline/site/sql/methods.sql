@@ -9,7 +9,7 @@ select
   interval_kind,
   interval_label(interval_kind) as interval_label,
   verdict,
-  verdict_label(verdict) as verdict_label,
+  verdict_label(mark) as verdict_label,
   acceptance_rate,
   tokens_per_round,
   round_cost,

@@ -10,7 +10,7 @@ select
   interval_kind,
   interval_label(interval_kind) as interval_label,
   verdict,
-  verdict_label(verdict) as verdict_label,
+  verdict_label(mark) as verdict_label,
   worst_speedup,
   best_speedup,
   acceptance_rate,

@@ -220,14 +220,15 @@ class Explore {
     const totals = Object.fromEntries(keys.map((verdict) => [verdict, 0]));
     for (const row of rows) totals[keys[index[row]]]++;
     const { verdicts } = this.cells.words;
-    const share = (verdict) => `${percent((totals[verdict] ?? 0) / rows.length)} ${verdicts[verdict].share}`;
+    const counting = (verdict) => (totals[verdict] ?? 0) + (totals[`${verdict}-confirmed`] ?? 0);
+    const share = (verdict) => `${percent(counting(verdict) / rows.length)} ${verdicts[verdict].share}`;
     const narrowed = Object.keys(this.choices).length || this.form.elements.words.value.trim();
     const shares = rows.length ? `: ${share("hurts")}, ${share("helps")}` : narrowed ? ". Clear a filter to see more" : "";
     const other = this.tier !== this.cells.facets.tier.keys[0];
     const counted = other ? `${figure(rows.length, 0)} ${this.tier} cells` : `${figure(rows.length, 0)} of ${figure(this.total, 0)} cells`;
     const instead = other && !this.choices.tier ? "Nothing measured fits. " : "";
     this.part("count").textContent = `${instead}${counted}${shares}.`;
-    const inOrder = new Set(["hurts", ...Object.keys(verdicts)]); // losses first
+    const inOrder = new Set(["hurts-confirmed", "hurts", ...Object.keys(verdicts)]); // losses first
     const present = [...inOrder].filter((verdict) => totals[verdict]);
     const bar = this.part("bar");
     bar.hidden = !rows.length;

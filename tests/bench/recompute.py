@@ -1,0 +1,176 @@
+"""Every estimate of a result file, recomputed from the words of the Methodology page alone.
+
+`python -m tests.bench.recompute FILE...` prints them. Nothing of `estimates` is imported: this is
+what a reader of that page would write.
+"""
+
+import json
+import math
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import fmean, median, stdev
+from typing import Any
+
+from scipy import stats
+
+Trial = dict[str, Any]
+FIXED = ("code", "math", "reasoning", "summarization", "chat", "json", "creative", "translation")
+FULL = 0.9
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figure:
+    """A speedup with its interval, and the ratio by the wall clock."""
+
+    arm: str
+    task: str | None
+    speedup: float
+    wall: float
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """The log ratios of one prompt by block, by the steady clock where it has one."""
+
+    task: str
+    ratios: dict[int, float]
+    walls: dict[int, float]
+
+
+def main(paths: list[str]) -> None:
+    """Print the figures of some files."""
+    for path in paths:
+        for each in figures(json.loads(Path(path).read_text("utf-8"))):
+            sys.stdout.write(f"{path}: {each}\n")
+
+
+def figures(document: dict[str, Any]) -> Iterator[Figure]:
+    """Arm by arm: every task with a paired prompt, then all tasks, or the suite's own."""
+    suite = list(dict.fromkeys(prompt["task"] for prompt in document["suite"]["prompts"]))
+    own = document["tier"] == "imported" and not set(FIXED) <= set(suite)
+    for arm in document["arms"]:
+        if arm["role"] == "baseline":
+            continue
+        prompts = list(_prompts(document, arm))
+        for tasks in (*((task,) for task in suite), tuple(suite) if own else FIXED):
+            groups = [[each for each in prompts if each.task == task] for task in tasks]
+            if all(groups):
+                single = len(tasks) == 1 and tasks[0] if not (own and len(suite) == 1) else None
+                yield _figure(document, arm["id"], single or None, groups, prompts)
+
+
+def _figure(
+    document: dict[str, Any],
+    arm: str,
+    task: str | None,
+    groups: list[list[Prompt]],
+    prompts: list[Prompt],
+) -> Figure:
+    logs = [[median(each.ratios.values()) for each in group] for group in groups]
+    walls = [[median(each.walls.values()) for each in group] for group in groups]
+    values = logs[0] if len(logs) == 1 else [fmean(group) for group in logs]
+    centre, wall = fmean(values), fmean(fmean(group) for group in walls)
+    half_width = _half_width(values, 0.95) if len(values) > 1 else None
+    if half_width is not None and document["design"].get("interleaved") == "block":
+        passes = _passes(document, prompts)
+        half_width = None if passes is None else math.hypot(half_width, passes)
+    return Figure(
+        arm=arm,
+        task=task,
+        speedup=math.exp(centre),
+        wall=math.exp(wall),
+        low=None if half_width is None else math.exp(min(centre - half_width, wall)),
+        high=None if half_width is None else math.exp(max(centre + half_width, wall)),
+    )
+
+
+def _passes(document: dict[str, Any], prompts: list[Prompt]) -> float | None:
+    """What disturbs whole passes: Student's t over the blocks' mean deviations."""
+    blocks = sorted({block for each in prompts for block in each.ratios})
+    tasks = list(dict.fromkeys(each.task for each in prompts))
+    full = [
+        block
+        for block in blocks
+        if sum(block in each.ratios for each in prompts) >= FULL * len(prompts)
+        and all(any(block in p.ratios for p in prompts if p.task == task) for task in tasks)
+    ]
+    if len(full) < 2:
+        return None
+    means = {id(p): fmean([p.ratios[b] for b in full if b in p.ratios] or [0.0]) for p in prompts}
+    deviations = [
+        fmean(
+            fmean(
+                p.ratios[block] - means[id(p)]
+                for p in prompts
+                if p.task == task and block in p.ratios
+            )
+            for task in tasks
+        )
+        for block in full
+    ]
+    level = 0.95 if document["design"].get("precision") is None else 0.975
+    return _half_width(deviations, level)
+
+
+def _half_width(values: list[float], level: float) -> float:
+    quantile = float(stats.t.ppf((1 + level) / 2, len(values) - 1))
+    return quantile * stdev(values) / math.sqrt(len(values))
+
+
+def _prompts(document: dict[str, Any], arm: dict[str, Any]) -> Iterator[Prompt]:
+    done = [t for t in document["trials"] if t["outcome"] == "ok" and _tokens(t) and t["decode_ms"]]
+    excess = {name: _excess(done, name) for name in (arm["id"], arm["baseline"])}
+    for prompt in document["suite"]["prompts"]:
+        of_prompt = [trial for trial in done if trial["prompt"] == prompt["id"]]
+        own = {t["block"]: t for t in of_prompt if t["arm"] == arm["id"]}
+        base = {t["block"]: t for t in of_prompt if t["arm"] == arm["baseline"]}
+        blocks = sorted(own.keys() & base.keys())
+        if not blocks:
+            continue
+        pairs = [(own[block], base[block]) for block in blocks]
+        steady = all(_median_ms(trial) is not None for pair in pairs for trial in pair)
+        ratios, walls = {}, {}
+        for block, (mine, theirs) in zip(blocks, pairs, strict=True):
+            walls[block] = math.log(_wall(theirs) / _wall(mine))
+            ratios[block] = walls[block]
+            if steady:
+                ratios[block] = math.log(_steady(theirs, excess) / _steady(mine, excess))
+        yield Prompt(prompt["task"], ratios, walls)
+
+
+def _tokens(trial: Trial) -> int:
+    """Tokens after the first."""
+    return max(0, (trial.get("output_tokens") or 0) - 1)
+
+
+def _wall(trial: Trial) -> float:
+    return float(trial["decode_ms"]) / _tokens(trial)
+
+
+def _steady(trial: Trial, excess: dict[str, float]) -> float:
+    return (_median_ms(trial) or 0.0) * excess[trial["arm"]] / _tokens(trial)
+
+
+def _median_ms(trial: Trial) -> float | None:
+    histogram, medians = trial.get("drafted_histogram"), trial.get("round_ms_median")
+    counts = [count for count in histogram or () if count]
+    if not counts or medians is None or len(counts) != len(medians):
+        return None
+    return float(sum(count * ms for count, ms in zip(counts, medians, strict=True)))
+
+
+def _excess(trials: list[Trial], arm: str) -> float:
+    found = [
+        trial["decode_ms"] / ms
+        for trial in trials
+        if trial["arm"] == arm and (ms := _median_ms(trial))
+    ]
+    return median(found) if found else 1.0
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
