@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from statistics import fmean, median
 
-from estimates.intervals import equal_weight_mean, stratified_interval, t_interval
+from estimates.intervals import equal_weight_mean, interval_over_tasks, t_interval
 from estimates.model import Interval
 from estimates.pairing import PromptPairs, decode_ms_per_token
 from estimates.ratios import Scope
@@ -91,7 +91,7 @@ def requests_over(scope: Scope) -> WholeRequest | None:
     total = sum(length or 0 for length in lengths)
     return WholeRequest(
         speedup=math.exp(equal_weight_mean(logs)),
-        interval=stratified_interval(logs) if scope.task is None else t_interval(logs[0]),
+        interval=interval_over_tasks(logs) if scope.task is None else t_interval(logs[0]),
         prompt_tokens=total / len(flat) if all(lengths) else None,
         output_tokens=fmean(each.output_tokens for _, each in flat),
         costs=_costs(known, total) if all(lengths) else None,

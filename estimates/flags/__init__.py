@@ -50,7 +50,7 @@ FLAGS: dict[str, Check] = {
     "repeated-block": spread.repeated_block,
     "uneven-baseline": spread.uneven_baseline,
     "clocks-disagree": spread.clocks_disagree,
-    "stalls": spread.stalls,
+    "stalls": trend.stalls,
     "drift": trend.drift,
     "first-block": trend.first_block,
     "cold-start": trend.cold_start,
