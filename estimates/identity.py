@@ -55,6 +55,7 @@ class Identity:
     but not its speed. `vram_gib` is the memory of all those GPUs together; `processor` is the
     marketing name of the first of them, or of the CPU. `machine` is a digest of the hardware,
     `rig` a machine with one engine build and one backend, `voter` a contributor on one machine.
+    A target that was measured with its thinking on is a target of its own.
     `place` is everything but the arm that a cell's address holds.
     """
 
@@ -86,7 +87,11 @@ def identify(submission: Submission) -> Identity:
     name, label = (
         _cards_label(cards) if cards else _cpu_label(machine.cpu.name, machine.cpu.logical_cores)
     )
-    device, target_slug, quantisation = _slug(label), _slug(target.name), _slug(target.quantisation)
+    # A model that thinks writes other text than one that answers: another target, everywhere.
+    shown_target = f"{target.name}, thinking" if submission.settings.thinking else target.name
+    device, target_slug, quantisation = (
+        _slug(each) for each in (label, shown_target, target.quantisation)
+    )
     digest, build = _machine(machine), _engine_build(engine)
     return Identity(
         device=device,
@@ -103,7 +108,7 @@ def identify(submission: Submission) -> Identity:
         engine_label=_engine_label(engine),
         engine_build=build,
         target=target_slug,
-        target_label=target.name,
+        target_label=shown_target,
         quantisation=quantisation,
         place=_joined("-", device, engine.backend, _engine_slug(engine), target_slug, quantisation),
         settings=tuple(_setting(arm, submission) for arm in submission.arms),

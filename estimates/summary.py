@@ -21,6 +21,7 @@ from estimates.intervals import (
     reaching,
     t_interval,
 )
+from estimates.load import humbled
 from estimates.model import Estimate, Interval, PromptEstimate, Summary
 from estimates.pairing import PromptPairs, pair
 from estimates.ratios import Scope, against_alternative, controls, cpu_speedup, scopes
@@ -61,7 +62,7 @@ def summarize(submission: Submission) -> Summary:
 def _estimate(scope: Scope) -> Estimate:
     over_prompts = _over_prompts(scope)
     wall_speedup = _wall_speedup(scope) if scope.complete else None
-    interval = reaching(widened(over_prompts, scope.submission, scope.arm), wall_speedup)
+    interval = reaching(_honest(over_prompts, scope), wall_speedup)
     estimate = Estimate(
         arm=scope.arm.id,
         baseline=scope.arm.baseline or "",
@@ -88,7 +89,7 @@ def _estimate(scope: Scope) -> Estimate:
         speedup=speedup,
         interval=interval,
         wall_speedup=wall_speedup,
-        bootstrap=widened(bootstrap_interval(scope.groups), scope.submission, scope.arm),
+        bootstrap=_honest(bootstrap_interval(scope.groups), scope),
         repeatability=repeatability.around(speedup, scope.groups, scope.submission),
         cpu_speedup=by_processor[0] if by_processor else None,
         cpu_interval=by_processor[1] if by_processor else None,
@@ -101,6 +102,11 @@ def _wall_speedup(scope: Scope) -> float | None:
     groups = [[pairs.wall_log_ratio for pairs in group] for group in scope.groups]
     known = [[value for value in group if value is not None] for group in groups]
     return math.exp(equal_weight_mean(known)) if known == groups else None
+
+
+def _honest(interval: Interval | None, scope: Scope) -> Interval | None:
+    """The interval with what disturbs whole passes, and with what other programs may have moved."""
+    return humbled(widened(interval, scope.submission, scope.arm), scope.submission)
 
 
 def _over_prompts(scope: Scope) -> Interval | None:
@@ -119,7 +125,7 @@ def _with_request(estimate: Estimate, scope: Scope) -> Estimate:
     return replace(
         estimate,
         whole_request=found.speedup,
-        whole_request_interval=widened(found.interval, scope.submission, scope.arm),
+        whole_request_interval=_honest(found.interval, scope),
         mean_prompt_tokens=found.prompt_tokens,
         mean_output_tokens=found.output_tokens,
         baseline_prompt_token_ms=costs.baseline_prompt_token_ms if costs else None,
@@ -138,7 +144,7 @@ def _with_alternative(estimate: Estimate, scope: Scope) -> Estimate:
         estimate,
         alternative=compared.arm.baseline,
         over_alternative=math.exp(equal_weight_mean(compared.log_ratios)),
-        over_alternative_interval=widened(_over_prompts(compared), scope.submission, scope.arm),
+        over_alternative_interval=_honest(_over_prompts(compared), scope),
     )
 
 

@@ -30,6 +30,10 @@ app.command("gate")(gate_command)
 
 RESULTS = Path("results")
 SITE = Path("build/site")
+NO_ADDRESS = (
+    "no --site-url: feeds and structured data get relative links, and links that are shared show no"
+    " picture"
+)
 PICTURES = Path("site_src/assets/images")
 
 
@@ -69,7 +73,7 @@ def build_command(
     site_url: Annotated[str | None, typer.Option(help="Address the site will have.")] = None,
 ) -> None:
     """Build the site from the results and print its folder."""
-    from pipeline.site.build import build  # noqa: PLC0415 - validate must not wait for charts and pages
+    from pipeline.site.build import build, site_address  # noqa: PLC0415 - validate must not wait for charts and pages
 
     try:
         require_results(results)
@@ -77,6 +81,8 @@ def build_command(
         site = build(results=results, output=output, extra=tuple(extra or ()), site_url=site_url)
     except PipelineError as error:
         raise _stopped(error) from error
+    if site_address(site_url) is None:
+        typer.echo(NO_ADDRESS, err=True)
     typer.echo(site)
 
 

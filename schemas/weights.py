@@ -59,9 +59,12 @@ def contradicts_label(model: Model) -> tuple[float, Bits] | None:
 
 
 def contradicts_name(model: Model) -> str | None:
-    """The size in the model's name, if the parameters are five times more or fewer."""
+    """The size in the model's name, if the parameters are five times more or fewer.
+
+    Only where no file was at hand: a name is what somebody chose, and a file is counted.
+    """
     sizes = [] if _EXPERTS.search(model.name) else _SIZE.findall(model.name)
-    if model.parameters is None or not sizes:
+    if model.parameters is None or model.file_bytes is not None or not sizes:
         return None
     counts = {size: float(size[:-1]) * _MULTIPLES[size[-1].upper()] for size in sizes}
     if any(_is_near(model.parameters, count) for count in counts.values()):

@@ -93,7 +93,10 @@ def _complete(number: int) -> Submission:
         machine=replace(bare.machine, gpus=(gpu,), ram_type="DDR5"),
         engine=replace(
             bare.engine,
-            devices=(Device(name="CPU", kind="cpu", description="d", memory_total_mib=32768),),
+            devices=(
+                *bare.engine.devices,
+                Device(name="CPU", kind="cpu", description="d", memory_total_mib=32768),
+            ),
             system_info="s",
             variables=(Variable(name="GGML_X", value="1"),),
         ),

@@ -6,10 +6,8 @@
 import hashlib
 import random
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 
 from estimates.flags.figures import suites
-from estimates.running_order import running_order
 from schemas.codec import canonical_bytes, encode
 from schemas.submission import (
     Arm,
@@ -34,28 +32,16 @@ from schemas.submission import (
     Submission,
     Suite,
     Tool,
-    Trial,
     VerificationProbe,
     Warmup,
 )
+from tests.sample_trials import DEPTH, OUTPUT_TOKENS, Costs, in_order, trials_of
 
 TASKS = ("code", "math", "reasoning", "summarization", "chat", "json", "creative", "translation")
-OUTPUT_TOKENS = 41
-DEPTH = 4
 
 
 # Eighths of a byte per weight, where a label is far from four bits.
 _BYTES = {"Q8_0": 8, "F16": 16, "BF16": 16, "F32": 32}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Costs:
-    """A made-up rig: a plain step, one more verified token, one drafted token, and the noise."""
-
-    step_ms: float = 20.0
-    extra_width_ms: float = 2.0
-    draft_token_ms: float = 2.0
-    noise: float = 0.01
 
 
 DRAFT = Model(
@@ -127,7 +113,7 @@ def sample(  # noqa: PLR0913 - a builder: each argument is one thing a test may 
         ),
         suite=Suite(id="core", version="1.0.0", sha256=suites()["core"]["1.0.0"], prompts=prompts),
         arms=arms,
-        trials=_in_order(_trials(random.Random(seed), costs, prompts, arms, blocks), seed),  # noqa: S311 - made-up data
+        trials=in_order(trials_of(random.Random(seed), costs, prompts, arms, blocks), seed),  # noqa: S311 - made-up data
         warmups=tuple(Warmup(arm=arm.id, output_tokens=32, decode_ms=700.0) for arm in arms),
         environment=(Snapshot(moment="before", load_1min=0.5, available_ram_mib=24_000),),
         probes=_probes(costs),
@@ -244,77 +230,3 @@ def _devices(gpu: str | None, backend: str, vram_mib: int) -> tuple[Device, ...]
 def sample_bytes(submission: Submission) -> bytes:
     """The canonical bytes of a submission."""
     return canonical_bytes(encode(submission))
-
-
-def _trials(
-    rng: random.Random,
-    costs: Costs,
-    prompts: tuple[Prompt, ...],
-    arms: tuple[Arm, ...],
-    blocks: int,
-) -> tuple[Trial, ...]:
-    trials: list[Trial] = []
-    for block in range(blocks):
-        for number, prompt in enumerate(prompts):
-            for arm in arms:
-                trial = _trial(rng, costs, arm, number)
-                if arm.role == "baseline" and block == 0:  # the others are compared with this one
-                    trial = replace(trial, compared_tokens=None)
-                trials.append(replace(trial, prompt=prompt.id, block=block, order=len(trials)))
-    return tuple(trials)
-
-
-def _in_order(trials: tuple[Trial, ...], seed: int) -> tuple[Trial, ...]:
-    """The same trials in the order in which the harness would have run them."""
-    by_place = {(each.block, each.prompt, each.arm): each for each in trials}
-    planned = running_order(
-        list(dict.fromkeys(each.arm for each in trials)),
-        list(dict.fromkeys(each.prompt for each in trials)),
-        blocks=1 + max(each.block for each in trials),
-        seed=seed,
-        interleaved="prompt",
-    )
-    return tuple(replace(by_place[place], order=order) for order, place in enumerate(planned))
-
-
-def _trial(rng: random.Random, costs: Costs, arm: Arm, number: int) -> Trial:
-    """One generation; task-dependent acceptance: prompt `number` decides how much is accepted."""
-    depth = {"none": 0, "prompt-lookup": DEPTH if number % 3 == 0 else 0, "draft-model": DEPTH}[
-        arm.method.type
-    ]
-    accepted_each = min(depth, 1 + number % 4) if depth else 0
-    rounds, rest = divmod(OUTPUT_TOKENS - 1, accepted_each + 1)
-    accepted_by_round = [accepted_each] * rounds + ([rest - 1] if rest else [])
-    drafting_ms = depth * costs.draft_token_ms if arm.method.type == "draft-model" else 0.0
-    verify_ms = costs.step_ms + costs.extra_width_ms * depth
-    factor = 1 + rng.uniform(-costs.noise, costs.noise)
-    count = len(accepted_by_round)
-    decode_ms = (verify_ms + drafting_ms) * factor * count
-    return Trial(
-        arm=arm.id,
-        prompt="",
-        block=0,
-        order=0,
-        outcome="ok",
-        prompt_ms=50.0,
-        output_tokens=OUTPUT_TOKENS,
-        decode_ms=decode_ms,
-        draft_ms=drafting_ms * factor * count,
-        verify_ms=verify_ms * factor * count,
-        wall_ms=decode_ms + 60.0,
-        rounds=count,
-        full_rounds=accepted_by_round.count(depth) if depth else 0,
-        drafted=depth * count,
-        accepted=sum(accepted_by_round),
-        accepted_histogram=_histogram(accepted_by_round),
-        drafted_histogram=_histogram([depth] * count),
-        round_ms_median=((verify_ms + drafting_ms) * factor,),
-        round_cpu_ms_median=((verify_ms + drafting_ms) * factor * 2,),
-        finish="length",
-        output_sha256="0011223344556677",
-        compared_tokens=OUTPUT_TOKENS,
-    )
-
-
-def _histogram(lengths: list[int]) -> tuple[int, ...]:
-    return tuple(lengths.count(length) for length in range(max(lengths) + 1))

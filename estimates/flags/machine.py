@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from estimates import load
 from estimates.flags.evidence import Evidence
 from estimates.model import Flag
 from schemas.submission import Snapshot
@@ -24,8 +25,9 @@ def stolen_time(evidence: Evidence) -> Flag | None:
     if stolen > STOLEN:
         return Flag(
             name="stolen-time",
-            severity="caution",
-            message=f"The hypervisor took {say.percent(stolen)} of the processor time for others.",
+            severity=load.severity(evidence.submission),
+            message=f"The hypervisor took {say.percent(stolen)} of the processor time for others."
+            + load.allowance(evidence.submission),
             remedy="Measure on a machine of your own, or at a quieter hour, with more blocks.",
         )
     return None
@@ -35,13 +37,14 @@ def busy_machine(evidence: Evidence) -> Flag | None:
     """Other programs used the processor when the campaign started."""
     cores = evidence.submission.machine.cpu.logical_cores or 1
     before = [each for each in evidence.submission.environment or () if each.moment == "before"]
-    load = max((each.load_1min or 0.0 for each in before), default=0.0) / cores
+    busy = max((each.load_1min or 0.0 for each in before), default=0.0) / cores
     pressure = max((each.cpu_pressure or 0.0 for each in before), default=0.0)
-    if load > BUSY_LOAD_PER_CORE or pressure > BUSY_PRESSURE:
+    if busy > BUSY_LOAD_PER_CORE or pressure > BUSY_PRESSURE:
         return Flag(
             name="busy-machine",
-            severity="caution",
-            message="Other programs kept the processor busy when the campaign began.",
+            severity=load.severity(evidence.submission),
+            message="Other programs kept the processor busy when the campaign began."
+            + load.allowance(evidence.submission),
             remedy="Close them, wait a minute, and measure again.",
         )
     return None
@@ -54,13 +57,13 @@ def load_appeared(evidence: Evidence) -> Flag | None:
     cores = evidence.submission.machine.cpu.logical_cores or 1
     # The campaign's own threads count as load too; unknown, it may have used every core.
     own = min(evidence.submission.settings.threads or cores, cores)
-    load = max((each.load_1min or 0.0 for each in _later(evidence)), default=0.0)
-    if (load - own) / cores > BUSY_LOAD_PER_CORE:
+    busy = max((each.load_1min or 0.0 for each in _later(evidence)), default=0.0)
+    if (busy - own) / cores > BUSY_LOAD_PER_CORE:
         return Flag(
             name="load-appeared",
-            severity="caution",
-            message=f"Other programs kept the processor busy later on (load {load:.0f}; "
-            f"{own} are the campaign's own threads).",
+            severity=load.severity(evidence.submission),
+            message=f"Other programs kept the processor busy later on (load {busy:.0f}; "
+            f"{own} are the campaign's own threads).{load.allowance(evidence.submission)}",
             remedy="Close them and measure again, at best with more blocks.",
         )
     return None

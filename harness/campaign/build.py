@@ -11,6 +11,7 @@ from harness.campaign.options import Options
 from harness.campaign.plan import most_blocks
 from harness.errors import BadInputError
 from harness.models.model_file import ModelFile
+from harness.models.thinking import OUTPUT_TOKENS
 from schemas.submission import EmptyDraft, NoSpeculation
 from schemas.vocabulary import DEFAULT_RUNNER, RUNNERS
 
@@ -124,6 +125,8 @@ def _with_controls(
 
 def _settings(options: Options, suite: model.Suite) -> model.RunSettings:
     usual = suite.quick_max_output_tokens if options.quick else suite.max_output_tokens
+    if options.thinking:
+        usual = max(usual, OUTPUT_TOKENS)
     return model.RunSettings(
         max_output_tokens=options.max_tokens or usual,
         context_tokens=options.context or model.DEFAULT_CONTEXT_TOKENS,
@@ -133,6 +136,7 @@ def _settings(options: Options, suite: model.Suite) -> model.RunSettings:
             model.ALL_LAYERS if options.draft_gpu_layers is None else options.draft_gpu_layers
         ),
         teacher_forced=options.teacher_forced,
+        thinking=options.thinking,
     )
 
 

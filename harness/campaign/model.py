@@ -62,6 +62,7 @@ class RunSettings:
     gpu_layers: int = ALL_LAYERS
     draft_gpu_layers: int = ALL_LAYERS
     teacher_forced: bool = False
+    thinking: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -151,6 +151,14 @@ class Options:
             panel=_MEASURED,
         ),
     ] = False
+    thinking: Annotated[
+        bool,
+        Option(
+            "Let a model with a thinking mode think, in answers of up to 1024 tokens. Default: "
+            "off, where its chat template has a switch. Never compared with results without it.",
+            panel=_MEASURED,
+        ),
+    ] = False
     context: Annotated[
         int | None,
         Option("Context size in tokens. Default: 2048.", metavar="N", panel=_SETTINGS, least=64),

@@ -11,8 +11,8 @@ import typer
 from estimates.model import Summary
 from estimates.summary import summarize, to_json
 from harness import files
+from harness.campaign.duration import expected, this_machine
 from harness.campaign.model import Campaign
-from harness.campaign.plan import expected, memory_bandwidth
 from harness.cli import console
 from harness.cli.request import RunRequest
 from harness.errors import INTERRUPTED, HarnessError, NothingMeasuredError
@@ -229,7 +229,7 @@ def print_plan(request: RunRequest) -> None:
     campaigns = request.campaigns(fetch=False)
     campaign = next(iter(campaigns.values()))
     commands = {each.name: each.engine.commands(campaigns[each.name]) for each in request.engines}
-    estimate = expected(campaign, bytes_per_s=memory_bandwidth())
+    estimate = expected(campaign, this_machine(campaign.settings.threads))
     if request.result.json:
         listed: Json = {name: list(lines) for name, lines in commands.items() if lines}
         console.print_json({**progress.as_json(campaign, estimate), "commands": listed})

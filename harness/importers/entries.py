@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import NoReturn, TypeGuard
 
@@ -35,7 +35,7 @@ def lines(file: Given) -> Iterator[Entry]:
     except BadInputError:
         if not _is_one_line(whole):
             raise
-        yield from _by_line(file.name, whole)
+        yield from _by_line(file, whole)
         return
     if isinstance(value, list):
         yield from Entry.of(file, {"": value}).children("")
@@ -49,11 +49,49 @@ def _is_one_line(whole: str) -> bool:
     return first.startswith("{") and first.endswith("}")
 
 
-def _by_line(name: str, whole: str) -> Iterator[Entry]:
+def _by_line(file: Given, whole: str) -> Iterator[Entry]:
     for number, line in enumerate(whole.split("\n"), start=1):
         if line.strip():
-            place = f"{name}: line {number}"
-            yield Entry(file=place, path=ROOT, value=_object(_json(line, place), place, ROOT))
+            place = f"{file.name}: line {number}"
+            found = _json(line, place)
+            file.objects.append(found)
+            value = _object(found, place, ROOT, file.seen)
+            yield Entry(file=place, path=ROOT, value=value, seen=file.seen)
+
+
+class Noted(dict[str, Json]):
+    """A JSON object that notes which of its keys are looked up."""
+
+    def __init__(self, value: dict[str, Json], seen: set[str]) -> None:
+        super().__init__(value)
+        self._seen = seen
+
+    def get(self, key: str, default: Json = None) -> Json:  # type: ignore[override]
+        """The value of a key; the key counts as read."""
+        self._seen.add(key)
+        return super().get(key, default)
+
+    def __getitem__(self, key: str) -> Json:
+        self._seen.add(key)
+        return super().__getitem__(key)
+
+    def __contains__(self, key: object) -> bool:
+        self._seen.add(str(key))
+        return super().__contains__(key)
+
+
+def unread(file: Given) -> tuple[str, ...]:
+    """The keys that nothing looked up, in order; nothing is listed below such a key."""
+    found: dict[str, None] = {}
+    waiting: list[object] = list(reversed(file.objects))
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, list):
+            waiting += reversed(value)
+        elif isinstance(value, dict):
+            found |= dict.fromkeys(key for key in value if key not in file.seen)
+            waiting += [inner for key, inner in reversed(value.items()) if key in file.seen]
+    return tuple(found)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,11 +102,14 @@ class Entry:
     path: str
     value: dict[str, Json]
     is_list: bool = False
+    seen: set[str] = field(default_factory=set, compare=False, repr=False)
 
     @classmethod
     def of(cls, file: Given, value: Json) -> Entry:
         """The outermost object of a file."""
-        return cls(file=file.name, path=ROOT, value=_object(value, file.name, ROOT))
+        file.objects.append(value)
+        noted = _object(value, file.name, ROOT, file.seen)
+        return cls(file=file.name, path=ROOT, value=noted, seen=file.seen)
 
     @property
     def place(self) -> str:
@@ -129,7 +170,8 @@ class Entry:
         if not isinstance(found, list):
             self.refuse(key, "a list")
         inner = {str(number): each for number, each in enumerate(found)}
-        return Entry(file=self.file, path=self.path_of(key), value=inner, is_list=True)
+        path = self.path_of(key)
+        return Entry(file=self.file, path=path, value=inner, is_list=True, seen=self.seen)
 
     def child(self, key: str) -> Entry | None:
         """An object inside this one."""
@@ -137,14 +179,20 @@ class Entry:
         if value is None:
             return None
         path = self.path_of(key)
-        return Entry(file=self.file, path=path, value=_object(value, self.file, path))
+        noted = _object(value, self.file, path, self.seen)
+        return Entry(file=self.file, path=path, value=noted, seen=self.seen)
 
     def children(self, key: str) -> list[Entry]:
         """A list of objects; it must be there."""
         inner = self.elements(key)
         places = [inner.path_of(position) for position in inner.value]
         return [
-            Entry(file=self.file, path=path, value=_object(each, self.file, path))
+            Entry(
+                file=self.file,
+                path=path,
+                value=_object(each, self.file, path, self.seen),
+                seen=self.seen,
+            )
             for path, each in zip(places, inner.value.values(), strict=True)
         ]
 
@@ -176,11 +224,11 @@ def _without_no_number(found: str) -> str:
     return _NO_NUMBER.sub(lambda match: match[0] if match[0].startswith('"') else "null", found)
 
 
-def _object(value: Json, file: str, path: str) -> dict[str, Json]:
+def _object(value: Json, file: str, path: str, seen: set[str]) -> dict[str, Json]:
     if not isinstance(value, dict):
         message = f"{file}: {path} is {shown(value)}, expected an object"
         raise BadInputError(message)
-    return value
+    return Noted(value, seen)
 
 
 def _is_number(value: Json) -> TypeGuard[int | float]:

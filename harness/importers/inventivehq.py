@@ -22,14 +22,12 @@ _SYSTEMS = {"windows": "windows", "macos": "macos", "darwin": "macos", "linux": 
 _ARCHITECTURES = {"arm64": "aarch64", "aarch64": "aarch64", "x86_64": "x86_64", "amd64": "x86_64"}
 _BUILD = re.compile(r"\bb([0-9]{3,6})\b")
 _VERSION = re.compile(r"[0-9]+(?:\.[0-9]+)+")
-_PROSE = ("notes", "label", "python", "compute_cap", "out_len_chars")
 
 
 def read(files: Sequence[Given]) -> Reading:
     """One part for every run and backend of every file."""
     left_out: list[str] = []
     parts = [part for file in files for part in _parts(file, left_out)]
-    left_out.append(f"notes and other fields that no result has: {', '.join(_PROSE)}")
     return Reading(parts=tuple(parts), left_out=tuple(dict.fromkeys(left_out)))
 
 

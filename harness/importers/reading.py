@@ -1,12 +1,14 @@
 """How are the given files read as one format? With a word about the right one if it is wrong."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from harness.errors import BadInputError
 from harness.importers import IMPORTERS
-from harness.importers.entries import Entry, lines
+from harness.importers.entries import Entry, lines, unread
 from harness.importers.model import Given, Reading, text
 
+_MOST_NAMES, _LONGEST_NAME = 24, 40
 # The first row of a file that has all keys of a sign is of that format.
 _KEYS: dict[str, tuple[frozenset[str], ...]] = {
     "llama-bench": (frozenset({"n_gen", "model_filename"}), frozenset({"n_gen", "avg_ts"})),
@@ -68,13 +70,24 @@ def read(form: str, files: Sequence[Given]) -> Reading:
     """What the files say. Raises `BadInputError`, with the format they seem to have instead."""
     _require_different(files)
     try:
-        return IMPORTERS[form](files)
+        reading = IMPORTERS[form](files)
     except BadInputError as error:
         hint = next((found for file in files if (found := _other(form, file)) is not None), None)
         if hint is None:
             raise
         message = f"{error}. {hint}"
         raise BadInputError(message) from error
+    return replace(reading, left_out=(*reading.left_out, *_unread(files)))
+
+
+def _unread(files: Sequence[Given]) -> Iterator[str]:
+    """What the files hold and nothing asked for, a line for each file."""
+    for file in files:
+        names = [name for name in unread(file) if name]
+        if names:
+            more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
+            shown = ", ".join(name[:_LONGEST_NAME] for name in names[:_MOST_NAMES])
+            yield f"{file.name}: fields that no result has: {shown}{more}"
 
 
 def _other(form: str, file: Given) -> str | None:

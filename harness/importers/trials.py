@@ -158,16 +158,16 @@ def _with_counters(trial: Trial, record: Record, method: Method, left_out: LeftO
     if drafted is not None and accepted is not None and accepted > drafted:
         left_out.add("counters that accept more than was drafted", record.place)
         return trial
+    depth, rounds = getattr(method, "n_max", None), record.rounds
+    if depth is not None and _too_few(rounds, depth, record):
+        left_out.add(f"rounds too few for drafts of at most {depth} tokens", record.place)
+        fits = not _too_many(accepted, depth, record)
+        return replace(trial, drafted=drafted, accepted=accepted if fits else None)
     trial = replace(trial, drafted=drafted, accepted=accepted)
-    rounds = record.rounds
     if rounds is None:
         return trial
     if accepted is not None and record.output_tokens != 1 + accepted + rounds:
         left_out.add("rounds that do not add up with tokens and accepted tokens", record.place)
-        return trial
-    depth = getattr(method, "n_max", None)
-    if depth is not None and _too_few(rounds, depth, record):
-        left_out.add(f"rounds too few for drafts of at most {depth} tokens", record.place)
         return trial
     return replace(
         trial,
@@ -177,11 +177,22 @@ def _with_counters(trial: Trial, record: Record, method: Method, left_out: LeftO
     )
 
 
-def _too_few(rounds: int, depth: int, record: Record) -> bool:
+def _too_many(accepted: int | None, depth: int, record: Record) -> bool:
+    """Whether the rounds that are left over cannot have yielded so many tokens.
+
+    The counter may include tokens of the last draft that the output's end cut off.
+    """
+    tokens = (record.output_tokens or 1) - 1
+    left = tokens - (accepted or 0)
+    return left > 0 and tokens > left * (depth + 1) + depth
+
+
+def _too_few(rounds: int | None, depth: int, record: Record) -> bool:
     """Whether so many rounds cannot have drafted, or yielded, what was counted."""
-    return (record.drafted or 0) > rounds * depth or (
-        (record.output_tokens or 1) - 1 > rounds * (depth + 1)
-    )
+    if rounds is None:
+        return _too_many(record.accepted, depth, record)
+    tokens = (record.output_tokens or 1) - 1
+    return (record.drafted or 0) > rounds * depth or tokens > rounds * (depth + 1)
 
 
 def _fitting(

@@ -44,6 +44,11 @@ class SpecialTokens:
     add_eos: bool
 
 
+def chat_template(path: Path) -> str | None:
+    """The chat template in a GGUF file. Raises `BadInputError` for another file."""
+    return text(opened(path), "tokenizer.chat_template")
+
+
 def special_tokens(reader: GGUFReader, kind: str, size: int) -> SpecialTokens:
     """The special tokens of a vocabulary of this kind and size."""
     pre = (text(reader, f"{_PREFIX}pre") if kind in _BPE else None) or ""

@@ -12,24 +12,16 @@ from schemas.submission import Arm, Method, Submission
 from schemas.vocabulary import METHODS, VERDICTS, say
 
 LEGEND = (
-    "verdict and per token: the speed of writing the answer, once the prompt is read. whole "
-    "request: from sending the prompt to the last token, what the draft reads included. [95%]: "
+    "verdict and per token: the speed of writing the answer, once the prompt is read. request: "
+    "the whole request, from sending the prompt to the last token; a draft reads it, too. [95%]: "
     "where the speedup would lie on other prompts of the same kind. repeatable: how far it "
     "could move if the same prompts were measured much longer (95 %; wide after few blocks). "
     "got/needs: tokens per round, and the number that pays off (R, the cost of a round in plain "
-    "tokens). taken/whole: share of drafted tokens accepted, and of rounds accepted whole. same: "
-    "outputs identical to the baseline's (~ diverged at a near-tie, ! diverged without one)."
+    "tokens). same: outputs identical to the baseline's (~ diverged at a near-tie, ! diverged "
+    "without one). taken/whole: share of drafted tokens accepted, and of rounds accepted whole."
 )
 
-_COLUMNS = (
-    "task",
-    "verdict",
-    "per token [95%]",
-    "whole request",
-    "got/needs",
-    "taken/whole",
-    "same",
-)
+_COLUMNS = ("task", "verdict", "per token [95%]", "request", "got/needs", "same", "taken/whole")
 _FEWEST_COLUMNS = 3
 _WIDE = 1000  # wider than any row
 
@@ -73,8 +65,8 @@ def _row(estimate: Estimate) -> tuple[Text, ...]:
         Text(words.speedup(estimate)),
         Text(say.times(estimate.whole_request)),
         Text(words.rounds(estimate)),
-        Text(words.acceptance(estimate)),
         Text(words.exactness(estimate.exactness)),
+        Text(words.acceptance(estimate)),
     )
 
 

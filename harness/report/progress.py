@@ -19,8 +19,9 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
+from harness.campaign.duration import Expected
 from harness.campaign.model import Campaign
-from harness.campaign.plan import Expected, plan
+from harness.campaign.plan import plan
 from harness.report import words
 from harness.report.words import seconds
 from harness.run import events

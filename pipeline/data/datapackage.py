@@ -80,13 +80,14 @@ KINDS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resource:
-    """A file of the package and the table in it."""
+    """A file of the package and the table in it; in JSON its rows may lie below a name."""
 
     path: str
     bytes: int
     sha256: str
     table: str
     columns: pa.Schema
+    rows_below: str | None = None
 
 
 def data_package(resources: Iterable[Resource]) -> dict[str, Any]:
@@ -112,7 +113,7 @@ def _entry(resource: Resource, meaning: str) -> dict[str, Any]:
         "hash": f"sha256:{resource.sha256}",
         "description": meaning,
         "schema": {"fields": [_field(column) for column in resource.columns]},
-    }
+    } | ({"dialect": {"property": resource.rows_below}} if resource.rows_below else {})
 
 
 def _field(column: pa.Field) -> dict[str, str]:

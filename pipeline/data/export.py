@@ -17,7 +17,8 @@ import orjson
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from pipeline.data.datapackage import Resource, data_package
+from pipeline.data.datapackage import LICENCE, Resource, data_package
+from schemas.vocabulary import metrics
 
 # File stem to table: what a researcher asks for, from raw to aggregated.
 EXPORTS = {
@@ -33,6 +34,7 @@ EXPORTS = {
     "cells": "cell",
     "predictions": "advice_prediction",
     "engine-builds": "build_step",
+    "multipliers": "multiplier",
     "published": "published_view",
     "sources": "source",
 }
@@ -44,6 +46,8 @@ FORMULA_STARTS = (
     "\N{FULLWIDTH HYPHEN-MINUS}",
     "\N{FULLWIDTH COMMERCIAL AT}",
 )
+# Programs read this one: its JSON is an object that names its version, its rows are below its name.
+MULTIPLIERS, MULTIPLIERS_VERSION = "multipliers", 1
 PACKAGE, SUMS = "datapackage.json", "SHA256SUMS"
 
 
@@ -62,10 +66,11 @@ def export(connection: duckdb.DuckDBPyConnection, folder: Path) -> tuple[Exporte
     """Write every table of `EXPORTS` in every format, the data package and the checksums."""
     folder.mkdir(parents=True, exist_ok=True)
     tables = {stem: _arrow(connection, table) for stem, table in EXPORTS.items()}
+    forms = {MULTIPLIERS: FORMS | {"json": _versioned}}
     files = [
         _write(folder, f"{stem}.{suffix}", form(table), table=EXPORTS[stem], rows=table.num_rows)
         for stem, table in tables.items()
-        for suffix, form in FORMS.items()
+        for suffix, form in forms.get(stem, FORMS).items()
     ]
     resources = [
         Resource(
@@ -74,6 +79,7 @@ def export(connection: duckdb.DuckDBPyConnection, folder: Path) -> tuple[Exporte
             sha256=file.sha256,
             table=EXPORTS[stem],
             columns=tables[stem].schema,
+            rows_below=MULTIPLIERS if file.name == f"{MULTIPLIERS}.json" else None,
         )
         for file in files
         for stem in (file.name.rpartition(".")[0],)
@@ -112,6 +118,23 @@ def _cell(value: object) -> object:
 
 def _json(table: pa.Table) -> bytes:
     return orjson.dumps(table.to_pylist(), option=_COMPACT)
+
+
+def _versioned(table: pa.Table) -> bytes:
+    """Rows for programs, under a version that changes when a name or a meaning does."""
+    known = metrics()
+    rows = table.to_pylist()
+    value = {
+        "format": f"draftmap-{MULTIPLIERS}",
+        "version": MULTIPLIERS_VERSION,
+        "as_of": max((row["last_measured"] for row in rows if row["last_measured"]), default=None),
+        "documentation": f"./#{MULTIPLIERS}",
+        "licence": LICENCE["name"],
+        "licence_note": "of the measured rows and of the collection; every row names its own",
+        "units": {name: known[name].unit for name in table.column_names if name in known},
+        MULTIPLIERS: rows,
+    }
+    return orjson.dumps(value, option=_COMPACT)
 
 
 def _parquet(table: pa.Table) -> bytes:

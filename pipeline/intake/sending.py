@@ -54,6 +54,12 @@ def sending_findings(name: str, submission: Submission, sent: Sending) -> Iterat
             f"name, leave the field out, or ask a maintainer for the label {ON_BEHALF}"
         )
         yield Finding(path="$.contributor", message=message, rule="contributor-author")
+    if submission.origin is not None and submission.origin.licence is None:
+        message = (
+            "records of others may be shared only as their licence allows; import them again with "
+            "--licence, as their source states it"
+        )
+        yield Finding(path="$.origin.licence", message=message, rule="licence-of-source")
     yield from _date_findings(submission, sent.now)
 
 

@@ -29,7 +29,7 @@ from pipeline.site.pages import pages
 from pipeline.site.pages.environment import chart_files
 from pipeline.site.pages.model import Asset, Page, Site, file_path
 from pipeline.site.pages.proofs import proofs_page
-from pipeline.site.pictures import card
+from pipeline.site.pictures import card, cards
 
 # One page for each depth of address, because the theme writes the way to the root into a script.
 TRUSTED = ("404.html", "faq/index.html", "design/0001-format-raw-facts/index.html")
@@ -147,8 +147,9 @@ def build(
     files = export(connection, docs / "data")
     for part in (library, *_raw_files(results, extra), *pages(connection, site, files)):
         _write(docs, part)
-    for part in (proofs_page(site, PROSE / "design" / "data"), card(connection)):
-        _write(docs, part)
+    _write(docs, proofs_page(site, PROSE / "design" / "data"))
+    for picture in (card(connection), *cards(connection, site)):
+        _write(docs, picture)
     _run_mkdocs(docs, output, site, newest_moment(connection))
     shorten_index(output / INDEX)
     write_policy(output)

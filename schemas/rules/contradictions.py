@@ -7,8 +7,8 @@ from schemas.finding import Finding, shown
 from schemas.submission import DraftModel, Model, Submission
 from schemas.weights import contradicts_label, contradicts_name
 
-# A day before the format's first commit: nobody can have measured with this harness earlier.
-FORMAT_SINCE = "2026-11-20"
+# The month of the format's first commit: nobody can have measured with this harness earlier.
+FORMAT_SINCE = "2026-11-01"
 CLOCKS_DIFFER = timedelta(days=1)
 _NO_GPU_NEEDED = ("cpu", "other")
 
@@ -31,7 +31,8 @@ def quantisation_fits_size(submission: Submission) -> Iterator[Finding]:
 def parameters_fit_name(submission: Submission) -> Iterator[Finding]:
     """The number of parameters is the one that the model's name gives, within a factor of 5.
 
-    Heads that are trained for a target carry its name and its size; only models are compared.
+    Only where the file of the weights was not at hand, as in imports. Heads that are trained for a
+    target carry its name and its size; only models are compared.
     """
     drafts = {arm.method.draft for arm in submission.arms if isinstance(arm.method, DraftModel)}
     for path, model in _models(submission):

@@ -166,7 +166,7 @@ ROWS: tuple[tuple[str, Document, Change, str], ...] = (
     ("a draft's label that is not its file's", MEASURED,
      _set("drafts.0.quantisation", "IQ2_XXS"), "quantisation-fits-size"),
     ("parameters ten times as many", MEASURED,
-     _set("target.parameters", 70_000_000_000), "parameters-fit-name"),
+     _set("target.parameters", 70_000_000_000), "quantisation-fits-size"),
     ("parameters a tenth, size unknown", IMPORTED,
      _all(_set("target.parameters", 700_000_000), lambda d: d["target"].pop("file_bytes")),
      "parameters-fit-name"),

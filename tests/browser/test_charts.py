@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
+from xml.etree import ElementTree as ET
 
 import pytest
 from playwright.sync_api import expect
@@ -17,6 +19,18 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.browser
 ALIVE = "figure[data-spec] .dm-chart__live svg"
 WAYS = ("Tasks", "Methods", "Backends", "Break-even", "Verification curves")
+WAYS_TO_CHARTS = (
+    "tasks/",
+    "methods/",
+    "backends/",
+    "break-even/",
+    "verification/",
+    "builds/",
+    "predictions/",
+    "concurrency/",
+    "published/",
+)
+FIELD = re.compile(r"\b[a-z]+_[a-z_]+\b|undefined|NaN")
 PAINT = """() => new Promise((done) => new PerformanceObserver((list) => {
   for (const each of list.getEntriesByName('first-contentful-paint')) done(each.startTime);
 }).observe({ type: 'paint', buffered: true }))"""
@@ -127,3 +141,55 @@ def test_a_chart_that_left_the_page_is_ended_even_while_it_was_being_drawn(
     expect(page.locator(ALIVE)).to_have_count(0)
     assert comes_to(page, "window.charts.drawn - window.charts.ended", 0)
     assert complaints == []
+
+
+@pytest.mark.parametrize("way", ["tasks/", "break-even/", "verification/", "published/", ""])
+def test_a_chart_can_be_taken_along(page: Page, base: str, way: str) -> None:
+    page.goto(base + way)
+    stir(page)
+    figure = page.locator("figure.dm-chart:has(.dm-chart__files[data-ready])").first
+    figure.scroll_into_view_if_needed()
+    saved = {}
+    for kind in ("PNG", "SVG", "CSV"):
+        with page.expect_download() as found:
+            figure.locator(".dm-chart__files").get_by_text(kind, exact=True).click()
+        saved[kind] = found.value.path().read_bytes()
+
+    assert saved["PNG"].startswith(b"\x89PNG")
+    assert b"<title>" in saved["SVG"]
+    assert ET.fromstring(saved["SVG"]).tag.endswith("svg")  # noqa: S314 - our own picture
+    lines = saved["CSV"].decode().splitlines()
+    assert len(lines) > 1
+    assert lines[0].count(",") >= 2
+    figure.get_by_role("link", name="Link to").click()
+    assert page.url == f"{base}{way}#{figure.get_attribute('id')}"
+
+
+def test_every_chart_has_its_four_buttons(page: Page, base: str) -> None:
+    for way in WAYS_TO_CHARTS:
+        page.goto(base + way)
+        stir(page)
+        page.locator(".dm-chart__files[data-ready]").first.wait_for()
+        words = page.evaluate(
+            "[...document.querySelectorAll('figure[data-spec]')].map((figure) =>"
+            " [...figure.querySelectorAll('.dm-chart__files > *')].map((each) => each.textContent))"
+        )
+        assert words
+        assert all(each == ["PNG", "SVG", "CSV", "Link"] for each in words)
+
+
+@pytest.mark.parametrize("way", ["tasks/", "methods/", "backends/", "break-even/", "builds/"])
+def test_a_live_chart_names_no_field(page: Page, base: str, way: str) -> None:
+    page.goto(base + way)
+    stir(page)
+    expect(page.locator(ALIVE).first).to_be_visible()
+    names = page.evaluate(
+        "[...document.querySelectorAll('figure [aria-label]')].map((e) => e.ariaLabel)"
+    )
+    point = page.locator(f"{ALIVE} .mark-symbol[role='graphics-object'] path").first
+    point.hover(force=True)
+    told = page.locator("#vg-tooltip-element").inner_text()
+
+    assert len(names) > 2
+    assert told
+    assert [text for text in (*names, told) if FIELD.search(text)] == []

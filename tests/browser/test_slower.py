@@ -8,6 +8,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.pages import NARROW, px_too_wide, watched
 
+pytestmark = pytest.mark.browser
 EXAMPLES = Path(__file__).parents[2] / "site_src" / "assets" / "examples"
 PLAIN = (EXAMPLES / "llama-server-b10068-off.log").read_text("utf-8")
 DRAFT = (EXAMPLES / "llama-server-b10068-draft.log").read_text("utf-8")
@@ -77,5 +78,5 @@ def test_an_example_fills_both_fields_with_its_credit(page: Page) -> None:
 
     expect(page.locator("[data-part=answer]")).to_contain_text("It drafts in few rounds")
     expect(page.locator("[data-part=credit]")).to_contain_text("SmolLM2-135M-Instruct Q4_1")
-    page.get_by_role("button", name="Clear").click()
+    page.locator(".dm-slower").get_by_role("button", name="Clear").click()
     expect(page.locator("[data-part=answer]")).to_contain_text("Paste two runs")

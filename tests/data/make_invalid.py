@@ -208,7 +208,9 @@ CHANGES: dict[str, Change] = {
     ),
     "quantisation-fits-size": _set("target.quantisation", "F32"),
     "parameters-fit-name": _all(
-        _set("target.parameters", 70_000_000_000), _set("target.file_bytes", 35_000_000_000)
+        _set("target.parameters", 70_000_000_000),
+        _remove("target.file_bytes"),
+        _set("engine.runner", "openai"),
     ),
     "backend-has-device": _set(
         "engine.devices", [{"kind": "cpu", "memory_total_mib": 32768, "name": "CPU"}]

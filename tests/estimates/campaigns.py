@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -9,7 +10,7 @@ from schemas.submission import Arm, DraftModel, NoSpeculation, Prompt, PromptLoo
 from tests.samples import sample
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from schemas.submission import Submission
 
@@ -77,4 +78,25 @@ def table(rows: dict[str, tuple[float, float]], blocks: int = 1) -> tuple[Trial,
         for block in range(blocks)
         for prompt, both in rows.items()
         for arm, decode_ms in zip(("baseline", "spec"), both, strict=True)
+    )
+
+
+def without_trials(submission: Submission, arm: str, prompts: Sequence[str]) -> Submission:
+    """A submission in which an arm lacks some prompts in every block."""
+    kept = (each for each in submission.trials if each.arm != arm or each.prompt not in prompts)
+    return replace(submission, trials=renumbered(kept))
+
+
+def blocks_of(prompts: Sequence[str], *factors: float, noise: float) -> Submission:
+    """A block takes a factor of the first block's times, give or take some noise."""
+    rng = random.Random(1)  # noqa: S311 - made-up noise
+    rows = {prompt: (100.0 + 3 * number, 50.0) for number, prompt in enumerate(prompts)}
+    return campaign(
+        [
+            replace(
+                each, decode_ms=(each.decode_ms or 0.0) * factors[each.block] * rng.gauss(1, noise)
+            )
+            for each in table(rows, len(factors))
+        ],
+        prompts=tuple(prompts),
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -12,11 +11,13 @@ from tests.estimates.campaigns import (
     BASELINE,
     CONTROL,
     SPEC,
+    blocks_of,
     campaign,
     failed,
     table,
     trial,
     without_prompts,
+    without_trials,
 )
 from tests.estimates.flag_machines import CLEAN, energy, environment, gpu, gpu_clocks, memory, peak
 from tests.samples import Costs, sample
@@ -190,34 +191,11 @@ def times(values: Sequence[float]) -> Submission:
     return campaign(trials, prompts=tuple(prompts))
 
 
-def _without(arm: str, prompts: Sequence[str]) -> Submission:
-    """Eight prompts, of which an arm lacks some in every block."""
-    whole = by_position(lambda _order, _block, _prompt: 1.0)
-    kept = [each for each in whole.trials if each.arm != arm or each.prompt not in prompts]
-    return replace(
-        whole, trials=tuple(replace(each, order=order) for order, each in enumerate(kept))
-    )
-
-
-def _blocks(*factors: float, noise: float) -> Submission:
-    """Eight prompts; a block takes a factor of the first block's times, give or take some noise."""
-    rng = random.Random(1)  # noqa: S311 - made-up noise
-    rows = {prompt: (100.0 + 3 * number, 50.0) for number, prompt in enumerate(PROMPTS)}
-    return campaign(
-        [
-            replace(
-                each, decode_ms=(each.decode_ms or 0.0) * factors[each.block] * rng.gauss(1, noise)
-            )
-            for each in table(rows, len(factors))
-        ],
-        prompts=PROMPTS,
-    )
-
-
 def _suite(digest: str) -> Submission:
     return replace(CLEAN, suite=replace(CLEAN.suite, sha256=digest))
 
 
+EVEN = by_position(lambda _order, _block, _prompt: 1.0)
 RAISING: dict[str, Submission] = {
     "failed-arm": campaign(
         [trial("baseline")],
@@ -225,7 +203,9 @@ RAISING: dict[str, Submission] = {
     ),
     "failed-trials": campaign([trial("baseline"), trial("spec"), failed("spec", block=1)]),
     # Of eight prompts the arm ran six.
-    "missing-prompts": _without("spec", PROMPTS[6:]),
+    "missing-prompts": without_trials(
+        by_position(lambda _order, _block, _prompt: 1.0), "spec", PROMPTS[6:]
+    ),
     "unpaired-trials": campaign([trial("baseline"), trial("spec"), trial("spec", block=1)]),
     "interrupted": _design(ended="interrupted"),
     "budget-spent": _design(ended="budget-spent"),
@@ -248,7 +228,7 @@ RAISING: dict[str, Submission] = {
     "block-outlier": by_position(lambda order, _block, _prompt: 3.0 if order == 20 else 1.0),
     "zero-spread": _times((100.0, 100.0), (50.0, 51.0)),
     # The second block takes 3 % longer throughout, with 0.01 % of noise.
-    "repeated-block": _blocks(1.0, 1.03, noise=0.0001),
+    "repeated-block": blocks_of(PROMPTS, 1.0, 1.03, noise=0.0001),
     # Three of twelve prompts take 7 to 10 times as long, once.
     "uneven-baseline": times([100.1, 1000.2, 99.3, 700.4, 101.5, 98.6, 680.7, 100.8, 99.9, 101.0]),
     # 100 ms in all, but ten rounds with a median of 4 ms: a factor of 2.5.
@@ -292,7 +272,9 @@ QUIET: dict[str, Submission] = {
     "failed-arm": CLEAN,
     "failed-trials": CLEAN,
     # Seven of eight.
-    "missing-prompts": _without("spec", PROMPTS[7:]),
+    "missing-prompts": without_trials(
+        by_position(lambda _order, _block, _prompt: 1.0), "spec", PROMPTS[7:]
+    ),
     "unpaired-trials": campaign([trial("baseline"), trial("spec"), trial("baseline", block=1)]),
     "interrupted": CLEAN,
     "budget-spent": _design(ended="precise-enough"),
@@ -316,7 +298,7 @@ QUIET: dict[str, Submission] = {
     # 1, 1.9 and 1 times as long: mean 1.3, 46 % away.
     "block-outlier": by_position(lambda order, _block, _prompt: 1.9 if order == 20 else 1.0),
     "zero-spread": _times((100.0, 100.1), (50.0, 51.0)),
-    "repeated-block": _blocks(1.0, 1.03, noise=0.002),
+    "repeated-block": blocks_of(PROMPTS, 1.0, 1.03, noise=0.002),
     # A single prompt that takes 1.7 times as long may be noise where nothing was repeated.
     "uneven-baseline": times([100.1, 170.2, 99.3, 101.5, 98.6, 100.8, 99.9, 101.0]),
     # 100 ms in all and ten rounds of 7 ms: a factor of 1.43.

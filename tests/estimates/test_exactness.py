@@ -33,6 +33,13 @@ def test_a_margin_at_the_threshold_is_no_tie() -> None:
     assert classify(at) == "diverged"
 
 
+@pytest.mark.parametrize(("margin", "kind"), [(0.0999, "diverged-near-tie"), (0.1, "diverged")])
+def test_two_tokens_within_a_tenth_of_a_logit_are_a_near_tie(margin: float, kind: str) -> None:
+    compared = trial(compared_tokens=11, first_divergence=4, divergence_margin=margin)
+
+    assert classify(compared) == kind
+
+
 def test_the_worst_block_decides() -> None:
     assert worst([IDENTICAL, NEAR_TIE, IDENTICAL], [trial()] * 3) == "diverged-near-tie"
     assert worst([NEAR_TIE, DIVERGED], [trial()] * 2) == "diverged"

@@ -116,6 +116,22 @@ def test_without_noise_measured_and_predicted_speedup_agree() -> None:
         assert each.unexplained == pytest.approx(0.0, abs=0.01)
 
 
+def test_a_control_is_the_geometric_mean_over_its_prompts() -> None:
+    # 200/100 and 800/100: 2 and 8, so 4.
+    trials = [
+        trial("baseline", "code-1", decode_ms=200.0),
+        trial("control", "code-1", decode_ms=100.0),
+        trial("baseline", "code-2", decode_ms=800.0),
+        trial("control", "code-2", decode_ms=100.0),
+    ]
+
+    (found,) = summarize(
+        campaign(trials, prompts=("code-1", "code-2"), arms=(BASELINE, CONTROL))
+    ).controls
+
+    assert found.ratio == pytest.approx(4.0)
+
+
 def test_controls_and_alternatives_are_estimated_and_baselines_are_not() -> None:
     other = replace(CONTROL, id="moe", role="alternative")
     arms = (BASELINE, SPEC, CONTROL, other)

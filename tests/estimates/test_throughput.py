@@ -99,6 +99,20 @@ def test_a_speedup_of_the_total_is_paired_by_block() -> None:
     assert interval.high == pytest.approx(0.8)
 
 
+def test_blocks_are_averaged_geometrically() -> None:
+    # 600/1200 in the first block and 1200/600 in the second: half as fast, twice as fast, 1.
+    trials = (
+        *pass_of_three(CROWD, wall=600, block=0),
+        *pass_of_three(DRAFTS, wall=1200, block=0),
+        *pass_of_three(CROWD, wall=1200, block=1),
+        *pass_of_three(DRAFTS, wall=600, block=1),
+    )
+
+    found = {each.arm: each for each in throughput(campaign((CROWD, DRAFTS), *trials))}
+
+    assert found[DRAFTS.id].total_speedup == pytest.approx(1.0)
+
+
 def test_a_pass_that_lacks_a_prompt_does_not_count() -> None:
     first, second, _third = pass_of_three(DRAFTS, wall=750)
     found = throughput(campaign((CROWD, DRAFTS), *pass_of_three(CROWD, wall=600), first, second))

@@ -7,11 +7,11 @@ import pytest
 
 from harness.campaign import suite
 from harness.campaign.build import DEFAULT_METHODS, build, profile
+from harness.campaign.duration import Rates, arithmetic_rate, expected, memory_bandwidth
 from harness.campaign.from_options import campaign_from, draft_names, usable_methods
 from harness.campaign.methods import DraftModelRequest, parse
 from harness.campaign.model import Campaign, Stopping
 from harness.campaign.options import Options
-from harness.campaign.plan import expected, memory_bandwidth
 from harness.errors import BadInputError
 from harness.models.model_file import ModelFile
 from schemas.submission import DraftModel, Model, PromptLookup
@@ -204,29 +204,74 @@ def test_gathering_brings_models_and_prompts_together(tmp_path: Path) -> None:
     assert [draft.model.id for draft in built.drafts] == ["tiny-test-1m-instruct-f16"]
 
 
-def test_the_expected_duration_follows_from_the_weights_and_the_bandwidth() -> None:
+# A gigabyte in F16 without a known number of parameters is taken for half a milliard of them:
+# 1e9 operations a token, at 100 GFLOPS 0.01 s for a token of a prompt; read at 10 GB/s, a step
+# takes 0.1 s. One more token in a step takes 0.01 / 0.33 s.
+RATES = Rates(bytes_per_s=10e9, flops_per_s=100e9)
+STEP_S, PROMPT_S, WIDER_S = 0.1, 0.01, 0.01 / 0.33
+# Four drafted tokens, a step of five, and 1 + .6 + .36 + .216 + .1296 tokens a round.
+DRAFT_S = (4 * STEP_S + STEP_S + 4 * WIDER_S) / 2.3056
+LOOKUP_S = 1.15 * STEP_S
+
+
+def _quick() -> tuple[Campaign, list[float]]:
     built = campaign(Options(quick=True))
-    prompts = sum(len(prompt.text) for prompt in built.suite.prompts) / 4
+    assert [arm.id for arm in built.arms] == ["baseline", "prompt-lookup-n8", "draft-model-n4"]
+    return built, [len(prompt.text) / 4 for prompt in built.suite.prompts]
 
-    estimate = expected(built, bytes_per_s=10e9)
 
-    # 1 GB at 10 GB/s is 0.1 s a token; 72 trials of 24 tokens, prompts at a fifth in one block,
-    # three warm-ups of 32, two files of 1 GB read at 1 GB/s, and 5 s.
-    by_hand = 72 * 24 * 0.1 + prompts * 0.02 + 3 * 32 * 0.1 + 2 + 5
-    assert estimate.seconds == pytest.approx(by_hand)
-    assert "1000 MB of weights per token at 10.0 GB/s" in estimate.basis
+def test_the_expected_duration_adds_loading_prompts_probes_and_answers() -> None:
+    built, prompts = _quick()
+
+    estimate = expected(built, RATES)
+
+    answers = 24 * 23 * (STEP_S + LOOKUP_S + DRAFT_S)
+    read = 2 * sum(prompts) * PROMPT_S  # once by the target, once by the draft
+    warm_up = 24 * (STEP_S + LOOKUP_S + DRAFT_S) + prompts[0] * (3 + 1) * PROMPT_S
+    turn = 2 * (9 * STEP_S + 36 * WIDER_S)  # two steps of each width from 1 to 9
+    probes = min(21 * turn, max(12, 5 * turn)) + 24 * STEP_S + prompts[0] * PROMPT_S
+    assert estimate is not None
+    assert estimate.seconds == pytest.approx(answers + read + warm_up + probes + 2 + 5)
+    assert "100.0 ms for a plain token, at 10.0 GB/s and 100 GFLOPS" in estimate.basis
 
 
 def test_where_each_arm_has_a_server_it_starts_and_reads_the_prompts_in_every_block() -> None:
-    built = campaign(Options(quick=True))
-    prompts = sum(len(prompt.text) for prompt in built.suite.prompts) / 4
+    built, prompts = _quick()
 
-    estimate = expected(replace(built, interleaved="block"), bytes_per_s=10e9)
+    estimate = expected(replace(built, interleaved="block"), RATES)
 
-    # As above, with prompts and files read by each of three arms, and their warm-ups once more.
+    answers = 24 * 23 * (STEP_S + LOOKUP_S + DRAFT_S)
+    read = sum(prompts) * (3 + 1) * PROMPT_S  # by the target of each arm, and by the draft
+    warm_up = 24 * (STEP_S + LOOKUP_S + DRAFT_S) + prompts[0] * (3 + 1) * PROMPT_S
     assert estimate is not None
-    by_hand = 72 * 24 * 0.1 + 3 * (prompts * 0.02 + 2) + 2 * (3 * 32 * 0.1) + 2 + 5
-    assert estimate.seconds == pytest.approx(by_hand)
+    assert estimate.seconds == pytest.approx(answers + read + 2 * warm_up + 3 * 2 + 2 + 5)
+
+
+def test_the_quiet_quick_run_takes_about_as_long_as_was_said() -> None:
+    # SmolLM2-135M in F16 with the draft in Q4_1 on one core that copies 16.6 GB/s and multiplies
+    # 71 GFLOPS took 178 s; "about 85 s" was said.
+    built, _ = _quick()
+    target = replace(
+        built.target.model, quantisation="F16", file_bytes=270_885_952, parameters=134_515_008
+    )
+    draft = replace(target, id=built.drafts[0].model.id, quantisation="Q4_1", file_bytes=98_362_432)
+    known = replace(
+        built,
+        target=replace(built.target, model=target),
+        drafts=(replace(built.drafts[0], model=draft),),
+    )
+
+    estimate = expected(known, Rates(bytes_per_s=16.6e9, flops_per_s=71e9))
+
+    assert estimate is not None
+    assert 178 / 1.5 < estimate.seconds < 178 * 1.5
+
+
+def test_the_arithmetic_rate_is_what_the_clock_says() -> None:
+    readings = iter([0.0, 0.5, *(float(number) for number in range(1, 23))])
+
+    # The best of 0.5 s and eleven of 1 s for two operations on 512 x 512 x 512 products.
+    assert arithmetic_rate(lambda: next(readings)) == 2 * 512**3 / 0.5
 
 
 def test_bandwidth_is_what_the_clock_says() -> None:

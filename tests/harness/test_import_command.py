@@ -35,7 +35,8 @@ def call(form: str, *options: str, drop: str = "") -> Result:
 def test_what_every_format_becomes_passes_the_gate(tmp_path: Path) -> None:
     repository = Repository(tmp_path)
 
-    done = [call(form, "--output", str(tmp_path / FOLDER)) for form in IMPORTERS]
+    output = ("--output", str(tmp_path / FOLDER), "--licence", "MIT")
+    done = [call(form, *output) for form in IMPORTERS]
     repository.commit()
     judgement = repository.judge()
 
@@ -118,7 +119,22 @@ def test_json_has_the_summaries_and_what_was_left_out(tmp_path: Path) -> None:
     said = json.loads(result.stdout)
     assert said.keys() == {"results", "left_out"}
     assert [each["file"] for each in said["results"]] == [str(*tmp_path.iterdir())]
-    assert len(said["left_out"]) == 1
+    # One record of counters that do not add up, and of each file the fields that were not read.
+    assert len(said["left_out"]) == 3
+    assert "speed-bench-spec.json: fields that no result has: " in said["left_out"][1]
+
+
+def test_records_of_others_without_their_licence_do_not_pass_the_gate(tmp_path: Path) -> None:
+    repository = Repository(tmp_path)
+
+    done = call("mtp-bench", "--output", str(tmp_path / FOLDER))
+    repository.commit()
+    judgement = repository.judge()
+
+    assert "No licence: these records may be shared only as their author allows." in done.stderr
+    assert judgement.decision == "rejected"
+    rules = {finding.rule for found in judgement.findings.values() for finding in found}
+    assert rules == {"licence-of-source"}
 
 
 def test_facts_may_stand_in_a_file(tmp_path: Path) -> None:

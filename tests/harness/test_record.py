@@ -1,6 +1,7 @@
 """Do measurements become the right trial, and is every output compared with the baseline's?"""
 
 import hashlib
+from dataclasses import replace
 
 from harness.campaign.model import PlannedTrial
 from harness.run.journal import TrialFact
@@ -48,6 +49,16 @@ def test_counters_histograms_and_medians_follow_from_the_rounds() -> None:
     assert trial.round_cpu_ms_median == (40.0, 88.0)
     assert (trial.decode_ms, trial.draft_ms, trial.verify_ms) == (184.0, 46.0, 92.0)
     assert trial.order == 3
+
+
+def test_what_target_and_draft_took_for_the_prompt_is_recorded_apart() -> None:
+    read = replace(generation(), prompt_ms=1087.1234, draft_prompt_ms=2522.5678, ttft_ms=3609.6912)
+
+    trial = trial_of(read, PLANNED, order=0)
+    kept = trial_of(generation(), PLANNED, order=0)
+
+    assert (trial.prompt_ms, trial.draft_prompt_ms, trial.ttft_ms) == (1087.123, 2522.568, 3609.691)
+    assert (kept.prompt_ms, kept.draft_prompt_ms, kept.ttft_ms) == (None, None, None)
 
 
 def test_the_output_digest_covers_the_token_ids_as_little_endian_integers() -> None:

@@ -32,9 +32,8 @@ INPUTS = 1000
 BACKENDS, TASKS, MEMORIES = ("cuda", "cpu"), ("code", "chat"), (8, 12)
 RUN = """
 import { readFileSync } from "node:fs";
-import {
-  answers, breakEvenTokens, roundCost, speedup, tokensPerRound, wholeRequest,
-} from "./arithmetic.mjs";
+import * as arithmetic from "./arithmetic.mjs";
+const { answers, breakEvenTokens, roundCost, speedup, tokensPerRound, wholeRequest } = arithmetic;
 const { known, questions, settings, requests } = JSON.parse(readFileSync(0, "utf8"));
 const ask = (question) => answers(known, { ...question, method: "any" });
 const advised = questions.map((question) => ask(question).map((each) => ({
@@ -238,16 +237,9 @@ def script(
     folder = tmp_path_factory.mktemp("script")
     shutil.copy(SCRIPT, folder / "arithmetic.mjs")
     (folder / "run.mjs").write_text(RUN)
+    asked = [dict(zip(("costs", "prompt", "answer"), each, strict=True)) for each in requests]
     given = orjson.dumps(
-        {
-            "known": known,
-            "questions": questions,
-            "settings": settings,
-            "requests": [
-                {"costs": costs, "prompt": prompt, "answer": answer}
-                for costs, prompt, answer in requests
-            ],
-        }
+        {"known": known, "questions": questions, "settings": settings, "requests": asked}
     )
     done = subprocess.run(
         [node, folder / "run.mjs"], input=given, capture_output=True, check=True, timeout=120
@@ -289,10 +281,7 @@ def test_whole_requests_take_as_long(
     script: dict[str, list[object]], requests: list[tuple[Costs, int, int]]
 ) -> None:
     assert script["whole"] == [
-        [
-            nearly(whole_request(costs, prompt, answer)),
-            nearly(break_even_tokens(costs, prompt)),
-        ]
+        [nearly(whole_request(costs, prompt, answer)), nearly(break_even_tokens(costs, prompt))]
         for costs, prompt, answer in requests
     ]
 

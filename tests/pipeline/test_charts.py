@@ -68,6 +68,29 @@ def test_static_pictures_are_whole_and_of_both_schemes(name: str, drawn: dict[st
 
 
 @pytest.mark.parametrize("name", CHARTS)
+def test_tooltips_and_screen_readers_speak_in_words(name: str, drawn: dict[str, Chart]) -> None:
+    nodes = list(ET.fromstring(drawn[name].svg).iter())  # noqa: S314 - our own picture
+    spoken = {node.attrib["aria-label"] for node in nodes if "aria-label" in node.attrib}
+    titles = {each["title"] for each in _tooltips(drawn[name].spec)}
+
+    headings = set(drawn[name].table.columns)
+    assert titles == headings
+    assert any(text.startswith(f"{drawn[name].table.columns[0]}: ") for text in spoken)
+    field = re.compile(r"\b[a-z]+_[a-z_]+\b|undefined|null|NaN")
+    assert [text for text in {*spoken, *titles} if field.search(text)] == []
+
+
+def _tooltips(spec: object) -> list[dict[str, str]]:
+    """Every tooltip of a specification, however deep."""
+    if isinstance(spec, list):
+        return [found for each in spec for found in _tooltips(each)]
+    if not isinstance(spec, dict):
+        return []
+    own = spec.get("tooltip", [])
+    return [*own, *(found for each in spec.values() for found in _tooltips(each))]
+
+
+@pytest.mark.parametrize("name", CHARTS)
 def test_nothing_is_loaded_from_elsewhere(name: str, drawn: dict[str, Chart]) -> None:
     text = drawn[name].svg + json.dumps(
         {key: value for key, value in drawn[name].spec.items() if key != "$schema"}
@@ -116,6 +139,17 @@ def test_a_parameter_is_a_value_and_never_a_piece_of_a_query(
     full: duckdb.DuckDBPyConnection,
 ) -> None:
     assert draw(full, "methods", task="all' or 'a' = 'a").empty
+
+
+def test_every_chart_stands_on_a_page() -> None:
+    site = Path(rows.__file__).parent
+    pages = "".join(path.read_text("utf-8") for path in (site / "pages").glob("*.py"))
+    drawn = set(re.findall(r'figure\(\s*connection,\s*"(\w+)"', pages))
+    described = re.findall(
+        r'^chart = "(\w+)"', (site / "pages.toml").read_text("utf-8"), re.MULTILINE
+    )
+
+    assert drawn.union(described) == definitions().keys()
 
 
 def test_every_chart_has_a_query_a_picture_and_a_caption() -> None:

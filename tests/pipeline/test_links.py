@@ -122,7 +122,7 @@ def _addresses(site: Path) -> list[str]:
     """Pages and files that are there to be linked to; notes and assets are not."""
     files = [
         path.relative_to(site).as_posix()
-        for pattern in ("*.xml", "feed.json", "badges/**/*.json", "data/**/*")
+        for pattern in ("*.xml", "*.txt", "feed.json", "badges/**/*.json", "data/**/*")
         for path in site.glob(pattern)
         if path.is_file() and path.name != "index.html"
     ]

@@ -207,12 +207,12 @@ def test_pages_say_what_the_raw_files_say(
     files = sorted(str(path) for path in site.glob("data/submissions/*.json"))
     found = {
         (page, table.name.removeprefix("Verdicts of arm "), row["Task"]): (
-            row["Speedup, 95 % interval"].split()[0], row["Tokens per round"], row["R"]
+            row["Speedup per token, 95 % interval"].split()[0], row["Tokens per round"], row["R"]
         )
         for (page, _), table in shown.items()
         for row in table.rows
         if table.name.startswith("Verdicts of arm ")
-        and not row["Speedup, 95 % interval"].startswith("–")  # noqa: RUF001 - a dash is meant
+        and not row["Speedup per token, 95 % interval"].startswith("–")  # noqa: RUF001 - a dash is meant
     }  # fmt: skip
 
     raw = duckdb.sql(RAW, params={"files": files}).fetchall()

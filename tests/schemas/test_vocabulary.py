@@ -69,6 +69,25 @@ def test_runners_are_those_of_the_harness() -> None:
     assert RUNNERS[DEFAULT_RUNNER].offered
 
 
+def test_runners_are_those_of_the_format_which_knows_imports_too() -> None:
+    engine = validator.schema(validator.SUBMISSION_SCHEMA)["$defs"]["engine"]["properties"]
+
+    assert {*RUNNERS, "imported"} == set(engine["runner"]["enum"])
+
+
+def test_published_rows_name_methods_of_the_vocabulary() -> None:
+    row = validator.schema(validator.PUBLISHED_SCHEMA)["$defs"]["row"]
+    named = set(row["properties"]["method"]["enum"])
+    speculating = next(
+        rule["then"]["properties"]["method"]["enum"]
+        for rule in row["allOf"]
+        if "with speculation" in rule.get("description", "")
+    )
+
+    assert named <= METHODS.keys()
+    assert named == {*speculating, "none"}
+
+
 def test_what_an_entry_refers_to_is_there() -> None:
     for method in METHODS.values():
         assert set(method.runners) <= set(RUNNERS)
@@ -81,7 +100,7 @@ def test_what_an_entry_refers_to_is_there() -> None:
 def test_each_method_of_a_chart_has_a_colour_and_a_shape_of_its_own() -> None:
     drawn = [method for method in METHODS.values() if method.colour]
 
-    assert len({method.colour for method in drawn}) == len(drawn) == 13
+    assert len({method.colour for method in drawn}) == len(drawn) > 0
     assert len({method.shape for method in drawn}) == len(drawn)
 
 

@@ -11,6 +11,7 @@ import psutil
 
 from harness.campaign.model import ArmPlan, Campaign, layers_of
 from harness.machine.command import package_version, vendored_commit
+from harness.models import thinking
 from harness.runners.base import EngineReport
 from harness.runners.devices import backend_named, devices, memory_free_mib, variables
 from harness.runners.inprocess.context import Context
@@ -65,7 +66,6 @@ def _library_sha256() -> str:
 def _settings(target: Context, campaign: Campaign) -> Settings:
     ctx = target.ctx
     defaults = llama_cpp.llama_context_default_params()
-    template = target.weights.chat_template or ""
     return Settings(
         max_output_tokens=campaign.settings.max_output_tokens,
         sampling="greedy",
@@ -77,8 +77,11 @@ def _settings(target: Context, campaign: Campaign) -> Settings:
         micro_batch_tokens=llama_cpp.llama_n_ubatch(ctx),
         threads=llama_cpp.llama_n_threads(ctx),
         threads_batch=llama_cpp.llama_n_threads_batch(ctx),
-        # Templates with this switch think unless it is turned off.
-        thinking=True if "enable_thinking" in template else None,
+        thinking=thinking.state(
+            target.weights.chat_template,
+            target.weights.conversation("", thinking=campaign.settings.thinking),
+            asked=campaign.settings.thinking,
+        ),
         teacher_forced=campaign.settings.teacher_forced or None,
         chat_template_sha256=template_sha256(target.weights),
     )

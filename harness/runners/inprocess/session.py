@@ -38,7 +38,10 @@ class LlamaSession:
         self._references: dict[tuple[str, int], tuple[int, ...]] = {}
         layers = campaign.settings.gpu_layers
         self._loaded: Loaded | None = Loaded(campaign, self._states, gpu_layers=layers)
-        self._prompts = {p.id: self._loaded.weights.render(p.text) for p in campaign.suite.prompts}
+        weights, thinking = self._loaded.weights, campaign.settings.thinking
+        self._prompts = {
+            p.id: weights.render(p.text, thinking=thinking) for p in campaign.suite.prompts
+        }
         _check_context(self._prompts, campaign)
         self._energy = energy.meter(backend_named(devices(), gpu_layers=layers))
 

@@ -4,6 +4,7 @@ import ctypes
 import hashlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import llama_cpp
 from llama_cpp.llama_chat_format import Jinja2ChatFormatter
@@ -11,6 +12,7 @@ from llama_cpp.llama_chat_format import Jinja2ChatFormatter
 from harness.campaign.model import ALL_LAYERS
 from harness.errors import BadInputError, MachineError
 from harness.models.compatibility import FIRST_COMPARED, SIZE_DIFFERENCE
+from harness.models.thinking import arguments
 from harness.runners.inprocess import log
 
 # llama.cpp counts the output layer too; any number beyond the model's layers means all of them.
@@ -57,15 +59,16 @@ class Weights:
             known = self._ends[token] = bool(llama_cpp.llama_vocab_is_eog(self.vocab, token))
         return known
 
-    def render(self, user_text: str) -> list[int]:
+    def render(self, user_text: str, *, thinking: bool = False) -> list[int]:
         """Token ids of a conversation with one user message, ready for the answer."""
-        text = self._conversation(user_text)
+        text = self.conversation(user_text, thinking=thinking)
         bos = self._piece(llama_cpp.llama_vocab_bos(self.vocab))
         if llama_cpp.llama_vocab_get_add_bos(self.vocab) and bos and text.startswith(bos):
             text = text[len(bos) :]  # the tokenizer adds it again
         return self._tokenize(text)
 
-    def _conversation(self, user_text: str) -> str:
+    def conversation(self, user_text: str, *, thinking: bool = False) -> str:
+        """The text of a conversation with one user message under the model's chat template."""
         if self.chat_template is None:
             return user_text
         render = Jinja2ChatFormatter(
@@ -73,7 +76,9 @@ class Weights:
             eos_token=self._piece(llama_cpp.llama_vocab_eos(self.vocab)),
             bos_token=self._piece(llama_cpp.llama_vocab_bos(self.vocab)),
         )
-        prompt: str = render(messages=[{"role": "user", "content": user_text}]).prompt
+        # Typed as anything, because the switches are no parameters that the formatter declares.
+        switches: dict[str, Any] = dict(arguments(thinking=thinking))
+        prompt: str = render(messages=[{"role": "user", "content": user_text}], **switches).prompt
         return prompt
 
     def _tokenize(self, text: str) -> list[int]:

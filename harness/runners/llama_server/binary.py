@@ -11,6 +11,7 @@ from pathlib import Path
 
 from harness.campaign.model import Campaign
 from harness.errors import BadInputError, MachineError
+from harness.models import thinking
 from harness.runners.base import EngineReport
 from harness.runners.devices import backend_named, default_threads, variables
 from harness.runners.http.process import environment
@@ -151,6 +152,13 @@ class Binary:
             settings=self._settings(campaign),
         )
 
+    def template(self, campaign: Campaign) -> str | None:
+        """The chat template in the target's file."""
+        from harness.models.gguf_header import chat_template  # noqa: PLC0415 - slow to import
+
+        path = campaign.target.path
+        return chat_template(path) if path is not None and path.is_file() else None
+
     def _settings(self, campaign: Campaign) -> Settings:
         settings, threads = campaign.settings, self.threads(campaign)
         return Settings(
@@ -164,6 +172,7 @@ class Binary:
             micro_batch_tokens=settings.batch_tokens,
             threads=threads,
             threads_batch=threads,
+            thinking=thinking.state(self.template(campaign), "", asked=settings.thinking),
         )
 
     def _output(self, flag: str) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from harness.models.thinking import arguments
 from harness.runners.base import Generation
 from harness.runners.http.client import (
     BadAnswerError,
@@ -98,14 +99,32 @@ def _ms(values: dict[str, Json], name: str) -> float:
     return found
 
 
-def rendered(client: Client, user_text: str) -> str:
+def rendered(client: Client, user_text: str, *, thinking: bool = False) -> str:
     """A conversation with one user message under the model's chat template."""
-    answer = client.post("/apply-template", {"messages": [{"role": "user", "content": user_text}]})
+    body: Json = {
+        "messages": [{"role": "user", "content": user_text}],
+        "chat_template_kwargs": {**arguments(thinking=thinking)},
+    }
+    answer = client.post("/apply-template", body)
     prompt = answer.get("prompt") if isinstance(answer, dict) else None
     if not isinstance(prompt, str):
         message = "the server rendered no prompt"
         raise BadAnswerError(message)
     return prompt
+
+
+def require_switch(client: Client) -> None:
+    """Raise `BadAnswerError` where the server leaves the switch of the template as it is.
+
+    Builds before 2025 do not know `chat_template_kwargs`, and a model would think unasked.
+    """
+    with_thoughts, without = (rendered(client, "", thinking=each) for each in (True, False))
+    if with_thoughts == without:
+        message = (
+            "this llama-server cannot switch the model's thinking off; take a newer build, or "
+            "measure with --thinking"
+        )
+        raise BadAnswerError(message)
 
 
 def tokenized(client: Client, text: str) -> tuple[int, ...]:

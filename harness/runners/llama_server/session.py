@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from harness.campaign.model import ArmPlan, Campaign, layers_of
+from harness.models.thinking import has_switch
 from harness.runners.base import EngineReport, Failure, Generation, PreparedArm, Session
 from harness.runners.failures import failure_in_log, reason_in_log
 from harness.runners.http.client import Address, Client
@@ -164,7 +165,11 @@ class LlamaServerSession(ServerSession[Server]):
     def _prompt(self, server: Server, text: str) -> tuple[int, ...]:
         """The prompt's token ids, rendered once; every arm gets the same."""
         if text not in self._prompts:
-            rendered = exchange.rendered(server.client, text)
+            thinking = self._campaign.settings.thinking
+            template = self._binary.template(self._campaign)
+            if not self._prompts and not thinking and has_switch(template):
+                exchange.require_switch(server.client)
+            rendered = exchange.rendered(server.client, text, thinking=thinking)
             self._prompts[text] = exchange.tokenized(server.client, rendered)
         return self._prompts[text]
 

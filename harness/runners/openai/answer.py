@@ -15,6 +15,7 @@ from harness.runners.http import client
 from schemas.codec import Json
 
 # Where a chunk or its delta may hold what the model wrote; reasoning has had two names.
+_THOUGHTS = ("reasoning_content", "reasoning")
 _CONTENT = ("content", "reasoning_content", "reasoning", "tool_calls", "text")
 # What servers add to an answer about its times and its drafts.
 _EXTRAS = ("metrics", "timings", "stats", "meta_info", "sglext")
@@ -40,6 +41,7 @@ class Answer:
     chunk_tokens: tuple[int, ...] = ()
     extras: Mapping[str, Json] = field(default_factory=dict)
     usage: Mapping[str, Json] = field(default_factory=dict)
+    reasoned: bool = False
 
     @property
     def cached_tokens(self) -> int | None:
@@ -69,6 +71,7 @@ class _Reading:
     prompt: tuple[int, ...] | None = None
     usage: Mapping[str, Json] | None = None
     extras: dict[str, Json] = field(default_factory=dict)
+    reasoned: bool = False
 
     def take(self, chunk: Mapping[str, Json], at_s: float) -> None:
         usage = chunk.get("usage")
@@ -83,6 +86,7 @@ class _Reading:
     def _take_choice(self, choice: Mapping[str, Json], at_s: float) -> None:
         delta = choice.get("delta")
         ids = client.whole_numbers(choice.get("token_ids")) or ()
+        self.reasoned |= isinstance(delta, dict) and any(delta.get(name) for name in _THOUGHTS)
         reason = choice.get("finish_reason")
         if ids:
             self.ids += ids
@@ -116,6 +120,7 @@ class _Reading:
             chunk_tokens=tuple(self.chunk_tokens),
             extras=self.extras,
             usage=self.usage or {},
+            reasoned=self.reasoned,
         )
 
 

@@ -4,6 +4,7 @@ import time
 import uuid
 from dataclasses import dataclass, replace
 
+from harness.models.thinking import arguments
 from harness.runners.base import Generation
 from harness.runners.http.client import BadAnswerError
 from harness.runners.http.counters import Counters, totals
@@ -18,6 +19,8 @@ from schemas.codec import Json, token_digest
 DRAFTS_BY_REQUEST: frozenset[EngineName] = frozenset({"LM Studio"})
 # vLLM and SGLang put the salt into the keys of their prefix caches: no request finds another's.
 SALTED: frozenset[EngineName] = frozenset({"vLLM", "SGLang"})
+# These pass arguments on to the model's chat template, and so can switch thinking.
+SWITCHES_THINKING: frozenset[EngineName] = frozenset({"vLLM", "SGLang", "llama.cpp"})
 # SGLang refuses token ids and meta information in a stream, so it is asked for neither there.
 _OPTIONS: dict[EngineName, dict[str, Json]] = {
     "vLLM": {"return_token_ids": True},
@@ -45,6 +48,7 @@ class Prompt:
     depth: int | None = None
     alone: bool = True
     server_clock: bool = False
+    thinking: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,6 +63,7 @@ def exchange(connection: Connection, prompt: Prompt) -> Exchanged:
     """Ask one prompt. Raises as `Client` does, and `BadAnswerError`."""
     before = connection.counters() if prompt.alone else None
     answer = _ask(connection, prompt)
+    _refuse_thoughts(connection.identity.name, prompt, answer)
     stated = counters.in_answer(answer)
     page = _page_since(connection, before, answer) if prompt.alone else None
     if page is None and connection.drafts_nothing:
@@ -137,8 +142,22 @@ def _question(connection: Connection, prompt: Prompt) -> dict[str, Json]:
         "max_tokens": prompt.limit,
         **({"draft_model": prompt.draft} if drafts else {}),
         **_OPTIONS.get(engine, {}),
+        **_thinking(engine, prompt),
         **salt,
     }
+
+
+def _thinking(engine: EngineName, prompt: Prompt) -> dict[str, Json]:
+    if engine not in SWITCHES_THINKING:
+        return {}
+    return {"chat_template_kwargs": {**arguments(thinking=prompt.thinking)}}
+
+
+def _refuse_thoughts(engine: EngineName, prompt: Prompt, answer: Answer) -> None:
+    """A model that thinks unasked is not what the result would say that it is."""
+    if answer.reasoned and not prompt.thinking and engine in SWITCHES_THINKING:
+        message = "the model thinks although it was asked not to; measure with --thinking"
+        raise BadAnswerError(message)
 
 
 def _post(connection: Connection, body: dict[str, Json]) -> Json:

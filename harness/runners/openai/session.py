@@ -4,6 +4,8 @@ A server that runs already is asked as it is: what it remembers from block to bl
 wiped. One that the harness starts is fresh for every arm in every block.
 """
 
+from dataclasses import replace
+
 from harness.campaign.model import ArmPlan, Campaign
 from harness.errors import MachineError
 from harness.runners.base import EngineReport, Failure, Generation, Session
@@ -44,7 +46,11 @@ class OpenAiSession(ServerSession[Connection]):
             message = f"the baseline's server: {found.detail} [{found.reason}]"
             raise MachineError(message)
         self._base = found
-        return report_on(found.identity, found.served, self._campaign, self._options.backend)
+        report = report_on(found.identity, found.served, self._campaign, self._options.backend)
+        if found.identity.name not in exchange.SWITCHES_THINKING:
+            return report
+        thinking = self._campaign.settings.thinking
+        return replace(report, settings=replace(report.settings, thinking=thinking))
 
     def _server_of(self, arm: ArmPlan, block: int) -> Connection | Failure:
         endpoint = self._endpoint(arm)
@@ -82,6 +88,7 @@ class OpenAiSession(ServerSession[Connection]):
             draft=self._draft(question.arm),
             depth=getattr(question.arm.method, "n_max", None),
             alone=question.alone,
+            thinking=self._campaign.settings.thinking,
             server_clock=not question.warm_up and all(self._tells_times.values()),
         )
 

@@ -86,7 +86,7 @@ def series_by_concurrency(rows: list[theme.Row], columns: Tooltip) -> Picture:
     return _upright(
         rows,
         base,
-        lines=base.mark_line(strokeWidth=1.5),
+        lines=base.mark_line(strokeWidth=1.5, aria=False),
         title="Speedup of one stream (log scale)",
         opacity=0.6,
         shape=_channel(alt.Shape, "method_label", "Method", shapes),
@@ -112,7 +112,7 @@ def settings_by_build(rows: list[theme.Row], columns: Tooltip) -> Picture:
     return _upright(
         rows,
         coloured,
-        lines=base.mark_line(color=theme.NEUTRAL, strokeWidth=1, opacity=0.7),
+        lines=base.mark_line(color=theme.NEUTRAL, strokeWidth=1, opacity=0.7, aria=False),
         shown="true" if few else "datum.step_label !== 'none'",
         shape=_channel(alt.Shape, *step, ([*STEPS], ["circle", "triangle-up", "triangle-down"])),
     )
@@ -143,7 +143,7 @@ def predicted_plane(rows: list[theme.Row], columns: Tooltip) -> Picture:
     looks = {"Other machines": (FASTER, "circle"), "Its own probes": (SLOWER, "square")}
     kinds = [kind for kind in looks if any(row["kind"] == kind for row in rows)]
     right = alt.Chart(alt.InlineData(values=[{"predicted": end, "speedup": end} for end in ends]))
-    line = right.mark_line(strokeDash=[4, 3], color=theme.NEUTRAL).encode(x=x, y=y)
+    line = right.mark_line(strokeDash=[4, 3], color=theme.NEUTRAL, aria=False).encode(x=x, y=y)
     colours, shapes = ((kinds, [looks[kind][look] for kind in kinds]) for look in (0, 1))
     points = _points(_base(rows, columns), opacity=0.7).encode(
         x=x,
@@ -165,7 +165,7 @@ def verification_curves(rows: list[theme.Row], columns: Tooltip) -> Picture:
     )
     few = len({row["curve_label"] for row in rows}) <= FEW_CURVES
     legend = alt.Legend(title=None, orient="bottom", columns=1, labelLimit=600, symbolSize=300)
-    lines = base.mark_line(strokeWidth=2).encode(
+    lines = base.mark_line(strokeWidth=2, aria=False).encode(
         strokeDash=alt.StrokeDash("curve_label:N", legend=legend if few else None)
     )
     return _layered([lines, base.mark_point(filled=True, opacity=1)], height=300)
@@ -184,7 +184,7 @@ def published_bars(rows: list[theme.Row], columns: Tooltip) -> Picture:
         x2="end:Q",
         color=alt.condition("datum.end < 1", alt.value(SLOWER), alt.value(FASTER)),
     )
-    words = base.mark_text(align="left", dx=5).encode(
+    words = base.mark_text(align="left", dx=5, aria=False).encode(
         x=alt.X("label_x:Q", scale=span.scale), text="as_printed:N"
     )
     most = max(name.count("|") for name in names)
@@ -205,7 +205,9 @@ PICTURES: Mapping[str, Callable[..., Picture]] = {
 
 def _base(rows: list[theme.Row], columns: Tooltip) -> alt.Chart:
     tooltip = [alt.Tooltip(field=name, title=title) for name, title in columns.items()]
-    base: alt.Chart = alt.Chart(alt.InlineData(values=rows)).encode(tooltip=tooltip)
+    base: alt.Chart = alt.Chart(alt.InlineData(values=rows)).encode(
+        tooltip=tooltip, description=alt.DescriptionValue(alt.ExprRef(theme.spoken(rows, columns)))
+    )
     return base
 
 
@@ -215,7 +217,9 @@ def _points(base: alt.Chart, opacity: float = 1) -> alt.Chart:
 
 
 def _bars(base: alt.Chart, shown: str, width: float, opacity: float = 1) -> alt.Chart:
-    bars: alt.Chart = base.transform_filter(shown).mark_rule(strokeWidth=width, opacity=opacity)
+    bars: alt.Chart = base.transform_filter(shown).mark_rule(
+        strokeWidth=width, opacity=opacity, aria=False
+    )
     return bars
 
 
@@ -283,12 +287,12 @@ def _iso_lines(limit: float) -> tuple[alt.Chart, alt.Chart, alt.Chart]:
     axes = {"x": "round_cost:Q", "y": "tokens_per_round:Q"}
     lines = (
         alt.Chart(alt.InlineData(values=[*starts, *ends]))
-        .mark_line(strokeDash=[4, 3], color=theme.NEUTRAL)
+        .mark_line(strokeDash=[4, 3], color=theme.NEUTRAL, aria=False)
         .encode(**axes, detail="iso:N", strokeWidth=alt.StrokeWidth("width:Q", scale=None))
     )
     named = alt.Chart(alt.InlineData(values=ends)).encode(**axes, text="iso:N")
     halo, words = (
-        named.mark_text(align="right", baseline="bottom", dx=-4, dy=12, style=style)
+        named.mark_text(align="right", baseline="bottom", dx=-4, dy=12, style=style, aria=False)
         for style in ("halo", "text")
     )
     return lines, halo, words

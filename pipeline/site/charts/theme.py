@@ -6,7 +6,7 @@ both; only text and lines differ (`CONFIGS`). A page themes the interactive char
 No red against green, and a shape or a number with every colour.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
@@ -205,6 +205,20 @@ def lines_of_words(names: list[str], *, between: str = BETWEEN, skipped: int = 0
 
 def unity(*, axis: str) -> alt.Chart:
     """A dashed rule at 1, where speculation changes nothing."""
-    base = alt.Chart(alt.InlineData(values=[{"unity": 1}])).mark_rule(strokeDash=[4, 3])
+    base = alt.Chart(alt.InlineData(values=[{"unity": 1}])).mark_rule(strokeDash=[4, 3], aria=False)
     rule: alt.Chart = base.encode(x="unity:Q") if axis == "x" else base.encode(y="unity:Q")
     return rule
+
+
+def spoken(rows: list[Row], columns: Mapping[str, str]) -> str:
+    """What a screen reader says of a mark, as an expression: its figures under their headings.
+
+    Without it the renderer makes a name from the encodings, and says `interval_low: 1.111`.
+    """
+    parts = []
+    for name, title in columns.items():
+        known = [row[name] for row in rows if row.get(name) is not None]
+        number = bool(known) and all(isinstance(value, int | float) for value in known)
+        words = f"format(datum.{name}, '.3~r')" if number else f"datum.{name}"
+        parts.append(f"(isValid(datum.{name}) ? '{title}: ' + {words} + '; ' : '')")
+    return " + ".join(parts)

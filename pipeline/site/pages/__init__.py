@@ -39,4 +39,5 @@ def pages(
     yield from slower.slower(connection, site)
     yield published.published(connection, site)
     yield data.data_page(connection, site, files)
+    yield from data.programs(connection, site, files)
     yield format_reference.format_reference(site)

@@ -1,19 +1,21 @@
 """The page Data: every exported file and column, and the data set for search engines (JSON-LD)."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import duckdb
+from markupsafe import Markup
 
 from pipeline.data.datapackage import MEDIA_TYPES, views
-from pipeline.data.export import EXPORTS, ExportedFile
-from pipeline.site.pages.environment import day, render
-from pipeline.site.pages.model import Page, Site
+from pipeline.data.export import EXPORTS, MULTIPLIERS_VERSION, SUMS, ExportedFile
+from pipeline.site.pages.environment import day, environment, render
+from pipeline.site.pages.model import Asset, Page, Site
 from pipeline.site.rows import grouped
 from schemas.vocabulary import metrics
 
 FIRST = "cells"  # what most readers look for
+TITLE = "Draftmap: the open map of where speculative decoding makes a local language model faster"
 LICENCE = "https://creativecommons.org/licenses/by/4.0/"
 KEYWORDS = (
     "speculative decoding",
@@ -65,7 +67,23 @@ def data_page(
         others=tuple(file for file in files if file.table is None),
         structured=dataset(files, site, first=first, last=last),
         last=last,
+        version=MULTIPLIERS_VERSION,
     )
+
+
+def programs(
+    connection: duckdb.DuckDBPyConnection, site: Site, files: tuple[ExportedFile, ...]
+) -> Iterator[Asset]:
+    """What programs read first: `llms.txt` and `robots.txt`."""
+    _, last = _days(connection)
+    yield text_file("llms.txt", site, last=last, datasets=tuple(datasets(connection, files)))
+    yield text_file("robots.txt", site)
+
+
+def text_file(path: str, site: Site, **values: object) -> Asset:
+    """A plain text file at the root; its links are absolute where the site's address is known."""
+    text = environment().get_template(f"{path}.jinja").render(site=site, **values)
+    return Asset(path=path, data=Markup(text).unescape().encode())  # noqa: S704 - plain text, no HTML
 
 
 def _days(connection: duckdb.DuckDBPyConnection) -> tuple[str | None, str | None]:
@@ -103,7 +121,7 @@ def datasets(
 
 
 def dataset(
-    files: Iterable[ExportedFile], site: Site, *, first: str | None, last: str | None
+    files: Sequence[ExportedFile], site: Site, *, first: str | None, last: str | None
 ) -> dict[str, Any]:
     """The data set as a JSON value; `first` and `last` are the days of the measurements."""
     value: dict[str, Any] = {
@@ -117,16 +135,27 @@ def dataset(
         "license": LICENCE,
         "isAccessibleForFree": True,
         "creator": {"@type": "Organization", "name": "Draftmap contributors"},
+        # The digest of all digests: it names these very files, whatever the address.
+        "identifier": [f"sha256:{each.sha256}" for each in files if each.name == SUMS],
+        "citation": citation(site, last),
         "keywords": list(KEYWORDS),
         "variableMeasured": list(MEASURED),
         "measurementTechnique": "paired trials in interleaved blocks, interval on log ratios",
         "distribution": [_download(file, site) for file in files if file.table],
     }
     if first and last:
-        value |= {"temporalCoverage": f"{first}/{last}", "dateModified": last}
+        value |= {"temporalCoverage": f"{first}/{last}", "dateModified": last, "version": last}
     if site.address:
         value |= {"url": f"{site.address}data/"}
     return value
+
+
+def citation(site: Site, last: str | None) -> str:
+    """How the collection is cited, in one line."""
+    dated = f" ({last[:4]})" if last else ""
+    until = f" Data as of {last}," if last else ""
+    address = f" {site.address}" if site.address else ""
+    return f"Draftmap contributors{dated}. {TITLE}.{until} CC BY 4.0.{address}"
 
 
 def _download(file: ExportedFile, site: Site) -> dict[str, Any]:

@@ -3,7 +3,9 @@
 Text that a contributor wrote enters a page only here, and only inside raw HTML blocks.
 """
 
+import csv
 import hashlib
+import io
 import json
 import re
 from collections.abc import Callable, Iterator
@@ -14,6 +16,7 @@ import duckdb
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from pipeline.data.export import guarded
 from pipeline.site import charts
 from pipeline.site.advice import LEVELS
 from pipeline.site.pages import commands, model
@@ -91,7 +94,7 @@ def figure(connection: duckdb.DuckDBPyConnection, name: str, **parameters: str) 
 
 
 def chart_files(figures: tuple[Figure, ...]) -> Iterator[Asset]:
-    """The specification and the two pictures of every chart that has something to show."""
+    """The specification, two pictures and the figures of every chart that has something to show."""
     for each in figures:
         if each.chart.empty:
             continue
@@ -99,6 +102,17 @@ def chart_files(figures: tuple[Figure, ...]) -> Iterator[Asset]:
         yield Asset(path=f"{CHARTS}/{each.key}.json", data=spec.encode())
         yield Asset(path=f"{CHARTS}/{each.key}.light.svg", data=each.chart.svg.encode())
         yield Asset(path=f"{CHARTS}/{each.key}.dark.svg", data=each.chart.svg_dark.encode())
+        yield Asset(path=f"{CHARTS}/{each.key}.csv", data=figures_as_csv(each.chart.table))
+
+
+def figures_as_csv(table: charts.Table) -> bytes:
+    """The figures of a chart under their headings; text is no formula for a spreadsheet."""
+    stream = io.StringIO(newline="")
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(table.columns)
+    for row in table.rows:
+        writer.writerow([guarded(value) if isinstance(value, str) else value for value in row])
+    return stream.getvalue().encode()
 
 
 @cache

@@ -1,6 +1,6 @@
 """The pages Explore and Compare, and the one small file of all cells that they work on.
 
-The file goes column by column. A facet is a column of few different values: the values stand once,
+It goes column by column. A facet is a column of few different values: the values stand once,
 in the order in which a page offers them, and each row has the number of its value. A figure is
 stored times its scale, so that what a page prints is what `format(value, f".{digits}f")` prints; a
 missing one is null.
@@ -162,11 +162,7 @@ FACETS = (
         order=_placed("verdict", tuple(VERDICTS)),
     ),
     Facet(name="setup", key=col("setup")),
-    Facet(
-        name="evidence",
-        key=col("submission"),
-        printed=submission_address,
-    ),
+    Facet(name="evidence", key=col("submission"), printed=submission_address),
     Facet(
         name="command",
         key=pl.concat_str(

@@ -132,9 +132,9 @@ const without = (data, { question, close }) => [
 const nearest = (data, rows) => el("ul", "dm-advice__links", ...rows.map((row) => el("li", "", el("strong", "", times(row.speedup)), " ", range(row), " ", tierPill(row.tier), " ", ...setup(data, row), `, ${taskWords(data.words, row)} (`, link(data.root + row.evidence, "source"), ")")));
 
 const FIT = {
-  yes: (memory) => `, which fits into ${memory} GB with room for the context and a draft. `,
-  tight: (memory) => `, which barely fits into ${memory} GB: little is left for the context, and a draft may push layers out. `,
-  no: (memory) => `, which does not fit into ${memory} GB: layers in main memory are many times slower. `,
+  yes: (memory) => `, which fit into ${memory} GB with room for the context and a draft. `,
+  tight: (memory) => `, which barely fit into ${memory} GB: little is left for the context, and a draft may push layers out. `,
+  no: (memory) => `, which do not fit into ${memory} GB: layers in main memory are many times slower. `,
 };
 
 const limit = ({ limits, question }) => {

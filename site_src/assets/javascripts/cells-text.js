@@ -2,11 +2,11 @@
 "use strict";
 
 import { key, label, page, printed } from "./cells.js";
-import { TIMES, UNKNOWN, interval as printedInterval } from "./say.js";
+import { TIMES, UNKNOWN, csvCell, interval as printedInterval } from "./say.js";
+
+export { csvCell };
 
 const MARKDOWN_ROWS = 200;
-// The same as in the CSV files: also behind spaces, and in full width.
-const FORMULA = /^[\t\r]|^\s*[=+\-@\uff1d\uff0b\uff0d\uff20]/;
 
 const figureColumn = (name) => (cells, row) => printed(cells, name, row) ?? "";
 const percentColumn = (cells, row) => {
@@ -42,12 +42,6 @@ const COLUMNS = {
   accepted_percent: percentColumn,
   rigs: figureColumn("rigs"),
   submissions: figureColumn("submissions"),
-};
-
-// A spreadsheet runs what begins like a formula: such text gets an apostrophe in front.
-export const csvCell = (value) => {
-  const safe = FORMULA.test(value) ? `'${value}` : value;
-  return /[",\n\r]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 };
 
 export const csv = (cells, rows, root) => {

@@ -109,6 +109,7 @@
 
   document$.subscribe(async () => {
     await stirred;
+    if (document.querySelector("figure.dm-chart")) import("./chartfiles.js"); // the buttons below charts
     for (const [host, known] of live) {
       if (!host.isConnected) {
         known.view?.finalize();

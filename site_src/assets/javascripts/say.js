@@ -29,3 +29,11 @@ export const times = (ratio) => (ratio === null ? UNKNOWN : fixed(ratio, 2) + TI
 export const bound = (ratio) => (ratio < LEAST ? `<${LEAST}` : ratio > MOST ? `>${MOST}` : fixed(ratio, 2));
 
 export const interval = (low, high) => `[${bound(low)}, ${bound(high)}]`;
+
+// What a spreadsheet takes for a formula, as in the CSV files: also behind spaces, and in full width.
+const FORMULA = /^[\t\r]|^\s*[=+\-@\uff1d\uff0b\uff0d\uff20]/;
+// A spreadsheet runs what begins like a formula: such text gets an apostrophe in front.
+export const csvCell = (value) => {
+  const safe = FORMULA.test(value) ? `'${value}` : value;
+  return /[",\n\r]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+};

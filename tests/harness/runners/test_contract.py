@@ -155,6 +155,7 @@ CASES: dict[str, Callable[[], AbstractContextManager[Case]]] = {
 }
 if shutil.which("llama-server"):  # of somebody's own; the project installs none for its tests
     CASES["llama-server"] = by_binary
+assert {name.partition(" ")[0] for name in CASES} == RUNNERS.keys()
 NAMES = [pytest.param(name, marks=MARKS.get(name, ())) for name in CASES]
 
 

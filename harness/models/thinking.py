@@ -1,0 +1,37 @@
+"""Tells whether a chat template has a switch for thinking, and how to set it.
+
+A reasoning model that thinks fills a short answer with its thoughts, whatever the task. Thinking is
+off unless asked for, and a result says which of the two was measured.
+"""
+
+import re
+from collections.abc import Mapping
+
+# The variables that templates call their switch: Qwen, GLM and others; DeepSeek and Granite.
+SWITCHES = ("enable_thinking", "thinking")
+# Thoughts and the answer after them need more than an answer.
+OUTPUT_TOKENS = 1024
+_BLOCKS = re.compile(r"\{[%{](.*?)[%}]\}", re.DOTALL)
+_TEXTS = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"")
+_OPENED = re.compile(r"<think(?:ing)?>\s*$")
+
+
+def has_switch(template: str | None) -> bool:
+    """Whether the template reads one of the variables that switch thinking."""
+    code = " ".join(_TEXTS.sub(" ", block) for block in _BLOCKS.findall(template or ""))
+    return any(re.search(rf"(?<![\w.]){name}(?!\w)", code) for name in SWITCHES)
+
+
+def arguments(*, thinking: bool) -> Mapping[str, bool]:
+    """What a template is given, under every name that the switch has."""
+    return dict.fromkeys(SWITCHES, thinking)
+
+
+def state(template: str | None, rendered: str, *, asked: bool) -> bool | None:
+    """Whether the model thinks; `None` for a template that has nothing to do with it.
+
+    A prompt that ends with an opened thought makes the model think, with or without a switch.
+    """
+    if _OPENED.search(rendered):
+        return True
+    return asked if has_switch(template) else None
