@@ -51,7 +51,7 @@ FLAGS: dict[str, Check] = {
     "repeated-block": spread.repeated_block,
     "uneven-baseline": baseline.uneven_baseline,
     "clocks-disagree": spread.clocks_disagree,
-    "stalls": spread.stalls,
+    "stalls": trend.stalls,
     "drift": trend.drift,
     "first-block": trend.first_block,
     "cold-start": trend.cold_start,
