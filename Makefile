@@ -31,7 +31,7 @@ export CMAKE_BUILD_PARALLEL_LEVEL ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/nu
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .PHONY: help setup demo test test-vllm check site links picture serve bench bench-aa bench-durability \
-  bench-engine bench-intake bench-servers bench-site fuzz \
+  bench-engine bench-intake bench-servers bench-site fuzz weights \
   synthetic lock gate comment chromium clean
 
 help: ## Show the verbs
@@ -112,6 +112,9 @@ bench-servers: setup ## Compare llama.cpp's servers with the engine inside
 
 bench-site: setup ## Build and open sites from odd corpora
 	$(RUN) -m tests.bench.oddities
+
+weights: setup chromium ## Weigh the pages of the built site, and of synthetic ones: RIGS="60 1000"
+	$(RUN) -m tests.bench.weights $(SITE) --rigs $(RIGS)
 
 synthetic: setup ## Write a made-up corpus below build/ to develop the site with
 	$(RUN) -m tests.bench.synthetic --rigs 100 --seed 1 --output build/synthetic

@@ -19,6 +19,7 @@ OUR_COMMANDS = re.compile(r"(make [a-z]|git |python -m (harness|pipeline)\b)")
 RIGHTS = {
     ("ci", "test"): {"contents": "read"},
     ("fuzz", "fuzz"): {"contents": "read"},
+    ("fuzz", "weights"): {"contents": "read"},
     ("submission", "gate"): {"contents": "read"},
     ("comment", "comment"): {"contents": "read", "actions": "read", "pull-requests": "write"},
     ("site", "build"): {"contents": "read"},

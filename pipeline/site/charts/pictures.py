@@ -3,7 +3,6 @@
 Each takes the rows and the columns of its tooltip with their headings.
 """
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
@@ -30,7 +29,8 @@ STEPS = ("none", "faster", "slower")
 FEW_BUILDS = 5  # names of so many stand side by side
 FEW_SETTINGS = 4
 FEW_CURVES = 5  # so many can be named below the chart
-ISO_SPEEDUPS = (0.5, 1.0, 2.0, 4.0)
+ISO_SPEEDUPS = (0.25, 0.5, 1.0, 2.0, 4.0)
+PLANE_TICKS = (0.5, 1, 1.5, 2, 3, 4, 5, 7, 10, 15, 20, 30, 50, 100)
 BAR_PX, BETWEEN_BARS_PX = 14, 20
 ROOM_FOR_WORDS = 1.4  # right of the longest bar, on the log scale
 
@@ -86,7 +86,9 @@ def series_by_concurrency(rows: list[theme.Row], columns: Tooltip) -> Picture:
     return _upright(
         rows,
         base,
-        lines=base.mark_line(strokeWidth=1.5, aria=False),
+        lines=base.mark_line(strokeWidth=1.5, aria=False).encode(
+            strokeDash=alt.StrokeDash("method_label:N", sort=colours[0], legend=None)
+        ),
         title="Speedup of one stream (log scale)",
         opacity=0.6,
         shape=_channel(alt.Shape, "method_label", "Method", shapes),
@@ -119,18 +121,24 @@ def settings_by_build(rows: list[theme.Row], columns: Tooltip) -> Picture:
 
 
 def break_even_plane(rows: list[theme.Row], columns: Tooltip) -> Picture:
-    """Tokens per round against the cost of a round, with lines of equal speedup."""
+    """Tokens per round against the cost of a round, both logarithmic: equal speedups are parallel.
+
+    Where a round costs more than it yields the plane is shaded: nothing there wins.
+    """
     figures = [row[key] for row in rows for key in ("tokens_per_round", "round_cost")]
-    limit = math.ceil(max(2.0, *figures) * 1.05 * 2) / 2
+    ends = min([0.9, *figures]) / 1.08, max([4.0, *figures]) * 1.15
     colours, shapes = theme.method_scales(rows)
-    axis, scale = alt.Axis(tickCount=8), alt.Scale(domain=[0, limit], nice=False)
+    scale = alt.Scale(type="log", domain=list(ends), nice=False)
+    axis = alt.Axis(values=[t for t in PLANE_TICKS if ends[0] <= t <= ends[1]], format="~g")
+    x = alt.X("round_cost:Q", title="Round cost R (log scale)", axis=axis, scale=scale)
+    y = alt.Y("tokens_per_round:Q", title="Tokens per round (log scale)", axis=axis, scale=scale)
     points = _points(_base(rows, columns), opacity=0.85).encode(
-        x=alt.X("round_cost:Q", title="Round cost R (baseline tokens)", axis=axis, scale=scale),
-        y=alt.Y("tokens_per_round:Q", title="Tokens per round", axis=axis, scale=scale),
+        x=x,
+        y=y,
         color=_channel(alt.Color, "method_label", "Method", colours),
         shape=_channel(alt.Shape, "method_label", "Method", shapes),
     )
-    return _layered([*_iso_lines(limit), points], height=380)
+    return _layered([*_iso_lines(ends, x, y), points], height=420)
 
 
 def predicted_plane(rows: list[theme.Row], columns: Tooltip) -> Picture:
@@ -272,27 +280,21 @@ def _moment(row: theme.Row) -> tuple[str, str]:
     return (str(row["measured_on"]), str(row["engine_build"]))
 
 
-def _iso_lines(limit: float) -> tuple[alt.Chart, alt.Chart, alt.Chart]:
-    """Lines of equal speedup through the origin, each named where it leaves the plane."""
-    ends = [
-        {
-            "round_cost": min(limit, limit / speedup),
-            "tokens_per_round": min(limit, limit * speedup),
-            "iso": f"{speedup:g}×",  # noqa: RUF001 - the multiplication sign is meant
-            "width": 2 if speedup == 1 else 1,
-        }
-        for speedup in ISO_SPEEDUPS
+def _iso_lines(ends: tuple[float, float], x: alt.X, y: alt.Y) -> list[alt.Chart]:
+    """The losing half of the plane, and lines of equal speedup, named where they leave it."""
+    half = [{"round_cost": end, "tokens_per_round": end, "floor": ends[0]} for end in ends]
+    lines = [
+        {"round_cost": cost, "tokens_per_round": cost * iso, "iso": f"{iso:g}×"}  # noqa: RUF001 - the multiplication sign is meant
+        for iso in ISO_SPEEDUPS
+        for cost in (max(ends[0], ends[0] / iso), min(ends[1], ends[1] / iso))
     ]
-    starts = [{**end, "round_cost": 0, "tokens_per_round": 0} for end in ends]
-    axes = {"x": "round_cost:Q", "y": "tokens_per_round:Q"}
-    lines = (
-        alt.Chart(alt.InlineData(values=[*starts, *ends]))
-        .mark_line(strokeDash=[4, 3], color=theme.NEUTRAL, aria=False)
-        .encode(**axes, detail="iso:N", strokeWidth=alt.StrokeWidth("width:Q", scale=None))
-    )
-    named = alt.Chart(alt.InlineData(values=ends)).encode(**axes, text="iso:N")
+    silent = alt.MarkDef(type="area", color=theme.NEUTRAL, opacity=0.16, aria=False)
+    shade = alt.Chart(alt.InlineData(values=half), mark=silent).encode(x=x, y=y, y2="floor:Q")
+    dashed = alt.MarkDef(type="line", strokeDash=[4, 3], color=theme.NEUTRAL, aria=False)
+    rules = alt.Chart(alt.InlineData(values=lines), mark=dashed).encode(x=x, y=y, detail="iso:N")
+    named = alt.Chart(alt.InlineData(values=lines[1::2])).encode(x=x, y=y, text="iso:N")
     halo, words = (
         named.mark_text(align="right", baseline="bottom", dx=-4, dy=12, style=style, aria=False)
         for style in ("halo", "text")
     )
-    return lines, halo, words
+    return [shade, rules, halo, words]

@@ -4,7 +4,7 @@ Devices stand in bands of memory that fold, those with measured figures first. `
 same squares for the page of a device and for a README.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import groupby
 from operator import attrgetter
@@ -14,7 +14,7 @@ from pipeline.site.pages.environment import task
 from pipeline.site.pages.map import ALL, Choice, tint
 from pipeline.site.pages.model import device_address
 from pipeline.site.rows import Row
-from schemas.vocabulary import SIZES, VERDICTS, say
+from schemas.vocabulary import SIZES, TASKS, VERDICTS, say
 
 MEASURED = "measured"
 PROCESSORS = "Processors"
@@ -67,19 +67,49 @@ class Grid:
 
     columns: tuple[str, ...]
     bands: tuple[Band, ...]
-    several: bool  # whether some square has more than one backend
 
 
 def grid(choice: Choice) -> Grid:
     """The map of a choice: only sizes that somebody has a figure for have a column."""
     occurring = {row.size_class for row in choice.squares}
     columns = tuple(size.label for size in SIZES.values() if size.label in occurring)
-    by_device = groupby(sorted(choice.squares, key=attrgetter("device")), attrgetter("device"))
-    rows = [_device(tuple(found), columns, choice) for _, found in by_device]
+    return _grid(
+        columns,
+        {
+            column: [_square(row, choice) for row in choice.squares if row.size_class == column]
+            for column in columns
+        },
+    )
+
+
+def target_grid(squares: Iterable[Row]) -> Grid:
+    """The map of one target: a column for each task, the best setting of each backend."""
+    rows = tuple(squares)
+    columns = {task(name): name for name in (ALL, *TASKS) if any(r.task == name for r in rows)}
+    return _grid(
+        tuple(columns),
+        {
+            words: [_target_square(row) for row in rows if row.task == name]
+            for words, name in columns.items()
+        },
+    )
+
+
+def _grid(columns: tuple[str, ...], squares: Mapping[str, list[Square]]) -> Grid:
+    found = sorted({each.row.device for listed in squares.values() for each in listed})
+    rows = [
+        _device(
+            tuple(
+                (column, tuple(each for each in squares[column] if each.row.device == device))
+                for column in columns
+            )
+        )
+        for device in found
+    ]
     ordered = sorted(rows, key=lambda each: (each[0], -each[1].measured, each[1].label))
     bands = [
-        (names[1], tuple(row for _, row in found))
-        for names, found in groupby(ordered, key=lambda each: each[0])
+        (names[1], tuple(row for _, row in listed))
+        for names, listed in groupby(ordered, key=lambda each: each[0])
     ]
     opened = _opened([rows for _, rows in bands])
     return Grid(
@@ -88,7 +118,6 @@ def grid(choice: Choice) -> Grid:
             Band(label=label, rows=rows, open=number in opened)
             for number, (label, rows) in enumerate(bands)
         ),
-        several=any(len(squares) > 1 for row in rows for _, squares in row[1].cells),
     )
 
 
@@ -156,19 +185,15 @@ def _opened(bands: list[tuple[DeviceRow, ...]]) -> set[int]:
 
 
 def _device(
-    squares: tuple[Row, ...], columns: tuple[str, ...], choice: Choice
+    cells: tuple[tuple[str, tuple[Square, ...]], ...],
 ) -> tuple[tuple[int, str], DeviceRow]:
-    first = squares[0]
-    backends = sorted({row.backend for row in squares})
-    cells = tuple(
-        (size, tuple(_square(row, choice) for row in squares if row.size_class == size))
-        for size in columns
-    )
+    rows = [each.row for _, squares in cells for each in squares]
+    first = rows[0]
     return _band(first), DeviceRow(
         label=first.device_label,
-        detail=" · ".join((*_total(first), *backends)),
+        detail=" · ".join((*_total(first), *sorted({row.backend for row in rows}))),
         address=device_address(first.device),
-        measured=sum(row.tier == MEASURED for row in squares),
+        measured=sum(row.tier == MEASURED for row in rows),
         cells=cells,
     )
 
@@ -194,10 +219,20 @@ def _band(row: Row) -> tuple[int, str]:
 
 
 def _square(row: Row, choice: Choice) -> Square:
+    return _drawn(row, _address(row, choice), choice.shown)
+
+
+def _target_square(row: Row) -> Square:
+    tier = {} if row.tier == MEASURED else {"tier": row.tier}
+    asked = {"device": row.device, "backend": row.backend, "target": row.target, "task": row.task}
+    return _drawn(row, f"explore/?{urlencode({**asked, **tier})}", "best")
+
+
+def _drawn(row: Row, address: str, shown: str) -> Square:
     return Square(
         row=row,
-        address=_address(row, choice),
-        words=_words(row, choice),
+        address=address,
+        words=_words(row, shown),
         look=_look(row),
         tint=f"{tint(row.speedup) * 100 if row.speedup else 0:.0f}%",
     )
@@ -225,7 +260,7 @@ def _address(row: Row, choice: Choice) -> str:
     return f"explore/?{urlencode({**words, **tasks, **method, **tier})}"
 
 
-def _words(row: Row, choice: Choice) -> str:
+def _words(row: Row, shown: str) -> str:
     """What a square says when it is pointed at."""
     if row.speedup is None:
         return f"{row.backend}: no speedup could be measured"
@@ -238,6 +273,6 @@ def _words(row: Row, choice: Choice) -> str:
     verdict = f", {VERDICTS[row.mark].label[2:]}" if row.mark else ""
     tier = "" if row.tier == MEASURED else f" ({row.tier})"
     return (
-        f"{row.backend}: {say.times(row.speedup)}{interval}{verdict}{tier}; {choice.shown} of"
+        f"{row.backend}: {say.times(row.speedup)}{interval}{verdict}{tier}; {shown} of"
         f" {say.count(row.cells, 'setting')}: {row.method_label}{depth} with {row.target_label}"
     )

@@ -11,6 +11,7 @@ from markupsafe import Markup
 
 from pipeline.site import rows
 from pipeline.site.pages.environment import environment, figure, plain, render
+from pipeline.site.pages.grid import target_grid
 from pipeline.site.pages.map import LOW, NARROW, best_case, by_task, draw
 from pipeline.site.pages.model import Page, Site, address_of, device_path, relative, target_path
 from pipeline.site.rows import Row, grouped, read
@@ -118,6 +119,7 @@ def device_pages(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[
 def target_pages(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Page]:
     """One page per target model."""
     parts = _parts(connection, "target")
+    squares = grouped(read(connection, "target_squares"), attrgetter("target"))
     for target in read(connection, "target"):
         yield render(
             "target.md.jinja",
@@ -125,6 +127,7 @@ def target_pages(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[
             site=site,
             target=target,
             title=plain(target.target_label),
+            grid=target_grid(squares[target.target]),
             **{name: rows[target.target] for name, rows in parts.items()},
         )
 
