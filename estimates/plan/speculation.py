@@ -29,6 +29,7 @@ Way = Literal["model", "own-head", "other-head", "text"]
 _GB, _MS = 1e9, 1000.0
 _DEPTH_TOKENS = 512
 # The chance that a drafted token is accepted: least, usual and most, by the way of drafting.
+# Assumed; the head's usual one agrees with 51.0 over 30.7 tokens/s of a 27B model on an RTX 3090.
 ACCEPTANCE: dict[Way, tuple[float, float, float]] = {
     "model": (0.45, 0.62, 0.80),
     "own-head": (0.50, 0.68, 0.85),

@@ -24,7 +24,8 @@ HOST_EFFICIENCY = 0.5 / 0.62
 _ANCHORED_ERROR = 1.15
 # With results of the same device and other models; the aim for four in five predictions.
 NEAREST_ERROR = 1.25
-# Cost of each further token of a step on a graphics card, in plain steps.
+# Assumed: cost of each further token of a step on a graphics card, in plain steps, and what a core
+# computes.
 _WIDER_DEVICE = 0.06
 _GFLOPS_PER_CORE = 100.0
 _DEFAULT_CORES = 8

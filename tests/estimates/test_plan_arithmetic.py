@@ -102,7 +102,7 @@ def test_two_devices_share_the_layers_by_their_room() -> None:
         ("SmolLM2-135M", 0.135),
     ],
 )
-def test_a_shape_in_the_table_has_the_parameters_that_its_maker_states(
+def test_a_shape_in_the_table_has_the_parameters_that_the_model_is_known_for(
     name: str, billions: float
 ) -> None:
     shape = shape_of(name)
