@@ -26,9 +26,10 @@ ALLOWED = {
     "jinja2": ("pipeline.site.pages",),
     "subprocess": (
         *("harness.machine", "harness.submit", "harness.runners", "harness.models"),
+        "harness.plan.exact",
         *("harness.doctor", "pipeline.intake.git", "pipeline.intake.host", "pipeline.site.build"),
     ),
-    "llama_cpp": ("harness.runners", "harness.models", "harness.doctor"),
+    "llama_cpp": ("harness.runners", "harness.models", "harness.doctor", "harness.plan.exact"),
     "gguf": ("harness.models.gguf_file", "harness.models.gguf_header", "harness.models"),
     "huggingface_hub": ("harness.models",),
     "rich": ("harness.cli", "harness.report", "harness.report.progress"),

@@ -31,6 +31,7 @@ NAMED = {
     "harness/report/trust.py": {"empty-draft"},  # the same
     "harness/campaign/methods.py": {"draft-model"},  # the type of the request for one
     "harness/importers/inventivehq.py": {"draft-model"},  # what that experiment ran, with its depth
+    "harness/plan/points.py": {"mtp"},  # a key of the facts
     "pipeline/data/sql/41_map_cell.sql": {"draft-model"},  # the default of a square
     "harness/runners/openai/recorded.toml": {"draft-model"},  # an option of servers
     "pipeline/site/pages/proofs.toml": {"oracle"},  # a list in the data of a proof

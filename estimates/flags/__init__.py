@@ -9,6 +9,7 @@ that does not.
 from collections.abc import Callable, Iterable
 
 from estimates.flags import (
+    baseline,
     completeness,
     costs,
     figures,
@@ -48,9 +49,9 @@ FLAGS: dict[str, Check] = {
     "block-outlier": spread.block_outlier,
     "zero-spread": spread.zero_spread,
     "repeated-block": spread.repeated_block,
-    "uneven-baseline": spread.uneven_baseline,
+    "uneven-baseline": baseline.uneven_baseline,
     "clocks-disagree": spread.clocks_disagree,
-    "stalls": spread.stalls,
+    "stalls": trend.stalls,
     "drift": trend.drift,
     "first-block": trend.first_block,
     "cold-start": trend.cold_start,

@@ -5,8 +5,9 @@ from collections.abc import Iterator, Mapping
 from statistics import fmean, median, stdev
 
 from estimates.decomposition import round_cost, step_ms
+from estimates.flags.baseline import uneven_groups
 from estimates.flags.evidence import Evidence, only, steady_length
-from estimates.flags.spread import steady_groups, uneven_groups
+from estimates.flags.spread import steady_groups
 from estimates.model import Estimate, Flag, Interval
 from estimates.pairing import PromptPairs, cpu_ms_per_token, rounds
 from estimates.ratios import controls

@@ -27,11 +27,6 @@ _SURE_REPEATS = 3
 # Clocks of quiet machines repeat to a few tenths of a percent. Most times of a whole block within a
 # tenth of another block's, up to one common factor, are a copy with a little noise added.
 COPY_TOLERANCE, COPY_SHARE, FEWEST_COPIED = 0.001, 0.9, 6
-# A plain token reads the same weights whatever the prompt; a long context adds to that.
-UNEVEN_FACTOR, UNEVEN_FACTOR_WITHOUT_REPEATS = 1.5, 2.0
-UNEVEN_DEVIATIONS = 4.0
-FEWEST_PROMPTS, FEWEST_TOKENS, LONG_PROMPT = 3, 8, 2048
-_MOST_NAMED = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,85 +125,6 @@ def repeated_block(evidence: Evidence) -> Flag | None:
     )
 
 
-def uneven_baseline(evidence: Evidence) -> Flag | None:
-    """The baseline was much slower or faster on some prompts, far beyond its repeat noise.
-
-    Every plain token reads the same weights, so such a prompt was disturbed, and every arm's
-    speedup on it is wrong by that factor. Needs no counted rounds.
-    """
-    by_arm = _uneven_arms(evidence)
-    found = {prompt: times for own in by_arm.values() for prompt, times in own.items()}
-    if not found:
-        return None
-    worst = max(found, key=lambda prompt: abs(math.log(found[prompt][0] / found[prompt][1])))
-    rates = sorted(round(1000 / own, 1) for own, _ in found.values())
-    more = f" and {len(found) - _MOST_NAMED} more" if len(found) > _MOST_NAMED else ""
-    return Flag(
-        name="uneven-baseline",
-        severity="serious",
-        message=(
-            f"The baseline runs at {rates[0]:g}"
-            + (f" to {rates[-1]:g}" if rates[-1] > rates[0] else "")
-            + f" tokens/s on {say.listed(list(found)[:_MOST_NAMED])}{more}, and at "
-            f"{1000 / found[worst][1]:.3g} on the other prompts; a plain token costs the same on "
-            "each."
-        ),
-        remedy="Something disturbed these trials: leave out their speedups, or measure them again.",
-        prompt=worst,
-    )
-
-
-def uneven_groups(evidence: Evidence) -> frozenset[tuple[str, str]]:
-    """Baseline and prompt of the trials that `uneven_baseline` names."""
-    return frozenset(
-        (arm, prompt) for arm, found in _uneven_arms(evidence).items() for prompt in found
-    )
-
-
-def _uneven_arms(evidence: Evidence) -> Mapping[str, Mapping[str, tuple[float, float]]]:
-    return {
-        arm.id: _uneven(evidence, arm.id)
-        for arm in evidence.submission.arms
-        if arm.role == "baseline" and (arm.concurrency or 1) == 1
-    }
-
-
-def _uneven(evidence: Evidence, arm: str) -> Mapping[str, tuple[float, float]]:
-    """Prompts whose time per token is far from the others', with both times."""
-    lengths = {prompt.id: prompt.tokens or 0 for prompt in evidence.submission.suite.prompts}
-    groups = [
-        group
-        for group in without_drift(evidence)
-        if group.arm == arm and lengths.get(group.prompt, 0) <= LONG_PROMPT
-        if min(trial.output_tokens or 0 for trial in group.trials) >= FEWEST_TOKENS
-    ]
-    if len(groups) < FEWEST_PROMPTS:
-        return {}
-    times = {group.prompt: median(group.ms_per_token) for group in groups}
-    # Disturbances slow down: the faster half shows what a token costs.
-    usual_ms = median(sorted(times.values())[: (len(times) + 1) // 2])
-    limits = {group.prompt: _uneven_limit(group, groups) for group in groups}
-    return {
-        prompt: (ms, usual_ms)
-        for prompt, ms in times.items()
-        if max(ms / usual_ms, usual_ms / ms) > limits[prompt]
-    }
-
-
-def _uneven_limit(group: Repeats, groups: Sequence[Repeats]) -> float:
-    """The factor between prompts that noise may make, judged by what repetitions differ."""
-    if len(group.trials) == 1:
-        return UNEVEN_FACTOR_WITHOUT_REPEATS
-    noise = max(_log_sd(group), math.sqrt(fmean(_log_sd(each) ** 2 for each in groups)))
-    by_noise = math.exp(UNEVEN_DEVIATIONS * noise / math.sqrt(len(group.trials)))
-    return max(UNEVEN_FACTOR, by_noise)
-
-
-def _log_sd(group: Repeats) -> float:
-    logs = [math.log(ms) for ms in group.ms_per_token]
-    return stdev(logs) if len(logs) > 1 else 0.0
-
-
 def _pairs(blocks: Sequence[int]) -> list[tuple[int, int]]:
     return [(a, b) for place, b in enumerate(blocks) for a in blocks[:place]]
 
@@ -296,27 +212,3 @@ def _clock_factor(group: Repeats) -> float:
         if (whole := decode_ms_per_token(trial)) and (by_rounds := ms_per_token(trial))
     ]
     return max(max(factor, 1 / factor) for factor in factors)
-
-
-def stalls(evidence: Evidence) -> Flag | None:
-    """The ratio with every stall in it lies so far off that the interval had to reach for it."""
-    beyond = [
-        (each.wall_speedup, each)
-        for each in evidence.estimates
-        if each.wall_speedup is not None and each.interval is not None
-        if each.interval.low < each.interval.high
-        if each.wall_speedup in (each.interval.low, each.interval.high)
-    ]
-    if not beyond:
-        return None
-    wall, worst = max(beyond, key=lambda pair: abs(math.log(pair[0] / (pair[1].speedup or 1.0))))
-    return Flag(
-        name="stalls",
-        severity="caution",
-        message=(
-            f"By the wall clock {worst.arm} is at {say.times(wall)} on {worst.scope}, "
-            f"by the steady one at {say.times(worst.speedup or 1.0)}: some trials stalled."
-        ),
-        remedy="Close other programs and measure more blocks (--blocks).",
-        arm=only(each.arm for _, each in beyond),
-    )

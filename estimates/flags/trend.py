@@ -200,3 +200,27 @@ def _merged(arm: str, groups: Sequence[Repeats]) -> Repeats:
 
 def _centered(groups: Sequence[Sequence[float]]) -> list[float]:
     return [value - fmean(group) for group in groups for value in group]
+
+
+def stalls(evidence: Evidence) -> Flag | None:
+    """The ratio with every stall in it lies so far off that the interval had to reach for it."""
+    beyond = [
+        (each.wall_speedup, each)
+        for each in evidence.estimates
+        if each.wall_speedup is not None and each.interval is not None
+        if each.interval.low < each.interval.high
+        if each.wall_speedup in (each.interval.low, each.interval.high)
+    ]
+    if not beyond:
+        return None
+    wall, worst = max(beyond, key=lambda pair: abs(math.log(pair[0] / (pair[1].speedup or 1.0))))
+    return Flag(
+        name="stalls",
+        severity="caution",
+        message=(
+            f"By the wall clock {worst.arm} is at {say.times(wall)} on {worst.scope}, "
+            f"by the steady one at {say.times(worst.speedup or 1.0)}: some trials stalled."
+        ),
+        remedy="Close other programs and measure more blocks (--blocks).",
+        arm=only(each.arm for _, each in beyond),
+    )

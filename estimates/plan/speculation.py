@@ -23,17 +23,17 @@ from estimates.plan.speed import (
     step_ms,
 )
 
-Way = Literal["draft-model", "mtp", "eagle3", "dflash", "ngram"]
+# What proposes tokens: a second model, the target's own layers, a file of such layers, the text.
+Way = Literal["model", "own-head", "other-head", "text"]
 
 _GB, _MS = 1e9, 1000.0
 _DEPTH_TOKENS = 512
 # The chance that a drafted token is accepted: least, usual and most, by the way of drafting.
 ACCEPTANCE: dict[Way, tuple[float, float, float]] = {
-    "draft-model": (0.45, 0.62, 0.80),
-    "mtp": (0.50, 0.68, 0.85),
-    "eagle3": (0.45, 0.65, 0.80),
-    "dflash": (0.45, 0.65, 0.80),
-    "ngram": (0.05, 0.15, 0.60),
+    "model": (0.45, 0.62, 0.80),
+    "own-head": (0.50, 0.68, 0.85),
+    "other-head": (0.45, 0.65, 0.80),
+    "text": (0.05, 0.15, 0.60),
 }
 
 
@@ -41,10 +41,12 @@ ACCEPTANCE: dict[Way, tuple[float, float, float]] = {
 class Speculation:
     """A way of drafting, the longest draft, and the draft model where there is one.
 
-    `acceptance` is a measured chance of a drafted token; `None` takes the usual ones.
+    `method` is its id in the vocabulary, for commands. `acceptance` is a measured
+    chance of a drafted token; `None` takes the usual ones.
     """
 
     way: Way
+    method: str
     depth: int
     draft: Facts | None = None
     draft_on_host: bool = False
@@ -100,7 +102,7 @@ def round_time_ms(
         rejected = 1 - accepted**depth
         wide = max(1, round(tokens_per_round(accepted, depth)))
         replay = rejected * step_ms(case, found.placement, machine, wide)
-    if speculation.way == "ngram":
+    if speculation.way == "text":
         # Most rounds find nothing to propose and are plain steps.
         plain_ms = step_ms(case, found.placement, machine, 1)
         verify = plain_ms + accepted * (verify - plain_ms)
@@ -113,7 +115,7 @@ def _draft_ms(
 ) -> float:
     """Milliseconds of one drafted token."""
     draft = speculation.draft
-    if speculation.way == "ngram":
+    if speculation.way == "text":
         return 0.0
     if draft is None:
         head = sum(layer.weight_bytes for layer in case.target.draft_layers)

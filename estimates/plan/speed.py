@@ -22,6 +22,8 @@ EFFICIENCY_LOW, EFFICIENCY, EFFICIENCY_HIGH = 0.51, 0.62, 0.81
 HOST_EFFICIENCY = 0.5 / 0.62
 # With one measurement on the machine, other models lie within this factor of it.
 _ANCHORED_ERROR = 1.15
+# With results of the same device and other models; the aim for four in five predictions.
+NEAREST_ERROR = 1.25
 # Cost of each further token of a step on a graphics card, in plain steps.
 _WIDER_DEVICE = 0.06
 _GFLOPS_PER_CORE = 100.0
@@ -58,6 +60,9 @@ class Machine:
     device_gb_per_s: float | None
     host_gb_per_s: float | None
     cores: int | None = None
+    # What these memories reached with other models, where results of such machines tell.
+    device_reached_gb_per_s: float | None = None
+    host_reached_gb_per_s: float | None = None
     anchors: tuple[Anchor, ...] = ()
 
 
@@ -80,6 +85,9 @@ def plain(case: Case, found: Projection, machine: Machine, *, depth_tokens: int 
         return anchored
     read = reading(case, found.placement, machine, depth_tokens)
     tps = _MS / read.total_ms
+    if _reached(found.placement, case.target, machine):
+        low, high = tps / NEAREST_ERROR, tps * NEAREST_ERROR
+        return Estimate(estimate=tps, low=low, high=high, basis="nearest")
     return Estimate(
         estimate=tps,
         low=tps * EFFICIENCY_LOW / EFFICIENCY,
@@ -117,6 +125,14 @@ def _from_anchors(facts: Facts, placement: Placement, machine: Machine) -> Estim
         return _measured(tps)
     same = [a for a in anchors if min(a.layers, total) == min(placement.layers, total)]
     return _measured(same[0].tps) if same else None
+
+
+def _reached(placement: Placement, facts: Facts, machine: Machine) -> bool:
+    """Whether results of such machines tell the rate of every memory that is read."""
+    on_host = placement.layers < facts.placed_layers or placement.cpu_experts > 0
+    device = not placement.layers or machine.device_reached_gb_per_s is not None
+    host = not on_host or machine.host_reached_gb_per_s is not None
+    return device and host and not machine.anchors
 
 
 def _measured(tps: float) -> Estimate:
@@ -161,9 +177,12 @@ def _reading_at(
         else:
             host += cache
     launches = min(placement.layers, len(facts.layers)) * MS_PER_LAYER
-    fast = (machine.device_gb_per_s or ASSUMED_GB_PER_S) * efficiency * _GB
-    slow = (machine.host_gb_per_s or ASSUMED_HOST_GB_PER_S) * efficiency * _GB
-    slow *= HOST_EFFICIENCY
+    fast = (machine.device_gb_per_s or ASSUMED_GB_PER_S) * efficiency
+    slow = (machine.host_gb_per_s or ASSUMED_HOST_GB_PER_S) * efficiency * HOST_EFFICIENCY
+    if not machine.anchors:
+        fast = machine.device_reached_gb_per_s or fast
+        slow = machine.host_reached_gb_per_s or slow
+    fast, slow = fast * _GB, slow * _GB
     launches += min(placement.layers, placement.cpu_experts) * _MS_PER_CROSSING
     return Reading(device_ms=device / fast * _MS + launches, host_ms=host / slow * _MS)
 

@@ -24,11 +24,12 @@ _WARM_UP_TOKENS = 24
 _FIXED_S = 5.0
 _READ_BYTES_PER_S = 1e9
 _CALIBRATION_BYTES = 64 * 1024 * 1024
-_CALIBRATION_REPEATS = 3
-_MATRIX, _MATRIX_REPEATS = 512, 12
-# Shares of the multiplications per second: single steps and batches of quantised weights, and one
-# more token of a step that is fed several.
-_QUANTISED_STEP, _QUANTISED_BATCH, _WIDER_STEP = 0.2, 0.45, 0.33
+_CALIBRATION_REPEATS = 8
+# So small that one thread does it, in microseconds that other programs leave alone now and then.
+_MATRIX, _MATRIX_REPEATS = 64, 4000
+# Shares of the operations per second: batches, single steps and batches of quantised weights, and
+# one more token of a step that is fed several.
+_BATCH, _QUANTISED_STEP, _QUANTISED_BATCH, _WIDER_STEP = 0.68, 0.14, 0.27, 0.22
 _QUANTISED_BELOW_BITS = 13.0
 # What is not known before: the share of drafted tokens that is accepted, and how often a method
 # that looks tokens up finds some.
@@ -39,10 +40,14 @@ _PROBE_REPEATS, _PROBE_LEAST_REPEATS, _PROBE_LIMIT_S, _PROBE_DRAFTED = 21, 5, 12
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rates:
-    """What the machine does per second: bytes copied, and floating-point operations."""
+    """What the machine does per second when it is quiet: bytes copied, and operations.
+
+    `shared` is how many times as long everything takes beside the programs that run now.
+    """
 
     bytes_per_s: float
     flops_per_s: float
+    shared: float = 1.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +73,7 @@ class Pace:
 
 
 def memory_bandwidth(clock: Callable[[], float] = time.perf_counter) -> float:
-    """Bytes per second, read and written, that one thread copies: the best of three tries."""
+    """Bytes per second, read and written, that one thread copies: the best of eight tries."""
     import numpy as np  # noqa: PLC0415 - slow to import, and only estimates need it
 
     source = np.zeros(_CALIBRATION_BYTES, dtype=np.uint8)
@@ -82,14 +87,15 @@ def memory_bandwidth(clock: Callable[[], float] = time.perf_counter) -> float:
 
 
 def arithmetic_rate(clock: Callable[[], float] = time.perf_counter) -> float:
-    """Operations per second of all cores in a product of two matrices: the best of some tries."""
+    """Operations per second of one thread in a small product of matrices: the best of many."""
     import numpy as np  # noqa: PLC0415 - slow to import, and only estimates need it
 
     matrix = np.ones((_MATRIX, _MATRIX), dtype=np.float32)
+    product = np.empty_like(matrix)
     best_s = float("inf")
     for _ in range(_MATRIX_REPEATS):
         began = clock()
-        np.matmul(matrix, matrix)
+        np.matmul(matrix, matrix, out=product)
         best_s = min(best_s, clock() - began)
     return 2 * _MATRIX**3 / best_s
 
@@ -98,7 +104,12 @@ def this_machine(threads: int | None) -> Rates:
     """The rates of this machine for so many threads; by default for all cores but one."""
     cores = psutil.cpu_count(logical=False) or 1
     used = min(cores, threads or max(1, cores - 1))
-    return Rates(bytes_per_s=memory_bandwidth(), flops_per_s=arithmetic_rate() * used / cores)
+    load = psutil.getloadavg()[0]
+    return Rates(
+        bytes_per_s=memory_bandwidth(),
+        flops_per_s=arithmetic_rate() * used,
+        shared=max(1.0, (load + used) / (psutil.cpu_count() or 1)),
+    )
 
 
 def expected(campaign: Campaign, rates: Rates) -> Expected | None:
@@ -138,10 +149,10 @@ def pace(file: ModelFile, rates: Rates) -> Pace | None:
     operations_s = 2 * parameters / rates.flops_per_s
     return Pace(
         step_s=max(
-            size / rates.bytes_per_s, operations_s / (_QUANTISED_STEP if quantised else 1.0)
+            size / rates.bytes_per_s, operations_s / (_QUANTISED_STEP if quantised else _BATCH)
         ),
         wider_s=operations_s / _WIDER_STEP,
-        prompt_token_s=operations_s / (_QUANTISED_BATCH if quantised else 1.0),
+        prompt_token_s=operations_s / (_QUANTISED_BATCH if quantised else _BATCH),
         bytes=float(file.model.file_bytes or size),
     )
 
@@ -182,11 +193,13 @@ def _probes_s(
 def _bounded(
     campaign: Campaign, once_s: float, block_s: float, target: Pace, rates: Rates
 ) -> Expected:
+    once_s, block_s = once_s * rates.shared, block_s * rates.shared
     longest_s = once_s + block_s * campaign.blocks
     budget_s = campaign.stopping.budget_s
     if budget_s is not None:
         longest_s = min(longest_s, max(once_s + block_s, budget_s))
     trials = len(plan(campaign))
+    others = f", {rates.shared:.1f} times as long beside other programs" if rates.shared > 1 else ""
     return Expected(
         seconds=longest_s,
         least_seconds=min(longest_s, once_s + block_s * campaign.least_blocks),
@@ -194,7 +207,7 @@ def _bounded(
             "an estimate from loading, warm-ups, probes, the prompts for target and draft, and "
             f"{trials} answers; {target.step_s * 1000:.1f} ms for a plain token, at "
             f"{rates.bytes_per_s / 1e9:.1f} GB/s and {rates.flops_per_s / 1e9:.0f} "
-            "GFLOPS as just measured on the processor; on a GPU it is faster"
+            f"GFLOPS as just measured on the processor{others}; on a GPU it is faster"
         ),
     )
 

@@ -8,7 +8,7 @@ from estimates.plan.placement import Case, fit, largest_context
 from estimates.plan.shapes import facts_of, quantisation_of, shape_of
 from estimates.plan.speculation import Speculation, speedup
 from estimates.plan.speed import Estimate, Machine, plain
-from harness.plan.commands import server_line
+from harness.plan.commands import server_line, speculation_by
 from harness.plan.model import Choice
 from harness.plan.sources import Source
 from schemas.vocabulary import say
@@ -51,14 +51,14 @@ def _other_drafts(
 ) -> Iterator[Choice]:
     plain_case = asked.case.without_speculation()
     way = asked.speculation.way if asked.speculation else None
-    if way != "ngram":
-        ngram = Speculation(way="ngram", depth=8)
+    if way != "text":
+        ngram = speculation_by("text", 8)
         yield _speculating("n-gram drafts, no model", target, None, plain_case, ngram, base, speed)
-    if asked.case.target.draft_layers and way != "mtp":
+    if asked.case.target.draft_layers and way != "own-head":
         copies = _HEAD_DEPTH if asked.case.target.recurrent else 0
         setting = replace(plain_case.setting, rollback_states=copies)
         case = replace(plain_case, setting=setting, uses_head=True)
-        head = Speculation(way="mtp", depth=_HEAD_DEPTH)
+        head = speculation_by("own-head", _HEAD_DEPTH)
         what = "its own prediction head (MTP)" + (" instead of a second model" if draft else "")
         yield _speculating(what, target, None, case, head, base, speed)
     if asked.case.draft is not None and asked.speculation is not None:

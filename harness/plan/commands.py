@@ -5,14 +5,22 @@ import shlex
 from estimates.plan.placement import Case, Projection
 from estimates.plan.speculation import Speculation, Way
 from harness.plan.sources import Source
+from schemas.vocabulary import METHODS
 
-_TYPES: dict[Way, str] = {
-    "draft-model": "draft-simple",
-    "mtp": "draft-mtp",
-    "eagle3": "draft-eagle3",
-    "dflash": "draft-dflash",
-    "ngram": "ngram-simple",
-}
+
+def methods_by(way: Way) -> tuple[str, ...]:
+    """The ids of the methods that draft in this way on llama-server, the usual one first."""
+    found = []
+    for method in METHODS.values():
+        draft = {"model": "required", "other-head": "required", "own-head": "built-in"}.get(way)
+        if method.llama_cpp and method.draft == (draft or "none") and method.drafts:
+            found.append(method.id)
+    return tuple(found[:1] if way == "model" else found[1:] if way == "other-head" else found)
+
+
+def speculation_by(way: Way, depth: int) -> Speculation:
+    """Speculation in this way, with the usual method."""
+    return Speculation(way=way, method=methods_by(way)[0], depth=depth)
 
 
 def server_line(
@@ -32,8 +40,7 @@ def server_line(
     if setting.kv_k != "f16":
         words += ["-ctk", setting.kv_k, "-ctv", setting.kv_v]
     if speculation is not None:
-        words += ["--spec-type", _TYPES[speculation.way]]
-        words += ["--spec-draft-n-max", str(speculation.depth)] if _sized(speculation) else []
+        words += _speculating(speculation)
     if draft is not None:
         on_device = placement.share and case.devices and not (case.draft and case.draft.on_host)
         layers = draft.facts.placed_layers if on_device else 0
@@ -41,5 +48,13 @@ def server_line(
     return shlex.join(words)
 
 
-def _sized(speculation: Speculation) -> bool:
-    return speculation.way != "ngram"
+def _speculating(speculation: Speculation) -> list[str]:
+    """Type and sizes, as builds of today spell them; every size is passed."""
+    entry = METHODS[speculation.method]
+    if entry.llama_cpp is None:
+        return []
+    words = ["--spec-type", entry.llama_cpp.types[0]]
+    for name, value in {**entry.defaults, "n_max": speculation.depth}.items():
+        spelled = getattr(entry.llama_cpp, name, None)
+        words += [spelled[0], f"{value:g}"] if spelled else []
+    return words

@@ -37,6 +37,7 @@ class Computer:
     host: Memory
     speed: Machine
     notes: tuple[str, ...] = ()
+    processor: str | None = None
 
 
 def computer_of(options: ComputerOptions) -> Computer:
@@ -61,6 +62,7 @@ def computer_of(options: ComputerOptions) -> Computer:
             cores=cores,
         ),
         notes=tuple(_assumed(cards, host)),
+        processor=None if options.described else rig.cpu.name,
     )
 
 
@@ -86,6 +88,11 @@ def bandwidth_of(name: str) -> float | None:
         known = [key for key in devices().bandwidth_gb_per_s if words and words <= set(key.split())]
         return devices().bandwidth_gb_per_s[min(known, key=len)] if known else None
     return devices().bandwidth_gb_per_s[max(known, key=len)]
+
+
+def without_size(name: str) -> str:
+    """The name of a card without the size that a person adds to it."""
+    return _SIZE.sub("", name).strip()
 
 
 def _memory_of(cards: list[Gpu]) -> int:

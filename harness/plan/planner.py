@@ -1,39 +1,18 @@
 """Plans a target with or without a draft on a machine: what fits, what it costs, what it gains."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import replace
 
-from estimates.plan.model import MIB, Memory, Placement, Setting
-from estimates.plan.placement import Case, Draft, Projection, fit, largest_context, project
-from estimates.plan.speculation import Speculation, Way, speedup
-from estimates.plan.speed import Estimate, Machine, plain
-from harness.errors import BadInputError
+from estimates.plan.model import Placement
+from estimates.plan.placement import Case, Projection, fit, largest_context, project
+from estimates.plan.speculation import speedup
+from estimates.plan.speed import Estimate, plain
 from harness.models.hub import Client
-from harness.plan import alternatives, exact, points, warnings
+from harness.plan import alternatives, exact, warnings
 from harness.plan.commands import server_line
-from harness.plan.computer import Computer, computer_of
 from harness.plan.model import Choice, Plan
 from harness.plan.request import PlanRequest
-from harness.plan.sources import Source, find
-
-_NO_LIMIT_MIB = 1e9
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Wish:
-    """What is to be planned, resolved to facts. `layers` is a placement that was asked for."""
-
-    name: str
-    drafting: str | None
-    target: Source
-    draft: Source | None
-    speculation: Speculation | None
-    case: Case
-    speed: Machine
-    layers: int | None
-    cpu_experts: int | None
-    notes: tuple[str, ...] = ()
+from harness.plan.wish import Wish, wish_of, wish_of_facts
 
 
 def plan(request: PlanRequest, *, say: Callable[[str], None], client: Client | None = None) -> Plan:
@@ -44,8 +23,8 @@ def plan(request: PlanRequest, *, say: Callable[[str], None], client: Client | N
     """
     request.check()
     if request.models.facts:
-        return answer(_wish_of_facts(request))
-    wish = _wish(request, say, client)
+        return answer(wish_of_facts(request))
+    wish = wish_of(request, say, client)
     simulated = _simulated(wish, request)
     if isinstance(simulated, str):
         note = f"the installed engine could not simulate it ({simulated}); these are closed forms"
@@ -119,141 +98,6 @@ def _placed(wish: Wish, case: Case) -> Projection:
         layers=layers if case.devices else 0, cpu_experts=experts, share=best.placement.share
     )
     return project(case, placement)
-
-
-def _wish(request: PlanRequest, say: Callable[[str], None], client: Client | None) -> Wish:
-    load, models = request.load, request.models
-    target = find(models.target or "", say=say, client=client)
-    computer = computer_of(request.computer)
-    way = _way(models.draft, models.draft_kind)
-    draft = None
-    if models.draft is not None and way not in ("mtp", "ngram"):
-        draft = find(models.draft, say=say, client=client)
-    if way == "mtp" and not target.facts.draft_layers:
-        message = f"{models.target} has no built-in prediction head, so --draft mtp cannot draft"
-        raise BadInputError(message)
-    setting = Setting(
-        context=load.context,
-        slots=load.slots,
-        kv_k=load.kv_type,
-        kv_v=load.kv_type,
-        ubatch=load.ubatch,
-        flash_attention=load.flash_attention,
-        rollback_states=_rollback(target, way, load.depth),
-    )
-    on_host = load.draft_gpu_layers == 0
-    case = Case(
-        target=target.facts,
-        setting=setting,
-        devices=computer.devices,
-        host=computer.host,
-        draft=_draft(draft, setting, on_host=on_host),
-        uses_head=way == "mtp",
-        projector_mib=_projector_mib(models.projector),
-        margin_mib=float(load.margin),
-    )
-    return Wish(
-        name=models.target or "",
-        drafting=models.draft if way is not None else None,
-        target=target,
-        draft=draft,
-        speculation=_speculation(way, request, draft, on_host=on_host),
-        case=case,
-        speed=replace(computer.speed, anchors=request.speed.anchors),
-        layers=load.gpu_layers,
-        cpu_experts=load.cpu_experts,
-        notes=_notes(target, draft, computer),
-    )
-
-
-def _wish_of_facts(request: PlanRequest) -> Wish:
-    path = request.models.facts
-    point = points.read_point(path) if path else points.point_of({})
-    computer = computer_of(request.computer)
-    described = request.computer.described
-    devices = computer.devices if described else point.devices
-    host = computer.host if described else Memory(name="host", free_mib=_NO_LIMIT_MIB)
-    notes = (
-        []
-        if point.facts.weights_known
-        else [
-            f"nothing tells the size of {point.facts.name}'s weights; they are estimated as Q4_K_M"
-        ]
-    )
-    way: Way | None = "mtp" if point.uses_head else None
-    return Wish(
-        name=point.name,
-        drafting=way,
-        target=Source(facts=point.facts, path=None, server_name=f"-m {point.name}.gguf"),
-        draft=None,
-        speculation=_speculation(way, request, None, on_host=False),
-        case=Case(
-            target=point.facts,
-            setting=point.setting,
-            devices=devices,
-            host=host,
-            uses_head=point.uses_head,
-            margin_mib=float(request.load.margin),
-        ),
-        speed=Machine(
-            device_gb_per_s=points.bandwidth_of_devices(devices),
-            host_gb_per_s=host.bandwidth_gb_per_s,
-            anchors=request.speed.anchors,
-        ),
-        layers=None if described else point.layers,
-        cpu_experts=None,
-        notes=tuple(notes),
-    )
-
-
-def _way(draft: str | None, kind: str) -> Way | None:
-    if draft is None or draft.lower() == "none":
-        return None
-    known: dict[str, Way] = {"mtp": "mtp", "ngram": "ngram", "eagle3": "eagle3", "dflash": "dflash"}
-    return known.get(draft.lower()) or known.get(kind, "draft-model")
-
-
-def _rollback(target: Source, way: Way | None, depth: int) -> int:
-    """States that newer llama.cpp keeps to undo rejected tokens of these ways of drafting."""
-    return depth if target.facts.recurrent and way in ("mtp", "eagle3", "dflash") else 0
-
-
-def _draft(draft: Source | None, setting: Setting, *, on_host: bool) -> Draft | None:
-    if draft is None:
-        return None
-    return Draft(
-        facts=draft.facts,
-        setting=replace(setting, rollback_states=0, kv_k="f16", kv_v="f16"),
-        on_host=on_host,
-    )
-
-
-def _speculation(
-    way: Way | None, request: PlanRequest, draft: Source | None, *, on_host: bool
-) -> Speculation | None:
-    if way is None:
-        return None
-    return Speculation(
-        way=way,
-        depth=request.load.depth,
-        draft=draft.facts if draft else None,
-        draft_on_host=on_host,
-        acceptance=request.speed.acceptance,
-    )
-
-
-def _projector_mib(path: Path | None) -> float:
-    if path is None:
-        return 0.0
-    if not path.is_file():
-        message = f"{path} does not exist; --projector takes the GGUF file of a projector"
-        raise BadInputError(message)
-    return path.stat().st_size / MIB
-
-
-def _notes(target: Source, draft: Source | None, computer: Computer) -> tuple[str, ...]:
-    notes = (*target.notes, *(draft.notes if draft else ()), *computer.notes)
-    return tuple(dict.fromkeys(notes))
 
 
 def _simulated(wish: Wish, request: PlanRequest) -> tuple[exact.Simulated, ...] | str | None:

@@ -1,7 +1,6 @@
 """Reads what to plan from a file of facts: a point of a list of measured memory, or one like it.
 
-A point names a model, its shape (`arch`), the settings it was loaded with, and what was measured.
-Only what somebody knows before loading is read: the measured buffers are answers.
+A point names a model, its shape (`arch`) and settings; what was measured with it is not read.
 """
 
 import re
@@ -14,7 +13,7 @@ import orjson
 from estimates.plan.memory import KV_TYPE_BYTES, state_bytes
 from estimates.plan.model import MIB, Era, Facts, Layer, Memory, Setting
 from estimates.plan.placement import free_of
-from estimates.plan.shapes import facts_of, quantisation_of, shape_of
+from estimates.plan.shapes import facts_of, quantisation_of, scaled, shape_of
 from harness.errors import BadInputError
 from harness.plan.computer import bandwidth_of
 
@@ -26,6 +25,7 @@ _SMALLEST_BUILD_NUMBER = 1000
 _FIRST_YEAR_OF_FEW_LOGITS = 2026
 _SERVER_SLOTS = 4  # what llama-server chooses for itself (`n_parallel = auto`)
 _DEFAULT_UBATCH = 512
+_USUAL = "Q4_K_M"
 # About what a token's text, type and merge take in the header of a file.
 _TOKEN_BYTES = 44.0
 _SIZES = re.compile(r"(?P<bytes>[\d,]+) ?B\b|(?P<gib>\d+(?:\.\d+)?) ?GiB")
@@ -50,7 +50,6 @@ class Point:
     uses_head: bool
     layers: int | None
     devices: tuple[Memory, ...]
-    margin_mib: float | None
 
 
 def read_point(path: Path) -> Point:
@@ -74,15 +73,13 @@ def point_of(value: object) -> Point:
     fields: Fields = value
     facts = _facts(fields)
     mtp = fields.get("mtp")
-    head = isinstance(mtp, dict)
     return Point(
         name=str(fields.get("id") or fields.get("model") or "facts"),
         facts=facts,
         setting=_setting(fields, mtp if isinstance(mtp, dict) else {}),
-        uses_head=head,
+        uses_head=isinstance(mtp, dict),
         layers=_fixed_layers(fields, facts),
         devices=_devices(fields),
-        margin_mib=_number(fields.get("fit_margin")),
     )
 
 
@@ -151,22 +148,18 @@ def _bare_facts(name: str, given: Fields, fields: Fields) -> Facts:
         weights_known=False,
     )
     whole, on_device = _known_bytes(fields, facts.vocabulary)
-    known = whole if whole is not None else on_device
-    if known is None:
+    if whole is None and on_device is None:
         return facts
-    bits = quantisation_of(str(fields.get("quant") or ""))
+    bits = quantisation_of(str(fields.get("quant") or "")) or quantisation_of(_USUAL)
     matrix = facts.vocabulary * embedding / 8
-    token = matrix * (bits.embedding if bits else 4.5) if whole is not None else 0.0
-    out = matrix * (bits.output if bits else 6.5625)
-    each = max(0.0, known - token - out) / max(1, len(facts.all_layers))
-    return replace(
+    alike = replace(
         facts,
-        embedding_bytes=token,
-        output_bytes=out,
-        layers=tuple(replace(layer, weight_bytes=each) for layer in facts.layers),
-        draft_layers=tuple(replace(layer, weight_bytes=each) for layer in facts.draft_layers),
-        weights_known=True,
+        embedding_bytes=matrix * bits.embedding if bits else 0.0,
+        output_bytes=matrix * bits.output if bits else 0.0,
+        layers=tuple(replace(layer, weight_bytes=1.0) for layer in layers),
+        draft_layers=tuple(replace(layer, weight_bytes=1.0) for layer in facts.draft_layers),
     )
+    return scaled(alike, file_bytes=whole, device_bytes=on_device)
 
 
 def _layers(given: Fields, count: int) -> tuple[Layer, ...]:
@@ -257,8 +250,8 @@ def _known_bytes(fields: Fields, vocabulary: int) -> tuple[float | None, float |
             return float(found["bytes"].replace(",", "")) - vocabulary * _TOKEN_BYTES, None
         if found and found["gib"]:
             return float(found["gib"]) * _GIB * MIB, None
-    gib = _number(fields.get("file_gib"))
-    return (gib * _GIB * MIB if gib else None), None
+    gib = _number(fields.get("file_gib")) or 0
+    return gib * _GIB * MIB or None, None
 
 
 def _devices(fields: Fields) -> tuple[Memory, ...]:
@@ -302,5 +295,6 @@ def _whole(fields: Fields, key: str) -> int:
 
 
 def _number(value: object) -> float | None:
-    plain = isinstance(value, (int, float)) and not isinstance(value, bool)
-    return float(value) if plain else None  # type: ignore[arg-type]
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return float(value)

@@ -10,10 +10,14 @@ from estimates.plan.memory import KV_TYPE_BYTES
 from estimates.plan.speed import Anchor
 from harness.errors import UsageError
 from harness.options import Option
+from harness.plan.commands import methods_by
 
 _MODELS, _LOADED, _COMPUTER, _SPEED = "Models", "How it is loaded", "Machine", "Speed"
 _ANCHOR = re.compile(r"(?:(\d+|all):)?(\d+(?:\.\d+)?)")
 _ALL = 1 << 20
+# The usual one of the methods that draft from the text itself.
+NGRAM = "ngram"
+_FILES = (*methods_by("model"), *methods_by("other-head"))
 _MODEL = (
     "a GGUF file, a preset, `owner/repo:quant` on the hub, or a model's name with a quantisation "
     "(`qwen3.8-27b:Q4_K_M`)"
@@ -32,6 +36,10 @@ def _anchors(texts: Sequence[str]) -> tuple[Anchor, ...]:
     return tuple(found)
 
 
+def _paths(texts: Sequence[str]) -> tuple[Path, ...]:
+    return tuple(map(Path, texts))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelOptions:
     """What is planned."""
@@ -42,19 +50,20 @@ class ModelOptions:
     draft: Annotated[
         str | None,
         Option(
-            f"What drafts: `mtp` (the target's own head), `ngram`, or {_MODEL}. Default: nothing.",
+            f"What drafts: `mtp` (the target's own head), `{NGRAM}`, or {_MODEL}. "
+            "Default: nothing.",
             metavar="DRAFT",
             panel=_MODELS,
         ),
     ] = None
     draft_kind: Annotated[
-        str,
+        str | None,
         Option(
-            "What the draft file is: draft-model, eagle3 or dflash.",
+            f"What the draft file is: {', '.join(_FILES)}. Default: {_FILES[0]}.",
             metavar="KIND",
             panel=_MODELS,
         ),
-    ] = "draft-model"
+    ] = None
     projector: Annotated[
         Path | None,
         Option("The GGUF file of a vision projector.", metavar="FILE", panel=_MODELS),
@@ -69,10 +78,8 @@ class ModelOptions:
         if (self.target is None) == (self.facts is None):
             message = "name what to plan: --target MODEL, or --facts FILE"
             raise UsageError(message)
-        if self.draft_kind not in ("draft-model", "eagle3", "dflash"):
-            message = (
-                f"unknown --draft-kind {self.draft_kind!r}; known: draft-model, eagle3, dflash"
-            )
+        if self.draft_kind is not None and self.draft_kind not in _FILES:
+            message = f"unknown --draft-kind {self.draft_kind!r}; known: {', '.join(_FILES)}"
             raise UsageError(message)
 
 
@@ -199,6 +206,17 @@ class SpeedOptions:
             metavar="TPS",
             panel=_SPEED,
             parse=_anchors,
+        ),
+    ] = ()
+    results: Annotated[
+        tuple[Path, ...],
+        Option(
+            "A result file of `run` on this machine, whatever its model. Default: in a checkout, "
+            "the collection's results of the same card or processor.",
+            name="result",
+            metavar="FILE",
+            panel=_SPEED,
+            parse=_paths,
         ),
     ] = ()
     acceptance: Annotated[

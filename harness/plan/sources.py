@@ -8,6 +8,7 @@ from estimates.plan.model import Facts
 from estimates.plan.shapes import facts_of, quantisation_of, scaled, shape_of
 from harness.errors import MachineError
 from harness.models import gguf_shape, hub
+from harness.models.gguf_beginning import beginning
 from harness.models.gguf_shape import facts_of_file
 from harness.models.hub import Client
 from harness.models.presets import Preset, presets
@@ -75,7 +76,7 @@ def _from_hub(reference: str, say: Callable[[str], None], client: Client | None)
         return Source(facts=facts_of_file(local), path=local, server_name=f"-hf {reference}")
     say(f"Reading the header of {reference} …")
     readers = hub.readers(reference, client=client)
-    beginnings = [gguf_shape.beginning(name, read) for name, read in readers.items()]
+    beginnings = [beginning(name, read) for name, read in readers.items()]
     facts = gguf_shape.facts_of(reference, beginnings)
     return Source(facts=facts, path=None, server_name=f"-hf {reference}")
 

@@ -7,6 +7,7 @@ from harness.plan.model import Choice
 from schemas.vocabulary import say
 
 _WIDE_BATCH = 32
+_ABOUT_EVEN = 0.99
 
 
 def of(asked: Choice, alone: Choice, gain: Estimate | None) -> tuple[str, ...]:
@@ -75,7 +76,7 @@ def _speed(asked: Choice, gain: Estimate | None) -> Iterator[str]:
     wide = asked.speculation is not None and asked.speculation.depth + 1 >= _WIDE_BATCH
     if wide and host_layers and asked.found.placement.layers:
         yield "drafts of 32 tokens and more upload the host's layers to the device every round"
-    if gain is not None and gain.estimate < 1:
+    if gain is not None and gain.estimate < _ABOUT_EVEN:
         yield (
             f"expect it to be slower than no draft: {say.times(gain.estimate)} "
             f"({say.times(gain.low)} to {say.times(gain.high)})"

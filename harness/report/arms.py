@@ -61,7 +61,7 @@ def _row(estimate: Estimate) -> tuple[Text, ...]:
     verdict = VERDICTS[estimate.verdict]
     return (
         Text(estimate.scope),
-        Text(verdict.label, style=verdict.terminal),
+        Text(f"{verdict.sign} {verdict.short}", style=verdict.terminal),
         Text(words.speedup(estimate)),
         Text(say.times(estimate.whole_request)),
         Text(words.rounds(estimate)),

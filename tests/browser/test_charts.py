@@ -143,7 +143,7 @@ def test_a_chart_that_left_the_page_is_ended_even_while_it_was_being_drawn(
     assert complaints == []
 
 
-@pytest.mark.parametrize("way", ["tasks/", "break-even/", "verification/", "published/", ""])
+@pytest.mark.parametrize("way", ["tasks/", "break-even/", "verification/", "published/"])
 def test_a_chart_can_be_taken_along(page: Page, base: str, way: str) -> None:
     page.goto(base + way)
     stir(page)
@@ -163,6 +163,17 @@ def test_a_chart_can_be_taken_along(page: Page, base: str, way: str) -> None:
     assert lines[0].count(",") >= 2
     figure.get_by_role("link", name="Link to").click()
     assert page.url == f"{base}{way}#{figure.get_attribute('id')}"
+
+
+def test_a_map_that_is_a_table_gives_its_figures(page: Page, base: str) -> None:
+    page.goto(base)
+    stir(page)
+    bar = page.locator(".dm-map-figure .dm-chart__files[data-ready]")
+    with page.expect_download() as found:
+        bar.get_by_role("button", name="CSV").click()
+
+    assert bar.locator("> *").all_inner_texts() == ["CSV", "Link"]
+    assert len(found.value.path().read_text("utf-8").splitlines()) > 1
 
 
 def test_every_chart_has_its_four_buttons(page: Page, base: str) -> None:

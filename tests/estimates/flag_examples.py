@@ -89,7 +89,13 @@ def _processor_time(arm_cpu_ms: float, backend: str = "cpu") -> Submission:
     return campaign(
         [
             trial("baseline", **shared, round_ms_median=(10.0,), round_cpu_ms_median=(20.0,)),
-            trial("spec", **shared, round_ms_median=(5.0,), round_cpu_ms_median=(arm_cpu_ms,)),
+            trial(
+                "spec",
+                **shared,
+                decode_ms=50.0,
+                round_ms_median=(5.0,),
+                round_cpu_ms_median=(arm_cpu_ms,),
+            ),
         ],
         engine=replace(CLEAN.engine, backend=backend),
     )
@@ -110,7 +116,40 @@ def _mispredicted(factor: float) -> Submission:
 def _slower(each: Trial, factor: float) -> Trial:
     if each.arm != "draft-model-n4" or each.round_ms_median is None:
         return each
-    return replace(each, round_ms_median=tuple(ms * factor for ms in each.round_ms_median))
+    medians = tuple(ms * factor for ms in each.round_ms_median)
+    return replace(each, round_ms_median=medians, decode_ms=(each.decode_ms or 0.0) * factor)
+
+
+def _costly(factor: float) -> Submission:
+    """The arm's rounds take so many times as long on the fourth prompt."""
+    clean = by_position(lambda _order, _block, _prompt: 1.0)
+    trials = tuple(
+        replace(each, decode_ms=(each.decode_ms or 0.0) * factor)
+        if (each.arm, each.prompt) == ("spec", PROMPTS[3])
+        else each
+        for each in clean.trials
+    )
+    return replace(clean, trials=trials)
+
+
+def _stalling(ms: float) -> Submission:
+    """Four prompts; by the median rounds 10 ms against about 5, and one answer took `ms`."""
+    prompts = tuple(f"code-{number}" for number in range(1, 5))
+    trials = [
+        each
+        for number, prompt in enumerate(prompts)
+        for each in (
+            trial("baseline", prompt, drafted_histogram=(10,), round_ms_median=(10.0,)),
+            trial(
+                "spec",
+                prompt,
+                drafted_histogram=(10,),
+                round_ms_median=(5.0 + number / 10,),
+                decode_ms=ms if number == 0 else 50.0 + number,
+            ),
+        )
+    ]
+    return campaign(trials, prompts=prompts)
 
 
 def _diverged(margin: float) -> Submission:
@@ -193,6 +232,7 @@ RAISING: dict[str, Submission] = {
     # Three of twelve prompts take 7 to 10 times as long, once.
     "uneven-baseline": times([100.1, 1000.2, 99.3, 700.4, 101.5, 98.6, 680.7, 100.8, 99.9, 101.0]),
     # 100 ms in all, but ten rounds with a median of 4 ms: a factor of 2.5.
+    "stalls": _stalling(500.0),
     "clocks-disagree": campaign(
         [trial("baseline", drafted_histogram=(10,), round_ms_median=(4.0,)), trial("spec")]
     ),
@@ -202,9 +242,7 @@ RAISING: dict[str, Submission] = {
     "control-excludes-one": control(1.05),
     "loop-overhead": control(0.9, EmptyDraft()),
     "processor-time-disagrees": _processor_time(16.0),
-    "round-cost-spread": by_position(
-        lambda order, _block, prompt: 2.0 if prompt == 3 and order % 2 == 1 else 1.0
-    ),
+    "round-cost-spread": _costly(2.0),
     "probe-disagrees": _single_step(7.0),
     "prediction-missed": _mispredicted(3.0),
     # 3200 MT/s over two channels are 51 GB/s: 1 GB takes 19.5 ms at least.
@@ -264,6 +302,7 @@ QUIET: dict[str, Submission] = {
     # A single prompt that takes 1.7 times as long may be noise where nothing was repeated.
     "uneven-baseline": times([100.1, 170.2, 99.3, 101.5, 98.6, 100.8, 99.9, 101.0]),
     # 100 ms in all and ten rounds of 7 ms: a factor of 1.43.
+    "stalls": _stalling(51.0),
     "clocks-disagree": campaign(
         [trial("baseline", drafted_histogram=(10,), round_ms_median=(7.0,)), trial("spec")]
     ),
@@ -273,9 +312,7 @@ QUIET: dict[str, Submission] = {
     "control-excludes-one": control(1.005),
     "loop-overhead": control(0.98, EmptyDraft()),
     "processor-time-disagrees": _processor_time(10.5),
-    "round-cost-spread": by_position(
-        lambda order, _block, prompt: 1.1 if prompt == 3 and order % 2 == 1 else 1.0
-    ),
+    "round-cost-spread": _costly(1.1),
     "probe-disagrees": _single_step(9.0),
     "prediction-missed": _mispredicted(1.1),
     # 5600 MT/s over two channels are 90 GB/s: 11.2 ms, within the allowance of 25 %.

@@ -177,7 +177,7 @@ def test_the_table_of_an_8_gb_card_comes_out_as_it_was_measured() -> None:
         draft = known(name, "Q4_K_M")
         both = replace(alone, draft=Draft(facts=draft, setting=alone.setting))
         found = fit(both)
-        how = Speculation(way="draft-model", depth=8, draft=draft)
+        how = Speculation(way="model", method="draft-model", depth=8, draft=draft)
         assert found.fits
         speeds.append(speedup(both, found, base, MACHINE, how).estimate)
         layers.append(found.placement.layers)
@@ -196,7 +196,7 @@ def test_copies_of_the_state_for_four_slots_make_a_prediction_head_slower_than_n
     target = known("Qwen3.8-27B", "UD-Q5_K_M", with_head=True)
     machine = Machine(device_gb_per_s=936, host_gb_per_s=None, cores=10)
     setting = Setting(context=8192, ubatch=2048)
-    head = Speculation(way="mtp", depth=2)
+    head = Speculation(way="own-head", method="mtp", depth=2)
 
     def with_head(slots: int, free_mib: float) -> tuple[int, float]:
         asked = case(

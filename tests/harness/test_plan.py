@@ -90,10 +90,10 @@ def test_in_such_a_block_all_arms_answer_the_prompts_in_the_same_order() -> None
     assert prompts[:5] == prompts[5:]
 
 
-def test_the_order_of_the_arms_rotates_from_prompt_to_prompt_and_from_block_to_block() -> None:
+def test_each_arm_goes_first_equally_often_in_every_block() -> None:
     two = campaign(prompts=2, blocks=2, arms=(BASELINE, DRAFT))
 
     firsts = [trial.arm for trial in plan(two)][::2]
 
-    # Block 0: the baseline first, then the draft; block 1 the other way round.
-    assert firsts == ["baseline", "draft-model-n4", "draft-model-n4", "baseline"]
+    assert sorted(firsts[:2]) == ["baseline", "draft-model-n4"]
+    assert sorted(firsts[2:]) == ["baseline", "draft-model-n4"]

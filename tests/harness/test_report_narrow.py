@@ -14,8 +14,8 @@ from tests.harness.test_report import report_of, three_arms
     ("width", "columns"),
     [
         # The arm that loses has the shorter words.
-        (80, {"request got/needs same", "request got/needs same taken/whole"}),
-        (62, {"request", "request got/needs same"}),
+        (80, {"request got/needs same taken/whole"}),
+        (62, {"request got/needs", "request got/needs same"}),
         (44, {"", "request"}),
     ],
 )

@@ -99,7 +99,7 @@ def test_a_setting_that_never_drafted_is_no_best_setting() -> None:
 
 
 def test_a_caption_names_no_figure_without_a_clear_verdict() -> None:
-    unclear = database(campaign(1.9, within=(0.9, 3.0), task=None, verdict="no-clear-difference"))
+    unclear = database(campaign(1.9, within=(0.8, 4.5), task=None, verdict="no-clear-difference"))
 
     assert caption(opening(map_choices(unclear))) == (
         "All tasks: no setting clearly helps in 1 measured square. Of 1 setting behind it,"

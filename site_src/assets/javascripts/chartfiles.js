@@ -77,7 +77,7 @@ import { UNKNOWN, csvCell } from "./say.js";
   };
 
   // ---- the figures ----------------------------------------------------------------------------
-  const table = (figure) => figure.querySelector("details table");
+  const table = (figure) => figure.querySelector("details table") ?? figure.querySelector("table");
   const NUMBER = /^-?\d[\d,]*(\.\d+)?$/; // a figure is no formula, whatever its sign
   const cellOf = ({ textContent }) => {
     const words = textContent.replace(/\s+/g, " ").trim();
@@ -114,13 +114,14 @@ import { UNKNOWN, csvCell } from "./say.js";
     const bar = figure.querySelector(".dm-chart__files") ?? el("p", "dm-chart__files", "");
     const stands = bar.isConnected; // with what works without a script
     const file = bar.querySelector("a[href$='.csv']"); // all figures, where the table has the first
+    const seen = drawing(figure) || picture(figure); // a map that is a table has no picture
     bar.dataset.ready = "";
     bar.replaceChildren();
     bar.setAttribute("role", "group");
     bar.setAttribute("aria-label", `Take along: ${title(figure)}`);
     for (const [words, make] of Object.entries(WAYS)) {
       if (words === "CSV" && file) bar.append(file);
-      if (words === "CSV" && (file || !table(figure))) continue;
+      if (words === "CSV" ? file || !table(figure) : !seen) continue;
       const button = el("button", "", words);
       button.type = "button";
       button.dataset.words = words;
@@ -143,7 +144,7 @@ import { UNKNOWN, csvCell } from "./say.js";
 
   document$.subscribe(() => {
     for (const figure of document.querySelectorAll("figure.dm-chart:not(.dm-chart--empty)")) {
-      if (!figure.querySelector(".dm-chart__files[data-ready]") && figure.querySelector("svg, img")) dress(figure);
+      if (!figure.querySelector(".dm-chart__files[data-ready]") && figure.querySelector("svg, img, table")) dress(figure);
     }
   });
 })();

@@ -1,0 +1,68 @@
+"""Does `--gpu-layers auto` become the planner's number, and a wrong word one line?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from harness.campaign.from_options import with_layers
+from harness.campaign.options import AUTOMATIC_LAYERS, Options
+from harness.errors import UsageError
+from harness.models.model_file import ModelFile
+from harness.options import Option
+from harness.plan import run_check
+from harness.plan.computer import computer_of
+from harness.plan.request import ComputerOptions
+from schemas.submission import Model
+from tests.harness.ggufs import write_gguf
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+AUTO = Options(gpu_layers=AUTOMATIC_LAYERS, draft_gpu_layers=AUTOMATIC_LAYERS)
+
+
+def model(path: Path) -> ModelFile:
+    described = Model(id=path.stem, name=path.stem, quantisation="F16")
+    return ModelFile(path=write_gguf(path), model=described)
+
+
+def on(monkeypatch: pytest.MonkeyPatch, *gpus: str) -> None:
+    described = computer_of(ComputerOptions(gpus=gpus, ram=8))
+    monkeypatch.setattr(run_check, "computer_of", lambda _: described)
+
+
+def test_all_layers_of_both_go_to_a_card_with_room(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    on(monkeypatch, "RTX 4060 8 GB")
+
+    found = with_layers(AUTO, model(tmp_path / "t.gguf"), (model(tmp_path / "d.gguf"),))
+
+    # Two layers and the output layer.
+    assert (found.gpu_layers, found.draft_gpu_layers) == (3, 3)
+
+
+def test_without_a_card_the_engine_decides(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    on(monkeypatch, "none")
+
+    found = with_layers(AUTO, model(tmp_path / "t.gguf"), ())
+
+    assert (found.gpu_layers, found.draft_gpu_layers) == (None, None)
+
+
+def test_numbers_stay_as_they_were_given(tmp_path: Path) -> None:
+    given = Options(gpu_layers=7)
+
+    assert with_layers(given, model(tmp_path / "t.gguf"), ()) is given
+
+
+def test_a_word_that_is_none_is_refused_with_the_known_ones() -> None:
+    option = Option("", least=-1, words={"auto": AUTOMATIC_LAYERS})
+
+    assert option.number("gpu_layers", "AUTO") == AUTOMATIC_LAYERS
+    assert option.number("gpu_layers", "-1") == -1
+    for wrong in ("most", "-2", "1.5"):
+        with pytest.raises(UsageError, match=r"--gpu-layers .*: give a whole number from -1, or"):
+            option.number("gpu_layers", wrong)
