@@ -1,16 +1,33 @@
 -- One row is one square of a target's map: target × device × backend × task, with the best setting of
--- the best tier that it has: what clearly helps first, then the higher figure.
+-- the best tier that it has: what clearly helps first, then the higher figure. Its interval and
+-- verdict allow for having been chosen as the best of several.
 with figures as (
   select * replace (if(verdict = 'never-drafted', null, speedup) as speedup)
   from cell
   where concurrency = 1
+),
+counted as (
+  select
+    *,
+    count(*) over square as cells,
+    count(speedup) over square as choices
+  from figures
+  window square as (partition by target, device, backend, task, tier)
 )
 select
-  target, device, device_label, device_kind, vram_gib, backend, task, tier, speedup,
-  interval_low, interval_high, if(speedup is null, null, verdict) as verdict, method_label, depth,
-  target_label,
-  count(*) over (partition by target, device, backend, task, tier) as cells
-from figures
+  target, device, device_label, device_kind, vram_gib, backend, task, tier, speedup, cells,
+  if(speedup is null, null, chosen_low(speedup, interval_low, choices)) as interval_low,
+  interval_high,
+  if(
+    speedup is null, null, chosen_verdict(verdict, speedup, interval_low, interval_high, choices)
+  ) as verdict,
+  if(
+    speedup is null,
+    null,
+    mark_of(chosen_verdict(verdict, speedup, interval_low, interval_high, choices), confirmed)
+  ) as mark,
+  method_label, depth, target_label
+from counted
 qualify row_number() over (
   partition by target, device, backend, task
   order by tier = 'measured' desc, verdict = 'helps' desc, speedup desc nulls last, cell
