@@ -31,7 +31,7 @@ export CMAKE_BUILD_PARALLEL_LEVEL ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/nu
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .PHONY: help setup demo test test-vllm check site links picture serve bench bench-aa bench-durability \
-  bench-engine bench-intake bench-servers bench-site fuzz weights \
+  bench-engine bench-intake bench-numbers bench-plan bench-servers bench-site fuzz weights \
   synthetic lock gate comment chromium clean
 
 help: ## Show the verbs
@@ -87,6 +87,15 @@ bench: setup ## Measure the project's own speed, and its method against known tr
 	$(RUN) -m tests.bench.simulation
 	$(RUN) -m tests.bench.length
 	$(RUN) -m tests.bench.explore
+
+bench-numbers: setup ## Simulate cells, orders and clocks; corrupt files and see what is flagged
+	$(RUN) -m tests.bench.cells
+	$(RUN) -m tests.bench.orders
+	$(RUN) -m tests.bench.clocks
+	$(RUN) -m tests.bench.corruptions
+
+bench-plan: setup ## Compare the planner with what engines allocated, by public logs
+	$(RUN) -m tests.bench.plan tests/data/memory_points.json
 
 bench-intake: setup ## Measure the gate: speed, changes found, valid files, copies, bombs
 	$(RUN) -m tests.bench.intake

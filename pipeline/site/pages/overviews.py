@@ -114,6 +114,17 @@ def device_pages(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[
             pairs=printed[device.device],
             **{name: rows[device.device] for name, rows in parts.items()},
         )
+    yield from _moved(site, {name: pairs[0].device_label for name, pairs in printed.items()})
+
+
+def _moved(site: Site, labels: Mapping[str, str]) -> Iterator[Page]:
+    """What leads on from the former addresses of `moved.toml`."""
+    text = (resources.files("pipeline.site") / "moved.toml").read_text("utf-8")
+    for old, new in tomllib.loads(text).items():
+        if new in labels and old not in labels:
+            title = plain(labels[new])
+            path = device_path(old)
+            yield render("moved.md.jinja", path=path, site=site, title=title, device=new)
 
 
 def target_pages(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Page]:
