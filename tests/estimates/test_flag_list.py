@@ -12,7 +12,8 @@ from estimates.flags import FLAGS
 from estimates.summary import summarize
 from schemas.submission import Snapshot
 from tests.estimates.campaigns import BASELINE, SPEC, campaign, trial
-from tests.estimates.flag_examples import RAISING, by_position, control
+from tests.estimates.flag_builders import by_position, control
+from tests.estimates.flag_examples import RAISING
 from tests.estimates.flag_machines import CLEAN
 from tests.samples import sample
 

@@ -8,7 +8,8 @@ from estimates.flags import FLAGS
 from estimates.summary import summarize
 from schemas.submission import Snapshot
 from tests.estimates.campaigns import BASELINE, SPEC, campaign, failed, trial
-from tests.estimates.flag_examples import PROMPTS, QUIET, RAISING, by_position
+from tests.estimates.flag_builders import PROMPTS, by_position
+from tests.estimates.flag_examples import QUIET, RAISING
 from tests.estimates.flag_machines import CLEAN, memory
 
 

@@ -15,7 +15,7 @@ from harness.campaign.suite import load
 from schemas import contract
 from schemas.submission import Gpu, Submission
 from tests.estimates.campaigns import campaign, trial
-from tests.estimates.flag_examples import times
+from tests.estimates.flag_builders import times
 from tests.samples import sample
 
 COMMUNITY = sorted((Path(__file__).resolve().parents[2] / "results" / "community").glob("*.json"))

@@ -1,0 +1,190 @@
+"""Submissions of one kind of oddity, from which the examples of flags are made."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from estimates.flags.figures import suites
+from schemas.submission import Gpu, Probes, VerificationProbe
+from tests.estimates.campaigns import (
+    BASELINE,
+    CONTROL,
+    campaign,
+    table,
+    trial,
+)
+from tests.estimates.flag_machines import CLEAN
+from tests.samples import Costs, sample
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from schemas.submission import Submission, Trial
+
+
+RELEASED = suites()["core"]["1.0.0"]
+PROMPTS = tuple(f"code-{number}" for number in range(1, 9))
+
+
+def design(**fields: object) -> Submission:
+    return replace(CLEAN, design=replace(CLEAN.design, **fields))  # type: ignore[arg-type]
+
+
+def named(gpu: str) -> Submission:
+    return replace(CLEAN, machine=replace(CLEAN.machine, gpus=(Gpu(name=gpu),)))
+
+
+def block_times(baseline: tuple[float, ...], spec: tuple[float, ...]) -> Submission:
+    """One prompt; entry b is the decode time in block b."""
+    return campaign(
+        trial(arm, block=block, decode_ms=ms)
+        for block, both in enumerate(zip(baseline, spec, strict=True))
+        for arm, ms in zip(("baseline", "spec"), both, strict=True)
+    )
+
+
+def by_position(factor: Callable[[int, int, int], float], blocks: int = 3) -> Submission:
+    """Eight prompts, 100 and 50 ms, times a factor of (order, block, number of the prompt).
+
+    The last decimals differ from trial to trial, as they do on a real clock.
+    """
+    rows = dict.fromkeys(PROMPTS, (100.0, 50.0))
+    trials = [
+        replace(
+            each,
+            decode_ms=(each.decode_ms or 0.0)
+            * factor(order, each.block, PROMPTS.index(each.prompt))
+            * (1 + 0.001 * (order * 7 % 5)),
+            rounds=10 if each.arm == "baseline" else 4,
+            drafted_histogram=(10,) if each.arm == "baseline" else (0, 0, 4),
+        )
+        for order, each in enumerate(table(rows, blocks))
+    ]
+    return campaign(trials, prompts=PROMPTS)
+
+
+def control(ratio: float, method: object = None) -> Submission:
+    """Three prompts on which the control is so many times as fast, give or take half a percent."""
+    arm = CONTROL if method is None else replace(CONTROL, method=method)  # type: ignore[arg-type]
+    trials = [
+        each
+        for number, wobble in enumerate((0.995, 1.0, 1.005), start=1)
+        for each in (
+            trial("baseline", f"code-{number}", decode_ms=100.0),
+            trial("control", f"code-{number}", decode_ms=100.0 / ratio * wobble),
+        )
+    ]
+    return campaign(trials, prompts=PROMPTS[:3], arms=(BASELINE, arm))
+
+
+def processor_time(arm_cpu_ms: float, backend: str = "cpu") -> Submission:
+    """By wall time the arm takes 5 ms per token against 10; its processor time is given."""
+    shared = {"drafted_histogram": (10,)}
+    return campaign(
+        [
+            trial("baseline", **shared, round_ms_median=(10.0,), round_cpu_ms_median=(20.0,)),
+            trial(
+                "spec",
+                **shared,
+                decode_ms=50.0,
+                round_ms_median=(5.0,),
+                round_cpu_ms_median=(arm_cpu_ms,),
+            ),
+        ],
+        engine=replace(CLEAN.engine, backend=backend),
+    )
+
+
+def single_step(ms: float) -> Submission:
+    """A baseline of 10 ms per token beside a probed single step."""
+    curve = VerificationProbe(context_tokens=9, repeats=9, widths=(1,), step_ms_median=(ms,))
+    return campaign([trial("baseline"), trial("spec")], probes=Probes(verification=curve))
+
+
+def mispredicted(factor: float) -> Submission:
+    """A clean campaign whose arms measured so many times slower than the probes say."""
+    clean = sample(costs=Costs(noise=0.001))
+    return replace(clean, trials=tuple(slower(each, factor) for each in clean.trials))
+
+
+def slower(each: Trial, factor: float) -> Trial:
+    if each.arm != "draft-model-n4" or each.round_ms_median is None:
+        return each
+    medians = tuple(ms * factor for ms in each.round_ms_median)
+    return replace(each, round_ms_median=medians, decode_ms=(each.decode_ms or 0.0) * factor)
+
+
+def costly(factor: float) -> Submission:
+    """The arm's rounds take so many times as long on the fourth prompt."""
+    clean = by_position(lambda _order, _block, _prompt: 1.0)
+    trials = tuple(
+        replace(each, decode_ms=(each.decode_ms or 0.0) * factor)
+        if (each.arm, each.prompt) == ("spec", PROMPTS[3])
+        else each
+        for each in clean.trials
+    )
+    return replace(clean, trials=trials)
+
+
+def stalling(ms: float) -> Submission:
+    """Four prompts; by the median rounds 10 ms against about 5, and one answer took `ms`."""
+    prompts = tuple(f"code-{number}" for number in range(1, 5))
+    trials = [
+        each
+        for number, prompt in enumerate(prompts)
+        for each in (
+            trial("baseline", prompt, drafted_histogram=(10,), round_ms_median=(10.0,)),
+            trial(
+                "spec",
+                prompt,
+                drafted_histogram=(10,),
+                round_ms_median=(5.0 + number / 10,),
+                decode_ms=ms if number == 0 else 50.0 + number,
+            ),
+        )
+    ]
+    return campaign(trials, prompts=prompts)
+
+
+def diverged(margin: float) -> Submission:
+    forked = trial(compared_tokens=11, first_divergence=3, divergence_margin=margin)
+    return campaign([trial("baseline"), forked])
+
+
+def crowd(submission: Submission) -> Submission:
+    """The same with four requests at once."""
+    return replace(submission, arms=tuple(replace(arm, concurrency=4) for arm in submission.arms))
+
+
+def counted(*, by_page: int) -> Submission:
+    """An answer that speaks of 8 drafted tokens, and what the metrics page counted meanwhile."""
+    told = trial("spec", drafted=8, metrics_drafted=by_page, metrics_accepted=None)
+    return campaign([trial("baseline"), told])
+
+
+def outputs(second: str) -> Submission:
+    return campaign(
+        [
+            trial("baseline", block=0, output_sha256="00112233aabbccdd"),
+            trial("baseline", block=1, output_sha256=second),
+        ]
+    )
+
+
+def yielding(rounds: int) -> Submission:
+    """A speedup of 5 (100 and 20 ms for 10 tokens), in so many rounds."""
+    return campaign([trial("baseline"), trial("spec", decode_ms=20.0, rounds=rounds)])
+
+
+def times(values: Sequence[float]) -> Submission:
+    """One baseline trial per time."""
+    prompts = [f"code-{number}" for number, _ in enumerate(values)]
+    trials = [
+        trial("baseline", name, decode_ms=ms) for name, ms in zip(prompts, values, strict=True)
+    ]
+    return campaign(trials, prompts=tuple(prompts))
+
+
+def suite(digest: str) -> Submission:
+    return replace(CLEAN, suite=replace(CLEAN.suite, sha256=digest))
