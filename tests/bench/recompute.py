@@ -78,6 +78,8 @@ def _figure(
     if half_width is not None and document["design"].get("interleaved") == "block":
         passes = _passes(document, prompts)
         half_width = None if passes is None else math.hypot(half_width, passes)
+    if half_width is not None:
+        half_width = math.hypot(half_width, _load(document))
     return Figure(
         arm=arm,
         task=task,
@@ -86,6 +88,21 @@ def _figure(
         low=None if half_width is None else math.exp(min(centre - half_width, wall)),
         high=None if half_width is None else math.exp(max(centre + half_width, wall)),
     )
+
+
+def _load(document: dict[str, Any]) -> float:
+    """What other programs may have moved, from the state of the machine before and after."""
+    cores = document["machine"]["cpu"].get("logical_cores") or 1
+    threads = min(document["settings"].get("threads") or cores, cores)
+    strains = [0.0]
+    for shot in document.get("environment") or ():
+        before = shot["moment"] == "before"
+        if "load_1min" in shot:
+            strains.append((shot["load_1min"] - (1 if before else threads)) / cores)
+        for share in (shot.get("cpu_pressure") if before else None, shot.get("steal_fraction")):
+            if share is not None:
+                strains.append(share / max(0.1, 1 - share))
+    return min(0.25, max(0.0, 0.12 * (max(strains) - 0.15)))
 
 
 def _passes(document: dict[str, Any], prompts: list[Prompt]) -> float | None:
