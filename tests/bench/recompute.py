@@ -99,9 +99,8 @@ def _load(document: dict[str, Any]) -> float:
         before = shot["moment"] == "before"
         if "load_1min" in shot:
             strains.append((shot["load_1min"] - (1 if before else threads)) / cores)
-        for share in (shot.get("cpu_pressure") if before else None, shot.get("steal_fraction")):
-            if share is not None:
-                strains.append(share / max(0.1, 1 - share))
+        shares = (shot.get("cpu_pressure") if before else None, shot.get("steal_fraction"))
+        strains += [share / max(0.1, 1 - share) for share in shares if share is not None]
     return min(0.25, max(0.0, 0.12 * (max(strains) - 0.15)))
 
 
