@@ -52,7 +52,6 @@ RULES: dict[str, Rule] = {
     "quantisation-fits-size": contradictions.quantisation_fits_size,
     "parameters-fit-name": contradictions.parameters_fit_name,
     "backend-has-device": contradictions.backend_has_device,
-    "measured-since-format": contradictions.measured_since_format,
     "no-secrets": private.no_secrets,
     "run-facts-stated": completeness.run_facts_stated,
     "arm-facts-stated": completeness.arm_facts_stated,

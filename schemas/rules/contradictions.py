@@ -7,8 +7,6 @@ from schemas.finding import Finding, shown
 from schemas.submission import DraftModel, Model, Submission
 from schemas.weights import contradicts_label, contradicts_name
 
-# The year of the format: a clock that says less was reset.
-FORMAT_SINCE = "2026-01-01"
 CLOCKS_DIFFER = timedelta(days=1)
 _NO_GPU_NEEDED = ("cpu", "other")
 
@@ -58,16 +56,6 @@ def backend_has_device(submission: Submission) -> Iterator[Finding]:
         "ran, or take the file as the harness wrote it"
     )
     yield Finding(path="$.engine.backend", message=message, rule="backend-has-device")
-
-
-def measured_since_format(submission: Submission) -> Iterator[Finding]:
-    """A file of this harness is not older than its format."""
-    if submission.tier == "measured" and submission.measured_from[:10] < FORMAT_SINCE:
-        message = (
-            f"{submission.measured_from} is before this format existed ({FORMAT_SINCE}); "
-            "set the clock and measure again"
-        )
-        yield Finding(path="$.measured_from", message=message, rule="measured-since-format")
 
 
 def measured_in_future(submission: Submission, now: datetime) -> Iterator[Finding]:

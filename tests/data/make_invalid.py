@@ -216,10 +216,6 @@ CHANGES: dict[str, Change] = {
     "backend-has-device": _set(
         "engine.devices", [{"kind": "cpu", "memory_total_mib": 32768, "name": "CPU"}]
     ),
-    "measured-since-format": _all(
-        _set("measured_from", "2019-11-21T09:00:00Z"),
-        _set("measured_until", "2019-11-21T10:00:00Z"),
-    ),
     "parts-within-decode": _set("trials.1.verify_ms", 600),
     "decode-within-wall": _set("trials.1.wall_ms", 600),
     "trials-within-window": _set("measured_until", "2026-11-21T08:59:59Z"),

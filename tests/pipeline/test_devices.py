@@ -89,4 +89,9 @@ def test_two_cards_at_twice_the_speed_of_one_are_no_surprise() -> None:
 def _rate(step_ms: float, *gpus: Gpu, seed: int) -> Submission:
     """A result of a contributor of its own on these cards, whose plain step takes so long."""
     plain = sample(seed=seed, contributor=f"c{seed}", blocks=3, costs=Costs(step_ms=step_ms))
-    return replace(plain, machine=replace(plain.machine, gpus=gpus))
+    cards = tuple(Device(name=f"CUDA{number}", kind="gpu") for number, _ in enumerate(gpus))
+    return replace(
+        plain,
+        machine=replace(plain.machine, gpus=gpus),
+        engine=replace(plain.engine, devices=cards),
+    )

@@ -114,7 +114,8 @@ def device_pages(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[
             pairs=printed[device.device],
             **{name: rows[device.device] for name, rows in parts.items()},
         )
-    yield from _moved(site, {name: pairs[0].device_label for name, pairs in printed.items()})
+    labels = {name: pairs[0].device_label for name, pairs in printed.items() if pairs}
+    yield from _moved(site, labels)
 
 
 def _moved(site: Site, labels: Mapping[str, str]) -> Iterator[Page]:
