@@ -79,11 +79,9 @@ def test_arrows_switch_the_map_and_enter_opens_a_cell(page: Page, base: str) -> 
     page.goto(base)
     page.get_by_role("radio", name="All tasks").focus()
     page.keyboard.press("ArrowRight")
-    expect(page.locator(".dm-map-figure")).to_have_attribute("data-shown", "code--all")
+    expect(page.locator(".dm-map-figure")).to_have_attribute("data-shown", "code--all--best")
 
-    page.locator("svg.dm-map--wide a", has_text="RTX 4060").or_(
-        page.locator("svg.dm-map--wide a")
-    ).first.focus()
+    page.locator("table.dm-grid a.dm-sq").first.focus()
     page.keyboard.press("Enter")
     expect(page).not_to_have_url(f"{base}?task=code&method=all")
     expect(page.locator("h1")).to_be_visible()

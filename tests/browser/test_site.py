@@ -48,15 +48,15 @@ def page(browser: Browser) -> Iterator[Page]:
         yield context.new_page()
 
 
-def test_the_first_paint_of_home_holds_the_map_as_svg(browser: Browser, base: str) -> None:
+def test_the_first_paint_of_home_holds_the_map(browser: Browser, base: str) -> None:
     with browser.new_context(java_script_enabled=False, viewport=WIDE) as context:
         page = context.new_page()
         page.goto(base)
 
         # Six of the corpus, four hostile ones with a card; the other tiers come on top.
-        measured = ":not(.dm-map__square--imported, .dm-map__square--published)"
-        assert page.locator(f"svg.dm-map--wide a.dm-map__square{measured}").count() == 10
-        assert page.locator("svg.dm-map--wide").is_visible()
+        measured = ":not(.dm-sq--imported, .dm-sq--published)"
+        assert page.locator(f"table.dm-grid a.dm-sq{measured}").count() == 10
+        assert page.locator("table.dm-grid").first.is_visible()
         assert not page.locator("form.dm-switch").is_visible()
 
 
@@ -87,15 +87,15 @@ def test_a_chart_without_javascript_is_a_picture_with_a_table(browser: Browser, 
 def test_the_switch_changes_the_map_and_the_address(page: Page, base: str) -> None:
     page.goto(base)
     page.get_by_role("radio", name="Code", exact=True).check()
-    page.wait_for_selector('.dm-map-figure[data-shown="code--all"]')
+    page.wait_for_selector('.dm-map-figure[data-shown="code--all--best"]')
 
-    expect(page).to_have_url(f"{base}?task=code&method=all&tiers=all")
+    expect(page).to_have_url(f"{base}?task=code&method=all&shown=best&tiers=all")
     assert page.locator("figcaption").first.text_content().startswith("Code: ")
 
 
 def test_an_address_with_a_choice_opens_with_it(page: Page, base: str) -> None:
     page.goto(f"{base}?task=math&method=prompt-lookup")
-    page.wait_for_selector('.dm-map-figure[data-shown="math--prompt-lookup"]')
+    page.wait_for_selector('.dm-map-figure[data-shown="math--prompt-lookup--best"]')
 
     assert page.locator('input[value="prompt-lookup"]').is_checked()
     assert " with Prompt lookup: " in page.locator("figcaption").first.text_content()
