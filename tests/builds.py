@@ -40,7 +40,7 @@ def over_builds() -> tuple[Submission, ...]:
 def _under(build: int, day: str, costs: Costs) -> Submission:
     one = sample(
         seed=build, gpu="NVIDIA GeForce RTX 3090", vram_mib=24576, parameters=32_000_000_000,
-        costs=costs, day=day, contributor="cleo", prompts_per_task=2,
+        costs=costs, day=day, contributor="cleo", prompts_per_task=2, blocks=4,
     )  # fmt: skip
     arms = tuple(filter(None, (_deep(arm, runs=build > FIRST) for arm in one.arms)))
     able = {arm.id for arm in arms if arm.outcome == "ok"}

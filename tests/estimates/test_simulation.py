@@ -92,7 +92,9 @@ def test_a_few_campaigns_come_near_the_truth_on_every_rig(scenario: str) -> None
     per_task = only(rows, "draft", "one-task", "paired")
     assert overall.figures == 8
     assert per_task.figures == 64
-    assert abs(overall.bias) < (0.05 if scenario == "short-bursts" else 0.02)
+    # Stalls are in the figure as they are on the wall clock, so these two scatter more.
+    stalling = scenario in ("short-bursts", "heavy-tails")
+    assert abs(overall.bias) < (0.05 if stalling else 0.02)
     assert per_task.coverage is not None
     assert per_task.coverage >= 0.85
 

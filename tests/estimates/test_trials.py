@@ -35,8 +35,8 @@ def test_a_failed_trial_has_no_time_per_token() -> None:
     assert ms_per_token(failed()) is None
 
 
-def test_two_trials_share_the_rounds_clock_only_if_both_have_it() -> None:
-    assert clock((TIMED_ROUNDS, TIMED_ROUNDS)) == "rounds"
+def test_two_trials_share_the_steady_clock_only_if_both_have_it() -> None:
+    assert clock((TIMED_ROUNDS, TIMED_ROUNDS)) == "steady"
     assert clock((TIMED_ROUNDS, trial())) == "decode"
 
 

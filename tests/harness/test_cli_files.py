@@ -148,7 +148,7 @@ def test_doctor_reports_every_check_and_fails_for_a_model_that_does_not_load(
     assert result.exit_code == 3
     assert checks["Decode"] == "fail"
     assert checks["Binding"] == checks["Python"] == "ok"
-    assert len(checks) == 13
+    assert len(checks) == 14
 
 
 def test_validate_judges_the_other_files_when_one_cannot_be_read(tmp_path: Path) -> None:

@@ -23,8 +23,11 @@ create macro p_speedup(x, low, high) as concat_ws(' ', p_ratio(x), p_range(low, 
 
 create macro p_verdict(verdict) as
   case verdict
-    when 'helps' then '▲ helps'
-    when 'hurts' then '▼ hurts'
+    when 'helps' then '△ helps'
+    when 'hurts' then '▽ hurts'
+    when 'helps-confirmed' then '▲ helps (confirmed)'
+    when 'hurts-confirmed' then '▼ hurts (confirmed)'
+    when 'uncertain' then '○ uncertain'
     when 'no-clear-difference' then '● no clear difference'
     when 'too-few-prompts' then '○ too few prompts'
     when 'never-drafted' then '○ never drafted'

@@ -1,6 +1,7 @@
 -- One row is one setting over all tasks under one engine build, beside the build before on the same
--- machine of the same contributor. `step` is a detected change of the speedup: both intervals are
--- disjoint and the ratio is at least 5 % either way. The baseline's rate stands beside it, because a
+-- machine of the same contributor. `step` is a detected change of the speedup: the intervals on
+-- these very prompts (over all others where they are unknown) are disjoint, since both builds ran
+-- the same ones, and the ratio is at least 5 % either way. The baseline's rate stands beside it, because a
 -- speedup also falls where plain decoding got faster.
 create table build_step as
 with built as (
@@ -9,7 +10,9 @@ with built as (
       quantisation_slug, setting, 'c' || concurrency) as series,
     voter, device, device_label, backend, runner, engine_name, engine_build,
     target, target_label, quantisation, method, method_label, depth, draft_label,
-    speedup, interval_low, interval_high, verdict, baseline_tps, tps, submission, measured_from
+    speedup, interval_low, interval_high, verdict,
+    coalesce(repeatability_low, interval_low) as own_low,
+    coalesce(repeatability_high, interval_high) as own_high, baseline_tps, tps, submission, measured_from
   from pool_member
   where pool_kind = 'cell' and task = 'all' and tier = 'measured'
     and speedup is not null
@@ -29,16 +32,16 @@ compared as (
     lag(engine_build) over in_time as engine_build_before,
     speedup / lag(speedup) over in_time as speedup_change,
     baseline_tps / lag(baseline_tps) over in_time as baseline_change,
-    lag(interval_low) over in_time as low_before,
-    lag(interval_high) over in_time as high_before
+    lag(own_low) over in_time as low_before,
+    lag(own_high) over in_time as high_before
   from newest
   window in_time as (partition by series order by measured_from, engine_build)
 )
 select
-  * exclude (low_before, high_before),
+  * exclude (own_low, own_high, low_before, high_before),
   case
-    when interval_low > high_before and speedup_change >= 1.05::double then 'faster'
-    when interval_high < low_before and speedup_change <= 1 / 1.05::double then 'slower'
+    when own_low > high_before and speedup_change >= 1.05::double then 'faster'
+    when own_high < low_before and speedup_change <= 1 / 1.05::double then 'slower'
   end as step
 from compared
 order by series, build_order;
