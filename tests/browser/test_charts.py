@@ -71,10 +71,10 @@ def test_home_paints_its_map_without_the_chart_library(page: Page, base: str) ->
     asked: list[str] = []
     page.route("**/vega.*.js", lambda route: asked.append(route.request.url))
     page.goto(base)
-    figure = page.locator("table.dm-grid").first
+    figure = page.locator(".dm-map-figure")
 
     assert page.evaluate(PAINT) > 0
-    expect(figure.locator("b", has_text="×").first).to_be_visible()  # noqa: RUF001 - as printed
+    expect(figure.locator("b:visible", has_text="×").first).to_be_visible()  # noqa: RUF001 - as printed
     assert figure.bounding_box()["y"] < WIDE["height"]  # type: ignore[index]
     assert asked == []
 

@@ -132,7 +132,7 @@ def test_the_raw_data_of_a_cell(visitor: Visitor) -> None:
     visitor.click(row.get_by_role("link", name="submission"))
     expect(visitor.page.locator("#the-file")).to_be_visible()
     with visitor.page.expect_download() as from_the_page:
-        visitor.click("article a[download]")
+        visitor.click("#the-file ~ p a[download]")
 
     files = [each.value.path().read_bytes() for each in (from_the_row, from_the_page)]
     assert files[0] == files[1]
