@@ -38,7 +38,7 @@ def test_two_pasted_logs_give_a_verdict_and_its_reasons(page: Page) -> None:
     page.get_by_label("With speculation").fill(DRAFT)
 
     answer = page.locator("[data-part=answer]")
-    expect(answer).to_contain_text("▼ hurts")
+    expect(answer).to_contain_text("▽ hurts")
     expect(answer).to_contain_text("Drafting itself is slow")
     expect(answer).to_contain_text("3 requests with speculation, paired by their order")
     assert asked == []
