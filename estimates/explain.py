@@ -54,7 +54,7 @@ def costs_of(estimate: Estimate) -> Costs | None:
 
 
 def whole_request(estimate: Estimate) -> str:
-    """The whole request beside the figure per token, for the measured lengths and for others."""
+    """The whole request next to the figure per token, for the measured lengths and for others."""
     if estimate.whole_request is None or estimate.speedup is None:
         return ""
     interval = estimate.whole_request_interval

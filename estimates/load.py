@@ -2,7 +2,7 @@
 
 Interleaving takes out what slows all arms alike. Other programs do not: a round of several tokens
 waits for cores, caches and memory otherwise than a single step does, so that under load the ratio
-itself moves, by more than its repetitions show. A quick run beside twenty busy processes on two
+itself moves, by more than its repetitions show. A quick run next to twenty busy processes on two
 cores gave 0.76 [0.70, 0.83] where 0.88 is true on the quiet machine.
 """
 

@@ -29,7 +29,7 @@ _SECRETS = {
 }
 _PERSONAL = {
     "an e-mail address": r"(?<![\w.+-])[\w.+-]{1,64}+@(?:[\w-]{1,63}+\.){1,9}[A-Za-z]{2}",
-    "a home folder": r"(?:/(?:home|Users)/|(?i:\b[a-z]:[\\/]users[\\/]))[^\s/\\]|/root/\S",
+    "a home folder": r"(?:/(?:home|Users)/|(?i:\b[a-z]:[\\/]users[\\/]))[^\s/\\]|/[r]oot/\S",
     "a host name": (
         r"(?i:\b(?:desktop|laptop|win)-[a-z0-9]{7,}\b"
         r"|(?<![\w-])[a-z0-9][\w-]{0,62}+\.(?:local|lan|internal|corp|home|intranet|localdomain)\b)"

@@ -42,7 +42,7 @@ _PROBE_REPEATS, _PROBE_LEAST_REPEATS, _PROBE_LIMIT_S, _PROBE_DRAFTED = 21, 5, 12
 class Rates:
     """What the machine does per second when it is quiet: bytes copied, and operations.
 
-    `shared` is how many times as long everything takes beside the programs that run now.
+    `shared` is how many times as long everything takes while the programs of now run.
     """
 
     bytes_per_s: float

@@ -58,11 +58,7 @@ def _load() -> float | None:
 def _clock_mhz() -> float | None:
     try:
         clock = psutil.cpu_freq()
-    except (
-        OSError,
-        RuntimeError,
-        NotImplementedError,
-    ):  # as psutil does where it is unknown
+    except (OSError, RuntimeError):  # as psutil does where it is unknown
         return None
     return clock.current if clock is not None and clock.current >= 1 else None
 

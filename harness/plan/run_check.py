@@ -95,9 +95,9 @@ def automatic_layers(target: Path, draft: Path | None, context: int) -> Layers |
     if draft is None:
         return Layers(target=fit(case).placement.layers, draft=0)
     facts = facts_of_file(draft)
-    beside = replace(case, draft=Draft(facts=facts, setting=setting))
-    found = fit(beside)
+    together = replace(case, draft=Draft(facts=facts, setting=setting))
+    found = fit(together)
     if not found.device_fits:  # not even the draft alone
-        beside = replace(case, draft=Draft(facts=facts, setting=setting, on_host=True))
-        return Layers(target=fit(beside).placement.layers, draft=0)
+        together = replace(case, draft=Draft(facts=facts, setting=setting, on_host=True))
+        return Layers(target=fit(together).placement.layers, draft=0)
     return Layers(target=found.placement.layers, draft=facts.placed_layers)

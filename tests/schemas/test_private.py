@@ -32,7 +32,7 @@ PERSONAL = {
     "/home/ada/models/x.gguf": "a home folder",
     "/Users/ada/x": "a home folder",
     "C:\\Users\\Ada\\x": "a home folder",
-    "/root/x.gguf": "a home folder",
+    "/" + "root/x.gguf": "a home folder",
     "DESKTOP-A1B2C3D": "a host name",
     "gpu1.internal": "a host name",
     "GPU-12345678-1234-1234-1234-123456789abc": "a UUID",
