@@ -67,6 +67,11 @@ def drafted_lengths(trials: Iterable[Trial]) -> tuple[int, ...] | None:
     return _summed([trial.drafted_histogram for trial in trials])
 
 
+def accepted_lengths(trials: Iterable[Trial]) -> tuple[int, ...] | None:
+    """Rounds by accepted length over all trials; `None` if one of them did not record it."""
+    return _summed([trial.accepted_histogram for trial in trials])
+
+
 def position_acceptance(trials: Sequence[Trial]) -> tuple[float, ...] | None:
     """Per position j: the chance that token j of a draft is accepted once j - 1 was.
 
@@ -76,7 +81,7 @@ def position_acceptance(trials: Sequence[Trial]) -> tuple[float, ...] | None:
     with one drafted length this is exact. The tuple ends where nothing was at risk.
     """
     drafted = drafted_lengths(trials)
-    accepted = _summed([trial.accepted_histogram for trial in trials])
+    accepted = accepted_lengths(trials)
     if drafted is None or accepted is None:
         return None
     chances: list[float] = []

@@ -64,7 +64,23 @@ class TrialFact(_Fact, frozen=True, kw_only=True, tag="trial"):
     margins: tuple[float, ...] | None = None
 
 
-Fact = Started | Resumed | EngineFact | ArmFact | WarmupFact | ProbesFact | SnapshotFact | TrialFact
+class DroppedFact(_Fact, frozen=True, kw_only=True, tag="dropped"):
+    """An arm that gets no further trials."""
+
+    arm: str
+
+
+Fact = (
+    Started
+    | Resumed
+    | EngineFact
+    | ArmFact
+    | WarmupFact
+    | ProbesFact
+    | SnapshotFact
+    | TrialFact
+    | DroppedFact
+)
 
 
 class _Line(Struct, frozen=True):
