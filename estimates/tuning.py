@@ -8,7 +8,7 @@ two arms are only ever compared over prompts and blocks that both ran.
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from statistics import fmean, stdev
+from statistics import fmean, median, stdev
 
 from estimates.intervals import t_quantile
 from estimates.pairing import clock, excess, is_timed, ms_per_token
@@ -91,7 +91,7 @@ def gap(
 ) -> Gap | None:
     """By how much an arm is faster than another over their common prompts and blocks.
 
-    Student's t over the prompts' means. Where arms take turns after whole `passes`, what disturbs a
+    Student's t over the prompts' medians. Where arms take turns after whole `passes`, what disturbs a
     pass disturbs all its prompts, and the spread between blocks is added; a single one is not
     enough then. `None` without a common prompt.
     """
@@ -104,7 +104,7 @@ def gap(
         by_block.setdefault(block, []).append(difference)
     if not by_prompt:
         return None
-    parts = [[fmean(each) for each in by_prompt.values()]]
+    parts = [[median(each) for each in by_prompt.values()]]
     parts += [[fmean(each) for each in by_block.values()]] if passes else []
     mean = fmean(parts[0])
     if any(len(part) < 2 for part in parts):  # noqa: PLR2004 - one value has no spread

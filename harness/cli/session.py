@@ -10,7 +10,6 @@ import typer
 
 from estimates.model import Summary
 from estimates.summary import summarize, to_json
-from harness import files
 from harness.campaign.duration import expected, this_machine
 from harness.campaign.model import Campaign
 from harness.cli import console
@@ -22,13 +21,11 @@ from harness.machine.environment import Watch
 from harness.report import progress
 from harness.report.progress import ProgressDisplay
 from harness.report.terminal import compared, show
-from harness.run import execute
+from harness.run import execute, journal
 from harness.run import result_file as results
-from harness.run.journal import fingerprint, set_aside
 from harness.runners.base import Runner
 from schemas.codec import Json
 from schemas.submission import Submission
-from schemas.vocabulary import say
 
 EngineRun = Generator[None, None, Submission]
 
@@ -162,7 +159,9 @@ class _Run:
     @classmethod
     def of(cls, request: RunRequest, campaign: Campaign, *, runner: Runner, name: str) -> Self:
         """The run, with an earlier work file moved out of its way unless it is resumed."""
-        work_file = _work_file(campaign, resume=request.result.resume)
+        work_file = journal.path_of(campaign)
+        if not request.result.resume:
+            journal.make_way(work_file, say=console.say)
         return cls(
             request=request, name=name, campaign=campaign, runner=runner, work_file=work_file
         )
@@ -201,26 +200,6 @@ class _Run:
                     "The run was interrupted. To continue, repeat the command with --resume."
                 )
         return _Measured(submission=submission, summary=summarize(submission), path=path)
-
-
-def _work_file(campaign: Campaign, *, resume: bool) -> Path:
-    folder = files.directory() / "work"
-    with files.usable():
-        folder.mkdir(exist_ok=True)
-        path = folder / f"{fingerprint(campaign)[:16]}.jsonl"
-        if path.exists() and not resume:
-            _move_aside(path)
-    return path
-
-
-def _move_aside(path: Path) -> None:
-    earlier = set_aside(path)
-    if earlier is not None:
-        aside, trials = earlier
-        console.say(
-            f"An earlier run with these options stopped after {say.count(trials, 'trial')}; "
-            f"--resume would continue it. This run starts over; the earlier one is now {aside}"
-        )
 
 
 def print_plan(request: RunRequest) -> None:
