@@ -91,8 +91,8 @@ def gap(
 ) -> Gap | None:
     """By how much an arm is faster than another over their common prompts and blocks.
 
-    Student's t over the prompts' medians. Where arms take turns after whole `passes`, what disturbs a
-    pass disturbs all its prompts, and the spread between blocks is added; a single one is not
+    Student's t over the prompts' medians. Where arms take turns after whole `passes`, what disturbs
+    a pass disturbs all its prompts, and the spread between blocks is added; a single one is not
     enough then. `None` without a common prompt.
     """
     own, other = times.get(arm, {}), times.get(over, {})

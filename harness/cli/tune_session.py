@@ -32,7 +32,7 @@ _STAGES: Mapping[StageName, str] = {"look": "1 look", "race": "2 race", "certifi
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Stages:
+class Stages:
     """An engine whose servers, if it has any, are started for the depths of a stage."""
 
     chosen: ChosenEngine
@@ -52,7 +52,7 @@ class _Stages:
         lines = self._with_depths(campaign).commands(campaign)
         if lines:
             line = lines[campaign.arms.index(arm)]
-            return line.replace("--port 0", "--port 8080").replace("{port}", "8000")
+            return line.replace("--port 0", "--port 8080").replace("'{port}'", "8000")
         if self.chosen.kind.behind_servers:
             return None
         draft = getattr(arm.method, "draft", None)
@@ -109,7 +109,7 @@ class TuneRequest:
         if not self.result.resume:
             results.require_free(self.result.output)
         base, found = self._base(fetch=True)
-        stages = _Stages(chosen=self.engine, families=found)
+        stages = Stages(chosen=self.engine, families=found)
         with ProgressDisplay(console.progress_console()) as display:
             tuner = Tuner(
                 engine=stages,
@@ -125,7 +125,7 @@ class TuneRequest:
             outcome = tuner.run()
         self._finish(outcome, stages, tuner)
 
-    def _finish(self, outcome: Outcome, stages: _Stages, tuner: Tuner) -> None:
+    def _finish(self, outcome: Outcome, stages: Stages, tuner: Tuner) -> None:
         path = self._write(outcome)
         command = _command(outcome, stages)
         if self.result.json:
@@ -180,7 +180,7 @@ class TuneRequest:
         return base, found
 
 
-def _command(outcome: Outcome, stages: _Stages) -> str | None:
+def _command(outcome: Outcome, stages: Stages) -> str | None:
     """The line for the pick; without one, the line of the baseline."""
     if outcome.verdict is None or outcome.leader is None:
         return None

@@ -197,6 +197,15 @@ def path_of(campaign: Campaign) -> Path:
     return folder / f"{fingerprint(campaign)[:16]}.jsonl"
 
 
+def began(path: Path) -> str | None:
+    """When a journal was started; `None` where there is none that can be resumed."""
+    try:
+        facts = read(path)
+    except BadInputError:
+        return None
+    return facts[0].measured_from if facts and isinstance(facts[0], Started) else None
+
+
 def make_way(path: Path, *, say: Callable[[str], None]) -> None:
     """Move an earlier journal out of the way of a new one."""
     with usable():

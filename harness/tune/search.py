@@ -6,6 +6,7 @@ from typing import Annotated
 
 from msgspec import structs
 
+from estimates.tuning import RACED
 from harness.campaign.arms import BASELINE
 from harness.campaign.arms import arms as all_arms
 from harness.campaign.methods import DraftHeadRequest, DraftModelRequest, MethodRequest
@@ -21,6 +22,9 @@ _DEEPEST_HEAD = 8
 # Prompts of the race and of the certificate, where the suite has enough.
 _RACE_PROMPTS, _CERTIFICATE_PROMPTS = 8, 16
 _FEWEST_PROMPTS = 4
+# Of the time after the look; the rest is the certificate's, which runs the best two and baseline.
+RACE_SHARE = 0.45
+_CERTIFIED_ARMS = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,7 +116,7 @@ def _at(request: MethodRequest, depth: int) -> MethodRequest:
         return request
     if isinstance(request, DraftModelRequest | DraftHeadRequest):
         return replace(request, n_max=depth)
-    changed: MethodRequest = structs.replace(request, n_max=depth)  # type: ignore[type-var]
+    changed: MethodRequest = structs.replace(request, n_max=depth)
     return changed
 
 
@@ -138,6 +142,15 @@ class Prompts:
     race: tuple[SuitePrompt, ...]
     certificate: tuple[SuitePrompt, ...]
 
+    def fitting(self, *, trial_s: float, left_s: float) -> "Prompts":
+        """As many of them as give two blocks of the race and two of the certificate in time."""
+        race = int(RACE_SHARE * left_s / (2 * (RACED + 1) * trial_s))
+        certificate = int((1 - RACE_SHARE) * left_s / (2 * _CERTIFIED_ARMS * trial_s))
+        return Prompts(
+            race=self.race[: max(_FEWEST_PROMPTS // 2, race)],
+            certificate=self.certificate[: max(_FEWEST_PROMPTS // 2, certificate)],
+        )
+
 
 def split(prompts: Sequence[SuitePrompt]) -> Prompts:
     """Two sets that share no prompt, each with as many tasks as it can. Raises `BadInputError`."""
@@ -148,7 +161,7 @@ def split(prompts: Sequence[SuitePrompt]) -> Prompts:
         )
         raise BadInputError(message)
     turns: dict[str, int] = {}
-    ranked = []
+    ranked: list[tuple[int, int, SuitePrompt]] = []
     for prompt in prompts:
         turns[prompt.task] = turns.get(prompt.task, 0) + 1
         ranked.append((turns[prompt.task], len(ranked), prompt))

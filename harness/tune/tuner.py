@@ -8,6 +8,7 @@ it stopped. What follows from the measurements is decided in `estimates.forecast
 import time
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Protocol
 
 from estimates import tuning
@@ -22,11 +23,9 @@ from harness.run.execute import RunContext
 from harness.run.stopping import Steering
 from harness.runners.base import Runner
 from harness.tune.outcome import Contender, Outcome, StageName, State
-from harness.tune.search import Family, Prompts, SearchOptions, stage
+from harness.tune.search import RACE_SHARE, Family, Prompts, SearchOptions, stage
 from schemas.submission import Submission
 
-# The rest of the time is the certificate's.
-_RACE_SHARE = 0.45
 # Where nothing forecasts a family, these of its depths are raced.
 _USUAL_DEPTHS = (2, 4, 8)
 
@@ -66,6 +65,7 @@ class Tuner:
         candidates = self._look()
         if self._interrupted:
             return self._outcome(candidates, ())
+        self._size()
         listed = shortlist(candidates, tuning.RACED)
         ranked = self._race(listed)
         if not self._interrupted:
@@ -99,6 +99,13 @@ class Tuner:
             raise MachineError(message)
         return candidates
 
+    def _size(self) -> None:
+        """Take as many prompts as the time allows, by the look's trials: the same after a kill."""
+        walls = [each.wall_ms / 1000 for each in self.stages["look"].trials if each.wall_ms]
+        if walls:
+            left_s = max(0.0, 60 * self.search.budget_min - sum(walls))
+            self.prompts = self.prompts.fitting(trial_s=sum(walls) / len(walls), left_s=left_s)
+
     def _race(self, listed: Sequence[Candidate]) -> tuple[str, ...]:
         """The arms that are left, fastest first."""
         predicted = {each.id: each.predicted for each in listed if each.predicted is not None}
@@ -117,7 +124,7 @@ class Tuner:
             "race",
             [self._arm(each.id) for each in listed],
             blocks=tuning.RACE_BLOCKS,
-            budget_s=_RACE_SHARE * self._left_s(),
+            budget_s=RACE_SHARE * self._left_s(),
             steer=steer,
         )
         times = tuning.times_of(ended)
@@ -165,7 +172,7 @@ class Tuner:
         campaign, runner = self.engine.at(planned)
         self.campaigns[name] = campaign
         work_file = journal.path_of(campaign)
-        resume = self.resume and work_file.exists()
+        resume = self.resume and self._continues(work_file)
         if not resume:
             journal.make_way(work_file, say=self.say)
         running = execute.by_blocks(
@@ -179,6 +186,11 @@ class Tuner:
         )
         self.stages[name] = _finished(running)
         return self.stages[name]
+
+    def _continues(self, work_file: Path) -> bool:
+        """Whether a journal is of this tune, and not of an earlier one with the same options."""
+        began = journal.began(work_file)
+        return began is not None and all(began >= e.measured_from for e in self.stages.values())
 
     def _left_s(self) -> float:
         """What is left of the budget; earlier parts of a resumed tune count, too."""
