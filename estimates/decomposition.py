@@ -10,7 +10,7 @@ from itertools import zip_longest
 import numpy as np
 
 from estimates.pairing import PromptPairs, rounds
-from schemas.submission import Method, Probes, Trial, VerificationProbe
+from schemas.submission import Forced, Method, Probes, Trial, VerificationProbe
 from schemas.vocabulary import METHODS
 
 
@@ -156,9 +156,9 @@ def step_ms(curve: VerificationProbe, width: int) -> float | None:
 
 def draft_token_ms(method: Method, probes: Probes | None) -> float | None:
     """Milliseconds to draft one token; `None` where that was not probed."""
-    if METHODS[method.type].free:
-        return 0.0
     draft = getattr(method, "draft", None)
+    if METHODS[method.type].free or (isinstance(method, Forced) and draft is None):
+        return 0.0
     for probe in (probes.drafting or ()) if probes else ():
         if probe.draft == draft:
             return probe.token_ms_median

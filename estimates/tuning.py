@@ -24,7 +24,7 @@ RACED = 4
 RACE_BLOCKS = 4
 CERTIFICATE_BLOCKS = 3
 # An arm is dropped at this level of Student's t; there are several looks at several arms.
-DROP_LEVEL = 0.98
+DROP_LEVEL = 0.985
 LEVEL = 0.95
 # Arms that are known to be this close need no further block.
 SAME = 0.01
@@ -197,7 +197,7 @@ def settle(
     baseline: str,
     passes: bool = False,
 ) -> Verdict | None:
-    """The verdict after the certificate: `None` when it holds nothing of the best arm.
+    """The verdict after the certificate: `None` when it holds too little of the best arm.
 
     Race and certificate together choose between the best arm and its rival; whether speculation
     helps at all, and by how much, is the certificate's alone, on prompts that chose nothing.
@@ -205,7 +205,7 @@ def settle(
     if rival is not None and _prefers(race, certificate, rival, best, passes=passes):
         best, rival = rival, best
     gain = gap(certificate, best, baseline, passes=passes)
-    if gain is None:
+    if gain is None or gain.half_width is None:
         return None
     one_sided = gap(certificate, best, baseline, level=2 * LEVEL - 1, passes=passes)
     helps = one_sided is not None and one_sided.low > 0

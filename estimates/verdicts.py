@@ -92,6 +92,8 @@ def verdict(
     return judge(interval)
 
 
+# The doubt about an arm whose acceptance was set: it shows what a round costs, not a speedup.
+INSTRUMENT = "instrument"
 JUDGED: tuple[Verdict, ...] = ("helps", "hurts", "no-clear-difference")
 
 

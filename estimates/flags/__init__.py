@@ -41,6 +41,7 @@ FLAGS: dict[str, Check] = {
     "order-not-planned": completeness.order_not_planned,
     "never-drafted": outputs.never_drafted,
     "counters-disagree": figures.counters_disagree,
+    "acceptance-not-as-set": figures.acceptance_not_as_set,
     "diverged": outputs.diverged,
     "baseline-not-reproducible": outputs.baseline_not_reproducible,
     "crowd-outputs-vary": outputs.crowd_outputs_vary,

@@ -15,7 +15,8 @@ def methods_by(way: Way) -> tuple[str, ...]:
     found = []
     for method in METHODS.values():
         draft = {"model": "required", "other-head": "required", "own-head": "built-in"}.get(way)
-        if method.llama_cpp and method.draft == (draft or "none") and method.drafts:
+        drafts = method.drafts and not method.instrument
+        if method.llama_cpp and method.draft == (draft or "none") and drafts:
             found.append(method.id)
     return tuple(found[:1] if way == "model" else found[1:] if way == "other-head" else found)
 

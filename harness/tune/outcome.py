@@ -147,7 +147,10 @@ def _reasons(outcome: Outcome) -> Iterator[str]:
     if leader is None or found is None:
         yield "Nothing was raced, so nothing is known but forecasts: no pick."
     elif outcome.verdict is None:
-        yield f"{leader.arm.id} leads at {found}, not certified: the tune was cut short."
+        yield (
+            f"{leader.arm.id} leads at {found}, but that is not certified: "
+            f"{'the tune was interrupted' if outcome.interrupted else 'the time was too short'}."
+        )
     else:
         yield from _certified(outcome, leader, found)
     if leader is not None and outcome.close:

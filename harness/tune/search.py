@@ -98,7 +98,8 @@ def families(
 
 def depths_of(request: MethodRequest, deepest: int) -> tuple[int, ...]:
     """The depths that a method is tried at; its own alone where it has no depth to set."""
-    if METHODS[request.type].control is not None or not METHODS[request.type].drafts:
+    entry = METHODS[request.type]
+    if entry.control is not None or entry.instrument or not entry.drafts:
         return ()
     if not _depth(request):
         return (0,)

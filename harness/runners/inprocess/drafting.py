@@ -39,7 +39,9 @@ class Drafting:
     def load(self, arm: ArmPlan) -> Failure | None:
         """Load the draft that an arm needs, if it needs one; why not, if it cannot be had."""
         method = arm.method
-        if not isinstance(method, submission.DraftModel) or method.draft in self._loaded:
+        if not isinstance(method, submission.DraftModel | submission.Forced):
+            return None
+        if method.draft is None or method.draft in self._loaded:
             return None
         try:
             weights = Weights(
@@ -58,7 +60,7 @@ class Drafting:
     def drafter(self, arm: ArmPlan, prompt: Sequence[int], reference: Sequence[int]) -> Drafter:
         """A drafter that is ready to follow the prompt.
 
-        `reference` is the baseline's whole text; only the oracle looks at it. Raises
+        `reference` is the baseline's whole text; only instruments look at it. Raises
         `BadInputError` for a method that only a server has.
         """
         method = arm.method
@@ -74,6 +76,19 @@ class Drafting:
                 prompted = self._states.bring(context, prompt)
                 return ModelDrafter(
                     context, prompt, n_max=method.n_max, prompt_ms=prompted.prompt_ms
+                )
+            case submission.Forced():
+                script = ForcedScript(reference, n_max=method.n_max, length=method.length)
+                if method.draft is None:
+                    return ScriptDrafter(script)
+                context = self._loaded[method.draft][1]
+                prompted = self._states.bring(context, prompt)
+                return ModelDrafter(
+                    context,
+                    prompt,
+                    n_max=method.n_max,
+                    prompt_ms=prompted.prompt_ms,
+                    script=script,
                 )
             case submission.Oracle():
                 return OracleDrafter(
@@ -216,8 +231,46 @@ class OracleDrafter:
         ]
 
 
+class ForcedScript:
+    """Drafts of which the target accepts so many that a round yields `length` tokens on average.
+
+    The number accepted alternates between the two whole ones around it, so that the mean is exact.
+    """
+
+    def __init__(self, reference: Sequence[int], *, n_max: int, length: float) -> None:
+        self._reference = reference
+        self._n_max = n_max
+        self._per_round = length - 1
+        self._owed = 0.0
+
+    def __call__(self, text: Sequence[int], limit: int) -> list[int]:
+        """The baseline's next tokens, and wrong ones after those that are to be accepted."""
+        right = self._reference[len(text) : len(text) + min(limit, self._n_max)]
+        self._owed += self._per_round
+        accepted = min(int(self._owed + _ROUNDING), len(right))
+        self._owed = min(self._owed - accepted, 1.0)
+        return [*right[:accepted], *(abs(token - 1) for token in right[accepted:])]
+
+
+_ROUNDING = 1e-9
+
+
+class ScriptDrafter:
+    """Proposes what a script says; drafting costs nothing."""
+
+    def __init__(self, script: ForcedScript) -> None:
+        self._script = script
+
+    def draft(self, text: Sequence[int], limit: int) -> list[int]:
+        """The script's tokens."""
+        return self._script(text, limit)
+
+
 class ModelDrafter:
-    """A small model proposes one token after the other and keeps its state for accepted ones."""
+    """A small model proposes one token after the other and keeps its state for accepted ones.
+
+    With a script it does the same work and proposes what the script says.
+    """
 
     def __init__(
         self,
@@ -226,8 +279,10 @@ class ModelDrafter:
         *,
         n_max: int,
         prompt_ms: float | None = None,
+        script: ForcedScript | None = None,
     ) -> None:
         """Draft with a context that holds exactly the prompt; reading it took `prompt_ms`."""
+        self._script = script
         self.prompt_ms = prompt_ms
         self._context = context
         self._n_max = n_max
@@ -240,13 +295,14 @@ class ModelDrafter:
         if count <= 0:
             return []
         self._forget_rejected(text)
+        told = [] if self._script is None else self._script(text, count)
         draft: list[int] = []
         pending = list(text[len(self._fed) :])
         while len(draft) < count:
             token = self._context.advance(pending)
             self._fed += pending
-            draft.append(token)
-            pending = [token]
+            draft.append(told[len(draft)] if len(draft) < len(told) else token)
+            pending = [draft[-1]]
         return draft
 
     def _forget_rejected(self, text: Sequence[int]) -> None:

@@ -81,11 +81,9 @@ def _speculation(words: _Words, method: submission.Method, campaign: Campaign) -
         case submission.NoSpeculation():
             if words.abilities.spec_types:
                 words.argv += ["--spec-type", "none"]
-        case submission.DraftModel():
-            _with_draft(words, method.draft, campaign)
-            _type(words, method)
-            _depth(words, method)
-        case submission.DraftHead():
+        case submission.DraftModel() | submission.DraftHead() | submission.Forced():
+            if isinstance(method, submission.Forced):
+                _force(words, method)
             if method.draft is not None:
                 _with_draft(words, method.draft, campaign)
             _type(words, method)
@@ -105,6 +103,14 @@ def _speculation(words: _Words, method: submission.Method, campaign: Campaign) -
             assert_never(never)
 
 
+def _force(words: _Words, method: submission.Forced) -> None:
+    """Set the acceptance; the draft is loaded and asked as any other."""
+    if method.draft is None:
+        message = "way to force acceptance without a draft; name one with --draft"
+        raise _UnknownToBinaryError(message)
+    words.need(f"{method.length:g}", *_flags(method.type).length)
+
+
 def _with_draft(words: _Words, draft: str, campaign: Campaign) -> None:
     words.need(draft_path(draft, campaign), "-md", "--model-draft", "--spec-draft-model")
     words.need(_layers(campaign.settings.draft_gpu_layers), "-ngld", "--spec-draft-ngl")
@@ -116,7 +122,8 @@ def draft_path(draft: str, campaign: Campaign) -> Path:
 
 
 def _type(
-    words: _Words, method: submission.DraftModel | submission.DraftHead | submission.Ngram
+    words: _Words,
+    method: submission.DraftModel | submission.DraftHead | submission.Forced | submission.Ngram,
 ) -> None:
     """Add the type; builds without `--spec-type` know draft models only and need no word."""
     offered = words.abilities.spec_types
@@ -129,12 +136,14 @@ def _type(
         raise _UnknownToBinaryError(message)
 
 
-def _depth(words: _Words, method: submission.DraftModel | submission.DraftHead) -> None:
+def _depth(
+    words: _Words, method: submission.DraftModel | submission.DraftHead | submission.Forced
+) -> None:
     flags = _flags(method.type)
     if method.n_max is not None:
         words.need(method.n_max, *flags.n_max)
-    words.need(method.n_min or 0, *flags.n_min)
-    words.need(method.p_min or 0, *flags.p_min)
+    words.need(getattr(method, "n_min", None) or 0, *flags.n_min)
+    words.need(getattr(method, "p_min", None) or 0, *flags.p_min)
 
 
 def _ngram(words: _Words, method: submission.Ngram) -> None:
