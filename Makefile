@@ -31,8 +31,8 @@ export CMAKE_BUILD_PARALLEL_LEVEL ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/nu
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .PHONY: help setup demo test test-vllm check site links picture serve bench bench-aa bench-durability \
-  bench-engine bench-intake bench-numbers bench-plan bench-servers bench-site fuzz weights \
-  synthetic lock gate comment chromium clean
+  bench-engine bench-intake bench-numbers bench-plan bench-servers bench-site bench-tune fuzz \
+  weights synthetic lock gate comment chromium clean
 
 help: ## Show the verbs
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -96,6 +96,9 @@ bench-numbers: setup ## Simulate cells, orders and clocks; corrupt files and see
 
 bench-plan: setup ## Compare the planner with what engines allocated, by public logs
 	$(RUN) -m tests.bench.plan tests/data/memory_points.json
+
+bench-tune: setup ## Tune rigs whose best depth is known: 200 of each kind
+	$(RUN) -m tests.bench.tune
 
 bench-intake: setup ## Measure the gate: speed, changes found, valid files, copies, bombs
 	$(RUN) -m tests.bench.intake

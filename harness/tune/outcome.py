@@ -18,6 +18,8 @@ from schemas.vocabulary import say
 StageName = Literal["look", "race", "certificate"]
 State = Literal["forecast", "dropped", "raced", "certified"]
 OFF = "none"
+# Arms that may be further apart than this are not known to be close.
+_TOLD = 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,10 +157,11 @@ def _reasons(outcome: Outcome) -> Iterator[str]:
         yield from _certified(outcome, leader, found)
     if leader is not None and outcome.close:
         names = say.listed([leader.arm.id, *outcome.close])
-        yield (
-            f"Not separable in this time: {names} are within {say.percent(outcome.within, 1)} of "
-            "each other."
+        share = say.percent(outcome.within, 1)
+        within = (
+            f"are within {share} of each other" if outcome.within < _TOLD else "may differ much"
         )
+        yield f"Not separable in this time: {names} {within}."
 
 
 def _certified(outcome: Outcome, leader: Contender, found: Ratio) -> Iterator[str]:

@@ -142,14 +142,20 @@ class Prompts:
 
     race: tuple[SuitePrompt, ...]
     certificate: tuple[SuitePrompt, ...]
+    raced: int = RACED
 
     def fitting(self, *, trial_s: float, left_s: float) -> "Prompts":
-        """As many of them as give two blocks of the race and two of the certificate in time."""
-        race = int(RACE_SHARE * left_s / (2 * (RACED + 1) * trial_s))
+        """As many prompts as give two blocks of the race and two of the certificate in time.
+
+        Where that would be few for the race, it has fewer arms instead.
+        """
+        trials = RACE_SHARE * left_s / (2 * trial_s)
+        raced = next((arms for arms in (RACED, 3) if trials >= (arms + 1) * _FEWEST_PROMPTS), 2)
         certificate = int((1 - RACE_SHARE) * left_s / (2 * _CERTIFIED_ARMS * trial_s))
         return Prompts(
-            race=self.race[: max(_FEWEST_PROMPTS // 2, race)],
-            certificate=self.certificate[: max(_FEWEST_PROMPTS // 2, certificate)],
+            race=self.race[: max(_FEWEST_PROMPTS, int(trials / (raced + 1)))],
+            certificate=self.certificate[: max(_FEWEST_PROMPTS, certificate)],
+            raced=raced,
         )
 
 

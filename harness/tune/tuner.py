@@ -66,7 +66,7 @@ class Tuner:
         if self._interrupted:
             return self._outcome(candidates, ())
         self._size()
-        listed = shortlist(candidates, tuning.RACED)
+        listed = shortlist(candidates, self.prompts.raced)
         ranked = self._race(listed)
         if not self._interrupted:
             self._certify(ranked)
