@@ -9,7 +9,12 @@ from msgspec import structs
 from estimates.tuning import RACED
 from harness.campaign.arms import BASELINE
 from harness.campaign.arms import arms as all_arms
-from harness.campaign.methods import DraftHeadRequest, DraftModelRequest, MethodRequest
+from harness.campaign.methods import (
+    DraftHeadRequest,
+    DraftModelRequest,
+    ForcedRequest,
+    MethodRequest,
+)
 from harness.campaign.model import ArmPlan, Campaign, Suite, SuitePrompt
 from harness.errors import BadInputError, UsageError
 from harness.models.model_file import ModelFile
@@ -115,7 +120,7 @@ def _depth(request: MethodRequest) -> int:
 def _at(request: MethodRequest, depth: int) -> MethodRequest:
     if depth == 0:
         return request
-    if isinstance(request, DraftModelRequest | DraftHeadRequest):
+    if isinstance(request, DraftModelRequest | DraftHeadRequest | ForcedRequest):
         return replace(request, n_max=depth)
     changed: MethodRequest = structs.replace(request, n_max=depth)
     return changed
