@@ -138,7 +138,8 @@ class TuneRequest:
         if outcome.interrupted:
             console.say("The tune was interrupted. To continue, repeat the command with --resume.")
             raise typer.Exit(INTERRUPTED)
-        tuner.forget()
+        if outcome.certified:
+            tuner.forget()
 
     def _write(self, outcome: Outcome) -> Path:
         given = self.contribution

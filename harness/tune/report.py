@@ -30,7 +30,7 @@ def lines(outcome: Outcome, *, command: str | None) -> Iterator[str]:
 def advice(outcome: Outcome, command: str | None) -> Iterator[str]:
     """What to do, and the command line on a line of its own."""
     if outcome.verdict is None or outcome.leader is None:
-        yield "No pick yet: give it more time with --budget, or continue with --resume."
+        yield "No pick yet: repeat the command with --resume and a higher --budget."
         return
     if outcome.verdict.pick is None:
         yield "Leave speculation off:" if command else "Leave speculation off."

@@ -16,7 +16,7 @@ from estimates.forecast import Candidate, of_family, shortlist
 from estimates.tuning import Times
 from harness.campaign.arms import BASELINE
 from harness.campaign.model import ArmPlan, Campaign
-from harness.errors import MachineError
+from harness.errors import BadInputError, MachineError
 from harness.run import execute, journal
 from harness.run.events import Event
 from harness.run.execute import RunContext
@@ -173,6 +173,9 @@ class Tuner:
         self.campaigns[name] = campaign
         work_file = journal.path_of(campaign)
         resume = self.resume and self._continues(work_file)
+        if self.resume and not resume and not self.stages:
+            message = "there is no tune with these options to continue; leave out --resume"
+            raise BadInputError(message)
         if not resume:
             journal.make_way(work_file, say=self.say)
         running = execute.by_blocks(

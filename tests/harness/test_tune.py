@@ -249,6 +249,20 @@ def test_an_arm_that_cannot_run_leaves_the_others_their_chance() -> None:
     assert outcome.leader.depth in (1, 2, 3)
 
 
+def test_a_finished_tune_leaves_nothing_to_resume(
+    tmp_path: Path, cache_dir: Path, models: list[str]
+) -> None:
+    options = ("tune", *models, "--max-tokens", "8", "--deepest", "2", "--output", str(tmp_path))
+
+    done = call(*options)
+    again = call(*options, "--resume")
+
+    assert done.exit_code == 0, done.stderr
+    assert [*(cache_dir / "work").iterdir()] == []
+    assert again.exit_code == 1
+    assert "no tune with these options to continue" in again.stderr
+
+
 def test_a_dry_run_lists_what_would_be_tried(models: list[str]) -> None:
     result = call("tune", *models, "--dry-run", "--deepest", "6", "--budget", "5")
 
