@@ -22,9 +22,21 @@ def lines(outcome: Outcome, *, command: str | None) -> Iterator[str]:
     shown = family(outcome)
     if len(shown) > 1:
         yield from chart(shown)
+    yield from wrap(_effort(outcome), _WIDTH)
     yield from wrap(why(outcome), _WIDTH)
     yield from _tasks(outcome)
     yield from advice(outcome, command)
+
+
+def _effort(outcome: Outcome) -> str:
+    """What was considered, and how much of it was run."""
+    considered = say.count(len(outcome.contenders), "arm")
+    raced = [each for each in outcome.contenders if each.state != "forecast"]
+    text = f"{considered} considered"
+    if "race" in outcome.stages:
+        prompts = say.count(len(outcome.stages["race"].suite.prompts), "prompt")
+        text += f"; {len(raced)} of them raced on {prompts}, the others only forecast"
+    return f"{text}; {say.count(outcome.trials, 'trial')} in all."
 
 
 def advice(outcome: Outcome, command: str | None) -> Iterator[str]:
@@ -118,9 +130,10 @@ def chart(shown: Sequence[Contender]) -> Iterator[str]:
     grid[row(1.0)] = [_ONE] * width
     for mark in _marks(shown):
         _draw(grid, mark, step * mark.depth, row)
-    yield f"{shown[0].family}: speedup over depth ({_FORECAST} forecast, {_MEASURED} measured)"
+    signs = f"{_FORECAST} forecast, {_MEASURED} measured, {_ONE} no speculation"
+    yield f"{shown[0].family}: speedup over depth ({signs})"
     for number, cells in enumerate(grid):
-        value = high - number * (high - low) / (_ROWS - 1)
+        value = 1.0 if number == row(1.0) else high - number * (high - low) / (_ROWS - 1)
         yield f"{say.times(value):>6} {''.join(cells)}".rstrip()
     axis = [" "] * (width + 2)
     for each in shown:
