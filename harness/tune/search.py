@@ -25,7 +25,7 @@ _PANEL = "The search"
 # Heads and block drafters are trained for a few positions; a file says no more than that.
 _DEEPEST_HEAD = 8
 # Prompts of the race and of the certificate, where the suite has enough.
-_RACE_PROMPTS, _CERTIFICATE_PROMPTS = 8, 16
+_RACE_PROMPTS, _CERTIFICATE_PROMPTS = 8, 24
 _FEWEST_PROMPTS = 4
 # Of the time after the look; the rest is the certificate's, which runs the best two and baseline.
 RACE_SHARE = 0.45

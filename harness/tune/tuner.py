@@ -221,6 +221,7 @@ class Tuner:
                 best=ranked[0],
                 rival=next(iter(ranked[1:]), None),
                 baseline=BASELINE,
+                tasks={each.id: each.task for each in self.prompts.certificate},
                 passes=self._passes,
             )
         contenders = tuple(self._contender(each, race, fresh, ranked) for each in candidates)

@@ -115,8 +115,8 @@ def test_a_tune_for_machines_names_the_best_depth_and_needs_a_fraction_of_the_sw
     assert len(states) == 32
     assert states.count("forecast") == 28
     assert states.count("certified") == 2
-    # A sweep: 33 arms on 24 prompts, three times.
-    assert found["trials"] <= 0.4 * 33 * 24 * 3
+    # A sweep: 33 arms on 32 prompts, three times.
+    assert found["trials"] <= 0.4 * 33 * 32 * 3
     submission = read(output.read_bytes())
     assert isinstance(submission, Submission)
     assert submission.contributor == "ada"
@@ -178,7 +178,7 @@ def test_the_certificate_uses_other_prompts_than_the_race() -> None:
     }
     assert prompts["look"] == prompts["race"]
     assert not prompts["race"] & prompts["certificate"]
-    assert (len(prompts["race"]), len(prompts["certificate"])) == (8, 16)
+    assert (len(prompts["race"]), len(prompts["certificate"])) == (8, 24)
 
 
 def _measured(outcome: Outcome) -> dict[str, list[tuple[str, str, int]]]:
@@ -268,7 +268,7 @@ def test_a_dry_run_lists_what_would_be_tried(models: list[str]) -> None:
 
     assert result.exit_code == 0, result.stderr
     assert "Prompt lookup: depth 1 to 6" in result.stdout
-    assert "race on 8 prompts, certificate on 16 others, within 5 minutes" in result.stdout
+    assert "race on 8 prompts, certificate on 24 others, within 5 minutes" in result.stdout
 
 
 def test_too_few_prompts_are_refused_before_anything_runs(models: list[str]) -> None:
