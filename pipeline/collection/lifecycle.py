@@ -1,7 +1,7 @@
 """Check what replaces or withdraws a result: does it name one that exists, and may it?
 
 A result is never edited or removed. A newer one of the same contributor may name it as superseded,
-or maintainers add an entry to `results/lifecycle/`: under the name of a result, or of a contributor.
+or maintainers add an entry to `results/lifecycle/`: about one result, or all of a contributor.
 """
 
 from collections.abc import Collection, Iterable, Mapping

@@ -41,7 +41,7 @@ def helping(contributor: str | None, day: str = "2026-11-21") -> Entry:
     ],
 )
 def test_only_contributors_whom_maintainers_know_confirm(
-    contributors: tuple[str | None, ...], new: tuple[str, ...], votes: int, confirmed: bool
+    contributors: tuple[str | None, ...], new: tuple[str, ...], votes: int, *, confirmed: bool
 ) -> None:
     connection = database(*map(helping, contributors), new=new)
 
@@ -56,10 +56,8 @@ def test_twelve_files_of_a_new_contributor_are_one_vote_that_confirms_nothing() 
     connection = database(helping("ada"), *made, new=("eve",))
 
     assert one(connection, "select votes, submissions, confirmed from cell") == (2, 13, False)
-    assert rows(connection, "select contributor, contributor_standing, submissions from contributor") == [
-        ("ada", "known", 1),
-        ("eve", "new", 12),
-    ]  # fmt: skip
+    standings = "select contributor, contributor_standing, submissions from contributor"
+    assert rows(connection, standings) == [("ada", "known", 1), ("eve", "new", 12)]
 
 
 def test_evidence_under_a_serious_flag_takes_part_in_no_vote() -> None:
@@ -98,10 +96,8 @@ def _doubted(made: Entry) -> Entry:
 
 def test_one_entry_ends_all_results_of_a_contributor(tmp_path: Path) -> None:
     sound = put(tmp_path, SMALL)
-    ended = [
-        put(tmp_path, sample(tasks=("code",), prompts_per_task=1, blocks=1, seed=seed, contributor=name))
-        for seed, name in enumerate(("eve", "Eve"), start=1)
-    ]  # fmt: skip
+    others = [replace(SMALL, contributor=name) for name in ("eve", "Eve")]
+    ended = [put(tmp_path, each) for each in others]
     decide_on(tmp_path, "eve", status="quarantined")
 
     database = open_database(tmp_path)
