@@ -28,7 +28,7 @@ def submit(
 ) -> None:
     """Without `gh`, or without your consent, it prints the commands to run yourself.
 
-    A result is sent by whoever it names; for somebody else, ask a maintainer for the label on-behalf.
+    Who is named sends a result; for somebody else, ask a maintainer for the label on-behalf.
     """
     accepted = submission.accepted(file)
     checkout = submission.find_checkout((repository or Path()).resolve())
