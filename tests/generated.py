@@ -90,6 +90,7 @@ def _known_to_the_harness(rng: random.Random, document: Document) -> set[str]:
     settings = (*_STATED_IN_SETTINGS, "flash_attention") if in_process else _STATED_IN_SETTINGS
     made = json.loads(sample_bytes(sample()))
     _complete(rng, document["engine"], "engine", engine)
+    _add_gpu(rng, document)
     _complete(rng, document["settings"], "settings", settings)
     if not in_process:
         _complete(rng, document["design"], "design", ("interleaved",))
@@ -109,6 +110,12 @@ def _known_to_the_harness(rng: random.Random, document: Document) -> set[str]:
     return _STATED_IN_TRIAL[runner]
 
 
+def _add_gpu(rng: random.Random, document: Document) -> None:
+    """A GPU among the devices that the engine lists, if it lists any."""
+    if "devices" in document["engine"]:
+        document["engine"]["devices"].append(drawn(rng, _SCHEMA["$defs"]["device"]) | _A_GPU)
+
+
 def _complete(rng: random.Random, value: Document, definition: str, names: tuple[str, ...]) -> None:
     properties = _SCHEMA["$defs"][definition]["properties"]
     for name in names:
@@ -121,8 +128,7 @@ def _around(rng: random.Random, document: Document) -> None:
         document[name] = drawn(rng, _SCHEMA["properties"][name])
     document["target"] = _model(rng, document["target"]["id"])
     document["drafts"] = [_model(rng, model["id"]) for model in document["drafts"]]
-    if "devices" in document["engine"]:
-        document["engine"]["devices"].append(drawn(rng, _SCHEMA["$defs"]["device"]) | _A_GPU)
+    _add_gpu(rng, document)
     kept = {"max_output_tokens": rng.randint(41, 4096), "context_tokens": rng.randint(141, 10**6)}
     document["settings"] = drawn(rng, _SCHEMA["$defs"]["settings"]) | kept
     for name in ("contributor", "notes", "profile", "licence"):
