@@ -49,8 +49,10 @@ def is_data(path: str) -> bool:
 
 
 def _is_below(folder: str, path: str) -> bool:
-    """Also by letters that some systems take for others: of any case, or full width."""
-    folded = unicodedata.normalize("NFKC", path).casefold()
+    """Also as some systems read it: any case, full width, invisible letters, dots at the end."""
+    shown = (each for each in path if unicodedata.category(each) != "Cf")
+    parts = unicodedata.normalize("NFKC", "".join(shown)).casefold().split("/")
+    folded = "/".join(part.rstrip(" .") for part in parts)
     return folded == folder or folded.startswith(f"{folder}/")
 
 

@@ -99,7 +99,8 @@ def test_a_name_says_what_the_content_says(repository: Repository, old: str) -> 
 
 
 @pytest.mark.parametrize(
-    "folder", ["lifecycle", "published", "Lifecycle", "\uff50ublished", "elsewhere"]
+    "folder",
+    ["lifecycle", "published", "Lifecycle", "\uff50ublished", "lifecycle.", "publi\u200dshed", "x"],
 )
 def test_a_pull_request_that_touches_curated_data_alone_is_refused_with_a_comment(
     repository: Repository, folder: str
