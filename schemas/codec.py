@@ -40,6 +40,8 @@ def _without_none(value: object) -> object:
     return value
 
 
+# Emoji and some scripts need these invisible characters; notes may hold them, names may not.
+JOINERS = dict.fromkeys((0x200C, 0x200D))
 FLOAT_DECIMALS = 6
 FILE_NAME = re.compile(r"[a-z0-9][a-z0-9._-]{2,100}\.json")
 _SLUG_LENGTH = 32

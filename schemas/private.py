@@ -8,8 +8,8 @@ import ipaddress
 import re
 from collections.abc import Iterator
 
+from schemas.codec import JOINERS
 from schemas.finding import ROOT, Finding
-from schemas.strict import JOINERS
 from schemas.submission import Submission
 
 _SECRETS = {

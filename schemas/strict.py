@@ -14,7 +14,7 @@ from typing import NoReturn
 
 import orjson
 
-from schemas.codec import Json
+from schemas.codec import JOINERS, Json
 from schemas.finding import ROOT, Finding, bounded, child_path, shown
 
 MAX_BYTES = 512 * 1024
@@ -36,8 +36,7 @@ _REFUSED_CATEGORIES = {
     "Zl": "a line separator",
     "Zp": "a paragraph separator",
 }
-# Emoji and some scripts need them to be written at all; nothing is named or keyed by notes.
-_NOTES, JOINERS = "$.notes", dict.fromkeys((0x200C, 0x200D))
+_NOTES = "$.notes"
 
 
 class _RefusedError(ValueError):
