@@ -44,7 +44,7 @@ def body(reply: Reply) -> str:
             f"{more} more result files are not shown here; the site will show all of them."
         )
     if reply.decision == "accepted":
-        parts.append(_MERGING)
+        parts += [_MERGING, *_new_here(reply)]
     parts.append(f"Checked: commit `{reply.head[:SHORT_ID]}`.")
     return _cut(parts)
 
@@ -56,6 +56,16 @@ def code(text: str) -> str:
     fence = "`" * (longest + 1)
     pad = " " if longest or not plain.strip() else ""
     return f"{fence}{pad}{plain or ' '}{pad}{fence}"
+
+
+def _new_here(reply: Reply) -> Iterator[str]:
+    if reply.is_new and reply.author is not None:
+        entry = code(f"results/lifecycle/contributor--{reply.author.lower()}.json")
+        yield (
+            f"{code(reply.author)} is new here. Their results count with one vote and confirm "
+            f"nothing until a maintainer has looked at the account and added {entry} with the "
+            "status `known`."
+        )
 
 
 def _opening(reply: Reply, doubted: int) -> str:

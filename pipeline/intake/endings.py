@@ -47,6 +47,12 @@ def ended(repository: Path, revision: str) -> Ended:
     )
 
 
+def is_new(repository: Path, revision: str, author: str | None) -> bool:
+    """Whether an author has no entry yet, so that their votes confirm nothing."""
+    name = f"contributor--{(author or '').lower()}.json"
+    return author is not None and name not in git.files(repository, revision, LIFECYCLE)
+
+
 def ended_findings(
     repository: Path, base: str, new: Mapping[str, Submission], author: str | None
 ) -> dict[str, Found]:

@@ -17,7 +17,7 @@ from pipeline.collection import lifecycle
 from pipeline.collection.discover import Kind, Source
 from pipeline.collection.validate import Found, validate
 from pipeline.intake import git
-from pipeline.intake.endings import FOLDER, LIFECYCLE, ended_findings
+from pipeline.intake.endings import FOLDER, LIFECYCLE, ended_findings, is_new
 from pipeline.intake.git import Change
 from pipeline.intake.sending import UNKNOWN, Sending, sending_findings
 from schemas import contract
@@ -161,7 +161,8 @@ class Judgement:
     """The gate's decision about the commits from `base` to `head`.
 
     `results` are the paths that would be added; `findings` maps a path to all that is wrong there;
-    `submissions` are the results that could be read, by path.
+    `submissions` are the results that could be read, by path. `is_new`: maintainers have not yet
+    said that they know the author.
     """
 
     base: str
@@ -171,6 +172,7 @@ class Judgement:
     findings: Mapping[str, Found]
     submissions: Mapping[str, Submission] = field(default_factory=dict)
     author: str | None = None
+    is_new: bool = False
 
 
 def judge(repository: Path, *, base: str, head: str, sent: Sending = UNKNOWN) -> Judgement:
@@ -194,6 +196,7 @@ def judge(repository: Path, *, base: str, head: str, sent: Sending = UNKNOWN) ->
         findings=dict(sorted(found.items())),
         submissions=submissions,
         author=sent.author,
+        is_new=bool(results) and is_new(repository, base, sent.author),
     )
 
 

@@ -74,6 +74,7 @@ class Reply:
     results: tuple[Result, ...]
     findings: tuple[FileFinding, ...]
     author: str | None = None
+    is_new: bool = False
     format: Literal["draftmap-verdict"] = "draftmap-verdict"
     version: Literal[1] = 1
 
@@ -95,6 +96,7 @@ def reply(judgement: Judgement, results: tuple[Result, ...]) -> Reply:
         base=judgement.base,
         head=judgement.head,
         author=judgement.author,
+        is_new=judgement.is_new,
         result_count=len(judgement.results),
         finding_count=len(findings),
         results=results[:MAX_NAMED],

@@ -265,6 +265,19 @@ def test_a_serious_flag_is_in_the_title_of_the_comment(repository: Repository) -
     assert "but with serious flags, so that no vote is cast" in reply.note(judgement, answer)
 
 
+@pytest.mark.parametrize("is_new", [True, False])
+def test_maintainers_are_told_who_is_new(repository: Repository, *, is_new: bool) -> None:
+    with_entry(repository, f"contributor--{'eve' if is_new else 'ada'}.json", "known")
+    assert rules(repository, SMALL, ADA) == []
+
+    judgement = repository.judge(ADA)
+    answer = reply.reply(judgement, neighbours.understood(repository.path, judgement))
+
+    assert reply.from_bytes(reply.to_bytes(answer)).is_new == is_new
+    assert ("`ada` is new here." in comment.body(answer)) == is_new
+    assert ("`results/lifecycle/contributor--ada.json`" in comment.body(answer)) == is_new
+
+
 def test_maintainers_are_asked_to_squash(repository: Repository) -> None:
     assert rules(repository, SMALL, ADA) == []
 
