@@ -36,6 +36,8 @@ _REFUSED_CATEGORIES = {
     "Zl": "a line separator",
     "Zp": "a paragraph separator",
 }
+# Emoji and some scripts need them to be written at all; nothing is named or keyed by notes.
+_NOTES, _JOINERS = "$.notes", dict.fromkeys((0x200C, 0x200D))
 
 
 class _RefusedError(ValueError):
@@ -166,7 +168,7 @@ def _text_findings(path: str, value: Json) -> Iterator[Finding]:
 def _string_findings(path: str, text: str) -> Iterator[Finding]:
     if text.isascii() and text.isprintable():
         return
-    for character in text:
+    for character in text.translate(_JOINERS) if path == _NOTES else text:
         kind = _REFUSED_CATEGORIES.get(unicodedata.category(character))
         if kind is not None:
             message = f"contains {kind} (U+{ord(character):04X}); remove it"

@@ -30,7 +30,8 @@ if TYPE_CHECKING:
 PUBLISHED = Path(__file__).resolve().parents[1] / "results" / "published"
 HOSTILE_NOTE = (
     '"onmouseover="boom()" {{ 7 * 7 }} {% raw %} [x](javascript:boom()) '
-    "&lt;script&gt;boom()&lt;/script&gt;"
+    "&lt;script&gt;boom()&lt;/script&gt; <script>boom()</script> </p><img src=x onerror=boom()> "
+    "\U0001f469\u200d\U0001f4bb <5 °C"
 )
 SUBMISSION = re.compile(r'href="[^"]*submissions/([^"/#]+)/')
 HOSTILE_NAME = "&lt;/title&gt;&lt;script&gt;boom()&lt;/script&gt;' onload='boom()"

@@ -17,6 +17,7 @@ from pipeline.collection import lifecycle
 from pipeline.collection.discover import Kind, Source
 from pipeline.collection.validate import Found, validate
 from pipeline.intake import git
+from pipeline.intake.endings import FOLDER, LIFECYCLE, ended_findings
 from pipeline.intake.git import Change
 from pipeline.intake.sending import UNKNOWN, Sending, sending_findings
 from schemas import contract
@@ -25,8 +26,6 @@ from schemas.finding import ROOT, Finding
 from schemas.strict import MAX_BYTES
 from schemas.submission import Submission
 
-FOLDER = "results/community"
-LIFECYCLE = "results/lifecycle"
 # Folders that maintainers curate, with the kind of their files.
 CURATED: dict[str, Kind] = {LIFECYCLE: "lifecycle", "results/published": "published"}
 CURATION = "curation"  # the label of a maintainer that lets a pull request change them
@@ -215,7 +214,11 @@ def _examined(
         wrong = tuple(sending_findings(path.rpartition("/")[2], each, sent))
         if wrong:
             found[path] = wrong
-    for path, more in _superseding(repository, there, submissions, sent).items():
+    history = (
+        _superseding(repository, there, submissions, sent),
+        ended_findings(repository, base, submissions, sent.contributor),
+    )
+    for path, more in ((path, more) for part in history for path, more in part.items()):
         found[path] = (*found.get(path, ()), *more)
     return found, submissions
 

@@ -1,12 +1,17 @@
--- One row is one observation that the advisor learns from: what one voter measured with one setting
--- on one task. Only measured evidence; over several submissions of the voter the geometric mean.
--- Other engines than llama.cpp are left out: they have other costs.
+-- One row is one observation that the advisor learns from: what one voter, a contributor, measured
+-- with one setting on one task. Only measured evidence without a serious flag; over several machines
+-- and submissions of the voter the geometric mean. Other engines than llama.cpp are left out: they
+-- have other costs.
 create table advice_observation as
 with measured as (
-  select pool as cell, pool_member.*
+  select
+    pool as cell,
+    coalesce(lower(contributor), 'anonymous') as voter,
+    pool_member.* exclude (voter)
   from pool_member
   where pool_kind = 'cell' and tier = 'measured' and task <> 'all' and concurrency = 1
     and engine_name = 'llama.cpp' and speedup > 0 and tokens_per_round > 0 and round_cost > 0
+    and trust_in(verdict, doubt) > 0
 )
 select
   cell || '@' || voter as observation,
