@@ -84,6 +84,10 @@ create macro drafts_always(method) as (
   select every_round from vocabulary_method where id = method
 );
 
+-- What a step of one token reads of a model; of a mixture of experts a share.
+create macro step_bytes(file_bytes, parameters, active_parameters) as
+  round(file_bytes * coalesce(active_parameters / parameters, 1))::bigint;
+
 create macro task_label(task) as (
   select label from vocabulary_task where id = task
 );
