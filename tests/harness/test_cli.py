@@ -135,7 +135,7 @@ def test_forced_acceptance_is_reported_as_a_cost_and_never_as_a_speedup(
     forced = ("--method", "forced:length=2,n_max=4", "--output", str(output))
 
     result = call("run", *models, *SMALL, "--max-tokens", "21", *forced, "--json")
-    checked = call("validate", str(output)).stdout
+    checked = call("validate", str(output)).stderr
 
     assert result.exit_code == 0, result.stderr
     code, *_ = json.loads(result.stdout)["estimates"]
