@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from estimates.identity import canonical_name
-from schemas.codec import canonical_bytes, encode
 from schemas.finding import ROOT, Finding, shown
+from schemas.migrations import forms
 from schemas.rules.contradictions import measured_in_future
 from schemas.submission import Submission
 
@@ -43,9 +43,9 @@ UNKNOWN = Sending()
 
 def sending_findings(name: str, submission: Submission, sent: Sending) -> Iterator[Finding]:
     """What is wrong with sending a valid submission under this file name."""
-    expected = canonical_name(submission, canonical_bytes(encode(submission)))
-    if name != expected:
-        message = f"the file is named {shown(name)}, its content says {expected}; rename it"
+    names = [canonical_name(submission, form) for form in forms(submission)]
+    if name not in names:
+        message = f"the file is named {shown(name)}, its content says {names[0]}; rename it"
         yield Finding(path=ROOT, message=message, rule="canonical-name")
     own, author = submission.contributor, sent.contributor
     if own is not None and author is not None and own.lower() != author.lower():

@@ -123,7 +123,7 @@ def test_submit_without_gh_prints_the_steps(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "schemas").mkdir()
-    (tmp_path / "schemas" / "submission.v1.schema.json").touch()
+    (tmp_path / "schemas" / "submission.v2.schema.json").touch()
     path = tmp_path / "result.json"
     path.write_bytes(sample_bytes(sample()))
     monkeypatch.setenv("PATH", str(tmp_path))
