@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
+from estimates.conditions import conditions
 from schemas.codec import file_name, slug
 from schemas.submission import Arm, Engine, Gpu, Machine, Submission
 from schemas.vocabulary import DEFAULT_RUNNER, METHODS, RUNNERS
@@ -55,7 +56,8 @@ class Identity:
     but not its speed. `vram_gib` is the memory of all those GPUs together; `processor` is the
     marketing name of the first of them, or of the CPU. `machine` is a digest of the hardware,
     `rig` a machine with one engine build and one backend, `voter` a contributor on one machine.
-    A target that was measured with its thinking on is a target of its own.
+    A target that was measured with its thinking on is a target of its own. `conditions` are the
+    settings that are not the usual ones, each of them also by itself (see `Conditions`).
     `place` is everything but the arm that a cell's address holds.
     """
 
@@ -75,6 +77,12 @@ class Identity:
     target: str
     target_label: str
     quantisation: str
+    conditions: str | None
+    context_depth: int | None
+    token_choice: str | None
+    cache_types: str | None
+    attention: str | None
+    loading: str | None
     place: str
     settings: tuple[Setting, ...]
 
@@ -93,6 +101,7 @@ def identify(submission: Submission) -> Identity:
         _slug(each) for each in (label, shown_target, target.quantisation)
     )
     digest, build = _machine(machine), _engine_build(engine)
+    unusual = conditions(submission.settings)
     return Identity(
         device=device,
         device_label=label,
@@ -110,7 +119,17 @@ def identify(submission: Submission) -> Identity:
         target=target_slug,
         target_label=shown_target,
         quantisation=quantisation,
-        place=_joined("-", device, engine.backend, _engine_slug(engine), target_slug, quantisation),
+        conditions=unusual.label,
+        context_depth=unusual.context_depth,
+        token_choice=unusual.token_choice,
+        cache_types=unusual.cache_types,
+        attention=unusual.attention,
+        loading=unusual.loading,
+        place=_joined(
+            "-",
+            *(device, engine.backend, _engine_slug(engine), target_slug, quantisation),
+            None if unusual.label is None else _slug(unusual.label),
+        ),
         settings=tuple(_setting(arm, submission) for arm in submission.arms),
     )
 

@@ -25,6 +25,7 @@ select
   engine_build,
   target,
   target_label,
+  conditions,
   submission.quantisation,
   parameters,
   active_parameters,

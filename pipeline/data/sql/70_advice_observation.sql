@@ -5,7 +5,7 @@ create table advice_observation as
 with measured as (
   select pool as cell, pool_member.*
   from pool_member
-  where pool_kind = 'cell' and tier = 'measured' and task <> 'all' and concurrency = 1
+  where pool_kind = 'cell' and tier = 'measured' and task <> 'all' and concurrency = 1 and conditions is null
     and engine_name = 'llama.cpp' and speedup > 0 and tokens_per_round > 0 and round_cost > 0
 )
 select
