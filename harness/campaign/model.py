@@ -8,7 +8,10 @@ from schemas.submission import Method, Role, Task
 
 Profile = Literal["default", "quick", "custom"]
 Interleaved = Literal["prompt", "block"]
+FlashAttention = Literal["auto", "on", "off"]
+SplitMode = Literal["none", "layer", "row", "tensor"]
 ALL_LAYERS = -1
+USUAL_CACHE = "f16"
 DEFAULT_CONTEXT_TOKENS = 2048
 
 
@@ -53,7 +56,12 @@ class ArmPlan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunSettings:
-    """How every arm runs. `None` lets the engine decide; the file records what it decided."""
+    """How every arm runs. `None` lets the engine decide; the file records what it decided.
+
+    `context_depth` is how many tokens stand before the answer, `None` where the prompts are as the
+    suite has them. Without a `temperature` the likeliest token is taken. Layers in
+    `cpu_expert_layers` are the first ones; -1 means all.
+    """
 
     max_output_tokens: int
     context_tokens: int = DEFAULT_CONTEXT_TOKENS
@@ -63,6 +71,15 @@ class RunSettings:
     draft_gpu_layers: int = ALL_LAYERS
     teacher_forced: bool = False
     thinking: bool = False
+    context_depth: int | None = None
+    temperature: float | None = None
+    sampling_seed: int = 0
+    kv_type_k: str = USUAL_CACHE
+    kv_type_v: str = USUAL_CACHE
+    flash_attention: FlashAttention = "auto"
+    cpu_expert_layers: int | None = None
+    split_mode: SplitMode | None = None
+    server_arguments: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

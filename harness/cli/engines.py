@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
-from harness.campaign.build import CONTROLS
+from harness.campaign.build import CONTROLS, at_depth
 from harness.campaign.methods import DraftModelRequest, MethodRequest, method_type
 from harness.campaign.model import Campaign
 from harness.campaign.options import Options
@@ -23,8 +23,11 @@ from schemas.vocabulary import DEFAULT_RUNNER, METHODS
 
 def require_suited(options: Options, runner: str, kind: RunnerKind) -> None:
     """Raise `UsageError` naming the runner that can, where this one cannot."""
+    options.check_axes()
     for request in options.methods:
         _require_method(request, kind)
+    for flag in options.given_axes():
+        _require_axis(flag, runner, kind)
     if options.teacher_forced and not kind.forces:
         message = (
             f"{runner} cannot feed the baseline's text to the model; "
@@ -37,6 +40,13 @@ def require_suited(options: Options, runner: str, kind: RunnerKind) -> None:
             f"{runner} answers one request at a time; "
             f"leave out --concurrency, or use --runner {_first(able)}"
         )
+        raise UsageError(message)
+
+
+def _require_axis(flag: str, runner: str, kind: RunnerKind) -> None:
+    if flag not in kind.axes:
+        able = _first(name for name, each in OFFERED.items() if flag in each.axes)
+        message = f"{runner} cannot carry out {flag}; leave it out, or use --runner {able}"
         raise UsageError(message)
 
 
@@ -168,10 +178,30 @@ class ChosenEngine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NamedEngine:
-    """An engine of the command; its name is empty where it is the only one."""
+    """An engine of the command, at a depth of context; unnamed where there is nothing else."""
 
     name: str
     engine: ChosenEngine
+    depth: int | None = None
+
+    def on(self, campaign: Campaign) -> Campaign:
+        """The campaign on this engine, at its depth."""
+        return self.engine.on(at_depth(campaign, self.depth))
+
+
+def at_depths(engines: Iterable[NamedEngine], depths: Sequence[int]) -> tuple[NamedEngine, ...]:
+    """Every engine at every depth of context; they take turns block by block, as engines do."""
+    if not depths:
+        return tuple(engines)
+    return tuple(
+        replace(each, name=_depth_name(each.name, depth, alone=len(depths) == 1), depth=depth)
+        for each in engines
+        for depth in depths
+    )
+
+
+def _depth_name(name: str, depth: int, *, alone: bool) -> str:
+    return name if alone else f"{name} context {depth}".strip()
 
 
 _NAMED = re.compile(r"(?P<name>[A-Za-z0-9][A-Za-z0-9._-]*)=(?P<path>.+)")

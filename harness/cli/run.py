@@ -2,7 +2,7 @@
 
 from harness.campaign.options import Options
 from harness.cli import console
-from harness.cli.engines import ChosenEngine, EngineOptions, named_engines
+from harness.cli.engines import ChosenEngine, EngineOptions, at_depths, named_engines
 from harness.cli.options import offers_fields
 from harness.cli.request import Contribution, ResultOptions, RunRequest
 from harness.runners.options import ConnectionOptions
@@ -28,7 +28,7 @@ def run(
     chosen = ChosenEngine(name=engine.runner, connection=connection)
     request = RunRequest(
         options=options,
-        engines=named_engines(chosen, engine.server_binaries),
+        engines=at_depths(named_engines(chosen, engine.server_binaries), options.context_depths),
         contribution=contribution,
         result=result,
     )

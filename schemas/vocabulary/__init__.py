@@ -102,6 +102,7 @@ class RunnerEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     behind_servers: bool = False
     limits_drafts: bool = False
     forces: bool = False
+    axes: tuple[str, ...] = ()
     offered: bool = True
 
 

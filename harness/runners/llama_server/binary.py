@@ -163,11 +163,19 @@ class Binary:
         settings, threads = campaign.settings, self.threads(campaign)
         return Settings(
             max_output_tokens=settings.max_output_tokens,
-            sampling="greedy",
+            sampling="greedy" if settings.temperature is None else "other",
+            temperature=settings.temperature,
+            sampling_seed=None if settings.temperature is None else settings.sampling_seed,
             context_tokens=settings.context_tokens,
-            kv_type_k="f16",
-            kv_type_v="f16",
-            flash_attention="auto" if "-fa" in self.abilities.takes_value else None,
+            context_depth_tokens=settings.context_depth,
+            kv_type_k=settings.kv_type_k,
+            kv_type_v=settings.kv_type_v,
+            flash_attention=(
+                settings.flash_attention if "-fa" in self.abilities.takes_value else None
+            ),
+            cpu_expert_layers=settings.cpu_expert_layers,
+            split_mode=settings.split_mode,
+            server_arguments=settings.server_arguments or None,
             batch_tokens=settings.batch_tokens,
             micro_batch_tokens=settings.batch_tokens,
             threads=threads,
