@@ -4,6 +4,7 @@ Usual are prompts as the suite has them, greedy sampling, an f16 cache, flash at
 engine decides, and weights where the layers are. A setting that nobody stated counts as usual.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from schemas.submission import Settings
@@ -15,7 +16,8 @@ _USUAL_CACHE = "f16"
 class Conditions:
     """What differs from the usual settings, in words; `None` where a setting is the usual one.
 
-    The seed of the draws is no condition: another seed is another sample of the same.
+    The seed of the draws is no condition: another seed is another sample of the same. `options` are
+    the words with which `draftmap run` measures under these conditions.
     """
 
     context_depth: int | None = None
@@ -23,6 +25,7 @@ class Conditions:
     cache_types: str | None = None
     attention: str | None = None
     loading: str | None = None
+    options: str | None = None
 
     @property
     def label(self) -> str | None:
@@ -40,8 +43,9 @@ def conditions(settings: Settings) -> Conditions:
         context_depth=settings.context_depth_tokens,
         token_choice=_token_choice(settings),
         cache_types=_cache_types(settings),
-        attention=None if settings.flash_attention == "auto" else settings.flash_attention,
+        attention=_unless_usual(settings.flash_attention, "auto"),
         loading=", ".join(_loading(settings)) or None,
+        options=" ".join(_options(settings)) or None,
     )
 
 
@@ -53,10 +57,8 @@ def _token_choice(settings: Settings) -> str | None:
 
 
 def _cache_types(settings: Settings) -> str | None:
-    types = settings.kv_type_k or _USUAL_CACHE, settings.kv_type_v or _USUAL_CACHE
-    if types == (_USUAL_CACHE, _USUAL_CACHE):
-        return None
-    return types[0] if types[0] == types[1] else " and ".join(types)
+    keys, values = settings.kv_type_k or _USUAL_CACHE, settings.kv_type_v or _USUAL_CACHE
+    return _unless_usual(keys if keys == values else f"{keys} and {values}", _USUAL_CACHE)
 
 
 def _loading(settings: Settings) -> list[str]:
@@ -68,3 +70,23 @@ def _loading(settings: Settings) -> list[str]:
     if settings.split_mode is not None:
         parts.append(f"split mode {settings.split_mode}")
     return [*parts, *(settings.server_arguments or ())]
+
+
+def _options(settings: Settings) -> Iterator[str]:
+    unusual = {
+        "context-depth": settings.context_depth_tokens,
+        "temperature": settings.temperature,
+        "cache-type-k": _unless_usual(settings.kv_type_k, _USUAL_CACHE),
+        "cache-type-v": _unless_usual(settings.kv_type_v, _USUAL_CACHE),
+        "flash-attention": _unless_usual(settings.flash_attention, "auto"),
+        "split-mode": settings.split_mode,
+    }
+    yield from (f"--{name} {value}" for name, value in unusual.items() if value is not None)
+    layers = settings.cpu_expert_layers
+    if layers:
+        yield "--cpu-moe" if layers < 0 else f"--n-cpu-moe {layers}"
+    yield from (f"--server-arg='{argument}'" for argument in settings.server_arguments or ())
+
+
+def _unless_usual(value: str | None, usual: str) -> str | None:
+    return None if value == usual else value

@@ -83,6 +83,7 @@ class Identity:
     cache_types: str | None
     attention: str | None
     loading: str | None
+    measured_with: str | None
     place: str
     settings: tuple[Setting, ...]
 
@@ -125,6 +126,7 @@ def identify(submission: Submission) -> Identity:
         cache_types=unusual.cache_types,
         attention=unusual.attention,
         loading=unusual.loading,
+        measured_with=unusual.options,
         place=_joined(
             "-",
             *(device, engine.backend, _engine_slug(engine), target_slug, quantisation),

@@ -26,6 +26,7 @@ select
   target,
   target_label,
   conditions,
+  measured_with,
   submission.quantisation,
   parameters,
   active_parameters,

@@ -25,6 +25,7 @@ newest as (
     any_value(cache_types) as cache_types,
     any_value(attention) as attention,
     any_value(loading) as loading,
+    any_value(measured_with order by submission) as measured_with,
     exp(median(ln(whole_request))) as whole_request
   from members
   group by pool
@@ -43,7 +44,8 @@ select
   newest.token_choice,
   newest.cache_types,
   newest.attention,
-  newest.loading
+  newest.loading,
+  newest.measured_with
 from cell
 join newest using (cell)
 order by task = 'all', speedup desc nulls last, cell;
