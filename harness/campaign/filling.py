@@ -8,10 +8,13 @@ beginning that an engine could keep.
 import hashlib
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cache
 from importlib import resources
 
+from harness.campaign.model import Suite
 from harness.errors import BadInputError
+from schemas.vocabulary.say import count
 
 _WORD = re.compile(r"\S+\s*")
 _PARAGRAPH = re.compile(r"\n{2,}")
@@ -20,6 +23,24 @@ _LINE = "\n\n----------\n\n"
 # Text is added in whole words; so few tokens below the depth are near enough.
 _NEAR_ENOUGH = 8
 _MOST_TRIES = 24
+# What stands around a prompt: the template, our introduction. JSON and translations have the shortest.
+_AROUND_TOKENS, _FEWEST_CHARACTERS = 48, 2.5
+
+
+def fitting(suite: Suite, depths: Sequence[int], say: Callable[[str], None]) -> Suite:
+    """The suite without prompts that may be longer than the least depth, whatever the model.
+
+    So all depths of a run have the same prompts. Raises `BadInputError` when none is left.
+    """
+    room = (min(depths) - _AROUND_TOKENS) * _FEWEST_CHARACTERS
+    left = tuple(prompt for prompt in suite.prompts if len(prompt.text) <= room)
+    if not left:
+        message = f"no prompt is shorter than --context-depth {min(depths)}; ask for a greater one"
+        raise BadInputError(message)
+    gone = count(len(suite.prompts) - len(left), "prompt")
+    if len(left) < len(suite.prompts):
+        say(f"Left out as too long for a context of {min(depths)} tokens: {gone}.")
+    return replace(suite, prompts=left)
 
 
 def filled(text: str, *, depth: int, size_of: Callable[[str], int]) -> str:

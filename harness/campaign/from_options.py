@@ -9,6 +9,7 @@ from dataclasses import replace
 from harness.campaign import build as campaigns
 from harness.campaign import suite
 from harness.campaign.arms import needs_draft, takes_draft
+from harness.campaign.filling import fitting
 from harness.campaign.methods import DraftModelRequest, MethodRequest, method_type
 from harness.campaign.model import Campaign
 from harness.campaign.options import AUTOMATIC_LAYERS, Options
@@ -43,6 +44,8 @@ def campaign_from(
         prompts=options.prompts,
         quick=options.quick,
     )
+    if options.context_depths:
+        chosen = fitting(chosen, options.context_depths, say)
     names = draft_names(options, defaults)
     methods = usable_methods(options, names, defaults)
     if fetch and served is None:

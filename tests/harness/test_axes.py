@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
+from harness.campaign import filling, suite
 from harness.campaign.axes import AxisOptions
 from harness.campaign.build import at_depth, context_for
 from harness.campaign.filling import filled
@@ -68,6 +69,21 @@ def test_a_depth_that_a_prompt_exceeds_or_no_text_reaches_is_refused() -> None:
         filled(QUESTION, depth=12, size_of=lambda text: min(words_in(text), 14))
     with pytest.raises(BadInputError, match="there is text for"):
         filled(QUESTION, depth=10**6, size_of=words_in)
+
+
+def test_prompts_that_may_be_too_long_for_the_least_depth_are_left_out_of_all_and_said() -> None:
+    core = suite.load("core")
+    said: list[str] = []
+
+    short = filling.fitting(core, (4096, 512), said.append)
+
+    # (512 - 48) tokens of at least 2.5 characters.
+    assert {len(prompt.text) <= 1160 for prompt in short.prompts} == {True}
+    assert len(core.prompts) - len(short.prompts) == 8
+    assert said == ["Left out as too long for a context of 512 tokens: 8 prompts."]
+    assert filling.fitting(core, (4096,), said.append) == core
+    with pytest.raises(BadInputError, match="no prompt is shorter than --context-depth 64"):
+        filling.fitting(core, (64,), said.append)
 
 
 def test_all_depths_get_the_context_of_the_deepest() -> None:
