@@ -23,7 +23,7 @@ _LINE = "\n\n----------\n\n"
 # Text is added in whole words; so few tokens below the depth are near enough.
 _NEAR_ENOUGH = 8
 _MOST_TRIES = 24
-# What stands around a prompt: the template, our introduction. JSON and translations have the shortest.
+# What stands around a prompt: the template, our introduction. JSON has the shortest tokens.
 _AROUND_TOKENS, _FEWEST_CHARACTERS = 48, 2.5
 
 
