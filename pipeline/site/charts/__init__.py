@@ -100,7 +100,9 @@ def draw(connection: duckdb.DuckDBPyConnection, name: str, **parameters: str) ->
     unknown = set(parameters) - set(definition.parameters)
     if unknown:
         raise KeyError(*sorted(unknown))
-    rows = plain(frame(connection, definition.query or name, **definition.parameters | parameters))
+    rows = plain(
+        frame(connection, definition.query or name, **{**definition.parameters, **parameters})
+    )
     if not rows:
         return _empty(name, definition)
     spec = _spec(definition, rows)
