@@ -54,6 +54,7 @@ RULES: dict[str, Rule] = {
     "backend-has-device": contradictions.backend_has_device,
     "sampling-fits-temperature": contradictions.sampling_fits_temperature,
     "prompts-fill-depth": contradictions.prompts_fill_depth,
+    "backend-name-of-other": contradictions.backend_name_of_other,
     "no-secrets": private.no_secrets,
     "run-facts-stated": completeness.run_facts_stated,
     "arm-facts-stated": completeness.arm_facts_stated,

@@ -232,6 +232,7 @@ CHANGES: dict[str, Change] = {
     ),
     "sampling-fits-temperature": _set("settings.temperature", 0.8),
     "prompts-fill-depth": _set("settings.context_depth_tokens", 512),
+    "backend-name-of-other": _set("engine.backend_name", "cuda"),
     "parts-within-decode": _set("trials.1.verify_ms", 600),
     "decode-within-wall": _set("trials.1.wall_ms", 600),
     "trials-within-window": _set("measured_until", "2026-11-21T08:59:59Z"),
