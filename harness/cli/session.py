@@ -14,12 +14,12 @@ from harness import files
 from harness.campaign.duration import expected, this_machine
 from harness.campaign.model import Campaign
 from harness.cli import console
-from harness.cli.request import RunRequest
+from harness.cli.request import ResultOptions, RunRequest
 from harness.errors import INTERRUPTED, HarnessError, NothingMeasuredError
 from harness.machine.command import commit
 from harness.machine.detect import machine
 from harness.machine.environment import Watch
-from harness.report import progress
+from harness.report import brief, progress
 from harness.report.progress import ProgressDisplay
 from harness.report.terminal import compared, show
 from harness.run import execute
@@ -86,6 +86,7 @@ class _Measured:
     submission: Submission
     summary: Summary
     path: Path
+    files: Mapping[str, Path]
 
     @property
     def interrupted(self) -> bool:
@@ -111,7 +112,7 @@ def measure(request: RunRequest) -> None:
         else:
             console.say(f"Error: {name}: {outcome}")
     errors = {name: each for name, each in ended.items() if isinstance(each, HarnessError)}
-    _print(measured, errors, as_json=request.result.json)
+    _print(measured, errors, request.result)
     if any(each.interrupted for each in measured.values()):
         raise typer.Exit(INTERRUPTED)
     for error in errors.values():
@@ -119,10 +120,10 @@ def measure(request: RunRequest) -> None:
 
 
 def _print(
-    measured: Mapping[str, _Measured], errors: Mapping[str, HarnessError], *, as_json: bool
+    measured: Mapping[str, _Measured], errors: Mapping[str, HarnessError], asked: ResultOptions
 ) -> None:
     """The results for people, or as JSON: one summary, or one for each engine."""
-    if as_json:
+    if asked.json:
         summaries = {name: to_json(each.summary) for name, each in measured.items()}
         console.print_json(summaries.get("", {"engines": summaries}))
     else:
@@ -130,7 +131,10 @@ def _print(
         for name, each in measured.items():
             if name:
                 screen.rule(name, align="left")
-            show(each.submission, each.summary, screen)
+            brief.show(each.submission, each.summary, screen, path=each.path, files=each.files)
+            if asked.details:
+                screen.print()
+                show(each.submission, each.summary, screen)
         if len(measured) + len(errors) > 1 and measured:
             screen.rule()
             engines = {name: (each.submission, each.summary) for name, each in measured.items()}
@@ -200,7 +204,12 @@ class _Run:
                 console.say(
                     "The run was interrupted. To continue, repeat the command with --resume."
                 )
-        return _Measured(submission=submission, summary=summarize(submission), path=path)
+        return _Measured(
+            submission=submission,
+            summary=summarize(submission),
+            path=path,
+            files=self.campaign.files(),
+        )
 
 
 def _work_file(campaign: Campaign, *, resume: bool) -> Path:

@@ -70,7 +70,7 @@ def test_a_run_writes_a_valid_file_and_prints_the_report(tmp_path: Path, models:
     assert len(submission.trials) == 3 * 2 * 3
     assert submission.environment is not None
     assert [state.moment for state in submission.environment] == ["before", "after"]
-    assert "draft-model-n4: Small-1B F16 drafts up to 4 tokens" in result.stdout
+    assert "All figures: python -m harness show " in result.stdout
     assert f"Result: {output}" in result.stderr
 
 
@@ -119,7 +119,7 @@ def test_controls_are_measured_beside_the_rest_and_reported_with_what_they_must_
     tmp_path: Path, models: list[str]
 ) -> None:
     result = call("run", *models, *SMALL, "--control", "--output", str(tmp_path), "--json")
-    report = call("show", str(next(tmp_path.glob("*.json"))))
+    report = call("show", str(next(tmp_path.glob("*.json"))), "--details")
 
     found = {each["kind"]: each for each in json.loads(result.stdout)["controls"]}
     assert set(found) == {"baseline-again", "empty-draft"}

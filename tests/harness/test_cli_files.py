@@ -55,10 +55,13 @@ def test_show_prints_the_report_of_a_file(tmp_path: Path) -> None:
     path = tmp_path / "good.json"
     path.write_bytes(sample_bytes(sample()))
 
-    result = call("show", str(path))
+    brief = call("show", str(path))
+    result = call("show", str(path), "--details")
     for_machines = call("show", str(path), "--json")
 
-    assert result.exit_code == 0
+    assert brief.exit_code == result.exit_code == 0
+    assert result.stdout.startswith(brief.stdout)
+    assert len(brief.stdout.splitlines()) <= 24
     assert "target   Sample-7B Q4_K_M, 7.0 B parameters" in result.stdout
     assert "\x1b" not in result.stdout
     assert len(json.loads(for_machines.stdout)["estimates"]) == 2 * 9
