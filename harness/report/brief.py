@@ -114,7 +114,7 @@ def _parts(result: _Result, path: Path) -> list[_Part]:
         _Part(lines=["", *_table(arms)]),
         _Part(lines=["", *_folded(_by_task(result, best))], rank=1),
         _Part(lines=_folded(_why(best, whole)), rank=3),
-        _Part(lines=_folded(_basis(result)), rank=2),
+        _Part(lines=_folded(_basis(result)), rank=0 if result.submission.tier == "imported" else 2),
         _Part(lines=_cautions(result), rank=1, style="yellow"),
         _Part(lines=_folded(_WHAT_IT_IS), rank=4, style="dim"),
         _Part(lines=more),
@@ -274,9 +274,10 @@ def _why(arm: Arm, whole: Estimate) -> str:
 def _basis(result: _Result) -> str:
     submission = result.submission
     prompts = say.count(len(submission.suite.prompts), "prompt")
-    text = f"Measured with {prompts}, {say.count(blocks_run(submission), 'block')}"
+    blocks = say.count(blocks_run(submission), "block")
     if submission.tier == "imported":
-        return f"{text}; imported; never averaged with measured results."
+        return f"Imported, with {prompts}, {blocks}; never averaged with measured results."
+    text = f"Measured with {prompts}, {blocks}"
     quick = submission.profile == "quick"
     return text + (": a first look. Without --quick it gets surer." if quick else ".")
 
