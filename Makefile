@@ -136,8 +136,8 @@ comment: $(VENV)/.installed-gate ## Write the gate's verdict under its pull requ
 
 lock: requirements/gate.in pyproject.toml ## Resolve the dependencies anew (needs uv)
 	@command -v $(UV) >/dev/null || { echo 'uv is missing. Install it: $(PYTHON) -m pip install uv'; exit 3; }
-	$(compile) pyproject.toml -o requirements/harness.lock
-	$(compile) pyproject.toml --extra site -o requirements/site.lock
+	$(compile) pyproject.toml --extra inprocess -o requirements/harness.lock
+	$(compile) pyproject.toml --extra site --extra inprocess -o requirements/site.lock
 	$(compile) pyproject.toml --all-extras -o requirements/test.lock
 	$(compile) requirements/gate.in -c requirements/harness.lock -o requirements/gate.lock
 

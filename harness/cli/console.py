@@ -11,6 +11,7 @@ import orjson
 import typer
 from rich.console import Console
 
+from harness import IN_A_CHECKOUT, INSTALLED, PROGRAM
 from harness.errors import INTERRUPTED, HarnessError, MachineError
 from schemas.codec import Json
 
@@ -30,7 +31,12 @@ def open_closed_streams() -> None:
 
 def say(text: str) -> None:
     """Print one line for the user; it is not part of the result."""
-    typer.echo(text, err=True)
+    typer.echo(as_started(text), err=True)
+
+
+def as_started(text: str) -> str:
+    """A text with the commands in it as they are typed where this program is installed."""
+    return text.replace(IN_A_CHECKOUT, PROGRAM) if INSTALLED else text
 
 
 def print_json(value: Json) -> None:

@@ -6,6 +6,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from harness import PROGRAM
 from harness.campaign.model import DEFAULT_CONTEXT_TOKENS
 from harness.cli import console
 from harness.errors import MachineError
@@ -37,8 +38,8 @@ def show(found: Overview, console: Console) -> None:
         f"fits: all buffers of a context of {found.context_tokens} tokens in the "
         f"{memory.total_mib / 1024:.1f} GiB of {memory.name};\n"
         "tight: more than 90 % of it. ~: not from that repository itself. ?: unknown.\n"
-        "`python -m harness models get MODEL` fetches a model and its draft;\n"
-        "`python -m harness models check TARGET DRAFT` compares two files on this disk.",
+        f"`{PROGRAM} models get MODEL` fetches a model and its draft;\n"
+        f"`{PROGRAM} models check TARGET DRAFT` compares two files on this disk.",
         markup=False,
         soft_wrap=True,
     )

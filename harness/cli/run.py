@@ -1,10 +1,14 @@
 """`draftmap run`: measure, write the result file, print the verdict."""
 
+from dataclasses import replace
+
 from harness.campaign.options import Options
 from harness.cli import console
-from harness.cli.engines import ChosenEngine, EngineOptions, named_engines
+from harness.cli.engines import ChosenEngine, EngineOptions, chosen_runner, named_engines
 from harness.cli.options import offers_fields
 from harness.cli.request import Contribution, ResultOptions, RunRequest
+from harness.machine.command import package_version
+from harness.models.presets import DEFAULT_DRAFT
 from harness.runners.options import ConnectionOptions
 
 
@@ -25,7 +29,10 @@ def run(
 
     - `python -m harness run --target big.gguf --draft small.gguf --method draft-model:n_max=3`
     """
-    chosen = ChosenEngine(name=engine.runner, connection=connection)
+    chosen = ChosenEngine(name=chosen_runner(engine), connection=connection)
+    if options.target is None and package_version() is None:
+        # The other default models are made by that package.
+        options = replace(options, target=DEFAULT_DRAFT)
     request = RunRequest(
         options=options,
         engines=named_engines(chosen, engine.server_binaries),

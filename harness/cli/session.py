@@ -1,6 +1,6 @@
 """Carries out a run, or prints its plan: every engine, the results, the reports."""
 
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -19,7 +19,7 @@ from harness.errors import INTERRUPTED, HarnessError, NothingMeasuredError
 from harness.machine.command import commit
 from harness.machine.detect import machine
 from harness.machine.environment import Watch
-from harness.report import brief, progress
+from harness.report import brief, progress, words
 from harness.report.progress import ProgressDisplay
 from harness.report.terminal import compared, show
 from harness.run import execute
@@ -99,7 +99,8 @@ def measure(request: RunRequest) -> None:
     if not request.result.resume:  # a resumed run writes the same result again, with more in it
         results.require_free(request.result.output)
     runs = _runs(request)
-    with ProgressDisplay(console.progress_console()) as display:
+    expected_s = _say_expected([run.campaign for run in runs.values()])
+    with ProgressDisplay(console.progress_console(), expected_s=expected_s) as display:
         ended = in_turn({name: run.by_blocks(display) for name, run in runs.items()})
     measured: dict[str, _Measured] = {}
     for name, outcome in ended.items():
@@ -117,6 +118,16 @@ def measure(request: RunRequest) -> None:
         raise typer.Exit(INTERRUPTED)
     for error in errors.values():
         raise typer.Exit(error.exit_code)
+
+
+def _say_expected(campaigns: Sequence[Campaign]) -> float | None:
+    """Say how long all of it takes, in seconds; `None` where it is not known."""
+    rates = this_machine(campaigns[0].settings.threads)
+    found = [estimate.seconds for each in campaigns if (estimate := expected(each, rates))]
+    if len(found) < len(campaigns):
+        return None
+    console.say(f"This takes about {words.seconds(sum(found))}.")
+    return sum(found)
 
 
 def _print(

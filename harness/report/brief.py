@@ -15,6 +15,7 @@ from rich.text import Text
 from estimates.identity import identify
 from estimates.model import Estimate, Summary, Verdict
 from estimates.repeatability import blocks_run
+from harness import PROGRAM
 from harness.plan.commands import serving
 from harness.report import words
 from harness.report.terminal import overall
@@ -123,7 +124,7 @@ def _parts(result: _Result, path: Path) -> list[_Part]:
 
 def _more(path: Path) -> str:
     for name in (str(path), path.name, "FILE"):
-        text = f"All figures: python -m harness show {name} --details"
+        text = f"All figures: {PROGRAM} show {name} --details"
         if len(text) <= COLUMNS:
             break
     return text
