@@ -52,7 +52,7 @@ def _loaded(name: str) -> Any:  # noqa: ANN401 - of the parser that typer carrie
     if application is None:
         application = typer.Typer(rich_markup_mode="markdown", add_completion=False)
         application.command(name)(getattr(module, module.__name__.rpartition(".")[2]))
-    command = typer.main.get_command(application)
+    command: Any = typer.main.get_command(application)
     command.name = name
     command.help = "\n\n".join(filter(None, (_COMMANDS[name], command.help)))
     for each in (command, *command.params):
@@ -68,7 +68,6 @@ app = typer.Typer(
     "Exit codes: 0 done. 1 the input is invalid (such as a file or a model), or the answer is no. "
     "2 the command line is wrong. 3 the machine lacks something: memory, disk, network, a working "
     "engine. 130 interrupted; what was measured has been saved.",
-    no_args_is_help=True,
     add_completion=False,
     rich_markup_mode="markdown",
     pretty_exceptions_show_locals=False,
@@ -77,6 +76,7 @@ app = typer.Typer(
 
 @app.callback(invoke_without_command=True)
 def options(
+    context: typer.Context,
     *,
     version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False,
 ) -> None:
@@ -84,6 +84,10 @@ def options(
     if version:
         typer.echo(__version__)
         raise typer.Exit
+    if context.invoked_subcommand is None:
+        from harness.cli.welcome import welcome  # noqa: PLC0415 - only if nothing was asked for
+
+        console.reports_errors(welcome)()
 
 
 def main() -> None:

@@ -84,7 +84,7 @@ def server_program() -> str | None:
     package = None if found else find_spec(_SERVER_PACKAGE)
     if package is None or package.origin is None:
         return found
-    return shutil.which(Path(package.origin).parent / "bin" / SERVER_PROGRAM)
+    return shutil.which(str(Path(package.origin).parent / "bin" / SERVER_PROGRAM))
 
 
 def vendored_commit(version: str | None) -> str | None:
