@@ -92,7 +92,7 @@ def options(
 
 def main() -> None:
     """Run the command line and exit with its code."""
-    console.open_closed_streams()
+    console.prepare_streams()
     treat_termination_as_ctrl_c()
     app(prog_name=PROGRAM)
 

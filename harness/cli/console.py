@@ -1,6 +1,8 @@
 """Prints results on standard output, and everything else on standard error."""
 
+import codecs
 import functools
+import io
 import os
 import sys
 from collections.abc import Callable
@@ -21,12 +23,37 @@ T = TypeVar("T")
 _NARROWEST = 80
 
 
-def open_closed_streams() -> None:
-    """Let a program that was started without standard output or error (`>&-`) run silently."""
+# What stands for the signs of the report where an encoding lacks them, as Windows' cp1252 does.
+_PLAIN = {
+    "█": "#",
+    "△": "+",
+    "▲": "+",
+    "▽": "-",
+    "▼": "-",
+    "●": "=",
+    "○": "o",
+    "✕": "x",
+    "…": "...",
+}
+
+
+def prepare_streams() -> None:
+    """Let a program print whatever its output is: closed (`>&-`), or of a narrow encoding."""
+    codecs.register_error("plain", _in_plain_signs)
     for name in ("stdout", "stderr"):
-        if getattr(sys, name) is None:
+        stream = getattr(sys, name)
+        if stream is None:
             nowhere = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - for good
             setattr(sys, name, nowhere)
+        elif isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="plain")
+
+
+def _in_plain_signs(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    lost = error.object[error.start : error.end]
+    return "".join(_PLAIN.get(sign, "?") for sign in lost), error.end
 
 
 def say(text: str) -> None:

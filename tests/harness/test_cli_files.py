@@ -1,6 +1,7 @@
 """What do the commands about files, models and the machine say?"""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -165,3 +166,17 @@ def test_validate_judges_the_other_files_when_one_cannot_be_read(tmp_path: Path)
         (str(missing), "readable"),
         (str(broken), "schema-type"),
     ]
+
+
+def test_a_console_of_windows_gets_plain_signs_for_those_that_it_lacks(tmp_path: Path) -> None:
+    path = tmp_path / "good.json"
+    path.write_bytes(sample_bytes(sample()))
+    command = [sys.executable, "-m", "harness", "show", str(path), "--details"]
+    environment = {**os.environ, "PYTHONIOENCODING": "cp1252"}
+
+    done = subprocess.run(command, env=environment, capture_output=True, check=False)
+
+    assert (done.returncode, done.stderr) == (0, b"")
+    text = done.stdout.decode("cp1252")
+    assert "#####" in text
+    assert "?" not in text.replace("?:", "")
