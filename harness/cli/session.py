@@ -1,6 +1,6 @@
 """Carries out a run, or prints its plan: every engine, the results, the reports."""
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -15,7 +15,7 @@ from harness.campaign.duration import expected, this_machine
 from harness.campaign.model import Campaign
 from harness.cli import console
 from harness.cli.request import ResultOptions, RunRequest
-from harness.errors import INTERRUPTED, HarnessError, NothingMeasuredError
+from harness.errors import INTERRUPTED, HarnessError, MachineError, NothingMeasuredError
 from harness.machine.command import commit
 from harness.machine.detect import machine
 from harness.machine.environment import Watch
@@ -114,10 +114,26 @@ def measure(request: RunRequest) -> None:
             console.say(f"Error: {name}: {outcome}")
     errors = {name: each for name, each in ended.items() if isinstance(each, HarnessError)}
     _print(measured, errors, request.result)
-    if any(each.interrupted for each in measured.values()):
+    _exit(measured.values(), errors.values())
+
+
+def _exit(measured: Iterable[_Measured], errors: Iterable[HarnessError]) -> None:
+    """End with the code that tells what went wrong, if anything did."""
+    found = [*measured]
+    if any(each.interrupted for each in found):
         raise typer.Exit(INTERRUPTED)
-    for error in errors.values():
+    for error in errors:
         raise typer.Exit(error.exit_code)
+    if any(nothing_drafted(each.submission) for each in found):
+        console.say("Error: every arm that drafts failed; `python -m harness doctor` may help")
+        raise typer.Exit(MachineError.exit_code)
+
+
+def nothing_drafted(submission: Submission) -> bool:
+    """Whether there were arms that draft, and none of them finished a trial."""
+    drafting = {arm.id for arm in submission.arms if arm.role == "speculation"}
+    finished = {trial.arm for trial in submission.trials if trial.outcome == "ok"}
+    return bool(drafting) and not drafting & finished
 
 
 def _say_expected(campaigns: Sequence[Campaign]) -> float | None:

@@ -1,13 +1,11 @@
 """Writes the llama-server line that loads a plan."""
 
 import shlex
-from collections.abc import Mapping
 
 from estimates.plan.placement import Case, Projection
 from estimates.plan.speculation import Speculation, Way
 from harness.plan.sources import Source
-from schemas.submission import Method
-from schemas.vocabulary import METHODS, MethodEntry
+from schemas.vocabulary import METHODS
 
 
 def methods_by(way: Way) -> tuple[str, ...]:
@@ -50,37 +48,6 @@ def server_line(
     return shlex.join(words)
 
 
-def serving(target: str, draft: str | None, method: Method | None) -> list[str]:
-    """The options that serve a target with the method of a measured arm, each with its value.
-
-    A method that the server lacks is left to its nearest relative there; `None` is no drafting.
-    """
-    found = [f"llama-server -m {shlex.quote(target)}"]
-    if draft is not None:
-        found.append(f"-md {shlex.quote(draft)}")
-    if method is None:
-        return found
-    entry = METHODS[method.type]
-    measured = {name: getattr(method, name, None) for name in ("n_max", *entry.optional)}
-    if entry.llama_cpp is None:
-        entry = METHODS[entry.nearest or method.type]
-    sizes = {name: getattr(method, name, None) or value for name, value in entry.defaults.items()}
-    given = {name: value for name, value in measured.items() if value is not None}
-    words = _spelled(entry, {**sizes, **given})
-    return [*found, *(" ".join(pair) for pair in zip(words[::2], words[1::2], strict=True))]
-
-
 def _speculating(speculation: Speculation) -> list[str]:
     entry = METHODS[speculation.method]
-    return _spelled(entry, {**entry.defaults, "n_max": speculation.depth})
-
-
-def _spelled(entry: MethodEntry, sizes: Mapping[str, float]) -> list[str]:
-    """Type and sizes, as builds of today spell them; every size is passed."""
-    if entry.llama_cpp is None:
-        return []
-    words = ["--spec-type", entry.llama_cpp.types[0]]
-    for name, value in sizes.items():
-        spelled = getattr(entry.llama_cpp, name, None)
-        words += [spelled[0], f"{value:g}"] if spelled else []
-    return words
+    return entry.server_words({**entry.defaults, "n_max": speculation.depth})

@@ -4,6 +4,7 @@ At most 24 lines of 80 columns, for someone who has never heard of speculative d
 not fit is left to `--details`.
 """
 
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,11 +17,10 @@ from estimates.identity import identify
 from estimates.model import Estimate, Summary, Verdict
 from estimates.repeatability import blocks_run
 from harness import PROGRAM
-from harness.plan.commands import serving
 from harness.report import words
 from harness.report.terminal import overall
 from schemas.method import DraftHead, DraftModel
-from schemas.submission import Arm, Submission
+from schemas.submission import Arm, Method, Submission
 from schemas.vocabulary import METHODS, VERDICTS, say
 
 LINES, COLUMNS = 24, 80
@@ -191,13 +191,33 @@ def _command(result: _Result, arm: Arm, whole: Estimate) -> list[str]:
         heading = f"Use it for {say.listed(some)}:"
     else:
         heading = "Leave it off:"
-    found = serving(
+    found = _serving(
         _file(result, result.submission.target.id, result.target),
         _draft_file(result, arm) if pays else None,
         arm.method if pays else None,
     )
     note = "" if METHODS[arm.method.type].llama_cpp or not pays else _nearest(arm)
     return [*_folded(heading), *_broken(found), *_folded(note)]
+
+
+def _serving(target: str, draft: str | None, method: Method | None) -> list[str]:
+    """The options that serve a target with the method of a measured arm, each with its value.
+
+    A method that the server lacks is left to its nearest relative there; `None` is no drafting.
+    """
+    found = [f"llama-server -m {shlex.quote(target)}"]
+    if draft is not None:
+        found.append(f"-md {shlex.quote(draft)}")
+    if method is None:
+        return found
+    entry = METHODS[method.type]
+    measured = {name: getattr(method, name, None) for name in ("n_max", *entry.optional)}
+    if entry.llama_cpp is None:
+        entry = METHODS[entry.nearest or method.type]
+    sizes = {name: getattr(method, name, None) or value for name, value in entry.defaults.items()}
+    given = {name: value for name, value in measured.items() if value is not None}
+    words = entry.server_words({**sizes, **given})
+    return [*found, *(" ".join(pair) for pair in zip(words[::2], words[1::2], strict=True))]
 
 
 def _recorded(arm: Arm) -> str:
