@@ -30,9 +30,8 @@ def run(
     - `python -m harness run --target big.gguf --draft small.gguf --method draft-model:n_max=3`
     """
     chosen = ChosenEngine(name=chosen_runner(engine), connection=connection)
-    if options.target is None and package_version() is None:
-        # The other default models are made by that package.
-        options = replace(options, target=DEFAULT_DRAFT)
+    if package_version() is None and not chosen.kind.behind_servers:
+        options = _with_fetched_target(options)
     request = RunRequest(
         options=options,
         engines=named_engines(chosen, engine.server_binaries),
@@ -45,3 +44,15 @@ def run(
         session.print_plan(request)
     else:
         session.measure(request)
+
+
+def _with_fetched_target(options: Options) -> Options:
+    """The options for a machine without the package that makes the other default models.
+
+    For a first look at so small a model one prompt of each task is enough: a server reads every
+    prompt again for every arm.
+    """
+    if options.target is not None:
+        return options
+    prompts = options.prompts or (("1",) if options.quick else ())
+    return replace(options, target=DEFAULT_DRAFT, prompts=prompts)

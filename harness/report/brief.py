@@ -189,6 +189,8 @@ def _command(result: _Result, arm: Arm, whole: Estimate) -> list[str]:
         heading = "Use it:"
     elif some:
         heading = f"Use it for {say.listed(some)}:"
+    elif whole.verdict in ("uncertain", "too-few-prompts"):
+        heading = "Until it is known, without it:"
     else:
         heading = "Leave it off:"
     found = _serving(
