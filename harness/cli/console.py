@@ -4,9 +4,13 @@ import codecs
 import functools
 import io
 import os
+import signal
 import sys
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from types import FrameType
 from typing import ParamSpec, TypeVar
 
 import orjson
@@ -64,6 +68,26 @@ def say(text: str) -> None:
 def as_started(text: str) -> str:
     """A text with the commands in it as they are typed where this program is installed."""
     return text.replace(IN_A_CHECKOUT, PROGRAM) if INSTALLED else text
+
+
+@contextmanager
+def heard() -> Iterator[None]:
+    """Answer Ctrl-C at once: ending an engine in the middle of an answer takes seconds."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def interrupt(_number: int, _frame: FrameType | None) -> None:
+        # Not `say`: the signal may have come in the middle of a line that is being written.
+        with suppress(OSError):
+            os.write(2, b"\nInterrupted: ending the engine, keeping what was measured.\n")
+        raise KeyboardInterrupt
+
+    previous = signal.signal(signal.SIGINT, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, previous)
 
 
 def print_json(value: Json) -> None:

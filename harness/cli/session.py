@@ -100,7 +100,8 @@ def measure(request: RunRequest) -> None:
         results.require_free(request.result.output)
     runs = _runs(request)
     expected_s = _say_expected([run.campaign for run in runs.values()])
-    with ProgressDisplay(console.progress_console(), expected_s=expected_s) as display:
+    progress_shown = ProgressDisplay(console.progress_console(), expected_s=expected_s)
+    with console.heard(), progress_shown as display:
         ended = in_turn({name: run.by_blocks(display) for name, run in runs.items()})
     measured: dict[str, _Measured] = {}
     for name, outcome in ended.items():

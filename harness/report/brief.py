@@ -4,11 +4,9 @@ At most 24 lines of 80 columns, for someone who has never heard of speculative d
 not fit is left to `--details`.
 """
 
-import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from textwrap import wrap
 
 from rich.console import Console
 from rich.text import Text
@@ -17,16 +15,14 @@ from estimates.identity import identify
 from estimates.model import Estimate, Summary, Verdict
 from estimates.repeatability import blocks_run
 from harness import PROGRAM
-from harness.report import words
+from harness.report import use, words
 from harness.report.terminal import overall
-from schemas.method import DraftHead, DraftModel
-from schemas.submission import Arm, Method, Submission
-from schemas.vocabulary import METHODS, VERDICTS, say
+from harness.report.use import COLUMNS, INDENT, folded
+from schemas.submission import Arm, Submission
+from schemas.vocabulary import VERDICTS, say
 
-LINES, COLUMNS = 24, 80
-_INDENT = "  "
+LINES = 24
 _ARM_COLUMNS, _MOST_ARMS = 24, 6
-_LONGEST_PATH = 60
 _FASTER: Mapping[Verdict, str] = {
     "helps": "is faster on",
     "hurts": "is slower on",
@@ -78,6 +74,24 @@ class _Result:
                 found.setdefault(each.verdict, []).append(each.task)
         return found
 
+    def command(self, arm: Arm, whole: Estimate) -> list[str]:
+        """What to start: the best arm where it gains, else the target alone."""
+        chosen = arm if whole.verdict == "helps" or self.helped(arm) else None
+        doubtful = whole.verdict in ("uncertain", "too-few-prompts")
+        server = self.submission.engine.name
+        if server != "llama.cpp":
+            return use.elsewhere(chosen, server)
+        if chosen is not None:
+            only = "" if whole.verdict == "helps" else f" for {say.listed(self.helped(arm))}"
+            heading = f"Use it{only}:"
+        else:
+            heading = "Until it is known, without it:" if doubtful else "Leave it off:"
+        return [heading, *use.command(self.submission, chosen, self.files)]
+
+    def helped(self, arm: Arm) -> list[str]:
+        """The tasks on which an arm helps."""
+        return self.tasks(arm).get("helps", [])
+
     def _place(self, pair: tuple[Arm, Estimate]) -> tuple[int, int, float]:
         arm, whole = pair
         kept = 0 if whole.verdict == "helps" else 1 if "helps" in self.tasks(arm) else 2
@@ -107,17 +121,17 @@ def _parts(result: _Result, path: Path) -> list[_Part]:
     arms = result.arms()
     more = ["", _more(path)]
     if not arms:
-        return [_Part(lines=_folded(_plain_only(result)), style="bold"), _Part(lines=more)]
+        return [_Part(lines=folded(_plain_only(result)), style="bold"), _Part(lines=more)]
     best, whole = arms[0]
     return [
-        _Part(lines=_folded(_verdict(result, best, whole)), style="bold"),
-        _Part(lines=["", *_command(result, best, whole)]),
+        _Part(lines=folded(_verdict(result, best, whole)), style="bold"),
+        _Part(lines=["", *result.command(best, whole)]),
         _Part(lines=["", *_table(arms)]),
-        _Part(lines=["", *_folded(_by_task(result, best))], rank=1),
-        _Part(lines=_folded(_why(best, whole)), rank=3),
-        _Part(lines=_folded(_basis(result)), rank=0 if result.submission.tier == "imported" else 2),
+        _Part(lines=["", *folded(_by_task(result, best))], rank=1),
+        _Part(lines=folded(_why(best, whole)), rank=3),
+        _Part(lines=folded(_basis(result)), rank=0 if result.submission.tier == "imported" else 2),
         _Part(lines=_cautions(result), rank=1, style="yellow"),
-        _Part(lines=_folded(_WHAT_IT_IS), rank=4, style="dim"),
+        _Part(lines=folded(_WHAT_IT_IS), rank=4, style="dim"),
         _Part(lines=more),
     ]
 
@@ -128,10 +142,6 @@ def _more(path: Path) -> str:
         if len(text) <= COLUMNS:
             break
     return text
-
-
-def _folded(text: str) -> list[str]:
-    return wrap(text, COLUMNS, break_on_hyphens=False)
 
 
 def _place_of(result: _Result) -> str:
@@ -167,7 +177,7 @@ def _verdict(result: _Result, arm: Arm, whole: Estimate) -> str:
         case "uncertain" | "too-few-prompts":
             text = f"Not sure yet: too little was measured of {target} {place} for a verdict."
             text += f" {arm.id} ran at {gain} the plain speed." if gain else ""
-    some = result.tasks(arm).get("helps")
+    some = result.helped(arm)
     return f"{text} For {say.listed(some)} alone it is faster." if some else text
 
 
@@ -177,104 +187,21 @@ def _range(whole: Estimate) -> str:
     return f" ({say.bound(whole.interval.low)} to {say.bound(whole.interval.high)})"
 
 
-def _command(result: _Result, arm: Arm, whole: Estimate) -> list[str]:
-    """What to start: the best arm where it gains, else the target alone."""
-    some = result.tasks(arm).get("helps")
-    pays = whole.verdict == "helps" or bool(some)
-    if result.submission.engine.name != "llama.cpp":
-        server = result.submission.engine.name
-        step = "Keep it switched on" if pays else "Leave it switched off"
-        return _folded(f"{step} in {server}: {_recorded(arm) if pays else 'start it plain'}.")
-    if whole.verdict == "helps":
-        heading = "Use it:"
-    elif some:
-        heading = f"Use it for {say.listed(some)}:"
-    elif whole.verdict in ("uncertain", "too-few-prompts"):
-        heading = "Until it is known, without it:"
-    else:
-        heading = "Leave it off:"
-    found = _serving(
-        _file(result, result.submission.target.id, result.target),
-        _draft_file(result, arm) if pays else None,
-        arm.method if pays else None,
-    )
-    note = "" if METHODS[arm.method.type].llama_cpp or not pays else _nearest(arm)
-    return [*_folded(heading), *_broken(found), *_folded(note)]
-
-
-def _serving(target: str, draft: str | None, method: Method | None) -> list[str]:
-    """The options that serve a target with the method of a measured arm, each with its value.
-
-    A method that the server lacks is left to its nearest relative there; `None` is no drafting.
-    """
-    found = [f"llama-server -m {shlex.quote(target)}"]
-    if draft is not None:
-        found.append(f"-md {shlex.quote(draft)}")
-    if method is None:
-        return found
-    entry = METHODS[method.type]
-    measured = {name: getattr(method, name, None) for name in ("n_max", *entry.optional)}
-    if entry.llama_cpp is None:
-        entry = METHODS[entry.nearest or method.type]
-    sizes = {name: getattr(method, name, None) or value for name, value in entry.defaults.items()}
-    given = {name: value for name, value in measured.items() if value is not None}
-    words = entry.server_words({**sizes, **given})
-    return [*found, *(" ".join(pair) for pair in zip(words[::2], words[1::2], strict=True))]
-
-
-def _recorded(arm: Arm) -> str:
-    return " ".join(arm.argv) if arm.argv else f"the setting that was measured as {arm.id}"
-
-
-def _nearest(arm: Arm) -> str:
-    nearest = METHODS[arm.method.type].nearest
-    return (
-        f"llama-server's nearest to {arm.method.type} is {nearest}: measure it, too "
-        f"(--runner llama-server --method {nearest})."
-    )
-
-
-def _file(result: _Result, model: str, name: str) -> str:
-    """The model's file where it is known and fits in a line, else a stand-in with its name."""
-    path = str(result.files.get(model, ""))
-    return path if path and len(path) <= _LONGEST_PATH else f"{name.replace(' ', '-')}.gguf"
-
-
-def _draft_file(result: _Result, arm: Arm) -> str | None:
-    if not isinstance(arm.method, DraftModel | DraftHead):
-        return None
-    for draft in result.submission.drafts:
-        if draft.id == arm.method.draft:
-            return _file(result, draft.id, f"{draft.name} {draft.quantisation}")
-    return None
-
-
-def _broken(options: Sequence[str]) -> list[str]:
-    """A command over several lines, as shells that know a backslash read it."""
-    lines, line = [], _INDENT
-    for option in options:
-        if line.strip() and len(line) + len(option) + 3 > COLUMNS:
-            lines.append(f"{line}\\")
-            line = 2 * _INDENT
-        line += f"{option} "
-    return [*lines, line.rstrip()]
-
-
 def _table(arms: Sequence[tuple[Arm, Estimate]]) -> list[str]:
     """Every arm with its speed, what it is of the plain one, and the verdict."""
     width = min(_ARM_COLUMNS, max(5, *(len(arm.id) for arm, _ in arms)))
-    lines = [f"{_INDENT}{'':{width}}  tokens/s  of plain speed"]
+    lines = [f"{INDENT}{'':{width}}  tokens/s  of plain speed"]
     plain = arms[0][1].baseline_tps
     if plain is not None and len({whole.baseline for _, whole in arms}) == 1:
-        lines.append(f"{_INDENT}{'plain':{width}}  {plain:8.1f}")
+        lines.append(f"{INDENT}{'plain':{width}}  {plain:8.1f}")
     for arm, whole in arms[:_MOST_ARMS]:
         name = arm.id if len(arm.id) <= width else f"{arm.id[: width - 1]}\N{HORIZONTAL ELLIPSIS}"
         speed = say.number(whole.tps)
         ratio = f"{say.times(whole.speedup)}{_range(whole)}"
         row = f"{name:{width}}  {speed:>8}  {ratio:21}  {VERDICTS[whole.verdict].word}"
-        lines.append(_INDENT + row)
+        lines.append(INDENT + row)
     left = len(arms) - _MOST_ARMS
-    return [*lines, f"{_INDENT}and {left} more"] if left > 0 else lines
+    return [*lines, f"{INDENT}and {left} more"] if left > 0 else lines
 
 
 def _by_task(result: _Result, arm: Arm) -> str:
@@ -311,8 +238,8 @@ def _cautions(result: _Result) -> list[str]:
     serious = next((flag for flag in flags if flag.severity == "serious"), None)
     if serious is not None:
         mark = words.SEVERITIES["serious"][0]
-        return _folded(f"{mark} {serious.name}: {serious.message} {serious.remedy}")
+        return folded(f"{mark} {serious.name}: {serious.message} {serious.remedy}")
     if not flags:
         return []
     names = say.listed(list(dict.fromkeys(flag.name for flag in flags)))
-    return _folded(f"! {say.count(len(flags), 'doubt')} about these figures: {names}.")
+    return folded(f"! {say.count(len(flags), 'doubt')} about these figures: {names}.")
