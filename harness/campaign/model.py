@@ -1,6 +1,7 @@
 """The frozen values that describe a campaign: suite, arms, settings, plan."""
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
 from harness.models.model_file import ModelFile
@@ -120,6 +121,11 @@ class Campaign:
     def least_blocks(self) -> int:
         """How many blocks run even if they agree perfectly."""
         return self.blocks if self.stopping.precision is None else self.stopping.least_blocks
+
+    def files(self) -> dict[str, Path]:
+        """The files of the models by id; none for a model that only a server has."""
+        models = (self.target, *self.drafts)
+        return {each.model.id: each.path for each in models if each.path is not None}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,7 +12,13 @@ from harness.campaign.methods import DraftModelRequest, MethodRequest, method_ty
 from harness.campaign.model import Campaign
 from harness.campaign.options import Options
 from harness.cli import console
-from harness.errors import UsageError, suggestion
+from harness.errors import MachineError, UsageError, suggestion
+from harness.machine.command import (
+    INSTALL_ENGINE,
+    SERVER_PROGRAM,
+    package_version,
+    server_program,
+)
 from harness.models.model_file import ServedModels
 from harness.options import Option
 from harness.runners import OFFERED, RUNNERS, RunnerKind
@@ -75,6 +81,26 @@ def _first(names: Iterable[str]) -> str:
 
 
 _SETTINGS = "How it runs"
+# The runner that needs a program only, and nothing compiled for Python.
+_SERVER = "llama-server"
+
+
+def chosen_runner(engine: "EngineOptions") -> str:
+    """The runner that was named, or the one whose engine is here.
+
+    Raises `MachineError` without any engine.
+    """
+    if engine.runner is not None:
+        return engine.runner
+    if engine.server_binaries:
+        return _SERVER
+    if package_version() is not None:
+        return DEFAULT_RUNNER
+    if server_program() is None:
+        message = f"no engine is installed and no {SERVER_PROGRAM} on PATH; {INSTALL_ENGINE}"
+        raise MachineError(message)
+    console.say(f"{DEFAULT_RUNNER} is not installed: measuring with {server_program()}.")
+    return _SERVER
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,14 +108,15 @@ class EngineOptions:
     """What runs the models."""
 
     runner: Annotated[
-        str,
+        str | None,
         Option(
             "What runs the models. "
-            + " ".join(f"`{name}`: {kind.summary}." for name, kind in OFFERED.items()),
+            + " ".join(f"`{name}`: {kind.summary}." for name, kind in OFFERED.items())
+            + f" Default: {DEFAULT_RUNNER} where it is installed, else {_SERVER}.",
             metavar="RUNNER",
             panel=_SETTINGS,
         ),
-    ] = DEFAULT_RUNNER
+    ] = None
     server_binaries: Annotated[
         tuple[str, ...],
         Option(
@@ -209,7 +236,7 @@ _NAMED = re.compile(r"(?P<name>[A-Za-z0-9][A-Za-z0-9._-]*)=(?P<path>.+)")
 
 def named_engines(engine: ChosenEngine, binaries: Sequence[str]) -> tuple[NamedEngine, ...]:
     """One engine per binary, or the engine as it is without any. Raises `UsageError`."""
-    if binaries and engine.name != "llama-server":
+    if binaries and engine.name != _SERVER:
         message = f"--server-binary is for --runner llama-server, not for {engine.name}"
         raise UsageError(message)
     named = [_name_and_path(text) for text in binaries]

@@ -1,7 +1,6 @@
 """Start a llama-server for one arm at a free port, and make sure that it is what answers there."""
 
 import secrets
-import shlex
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import assert_never
 from harness.campaign.axes import ALL_EXPERTS
 from harness.campaign.model import USUAL_CACHE, ArmPlan, Campaign, RunSettings, layers_of
 from harness.errors import BadInputError
+from harness.machine.command import join_command
 from harness.runners.base import Failure
 from harness.runners.http import process
 from harness.runners.http.client import Address, Client, ServerSilentError
@@ -282,7 +282,7 @@ def command_lines(campaign: Campaign, path: str | None) -> tuple[str, ...]:
     binary = find(path)
     launcher = Launcher(campaign=campaign, binary=binary, startup_limit_s=0)
     return tuple(
-        shlex.join((str(binary.path), *_arguments(launcher, arm))) for arm in campaign.arms
+        join_command((str(binary.path), *_arguments(launcher, arm))) for arm in campaign.arms
     )
 
 
