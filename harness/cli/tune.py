@@ -4,7 +4,7 @@ from typing import Annotated
 
 from harness.campaign.options import Options
 from harness.cli import console
-from harness.cli.engines import ChosenEngine, EngineOptions
+from harness.cli.engines import ChosenEngine, EngineOptions, chosen_runner
 from harness.cli.options import Without, offers_fields
 from harness.cli.request import Contribution, ResultOptions
 from harness.errors import UsageError
@@ -16,7 +16,7 @@ _DECIDED = Without(
     frozenset(
         {
             "blocks", "precision", "budget_min", "control", "quick", "teacher_forced",
-            "baseline_gpu_layers", "concurrency",
+            "baseline_gpu_layers", "concurrency", "context_depths",
         }
     )
 )  # fmt: skip
@@ -66,7 +66,7 @@ def tune(
     from harness.cli.engines import named_engines  # noqa: PLC0415 - beside what follows
     from harness.cli.tune_session import TuneRequest  # noqa: PLC0415 - slow to import
 
-    chosen = ChosenEngine(name=engine.runner, connection=connection)
+    chosen = ChosenEngine(name=chosen_runner(engine), connection=connection)
     request = TuneRequest(
         options=options,
         search=search,
