@@ -147,7 +147,10 @@ def test_forced_acceptance_is_reported_as_a_cost_and_never_as_a_speedup(
     assert code["tokens_per_round"] == pytest.approx(2.0)
     assert "speedup" not in code
     assert "  code: an instrument, R 1." in checked
-    assert "acceptance set to 2 tokens per round, 4 drafted" in call("show", str(output)).stdout
+    assert (
+        "acceptance set to 2 tokens per round, 4 drafted"
+        in call("show", str(output), "--details").stdout
+    )
 
 
 def test_a_dry_run_for_machines_holds_every_trial(models: list[str]) -> None:
