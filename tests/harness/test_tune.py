@@ -22,7 +22,7 @@ from harness.runners.fake import FakeRig, FakeRunner
 from harness.runners.options import ConnectionOptions
 from harness.tune import report
 from harness.tune.outcome import Outcome, as_json, why
-from harness.tune.search import SearchOptions, depths_of, families, split, stage
+from harness.tune.search import SearchOptions, families, split, stage
 from harness.tune.tuner import Tuner
 from schemas.contract import read
 from schemas.submission import Submission
@@ -286,12 +286,6 @@ def test_what_a_tune_decides_is_no_option_of_it() -> None:
         families((parse("none"),), (), deepest=4)
     with pytest.raises(BadInputError):
         split(CORE.prompts[:3])
-
-
-def test_heads_are_taken_to_eight_and_a_method_without_a_depth_is_tried_as_it_is() -> None:
-    assert depths_of(parse("mtp"), 16) == tuple(range(1, 9))
-    assert depths_of(parse("draft-model:n_min=2"), 4) == (2, 3, 4)
-    assert depths_of(parse("ngram-cache"), 16) == (0,)
 
 
 def test_a_servers_command_is_written_with_the_depth_of_the_arm() -> None:

@@ -19,6 +19,9 @@ from schemas import submission
 from schemas.vocabulary import METHODS, LlamaCpp
 
 
+_Deep = submission.DraftModel | submission.DraftHead | submission.Forced
+
+
 class _UnknownToBinaryError(Exception):
     """The binary has no word for something that the arm needs."""
 
@@ -118,7 +121,7 @@ def _speculation(words: _Words, method: submission.Method, campaign: Campaign) -
         case submission.DraftModel() | submission.DraftHead() | submission.Forced():
             if isinstance(method, submission.Forced):
                 _force(words, method)
-            if method.draft is not None:
+            if method.draft:
                 _with_draft(words, method.draft, campaign)
             _type(words, method)
             _depth(words, method)
@@ -138,7 +141,6 @@ def _speculation(words: _Words, method: submission.Method, campaign: Campaign) -
 
 
 def _force(words: _Words, method: submission.Forced) -> None:
-    """Set the acceptance; the draft is loaded and asked as any other."""
     if method.draft is None:
         message = "way to force acceptance without a draft; name one with --draft"
         raise _UnknownToBinaryError(message)
@@ -155,10 +157,7 @@ def draft_path(draft: str, campaign: Campaign) -> Path:
     return next(item.on_disk for item in campaign.drafts if item.model.id == draft)
 
 
-def _type(
-    words: _Words,
-    method: submission.DraftModel | submission.DraftHead | submission.Forced | submission.Ngram,
-) -> None:
+def _type(words: _Words, method: _Deep | submission.Ngram) -> None:
     """Add the type; builds without `--spec-type` know draft models only and need no word."""
     offered = words.abilities.spec_types
     known = next((name for name in _flags(method.type).types if name in offered), None)
@@ -170,9 +169,7 @@ def _type(
         raise _UnknownToBinaryError(message)
 
 
-def _depth(
-    words: _Words, method: submission.DraftModel | submission.DraftHead | submission.Forced
-) -> None:
+def _depth(words: _Words, method: _Deep) -> None:
     flags = _flags(method.type)
     if method.n_max is not None:
         words.need(method.n_max, *flags.n_max)
