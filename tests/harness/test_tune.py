@@ -271,13 +271,6 @@ def test_a_dry_run_lists_what_would_be_tried(models: list[str]) -> None:
     assert "race on 8 prompts, certificate on 24 others, within 5 minutes" in result.stdout
 
 
-def test_too_few_prompts_are_refused_before_anything_runs(models: list[str]) -> None:
-    result = call("tune", *models, "--prompts", "code-fix-ring-buffer")
-
-    assert result.exit_code == 1
-    assert "a tune needs 4 prompts" in result.stderr
-
-
 def test_what_a_tune_decides_is_no_option_of_it() -> None:
     result = call("tune", "--blocks", "3")
 

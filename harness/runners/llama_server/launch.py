@@ -18,7 +18,6 @@ from harness.runners.llama_server.binary import Abilities, Binary, find, without
 from schemas import submission
 from schemas.vocabulary import METHODS, LlamaCpp
 
-
 _Deep = submission.DraftModel | submission.DraftHead | submission.Forced
 
 
