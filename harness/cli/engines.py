@@ -173,6 +173,11 @@ class NamedEngine:
     name: str
     engine: ChosenEngine
 
+    def on(self, campaign: Campaign) -> Campaign:
+        """The campaign on this engine, with a work file of its own if one program has two names."""
+        campaign = self.engine.on(campaign)
+        return replace(campaign, engine=f"{self.name} {campaign.engine}".strip())
+
 
 _NAMED = re.compile(r"(?P<name>[A-Za-z0-9][A-Za-z0-9._-]*)=(?P<path>.+)")
 

@@ -94,4 +94,4 @@ class RunRequest:
     def campaigns(self, *, fetch: bool) -> dict[str, Campaign]:
         """The campaign on each of the engines. Raises `HarnessError` when one cannot run it."""
         first = self.engines[0].engine.campaign(self.options, fetch=fetch)
-        return {each.name: each.engine.on(first) for each in self.engines}
+        return {each.name: each.on(first) for each in self.engines}

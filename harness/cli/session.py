@@ -1,9 +1,10 @@
 """Carries out a run, or prints its plan: every engine, the results, the reports."""
 
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Self
 
 import typer
@@ -13,6 +14,7 @@ from estimates.summary import summarize, to_json
 from harness import files
 from harness.campaign.duration import expected, this_machine
 from harness.campaign.model import Campaign
+from harness.campaign.plan import engine_turns
 from harness.cli import console
 from harness.cli.request import RunRequest
 from harness.errors import INTERRUPTED, HarnessError, NothingMeasuredError
@@ -30,39 +32,43 @@ from schemas.codec import Json
 from schemas.submission import Submission
 from schemas.vocabulary import say
 
-EngineRun = Generator[None, None, Submission]
+EngineRun = Generator[int, None, Submission]
+Turns = Mapping[int, Sequence[str]]
 
 
 class NotStartedError(NothingMeasuredError):
     """A run was interrupted before anything of it was measured."""
 
 
-def in_turn(runs: Mapping[str, EngineRun]) -> dict[str, Submission | HarnessError]:
+def in_turn(
+    runs: Mapping[str, EngineRun], turns: Turns = MappingProxyType({})
+) -> dict[str, Submission | HarnessError]:
     """What every run measured, or the error that ended it; the others go on without it.
 
-    Ctrl-C ends all of them: the active run ends by itself, the others get it in their pause.
+    `turns` holds the order of the runs for a pass; a run that is behind goes on alone until it is
+    level. Ctrl-C ends all of them: the active run ends by itself, the others get it in their pause.
     """
-    waiting = dict(runs)
+    places = dict.fromkeys(runs, 0)
     ended: dict[str, Submission | HarnessError] = {}
     interrupted = False
-    while waiting:
-        for name, run in tuple(waiting.items()):
-            outcome = _step(run, interrupted=interrupted)
-            if outcome is None:
+    while places:
+        place = min(places.values())
+        level = [name for name in turns.get(place, runs) if places.get(name) == place]
+        for name in level:
+            outcome = _step(runs[name], interrupted=interrupted)
+            if isinstance(outcome, int):
+                places[name] = outcome
                 continue
             ended[name] = outcome
-            del waiting[name]
+            del places[name]
             interrupted = interrupted or _was_interrupted(outcome)
     return {name: ended[name] for name in runs}
 
 
-def _step(run: EngineRun, *, interrupted: bool) -> Submission | HarnessError | None:
-    """Measure one block; returns what the run ended with, `None` while it goes on."""
+def _step(run: EngineRun, *, interrupted: bool) -> Submission | HarnessError | int:
+    """Measure one pass; returns what the run ended with, or where the next pass starts."""
     try:
-        if interrupted:
-            run.throw(KeyboardInterrupt)
-        else:
-            next(run)
+        return run.throw(KeyboardInterrupt) if interrupted else next(run)
     except StopIteration as end:
         submission: Submission = end.value
         return submission
@@ -70,7 +76,6 @@ def _step(run: EngineRun, *, interrupted: bool) -> Submission | HarnessError | N
         return error
     except KeyboardInterrupt:
         return NotStartedError("interrupted before it started")
-    return None
 
 
 def _was_interrupted(outcome: Submission | HarnessError) -> bool:
@@ -80,7 +85,7 @@ def _was_interrupted(outcome: Submission | HarnessError) -> bool:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Measured:
+class Measured:
     """What one engine measured, and the path of its file."""
 
     submission: Submission
@@ -94,13 +99,29 @@ class _Measured:
 
 def measure(request: RunRequest) -> None:
     """Measure, write a result for each engine, print the reports."""
+    measured, errors = measured_in_turn(request)
+    _print(measured, errors, as_json=request.result.json)
+    if any(each.interrupted for each in measured.values()):
+        raise typer.Exit(INTERRUPTED)
+    for error in errors.values():
+        raise typer.Exit(error.exit_code)
+
+
+def measured_in_turn(
+    request: RunRequest,
+) -> tuple[dict[str, "Measured"], dict[str, HarnessError]]:
+    """What every engine measured, with a result file each, and why the others did not.
+
+    Raises the error of an engine that is the only one.
+    """
     request.check()
     if not request.result.resume:  # a resumed run writes the same result again, with more in it
         results.require_free(request.result.output)
     runs = _runs(request)
     with ProgressDisplay(console.progress_console()) as display:
-        ended = in_turn({name: run.by_blocks(display) for name, run in runs.items()})
-    measured: dict[str, _Measured] = {}
+        turns = engine_turns(next(iter(runs.values())).campaign, tuple(runs))
+        ended = in_turn({name: run.by_blocks(display) for name, run in runs.items()}, turns)
+    measured: dict[str, Measured] = {}
     for name, outcome in ended.items():
         if not isinstance(outcome, HarnessError):
             measured[name] = runs[name].write(outcome)
@@ -111,15 +132,11 @@ def measure(request: RunRequest) -> None:
         else:
             console.say(f"Error: {name}: {outcome}")
     errors = {name: each for name, each in ended.items() if isinstance(each, HarnessError)}
-    _print(measured, errors, as_json=request.result.json)
-    if any(each.interrupted for each in measured.values()):
-        raise typer.Exit(INTERRUPTED)
-    for error in errors.values():
-        raise typer.Exit(error.exit_code)
+    return measured, errors
 
 
 def _print(
-    measured: Mapping[str, _Measured], errors: Mapping[str, HarnessError], *, as_json: bool
+    measured: Mapping[str, Measured], errors: Mapping[str, HarnessError], *, as_json: bool
 ) -> None:
     """The results for people, or as JSON: one summary, or one for each engine."""
     if as_json:
@@ -167,8 +184,8 @@ class _Run:
             request=request, name=name, campaign=campaign, runner=runner, work_file=work_file
         )
 
-    def by_blocks(self, display: ProgressDisplay) -> Generator[None, None, Submission]:
-        """Measure, with a pause after every block."""
+    def by_blocks(self, display: ProgressDisplay) -> EngineRun:
+        """Measure, with a pause between two passes."""
         context = execute.RunContext(
             machine=machine(),
             snapshot=Watch().snapshot,
@@ -183,7 +200,7 @@ class _Run:
             resume=self.request.result.resume,
         )
 
-    def write(self, submission: Submission) -> _Measured:
+    def write(self, submission: Submission) -> Measured:
         """Write the result; the work file is deleted unless the run can be resumed."""
         given = self.request.contribution
         submission = replace(submission, contributor=given.contributor, notes=given.notes)
@@ -200,7 +217,7 @@ class _Run:
                 console.say(
                     "The run was interrupted. To continue, repeat the command with --resume."
                 )
-        return _Measured(submission=submission, summary=summarize(submission), path=path)
+        return Measured(submission=submission, summary=summarize(submission), path=path)
 
 
 def _work_file(campaign: Campaign, *, resume: bool) -> Path:
@@ -230,6 +247,7 @@ def print_plan(request: RunRequest) -> None:
     campaign = next(iter(campaigns.values()))
     commands = {each.name: each.engine.commands(campaigns[each.name]) for each in request.engines}
     estimate = expected(campaign, this_machine(campaign.settings.threads))
+    estimate = None if estimate is None else estimate.times(len(campaigns))
     if request.result.json:
         listed: Json = {name: list(lines) for name, lines in commands.items() if lines}
         console.print_json({**progress.as_json(campaign, estimate), "commands": listed})
