@@ -92,6 +92,7 @@ bench-numbers: setup ## Simulate cells, orders and clocks; corrupt files and see
 	$(RUN) -m tests.bench.cells
 	$(RUN) -m tests.bench.orders
 	$(RUN) -m tests.bench.clocks
+	$(RUN) -m tests.bench.builds
 	$(RUN) -m tests.bench.corruptions
 
 bench-plan: setup ## Compare the planner with what engines allocated, by public logs

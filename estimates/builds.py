@@ -31,7 +31,7 @@ from schemas.submission import Arm, Submission, Trial
 
 Counter = Callable[[Sequence[Trial]], float | None]
 Logs = NDArray[np.float64]
-# `higher` and `lower` are about head. `unclear`: the interval leaves room for a change of `WIDE`.
+# `higher` and `lower` are about head.
 Direction = Literal["higher", "lower", "no-difference", "unclear"]
 
 ERROR_RATE = 0.05
@@ -122,16 +122,25 @@ def half_width(means: Logs, level: float) -> Logs:
     return np.asarray(factor * np.std(means, axis=-1, ddof=1))
 
 
-def direction(ratio: float, interval: Interval | None, threshold: float) -> Direction:
-    """A change is one that the interval shows and that is not below the threshold."""
-    if interval is None:
-        return "unclear"
+def judge(means: Logs, level: float, threshold: float) -> tuple[float, Interval | None, Direction]:
+    """The ratio of block means, its interval, and what they say.
+
+    A change is one that the interval shows and that is not below the threshold. Without one, a
+    change of `WIDE` must be excluded either way (two one-sided tests at 95 %), else it is unclear.
+    """
+    ratio = math.exp(float(np.mean(means)))
+    if len(means) < FEWEST_BLOCKS:
+        return ratio, None, "unclear"
+    interval, inner = (
+        Interval(low=ratio * math.exp(-off), high=ratio * math.exp(off))
+        for off in (float(half_width(means, each)) for each in (level, 1 - 2 * ERROR_RATE))
+    )
     if interval.high < 1 and ratio <= 1 - threshold:
-        return "lower"
+        return ratio, interval, "lower"
     if interval.low > 1 and ratio >= 1 + threshold:
-        return "higher"
-    wide = interval.low < 1 - WIDE or interval.high > 1 + WIDE
-    return "unclear" if wide else "no-difference"
+        return ratio, interval, "higher"
+    wide = inner.low < 1 - WIDE or inner.high > 1 + WIDE
+    return ratio, interval, "unclear" if wide else "no-difference"
 
 
 def level_of(tests: int) -> float:
@@ -143,13 +152,13 @@ def compare(base: Submission, head: Submission, *, threshold: float = THRESHOLD)
     """Every arm of `base` with the arm of the same id of `head`."""
     # A speed for each arm, and R for those that speculate.
     level = level_of(len(base.arms) + sum(arm.role == "speculation" for arm in base.arms))
-    judge = _Judge(base=base, head=head, level=level, threshold=threshold)
+    judged = _Judge(base=base, head=head, level=level, threshold=threshold)
     return Comparison(
         base=identify(base).engine_build,
         head=identify(head).engine_build,
         threshold=threshold,
         level=level,
-        arms=tuple(judge.arm(arm) for arm in base.arms),
+        arms=tuple(judged.arm(arm) for arm in base.arms),
     )
 
 
@@ -192,16 +201,9 @@ class _Judge:
         return pair(*together(self.base, self.head, arm, arm))
 
     def _change(self, values: tuple[float, float], means: Logs) -> Change:
-        ratio, interval = float(np.exp(np.mean(means))), None
-        if len(means) >= FEWEST_BLOCKS:
-            off = float(half_width(means, self.level))
-            interval = Interval(low=ratio * math.exp(-off), high=ratio * math.exp(off))
+        ratio, interval, direction = judge(means, self.level, self.threshold)
         return Change(
-            base=values[0],
-            head=values[1],
-            ratio=ratio,
-            interval=interval,
-            direction=direction(ratio, interval, self.threshold),
+            base=values[0], head=values[1], ratio=ratio, interval=interval, direction=direction
         )
 
     def _counted(self, found: "_Paired", value: Counter) -> Change | None:
