@@ -30,7 +30,7 @@ export CMAKE_BUILD_PARALLEL_LEVEL ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/nu
 # The package indexes of a machine are its own business; a message about a newer pip is noise.
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help setup demo test test-vllm check site links picture serve bench bench-aa bench-durability \
+.PHONY: help setup demo test test-vllm check site links builds picture serve bench bench-aa bench-durability \
   bench-engine bench-intake bench-numbers bench-plan bench-servers bench-site fuzz weights \
   synthetic lock gate comment chromium clean
 
@@ -66,6 +66,7 @@ check: setup ## Lint, types, import rules, workflows
 	$(BIN)/lint-imports
 	$(BIN)/zizmor --offline --pedantic --no-progress .github
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-actions .github/actions/*/action.yml
 	$(BIN)/check-jsonschema --builtin-schema vendor.dependabot .github/dependabot.yml
 
 site: setup ## Build the site from the results of the repository
@@ -73,6 +74,9 @@ site: setup ## Build the site from the results of the repository
 
 links: setup ## Check that everything the built site refers to is there
 	$(RUN) -m tests.links $(SITE)
+
+builds: setup ## Measure several builds of llama-server from the registry in turns
+	@tools/builds build/builds $(RUN) $(BUILDS_ARGS)
 
 picture: setup ## Draw the pictures of the README anew from the results
 	$(RUN) -m pipeline picture map tasks

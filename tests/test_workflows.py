@@ -1,5 +1,6 @@
 """Are the workflows pinned, of least right, and made of our own commands?"""
 
+import os
 import re
 import subprocess
 import sys
@@ -17,6 +18,7 @@ PINNED = re.compile(r"uses: [a-z0-9-]+/[a-z0-9-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+"
 OUR_COMMANDS = re.compile(r"(make [a-z]|git |python -m (harness|pipeline)\b)")
 # Who may write, and what. Everything else reads the repository at most.
 RIGHTS = {
+    ("builds", "measure"): {"contents": "read"},
     ("ci", "test"): {"contents": "read"},
     ("fuzz", "fuzz"): {"contents": "read"},
     ("fuzz", "weights"): {"contents": "read"},
@@ -47,7 +49,7 @@ def run(tool: str, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_there_are_workflows() -> None:
-    assert NAMES == ["ci", "comment", "fuzz", "site", "submission"]
+    assert NAMES == ["builds", "ci", "comment", "fuzz", "site", "submission"]
 
 
 def test_zizmor_finds_nothing() -> None:
@@ -63,6 +65,7 @@ def test_zizmor_finds_nothing() -> None:
     ("schema", "pattern"),
     [
         ("vendor.github-workflows", "workflows/*.yml"),
+        ("vendor.github-actions", "actions/*/action.yml"),
         ("vendor.dependabot", "dependabot.yml"),
         ("vendor.github-issue-forms", "ISSUE_TEMPLATE/[!c]*.yml"),
         ("vendor.github-issue-config", "ISSUE_TEMPLATE/config.yml"),
@@ -189,3 +192,57 @@ def test_a_new_version_of_an_action_waits_a_week() -> None:
 
     assert update["package-ecosystem"] == "github-actions"
     assert update["cooldown"]["default-days"] >= 7
+
+
+ACTION = GITHUB / "actions" / "compare"
+
+
+@pytest.mark.parametrize(
+    ("verdict", "code", "fail", "ends_with"),
+    [("no-difference", 0, "true", 0), ("slower", 1, "true", 1), ("slower", 1, "false", 0)],
+)
+def test_the_action_passes_options_on_and_sets_its_outputs(
+    tmp_path: Path, verdict: str, code: int, fail: str, ends_with: int
+) -> None:
+    program = tmp_path / "draftmap"
+    program.write_text(
+        "#!/bin/sh\n"
+        f'printf "%s\\n" "$@" > "{tmp_path}/given"\n'
+        f'echo "### Verdict" > "{tmp_path}/draftmap-out/draftmap/comment.md"\n'
+        f'printf \'{{\\n  "verdict": "{verdict}",\\n}}\'\n'
+        f"exit {code}\n",
+        "utf-8",
+    )
+    program.chmod(0o755)
+    (tmp_path / "draftmap-out").mkdir()
+    files = {name: str(tmp_path / name) for name in ("GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY")}
+
+    done = subprocess.run(
+        [str(ACTION / "compare")],
+        env={
+            **os.environ,
+            **files,
+            "RUNNER_TEMP": str(tmp_path / "draftmap-out"),
+            "DRAFTMAP": str(program),
+            "BASE": "old server",
+            "HEAD": "new",
+            "OPTIONS": "--target=a b\n\n--blocks=12\n",
+            "FAIL": fail,
+        },
+        check=False,
+    )
+
+    assert done.returncode == ends_with
+    given = (tmp_path / "given").read_text("utf-8").splitlines()
+    assert given[:5] == ["compare", "--base", "old server", "--head", "new"]
+    assert given[-2:] == ["--target=a b", "--blocks=12"]
+    outputs = (tmp_path / "GITHUB_OUTPUT").read_text("utf-8").splitlines()
+    assert outputs[0] == f"verdict={verdict}"
+    assert (tmp_path / "GITHUB_STEP_SUMMARY").read_text("utf-8") == "### Verdict\n"
+
+
+def test_the_action_passes_inputs_as_variables_and_never_into_a_script() -> None:
+    (step,) = read(ACTION / "action.yml")["runs"]["steps"]
+
+    assert "${{" not in step["run"]
+    assert step["env"].keys() == {"BASE", "HEAD", "OPTIONS", "FAIL"}

@@ -32,7 +32,10 @@ def build(*, plain_ms: float = 100.0, spec_ms: float = 80.0, **drafts: int) -> S
             for block, moved in enumerate(MOVES)
             for prompt in PROMPTS
             for each in (
-                trial("baseline", prompt, block=block, decode_ms=plain_ms * moved, output_sha256=OUTPUT),
+                trial(
+                    "baseline", prompt, block=block, decode_ms=plain_ms * moved,
+                    output_sha256=OUTPUT,
+                ),
                 trial(
                     "spec", prompt, block=block, decode_ms=spec_ms * moved, output_sha256=OUTPUT,
                     **{**DRAFTS, **drafts},
