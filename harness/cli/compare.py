@@ -60,7 +60,7 @@ def compare(
 
     Without further options: one prompt of each task of the suite, 64 tokens each, 8 blocks. Exit
     code 1 means that an arm is clearly slower with head, 0 that none is, 3 that something could not
-    be measured. Speeds are compared with `base`, so the machine must be quiet but need not be idle.
+    be measured. A busy machine makes the intervals wide, not wrong: give it more --blocks.
 
     - `python -m harness compare --base old/llama-server --head new/llama-server`
 
@@ -88,7 +88,8 @@ def compare(
     if not errors:
         both = (each.submission for each in measured.values())
         code = _print(builds, *both, as_json=result.json)
-    if any(each.interrupted for each in measured.values()):
+    ended_early = [error.exit_code == INTERRUPTED for error in errors.values()]
+    if any([*ended_early, *(each.interrupted for each in measured.values())]):
         code = INTERRUPTED
     if code:
         raise typer.Exit(code)

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from textwrap import wrap
 
 from estimates.builds import ArmChange, Change, Comparison, Direction, Outputs
 from schemas.vocabulary import say
@@ -13,6 +14,7 @@ _FASTER: dict[Direction, str] = {
     "unclear": "unclear",
 }
 _CHANGED: dict[Direction, str] = {**_FASTER, "higher": "higher", "lower": "lower"}
+_WIDTH = 79
 _NARROWER = "Repeat with more --blocks, or on a quieter machine."
 _UNSAFE = re.compile(r"[^\w.()+ -]")
 _LEGEND = (
@@ -40,7 +42,7 @@ def headline(found: Comparison) -> str:
 
 def lines(found: Comparison) -> Iterator[str]:
     """The comparison for the terminal, the verdict first."""
-    yield headline(found)
+    yield from wrap(headline(found), _WIDTH)
     yield f"base  {found.base}"
     yield f"head  {found.head}"
     for arm in found.arms:
@@ -48,9 +50,9 @@ def lines(found: Comparison) -> Iterator[str]:
         size = f"{say.count(arm.prompts, 'prompt')}, {say.count(arm.blocks, 'block')}"
         yield f"{arm.arm}: {arm.failed or size}"
         for what, values, change, verdict in _rows(arm):
-            yield f"  {what:<17}{values:<24}{change:<28}{verdict}".rstrip()
+            yield f"  {what:<18}{values:<18}{change:<28}{verdict}".rstrip()
     yield ""
-    yield _LEGEND
+    yield from wrap(_LEGEND, _WIDTH)
 
 
 def markdown(found: Comparison) -> str:
@@ -98,15 +100,14 @@ def _rows(arm: ArmChange) -> list[_Row]:
     """What was measured of an arm: its name, both values, the change, and what to make of it."""
     rows = []
     for what, change, digits in (
-        ("speed", arm.speed, 1),
+        ("tokens per second", arm.speed, 1),
         ("R", arm.round_cost, 2),
         ("tokens per round", arm.tokens_per_round, 2),
         ("acceptance", arm.acceptance_rate, None),
     ):
         if change is not None:
-            unit = " tokens/s" if change is arm.speed else ""
             words = _FASTER if change is arm.speed else _CHANGED
-            values = f"{_value(change.base, digits)} → {_value(change.head, digits)}{unit}"
+            values = f"{_value(change.base, digits)} → {_value(change.head, digits)}"
             rows.append((what, values, _change(change), words[change.direction]))
     return [*rows, ("outputs", *_same(arm.outputs))] if arm.outputs else rows
 

@@ -59,11 +59,11 @@ def test_a_slower_build_ends_with_1_and_says_by_how_much(
     assert done.stdout.startswith("Slower: baseline by 1")
     assert "base  llama.cpp b7000" in done.stdout
     # Nine tokens in five rounds: eight after the first, three of them drafted.
-    assert "tokens per round 1.60 → 1.60" in done.stdout
+    assert "tokens per round  1.60 → 1.60" in done.stdout
     assert "2 of 2 identical" in done.stdout
     comment = (tmp_path / "comment.md").read_text("utf-8")
     assert comment.startswith("### Speculative decoding: Slower: baseline by 1")
-    assert "| `ngram-simple-n8` | speed |" in comment
+    assert "| `ngram-simple-n8` | tokens per second |" in comment
     assert len(list((tmp_path / "out").glob("*.json"))) == 2
 
 
