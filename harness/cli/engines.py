@@ -12,7 +12,7 @@ from harness.campaign.methods import DraftModelRequest, MethodRequest, method_ty
 from harness.campaign.model import Campaign
 from harness.campaign.options import Options
 from harness.cli import console
-from harness.errors import UsageError, suggestion
+from harness.errors import HarnessError, UsageError, suggestion
 from harness.models.model_file import ServedModels
 from harness.options import Option
 from harness.runners import OFFERED, RUNNERS, RunnerKind
@@ -174,9 +174,18 @@ class NamedEngine:
     engine: ChosenEngine
 
     def on(self, campaign: Campaign) -> Campaign:
-        """The campaign on this engine, with a work file of its own if one program has two names."""
-        campaign = self.engine.on(campaign)
-        return replace(campaign, engine=f"{self.name} {campaign.engine}".strip())
+        """The campaign on this engine, with a work file of its own if one program has two names.
+
+        Raises what the engine raises, with the name in front.
+        """
+        if not self.name:
+            return self.engine.on(campaign)
+        try:
+            campaign = self.engine.on(campaign)
+        except HarnessError as error:
+            message = f"{self.name}: {error}"
+            raise type(error)(message) from error
+        return replace(campaign, engine=f"{self.name} {campaign.engine}")
 
 
 _NAMED = re.compile(r"(?P<name>[A-Za-z0-9][A-Za-z0-9._-]*)=(?P<path>.+)")
