@@ -65,10 +65,7 @@ class Outputs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArmChange:
-    """One arm under both builds; `None` for what is not known. Speeds are in tokens per second.
-
-    `failed` says which build cannot run it, and why.
-    """
+    """One arm under both builds; `failed` says which cannot run it, and why. Speed: tokens/s."""
 
     arm: str
     prompts: int = 0
@@ -145,7 +142,7 @@ def judge(means: Logs, level: float, threshold: float) -> tuple[float, Interval 
 
 def level_of(tests: int) -> float:
     """The level of each of so many intervals."""
-    return 1 - ERROR_RATE / max(1, tests)
+    return 1 - ERROR_RATE / tests
 
 
 def compare(base: Submission, head: Submission, *, threshold: float = THRESHOLD) -> Comparison:
@@ -278,7 +275,7 @@ class _Paired:
 
 
 def to_json(found: Comparison) -> dict[str, Json]:
-    """The verdict, and what it follows from."""
+    """The verdict, and what it follows from, for machines."""
     return {
         "verdict": found.verdict,
         "base": found.base,

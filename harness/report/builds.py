@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from textwrap import wrap
 
-from estimates.builds import ArmChange, Change, Comparison, Direction, Outputs
+from estimates.builds import WIDE, ArmChange, Change, Comparison, Direction, Outputs
 from schemas.vocabulary import say
 
 _FASTER: dict[Direction, str] = {
@@ -18,14 +18,13 @@ _WIDTH = 79
 _NARROWER = "Repeat with more --blocks, or on a quieter machine."
 _UNSAFE = re.compile(r"[^\w.()+ -]")
 _LEGEND = (
-    "Change: head over base, with its interval over blocks; the intervals of a comparison are "
-    "right together 19 times of 20. R: the cost of a round in plain tokens; lower is better."
+    "Change: head over base, with its interval over blocks; those of speeds and R are right "
+    "together 19 times of 20. R: the cost of a round in plain tokens; lower is better."
 )
 
 
 def headline(found: Comparison) -> str:
     """The verdict in one sentence."""
-    least = say.percent(found.threshold, 1)
     match found.verdict:
         case "slower":
             return f"Slower: {_list(found.whose_speed_is('lower'))} with head."
@@ -37,7 +36,10 @@ def headline(found: Comparison) -> str:
         case "faster":
             return f"No slowdown. Faster: {_list(found.whose_speed_is('higher'))} with head."
         case "no-difference":
-            return f"No difference: no arm is faster or slower by {least} or more."
+            return (
+                "No difference: no arm changed clearly, and a change of "
+                f"{say.percent(WIDE)} is excluded."
+            )
 
 
 def lines(found: Comparison) -> Iterator[str]:
