@@ -83,13 +83,13 @@ def compare(
         if result.dry_run:
             session.print_plan(request)
             return
-        measured, errors = session.measured_in_turn(request)
+        measured, errors = session.measured_in_turn(request, needs_all=True)
     code = MachineError.exit_code
     if not errors:
         both = (each.submission for each in measured.values())
         code = _print(builds, *both, as_json=result.json)
-    ended_early = [error.exit_code == INTERRUPTED for error in errors.values()]
-    if any([*ended_early, *(each.interrupted for each in measured.values())]):
+    interrupted = any(each.interrupted for each in measured.values())
+    if all(error.exit_code == INTERRUPTED for error in errors.values()) and (errors or interrupted):
         code = INTERRUPTED
     if code:
         raise typer.Exit(code)

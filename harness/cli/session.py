@@ -41,9 +41,12 @@ class NotStartedError(NothingMeasuredError):
 
 
 def in_turn(
-    runs: Mapping[str, EngineRun], turns: Turns = MappingProxyType({})
+    runs: Mapping[str, EngineRun],
+    turns: Turns = MappingProxyType({}),
+    *,
+    needs_all: bool = False,
 ) -> dict[str, Submission | HarnessError]:
-    """What every run measured, or the error that ended it; the others go on without it.
+    """What every run measured, or the error that ended it; the others go on unless all are needed.
 
     `turns` holds the order of the runs for a pass; a run that is behind goes on alone until it is
     level. Ctrl-C ends all of them: the active run ends by itself, the others get it in their pause.
@@ -61,7 +64,8 @@ def in_turn(
                 continue
             ended[name] = outcome
             del places[name]
-            interrupted = interrupted or _was_interrupted(outcome)
+            failed = needs_all and isinstance(outcome, HarnessError)
+            interrupted = interrupted or failed or _was_interrupted(outcome)
     return {name: ended[name] for name in runs}
 
 
@@ -108,9 +112,11 @@ def measure(request: RunRequest) -> None:
 
 
 def measured_in_turn(
-    request: RunRequest,
+    request: RunRequest, *, needs_all: bool = False
 ) -> tuple[dict[str, "Measured"], dict[str, HarnessError]]:
     """What every engine measured, with a result file each, and why the others did not.
+
+    With `needs_all` the first engine that fails ends the others, too.
 
     Raises the error of an engine that is the only one.
     """
@@ -120,7 +126,8 @@ def measured_in_turn(
     runs = _runs(request)
     with ProgressDisplay(console.progress_console()) as display:
         turns = engine_turns(next(iter(runs.values())).campaign, tuple(runs))
-        ended = in_turn({name: run.by_blocks(display) for name, run in runs.items()}, turns)
+        started = {name: run.by_blocks(display) for name, run in runs.items()}
+        ended = in_turn(started, turns, needs_all=needs_all)
     measured: dict[str, Measured] = {}
     for name, outcome in ended.items():
         if not isinstance(outcome, HarnessError):

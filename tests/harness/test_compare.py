@@ -96,6 +96,19 @@ def test_an_arm_that_only_base_can_run_ends_with_3(comparing: Comparing, tmp_pat
     assert "ngram-simple-n8: head cannot run it" in done.stdout
 
 
+def test_a_build_that_cannot_run_at_all_ends_the_other_at_once(
+    comparing: Comparing, tmp_path: Path
+) -> None:
+    base = scripted.write(tmp_path / "base" / "llama-server", build=7000)
+    head = scripted.write(tmp_path / "head" / "llama-server", build=7001, crashes_with="none")
+
+    done = comparing(base, head)
+
+    assert done.exit_code == 3, done.stderr
+    assert "Error: head: the baseline cannot run" in done.stderr
+    assert done.stdout == ""
+
+
 def test_a_program_that_is_not_there_ends_with_3_and_not_with_1(
     comparing: Comparing, tmp_path: Path
 ) -> None:
