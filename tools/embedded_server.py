@@ -49,7 +49,11 @@ def _parser() -> argparse.ArgumentParser:
 def _params(given: argparse.Namespace) -> xllamacpp.CommonParams:
     params = xllamacpp.CommonParams()
     params.model.path = given.m
-    params.hostnames, params.port = [given.host], given.port
+    if hasattr(params, "hostnames"):
+        params.hostnames = [given.host]
+    else:  # up to b10809
+        params.hostname = given.host
+    params.port = given.port
     params.model_alias = {given.a}
     params.n_ctx, params.n_parallel = given.c, given.np
     params.n_batch, params.n_ubatch, params.n_gpu_layers = given.b, given.ub, given.ngl
