@@ -37,7 +37,7 @@ Direction = Literal["higher", "lower", "no-difference", "unclear"]
 ERROR_RATE = 0.05
 THRESHOLD = 0.01
 WIDE = 0.05
-FEWEST_BLOCKS = 3
+FEWEST_BLOCKS = 6  # that as many point one way happens by chance in 2 of 64 comparisons
 _FULL_BLOCK = 0.9
 _CLIPPED_AT = 3 * 1.4826  # robust standard deviations in median absolute deviations
 

@@ -21,11 +21,11 @@ PROMPTS = ("code-1", "code-2")
 # 11 tokens: ten after the first, in 100 ms; the arm's in five rounds and 80 ms.
 DRAFTS = {"rounds": 5, "drafted": 20, "accepted": 5, "full_rounds": 0}
 OUTPUT = "a" * 64
-MOVES = (1.0, 1.01, 0.99, 1.0)
+MOVES = (1.0, 1.01, 0.99, 1.0, 1.01, 0.99)
 
 
 def build(*, plain_ms: float = 100.0, spec_ms: float = 80.0, **drafts: int) -> Submission:
-    """Four blocks of a machine whose speed moves a little."""
+    """Six blocks of a machine whose speed moves a little."""
     return campaign(
         [
             each
@@ -51,7 +51,7 @@ def test_a_build_compared_with_itself_shows_no_difference_anywhere() -> None:
 
     assert found.verdict == "no-difference"
     assert [each.arm for each in found.arms] == ["baseline", "spec"]
-    assert all((each.prompts, each.blocks) == (2, 4) for each in found.arms)
+    assert all((each.prompts, each.blocks) == (2, 6) for each in found.arms)
     assert all(each.speed is not None and each.speed.ratio == 1 for each in found.arms)
 
 
@@ -118,12 +118,12 @@ def test_a_block_that_was_cut_short_is_left_out() -> None:
     trials = tuple(
         each
         for each in head.trials
-        if each.block < 3 or (each.prompt, each.arm) == ("code-1", "baseline")
+        if each.block < 5 or (each.prompt, each.arm) == ("code-1", "baseline")
     )
 
     found = compare(build(), replace(head, trials=trials))
 
-    assert [(each.prompts, each.blocks) for each in found.arms] == [(2, 3), (2, 3)]
+    assert [(each.prompts, each.blocks) for each in found.arms] == [(2, 5), (2, 5)]
 
 
 def test_a_stall_of_one_trial_moves_a_block_by_no_more_than_three_deviations() -> None:
@@ -149,11 +149,14 @@ def test_the_interval_is_students_t_over_blocks_at_the_level_that_the_tests_shar
 @pytest.mark.parametrize(
     ("means", "direction"),
     [
-        ((-0.05, -0.051, -0.049, -0.05), "lower"),
-        ((0.05, 0.051, 0.049, 0.05), "higher"),
-        ((-0.005, -0.0051, -0.0049, -0.005), "no-difference"),  # clear, and below the threshold
-        ((-0.1, 0.1, -0.1, 0.1), "unclear"),
-        ((-0.3, -0.3), "unclear"),  # two blocks do not show how blocks differ
+        ((-0.05, -0.051, -0.049, -0.05, -0.05, -0.051), "lower"),
+        ((0.05, 0.051, 0.049, 0.05, 0.05, 0.051), "higher"),
+        (
+            (-0.005, -0.0051, -0.0049, -0.005, -0.005, -0.0051),
+            "no-difference",
+        ),  # clear, and below the threshold
+        ((-0.1, 0.1, -0.1, 0.1, -0.1, 0.1), "unclear"),
+        ((-0.3, -0.3, -0.3, -0.31, -0.3), "unclear"),  # five blocks may agree by chance
     ],
 )
 def test_a_change_is_clear_and_large_enough(means: tuple[float, ...], direction: str) -> None:

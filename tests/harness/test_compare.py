@@ -35,7 +35,7 @@ class Comparing:
             [
                 *("compare", "--base", str(base), "--head", str(head)),
                 *("--target", str(self.target), "--method", "ngram-simple"),
-                *("--tasks", "code", "--prompts", "2", "--max-tokens", "9", "--blocks", "3"),
+                *("--tasks", "code", "--prompts", "2", "--max-tokens", "9", "--blocks", "6"),
                 *("--output", str(self.folder / "out"), *more),
             ],
         )
