@@ -71,6 +71,7 @@ class ResultOptions:
             panel=_RESULT,
         ),
     ] = None
+    details: Annotated[bool, Option("Print all figures after the verdict.", panel=_RESULT)] = False
     json: Json = False
 
 

@@ -1,10 +1,9 @@
 """Carries out a run, or prints its plan: every engine, the results, the reports."""
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from types import MappingProxyType
 from typing import Self
 
 import typer
@@ -16,76 +15,22 @@ from harness.campaign.duration import expected, this_machine
 from harness.campaign.model import Campaign
 from harness.campaign.plan import engine_turns
 from harness.cli import console
-from harness.cli.request import RunRequest
-from harness.errors import INTERRUPTED, HarnessError, NothingMeasuredError
+from harness.cli.request import ResultOptions, RunRequest
+from harness.errors import INTERRUPTED, HarnessError, MachineError
 from harness.machine.command import commit
 from harness.machine.detect import machine
 from harness.machine.environment import Watch
-from harness.report import progress
+from harness.report import brief, progress, words
 from harness.report.progress import ProgressDisplay
 from harness.report.terminal import compared, show
 from harness.run import execute
 from harness.run import result_file as results
 from harness.run.journal import fingerprint, set_aside
+from harness.run.turns import EngineRun, NotStartedError, in_turn
 from harness.runners.base import Runner
 from schemas.codec import Json
 from schemas.submission import Submission
 from schemas.vocabulary import say
-
-EngineRun = Generator[int, None, Submission]
-Turns = Mapping[int, Sequence[str]]
-
-
-class NotStartedError(NothingMeasuredError):
-    """A run was interrupted before anything of it was measured."""
-
-
-def in_turn(
-    runs: Mapping[str, EngineRun],
-    turns: Turns = MappingProxyType({}),
-    *,
-    needs_all: bool = False,
-) -> dict[str, Submission | HarnessError]:
-    """What every run measured, or the error that ended it; the others go on unless all are needed.
-
-    `turns` holds the order of the runs for a pass; a run that is behind goes on alone until it is
-    level. Ctrl-C ends all of them: the active run ends by itself, the others get it in their pause.
-    """
-    places = dict.fromkeys(runs, 0)
-    ended: dict[str, Submission | HarnessError] = {}
-    interrupted = False
-    while places:
-        place = min(places.values())
-        level = [name for name in turns.get(place, runs) if places.get(name) == place]
-        for name in level:
-            outcome = _step(runs[name], interrupted=interrupted)
-            if isinstance(outcome, int):
-                places[name] = outcome
-                continue
-            ended[name] = outcome
-            del places[name]
-            failed = needs_all and isinstance(outcome, HarnessError)
-            interrupted = interrupted or failed or _was_interrupted(outcome)
-    return {name: ended[name] for name in runs}
-
-
-def _step(run: EngineRun, *, interrupted: bool) -> Submission | HarnessError | int:
-    """Measure one pass; returns what the run ended with, or where the next pass starts."""
-    try:
-        return run.throw(KeyboardInterrupt) if interrupted else next(run)
-    except StopIteration as end:
-        submission: Submission = end.value
-        return submission
-    except HarnessError as error:
-        return error
-    except KeyboardInterrupt:
-        return NotStartedError("interrupted before it started")
-
-
-def _was_interrupted(outcome: Submission | HarnessError) -> bool:
-    if isinstance(outcome, HarnessError):
-        return isinstance(outcome, NothingMeasuredError)
-    return outcome.design.ended == "interrupted"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,6 +40,7 @@ class Measured:
     submission: Submission
     summary: Summary
     path: Path
+    files: Mapping[str, Path]
 
     @property
     def interrupted(self) -> bool:
@@ -104,11 +50,8 @@ class Measured:
 def measure(request: RunRequest) -> None:
     """Measure, write a result for each engine, print the reports."""
     measured, errors = measured_in_turn(request)
-    _print(measured, errors, as_json=request.result.json)
-    if any(each.interrupted for each in measured.values()):
-        raise typer.Exit(INTERRUPTED)
-    for error in errors.values():
-        raise typer.Exit(error.exit_code)
+    _print(measured, errors, request.result)
+    _exit(measured.values(), errors.values())
 
 
 def measured_in_turn(
@@ -124,7 +67,9 @@ def measured_in_turn(
     if not request.result.resume:  # a resumed run writes the same result again, with more in it
         results.require_free(request.result.output)
     runs = _runs(request)
-    with ProgressDisplay(console.progress_console()) as display:
+    expected_s = _say_expected([run.campaign for run in runs.values()])
+    progress_shown = ProgressDisplay(console.progress_console(), expected_s=expected_s)
+    with console.heard(), progress_shown as display:
         turns = engine_turns(next(iter(runs.values())).campaign, tuple(runs))
         started = {name: run.by_blocks(display) for name, run in runs.items()}
         ended = in_turn(started, turns, needs_all=needs_all)
@@ -142,11 +87,40 @@ def measured_in_turn(
     return measured, errors
 
 
+def _exit(measured: Iterable[Measured], errors: Iterable[HarnessError]) -> None:
+    """End with the code that tells what went wrong, if anything did."""
+    found = [*measured]
+    if any(each.interrupted for each in found):
+        raise typer.Exit(INTERRUPTED)
+    for error in errors:
+        raise typer.Exit(error.exit_code)
+    if any(nothing_drafted(each.submission) for each in found):
+        console.say("Error: every arm that drafts failed; `python -m harness doctor` may help")
+        raise typer.Exit(MachineError.exit_code)
+
+
+def nothing_drafted(submission: Submission) -> bool:
+    """Whether there were arms that draft, and none of them finished a trial."""
+    drafting = {arm.id for arm in submission.arms if arm.role == "speculation"}
+    finished = {trial.arm for trial in submission.trials if trial.outcome == "ok"}
+    return bool(drafting) and not drafting & finished
+
+
+def _say_expected(campaigns: Sequence[Campaign]) -> float | None:
+    """Say how long all of it takes, in seconds; `None` where it is not known."""
+    rates = this_machine(campaigns[0].settings.threads)
+    found = [estimate.seconds for each in campaigns if (estimate := expected(each, rates))]
+    if len(found) < len(campaigns):
+        return None
+    console.say(f"This takes about {words.seconds(sum(found))}.")
+    return sum(found)
+
+
 def _print(
-    measured: Mapping[str, Measured], errors: Mapping[str, HarnessError], *, as_json: bool
+    measured: Mapping[str, Measured], errors: Mapping[str, HarnessError], asked: ResultOptions
 ) -> None:
     """The results for people, or as JSON: one summary, or one for each engine."""
-    if as_json:
+    if asked.json:
         summaries = {name: to_json(each.summary) for name, each in measured.items()}
         console.print_json(summaries.get("", {"engines": summaries}))
     else:
@@ -154,7 +128,10 @@ def _print(
         for name, each in measured.items():
             if name:
                 screen.rule(name, align="left")
-            show(each.submission, each.summary, screen)
+            brief.show(each.submission, each.summary, screen, path=each.path, files=each.files)
+            if asked.details:
+                screen.print()
+                show(each.submission, each.summary, screen)
         if len(measured) + len(errors) > 1 and measured:
             screen.rule()
             engines = {name: (each.submission, each.summary) for name, each in measured.items()}
@@ -224,7 +201,12 @@ class _Run:
                 console.say(
                     "The run was interrupted. To continue, repeat the command with --resume."
                 )
-        return Measured(submission=submission, summary=summarize(submission), path=path)
+        return Measured(
+            submission=submission,
+            summary=summarize(submission),
+            path=path,
+            files=self.campaign.files(),
+        )
 
 
 def _work_file(campaign: Campaign, *, resume: bool) -> Path:

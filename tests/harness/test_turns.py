@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from harness.cli.session import NotStartedError, in_turn
 from harness.errors import HarnessError, MachineError, NothingMeasuredError
 from harness.run.execute import by_blocks
+from harness.run.turns import NotStartedError, in_turn
 from harness.runners.fake import FakeRig, FakeRunner
 from tests.harness.campaigns import BASELINE, LOOKUP, campaign, context
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from harness.cli.session import EngineRun
     from harness.run.events import Event
+    from harness.run.turns import EngineRun
     from schemas.submission import Submission
 
 
