@@ -1,10 +1,10 @@
 """A flag about prompts on which the baseline itself was disturbed. Needs no counted rounds."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from statistics import fmean, median, stdev
 
-from estimates.flags.evidence import Evidence, Repeats
+from estimates.flags.evidence import Evidence, Repeats, once
 from estimates.flags.trend import without_drift
 from estimates.model import Flag
 from schemas.vocabulary import say
@@ -51,6 +51,7 @@ def uneven_groups(evidence: Evidence) -> frozenset[tuple[str, str]]:
     )
 
 
+@once
 def _uneven_arms(evidence: Evidence) -> Mapping[str, Mapping[str, tuple[float, float]]]:
     return {
         arm.id: _uneven(evidence, arm.id)
@@ -73,7 +74,8 @@ def _uneven(evidence: Evidence, arm: str) -> Mapping[str, tuple[float, float]]:
     times = {group.prompt: median(group.ms_per_token) for group in groups}
     # Disturbances slow down: the faster half shows what a token costs.
     usual_ms = median(sorted(times.values())[: (len(times) + 1) // 2])
-    limits = {group.prompt: _uneven_limit(group, groups) for group in groups}
+    common = math.sqrt(fmean(_log_sd(each) ** 2 for each in groups))
+    limits = {group.prompt: _uneven_limit(group, common) for group in groups}
     return {
         prompt: (ms, usual_ms)
         for prompt, ms in times.items()
@@ -81,11 +83,11 @@ def _uneven(evidence: Evidence, arm: str) -> Mapping[str, tuple[float, float]]:
     }
 
 
-def _uneven_limit(group: Repeats, groups: Sequence[Repeats]) -> float:
-    """The factor between prompts that noise may make, judged by what repetitions differ."""
+def _uneven_limit(group: Repeats, common: float) -> float:
+    """The factor between prompts that noise may make; `common` is what repetitions differ by."""
     if len(group.trials) == 1:
         return UNEVEN_FACTOR_WITHOUT_REPEATS
-    noise = max(_log_sd(group), math.sqrt(fmean(_log_sd(each) ** 2 for each in groups)))
+    noise = max(_log_sd(group), common)
     by_noise = math.exp(UNEVEN_DEVIATIONS * noise / math.sqrt(len(group.trials)))
     return max(UNEVEN_FACTOR, by_noise)
 
