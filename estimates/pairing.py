@@ -102,7 +102,7 @@ def _weighted(histogram: tuple[int, ...] | None, medians: tuple[float, ...] | No
     return sum(count * median for count, median in zip(counts, medians, strict=True))
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class PromptPairs:
     """One arm and its baseline on one prompt; entry i of every tuple is the same block.
 
