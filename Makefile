@@ -31,7 +31,7 @@ export CMAKE_BUILD_PARALLEL_LEVEL ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/nu
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .PHONY: help setup demo test test-vllm check site links picture serve bench bench-aa bench-durability \
-  bench-engine bench-intake bench-numbers bench-plan bench-servers bench-site fuzz weights \
+  bench-engine bench-intake bench-numbers bench-plan bench-scale bench-servers bench-site fuzz weights \
   synthetic lock gate comment chromium clean
 
 help: ## Show the verbs
@@ -93,6 +93,9 @@ bench-numbers: setup ## Simulate cells, orders and clocks; corrupt files and see
 	$(RUN) -m tests.bench.orders
 	$(RUN) -m tests.bench.clocks
 	$(RUN) -m tests.bench.corruptions
+
+bench-scale: setup ## Build corpora of several sizes: CPU per file by stage, growth: FILES="100 300"
+	$(RUN) -m tests.bench.scale $(if $(FILES),--files $(FILES))
 
 bench-plan: setup ## Compare the planner with what engines allocated, by public logs
 	$(RUN) -m tests.bench.plan tests/data/memory_points.json

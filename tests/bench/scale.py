@@ -18,7 +18,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -71,7 +70,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def exponent(sizes: Sequence[float], costs: Sequence[float]) -> float | None:
     """The slope of log cost over log size by least squares; `None` where a cost is nothing."""
-    if len(sizes) < 2 or min(costs) <= 0:  # noqa: PLR2004 - a line needs two points
+    if len(sizes) < 2 or min(costs) <= 0:
         return None
     xs, ys = [math.log(each) for each in sizes], [math.log(each) for each in costs]
     mean_x, mean_y = sum(xs) / len(xs), sum(ys) / len(ys)
@@ -122,7 +121,7 @@ def _measured(folder: Path, files: int, *, mkdocs: bool) -> dict[str, dict[str, 
     """The cost of the cold build of all files but one, and of the next build with that one."""
     results = folder / f"corpus-{files}"
     newest = _corpus(results, files)
-    held = newest.with_suffix(".held")
+    held = results / newest.name
     newest.rename(held)
     shutil.rmtree(folder / f"cache-{files}", ignore_errors=True)
     cold = _apart(folder, files, results, mkdocs=mkdocs)
@@ -145,7 +144,7 @@ def _apart(folder: Path, files: int, results: Path, *, mkdocs: bool) -> dict[str
     """One build in a process of its own: its memory is its own."""
     words = (str(results), str(folder / f"site-{files}"), str(folder / f"cache-{files}"))
     command = (sys.executable, "-m", "tests.bench.scale", "--once", *words, str(int(mkdocs)))
-    done = subprocess.run(command, check=True, capture_output=True, text=True)  # noqa: S603 - our own words
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
     found: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
     return found
 
@@ -159,7 +158,8 @@ def _once(results: str, output: str, cache: str, mkdocs: str) -> int:
         for function in functions:
             _clock(spent, stage, *function.split(":"))
     if mkdocs == "0":
-        build._run_mkdocs = build.shorten_index = build.write_policy = lambda *_: None
+        for name in ("_run_mkdocs", "shorten_index", "write_policy"):
+            setattr(build, name, lambda *_: None)
     options = {"cache": Path(cache)} if "cache" in build.build.__annotations__ else {}
     site: Path = build.build(results=Path(results), output=Path(output), **options)
     source = site.with_name(f"{site.name}-source")

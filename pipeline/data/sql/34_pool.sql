@@ -1,7 +1,7 @@
 -- One row is one pool of comparable evidence: the median over votes, with its interval and verdict.
 -- `interval_kind`: one-contributor = one vote, so its own interval widened by what contributors
 -- differ by; t = t interval on log means (2 to 7 votes), in a cell with the spread between
--- contributors that all cells show; bca = BCa bootstrap (8 or more), percentile where BCa is undefined; null = none.
+-- contributors that all cells show; order = order statistics of the median (8 or more); null = none.
 create table pool as
 with voted as (
   select
