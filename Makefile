@@ -21,6 +21,7 @@ INSTALLED = $(VENV)/.installed-$(LOCK)
 SETUP_LOG := build/setup.log
 DEMO := build/demo
 SITE := build/site
+FACTS := build/cache
 VLLM := build/vllm
 
 # A native build takes the instructions of this machine. On processors with AMX, GCC 12 then makes
@@ -30,7 +31,7 @@ export CMAKE_BUILD_PARALLEL_LEVEL ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/nu
 # The package indexes of a machine are its own business; a message about a newer pip is noise.
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help setup demo test test-vllm check site links picture serve bench bench-aa bench-durability \
+.PHONY: help setup demo test test-vllm check site cold links picture serve bench bench-aa bench-durability \
   bench-engine bench-intake bench-numbers bench-plan bench-scale bench-servers bench-site fuzz weights \
   synthetic lock gate comment chromium clean
 
@@ -69,7 +70,12 @@ check: setup ## Lint, types, import rules, workflows
 	$(BIN)/check-jsonschema --builtin-schema vendor.dependabot .github/dependabot.yml
 
 site: setup ## Build the site from the results of the repository
-	$(RUN) -m pipeline build --output $(SITE)
+	$(RUN) -m pipeline build --output $(SITE) --cache $(FACTS) --jobs $(CMAKE_BUILD_PARALLEL_LEVEL)
+
+cold: setup ## Build the site with and without the cache: the bytes must be the same
+	$(RUN) -m pipeline build --output build/warm --cache $(FACTS)
+	$(RUN) -m pipeline build --output build/cold
+	diff -rq build/warm build/cold
 
 links: setup ## Check that everything the built site refers to is there
 	$(RUN) -m tests.links $(SITE)

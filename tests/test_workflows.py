@@ -13,13 +13,14 @@ ROOT = Path(__file__).parents[1]
 GITHUB = ROOT / ".github"
 WORKFLOWS = sorted((GITHUB / "workflows").glob("*.yml"))
 NAMES = [path.stem for path in WORKFLOWS]
-PINNED = re.compile(r"uses: [a-z0-9-]+/[a-z0-9-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+")
+PINNED = re.compile(r"uses: [a-z0-9-]+/[a-z0-9/-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+")
 OUR_COMMANDS = re.compile(r"(make [a-z]|git |python -m (harness|pipeline)\b)")
 # Who may write, and what. Everything else reads the repository at most.
 RIGHTS = {
     ("ci", "test"): {"contents": "read"},
     ("fuzz", "fuzz"): {"contents": "read"},
     ("fuzz", "weights"): {"contents": "read"},
+    ("fuzz", "cold"): {"contents": "read"},
     ("submission", "gate"): {"contents": "read"},
     ("comment", "comment"): {"contents": "read", "actions": "read", "pull-requests": "write"},
     ("site", "build"): {"contents": "read"},
@@ -90,7 +91,8 @@ def test_every_action_is_pinned_and_says_its_version(path: Path) -> None:
 def test_one_action_has_one_version() -> None:
     pins = {step["uses"] for _, step in steps() if "uses" in step}
 
-    assert len(pins) == len({pin.split("@")[0] for pin in pins})
+    versions = {("/".join(name.split("/")[:2]), pin) for name, pin in (p.split("@") for p in pins)}
+    assert len(versions) == len({name for name, _ in versions})
 
 
 @pytest.mark.parametrize("path", WORKFLOWS, ids=NAMES)
@@ -189,3 +191,41 @@ def test_a_new_version_of_an_action_waits_a_week() -> None:
 
     assert update["package-ecosystem"] == "github-actions"
     assert update["cooldown"]["default-days"] >= 7
+
+
+def test_a_pull_request_of_results_installs_and_compiles_nothing() -> None:
+    """What it adds is judged by the workflow Submission; a change of anything else runs all."""
+    (job,) = (job for workflow, _, job in jobs() if workflow == "ci")
+    named = {step["name"]: step for step in job["steps"]}
+    decide = named["See whether anything but results changed"]
+    later = job["steps"][job["steps"].index(decide) + 1 :]
+
+    assert ":(exclude)results/community" in decide["run"]
+    assert decide["run"].startswith("git diff --quiet")
+    assert {step["if"] for step in later} == {
+        "github.event_name != 'pull_request' || steps.changes.outputs.code == 'true'"
+    }
+
+
+@pytest.mark.parametrize("workflow", ["ci", "submission"])
+def test_whoever_compares_revisions_fetches_no_file_that_is_not_read(workflow: str) -> None:
+    checkouts = [
+        step
+        for own, step in steps()
+        if own == workflow and step.get("uses", "").startswith("actions/checkout@")
+    ]
+
+    assert [step["with"]["filter"] for step in checkouts] == ["blob:none"]
+
+
+def test_the_site_is_built_with_the_cache_that_a_nightly_build_compares_with_none() -> None:
+    caches = {
+        (workflow, step["uses"].split("@")[0]): step["with"]
+        for workflow, step in steps()
+        if step.get("uses", "").startswith("actions/cache")
+    }
+
+    site, nightly = caches["site", "actions/cache"], caches["fuzz", "actions/cache/restore"]
+    assert site["path"] == nightly["path"] == "build/cache"
+    assert site["restore-keys"] == nightly["key"]
+    assert "make cold LOCK=site" in [step.get("run") for _, step in steps()]

@@ -26,7 +26,7 @@ from pipeline.collection.validate import (
     gathered,
 )
 from pipeline.data.aggregate import aggregate
-from pipeline.data.facts import Fact, gather, summaries
+from pipeline.data.facts import Fact, gather, prune, summaries
 from pipeline.data.load import Stored, TextEntry, load
 from pipeline.errors import RejectedError
 from schemas.validator import SOURCES_SCHEMA, schema_findings
@@ -47,6 +47,8 @@ def open_database(
     sources = discover(results, extra)
     with TemporaryDirectory() as folder:
         facts, files = _gathered(cache or Path(folder), sources, jobs)
+        if cache:
+            prune(cache)
         connection = load(
             _stored(facts, files),
             map(_text_entry, files.published),
