@@ -48,8 +48,8 @@ FORMULA_STARTS = (
     "\N{FULLWIDTH HYPHEN-MINUS}",
     "\N{FULLWIDTH COMMERCIAL AT}",
 )
-# Some 16 bytes of JSON a value, and a tenth of that in Parquet: no file is larger than 25 MB.
-MOST_VALUES, PART_VALUES = 1_000_000, 4_000_000
+# Some 18 bytes of JSON a value, and a tenth of that in Parquet: no file is larger than 25 MB.
+MOST_VALUES, PART_VALUES = 500_000, 4_000_000
 # Programs read this one: its JSON is an object that names its version, its rows are below its name.
 MULTIPLIERS, MULTIPLIERS_VERSION = "multipliers", 1
 PACKAGE, SUMS = "datapackage.json", "SHA256SUMS"

@@ -145,7 +145,9 @@ def _apart(folder: Path, files: int, results: Path, *, mkdocs: bool) -> dict[str
     words = (str(results), str(folder / f"site-{files}"), str(folder / f"cache-{files}"))
     command = (sys.executable, "-m", "tests.bench.scale", "--once", *words, str(int(mkdocs)))
     done = subprocess.run(command, check=True, capture_output=True, text=True)
-    found: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
+    line = done.stdout.splitlines()[-1]
+    sys.stderr.write(f"{line}\n")  # what is measured survives a kill
+    found: dict[str, float] = json.loads(line)
     return found
 
 
