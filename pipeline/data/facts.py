@@ -79,9 +79,13 @@ def gather(
     rejected = derive(folder, ((key, source) for source, key in keyed.items()), jobs=jobs)
     place = folder / version()
     known = _known(place)
+    wanted: dict[Path, dict[str, Source]] = {}
+    for source, key in keyed.items():
+        if key in known:
+            wanted.setdefault(known[key], {})[key] = source
     found: dict[str, Fact] = {}
-    for path in sorted({known[key] for key in keyed.values() if key in known}):
-        found |= _read(path, {key: s for s, key in keyed.items() if known.get(key) == path})
+    for path, own in wanted.items():
+        found |= _read(path, own)
     return {source: found[key] for source, key in keyed.items() if key in found}, rejected
 
 
@@ -167,11 +171,8 @@ def _known(place: Path) -> dict[str, Path]:
 
 def _put_together(place: Path) -> None:
     """Many builds with one new file each must not end in as many partitions."""
-    small = [
-        path
-        for path in sorted(place.glob("*.parquet"))
-        if path in set(_known(place).values()) and pq.read_metadata(path).num_rows < PARTITION // 2
-    ]
+    parts = sorted(set(_known(place).values()))
+    small = [path for path in parts if pq.read_metadata(path).num_rows < PARTITION // 2]
     if len(small) > MOST_SMALL:
         _write(place, pa.concat_tables([pq.read_table(path) for path in small]))
         for path in small:

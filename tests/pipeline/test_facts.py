@@ -79,6 +79,18 @@ def test_shares_of_several_machines_make_one_cache(
     assert _partitions(tmp_path / "all") == stored
 
 
+def test_several_processes_write_the_bytes_of_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(facts, "PARTITION", len(NAMES) // 2)
+    for jobs in (1, 2):
+        derive_share(tmp_path / str(jobs), discover(RESULTS), share=1, shares=1, jobs=jobs)
+
+    one, two = ({p.name: p.read_bytes() for p in _partitions(tmp_path / n)} for n in "12")
+    assert len(one) >= 2
+    assert one == two
+
+
 def test_a_partition_that_cannot_be_read_is_derived_again(
     cold: dict[str, list[tuple[object, ...]]], tmp_path: Path
 ) -> None:
