@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from pipeline.cli import app
-from pipeline.collection.discover import Source, discover
+from pipeline.collection.discover import discover
 from pipeline.data import facts
 from pipeline.data.aggregate import view_queries
 from pipeline.data.database import open_database
@@ -101,18 +101,19 @@ def test_a_partition_that_cannot_be_read_is_derived_again(
     assert _tables(RESULTS, cache=tmp_path) == cold
 
 
-def test_many_small_partitions_become_one(tmp_path: Path) -> None:
+def test_many_small_partitions_become_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One build per new file must not leave a file in the cache for each of them."""
-    sources = [each for each in discover(RESULTS) if each.kind == "submission"]
+    monkeypatch.setattr(facts, "MOST_SMALL", 2)
+    sources = [each for each in discover(RESULTS) if each.kind == "submission"][:4]
+    counts = []
     for source in sources:
         facts.gather(tmp_path, [source])
-        facts.gather(tmp_path, [_preview(source)])
-    before = len(_partitions(tmp_path))
+        counts.append(len(_partitions(tmp_path)))
 
-    facts.gather(tmp_path, sources)
+    known, refused = facts.gather(tmp_path, sources)
 
-    assert before > facts.MOST_SMALL
-    assert len(_partitions(tmp_path)) < facts.MOST_SMALL
+    assert counts == [1, 2, 3, 2]  # the fourth build put three together and added one
+    assert (len(known), refused) == (4, {})
 
 
 def test_what_other_code_derived_is_not_read_and_removed(tmp_path: Path) -> None:
@@ -135,8 +136,3 @@ def test_a_share_that_is_none_is_named(tmp_path: Path) -> None:
 
 def _partitions(cache: Path) -> list[Path]:
     return sorted((cache / version()).glob("*.parquet"))
-
-
-def _preview(source: Source) -> Source:
-    """The same content as a preview: its key and its row are others."""
-    return Source(path=source.path, kind="submission", place="preview")
