@@ -82,7 +82,7 @@ class Identity:
 def identify(submission: Submission) -> Identity:
     """Name everything in a submission. The same file always gets the same names."""
     machine, engine, target = submission.machine, submission.engine, submission.target
-    cards = () if engine.backend == "cpu" else used_cards(machine, engine)
+    cards = _cards(machine, engine)
     processor = cards[0].name if cards else machine.cpu.name
     name, label = (
         _cards_label(cards) if cards else _cpu_label(machine.cpu.name, machine.cpu.logical_cores)
@@ -103,16 +103,26 @@ def identify(submission: Submission) -> Identity:
         processor=processor,
         machine=digest,
         voter=f"{submission.contributor or 'anonymous'}@{digest}",
-        rig=f"{device}-{engine.backend}-{_build_digest(digest, engine)}",
-        rig_label=f"{label} · {engine.backend} · {build}",
+        rig=f"{device}-{engine.backend_label}-{_build_digest(digest, engine)}",
+        rig_label=f"{label} · {engine.backend_label} · {build}",
         engine_label=_engine_label(engine),
         engine_build=build,
         target=target_slug,
         target_label=shown_target,
         quantisation=quantisation,
-        place=_joined("-", device, engine.backend, _engine_slug(engine), target_slug, quantisation),
+        place=_joined(
+            "-", device, engine.backend_label, _engine_slug(engine), target_slug, quantisation
+        ),
         settings=tuple(_setting(arm, submission) for arm in submission.arms),
     )
+
+
+def _cards(machine: Machine, engine: Engine) -> tuple[Gpu, ...]:
+    """The cards that the engine ran on; none where it ran on the processor or an NPU beside it."""
+    on_processor = engine.backend in ("cpu", "npu")
+    if engine.backend == "openvino":
+        on_processor = all(each.kind not in ("gpu", "igpu") for each in engine.devices or ())
+    return () if on_processor else used_cards(machine, engine)
 
 
 def used_cards(machine: Machine, engine: Engine) -> tuple[Gpu, ...]:
@@ -216,7 +226,7 @@ def _build_digest(machine: str, engine: Engine) -> str:
         engine.package_version,
         engine.commit,
         engine.build_number,
-        engine.backend,
+        engine.backend_label,
     )
 
 

@@ -169,6 +169,7 @@ class Design:
     seed: int | None = None
     resumed: int | None = None
     interleaved: Literal["prompt", "block"] | None = None
+    plan_sha256: str | None = None
     precision: float | None = None
     budget_s: float | None = None
 

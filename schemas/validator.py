@@ -223,6 +223,8 @@ _FORMS = {
     ),
     r"^[^\u0000-\u001f<>]+$": "plain text without < and > on one line",
     r"^[^\u0000-\u001f<>]*$": "plain text without < and > on one line",
+    r"^[^\u0000-\u001f]+$": "text on one line",
+    r"^[a-z0-9](?:-?[a-z0-9]){1,23}$": "lower-case letters and digits, such as qnn",
     r"^[0-9a-f]{16}$": "16 hex digits in lower case",
     r"^[0-9a-f]{64}$": "a SHA-256: 64 hex digits in lower case",
     r"^[0-9a-f]{7,40}$": "a commit: 7 to 40 hex digits in lower case",

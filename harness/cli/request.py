@@ -16,7 +16,7 @@ _RESULT = "Result"
 
 # The patterns of these two fields in the format; checked before an hour of measuring, not after.
 _CONTRIBUTOR = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,37}[A-Za-z0-9])?")
-_NOTES = re.compile(r"[^\x00-\x1f<>]{1,280}")
+_NOTES = re.compile(r"[^\x00-\x1f]{1,280}")
 
 Contributor = Annotated[
     str | None,
@@ -46,7 +46,7 @@ class Contribution:
         """Raise `UsageError` when the format would not accept it."""
         check_contributor(self.contributor)
         if self.notes is not None and not _NOTES.fullmatch(self.notes):
-            message = "--notes takes one line of at most 280 characters, without < and >"
+            message = "--notes takes one line of at most 280 characters"
             raise UsageError(message)
 
 

@@ -15,6 +15,7 @@ from harness.importers.trials import written
 _NS_PER_MS, _NS_PER_S = 1e6, 1e9
 _BACKENDS = {"cuda": "cuda", "vulkan": "vulkan", "metal": "metal", "rocm": "rocm", "hip": "rocm",
              "sycl": "sycl", "opencl": "opencl", "cann": "cann", "musa": "musa", "mtl": "metal",
+             "webgpu": "webgpu", "openvino": "openvino", "hexagon": "npu",
              "blas": "cpu", "": "cpu"}  # fmt: skip
 _FLASH = {"0": "off", "1": "on", "-1": "auto", "False": "off", "True": "on"}
 _COUNTS = {

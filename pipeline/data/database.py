@@ -14,7 +14,7 @@ from estimates.flags import in_order
 from estimates.model import Flag, Summary
 from estimates.verdicts import doubted
 from pipeline.collection.discover import Source, discover
-from pipeline.collection.lifecycle import without_contradictions
+from pipeline.collection.lifecycle import ended_contributors, without_contradictions
 from pipeline.collection.plausibility import flags_within
 from pipeline.collection.validate import (
     DUPLICATE,
@@ -116,10 +116,16 @@ def _corpus_flags(members: Sequence[Fact], files: Validated) -> list[tuple[Flag,
     A correction has the trials of what it replaces: neither of the two is a copy.
     """
     ended = {entry.source.path.name for entry in files.lifecycle}
+    banned = ended_contributors((each.source.path.name, each.text) for each in files.lifecycle)
     ended |= {
         each.submission.supersedes
         for each in files.submissions
         if each.source.place == "corpus" and each.submission.supersedes
+    }
+    ended |= {
+        each.source.path.name
+        for each in files.submissions
+        if (each.submission.contributor or "").lower() in banned
     }
     counting = [
         each

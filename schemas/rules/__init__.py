@@ -52,6 +52,7 @@ RULES: dict[str, Rule] = {
     "quantisation-fits-size": contradictions.quantisation_fits_size,
     "parameters-fit-name": contradictions.parameters_fit_name,
     "backend-has-device": contradictions.backend_has_device,
+    "backend-name-of-other": contradictions.backend_name_of_other,
     "no-secrets": private.no_secrets,
     "run-facts-stated": completeness.run_facts_stated,
     "arm-facts-stated": completeness.arm_facts_stated,

@@ -2,13 +2,14 @@
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta
+from typing import get_args, get_type_hints
 
 from schemas.finding import Finding, shown
-from schemas.submission import DraftModel, Model, Submission
+from schemas.submission import DraftModel, Engine, Model, Submission
 from schemas.weights import contradicts_label, contradicts_name
 
 CLOCKS_DIFFER = timedelta(days=1)
-_NO_GPU_NEEDED = ("cpu", "other")
+_NO_GPU_NEEDED = ("cpu", "npu", "openvino", "other")
 
 
 def quantisation_fits_size(submission: Submission) -> Iterator[Finding]:
@@ -56,6 +57,20 @@ def backend_has_device(submission: Submission) -> Iterator[Finding]:
         "ran, or take the file as the harness wrote it"
     )
     yield Finding(path="$.engine.backend", message=message, rule="backend-has-device")
+
+
+def backend_name_of_other(submission: Submission) -> Iterator[Finding]:
+    """A backend has a name of its own only where the list has none for it."""
+    engine = submission.engine
+    if engine.backend_name is None:
+        return
+    known = get_args(get_type_hints(Engine)["backend"])
+    if engine.backend != "other" or engine.backend_name in known:
+        message = (
+            f"{shown(engine.backend_name)} beside the backend {engine.backend}; name only a "
+            "backend that the list lacks, and with `other`"
+        )
+        yield Finding(path="$.engine.backend_name", message=message, rule="backend-name-of-other")
 
 
 def measured_in_future(submission: Submission, now: datetime) -> Iterator[Finding]:

@@ -216,6 +216,7 @@ CHANGES: dict[str, Change] = {
     "backend-has-device": _set(
         "engine.devices", [{"kind": "cpu", "memory_total_mib": 32768, "name": "CPU"}]
     ),
+    "backend-name-of-other": _set("engine.backend_name", "cuda"),
     "parts-within-decode": _set("trials.1.verify_ms", 600),
     "decode-within-wall": _set("trials.1.wall_ms", 600),
     "trials-within-window": _set("measured_until", "2026-11-21T08:59:59Z"),

@@ -124,9 +124,9 @@ def test_a_valid_file_becomes_a_submission() -> None:
             ),
         ),
         (
-            lambda d: d.update(notes="<img src=x onerror=alert(1)>"),
+            lambda d: d["target"].update(name="<img src=x onerror=alert(1)>"),
             (
-                '$.notes: "<img src=x onerror=alert(1)>" has the wrong form, '
+                '$.target.name: "<img src=x onerror=alert(1)>" has the wrong form, '
                 "expected plain text without < and > on one line [schema-pattern]"
             ),
         ),

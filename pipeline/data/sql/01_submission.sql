@@ -38,7 +38,7 @@ select
   document.engine.package_version,
   document.engine.commit as engine_commit,
   document.engine.build_number,
-  document.engine.backend,
+  coalesce(document.engine.backend_name, document.engine.backend) as backend,
   document.engine.system_info,
   document.target.id as target_id,
   document.target.name as target_name,
