@@ -15,7 +15,7 @@ from schemas.contract import read
 from schemas.submission import Submission
 
 COMMUNITY = Path("results", "community")
-_SIGN_OF_A_CHECKOUT = Path("schemas", "submission.v1.schema.json")
+_SIGN_OF_A_CHECKOUT = Path("schemas", "submission.v2.schema.json")
 _GATE = Path("pipeline", "intake", "cli.py")
 _TIMEOUT_S = 300
 

@@ -130,7 +130,7 @@ def _around(rng: random.Random, document: Document) -> None:
     document["drafts"] = [_model(rng, model["id"]) for model in document["drafts"]]
     _add_gpu(rng, document)
     kept = {"max_output_tokens": rng.randint(41, 4096), "context_tokens": rng.randint(141, 10**6)}
-    document["settings"] = drawn(rng, _SCHEMA["$defs"]["settings"]) | kept
+    document["settings"] = _settings(rng) | kept
     for name in ("contributor", "notes", "profile", "licence"):
         document[name] = drawn(rng, _SCHEMA["properties"][name])
     _written_by_people(rng, document)
@@ -144,6 +144,16 @@ def _around(rng: random.Random, document: Document) -> None:
     for name in ("contributor", "notes", "warmups", "probes", "environment"):
         if rng.random() < 0.3:
             document.pop(name, None)
+
+
+def _settings(rng: random.Random) -> Document:
+    """Settings that fit each other and the sample's prompts of 100 tokens."""
+    made: Document = drawn(rng, _SCHEMA["$defs"]["settings"])
+    if "context_depth_tokens" in made:
+        made["context_depth_tokens"] = rng.randint(100, 116)
+    if made["sampling"] == "greedy":
+        return {k: v for k, v in made.items() if k not in {"temperature", "sampling_seed"}}
+    return {"temperature": 0.7, "sampling_seed": 3} | made
 
 
 def _written_by_people(rng: random.Random, document: Document) -> None:

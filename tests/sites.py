@@ -19,6 +19,7 @@ from filelock import FileLock
 
 from pipeline.site.build import build
 from tests.builds import over_builds
+from tests.contexts import at_depth
 from tests.crowds import crowds
 from tests.hostile_site import TRICKS, file_stem, submissions
 from tests.samples import Costs, sample, sample_bytes
@@ -38,7 +39,7 @@ HOSTILE_NAME = "&lt;/title&gt;&lt;script&gt;boom()&lt;/script&gt;' onload='boom(
 
 
 def corpus() -> tuple[Submission, ...]:
-    """Four cards, a processor, three model sizes, two engines, three builds; 3 is Eve's."""
+    """Four cards, a processor, three sizes, two engines, three builds, two depths; 3 is Eve's."""
     slow = Costs(step_ms=40.0, extra_width_ms=20.0, draft_token_ms=20.0)
     hostile = sample(
         seed=4, gpu="Evil' onload='boom()", vram_mib=12288, blocks=1, contributor="eve"
@@ -58,6 +59,8 @@ def corpus() -> tuple[Submission, ...]:
         ),
         _through_another_engine(crowds(1, 4, blocks=1)),
         *over_builds(),
+        at_depth(512),
+        at_depth(4096),
     )
 
 

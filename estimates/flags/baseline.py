@@ -74,8 +74,12 @@ def _uneven(evidence: Evidence, arm: str) -> Mapping[str, tuple[float, float]]:
     times = {group.prompt: median(group.ms_per_token) for group in groups}
     # Disturbances slow down: the faster half shows what a token costs.
     usual_ms = median(sorted(times.values())[: (len(times) + 1) // 2])
-    common = math.sqrt(fmean(_log_sd(each) ** 2 for each in groups))
-    limits = {group.prompt: _uneven_limit(group, common) for group in groups}
+    spreads = [_log_sd(group) for group in groups]
+    usual = math.sqrt(fmean(spread**2 for spread in spreads))
+    limits = {
+        group.prompt: _uneven_limit(group, max(spread, usual))
+        for group, spread in zip(groups, spreads, strict=True)
+    }
     return {
         prompt: (ms, usual_ms)
         for prompt, ms in times.items()
@@ -83,11 +87,10 @@ def _uneven(evidence: Evidence, arm: str) -> Mapping[str, tuple[float, float]]:
     }
 
 
-def _uneven_limit(group: Repeats, common: float) -> float:
-    """The factor between prompts that noise may make; `common` is what repetitions differ by."""
+def _uneven_limit(group: Repeats, noise: float) -> float:
+    """The factor between prompts that noise may make, judged by what repetitions differ."""
     if len(group.trials) == 1:
         return UNEVEN_FACTOR_WITHOUT_REPEATS
-    noise = max(_log_sd(group), common)
     by_noise = math.exp(UNEVEN_DEVIATIONS * noise / math.sqrt(len(group.trials)))
     return max(UNEVEN_FACTOR, by_noise)
 

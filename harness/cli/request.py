@@ -71,6 +71,7 @@ class ResultOptions:
             panel=_RESULT,
         ),
     ] = None
+    details: Annotated[bool, Option("Print all figures after the verdict.", panel=_RESULT)] = False
     json: Json = False
 
 
@@ -94,4 +95,4 @@ class RunRequest:
     def campaigns(self, *, fetch: bool) -> dict[str, Campaign]:
         """The campaign on each of the engines. Raises `HarnessError` when one cannot run it."""
         first = self.engines[0].engine.campaign(self.options, fetch=fetch)
-        return {each.name: each.engine.on(first) for each in self.engines}
+        return {each.name: each.on(first) for each in self.engines}

@@ -130,6 +130,8 @@ def _placed(row: Entry) -> dict[str, str]:
     flash = _FLASH.get(str(row.value.get("flash_attn")))
     if flash is not None:
         facts["flash_attention"] = flash
+    if (split := row.text("split_mode")) in ("row", "tensor"):  # layer is the usual one
+        facts["split_mode"] = split
     layers = row.value.get("n_gpu_layers")
     if isinstance(layers, int):
         facts["gpu_layers"] = str(layers)

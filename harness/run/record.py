@@ -129,6 +129,8 @@ def assemble(
 
 def compared(campaign: Campaign, facts: Sequence[journal.TrialFact]) -> tuple[Trial, ...]:
     """The trials, each compared token by token with the first baseline output of its prompt."""
+    if campaign.settings.temperature is not None:  # another text is no other answer
+        return tuple(fact.trial for fact in facts)
     baselines = {arm.id for arm in campaign.arms if arm.role == "baseline"}
     first: dict[str, journal.TrialFact] = {}
     for fact in facts:

@@ -52,6 +52,8 @@ RULES: dict[str, Rule] = {
     "quantisation-fits-size": contradictions.quantisation_fits_size,
     "parameters-fit-name": contradictions.parameters_fit_name,
     "backend-has-device": contradictions.backend_has_device,
+    "sampling-fits-temperature": contradictions.sampling_fits_temperature,
+    "prompts-fill-depth": contradictions.prompts_fill_depth,
     "backend-name-of-other": contradictions.backend_name_of_other,
     "no-secrets": private.no_secrets,
     "run-facts-stated": completeness.run_facts_stated,

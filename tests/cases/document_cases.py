@@ -14,7 +14,7 @@ _LONG, _MARKUP = "x" * 2000, "<img src=x onerror=alert(1)>"
 SCHEMA: tuple[tuple[str, Any, str, str], ...] = (
     ("format", "draftmap", "schema-const", "$.format"),
     ("format", REMOVED, "schema-required", "$"),
-    ("version", 2, "schema-const", "$.version"),
+    ("version", 3, "schema-const", "$.version"),
     ("version", "1", "schema-type", "$.version"),
     ("version", True, "schema-type", "$.version"),
     ("licence", "CC0-1.0", "schema-const", "$.licence"),

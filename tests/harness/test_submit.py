@@ -30,7 +30,7 @@ def result(tmp_path: Path) -> Path:
 def checkout(tmp_path: Path) -> Path:
     root = tmp_path / "checkout"
     (root / "schemas").mkdir(parents=True)
-    (root / "schemas" / "submission.v1.schema.json").touch()
+    (root / "schemas" / "submission.v2.schema.json").touch()
     return root
 
 

@@ -90,9 +90,9 @@ def test_a_valid_file_becomes_a_submission() -> None:
             '$.licence: "MIT" is not accepted, expected "CC-BY-4.0" [schema-const]',
         ),
         (
-            lambda d: d.update(version=1.0),
+            lambda d: d.update(version=2.0),
             (
-                "$.version: 1.0 has the wrong type, expected integer; "
+                "$.version: 2.0 has the wrong type, expected integer; "
                 "write it without a decimal point or exponent [schema-type]"
             ),
         ),

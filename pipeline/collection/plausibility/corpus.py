@@ -22,7 +22,8 @@ from numpy.typing import NDArray
 from estimates.identity import Identity, identify
 from pipeline.collection.plausibility import peers
 from pipeline.collection.plausibility.traces import Trace, trace
-from schemas.codec import canonical_bytes, content_digest, encode
+from schemas.codec import content_digest
+from schemas.migrations import forms
 from schemas.submission import Submission
 
 # Times are whole seconds; one campaign may start in the second in which another one ends.
@@ -124,14 +125,13 @@ class Lines:
         author = submission.contributor.lower()
         if author not in self.digests:
             own = self.by_contributor.get(author, ())
-            self.digests[author] = {self._digest(at): at for at in own}
+            self.digests[author] = {digest: at for at in own for digest in self._digests(at)}
         ending = submission.supersedes.removesuffix(".json").rpartition("-")[2]
         return self.digests[author].get(ending)
 
-    def _digest(self, at: int) -> str:
-        if self.known:
-            return self.known[at]
-        return content_digest(canonical_bytes(encode(self.submissions[at])))
+    def _digests(self, at: int) -> Iterable[str]:
+        """That of the file, where it is known, else those of the forms that it may have had."""
+        return [self.known[at]] if self.known else map(content_digest, forms(self.submissions[at]))
 
 
 @dataclass(frozen=True)

@@ -95,6 +95,40 @@ def series_by_concurrency(rows: list[theme.Row], columns: Tooltip) -> Picture:
     )
 
 
+def series_by_context(rows: list[theme.Row], columns: Tooltip, *, column: str) -> Picture:
+    """A line for each arm on each machine over the tokens before the answer, on a log axis."""
+    colours, shapes = theme.method_scales(rows)
+    depths = sorted({row["context_depth"] for row in rows})
+    base = _base(rows, columns).encode(
+        x=alt.X(
+            "context_depth:Q",
+            title="Tokens before the answer (log scale)",
+            scale=alt.Scale(type="log", nice=False, padding=20),
+            axis=alt.Axis(values=depths, format="d", labelAngle=0),
+        ),
+        y=_CONTEXT_AXES[column],
+        color=_channel(alt.Color, "method_label", "Method", colours),
+        detail="series:N",
+    )
+    lines = base.mark_line(strokeWidth=1.5, aria=False).encode(
+        strokeDash=alt.StrokeDash("method_label:N", sort=colours[0], legend=None)
+    )
+    points = _points(base).encode(shape=_channel(alt.Shape, "method_label", "Method", shapes))
+    return _layered([lines, points], height=280)
+
+
+# Both begin at zero: what looks like half must be half.
+_CONTEXT_AXES = {
+    "round_cost": alt.Y("round_cost:Q", title="Round cost R", scale=alt.Scale(domainMin=0)),
+    "acceptance_rate": alt.Y(
+        "acceptance_rate:Q",
+        title="Drafted tokens accepted",
+        scale=alt.Scale(domain=[0, 1]),
+        axis=alt.Axis(format="%"),
+    ),
+}
+
+
 def settings_by_build(rows: list[theme.Row], columns: Tooltip) -> Picture:
     """A grey line for each setting over the builds; detected steps in colour."""
     builds = list(dict.fromkeys(row["engine_build"] for row in sorted(rows, key=_moment)))
@@ -205,7 +239,8 @@ def published_bars(rows: list[theme.Row], columns: Tooltip) -> Picture:
 PICTURES: Mapping[str, Callable[..., Picture]] = {
     drawing.__name__: drawing
     for drawing in (
-        *(bands, methods_by_depth, series_by_concurrency, settings_by_build),
+        *(bands, methods_by_depth, series_by_concurrency, series_by_context),
+        settings_by_build,
         *(break_even_plane, predicted_plane, verification_curves, published_bars),
     )
 }
