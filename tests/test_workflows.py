@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[1]
 GITHUB = ROOT / ".github"
 WORKFLOWS = sorted((GITHUB / "workflows").glob("*.yml"))
 NAMES = [path.stem for path in WORKFLOWS]
-PINNED = re.compile(r"uses: [a-z0-9-]+/[a-z0-9-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+")
+PINNED = re.compile(r"uses: [a-z0-9-]+/[a-z0-9/-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+")
 # Windows has no make: there the commands behind its verbs are run.
 OUR_COMMANDS = re.compile(
     r"(make [a-z]|git |python -m (harness|pipeline)\b|python -m pytest |"
@@ -27,6 +27,7 @@ RIGHTS = {
     ("ci", "harness"): {"contents": "read"},
     ("fuzz", "fuzz"): {"contents": "read"},
     ("fuzz", "weights"): {"contents": "read"},
+    ("fuzz", "cold"): {"contents": "read"},
     ("submission", "gate"): {"contents": "read"},
     ("comment", "comment"): {"contents": "read", "actions": "read", "pull-requests": "write"},
     ("site", "build"): {"contents": "read"},
@@ -98,7 +99,8 @@ def test_every_action_is_pinned_and_says_its_version(path: Path) -> None:
 def test_one_action_has_one_version() -> None:
     pins = {step["uses"] for _, step in steps() if "uses" in step}
 
-    assert len(pins) == len({pin.split("@")[0] for pin in pins})
+    versions = {("/".join(name.split("/")[:2]), pin) for name, pin in (p.split("@") for p in pins)}
+    assert len(versions) == len({name for name, _ in versions})
 
 
 @pytest.mark.parametrize("path", WORKFLOWS, ids=NAMES)
@@ -257,3 +259,38 @@ def test_the_action_passes_inputs_as_variables_and_never_into_a_script() -> None
 
     assert "${{" not in step["run"]
     assert step["env"].keys() == {"BASE", "HEAD", "OPTIONS", "FAIL"}
+
+
+def test_a_pull_request_of_results_installs_and_compiles_nothing() -> None:
+    """What it adds is judged by the workflow Submission; a change of anything else runs all."""
+    for job in (job for workflow, _, job in jobs() if workflow == "ci"):
+        named = {step["name"]: step for step in job["steps"]}
+        decide = named["See whether anything but results changed"]
+        later = job["steps"][job["steps"].index(decide) + 1 :]
+
+        assert ":(exclude)results/community" in decide["run"]
+        assert decide["run"].startswith("git diff --quiet")
+        assert {step["if"] for step in later} == {
+            "github.event_name != 'pull_request' || steps.changes.outputs.code == 'true'"
+        }
+
+
+def test_the_gate_has_every_blob_that_it_may_read() -> None:
+    """It reads git with lazy fetches switched off, so that a partial clone would be exit code 3."""
+    for workflow, step in steps():
+        if workflow == "submission":
+            assert "filter" not in step.get("with", {})
+            assert "--filter" not in step.get("run", "")
+
+
+def test_the_site_is_built_with_the_cache_that_a_nightly_build_compares_with_none() -> None:
+    caches = {
+        (workflow, step["uses"].split("@")[0]): step["with"]
+        for workflow, step in steps()
+        if step.get("uses", "").startswith("actions/cache")
+    }
+
+    site, nightly = caches["site", "actions/cache"], caches["fuzz", "actions/cache/restore"]
+    assert site["path"] == nightly["path"] == "build/cache"
+    assert site["restore-keys"] == nightly["key"]
+    assert "make cold LOCK=site" in [step.get("run") for _, step in steps()]
