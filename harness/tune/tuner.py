@@ -271,7 +271,7 @@ def _candidates(family: Family, predicted: Sequence[float] | None) -> list[Candi
     ]
 
 
-def _finished(running: Generator[None, None, Submission]) -> Submission:
+def _finished(running: Generator[int, None, Submission]) -> Submission:
     while True:
         try:
             next(running)
