@@ -219,7 +219,7 @@ def _size(rng: random.Random, model: Document) -> None:
 def _arm(rng: random.Random, arm: Document, document: Document) -> None:
     """A speculative arm may use any method that can have drafted what its trials counted."""
     if arm["role"] == "speculation" and rng.random() < 0.7:
-        kind = rng.choice(sorted(_METHODS.keys() - {"none", "empty-draft"}))
+        kind = rng.choice(sorted(_METHODS.keys() - {"none", "empty-draft", "forced"}))
         arm["method"] = drawn(rng, _SCHEMA["$defs"][_METHODS[kind]]) | {"type": kind}
         arm["method"] |= {"n_max": rng.randint(DEPTH, 256)} if "n_max" in arm["method"] else {}
         if "draft" in arm["method"]:
