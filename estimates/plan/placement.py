@@ -93,12 +93,26 @@ def fit(case: Case) -> Projection:
     share = tuple(max(1.0, memory.free_mib - case.margin_mib) for memory in case.devices) or (1.0,)
     whole = case.target.placed_layers if case.devices else 0
     if case.target.mixture and case.devices:
-        for experts in range(len(case.target.all_layers) + 1):
-            found = project(case, Placement(layers=whole, cpu_experts=experts, share=share))
-            if found.device_fits:
-                return found
+        mixture = _fewest_experts(case, whole, share)
+        if mixture.device_fits:
+            return mixture
     experts = len(case.target.all_layers) if case.target.mixture else 0
     return _most_layers(case, whole, experts, share)
+
+
+def _fewest_experts(case: Case, whole: int, share: tuple[float, ...]) -> Projection:
+    """All layers on the devices, and the experts of as few layers as possible on the host."""
+    best = project(case, Placement(layers=whole, share=share))
+    least, most = 1, len(case.target.all_layers)
+    while not best.device_fits and least < most:
+        middle = (least + most) // 2
+        if project(case, Placement(layers=whole, cpu_experts=middle, share=share)).device_fits:
+            most = middle
+        else:
+            least = middle + 1
+    if best.device_fits:
+        return best
+    return project(case, Placement(layers=whole, cpu_experts=most, share=share))
 
 
 def _most_layers(case: Case, whole: int, experts: int, share: tuple[float, ...]) -> Projection:

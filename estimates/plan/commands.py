@@ -2,9 +2,9 @@
 
 import shlex
 
+from estimates.plan.choices import Source
 from estimates.plan.placement import Case, Projection
 from estimates.plan.speculation import Speculation, Way
-from harness.plan.sources import Source
 from schemas.vocabulary import METHODS
 
 
