@@ -23,15 +23,21 @@ _HEAD_DEPTH = 3
 
 
 def of(
-    target: Source, draft: Source | None, asked: Choice, alone: Choice, speed: Machine
+    target: Source,
+    draft: Source | None,
+    asked: Choice,
+    alone: Choice,
+    speed: Machine,
+    *,
+    longer: bool = True,
 ) -> tuple[Choice, ...]:
-    """The alternatives, the fastest that fits first."""
+    """The alternatives, the fastest that fits first; `longer` contexts take the most planning."""
     base = alone.tps
     found = [
         *([_without(asked, alone)] if asked.speculation is not None else []),
         *_other_drafts(target, draft, asked, base, speed),
         *_other_cache(target, draft, asked, base, speed),
-        *_longer_context(target, alone, speed),
+        *(_longer_context(target, alone, speed) if longer else ()),
         *_larger_weights(alone, speed),
         *_mixtures(alone, speed),
     ]

@@ -179,6 +179,8 @@ def _add_head(
 
 def _device_of(index: int, first: int, end: int, share: tuple[float, ...]) -> int:
     """The device of a layer: devices take consecutive layers by their shares, as llama.cpp does."""
+    if len(share) == 1:
+        return 0
     position = (index - first) / max(1, end + 1 - first)
     total = 0.0
     for device, part in enumerate(share):
