@@ -72,6 +72,33 @@ def methods_by_depth(rows: list[theme.Row], columns: Tooltip) -> Picture:
     )
 
 
+def speedup_by_depth(rows: list[theme.Row], columns: Tooltip) -> Picture:
+    """A line for each pair over its depths; a ring and a word mark the best depth."""
+    lines = list(dict.fromkeys(row["line_label"] for row in rows))
+    colours = [*theme.METHOD_COLOURS.values()]
+    looks = (
+        [colours[at % len(colours)] for at in range(len(lines))],
+        [SHAPES[at % len(SHAPES)] for at in range(len(lines))],
+    )
+    legend = alt.Legend(title=None, orient="bottom", columns=1, labelLimit=600)
+    colour, shape = (
+        channel("line_label:N", legend=legend, scale=alt.Scale(domain=lines, range=look))
+        for channel, look in zip((alt.Color, alt.Shape), looks, strict=True)
+    )
+    base = _base(rows, columns).encode(
+        x=alt.X("depth:O", title="Depth (tokens drafted per round)", axis=alt.Axis(labelAngle=0)),
+        color=colour,
+        detail="line_label:N",
+    )
+    drawn = _upright(rows, base, lines=base.mark_line(strokeWidth=1.5, aria=False), shape=shape)
+    best = base.transform_filter("datum.best").encode(
+        y=alt.Y("speedup:Q", scale=speedup_axis(rows).scale)
+    )
+    ring = best.mark_point(filled=False, size=4 * POINT_PX2, strokeWidth=2, aria=False)
+    word = best.mark_text(dy=-16, fontWeight="bold", aria=False).encode(text=alt.value("best"))
+    return _layered([*drawn.layer, ring, word], height=320)
+
+
 def series_by_concurrency(rows: list[theme.Row], columns: Tooltip) -> Picture:
     """A line for each arm on each machine over the number of requests at once."""
     colours, shapes = theme.method_scales(rows)
@@ -205,7 +232,7 @@ def published_bars(rows: list[theme.Row], columns: Tooltip) -> Picture:
 PICTURES: Mapping[str, Callable[..., Picture]] = {
     drawing.__name__: drawing
     for drawing in (
-        *(bands, methods_by_depth, series_by_concurrency, settings_by_build),
+        *(bands, methods_by_depth, speedup_by_depth, series_by_concurrency, settings_by_build),
         *(break_even_plane, predicted_plane, verification_curves, published_bars),
     )
 }
