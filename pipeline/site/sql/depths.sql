@@ -1,11 +1,12 @@
--- One row is one depth of one pair on one device (`$device`), where it ran at more than one: measured
+-- One row is one depth of one pair on one device (`$device`, or all), where it ran at more than one: measured
 -- and imported over all tasks, and published ratios with nothing else changed. `best` marks the depth
 -- with the highest lower bound, or where there are no intervals the highest figure.
 with figures as (
   select
     device, tier, depth, method, method_label, speedup, interval_low, interval_high,
     verdict, verdict_label(mark) as verdict_label,
-    concat_ws(' · ', target_label || ' ' || quantisation, method_label, draft_label, backend,
+    concat_ws(' · ', if($device = 'all', device_label, null),
+      target_label || ' ' || quantisation, method_label, draft_label, backend,
       nullif(tier, 'measured'), nullif(concurrency, 1) || ' at once', other_engine(engine_label)
     ) as line_label
   from cell
@@ -14,7 +15,8 @@ with figures as (
   select
     device, tier, depth, method, method_label, speedup, null, null,
     null, null,
-    concat_ws(' · ', concat_ws(' ', target_label, quantisation), method_label, draft_label, backend,
+    concat_ws(' · ', if($device = 'all', device_label, null),
+      concat_ws(' ', target_label, quantisation), method_label, draft_label, backend,
       tier, contributor) as line_label
   from published_pair
   where speedup is not null and depth is not null and len(coalesce(also_differs, [])) = 0
@@ -33,7 +35,7 @@ merged as (
     if(count(*) = 1, any_value(verdict_label), null) as verdict_label,
     count(*) as figures
   from figures
-  where device = $device
+  where $device in ('all', device)
   group by line_label, depth
 )
 select
