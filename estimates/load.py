@@ -48,12 +48,7 @@ def allowance(submission: Submission) -> str:
 
 def humbled(interval: Interval | None, submission: Submission) -> Interval | None:
     """The interval with what the load may have moved, as an independent part of its width."""
-    extra = moved(submission)
-    if interval is None or extra == 0:
-        return interval
-    low, high = math.log(interval.low), math.log(interval.high)
-    middle, half = (low + high) / 2, math.hypot((high - low) / 2, extra)
-    return Interval(low=math.exp(middle - half), high=math.exp(middle + half))
+    return None if interval is None else interval.wider(moved(submission))
 
 
 def _strains(shot: Snapshot, submission: Submission) -> Iterator[float]:

@@ -4,8 +4,9 @@ Terminal report, `--json`, SQL tables and pages use these field names. Ratios ar
 a speedup above 1 is faster than the baseline.
 """
 
-from dataclasses import dataclass
-from typing import Literal
+import math
+from dataclasses import dataclass, replace
+from typing import Literal, Self
 
 from schemas.submission import Task
 
@@ -30,6 +31,22 @@ class Interval:
 
     low: float
     high: float
+
+    def wider(self, half_width: float) -> Self:
+        """With one more independent source of error, whose half-width is that of a logarithm."""
+        return self if half_width == 0 else self._around(math.hypot(self._half_width, half_width))
+
+    def at_least(self, half_width: float) -> Self:
+        """No narrower than this, whose half-width is that of a logarithm."""
+        return self if half_width <= self._half_width else self._around(half_width)
+
+    @property
+    def _half_width(self) -> float:
+        return math.log(self.high / self.low) / 2
+
+    def _around(self, half_width: float) -> Self:
+        middle = math.log(self.low * self.high) / 2
+        return replace(self, low=math.exp(middle - half_width), high=math.exp(middle + half_width))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

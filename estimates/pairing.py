@@ -6,7 +6,7 @@ two of a pair ran within seconds of each other, so each pair is one measurement 
 """
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import median
 from typing import Literal
@@ -14,6 +14,8 @@ from typing import Literal
 from schemas.submission import Arm, Prompt, Submission, Trial
 
 Clock = Literal["steady", "decode"]
+
+NORMAL_95 = 1.96
 
 
 def is_timed(trial: Trial) -> bool:
@@ -45,13 +47,34 @@ def excess(trials: Iterable[Trial], arm: str | None) -> float:
     Short stalls hit a long round more surely than a short one, so that medians alone favour the arm
     with the shorter rounds. A stall that few trials have leaves this alone. 1 where it is unknown.
     """
-    found = [
+    found = _excesses(trials, arm)
+    return median(found) if found else 1.0
+
+
+def excess_half_width(trials: Iterable[Trial], arm: str | None) -> float:
+    """Half-width of the 95 % interval of an excess, as a logarithm; 0 where it is unknown."""
+    found = _excesses(trials, arm)
+    return median_half_width([math.log(each) for each in found]) if found else 0.0
+
+
+def median_half_width(values: Sequence[float]) -> float:
+    """Half of the 95 % interval of the median of at least one value, whatever its distribution.
+
+    Between order statistics: of n sorted values, those j places from either end, with
+    j = (n - 1.96 sqrt(n)) / 2 rounded down (Conover, Practical Nonparametric Statistics, 3.2).
+    """
+    ordered = sorted(values)
+    place = max(0, math.floor((len(ordered) - NORMAL_95 * math.sqrt(len(ordered))) / 2))
+    return (ordered[-1 - place] - ordered[place]) / 2
+
+
+def _excesses(trials: Iterable[Trial], arm: str | None) -> list[float]:
+    return [
         trial.decode_ms / round_ms
         for trial in trials
         if trial.arm == arm and is_timed(trial) and trial.decode_ms
         if (round_ms := _round_ms(trial)) is not None
     ]
-    return median(found) if found else 1.0
 
 
 def decode_ms_per_token(trial: Trial) -> float | None:
@@ -103,7 +126,11 @@ def _weighted(histogram: tuple[int, ...] | None, medians: tuple[float, ...] | No
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromptPairs:
-    """One arm and its baseline on one prompt; entry i of every tuple is the same block."""
+    """One arm and its baseline on one prompt; entry i of every tuple is the same block.
+
+    `clock_half_width` is the error that both excesses bring to the logarithm of every ratio of the
+    arm; 0 by the wall clock.
+    """
 
     arm: Arm
     prompt: Prompt
@@ -111,6 +138,7 @@ class PromptPairs:
     baseline_trials: tuple[Trial, ...]
     ms_per_token: tuple[float, ...]
     baseline_ms_per_token: tuple[float, ...]
+    clock_half_width: float
 
     @property
     def arm_ms(self) -> float:
@@ -155,12 +183,28 @@ def pair(submission: Submission, arm: Arm) -> tuple[PromptPairs, ...]:
     """Pair one arm with its baseline, in the order of the suite; prompts without a pair are out."""
     own = _by_prompt(submission.trials, arm.id)
     base = _by_prompt(submission.trials, arm.baseline)
-    by_arm = tuple(excess(submission.trials, each) for each in (arm.id, arm.baseline))
+    excesses = _Excesses(
+        arm=excess(submission.trials, arm.id),
+        baseline=excess(submission.trials, arm.baseline),
+        half_width=math.hypot(
+            excess_half_width(submission.trials, arm.id),
+            excess_half_width(submission.trials, arm.baseline),
+        ),
+    )
     compared = (
-        _pair_prompt(arm, prompt, own.get(prompt.id, {}), base.get(prompt.id, {}), by_arm)
+        _pair_prompt(arm, prompt, own.get(prompt.id, {}), base.get(prompt.id, {}), excesses)
         for prompt in submission.suite.prompts
     )
     return tuple(pairs for pairs in compared if pairs is not None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Excesses:
+    """Of an arm and of its baseline, and the error that both bring to the log of their ratio."""
+
+    arm: float
+    baseline: float
+    half_width: float
 
 
 def _pair_prompt(
@@ -168,7 +212,7 @@ def _pair_prompt(
     prompt: Prompt,
     own: dict[int, Trial],
     base: dict[int, Trial],
-    excesses: tuple[float, ...],
+    excesses: _Excesses,
 ) -> PromptPairs | None:
     blocks = sorted(own.keys() & base.keys())
     if not blocks:
@@ -176,18 +220,20 @@ def _pair_prompt(
     trials = tuple(own[block] for block in blocks)
     baseline_trials = tuple(base[block] for block in blocks)
     by = clock(trials + baseline_trials)
-    arm_excess, baseline_excess = excesses
     return PromptPairs(
         arm=arm,
         prompt=prompt,
         trials=trials,
         baseline_trials=baseline_trials,
         ms_per_token=tuple(
-            ms for t in trials if (ms := ms_per_token(t, by, arm_excess)) is not None
+            ms for t in trials if (ms := ms_per_token(t, by, excesses.arm)) is not None
         ),
         baseline_ms_per_token=tuple(
-            ms for t in baseline_trials if (ms := ms_per_token(t, by, baseline_excess)) is not None
+            ms
+            for t in baseline_trials
+            if (ms := ms_per_token(t, by, excesses.baseline)) is not None
         ),
+        clock_half_width=excesses.half_width if by == "steady" else 0.0,
     )
 
 

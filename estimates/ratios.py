@@ -8,7 +8,7 @@ from statistics import fmean, median
 from estimates.intervals import equal_weight_mean, interval_over_tasks, t_interval
 from estimates.model import Control, Interval
 from estimates.pairing import PromptPairs, cpu_ms_per_token, pair
-from estimates.repeatability import widened
+from estimates.repeatability import repeat_deviation, widened
 from schemas.submission import Arm, NoSpeculation, Submission, Task, Trial
 from schemas.vocabulary import FIXED_TASKS, METHODS
 
@@ -18,7 +18,7 @@ class Scope:
     """One arm on one task, or on the fixed tasks when `task` is `None`; `own_tasks`: its suite's.
 
     `groups` holds the paired prompts by task; `trials` and `baseline_trials` are all that ran,
-    paired or not.
+    paired or not. `repeat_deviation`: how far one block's log ratio lies from its prompt's.
     """
 
     submission: Submission
@@ -27,6 +27,7 @@ class Scope:
     groups: tuple[tuple[PromptPairs, ...], ...]
     trials: tuple[Trial, ...]
     baseline_trials: tuple[Trial, ...]
+    repeat_deviation: float
     own_tasks: bool = False
 
     @property
@@ -57,13 +58,17 @@ class Scope:
 
 def scopes(submission: Submission, arm: Arm, pairs: tuple[PromptPairs, ...]) -> Iterator[Scope]:
     """The arm's tasks in the order of the suite, then the fixed tasks together."""
-    for task in dict.fromkeys(prompt.task for prompt in submission.suite.prompts):
-        yield _scope(submission, arm, pairs, task)
-    yield _scope(submission, arm, pairs, None)
+    deviation = repeat_deviation(pairs)
+    for task in (*dict.fromkeys(prompt.task for prompt in submission.suite.prompts), None):
+        yield _scope(submission, arm, pairs, task, deviation)
 
 
 def _scope(
-    submission: Submission, arm: Arm, pairs: tuple[PromptPairs, ...], task: Task | None
+    submission: Submission,
+    arm: Arm,
+    pairs: tuple[PromptPairs, ...],
+    task: Task | None,
+    deviation: float,
 ) -> Scope:
     suite = tuple(dict.fromkeys(prompt.task for prompt in submission.suite.prompts))
     own = task is None and submission.tier == "imported" and not {*FIXED_TASKS} <= {*suite}
@@ -78,6 +83,7 @@ def _scope(
         groups=groups,
         trials=tuple(trial for trial in trials if trial.arm == arm.id),
         baseline_trials=tuple(trial for trial in trials if trial.arm == arm.baseline),
+        repeat_deviation=deviation,
         own_tasks=own,
     )
 

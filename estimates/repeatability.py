@@ -18,7 +18,7 @@ where the blocks happened to agree: with 3 to 6 blocks a plain 95 % interval the
 
 import math
 from collections.abc import Sequence
-from statistics import median, stdev
+from statistics import fmean, median, stdev, variance
 
 from estimates.intervals import CONFIDENCE, equal_weight_mean, t_quantile
 from estimates.model import Interval, Repeatability
@@ -100,6 +100,12 @@ def block_means(groups: Sequence[Sequence[PromptPairs]]) -> tuple[float, ...]:
         )
         for block in full
     )
+
+
+def repeat_deviation(pairs: Sequence[PromptPairs]) -> float:
+    """Standard deviation of one block's log ratio around its prompt's; 0 without repetitions."""
+    known = [variance(each.block_log_ratios) for each in pairs if len(each.trials) > 1]
+    return math.sqrt(fmean(known)) if known else 0.0
 
 
 def log_half_width(
@@ -191,11 +197,7 @@ def widened(interval: Interval | None, submission: Submission, arm: Arm) -> Inte
     if interval is None or not by_passes(submission):
         return interval
     over_blocks = _over_blocks(submission, arm)
-    if over_blocks is None:
-        return None
-    middle = math.log(interval.low * interval.high) / 2
-    half_width = math.hypot(math.log(interval.high / interval.low) / 2, over_blocks)
-    return Interval(low=math.exp(middle - half_width), high=math.exp(middle + half_width))
+    return None if over_blocks is None else interval.wider(over_blocks)
 
 
 def _over_blocks(submission: Submission, arm: Arm) -> float | None:

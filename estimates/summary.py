@@ -23,9 +23,9 @@ from estimates.intervals import (
 )
 from estimates.load import humbled
 from estimates.model import Estimate, Interval, PromptEstimate, Summary
-from estimates.pairing import PromptPairs, pair
+from estimates.pairing import NORMAL_95, PromptPairs, pair
 from estimates.ratios import Scope, against_alternative, controls, cpu_speedup, scopes
-from estimates.repeatability import single_pass, widened
+from estimates.repeatability import by_passes, single_pass, widened
 from estimates.requests import Readings, of_prompt, requests_over
 from estimates.throughput import throughput
 from estimates.verdicts import count, doubted, verdict, worst
@@ -62,7 +62,7 @@ def summarize(submission: Submission) -> Summary:
 def _estimate(scope: Scope) -> Estimate:
     over_prompts = _over_prompts(scope)
     wall_speedup = _wall_speedup(scope) if scope.complete else None
-    interval = reaching(_honest(over_prompts, scope), wall_speedup)
+    interval = reaching(_timed(over_prompts, scope), wall_speedup)
     estimate = Estimate(
         arm=scope.arm.id,
         baseline=scope.arm.baseline or "",
@@ -89,7 +89,7 @@ def _estimate(scope: Scope) -> Estimate:
         speedup=speedup,
         interval=interval,
         wall_speedup=wall_speedup,
-        bootstrap=_honest(bootstrap_interval(scope.groups), scope),
+        bootstrap=_timed(bootstrap_interval(scope.groups), scope),
         repeatability=repeatability.around(speedup, scope.groups, scope.submission),
         cpu_speedup=by_processor[0] if by_processor else None,
         cpu_interval=by_processor[1] if by_processor else None,
@@ -104,6 +104,14 @@ def _wall_speedup(scope: Scope) -> float | None:
     return math.exp(equal_weight_mean(known)) if known == groups else None
 
 
+def _timed(interval: Interval | None, scope: Scope) -> Interval | None:
+    """An honest interval of a ratio by the steady clock, whose excesses all prompts share."""
+    honest = _honest(interval, scope)
+    if honest is None:
+        return None
+    return honest.wider(max(pairs.clock_half_width for pairs in scope.prompts))
+
+
 def _honest(interval: Interval | None, scope: Scope) -> Interval | None:
     """The interval with what disturbs whole passes, and with what other programs may have moved."""
     return humbled(widened(interval, scope.submission, scope.arm), scope.submission)
@@ -113,7 +121,13 @@ def _over_prompts(scope: Scope) -> Interval | None:
     if not scope.complete:
         return None
     ratios = scope.log_ratios
-    return interval_over_tasks(ratios) if scope.task is None else t_interval(ratios[0])
+    if scope.task is None:
+        return interval_over_tasks(ratios)
+    interval = t_interval(ratios[0])
+    if interval is None or by_passes(scope.submission):
+        return interval
+    by_repeats = NORMAL_95 * scope.repeat_deviation / math.sqrt(len(ratios[0]))
+    return interval.at_least(by_repeats)
 
 
 def _with_request(estimate: Estimate, scope: Scope) -> Estimate:
@@ -144,7 +158,7 @@ def _with_alternative(estimate: Estimate, scope: Scope) -> Estimate:
         estimate,
         alternative=compared.arm.baseline,
         over_alternative=math.exp(equal_weight_mean(compared.log_ratios)),
-        over_alternative_interval=_honest(_over_prompts(compared), scope),
+        over_alternative_interval=_timed(_over_prompts(compared), compared),
     )
 
 

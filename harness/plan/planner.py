@@ -38,22 +38,11 @@ def answer(wish: Wish, *, simulated: tuple[exact.Simulated, ...] | None = None) 
     found = _placed(wish, wish.case)
     if simulated is not None:
         found = _corrected(found, simulated, wish)
-    alone_case = wish.case.without_speculation()
-    alone_found = _placed(replace(wish, layers=None, cpu_experts=None), alone_case)
-    base = plain(alone_case, alone_found, wish.speed)
-    alone = Choice(
-        changes="no draft",
-        case=alone_case,
-        found=alone_found,
-        speculation=None,
-        tps=base,
-        command=server_line(wish.target, None, alone_case, alone_found, None),
-    )
-    gain = None
-    tps = plain(wish.case, found, wish.speed)
+    alone = _alone(wish)
+    gain, tps = None, plain(wish.case, found, wish.speed)
     if wish.speculation is not None:
-        gain = speedup(wish.case, found, base, wish.speed, wish.speculation)
-        tps = _times(base, gain)
+        gain = speedup(wish.case, found, alone.tps, wish.speed, wish.speculation)
+        tps = _times(alone.tps, gain)
     asked = Choice(
         changes="as asked",
         case=wish.case,
@@ -62,7 +51,6 @@ def answer(wish: Wish, *, simulated: tuple[exact.Simulated, ...] | None = None) 
         tps=tps,
         command=server_line(wish.target, wish.draft, wish.case, found, wish.speculation),
     )
-    others = alternatives.of(wish.target, wish.draft, asked, alone, wish.speed)
     return Plan(
         target=wish.name,
         drafting=wish.drafting,
@@ -70,10 +58,24 @@ def answer(wish: Wish, *, simulated: tuple[exact.Simulated, ...] | None = None) 
         alone=alone,
         speedup=gain,
         context_max=largest_context(wish.case, found.placement),
-        context_max_alone=largest_context(alone_case, alone_found.placement),
-        alternatives=others,
+        context_max_alone=largest_context(alone.case, alone.found.placement),
+        alternatives=alternatives.of(wish.target, wish.draft, asked, alone, wish.speed),
         exact=simulated is not None,
         warnings=(*wish.notes, *warnings.of(asked, alone, gain)),
+    )
+
+
+def _alone(wish: Wish) -> Choice:
+    """The target without speculation, with as many layers on the devices as then fit."""
+    case = wish.case.without_speculation()
+    found = _placed(replace(wish, layers=None, cpu_experts=None), case)
+    return Choice(
+        changes="no draft",
+        case=case,
+        found=found,
+        speculation=None,
+        tps=plain(case, found, wish.speed),
+        command=server_line(wish.target, None, case, found, None),
     )
 
 

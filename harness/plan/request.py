@@ -8,6 +8,7 @@ from typing import Annotated
 
 from estimates.plan.commands import methods_by
 from estimates.plan.memory import KV_TYPE_BYTES
+from estimates.plan.model import Setting
 from estimates.plan.speed import Anchor
 from harness.errors import UsageError
 from harness.options import Option
@@ -135,6 +136,18 @@ class LoadOptions:
         int,
         Option("MiB to keep free on each device.", metavar="MIB", panel=_LOADED, least=0),
     ] = 1024
+
+    def setting(self, rollback_states: int) -> Setting:
+        """The same for the arithmetic of memory."""
+        return Setting(
+            context=self.context,
+            slots=self.slots,
+            kv_k=self.kv_type,
+            kv_v=self.kv_type,
+            ubatch=self.ubatch,
+            flash_attention=self.flash_attention,
+            rollback_states=rollback_states,
+        )
 
     def check(self) -> None:
         """Raise `UsageError` for an unknown type of cache."""

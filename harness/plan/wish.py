@@ -50,15 +50,7 @@ def wish_of(request: PlanRequest, say: Callable[[str], None], client: Client | N
     if way == "own-head" and not target.facts.draft_layers:
         message = f"{models.target} has no built-in prediction head, so it cannot draft for itself"
         raise BadInputError(message)
-    setting = Setting(
-        context=load.context,
-        slots=load.slots,
-        kv_k=load.kv_type,
-        kv_v=load.kv_type,
-        ubatch=load.ubatch,
-        flash_attention=load.flash_attention,
-        rollback_states=_rollback(target, way, load.depth),
-    )
+    setting = load.setting(_rollback(target, way, load.depth))
     on_host = load.draft_gpu_layers == 0
     case = Case(
         target=target.facts,

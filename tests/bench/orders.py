@@ -3,7 +3,8 @@
 `python -m tests.bench.orders` prints, for drifts with a period of 2 to 8 trials and for a quiet
 machine, how often the intervals of a campaign contain the truth and how wide they are: with the
 rows taken by turns (before) and drawn (now), and over all tasks from the spread within tasks
-(before) and between them (now).
+(before) and between them (now); for one task without (before) and with (now) the least width that
+its repetitions allow.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from estimates.intervals import CONFIDENCE, t_quantile
+from estimates.pairing import NORMAL_95
 from estimates.running_order import running_order
 
 if TYPE_CHECKING:
@@ -93,9 +95,13 @@ def offsets(campaigns: int) -> Iterator[str]:
 def simulate(arms: int, period: int, campaigns: int, *, by_turns: bool) -> Found:
     """Campaigns with a baseline and arms that are as fast: the first arm's intervals."""
     rng = np.random.default_rng(20261121)
-    logs = np.stack([_campaign(rng, arms, period, by_turns=by_turns) for _ in range(campaigns)])
+    drawn = [_campaign(rng, arms, period, by_turns=by_turns) for _ in range(campaigns)]
+    logs = np.stack([each for each, _ in drawn])
     over = _within(logs) if by_turns else _between(logs)
     task = logs.std(axis=2, ddof=1) / math.sqrt(PER_TASK) * _quantile(PER_TASK - 1)
+    if not by_turns:
+        repeats = np.array([repeat for _, repeat in drawn])
+        task = np.maximum(task, NORMAL_95 * repeats[:, None] / math.sqrt(PER_TASK))
     return Found(
         all_tasks=float(np.mean(np.abs(logs.mean(axis=(1, 2))) <= over)),
         one_task=float(np.mean(np.abs(logs.mean(axis=2)) <= task)),
@@ -104,8 +110,13 @@ def simulate(arms: int, period: int, campaigns: int, *, by_turns: bool) -> Found
     )
 
 
-def _campaign(rng: np.random.Generator, arms: int, period: int, *, by_turns: bool) -> Logs:
-    """The log ratios of one campaign by task and prompt: the median over the blocks."""
+def _campaign(
+    rng: np.random.Generator, arms: int, period: int, *, by_turns: bool
+) -> tuple[Logs, float]:
+    """Log ratios of a campaign by task and prompt (the median over the blocks); and its repeats.
+
+    The latter is how far one block lies from its prompt: a standard deviation over all prompts.
+    """
     names = [str(arm) for arm in range(arms)]
     seed = int(rng.integers(2**31))
     order = list(
@@ -119,9 +130,11 @@ def _campaign(rng: np.random.Generator, arms: int, period: int, *, by_turns: boo
     table = np.empty((BLOCKS, len(PROMPTS), arms))
     for (block, prompt, arm), ms in zip(order, times, strict=True):
         table[block, int(prompt), int(arm)] = ms
-    ratios = np.median(table[:, :, 0] - table[:, :, 1], axis=0)
+    by_block = table[:, :, 0] - table[:, :, 1]
+    ratios = np.median(by_block, axis=0)
     own = rng.normal(scale=SPREAD, size=len(PROMPTS))
-    return np.asarray((ratios + own).reshape(TASKS, PER_TASK))
+    logs = np.asarray((ratios + own).reshape(TASKS, PER_TASK))
+    return logs, math.sqrt(by_block.var(axis=0, ddof=1).mean())
 
 
 def _between(logs: Logs) -> Logs:

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import fmean, median, stdev
+from statistics import fmean, median, stdev, variance
 from typing import Any
 
 from scipy import stats
@@ -39,6 +39,7 @@ class Prompt:
     task: str
     ratios: dict[int, float]
     walls: dict[int, float]
+    clock: float
 
 
 def main(paths: list[str]) -> None:
@@ -75,11 +76,15 @@ def _figure(
     values = logs[0] if len(logs) == 1 else [fmean(group) for group in logs]
     centre, wall = fmean(values), fmean(fmean(group) for group in walls)
     half_width = _half_width(values, 0.95) if len(values) > 1 else None
-    if half_width is not None and document["design"].get("interleaved") == "block":
+    by_passes = document["design"].get("interleaved") == "block"
+    if half_width is not None and task is not None and not by_passes:
+        half_width = max(half_width, _repeats(prompts) / math.sqrt(len(values)))
+    if half_width is not None and by_passes:
         passes = _passes(document, prompts)
         half_width = None if passes is None else math.hypot(half_width, passes)
     if half_width is not None:
         half_width = math.hypot(half_width, _load(document))
+        half_width = math.hypot(half_width, max(each.clock for group in groups for each in group))
     return Figure(
         arm=arm,
         task=task,
@@ -88,6 +93,12 @@ def _figure(
         low=None if half_width is None else math.exp(min(centre - half_width, wall)),
         high=None if half_width is None else math.exp(max(centre + half_width, wall)),
     )
+
+
+def _repeats(prompts: list[Prompt]) -> float:
+    """How far one block may lie from its prompt: no task is known better than by its repeats."""
+    spreads = [variance(each.ratios.values()) for each in prompts if len(each.ratios) > 1]
+    return 1.96 * math.sqrt(fmean(spreads)) if spreads else 0.0
 
 
 def _load(document: dict[str, Any]) -> float:
@@ -140,6 +151,7 @@ def _half_width(values: list[float], level: float) -> float:
 def _prompts(document: dict[str, Any], arm: dict[str, Any]) -> Iterator[Prompt]:
     done = [t for t in document["trials"] if t["outcome"] == "ok" and _tokens(t) and t["decode_ms"]]
     excess = {name: _excess(done, name) for name in (arm["id"], arm["baseline"])}
+    error = math.hypot(*(_excess_error(done, name) for name in (arm["id"], arm["baseline"])))
     for prompt in document["suite"]["prompts"]:
         of_prompt = [trial for trial in done if trial["prompt"] == prompt["id"]]
         own = {t["block"]: t for t in of_prompt if t["arm"] == arm["id"]}
@@ -155,7 +167,7 @@ def _prompts(document: dict[str, Any], arm: dict[str, Any]) -> Iterator[Prompt]:
             ratios[block] = walls[block]
             if steady:
                 ratios[block] = math.log(_steady(theirs, excess) / _steady(mine, excess))
-        yield Prompt(prompt["task"], ratios, walls)
+        yield Prompt(prompt["task"], ratios, walls, error if steady else 0.0)
 
 
 def _tokens(trial: Trial) -> int:
@@ -180,12 +192,18 @@ def _median_ms(trial: Trial) -> float | None:
 
 
 def _excess(trials: list[Trial], arm: str) -> float:
-    found = [
-        trial["decode_ms"] / ms
-        for trial in trials
-        if trial["arm"] == arm and (ms := _median_ms(trial))
-    ]
-    return median(found) if found else 1.0
+    return median(_excesses(trials, arm) or [1.0])
+
+
+def _excess_error(trials: list[Trial], arm: str) -> float:
+    found = _excesses(trials, arm) or [1.0]
+    place = max(0, math.floor((len(found) - 1.96 * math.sqrt(len(found))) / 2))
+    return (math.log(found[len(found) - 1 - place]) - math.log(found[place])) / 2
+
+
+def _excesses(trials: list[Trial], arm: str) -> list[float]:
+    own = [trial for trial in trials if trial["arm"] == arm]
+    return sorted(trial["decode_ms"] / ms for trial in own if (ms := _median_ms(trial)))
 
 
 if __name__ == "__main__":

@@ -128,8 +128,8 @@ def costly(factor: float) -> Submission:
 
 
 def stalling(ms: float) -> Submission:
-    """Four prompts; by the median rounds 10 ms against about 5, and one answer took `ms`."""
-    prompts = tuple(f"code-{number}" for number in range(1, 5))
+    """Twelve prompts; by the median rounds 10 ms against about 5, and one answer took `ms`."""
+    prompts = tuple(f"code-{number}" for number in range(1, 13))
     trials = [
         each
         for number, prompt in enumerate(prompts)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from estimates.pairing import pair
+from estimates.pairing import median_half_width, pair
 from tests.estimates.campaigns import SPEC, campaign, failed, trial
 
 if TYPE_CHECKING:
@@ -85,3 +85,10 @@ def test_two_clocks_are_never_compared_with_each_other() -> None:
     (pairs,) = pair(campaign([trial("baseline", decode_ms=100.0), by_rounds]), SPEC)
 
     assert pairs.speedup == pytest.approx(1.0)
+
+
+def test_the_interval_of_a_median_lies_between_order_statistics() -> None:
+    # Of 16: (16 - 1.96 x 4) / 2 = 4.08, so the values with four beyond them: 4 and 11.
+    assert median_half_width([float(value) for value in range(16)]) == 3.5
+    # Of three, none can be left out.
+    assert median_half_width([1.0, 9.0, 2.0]) == 4.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -66,6 +67,60 @@ def test_one_prompt_has_a_speedup_but_no_interval() -> None:
     assert estimate.interval is None
     assert estimate.bootstrap is None
     assert estimate.verdict == "too-few-prompts"
+
+
+FOUR = ("code-1", "code-2", "code-3", "code-4")
+
+
+def test_prompts_that_agree_by_luck_know_no_more_than_their_repetitions() -> None:
+    # Each prompt's blocks have the logarithms ln 2 - 0.3, ln 2 and ln 2 + 0.3: the medians agree,
+    # the standard deviation of one block is 0.3. Half-width: 1.96 x 0.3 / 2 = 0.294.
+    found = of(
+        campaign(
+            [
+                each
+                for prompt in FOUR
+                for block, log in enumerate((-0.3, 0.0, 0.3))
+                for each in (
+                    trial("baseline", prompt, block),
+                    trial("spec", prompt, block, decode_ms=50.0 * math.exp(log)),
+                )
+            ],
+            prompts=FOUR,
+        )
+    )
+
+    assert found.interval is not None
+    assert found.interval.low == pytest.approx(2 * math.exp(-0.294))
+    assert found.interval.high == pytest.approx(2 * math.exp(0.294))
+
+
+def test_an_excess_that_is_not_well_known_widens_the_interval_of_all_prompts() -> None:
+    # By the median rounds every prompt is 2. The baseline's excess is 1, 1, 1, 1.21: its interval
+    # is ln 1.21 wide, half of it ln 1.1.
+    found = of(
+        campaign(
+            [
+                each
+                for prompt, excess in zip(FOUR, (1.0, 1.0, 1.0, 1.21), strict=True)
+                for each in (
+                    trial("baseline", prompt, decode_ms=100 * excess, **rounds_of(10.0)),
+                    trial("spec", prompt, decode_ms=50.0, **rounds_of(5.0)),
+                )
+            ],
+            prompts=FOUR,
+        )
+    )
+
+    assert found.speedup == pytest.approx(2.0)
+    assert found.interval is not None
+    assert found.interval.low == pytest.approx(2 / 1.1)
+    assert found.interval.high == pytest.approx(2 * 1.1)
+
+
+def rounds_of(ms: float) -> dict[str, tuple[float, ...]]:
+    """Ten rounds, each of so many milliseconds."""
+    return {"drafted_histogram": (10,), "round_ms_median": (ms,)}
 
 
 def test_over_tasks_every_task_weighs_the_same() -> None:
