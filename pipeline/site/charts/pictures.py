@@ -13,6 +13,7 @@ from pipeline.site.charts.theme import (
     BETWEEN,
     LINE_PX,
     SpeedupAxis,
+    iso_lines,
     lines_of_words,
     speedup_axis,
     unity,
@@ -29,7 +30,6 @@ STEPS = ("none", "faster", "slower")
 FEW_BUILDS = 5  # names of so many stand side by side
 FEW_SETTINGS = 4
 FEW_CURVES = 5  # so many can be named below the chart
-ISO_SPEEDUPS = (0.25, 0.5, 1.0, 2.0, 4.0)
 PLANE_TICKS = (0.5, 1, 1.5, 2, 3, 4, 5, 7, 10, 15, 20, 30, 50, 100)
 BAR_PX, BETWEEN_BARS_PX = 14, 20
 ROOM_FOR_WORDS = 1.4  # right of the longest bar, on the log scale
@@ -76,14 +76,11 @@ def speedup_by_depth(rows: list[theme.Row], columns: Tooltip) -> Picture:
     """A line for each pair over its depths; a ring and a word mark the best depth."""
     lines = list(dict.fromkeys(row["line_label"] for row in rows))
     colours = [*theme.METHOD_COLOURS.values()]
-    looks = (
-        [colours[at % len(colours)] for at in range(len(lines))],
-        [SHAPES[at % len(SHAPES)] for at in range(len(lines))],
-    )
-    legend = alt.Legend(title=None, orient="bottom", columns=1, labelLimit=600)
     colour, shape = (
-        channel("line_label:N", legend=legend, scale=alt.Scale(domain=lines, range=look))
-        for channel, look in zip((alt.Color, alt.Shape), looks, strict=True)
+        _channel(
+            kind, "line_label", "Pair", (lines, [look[at % len(look)] for at in range(len(lines))])
+        ).legend(title=None, orient="bottom", columns=1, labelLimit=600)
+        for kind, look in ((alt.Color, colours), (alt.Shape, SHAPES))
     )
     base = _base(rows, columns).encode(
         x=alt.X("depth:O", title="Depth (tokens drafted per round)", axis=alt.Axis(labelAngle=0)),
@@ -96,7 +93,8 @@ def speedup_by_depth(rows: list[theme.Row], columns: Tooltip) -> Picture:
     )
     ring = best.mark_point(filled=False, size=4 * POINT_PX2, strokeWidth=2, aria=False)
     word = best.mark_text(dy=-16, fontWeight="bold", aria=False).encode(text=alt.value("best"))
-    return _layered([*drawn.layer, ring, word], height=320)
+    layers: list[Any] = [*drawn.layer, ring, word]
+    return _layered(layers, height=320)
 
 
 def series_by_concurrency(rows: list[theme.Row], columns: Tooltip) -> Picture:
@@ -165,7 +163,7 @@ def break_even_plane(rows: list[theme.Row], columns: Tooltip) -> Picture:
         color=_channel(alt.Color, "method_label", "Method", colours),
         shape=_channel(alt.Shape, "method_label", "Method", shapes),
     )
-    return _layered([*_iso_lines(ends, x, y), points], height=420)
+    return _layered([*iso_lines(ends, x, y), points], height=420)
 
 
 def predicted_plane(rows: list[theme.Row], columns: Tooltip) -> Picture:
@@ -305,23 +303,3 @@ def _channel(channel: type, column: str, title: str, scale: theme.Scale) -> Any:
 
 def _moment(row: theme.Row) -> tuple[str, str]:
     return (str(row["measured_on"]), str(row["engine_build"]))
-
-
-def _iso_lines(ends: tuple[float, float], x: alt.X, y: alt.Y) -> list[alt.Chart]:
-    """The losing half of the plane, and lines of equal speedup, named where they leave it."""
-    half = [{"round_cost": end, "tokens_per_round": end, "floor": ends[0]} for end in ends]
-    lines = [
-        {"round_cost": cost, "tokens_per_round": cost * iso, "iso": f"{iso:g}×"}  # noqa: RUF001 - the multiplication sign is meant
-        for iso in ISO_SPEEDUPS
-        for cost in (max(ends[0], ends[0] / iso), min(ends[1], ends[1] / iso))
-    ]
-    silent = alt.MarkDef(type="area", color=theme.NEUTRAL, opacity=0.16, aria=False)
-    shade = alt.Chart(alt.InlineData(values=half), mark=silent).encode(x=x, y=y, y2="floor:Q")
-    dashed = alt.MarkDef(type="line", strokeDash=[4, 3], color=theme.NEUTRAL, aria=False)
-    rules = alt.Chart(alt.InlineData(values=lines), mark=dashed).encode(x=x, y=y, detail="iso:N")
-    named = alt.Chart(alt.InlineData(values=lines[1::2])).encode(x=x, y=y, text="iso:N")
-    halo, words = (
-        named.mark_text(align="right", baseline="bottom", dx=-4, dy=12, style=style, aria=False)
-        for style in ("halo", "text")
-    )
-    return [shade, rules, halo, words]
