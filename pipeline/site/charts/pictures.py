@@ -4,6 +4,7 @@ Each takes the rows and the columns of its tooltip with their headings.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from operator import itemgetter
 from typing import Any, TypeAlias
 
 import altair as alt
@@ -26,6 +27,7 @@ POINT_PX2 = 70
 SERIES_PX = 18
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
 FASTER, SLOWER = theme.BACKEND_COLOURS["cuda"], theme.BACKEND_COLOURS["cpu"]
+MOMENT = itemgetter("measured_on", "engine_build")  # as text, so that it has an order
 STEPS = ("none", "faster", "slower")
 FEW_BUILDS = 5  # names of so many stand side by side
 FEW_SETTINGS = 4
@@ -75,12 +77,11 @@ def methods_by_depth(rows: list[theme.Row], columns: Tooltip) -> Picture:
 def speedup_by_depth(rows: list[theme.Row], columns: Tooltip) -> Picture:
     """A line for each pair over its depths; a ring and a word mark the best depth."""
     lines = list(dict.fromkeys(row["line_label"] for row in rows))
-    colours = [*theme.METHOD_COLOURS.values()]
     colour, shape = (
         _channel(
             kind, "line_label", "Pair", (lines, [look[at % len(look)] for at in range(len(lines))])
         ).legend(title=None, orient="bottom", columns=1, labelLimit=600)
-        for kind, look in ((alt.Color, colours), (alt.Shape, SHAPES))
+        for kind, look in ((alt.Color, [*theme.METHOD_COLOURS.values()]), (alt.Shape, SHAPES))
     )
     base = _base(rows, columns).encode(
         x=alt.X("depth:O", title="Depth (tokens drafted per round)", axis=alt.Axis(labelAngle=0)),
@@ -88,13 +89,11 @@ def speedup_by_depth(rows: list[theme.Row], columns: Tooltip) -> Picture:
         detail="line_label:N",
     )
     drawn = _upright(rows, base, lines=base.mark_line(strokeWidth=1.5, aria=False), shape=shape)
-    best = base.transform_filter("datum.best").encode(
-        y=alt.Y("speedup:Q", scale=speedup_axis(rows).scale)
-    )
+    y = alt.Y("speedup:Q", scale=speedup_axis(rows).scale)
+    best = base.transform_filter("datum.best").encode(y=y)
     ring = best.mark_point(filled=False, size=4 * POINT_PX2, strokeWidth=2, aria=False)
     word = best.mark_text(dy=-16, fontWeight="bold", aria=False).encode(text=alt.value("best"))
-    layers: list[Any] = [*drawn.layer, ring, word]
-    return _layered(layers, height=320)
+    return _layered([*drawn.layer, ring, word], height=320)  # type: ignore[list-item]
 
 
 def series_by_concurrency(rows: list[theme.Row], columns: Tooltip) -> Picture:
@@ -122,7 +121,7 @@ def series_by_concurrency(rows: list[theme.Row], columns: Tooltip) -> Picture:
 
 def settings_by_build(rows: list[theme.Row], columns: Tooltip) -> Picture:
     """A grey line for each setting over the builds; detected steps in colour."""
-    builds = list(dict.fromkeys(row["engine_build"] for row in sorted(rows, key=_moment)))
+    builds = list(dict.fromkeys(row["engine_build"] for row in sorted(rows, key=MOMENT)))
     # A phone has room for `llama.cpp` above `b6350`, but not next to it.
     axis = alt.Axis(
         labelAngle=-30 if len(builds) > FEW_BUILDS else 0, labelExpr="split(datum.label, ' ')"
@@ -299,7 +298,3 @@ def _scales(rows: list[theme.Row], series: str) -> tuple[theme.Scale, theme.Scal
 
 def _channel(channel: type, column: str, title: str, scale: theme.Scale) -> Any:  # noqa: ANN401 - a colour or a shape
     return channel(f"{column}:N", title=title, scale=alt.Scale(domain=scale[0], range=scale[1]))
-
-
-def _moment(row: theme.Row) -> tuple[str, str]:
-    return (str(row["measured_on"]), str(row["engine_build"]))
