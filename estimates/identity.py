@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
+from estimates.conditions import conditions
 from schemas.codec import file_name, slug
 from schemas.submission import Arm, Engine, Gpu, Machine, Submission
 from schemas.vocabulary import DEFAULT_RUNNER, METHODS, RUNNERS
@@ -55,7 +56,8 @@ class Identity:
     but not its speed. `vram_gib` is the memory of all those GPUs together; `processor` is the
     marketing name of the first of them, or of the CPU. `machine` is a digest of the hardware,
     `rig` a machine with one engine build and one backend, `voter` a contributor on one machine.
-    A target that was measured with its thinking on is a target of its own.
+    A target that thinks is a target of its own. `conditions` are settings that are not the usual
+    ones, each of them also by itself (see `Conditions`).
     `place` is everything but the arm that a cell's address holds.
     """
 
@@ -75,6 +77,13 @@ class Identity:
     target: str
     target_label: str
     quantisation: str
+    conditions: str | None
+    context_depth: int | None
+    token_choice: str | None
+    cache_types: str | None
+    attention: str | None
+    loading: str | None
+    measured_with: str | None
     place: str
     settings: tuple[Setting, ...]
 
@@ -82,7 +91,7 @@ class Identity:
 def identify(submission: Submission) -> Identity:
     """Name everything in a submission. The same file always gets the same names."""
     machine, engine, target = submission.machine, submission.engine, submission.target
-    cards = () if engine.backend == "cpu" else used_cards(machine, engine)
+    cards = _cards(machine, engine)
     processor = cards[0].name if cards else machine.cpu.name
     name, label = (
         _cards_label(cards) if cards else _cpu_label(machine.cpu.name, machine.cpu.logical_cores)
@@ -92,7 +101,7 @@ def identify(submission: Submission) -> Identity:
     device, target_slug, quantisation = (
         _slug(each) for each in (label, shown_target, target.quantisation)
     )
-    digest, build = _machine(machine), _engine_build(engine)
+    digest, unusual = _machine(machine), conditions(submission.settings)
     return Identity(
         device=device,
         device_label=label,
@@ -103,16 +112,35 @@ def identify(submission: Submission) -> Identity:
         processor=processor,
         machine=digest,
         voter=f"{submission.contributor or 'anonymous'}@{digest}",
-        rig=f"{device}-{engine.backend}-{_build_digest(digest, engine)}",
-        rig_label=f"{label} · {engine.backend} · {build}",
+        rig=f"{device}-{engine.backend_label}-{_build_digest(digest, engine)}",
+        rig_label=f"{label} · {engine.backend_label} · {_engine_build(engine)}",
         engine_label=_engine_label(engine),
-        engine_build=build,
+        engine_build=_engine_build(engine),
         target=target_slug,
         target_label=shown_target,
         quantisation=quantisation,
-        place=_joined("-", device, engine.backend, _engine_slug(engine), target_slug, quantisation),
+        conditions=unusual.label,
+        context_depth=unusual.context_depth,
+        token_choice=unusual.token_choice,
+        cache_types=unusual.cache_types,
+        attention=unusual.attention,
+        loading=unusual.loading,
+        measured_with=unusual.options,
+        place=_joined(
+            "-",
+            *(device, engine.backend_label, _engine_slug(engine), target_slug, quantisation),
+            None if unusual.label is None else _slug(unusual.label),
+        ),
         settings=tuple(_setting(arm, submission) for arm in submission.arms),
     )
+
+
+def _cards(machine: Machine, engine: Engine) -> tuple[Gpu, ...]:
+    """The cards that the engine ran on; none where it ran on the processor or an NPU beside it."""
+    on_processor = engine.backend in ("cpu", "npu")
+    if engine.backend == "openvino":
+        on_processor = all(each.kind not in ("gpu", "igpu") for each in engine.devices or ())
+    return () if on_processor else used_cards(machine, engine)
 
 
 def used_cards(machine: Machine, engine: Engine) -> tuple[Gpu, ...]:
@@ -169,16 +197,11 @@ def _cards_label(cards: tuple[Gpu, ...]) -> tuple[str, str]:
     """Name, and label with the memory: of one card where all are alike, else of all together."""
     names = [short_name(card.name) for card in cards]
     alike = len({card.name for card in cards}) == 1
-    name = (
-        " + ".join(names) if not alike else _joined(f" {TIMES} ", *_several(len(cards)), names[0])
-    )
+    count = len(cards) if len(cards) > 1 else None
+    name = _joined(f" {TIMES} ", count, names[0]) if alike else " + ".join(names)
     sizes = [card.vram_mib for card in cards if card.vram_mib is not None]
     shown = _gib(max(sizes, default=None) if alike else _total_mib(cards))
     return name, name if shown is None else f"{name} {shown} GB"
-
-
-def _several(count: int) -> tuple[str, ...]:
-    return (str(count),) if count > 1 else ()
 
 
 def _cpu_label(cpu: str | None, threads: int | None) -> tuple[str, str]:
@@ -216,7 +239,7 @@ def _build_digest(machine: str, engine: Engine) -> str:
         engine.package_version,
         engine.commit,
         engine.build_number,
-        engine.backend,
+        engine.backend_label,
     )
 
 

@@ -9,9 +9,13 @@ Files of before took the rows by turns (ABBA), which a drift of four trials' per
 `python -m tests.bench.orders` prints by how much.
 """
 
+import hashlib
+import json
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal
+
+from schemas.submission import Design
 
 
 def running_order(  # noqa: PLR0913 - all that a plan depends on
@@ -45,6 +49,13 @@ def running_order(  # noqa: PLR0913 - all that a plan depends on
         apart = [(prompt, arm) for arm in alone for prompt in shuffled]
         for prompt, arm in (*apart, *turns) if block % 2 else (*turns, *apart):
             yield block, prompt, arm
+
+
+def plan_digest(arms: Iterable[str], prompts: Iterable[str], design: Design) -> str:
+    """SHA-256 of what a plan is made from: arms, prompts, blocks, seed and turns."""
+    turns = design.interleaved or "prompt"
+    parts = [sorted(arms), sorted(prompts), design.blocks, design.seed or 0, turns]
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
 def balanced_orders(arms: Sequence[str]) -> list[list[str]]:

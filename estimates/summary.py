@@ -35,6 +35,7 @@ from schemas.submission import Submission
 
 def summarize(submission: Submission) -> Summary:
     """Derive everything from a valid submission. The same file gives the same summary."""
+    submission = _judged(submission)
     compared = tuple(arm for arm in submission.arms if arm.role != "baseline")
     pairs = {arm.id: pair(submission, arm) for arm in compared}
     estimates = tuple(
@@ -184,6 +185,17 @@ def _with_decomposition(estimate: Estimate, scope: Scope) -> Estimate:
         fire_rate=parts.fire_rate(trials) if drafts else None,
         exactness=count(worst(pairs.trials, pairs.baseline_trials) for pairs in prompts),
     )
+
+
+def _judged(submission: Submission) -> Submission:
+    """The submission; where tokens were drawn, texts differ anyway and are compared with none."""
+    if submission.settings.sampling == "greedy":
+        return submission
+    trials = (
+        replace(trial, output_sha256=None, compared_tokens=None, first_divergence=None)
+        for trial in submission.trials
+    )
+    return replace(submission, trials=tuple(trials))
 
 
 def _predict(submission: Submission) -> Callable[[PromptPairs], float | None]:

@@ -75,7 +75,7 @@ def understand(submission: Submission, summary: Summary | None = None) -> Unders
     target, named = submission.target, identify(submission)
     return Understanding(
         device=named.device_label,
-        backend=engine.backend,
+        backend=engine.backend_label,
         engine=named.engine_build,
         target=f"{target.name} {target.quantisation}",
         size_class=size_class(target.parameters).label,

@@ -101,20 +101,20 @@ def doubted(
     """The estimates, `uncertain` where the evidence supports no verdict: see `Estimate.doubt`."""
     controls = {arm.id for arm in arms if arm.role == "control"}
     serious = [flag for flag in flags if flag.severity == "serious"]
-    return tuple(
-        replace(each, verdict="uncertain", doubt=doubt)
-        if each.verdict in JUDGED and (doubt := _doubt(each, serious, controls)) is not None
-        else each
-        for each in estimates
-    )
+    return tuple(_doubted(each, _serious(each, serious, controls)) for each in estimates)
 
 
-def _doubt(estimate: Estimate, serious: Sequence[Flag], controls: Container[str]) -> str | None:
-    if estimate.prompts < FEWEST_PROMPTS:
-        return "few-prompts"
-    if estimate.interval is None:
-        return "single-pass"
-    # A control shows what is wrong with all arms, and so does a flag that names none.
+def _doubted(estimate: Estimate, flag: str | None) -> Estimate:
+    """The estimate under a serious flag, or none; what has no verdict keeps its reason for that."""
+    if estimate.verdict not in JUDGED:
+        return replace(estimate, doubt=flag or estimate.doubt)
+    few = "few-prompts" if estimate.prompts < FEWEST_PROMPTS else None
+    doubt = flag or few or ("single-pass" if estimate.interval is None else None)
+    return estimate if doubt is None else replace(estimate, verdict="uncertain", doubt=doubt)
+
+
+def _serious(estimate: Estimate, serious: Sequence[Flag], controls: Container[str]) -> str | None:
+    """The flag that stands against it: a control, or a flag without an arm, concerns all arms."""
     concerned = (None, estimate.arm, estimate.baseline)
     names = (f.name for f in serious if f.arm in concerned or f.arm in controls)
     return next(names, None)

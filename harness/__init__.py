@@ -1,3 +1,12 @@
 """Measure speculative decoding on this machine and write one submission file."""
 
+from pathlib import Path
+
 __version__ = "0.1.0"
+
+_PARENT = Path(__file__).parents[1]
+# In a wheel the rooms lie inside the package `draftmap`, in a checkout beside each other.
+INSTALLED = (_PARENT / "__init__.py").is_file()
+# How a person starts this program, here.
+IN_A_CHECKOUT = "python -m harness"
+PROGRAM = "draftmap" if INSTALLED else IN_A_CHECKOUT

@@ -15,7 +15,7 @@ from schemas.contract import read
 from schemas.submission import Submission
 
 COMMUNITY = Path("results", "community")
-_SIGN_OF_A_CHECKOUT = Path("schemas", "submission.v1.schema.json")
+_SIGN_OF_A_CHECKOUT = Path("schemas", "submission.v2.schema.json")
 _GATE = Path("pipeline", "intake", "cli.py")
 _TIMEOUT_S = 300
 
@@ -83,14 +83,25 @@ def was_submitted(path: Path, checkout: Path) -> bool:
     return shutil.which("git") is not None and _ended_well(known, checkout)
 
 
-def steps(path: Path, checkout: Path) -> tuple[tuple[str, ...], ...]:
-    """The commands that make a pull request of a placed file, one after the other."""
+def login(checkout: Path) -> str | None:
+    """The account that `gh` would open the pull request with; `None` where it is unknown."""
+    if not can_open_pull_requests(checkout):
+        return None
+    answer = _run(("gh", "api", "user", "--jq", ".login"), checkout)
+    return answer.stdout.strip() or None if answer.returncode == 0 else None
+
+
+def steps(path: Path, checkout: Path, author: str | None = None) -> tuple[tuple[str, ...], ...]:
+    """The commands that make a pull request of a placed file, one after the other.
+
+    With its `author` the check also says whether the result is theirs to send.
+    """
     title = f"Result: {path.stem}"
     return (
         ("git", "switch", "-c", branch(path)),
         ("git", "add", path.relative_to(checkout).as_posix()),
         ("git", "commit", "-m", title),
-        *_gate(checkout),
+        *_gate(checkout, author),
         ("git", "push", "-u", "origin", branch(path)),
         ("gh", "pr", "create", "--title", title, "--body", _BODY, "--head", branch(path)),
         # Back, so that the next result does not build on this one.
@@ -98,7 +109,7 @@ def steps(path: Path, checkout: Path) -> tuple[tuple[str, ...], ...]:
     )
 
 
-def _gate(checkout: Path) -> Iterator[tuple[str, ...]]:
+def _gate(checkout: Path, author: str | None) -> Iterator[tuple[str, ...]]:
     """The check that the pull request will run, from the clone's own code.
 
     It is a separate process, since this package imports nothing of the pipeline. The base is the
@@ -109,7 +120,9 @@ def _gate(checkout: Path) -> Iterator[tuple[str, ...]]:
     known = ("git", "rev-parse", "--verify", "--quiet", "origin/HEAD")
     has_remote = shutil.which("git") is not None and _ended_well(known, checkout)
     base = "origin/HEAD" if has_remote else "@{-1}"
-    yield (sys.executable, "-m", "pipeline.intake", "gate", "--base", base, "--head", "HEAD")
+    sender = () if author is None else ("--author", author)
+    check = (sys.executable, "-m", "pipeline.intake", "gate", "--base", base, "--head", "HEAD")
+    yield (*check, *sender)
 
 
 _BODY = "A measured result, made and checked by the harness. Licence of the data: CC BY 4.0."

@@ -40,6 +40,8 @@ def _without_none(value: object) -> object:
     return value
 
 
+# Emoji and some scripts need these invisible characters; notes may hold them, names may not.
+JOINERS = dict.fromkeys((0x200C, 0x200D))
 FLOAT_DECIMALS = 6
 FILE_NAME = re.compile(r"[a-z0-9][a-z0-9._-]{2,100}\.json")
 _SLUG_LENGTH = 32
@@ -47,6 +49,8 @@ _SLUG_LENGTH = 32
 _UNROUNDED = [
     re.compile(odd).search for odd in (rb"\.[0-9]{7}", rb"e-[0-9]++[],}\n]", rb"-0\.0[],}\n]")
 ]
+# A plus at the end of a word is part of the name: Command R+ is not Command R.
+_PLUS = re.compile(r"(?<=[A-Za-z0-9])\+(?![A-Za-z0-9])")
 # Unicode's categories of letters, marks, numbers and symbols; these symbols distinguish no names.
 _MEANINGFUL, _TYPOGRAPHY = "LMNS", "©®™\N{MULTIPLICATION SIGN}"
 
@@ -75,7 +79,8 @@ def slug(text: str, *, limit: int | None = _SLUG_LENGTH) -> str:
     A text of which ASCII cannot show every letter, digit or symbol gets eight digits of its MD5 at
     the end, so that two names in any script stay apart. `limit` is the most characters.
     """
-    plain = "".join(c for c in unicodedata.normalize("NFD", text) if not unicodedata.combining(c))
+    spelled = _PLUS.sub("-plus", unicodedata.normalize("NFD", text))
+    plain = "".join(c for c in spelled if not unicodedata.combining(c))
     words = re.sub(r"[^a-z0-9]+", "-", plain.lower()).strip("-")
     if words and not any(map(_is_lost, text)):
         return words[:limit].strip("-")

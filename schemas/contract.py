@@ -44,8 +44,9 @@ def read(data: bytes, *, now: datetime | None = None) -> Submission | tuple[Find
 
 def read_quickly(data: bytes) -> Submission | None:
     """The submission in canonical bytes that are valid; `None` leaves it to the thorough way."""
-    document = strict.load_canonical(data)
-    if document is None or not accepts(document, SUBMISSION_SCHEMA):
+    loaded = strict.load_canonical(data)
+    document = None if loaded is None else migrated(loaded)
+    if document is None or isinstance(document, tuple) or not accepts(document, SUBMISSION_SCHEMA):
         return None
     try:
         submission = decode(Submission, document)

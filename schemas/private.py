@@ -8,6 +8,7 @@ import ipaddress
 import re
 from collections.abc import Iterator
 
+from schemas.codec import JOINERS
 from schemas.finding import ROOT, Finding
 from schemas.submission import Submission
 
@@ -64,11 +65,13 @@ def no_secrets(submission: Submission) -> Iterator[Finding]:
 
 def secret(text: str) -> str | None:
     """What kind of secret is in a text, such as `a GitHub token`; `None` if it has none."""
-    return next((kind for kind, each in _SECRET_PATTERNS.items() if each.search(text)), None)
+    plain = text.translate(JOINERS)
+    return next((kind for kind, each in _SECRET_PATTERNS.items() if each.search(plain)), None)
 
 
 def personal(text: str, path: str = ROOT) -> str | None:
     """What in a text at a path may identify a person or a machine; `None` if nothing does."""
+    text = text.translate(JOINERS)
     for kind, pattern in _PERSONAL_PATTERNS.items():
         if pattern.search(text):
             return kind

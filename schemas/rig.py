@@ -64,8 +64,10 @@ class Engine:
     runner: Literal["llama-cpp-python", "llama-server", "openai", "fake", "imported"]
     name: str
     backend: Literal[
-        "cpu", "cuda", "vulkan", "metal", "rocm", "sycl", "opencl", "cann", "musa", "other"
-    ]
+        "cpu", "cuda", "vulkan", "metal", "rocm", "sycl", "opencl", "cann", "musa", "webgpu",
+        "openvino", "npu", "other",
+    ]  # fmt: skip
+    backend_name: str | None = None
     version: str | None = None
     package_version: str | None = None
     commit: str | None = None
@@ -74,6 +76,11 @@ class Engine:
     system_info: str | None = None
     binary_sha256: str | None = None
     variables: tuple[Variable, ...] | None = None
+
+    @property
+    def backend_label(self) -> str:
+        """The backend by its name, also one that the list lacks."""
+        return self.backend_name or self.backend
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,7 +14,7 @@ from typing import NoReturn
 
 import orjson
 
-from schemas.codec import Json
+from schemas.codec import JOINERS, Json
 from schemas.finding import ROOT, Finding, bounded, child_path, shown
 
 MAX_BYTES = 512 * 1024
@@ -36,6 +36,7 @@ _REFUSED_CATEGORIES = {
     "Zl": "a line separator",
     "Zp": "a paragraph separator",
 }
+_NOTES = "$.notes"
 
 
 class _RefusedError(ValueError):
@@ -166,7 +167,7 @@ def _text_findings(path: str, value: Json) -> Iterator[Finding]:
 def _string_findings(path: str, text: str) -> Iterator[Finding]:
     if text.isascii() and text.isprintable():
         return
-    for character in text:
+    for character in text.translate(JOINERS) if path == _NOTES else text:
         kind = _REFUSED_CATEGORIES.get(unicodedata.category(character))
         if kind is not None:
             message = f"contains {kind} (U+{ord(character):04X}); remove it"

@@ -1,4 +1,4 @@
-"""What a submission is in Python: frozen types that mirror submission.v1.schema.json.
+"""What a submission is in Python: frozen types that mirror submission.v2.schema.json.
 
 The schema is the definition; a parity test compares the two field by field. Absent is `None`.
 Units are in the names; the meaning of each field stands in the schema.
@@ -145,11 +145,17 @@ class Model:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     sampling: Literal["greedy", "other"] = "greedy"
+    temperature: float | None = None
+    sampling_seed: int | None = None
     max_output_tokens: int | None = None
     context_tokens: int | None = None
+    context_depth_tokens: int | None = None
     kv_type_k: str | None = None
     kv_type_v: str | None = None
     flash_attention: Literal["auto", "on", "off"] | None = None
+    cpu_expert_layers: int | None = None
+    split_mode: Literal["none", "layer", "row", "tensor"] | None = None
+    server_arguments: tuple[str, ...] | None = None
     batch_tokens: int | None = None
     micro_batch_tokens: int | None = None
     threads: int | None = None
@@ -169,6 +175,7 @@ class Design:
     seed: int | None = None
     resumed: int | None = None
     interleaved: Literal["prompt", "block"] | None = None
+    plan_sha256: str | None = None
     precision: float | None = None
     budget_s: float | None = None
 
@@ -235,7 +242,7 @@ class Submission:
     arms: tuple[Arm, ...]
     trials: tuple[Trial, ...]
     format: Literal["draftmap-submission"] = "draftmap-submission"
-    version: Literal[1] = 1
+    version: Literal[2] = 2
     licence: Literal["CC-BY-4.0"] = "CC-BY-4.0"
     contributor: str | None = None
     notes: str | None = None

@@ -21,7 +21,8 @@ from jsonschema.protocols import Validator
 from schemas.codec import Json
 from schemas.finding import ROOT, Finding, bounded, child_path, nearest, shown
 
-SUBMISSION_SCHEMA = "submission.v1.schema.json"
+SUBMISSION_SCHEMA = "submission.v2.schema.json"
+SUBMISSION_V1 = "submission.v1"  # no file: version 2 without what is in it since
 PUBLISHED_SCHEMA = "published.v1.schema.json"
 LIFECYCLE_SCHEMA = "lifecycle.v1.schema.json"
 VERDICT_SCHEMA = "verdict.v1.schema.json"
@@ -34,9 +35,31 @@ _Errors = Iterator[ValidationError]
 @cache
 def schema(name: str) -> Schema:
     """A schema of this package as a JSON value; the caller must not change it."""
+    if name == SUBMISSION_V1:
+        return _of_version(1)
     text = resources.files("schemas").joinpath(name).read_text(encoding="utf-8")
     value: Schema = json.loads(text)
     return value
+
+
+def _of_version(version: int) -> Schema:
+    """The schema of an older version of a submission: the fields that say `since` are later."""
+
+    def older(node: Schema) -> Schema:
+        if not isinstance(node.get("properties"), dict):
+            return node
+        fields = {
+            name: field
+            for name, field in node["properties"].items()
+            if field.get("since", version) <= version
+        }
+        return node | {"properties": fields}
+
+    text = json.dumps(schema(SUBMISSION_SCHEMA))
+    found: Schema = json.loads(text, object_hook=older)
+    found["$id"] = f"draftmap:submission.v{version}"
+    found["properties"]["version"] |= {"const": version, "examples": [version]}
+    return found
 
 
 def schema_findings(document: Json, name: str) -> tuple[Finding, ...]:
@@ -223,6 +246,8 @@ _FORMS = {
     ),
     r"^[^\u0000-\u001f<>]+$": "plain text without < and > on one line",
     r"^[^\u0000-\u001f<>]*$": "plain text without < and > on one line",
+    r"^[^\u0000-\u001f]+$": "text on one line",
+    r"^[a-z0-9](?:-?[a-z0-9]){1,23}$": "lower-case letters and digits, such as qnn",
     r"^[0-9a-f]{16}$": "16 hex digits in lower case",
     r"^[0-9a-f]{64}$": "a SHA-256: 64 hex digits in lower case",
     r"^[0-9a-f]{7,40}$": "a commit: 7 to 40 hex digits in lower case",

@@ -2,11 +2,13 @@
 
 Counters follow from a sample that is consistent by construction. Around them every optional field
 comes and goes, every method, role, outcome and tier turns up, and values are drawn from the
-schema's own bounds, lists and examples.
+schema's own bounds, lists and examples, and names and notes from `data/variants.toml`.
 """
 
 import json
 import random
+import tomllib
+from pathlib import Path
 from typing import Any
 
 from schemas.codec import canonical_bytes
@@ -18,6 +20,10 @@ from tests.schema_tree import resolved
 Document = dict[str, Any]
 
 _SCHEMA = schema(SUBMISSION_SCHEMA)
+# What people rightly write: devices, models, quantisations and notes, in many scripts.
+VARIANTS: dict[str, list[str]] = tomllib.loads(
+    (Path(__file__).parent / "data" / "variants.toml").read_text("utf-8")
+)
 # The definition that says what a method of each type may hold.
 _METHODS: dict[str, str] = {
     kind: branch["then"]["$ref"].removeprefix("#/$defs/")
@@ -84,6 +90,7 @@ def _known_to_the_harness(rng: random.Random, document: Document) -> set[str]:
     settings = (*_STATED_IN_SETTINGS, "flash_attention") if in_process else _STATED_IN_SETTINGS
     made = json.loads(sample_bytes(sample()))
     _complete(rng, document["engine"], "engine", engine)
+    _add_gpu(rng, document)
     _complete(rng, document["settings"], "settings", settings)
     if not in_process:
         _complete(rng, document["design"], "design", ("interleaved",))
@@ -103,6 +110,12 @@ def _known_to_the_harness(rng: random.Random, document: Document) -> set[str]:
     return _STATED_IN_TRIAL[runner]
 
 
+def _add_gpu(rng: random.Random, document: Document) -> None:
+    """A GPU among the devices that the engine lists, if it lists any."""
+    if "devices" in document["engine"]:
+        document["engine"]["devices"].append(drawn(rng, _SCHEMA["$defs"]["device"]) | _A_GPU)
+
+
 def _complete(rng: random.Random, value: Document, definition: str, names: tuple[str, ...]) -> None:
     properties = _SCHEMA["$defs"][definition]["properties"]
     for name in names:
@@ -115,19 +128,53 @@ def _around(rng: random.Random, document: Document) -> None:
         document[name] = drawn(rng, _SCHEMA["properties"][name])
     document["target"] = _model(rng, document["target"]["id"])
     document["drafts"] = [_model(rng, model["id"]) for model in document["drafts"]]
-    if "devices" in document["engine"]:
-        document["engine"]["devices"].append(drawn(rng, _SCHEMA["$defs"]["device"]) | _A_GPU)
+    _add_gpu(rng, document)
     kept = {"max_output_tokens": rng.randint(41, 4096), "context_tokens": rng.randint(141, 10**6)}
-    document["settings"] = drawn(rng, _SCHEMA["$defs"]["settings"]) | kept
+    document["settings"] = _settings(rng) | kept
     for name in ("contributor", "notes", "profile", "licence"):
         document[name] = drawn(rng, _SCHEMA["properties"][name])
+    _written_by_people(rng, document)
     if rng.random() < 0.3:
-        document |= {"tier": "imported", "origin": drawn(rng, _SCHEMA["$defs"]["origin"])}
+        origin = _SCHEMA["$defs"]["origin"]
+        document |= {"tier": "imported", "origin": drawn(rng, origin)}
+        licence = drawn(rng, origin["properties"]["licence"])
+        document["origin"].setdefault("licence", licence)
     else:
         _add_what_is_measured(rng, document)
     for name in ("contributor", "notes", "warmups", "probes", "environment"):
         if rng.random() < 0.3:
             document.pop(name, None)
+
+
+def _settings(rng: random.Random) -> Document:
+    """Settings that fit each other and the sample's prompts of 100 tokens."""
+    made: Document = drawn(rng, _SCHEMA["$defs"]["settings"])
+    if "context_depth_tokens" in made:
+        made["context_depth_tokens"] = rng.randint(100, 116)
+    if made["sampling"] == "greedy":
+        return {k: v for k, v in made.items() if k not in {"temperature", "sampling_seed"}}
+    return {"temperature": 0.7, "sampling_seed": 3} | made
+
+
+def _written_by_people(rng: random.Random, document: Document) -> None:
+    """Names of devices, models and quantisations as they are really spelled, and free notes."""
+    machine, engine = document["machine"], document["engine"]
+    # Half of them in ASCII, which is all that the quick path takes.
+    plain = rng.random() < 0.5
+    words = {kind: [e for e in all_ if e.isascii() or not plain] for kind, all_ in VARIANTS.items()}
+    for card in machine.get("gpus", ()):
+        card["name"] = rng.choice(words["gpus"])
+    for device in engine.get("devices", ()):
+        if "description" in device:
+            device["description"] = rng.choice(words["gpus"])
+    if "name" in machine["cpu"]:
+        machine["cpu"]["name"] = rng.choice(words["cpus"])
+    document["target"]["name"] = rng.choice(words["targets"])
+    for model in (document["target"], *document["drafts"]):
+        model["quantisation"] = rng.choice(words["quantisations"])
+    document["notes"] = rng.choice(words["notes"])
+    if engine["backend"] != "other":
+        engine.pop("backend_name", None)
 
 
 def _add_what_is_measured(rng: random.Random, document: Document) -> None:
@@ -156,6 +203,7 @@ def _size(rng: random.Random, model: Document) -> None:
     """Parameters as the model's name has them, and bytes as its quantisation has them."""
     if "parameters" not in model:
         return
+    model["parameters"] = min(model["parameters"], 2 * 10**12)  # its file has at most 100 TB
     named = size_in(model["name"])
     if named is not None:
         scale = {"M": 1e6, "B": 1e9}[named[-1].upper()]
@@ -165,7 +213,7 @@ def _size(rng: random.Random, model: Document) -> None:
     bits = bits_of(model["quantisation"])
     if bits is not None and "file_bytes" in model:
         per_weight = rng.uniform(bits.least, bits.most)
-        model["file_bytes"] = int(model["parameters"] * per_weight / 8)
+        model["file_bytes"] = max(1000, int(model["parameters"] * per_weight / 8))
 
 
 def _arm(rng: random.Random, arm: Document, document: Document) -> None:

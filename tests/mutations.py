@@ -26,6 +26,9 @@ HARNESS_MAY_NOT_KNOW = {
     *("contributor", "notes", "engine.commit", "machine.cpu.physical_cores", "machine.os.version"),
     *(f"machine.gpus[].{name}" for name in ("vendor", "vram_mib")),
     "trials[].prompt_ms",
+    # Stated where somebody changed them, and by nothing else in the file.
+    *(f"settings.{name}" for name in ("context_depth_tokens", "cpu_expert_layers", "split_mode")),
+    "settings.server_arguments[]",
 }
 # An import knows less: without these it says less, and is still true. Other removals are found.
 MAY_BE_MISSING = {
@@ -44,7 +47,8 @@ MAY_BE_MISSING = {
     *(f"machine.cpu.{name}" for name in ("name", "architecture", "logical_cores")),
     *("machine.ram_mib", "engine.version", "settings.max_output_tokens"),
     *("origin.licence", "origin.source"),
-    *("settings.context_tokens", "settings.threads"),
+    *("settings.context_tokens", "settings.threads", "settings.context_depth_tokens"),
+    *(f"settings.{name}" for name in ("cpu_expert_layers", "split_mode", "server_arguments[]")),
     *("suite.prompts[].tokens", "suite.prompts[].rendered_sha256"),
     *(f"target.{name}" for name in ("family", "layers", "parameters")),
     *(f"trials[].{name}_ms" for name in ("draft", "prompt", "verify", "wall")),

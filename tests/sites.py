@@ -19,6 +19,7 @@ from filelock import FileLock
 
 from pipeline.site.build import build
 from tests.builds import over_builds
+from tests.contexts import at_depth
 from tests.crowds import crowds
 from tests.hostile_site import TRICKS, file_stem, submissions
 from tests.samples import Costs, sample, sample_bytes
@@ -30,16 +31,19 @@ if TYPE_CHECKING:
 PUBLISHED = Path(__file__).resolve().parents[1] / "results" / "published"
 HOSTILE_NOTE = (
     '"onmouseover="boom()" {{ 7 * 7 }} {% raw %} [x](javascript:boom()) '
-    "&lt;script&gt;boom()&lt;/script&gt;"
+    "&lt;script&gt;boom()&lt;/script&gt; <script>boom()</script> </p><img src=x onerror=boom()> "
+    "\U0001f469\u200d\U0001f4bb <5 °C"
 )
 SUBMISSION = re.compile(r'href="[^"]*submissions/([^"/#]+)/')
 HOSTILE_NAME = "&lt;/title&gt;&lt;script&gt;boom()&lt;/script&gt;' onload='boom()"
 
 
 def corpus() -> tuple[Submission, ...]:
-    """Four cards, a processor, three model sizes, a second engine, three builds; 3 is hostile."""
+    """Four cards, a processor, three sizes, two engines, three builds, two depths; 3 is Eve's."""
     slow = Costs(step_ms=40.0, extra_width_ms=20.0, draft_token_ms=20.0)
-    hostile = sample(seed=4, gpu="Evil' onload='boom()", vram_mib=12288, blocks=1)
+    hostile = sample(
+        seed=4, gpu="Evil' onload='boom()", vram_mib=12288, blocks=1, contributor="eve"
+    )
     return (
         sample(seed=1, gpu="NVIDIA GeForce RTX 4060", backend="cuda", prompts_per_task=4),
         sample(seed=2, gpu="NVIDIA GeForce RTX 4060", backend="vulkan", costs=slow),
@@ -55,6 +59,8 @@ def corpus() -> tuple[Submission, ...]:
         ),
         _through_another_engine(crowds(1, 4, blocks=1)),
         *over_builds(),
+        at_depth(512),
+        at_depth(4096),
     )
 
 

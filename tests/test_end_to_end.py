@@ -95,7 +95,7 @@ def test_a_spoiled_file_is_refused_by_both_with_the_place_and_the_rule(
 
 
 def test_show_prints_a_verdict_for_every_task_and_arm(result: Path) -> None:
-    done = harness("show", str(result))
+    done = harness("show", str(result), "--details")
 
     assert done.returncode == 0, done.stderr
     for word in ("prompt-lookup-n8", "draft-model-n4", "code", "math"):

@@ -32,6 +32,7 @@ NAMED = {
     "harness/campaign/methods.py": {"draft-model"},  # the type of the request for one
     "harness/importers/inventivehq.py": {"draft-model"},  # what that experiment ran, with its depth
     "harness/plan/points.py": {"mtp"},  # a key of the facts
+    "harness/models/presets.toml": {"dflash", "eagle3"},  # what a head is drafted with
     "pipeline/data/sql/41_map_cell.sql": {"draft-model"},  # the default of a square
     "harness/runners/openai/recorded.toml": {"draft-model"},  # an option of servers
     "pipeline/site/pages/proofs.toml": {"oracle"},  # a list in the data of a proof

@@ -39,6 +39,7 @@ FLAGS: dict[str, Check] = {
     "single-block": completeness.single_block,
     "not-interleaved": completeness.not_interleaved,
     "order-not-planned": completeness.order_not_planned,
+    "plan-changed": completeness.plan_changed,
     "never-drafted": outputs.never_drafted,
     "counters-disagree": figures.counters_disagree,
     "diverged": outputs.diverged,

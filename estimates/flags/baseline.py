@@ -1,7 +1,7 @@
 """A flag about prompts on which the baseline itself was disturbed. Needs no counted rounds."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from statistics import fmean, median, stdev
 
 from estimates.flags.evidence import Evidence, Repeats
@@ -73,7 +73,12 @@ def _uneven(evidence: Evidence, arm: str) -> Mapping[str, tuple[float, float]]:
     times = {group.prompt: median(group.ms_per_token) for group in groups}
     # Disturbances slow down: the faster half shows what a token costs.
     usual_ms = median(sorted(times.values())[: (len(times) + 1) // 2])
-    limits = {group.prompt: _uneven_limit(group, groups) for group in groups}
+    spreads = [_log_sd(group) for group in groups]
+    usual = math.sqrt(fmean(spread**2 for spread in spreads))
+    limits = {
+        group.prompt: _uneven_limit(group, max(spread, usual))
+        for group, spread in zip(groups, spreads, strict=True)
+    }
     return {
         prompt: (ms, usual_ms)
         for prompt, ms in times.items()
@@ -81,11 +86,10 @@ def _uneven(evidence: Evidence, arm: str) -> Mapping[str, tuple[float, float]]:
     }
 
 
-def _uneven_limit(group: Repeats, groups: Sequence[Repeats]) -> float:
+def _uneven_limit(group: Repeats, noise: float) -> float:
     """The factor between prompts that noise may make, judged by what repetitions differ."""
     if len(group.trials) == 1:
         return UNEVEN_FACTOR_WITHOUT_REPEATS
-    noise = max(_log_sd(group), math.sqrt(fmean(_log_sd(each) ** 2 for each in groups)))
     by_noise = math.exp(UNEVEN_DEVIATIONS * noise / math.sqrt(len(group.trials)))
     return max(UNEVEN_FACTOR, by_noise)
 

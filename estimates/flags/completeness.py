@@ -5,7 +5,8 @@ from collections import Counter
 from estimates.flags.evidence import Evidence, only
 from estimates.model import Flag
 from estimates.pairing import is_timed
-from estimates.running_order import running_order
+from estimates.running_order import plan_digest, running_order
+from schemas.submission import Submission
 from schemas.vocabulary import say
 
 
@@ -208,6 +209,42 @@ def order_not_planned(evidence: Evidence) -> Flag | None:
         message="The trials ran in another order than the seed gives for these prompts and arms.",
         remedy="Send the file as it was written: no prompt, arm or trial is taken out or moved.",
     )
+
+
+def plan_changed(evidence: Evidence) -> Flag | None:
+    """Arms, prompts or trials of the plan are not in the file, though the campaign came to its end.
+
+    Not repeated where another flag shows it.
+    """
+    submission = evidence.submission
+    design, arms = submission.design, submission.arms
+    prompts = [prompt.id for prompt in submission.suite.prompts]
+    if submission.tier == "imported" or design.ended == "interrupted":
+        return None
+    if missing_prompts(evidence) is not None or order_not_planned(evidence) is not None:
+        return None
+    digest = plan_digest((arm.id for arm in arms), prompts, design)
+    is_other = design.plan_sha256 not in (None, digest)
+    missing = 0 if is_other else _missing_trials(submission)
+    if not is_other and not missing:
+        return None
+    what = "the arms, prompts, blocks or seed of the plan are not those of the file"
+    counted = f"trials that the plan has in the blocks that were run are not in the file: {missing}"
+    return Flag(
+        name="plan-changed",
+        severity="caution",
+        message=f"The plan was changed: {what if is_other else counted}.",
+        remedy="Send the file as it was written: no prompt, arm or trial is taken out.",
+    )
+
+
+def _missing_trials(submission: Submission) -> int:
+    """Of arms that ran, how many trials are not there, not even as failed ones."""
+    ran = [arm.id for arm in submission.arms if arm.outcome == "ok"]
+    blocks = 1 + max((trial.block for trial in submission.trials), default=0)
+    there = {(each.block, each.prompt, each.arm) for each in submission.trials}
+    found = sum(1 for _, _, arm in there if arm in ran)
+    return blocks * len(submission.suite.prompts) * len(ran) - found
 
 
 def _words(reason: str | None) -> str:

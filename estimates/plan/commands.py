@@ -51,10 +51,4 @@ def server_line(
 def speculating(speculation: Speculation) -> list[str]:
     """Type and sizes, as builds of today spell them; every size is passed."""
     entry = METHODS[speculation.method]
-    if entry.llama_cpp is None:
-        return []
-    words = ["--spec-type", entry.llama_cpp.types[0]]
-    for name, value in {**entry.defaults, "n_max": speculation.depth}.items():
-        spelled = getattr(entry.llama_cpp, name, None)
-        words += [spelled[0], f"{value:g}"] if spelled else []
-    return words
+    return entry.server_words({**entry.defaults, "n_max": speculation.depth})

@@ -2,17 +2,20 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import cast
 
 from harness.campaign import model
 from harness.campaign.arms import arms as all_arms
 from harness.campaign.arms import with_own_ids
+from harness.campaign.axes import ALL_EXPERTS
 from harness.campaign.methods import MethodRequest, parse
 from harness.campaign.options import Options
 from harness.campaign.plan import most_blocks
 from harness.errors import BadInputError
 from harness.models.model_file import ModelFile
 from harness.models.thinking import OUTPUT_TOKENS
-from schemas.submission import EmptyDraft, NoSpeculation
+from schemas.submission import EmptyDraft, NoSpeculation, Oracle
 from schemas.vocabulary import DEFAULT_RUNNER, RUNNERS
 
 DEFAULT_METHODS = tuple(map(parse, RUNNERS[DEFAULT_RUNNER].default_methods))
@@ -25,6 +28,8 @@ QUICK_BLOCKS = 1
 DEFAULT_PRECISION = 0.03
 DEFAULT_SUITE = "core"
 _MOST_ARMS = 32  # the format's bound of $.arms
+# Drafts stand in the context before they are accepted or not; engines reserve it in such steps.
+_ROOM_FOR_DRAFTS, _WHOLE_TOKENS = 64, 256
 
 
 def build(
@@ -87,6 +92,11 @@ def profile(options: Options) -> model.Profile:
     return "quick" if options.quick else "default"
 
 
+def at_depth(campaign: model.Campaign, depth: int | None) -> model.Campaign:
+    """The campaign with this many tokens of context before every answer."""
+    return replace(campaign, settings=replace(campaign.settings, context_depth=depth))
+
+
 def _most_blocks(
     arms: Sequence[model.ArmPlan], suite: model.Suite, settings: model.RunSettings
 ) -> int:
@@ -127,9 +137,10 @@ def _settings(options: Options, suite: model.Suite) -> model.RunSettings:
     usual = suite.quick_max_output_tokens if options.quick else suite.max_output_tokens
     if options.thinking:
         usual = max(usual, OUTPUT_TOKENS)
+    length = options.max_tokens or usual
     return model.RunSettings(
-        max_output_tokens=options.max_tokens or usual,
-        context_tokens=options.context or model.DEFAULT_CONTEXT_TOKENS,
+        max_output_tokens=length,
+        context_tokens=options.context or context_for(options.context_depths, length),
         threads=options.threads,
         gpu_layers=model.ALL_LAYERS if options.gpu_layers is None else options.gpu_layers,
         draft_gpu_layers=(
@@ -137,7 +148,22 @@ def _settings(options: Options, suite: model.Suite) -> model.RunSettings:
         ),
         teacher_forced=options.teacher_forced,
         thinking=options.thinking,
+        context_depth=max(options.context_depths, default=None),
+        temperature=options.temperature,
+        sampling_seed=options.sampling_seed or 0,
+        kv_type_k=options.cache_type_k or model.USUAL_CACHE,
+        kv_type_v=options.cache_type_v or model.USUAL_CACHE,
+        flash_attention=cast("model.FlashAttention", options.flash_attention or "auto"),
+        cpu_expert_layers=ALL_EXPERTS if options.cpu_moe else options.n_cpu_moe,
+        split_mode=cast("model.SplitMode | None", options.split_mode),
+        server_arguments=options.server_arguments,
     )
+
+
+def context_for(depths: Sequence[int], output_tokens: int) -> int:
+    """The context that all depths get: the usual one, or what the deepest and its answer take."""
+    needed = max(depths, default=0) + output_tokens + _ROOM_FOR_DRAFTS if depths else 0
+    return max(model.DEFAULT_CONTEXT_TOKENS, -(-needed // _WHOLE_TOKENS) * _WHOLE_TOKENS)
 
 
 def _check(campaign: model.Campaign) -> None:
@@ -160,10 +186,31 @@ def _check(campaign: model.Campaign) -> None:
             f"{campaign.blocks} blocks of {len(campaign.arms)} arms are too long for a result "
             f"file, which holds {most}: use fewer --blocks, --prompts, --method or --draft"
         )
-    elif settings.max_output_tokens >= settings.context_tokens:
-        message = (
-            f"a context of {settings.context_tokens} tokens leaves no room for prompts and "
-            f"{settings.max_output_tokens} tokens of output; raise --context"
-        )
+    else:
+        message = _misfit(campaign)
     if message:
         raise BadInputError(message)
+
+
+def _needs_greedy(campaign: model.Campaign) -> bool:
+    oracles = any(isinstance(arm.method, Oracle) for arm in campaign.arms)
+    return oracles or campaign.settings.teacher_forced
+
+
+def _misfit(campaign: model.Campaign) -> str | None:
+    """Why the settings do not fit each other."""
+    settings = campaign.settings
+    depth, length = settings.context_depth, settings.max_output_tokens
+    if settings.temperature is not None and _needs_greedy(campaign):
+        return "oracle and --teacher-forced repeat the greedy text; leave out --temperature"
+    if depth is not None and depth + length > settings.context_tokens:
+        return (
+            f"--context-depth {depth} and {length} tokens of output do not fit into --context "
+            f"{settings.context_tokens}; raise it, or leave it out"
+        )
+    if length >= settings.context_tokens:
+        return (
+            f"a context of {settings.context_tokens} tokens leaves no room for prompts and "
+            f"{length} tokens of output; raise --context"
+        )
+    return None

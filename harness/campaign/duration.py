@@ -118,7 +118,10 @@ def expected(campaign: Campaign, rates: Rates) -> Expected | None:
     drafts = {draft.model.id: pace(draft, rates) for draft in campaign.drafts}
     if target is None:
         return None
-    prompts = [len(prompt.text) / _CHARACTERS_PER_TOKEN for prompt in campaign.suite.prompts]
+    prompts = [
+        campaign.settings.context_depth or len(prompt.text) / _CHARACTERS_PER_TOKEN
+        for prompt in campaign.suite.prompts
+    ]
     written = len(prompts) * (campaign.settings.max_output_tokens - 1)
     block_s = sum(written * token_s(arm, target, drafts) for arm in campaign.arms)
     read_s = {arm.id: _prompt_token_s(arm, target, drafts) for arm in campaign.arms}

@@ -9,8 +9,9 @@ from dataclasses import replace
 from harness.campaign import build as campaigns
 from harness.campaign import suite
 from harness.campaign.arms import needs_draft, takes_draft
+from harness.campaign.filling import fitting
 from harness.campaign.methods import DraftModelRequest, MethodRequest, method_type
-from harness.campaign.model import DEFAULT_CONTEXT_TOKENS, Campaign
+from harness.campaign.model import Campaign
 from harness.campaign.options import AUTOMATIC_LAYERS, Options
 from harness.errors import BadInputError, UsageError
 from harness.models import compatibility, gguf_header
@@ -43,11 +44,13 @@ def campaign_from(
         prompts=options.prompts,
         quick=options.quick,
     )
+    if options.context_depths:
+        chosen = fitting(chosen, options.context_depths, say)
     names = draft_names(options, defaults)
     methods = usable_methods(options, names, defaults)
     if fetch and served is None:
         wanted = (options.target or DEFAULT_TARGET, *names)
-        require_room(wanted, options.context or DEFAULT_CONTEXT_TOKENS)
+        require_room(wanted, _context(options))
     target = served.target(options.target) if served else None
     target = target or _model(options.target or DEFAULT_TARGET, say=say, fetch=fetch)
     if not names and not options.methods:
@@ -76,14 +79,17 @@ def with_layers(options: Options, target: ModelFile, drafts: tuple[ModelFile, ..
     if _is_here(target):
         here = [draft.on_disk for draft in drafts if _is_here(draft)]
         largest = max(here, key=lambda path: path.stat().st_size, default=None)
-        context = options.context or DEFAULT_CONTEXT_TOKENS
-        found = automatic_layers(target.on_disk, largest, context)
+        found = automatic_layers(target.on_disk, largest, _context(options))
     layers, draft_layers = options.gpu_layers, options.draft_gpu_layers
     if layers == AUTOMATIC_LAYERS:
         layers = found.target if found else None
     if draft_layers == AUTOMATIC_LAYERS:
         draft_layers = found.draft if found else None
     return replace(options, gpu_layers=layers, draft_gpu_layers=draft_layers)
+
+
+def _context(options: Options) -> int:
+    return options.context or campaigns.context_for(options.context_depths, options.max_tokens or 0)
 
 
 def _check_vocabularies(campaign: Campaign, *, say: Callable[[str], None]) -> None:

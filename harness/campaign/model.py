@@ -1,6 +1,7 @@
 """The frozen values that describe a campaign: suite, arms, settings, plan."""
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
 from harness.models.model_file import ModelFile
@@ -8,7 +9,10 @@ from schemas.submission import Method, Role, Task
 
 Profile = Literal["default", "quick", "custom"]
 Interleaved = Literal["prompt", "block"]
+FlashAttention = Literal["auto", "on", "off"]
+SplitMode = Literal["none", "layer", "row", "tensor"]
 ALL_LAYERS = -1
+USUAL_CACHE = "f16"
 DEFAULT_CONTEXT_TOKENS = 2048
 
 
@@ -53,7 +57,12 @@ class ArmPlan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunSettings:
-    """How every arm runs. `None` lets the engine decide; the file records what it decided."""
+    """How every arm runs. `None` lets the engine decide; the file records what it decided.
+
+    `context_depth` is how many tokens stand before the answer, `None` where the prompts are as the
+    suite has them. Without a `temperature` the likeliest token is taken. Layers in
+    `cpu_expert_layers` are the first ones; -1 means all.
+    """
 
     max_output_tokens: int
     context_tokens: int = DEFAULT_CONTEXT_TOKENS
@@ -63,6 +72,15 @@ class RunSettings:
     draft_gpu_layers: int = ALL_LAYERS
     teacher_forced: bool = False
     thinking: bool = False
+    context_depth: int | None = None
+    temperature: float | None = None
+    sampling_seed: int = 0
+    kv_type_k: str = USUAL_CACHE
+    kv_type_v: str = USUAL_CACHE
+    flash_attention: FlashAttention = "auto"
+    cpu_expert_layers: int | None = None
+    split_mode: SplitMode | None = None
+    server_arguments: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,6 +121,11 @@ class Campaign:
     def least_blocks(self) -> int:
         """How many blocks run even if they agree perfectly."""
         return self.blocks if self.stopping.precision is None else self.stopping.least_blocks
+
+    def files(self) -> dict[str, Path]:
+        """The files of the models by id; none for a model that only a server has."""
+        models = (self.target, *self.drafts)
+        return {each.model.id: each.path for each in models if each.path is not None}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

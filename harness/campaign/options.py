@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
+from harness.campaign.axes import AxisOptions
 from harness.campaign.methods import METHODS, MethodRequest, parse
 from harness.errors import UsageError
 from harness.options import Option, comma_separated
@@ -32,7 +33,7 @@ def _levels(texts: Sequence[str]) -> tuple[int, ...]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Options:
+class Options(AxisOptions):
     """What a person may choose about a campaign. Empty and `None` stand for the default."""
 
     target: Annotated[
@@ -161,7 +162,12 @@ class Options:
     ] = False
     context: Annotated[
         int | None,
-        Option("Context size in tokens. Default: 2048.", metavar="N", panel=_SETTINGS, least=64),
+        Option(
+            "Context size in tokens. Default: 2048, or what --context-depth takes.",
+            metavar="N",
+            panel=_SETTINGS,
+            least=64,
+        ),
     ] = None
     threads: Annotated[
         int | None,

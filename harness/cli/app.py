@@ -12,11 +12,9 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from harness import __version__
+from harness import PROGRAM, __version__
 from harness.cli import console
 
-# As the README and all messages call it: it works installed and in a checkout.
-_PROGRAM = "python -m harness"
 # What each command does, in the first line of its help; its module has the rest, and its options.
 _COMMANDS = {
     "run": "Measure this machine and write one result file.",
@@ -54,9 +52,11 @@ def _loaded(name: str) -> Any:  # noqa: ANN401 - of the parser that typer carrie
     if application is None:
         application = typer.Typer(rich_markup_mode="markdown", add_completion=False)
         application.command(name)(getattr(module, module.__name__.rpartition(".")[2]))
-    command = typer.main.get_command(application)
+    command: Any = typer.main.get_command(application)
     command.name = name
     command.help = "\n\n".join(filter(None, (_COMMANDS[name], command.help)))
+    for each in (command, *command.params):
+        each.help = console.as_started(getattr(each, "help", None) or "")
     return command
 
 
@@ -64,11 +64,10 @@ app = typer.Typer(
     name="draftmap",
     cls=_Commands,
     help="Measure where speculative decoding makes a local LLM faster, where slower, and why.",
-    epilog="Start with `python -m harness doctor`, then `python -m harness run --quick`.\n\n"
+    epilog=f"Start with `{PROGRAM} doctor`, then `{PROGRAM} run --quick`.\n\n"
     "Exit codes: 0 done. 1 the input is invalid (such as a file or a model), or the answer is no. "
     "2 the command line is wrong. 3 the machine lacks something: memory, disk, network, a working "
     "engine. 130 interrupted; what was measured has been saved.",
-    no_args_is_help=True,
     add_completion=False,
     rich_markup_mode="markdown",
     pretty_exceptions_show_locals=False,
@@ -77,6 +76,7 @@ app = typer.Typer(
 
 @app.callback(invoke_without_command=True)
 def options(
+    context: typer.Context,
     *,
     version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False,
 ) -> None:
@@ -84,13 +84,17 @@ def options(
     if version:
         typer.echo(__version__)
         raise typer.Exit
+    if context.invoked_subcommand is None:
+        from harness.cli.welcome import welcome  # noqa: PLC0415 - only if nothing was asked for
+
+        console.reports_errors(welcome)()
 
 
 def main() -> None:
     """Run the command line and exit with its code."""
-    console.open_closed_streams()
+    console.prepare_streams()
     treat_termination_as_ctrl_c()
-    app(prog_name=_PROGRAM)
+    app(prog_name=PROGRAM)
 
 
 def treat_termination_as_ctrl_c() -> None:

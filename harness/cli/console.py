@@ -1,16 +1,23 @@
 """Prints results on standard output, and everything else on standard error."""
 
+import codecs
 import functools
+import io
 import os
+import signal
 import sys
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from types import FrameType
 from typing import ParamSpec, TypeVar
 
 import orjson
 import typer
 from rich.console import Console
 
+from harness import IN_A_CHECKOUT, INSTALLED, PROGRAM
 from harness.errors import INTERRUPTED, HarnessError, MachineError
 from schemas.codec import Json
 
@@ -20,17 +27,67 @@ T = TypeVar("T")
 _NARROWEST = 80
 
 
-def open_closed_streams() -> None:
-    """Let a program that was started without standard output or error (`>&-`) run silently."""
+# What stands for the signs of the report where an encoding lacks them, as Windows' cp1252 does.
+_PLAIN = {
+    "█": "#",
+    "△": "+",
+    "▲": "+",
+    "▽": "-",
+    "▼": "-",
+    "●": "=",
+    "○": "o",
+    "✕": "x",
+    "…": "...",
+}
+
+
+def prepare_streams() -> None:
+    """Let a program print whatever its output is: closed (`>&-`), or of a narrow encoding."""
+    codecs.register_error("plain", _in_plain_signs)
     for name in ("stdout", "stderr"):
-        if getattr(sys, name) is None:
+        stream = getattr(sys, name)
+        if stream is None:
             nowhere = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - for good
             setattr(sys, name, nowhere)
+        elif isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="plain")
+
+
+def _in_plain_signs(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    lost = error.object[error.start : error.end]
+    return "".join(_PLAIN.get(sign, "?") for sign in lost), error.end
 
 
 def say(text: str) -> None:
     """Print one line for the user; it is not part of the result."""
-    typer.echo(text, err=True)
+    typer.echo(as_started(text), err=True)
+
+
+def as_started(text: str) -> str:
+    """A text with the commands in it as they are typed where this program is installed."""
+    return text.replace(IN_A_CHECKOUT, PROGRAM) if INSTALLED else text
+
+
+@contextmanager
+def heard() -> Iterator[None]:
+    """Answer Ctrl-C at once: ending an engine in the middle of an answer takes seconds."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def interrupt(_number: int, _frame: FrameType | None) -> None:
+        # Not `say`: the signal may have come in the middle of a line that is being written.
+        with suppress(OSError):
+            os.write(2, b"\nInterrupted: ending the engine, keeping what was measured.\n")
+        raise KeyboardInterrupt
+
+    previous = signal.signal(signal.SIGINT, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, previous)
 
 
 def print_json(value: Json) -> None:

@@ -7,12 +7,18 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
-from harness.campaign.build import CONTROLS
+from harness.campaign.build import CONTROLS, at_depth
 from harness.campaign.methods import DraftModelRequest, MethodRequest, method_type
 from harness.campaign.model import Campaign
 from harness.campaign.options import Options
 from harness.cli import console
-from harness.errors import UsageError, suggestion
+from harness.errors import MachineError, UsageError, suggestion
+from harness.machine.command import (
+    INSTALL_ENGINE,
+    SERVER_PROGRAM,
+    package_version,
+    server_program,
+)
 from harness.models.model_file import ServedModels
 from harness.options import Option
 from harness.runners import OFFERED, RUNNERS, RunnerKind
@@ -23,8 +29,11 @@ from schemas.vocabulary import DEFAULT_RUNNER, METHODS
 
 def require_suited(options: Options, runner: str, kind: RunnerKind) -> None:
     """Raise `UsageError` naming the runner that can, where this one cannot."""
+    options.check_axes()
     for request in options.methods:
         _require_method(request, kind)
+    for flag in options.given_axes():
+        _require_axis(flag, runner, kind)
     if options.teacher_forced and not kind.forces:
         message = (
             f"{runner} cannot feed the baseline's text to the model; "
@@ -37,6 +46,13 @@ def require_suited(options: Options, runner: str, kind: RunnerKind) -> None:
             f"{runner} answers one request at a time; "
             f"leave out --concurrency, or use --runner {_first(able)}"
         )
+        raise UsageError(message)
+
+
+def _require_axis(flag: str, runner: str, kind: RunnerKind) -> None:
+    if flag not in kind.axes:
+        able = _first(name for name, each in OFFERED.items() if flag in each.axes)
+        message = f"{runner} cannot carry out {flag}; leave it out, or use --runner {able}"
         raise UsageError(message)
 
 
@@ -65,6 +81,26 @@ def _first(names: Iterable[str]) -> str:
 
 
 _SETTINGS = "How it runs"
+# The runner that needs a program only, and nothing compiled for Python.
+_SERVER = "llama-server"
+
+
+def chosen_runner(engine: "EngineOptions") -> str:
+    """The runner that was named, or the one whose engine is here.
+
+    Raises `MachineError` without any engine.
+    """
+    if engine.runner is not None:
+        return engine.runner
+    if engine.server_binaries:
+        return _SERVER
+    if package_version() is not None:
+        return DEFAULT_RUNNER
+    if server_program() is None:
+        message = f"no engine is installed and no {SERVER_PROGRAM} on PATH; {INSTALL_ENGINE}"
+        raise MachineError(message)
+    console.say(f"{DEFAULT_RUNNER} is not installed: measuring with {server_program()}.")
+    return _SERVER
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,14 +108,15 @@ class EngineOptions:
     """What runs the models."""
 
     runner: Annotated[
-        str,
+        str | None,
         Option(
             "What runs the models. "
-            + " ".join(f"`{name}`: {kind.summary}." for name, kind in OFFERED.items()),
+            + " ".join(f"`{name}`: {kind.summary}." for name, kind in OFFERED.items())
+            + f" Default: {DEFAULT_RUNNER} where it is installed, else {_SERVER}.",
             metavar="RUNNER",
             panel=_SETTINGS,
         ),
-    ] = DEFAULT_RUNNER
+    ] = None
     server_binaries: Annotated[
         tuple[str, ...],
         Option(
@@ -168,10 +205,30 @@ class ChosenEngine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NamedEngine:
-    """An engine of the command; its name is empty where it is the only one."""
+    """An engine of the command, at a depth of context; unnamed where there is nothing else."""
 
     name: str
     engine: ChosenEngine
+    depth: int | None = None
+
+    def on(self, campaign: Campaign) -> Campaign:
+        """The campaign on this engine, at its depth."""
+        return self.engine.on(at_depth(campaign, self.depth))
+
+
+def at_depths(engines: Iterable[NamedEngine], depths: Sequence[int]) -> tuple[NamedEngine, ...]:
+    """Every engine at every depth of context; they take turns block by block, as engines do."""
+    if not depths:
+        return tuple(engines)
+    return tuple(
+        replace(each, name=_depth_name(each.name, depth, alone=len(depths) == 1), depth=depth)
+        for each in engines
+        for depth in depths
+    )
+
+
+def _depth_name(name: str, depth: int, *, alone: bool) -> str:
+    return name if alone else f"{name} context {depth}".strip()
 
 
 _NAMED = re.compile(r"(?P<name>[A-Za-z0-9][A-Za-z0-9._-]*)=(?P<path>.+)")
@@ -179,7 +236,7 @@ _NAMED = re.compile(r"(?P<name>[A-Za-z0-9][A-Za-z0-9._-]*)=(?P<path>.+)")
 
 def named_engines(engine: ChosenEngine, binaries: Sequence[str]) -> tuple[NamedEngine, ...]:
     """One engine per binary, or the engine as it is without any. Raises `UsageError`."""
-    if binaries and engine.name != "llama-server":
+    if binaries and engine.name != _SERVER:
         message = f"--server-binary is for --runner llama-server, not for {engine.name}"
         raise UsageError(message)
     named = [_name_and_path(text) for text in binaries]

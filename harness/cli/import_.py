@@ -18,7 +18,7 @@ from harness.importers.facts import KEYS, parse_facts
 from harness.importers.model import Given, arm_and_path, digest, given
 from harness.importers.reading import read
 from harness.options import Option
-from harness.report.terminal import show as show_report
+from harness.report import brief
 from harness.run import result_file as results
 from schemas.submission import Submission
 
@@ -196,5 +196,5 @@ def _report(done: Imported, paths: list[Path], *, as_json: bool) -> None:
         console.print_json({"results": [*entries], "left_out": [*done.left_out]})
     for submission, summary, path in zip(done.submissions, summaries, paths, strict=True):
         if not as_json:
-            show_report(submission, summary, console.result_console())
+            brief.show(submission, summary, console.result_console(), path=path)
         console.say(f"Result: {path}")

@@ -1,11 +1,14 @@
 """`draftmap models`: list, compare and fetch models; what is on disk, fits, and goes together."""
 
+from collections.abc import Sequence
+from itertools import zip_longest
 from typing import Annotated
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
+from harness import PROGRAM
 from harness.campaign.model import DEFAULT_CONTEXT_TOKENS
 from harness.cli import console
 from harness.errors import MachineError
@@ -26,7 +29,8 @@ _NAMES = {"kind": "kind", "bos": "BOS", "eos": "EOS", "size": "size", "texts": "
 
 def show(found: Overview, console: Console) -> None:
     """Print the presets, the pairs, and what the columns mean."""
-    _print(_models(found), console)
+    repositories = [each.preset.repository for each in found.models]
+    _print(_models(found), console, below=["", *(name or "" for name in repositories)])
     console.print()
     _print(_pairs(found), console)
     for note in dict.fromkeys((p.pair.target, p.pair.note) for p in found.pairs if p.pair.note):
@@ -37,8 +41,8 @@ def show(found: Overview, console: Console) -> None:
         f"fits: all buffers of a context of {found.context_tokens} tokens in the "
         f"{memory.total_mib / 1024:.1f} GiB of {memory.name};\n"
         "tight: more than 90 % of it. ~: not from that repository itself. ?: unknown.\n"
-        "`python -m harness models get MODEL` fetches a model and its draft;\n"
-        "`python -m harness models check TARGET DRAFT` compares two files on this disk.",
+        f"`{PROGRAM} models get MODEL` fetches a model and its draft;\n"
+        f"`{PROGRAM} models check TARGET DRAFT` compares two files on this disk.",
         markup=False,
         soft_wrap=True,
     )
@@ -68,9 +72,8 @@ def _models(found: Overview) -> Table:
     table = _table("model", "quant", "size", "here", "licence", "fits")
     for entry in found.models:
         preset = entry.preset
-        name = preset.name if preset.repository is None else f"{preset.name}\n {preset.repository}"
         table.add_row(
-            name,
+            preset.name,
             preset.quantisation,
             _size(entry),
             "yes" if entry.on_disk else "",
@@ -98,12 +101,14 @@ def _table(*headings: str) -> Table:
     return table
 
 
-def _print(table: Table, console: Console) -> None:
-    """The table without the blanks that fill its last column."""
+def _print(table: Table, console: Console, below: Sequence[str] = ()) -> None:
+    """The table without the blanks that fill its last column, with more below its lines."""
     with console.capture() as captured:
         console.print(table)
-    for line in captured.get().splitlines():
+    for line, more in zip_longest(captured.get().splitlines(), below, fillvalue=""):
         console.out(line.rstrip(), highlight=False)
+        if more:
+            console.out(f" {more}", highlight=False)
 
 
 def _size(entry: ModelEntry) -> str:

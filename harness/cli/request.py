@@ -16,7 +16,7 @@ _RESULT = "Result"
 
 # The patterns of these two fields in the format; checked before an hour of measuring, not after.
 _CONTRIBUTOR = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,37}[A-Za-z0-9])?")
-_NOTES = re.compile(r"[^\x00-\x1f<>]{1,280}")
+_NOTES = re.compile(r"[^\x00-\x1f]{1,280}")
 
 Contributor = Annotated[
     str | None,
@@ -46,7 +46,7 @@ class Contribution:
         """Raise `UsageError` when the format would not accept it."""
         check_contributor(self.contributor)
         if self.notes is not None and not _NOTES.fullmatch(self.notes):
-            message = "--notes takes one line of at most 280 characters, without < and >"
+            message = "--notes takes one line of at most 280 characters"
             raise UsageError(message)
 
 
@@ -71,6 +71,7 @@ class ResultOptions:
             panel=_RESULT,
         ),
     ] = None
+    details: Annotated[bool, Option("Print all figures after the verdict.", panel=_RESULT)] = False
     json: Json = False
 
 
@@ -94,4 +95,4 @@ class RunRequest:
     def campaigns(self, *, fetch: bool) -> dict[str, Campaign]:
         """The campaign on each of the engines. Raises `HarnessError` when one cannot run it."""
         first = self.engines[0].engine.campaign(self.options, fetch=fetch)
-        return {each.name: each.engine.on(first) for each in self.engines}
+        return {each.name: each.on(first) for each in self.engines}

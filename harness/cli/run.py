@@ -1,10 +1,20 @@
 """`draftmap run`: measure, write the result file, print the verdict."""
 
+from dataclasses import replace
+
 from harness.campaign.options import Options
 from harness.cli import console
-from harness.cli.engines import ChosenEngine, EngineOptions, named_engines
+from harness.cli.engines import (
+    ChosenEngine,
+    EngineOptions,
+    at_depths,
+    chosen_runner,
+    named_engines,
+)
 from harness.cli.options import offers_fields
 from harness.cli.request import Contribution, ResultOptions, RunRequest
+from harness.machine.command import package_version
+from harness.models.presets import DEFAULT_DRAFT
 from harness.runners.options import ConnectionOptions
 
 
@@ -25,10 +35,12 @@ def run(
 
     - `python -m harness run --target big.gguf --draft small.gguf --method draft-model:n_max=3`
     """
-    chosen = ChosenEngine(name=engine.runner, connection=connection)
+    chosen = ChosenEngine(name=chosen_runner(engine), connection=connection)
+    if package_version() is None and not chosen.kind.behind_servers:
+        options = _with_fetched_target(options)
     request = RunRequest(
         options=options,
-        engines=named_engines(chosen, engine.server_binaries),
+        engines=at_depths(named_engines(chosen, engine.server_binaries), options.context_depths),
         contribution=contribution,
         result=result,
     )
@@ -38,3 +50,15 @@ def run(
         session.print_plan(request)
     else:
         session.measure(request)
+
+
+def _with_fetched_target(options: Options) -> Options:
+    """The options for a machine without the package that makes the other default models.
+
+    For a first look at so small a model one prompt of each task is enough: a server reads every
+    prompt again for every arm.
+    """
+    if options.target is not None:
+        return options
+    prompts = options.prompts or (("1",) if options.quick else ())
+    return replace(options, target=DEFAULT_DRAFT, prompts=prompts)

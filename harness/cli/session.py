@@ -1,6 +1,6 @@
 """Carries out a run, or prints its plan: every engine, the results, the reports."""
 
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -14,12 +14,12 @@ from harness import files
 from harness.campaign.duration import expected, this_machine
 from harness.campaign.model import Campaign
 from harness.cli import console
-from harness.cli.request import RunRequest
-from harness.errors import INTERRUPTED, HarnessError, NothingMeasuredError
+from harness.cli.request import ResultOptions, RunRequest
+from harness.errors import INTERRUPTED, HarnessError, MachineError, NothingMeasuredError
 from harness.machine.command import commit
 from harness.machine.detect import machine
 from harness.machine.environment import Watch
-from harness.report import progress
+from harness.report import brief, progress, words
 from harness.report.progress import ProgressDisplay
 from harness.report.terminal import compared, show
 from harness.run import execute
@@ -86,6 +86,7 @@ class _Measured:
     submission: Submission
     summary: Summary
     path: Path
+    files: Mapping[str, Path]
 
     @property
     def interrupted(self) -> bool:
@@ -98,7 +99,9 @@ def measure(request: RunRequest) -> None:
     if not request.result.resume:  # a resumed run writes the same result again, with more in it
         results.require_free(request.result.output)
     runs = _runs(request)
-    with ProgressDisplay(console.progress_console()) as display:
+    expected_s = _say_expected([run.campaign for run in runs.values()])
+    progress_shown = ProgressDisplay(console.progress_console(), expected_s=expected_s)
+    with console.heard(), progress_shown as display:
         ended = in_turn({name: run.by_blocks(display) for name, run in runs.items()})
     measured: dict[str, _Measured] = {}
     for name, outcome in ended.items():
@@ -111,18 +114,44 @@ def measure(request: RunRequest) -> None:
         else:
             console.say(f"Error: {name}: {outcome}")
     errors = {name: each for name, each in ended.items() if isinstance(each, HarnessError)}
-    _print(measured, errors, as_json=request.result.json)
-    if any(each.interrupted for each in measured.values()):
+    _print(measured, errors, request.result)
+    _exit(measured.values(), errors.values())
+
+
+def _exit(measured: Iterable[_Measured], errors: Iterable[HarnessError]) -> None:
+    """End with the code that tells what went wrong, if anything did."""
+    found = [*measured]
+    if any(each.interrupted for each in found):
         raise typer.Exit(INTERRUPTED)
-    for error in errors.values():
+    for error in errors:
         raise typer.Exit(error.exit_code)
+    if any(nothing_drafted(each.submission) for each in found):
+        console.say("Error: every arm that drafts failed; `python -m harness doctor` may help")
+        raise typer.Exit(MachineError.exit_code)
+
+
+def nothing_drafted(submission: Submission) -> bool:
+    """Whether there were arms that draft, and none of them finished a trial."""
+    drafting = {arm.id for arm in submission.arms if arm.role == "speculation"}
+    finished = {trial.arm for trial in submission.trials if trial.outcome == "ok"}
+    return bool(drafting) and not drafting & finished
+
+
+def _say_expected(campaigns: Sequence[Campaign]) -> float | None:
+    """Say how long all of it takes, in seconds; `None` where it is not known."""
+    rates = this_machine(campaigns[0].settings.threads)
+    found = [estimate.seconds for each in campaigns if (estimate := expected(each, rates))]
+    if len(found) < len(campaigns):
+        return None
+    console.say(f"This takes about {words.seconds(sum(found))}.")
+    return sum(found)
 
 
 def _print(
-    measured: Mapping[str, _Measured], errors: Mapping[str, HarnessError], *, as_json: bool
+    measured: Mapping[str, _Measured], errors: Mapping[str, HarnessError], asked: ResultOptions
 ) -> None:
     """The results for people, or as JSON: one summary, or one for each engine."""
-    if as_json:
+    if asked.json:
         summaries = {name: to_json(each.summary) for name, each in measured.items()}
         console.print_json(summaries.get("", {"engines": summaries}))
     else:
@@ -130,7 +159,10 @@ def _print(
         for name, each in measured.items():
             if name:
                 screen.rule(name, align="left")
-            show(each.submission, each.summary, screen)
+            brief.show(each.submission, each.summary, screen, path=each.path, files=each.files)
+            if asked.details:
+                screen.print()
+                show(each.submission, each.summary, screen)
         if len(measured) + len(errors) > 1 and measured:
             screen.rule()
             engines = {name: (each.submission, each.summary) for name, each in measured.items()}
@@ -200,7 +232,12 @@ class _Run:
                 console.say(
                     "The run was interrupted. To continue, repeat the command with --resume."
                 )
-        return _Measured(submission=submission, summary=summarize(submission), path=path)
+        return _Measured(
+            submission=submission,
+            summary=summarize(submission),
+            path=path,
+            files=self.campaign.files(),
+        )
 
 
 def _work_file(campaign: Campaign, *, resume: bool) -> Path:

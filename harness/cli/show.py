@@ -9,6 +9,7 @@ import typer
 from estimates.summary import summarize, to_json
 from harness.cli import console
 from harness.errors import BadInputError, unreadable
+from harness.report import brief
 from harness.report.terminal import show as show_report
 from schemas.contract import read
 from schemas.submission import Submission
@@ -18,14 +19,21 @@ from schemas.submission import Submission
 def show(
     *,
     file: Annotated[Path, typer.Argument(help="A result file.")],
+    details: Annotated[
+        bool, typer.Option("--details", help="Print all figures after the verdict.")
+    ] = False,
     json: Annotated[bool, typer.Option("--json", help="Print the estimates as JSON.")] = False,
 ) -> None:
     submission = _read(file)
     summary = summarize(submission)
     if json:
         console.print_json(to_json(summary))
-    else:
-        show_report(submission, summary, console.result_console())
+        return
+    screen = console.result_console()
+    brief.show(submission, summary, screen, path=file)
+    if details:
+        screen.print()
+        show_report(submission, summary, screen)
 
 
 def _read(path: Path) -> Submission:

@@ -26,7 +26,10 @@ def submit(
         bool, typer.Option("--yes", "-y", help="Open the pull request without asking.")
     ] = False,
 ) -> None:
-    """Without `gh`, or without your consent, it prints the commands to run yourself."""
+    """Without `gh`, or without your consent, it prints the commands to run yourself.
+
+    Who is named sends a result; for somebody else, ask a maintainer for the label on-behalf.
+    """
     accepted = submission.accepted(file)
     checkout = submission.find_checkout((repository or Path()).resolve())
     if supersedes is not None:
@@ -38,7 +41,7 @@ def submit(
         console.say(f"The branch {branch} exists: this result was submitted before, or nearly.")
         console.say(f"To submit it again, delete the branch first: git branch -D {branch}")
         return
-    steps = submission.steps(path, checkout)
+    steps = submission.steps(path, checkout, submission.login(checkout))
     if submission.can_open_pull_requests(checkout) and _agreed(yes=yes):
         for step in submission.open_pull_request(steps, checkout):
             console.say(step)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from harness.machine.command import PACKAGE, vendored_commit
+from harness.machine.command import INSTALL_ENGINE, PACKAGE, SERVER_PROGRAM, vendored_commit
 from schemas.submission import Device, Gpu, Machine, Snapshot
 from schemas.vocabulary import say
 
@@ -157,10 +157,13 @@ def compiler(found: str | None = None) -> Check:
     return ok("Compiler", name)
 
 
-def binding(version: str | None) -> Check:
-    """Whether the binding is installed, and which engine it contains."""
+def binding(version: str | None, server: str | None = None) -> Check:
+    """Whether the binding is installed, and which engine it contains; else there is a server."""
+    if version is None and server is not None:
+        return ok("Binding", f"{PACKAGE} is not installed; runs use {server}")
     if version is None:
-        return fail("Binding", f"{PACKAGE} is not installed", f"Run: {PORTABLE_REINSTALL}")
+        remedy = f"{INSTALL_ENGINE[:1].upper()}{INSTALL_ENGINE[1:]}"
+        return fail("Binding", f"{PACKAGE} is not installed, nor is a {SERVER_PROGRAM}", remedy)
     commit = vendored_commit(version)
     engine = f" with llama.cpp {commit}" if commit else ""
     return ok("Binding", f"{PACKAGE} {version}{engine}")
@@ -182,3 +185,15 @@ def backend(devices: Sequence[Device] | None, gpus: Sequence[Gpu]) -> Check:
         )
         return warn("Backend", listed, remedy)
     return ok("Backend", listed)
+
+
+def server_devices(listed: Sequence[Device], gpus: Sequence[Gpu]) -> Check:
+    """Whether a llama-server sees the GPUs of this machine."""
+    if listed:
+        return ok("Backend", ", ".join(f"{each.name} ({each.description})" for each in listed))
+    if gpus:
+        remedy = "Install its driver, or name a server built for it with --server-binary."
+        return warn(
+            "Backend", f"the server does not see {say.listed([g.name for g in gpus])}", remedy
+        )
+    return ok("Backend", "the processor")

@@ -4,25 +4,33 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from tempfile import TemporaryFile
 
 import psutil
 
-from harness import files
+from harness import PROGRAM, files
 from harness.campaign.model import DEFAULT_CONTEXT_TOKENS
 from harness.doctor import checks
 from harness.doctor.checks import PORTABLE_REINSTALL, Check, fail, ok
 from harness.errors import HarnessError
 from harness.machine import energy
-from harness.machine.command import death, package_version
+from harness.machine.command import (
+    INSTALL_ENGINE,
+    death,
+    own_module,
+    package_version,
+    server_program,
+)
 from harness.machine.detect import machine as describe_machine
 from harness.machine.environment import Watch
 from harness.models.presets import DEFAULT_DRAFT
 from harness.models.resolve import resolve
 from harness.plan.overview import fitting_presets
-from schemas.submission import Device
+from harness.runners.devices import devices
+from harness.runners.llama_server import binary
+from schemas.submission import Device, Gpu
 
 _MIB = 1024 * 1024
 
@@ -34,10 +42,14 @@ def examine(*, model: str | None, say: Callable[[str], None]) -> Iterator[Check]
     ram = psutil.virtual_memory()
     yield checks.python()
     yield checks.compiler()
-    yield checks.binding(package_version())
+    bound, server = package_version() is not None, server_program()
+    yield checks.binding(package_version(), server)
     yield checks.processor(machine)
     yield checks.gpu(machine)
-    yield checks.backend(_devices(), machine.gpus)
+    if bound:
+        yield checks.backend(_devices(), machine.gpus)
+    elif server is not None:
+        yield _server_devices(server, machine.gpus)
     yield checks.memory(ram.total // _MIB, ram.available // _MIB)
     yield ok("Models", fitting_presets(machine, DEFAULT_CONTEXT_TOKENS))
     yield _disk()
@@ -45,16 +57,24 @@ def examine(*, model: str | None, say: Callable[[str], None]) -> Iterator[Check]
     yield checks.energy(*energy.availability(machine.gpus))
     yield checks.load(state, machine.cpu.logical_cores or 1)
     yield checks.clock(time.perf_counter)
-    yield _decode(model, say)
+    if bound:
+        yield _decode(model, say)
 
 
 def _devices() -> tuple[Device, ...] | None:
     try:
-        # Not at the top: without a working binding the doctor must still run, and report it.
-        from harness.runners.devices import devices  # noqa: PLC0415
+        # The engine is loaded by this call: without a working one the doctor must still run.
+        return devices()
     except (ImportError, OSError, RuntimeError):
         return None
-    return devices()
+
+
+def _server_devices(server: str, gpus: Sequence[Gpu]) -> Check:
+    try:
+        listed = binary.find(server).devices()
+    except HarnessError as error:
+        return fail("Backend", str(error), f"Replace it: {INSTALL_ENGINE}")
+    return checks.server_devices(listed, gpus)
 
 
 def _disk() -> Check:
@@ -80,7 +100,7 @@ _REASON_LENGTH = 160
 
 def decode(model: Path) -> Check:
     """Try a real decode with these weights."""
-    command = [sys.executable, "-m", "harness.doctor.examine", str(model)]
+    command = [*own_module("harness.doctor.examine"), str(model)]
     try:
         # Our own module, with a path that has been checked to be a model.
         done = subprocess.run(  # noqa: S603
@@ -104,10 +124,7 @@ def judge(returncode: int, stdout: str, stderr: str, model: str) -> Check:
     if returncode != 0:
         lines = [line.strip() for line in stderr.splitlines() if line.strip()]
         reason = lines[-1][:_REASON_LENGTH] if lines else f"exit code {returncode}"
-        remedy = (
-            "Try another model with `python -m harness doctor --model FILE.gguf`, "
-            "or install again: "
-        )
+        remedy = f"Try another model with `{PROGRAM} doctor --model FILE.gguf`, or install again: "
         return fail(_NAME, reason, remedy + PORTABLE_REINSTALL)
     return ok(_NAME, f"{float(stdout.rsplit(maxsplit=1)[-1]):.1f} tokens/s with {model}")
 

@@ -38,12 +38,17 @@ KEYS: dict[str, str] = {
     "context": "context in tokens",
     "max_output_tokens": "length at which an answer was cut, in tokens",
     "sampling": "greedy or other",
+    "temperature": "temperature, where sampling is other",
+    "sampling_seed": "seed of the sampling",
+    "context_depth": "tokens before the answer, where all prompts were filled up to so many",
     "thinking": "whether the model's thinking mode was on: true or false",
     "concurrency": "requests in flight at once",
     "rate_counts": "what a rate of this tool counts: all tokens, or steps (all but the first)",
     "flash_attention": "auto, on or off",
     "kv_type_k": "type of the key cache, such as f16",
     "kv_type_v": "type of the value cache",
+    "cpu_expert_layers": "layers whose experts stayed in main memory, -1 for all",
+    "split_mode": "how several GPUs shared the target: none, layer, row, tensor",
     "threads": "threads for single tokens",
     "batch": "logical batch in tokens",
     "micro_batch": "physical batch in tokens",
@@ -54,6 +59,7 @@ KEYS: dict[str, str] = {
 }
 _PREFIXES = ("arm", "task")
 _BILLION, _MILLION = 1e9, 1e6
+_NUMBER = re.compile(r"[0-9]{1,9}(?:\.[0-9]{1,9})?")
 _SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?)([BM]?)", re.IGNORECASE)
 
 
@@ -85,6 +91,16 @@ class Facts:
             message = f"--map {key}={found!r}: expected a whole number ({KEYS[key]})"
             raise BadInputError(message)
         return int(found)
+
+    def number(self, key: str) -> float | None:
+        """A number such as 0.8."""
+        found = self.text(key)
+        if found is None:
+            return None
+        if not _NUMBER.fullmatch(found):
+            message = f"--map {key}={found!r}: expected a number ({KEYS[key]})"
+            raise BadInputError(message)
+        return float(found)
 
     def size(self, key: str, named: str | None = None) -> int | None:
         """A number of parameters: `8.2B`, `135M` or in full; else the one that a name gives."""

@@ -15,6 +15,7 @@ from harness.importers.trials import written
 _NS_PER_MS, _NS_PER_S = 1e6, 1e9
 _BACKENDS = {"cuda": "cuda", "vulkan": "vulkan", "metal": "metal", "rocm": "rocm", "hip": "rocm",
              "sycl": "sycl", "opencl": "opencl", "cann": "cann", "musa": "musa", "mtl": "metal",
+             "webgpu": "webgpu", "openvino": "openvino", "hexagon": "npu",
              "blas": "cpu", "": "cpu"}  # fmt: skip
 _FLASH = {"0": "off", "1": "on", "-1": "auto", "False": "off", "True": "on"}
 _COUNTS = {
@@ -129,6 +130,8 @@ def _placed(row: Entry) -> dict[str, str]:
     flash = _FLASH.get(str(row.value.get("flash_attn")))
     if flash is not None:
         facts["flash_attention"] = flash
+    if (split := row.text("split_mode")) in ("row", "tensor"):  # layer is the usual one
+        facts["split_mode"] = split
     layers = row.value.get("n_gpu_layers")
     if isinstance(layers, int):
         facts["gpu_layers"] = str(layers)

@@ -13,7 +13,7 @@ from harness.errors import BadInputError
 from harness.importers.entries import Entry, lines
 from harness.importers.model import BASELINE, Given, Part, Reading, Record, arms, named, text
 from harness.importers.mtp_bench import method_of
-from harness.importers.translate import id_of, model_facts, reason_of
+from harness.importers.translate import id_of, model_facts, reason_of, sampling_of
 from harness.importers.trials import MS_PER_S, rounds
 
 _COLUMNS = ("task", "run", "stage", "tokens", "stop", "time(s)", "rounds", "accepted")
@@ -200,6 +200,7 @@ def _facts(entries: Sequence[Entry]) -> dict[str, str]:
             facts[fact] = str(counts.pop())
     heats = {s.value.get("temp") for row in entries if (s := row.child("sampler")) is not None}
     if heats:
-        facts["sampling"] = "greedy" if heats == {0} else "other"
+        one = heats.pop() if len(heats) == 1 else None
+        facts |= sampling_of(one if isinstance(one, int | float) else None)
     limits = {row.count("max_tokens") for row in entries} - {None}
     return facts | ({"max_output_tokens": str(limits.pop())} if len(limits) == 1 else {})

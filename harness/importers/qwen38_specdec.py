@@ -14,7 +14,7 @@ from harness.errors import BadInputError
 from harness.importers.entries import Entry, document
 from harness.importers.model import BASELINE, ArmRead, Given, Part, Reading, Record
 from harness.importers.mtp_bench import method_of
-from harness.importers.translate import id_of, model_facts
+from harness.importers.translate import id_of, model_facts, sampling_of
 from harness.importers.trials import rounds
 
 _SCHEMA = "qwen38-specdec/1"
@@ -29,6 +29,8 @@ _FLAGS = {
     "-ngl": "gpu_layers", "--n-gpu-layers": "gpu_layers", "--gpu-layers": "gpu_layers",
     "-ctk": "kv_type_k", "--cache-type-k": "kv_type_k",
     "-ctv": "kv_type_v", "--cache-type-v": "kv_type_v",
+    "-ncmoe": "cpu_expert_layers", "--n-cpu-moe": "cpu_expert_layers",
+    "-sm": "split_mode", "--split-mode": "split_mode",
     "-fa": "flash_attention", "--flash-attn": "flash_attention",
 }  # fmt: skip
 _SWITCH = {"1": "on", "0": "off", "on": "on", "off": "off", "auto": "auto"}
@@ -238,7 +240,7 @@ def _of_key(top: Entry, key: _Key) -> dict[str, str]:
     if build := _BUILD.search(revision):
         facts["build"] = build[1]
     if temperature is not None:
-        facts["sampling"] = "greedy" if temperature == 0 else "other"
+        facts |= sampling_of(temperature)
     if think is not None:
         facts["thinking"] = str(think).lower()
     return facts

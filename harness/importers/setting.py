@@ -59,9 +59,15 @@ def target(facts: Facts) -> submission.Model:
 def settings(facts: Facts) -> submission.Settings:
     """The settings; how tokens were chosen must be known, the rest may be unknown."""
     facts.need("sampling")
+    drawn = facts.text("sampling") != "greedy"
     return submission.Settings(
         sampling=_choice(facts, "sampling", submission.Settings, "sampling") or "other",
+        temperature=facts.number("temperature") if drawn else None,
+        sampling_seed=facts.whole("sampling_seed") if drawn else None,
         max_output_tokens=facts.whole("max_output_tokens"),
+        context_depth_tokens=facts.whole("context_depth"),
+        cpu_expert_layers=facts.whole("cpu_expert_layers"),
+        split_mode=_choice(facts, "split_mode", submission.Settings, "split_mode"),
         context_tokens=facts.whole("context"),
         kv_type_k=facts.text("kv_type_k"),
         kv_type_v=facts.text("kv_type_v"),

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from harness.importers.entries import Entry, lines
 from harness.importers.model import BASELINE, Given, Part, Reading, Record, arms, named
-from harness.importers.translate import task_names
+from harness.importers.translate import sampling_of, task_names
 from harness.importers.trials import MS_PER_S, histogram, written
 
 NOTE = "Spec-Bench times the whole request: decode_ms includes processing the prompt"
@@ -96,7 +96,7 @@ def _facts(rows: Sequence[Entry]) -> dict[str, str]:
     if len(kinds) == 1 and None not in kinds:
         facts["quantisation"] = str(kinds.pop())
     if len(heats) == 1 and None not in heats:
-        facts["sampling"] = "greedy" if heats == {0.0} else "other"
+        facts |= sampling_of(heats.pop())
     return facts
 
 

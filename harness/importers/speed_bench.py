@@ -9,7 +9,7 @@ from typing import Literal
 
 from harness.importers.entries import Entry, document
 from harness.importers.model import Given, Part, Reading, Record, arms, named
-from harness.importers.translate import id_of, reason_of, task_names
+from harness.importers.translate import id_of, reason_of, sampling_of, task_names
 from harness.importers.trials import MS_PER_S, rounds
 
 
@@ -102,5 +102,5 @@ def _facts(tops: Sequence[Entry]) -> dict[str, str]:
     extra = [_config(top).child("extra_inputs") for top in tops]
     temperatures = {each.number("temperature") for each in extra if each is not None}
     if len(temperatures) == 1 and None not in temperatures and all(extra):
-        facts["sampling"] = "greedy" if temperatures == {0.0} else "other"
+        facts |= sampling_of(temperatures.pop())
     return facts

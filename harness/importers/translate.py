@@ -56,6 +56,14 @@ def model_facts(path: str, prefix: str = "") -> dict[str, str]:
     return {name: match["name"], key: match["quantisation"].upper()}
 
 
+def sampling_of(temperature: float | None) -> dict[str, str]:
+    """How tokens were chosen at a temperature; at one that is not known, not greedily."""
+    if temperature == 0:
+        return {"sampling": "greedy"}
+    known = {} if temperature is None else {"temperature": f"{temperature:g}"}
+    return {"sampling": "other"} | known
+
+
 def digest16(text: str) -> str:
     """16 hex digits that are equal for equal texts."""
     return hashlib.sha256(text.encode()).hexdigest()[:16]

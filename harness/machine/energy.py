@@ -11,6 +11,7 @@ from typing import Any, Literal, Protocol, cast
 
 import pynvml
 
+from harness.machine.nvidia import Identity, Visible, visible
 from schemas.submission import Gpu
 
 POWERCAP = Path("/sys/class/powercap")
@@ -81,20 +82,38 @@ class Library(Protocol):
         """One card."""
         ...
 
+    def nvmlDeviceGetUUID(self, handle: Any) -> str:  # noqa: N802, ANN401
+        """`GPU-` and a UUID."""
+        ...
+
+    def nvmlDeviceGetPciInfo(self, handle: Any) -> Any:  # noqa: N802, ANN401
+        """The PCI address, as `busId` of a structure."""
+        ...
+
     def nvmlDeviceGetTotalEnergyConsumption(self, handle: Any) -> int:  # noqa: N802, ANN401
         """Millijoules since the driver was loaded."""
         ...
 
 
 class NvmlCounter:
-    """The counters of all cards, in millijoules."""
+    """The counters of the cards that this program may use, in millijoules."""
 
-    def __init__(self, library: Library) -> None:
+    def __init__(self, library: Library, usable: Visible | None = None) -> None:
         """Connect. Raises `pynvml.NVMLError` without a driver."""
         library.nvmlInit()
         self._library = library
         count = library.nvmlDeviceGetCount()
-        self._cards = [library.nvmlDeviceGetHandleByIndex(index) for index in range(count)]
+        handles = [library.nvmlDeviceGetHandleByIndex(index) for index in range(count)]
+        if usable is not None and usable.variable is not None:
+            known = [
+                Identity(
+                    uuid=library.nvmlDeviceGetUUID(handle),
+                    address=_text_of(library.nvmlDeviceGetPciInfo(handle).busId),
+                )
+                for handle in handles
+            ]
+            handles = [handles[at] for at in usable.of(known)]
+        self._cards = handles
 
     def read(self) -> tuple[int, ...] | None:
         """Millijoules of each card; `None` where a card is too old or its driver refuses."""
@@ -110,10 +129,14 @@ class NvmlCounter:
         return None if min(spent_mj) < 0 else sum(spent_mj) / _MILLIJOULES
 
 
+def _text_of(value: str | bytes) -> str:
+    return value.decode() if isinstance(value, bytes) else value
+
+
 def open_nvml(library: Library | None = None) -> NvmlCounter | None:
     """The counters, if there is a driver to ask."""
     try:
-        return NvmlCounter(library or cast("Library", pynvml))
+        return NvmlCounter(library or cast("Library", pynvml), visible())
     except pynvml.NVMLError:
         return None
 

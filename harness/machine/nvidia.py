@@ -1,11 +1,20 @@
-"""Reads the NVIDIA GPUs and their state from nvidia-smi."""
+"""Reads the NVIDIA GPUs that this program may use, and their state, from nvidia-smi.
+
+CUDA counts the cards in another order than the driver does (the fastest first), so its numbers are
+turned into PCI addresses by CUDA itself.
+"""
 
 import csv
+import ctypes
 import io
+import os
 import re
+import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 
-from harness.machine.command import output
+from harness.machine.command import output, own_module
 from schemas.submission import Gpu
 
 # At rest a link falls back to generation 1, so the highest that card and slot agree on is asked
@@ -15,6 +24,8 @@ _CARD = (
     "power.limit,power.default_limit,display_active"
 )
 _STATE = "clocks.current.sm,temperature.gpu,power.draw"
+_IDENTITY = "uuid,pci.bus_id"
+_VISIBLE = "CUDA_VISIBLE_DEVICES"
 # The same bit mask under its newer and its older name.
 _REASONS = ("clocks_event_reasons.active", "clocks_throttle_reasons.active")
 _FORMAT = "--format=csv,noheader,nounits"
@@ -32,7 +43,7 @@ class Cards:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class State:
-    """Clock, temperature, power and throttling of the first GPU."""
+    """Lowest clock, highest temperature, power together and throttling of any of the GPUs."""
 
     clock_mhz: float | None = None
     temperature_c: float | None = None
@@ -40,19 +51,89 @@ class State:
     throttled: bool | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Identity:
+    """What tells one card from another of the same name."""
+
+    uuid: str
+    address: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Visible:
+    """What `CUDA_VISIBLE_DEVICES` says (`None`: nothing), and the addresses that CUDA makes of it.
+
+    The addresses are `None` where CUDA cannot be asked.
+    """
+
+    variable: str | None = None
+    addresses: tuple[str, ...] | None = None
+
+    def of(self, cards: Sequence[Identity]) -> list[int]:
+        """The positions of the cards that this program may use, in the driver's order."""
+        if self.variable is None:
+            return [*range(len(cards))]
+        if self.addresses is not None:
+            known = {_plain(address) for address in self.addresses}
+            return [at for at, card in enumerate(cards) if _plain(card.address) in known]
+        chosen: set[int] = set()
+        for word in self.variable.split(","):
+            found = _named(word.strip(), cards)
+            if found is None:  # as CUDA does: what follows a wrong entry is not looked at
+                break
+            chosen.add(found)
+        return sorted(chosen)
+
+
+def _named(word: str, cards: Sequence[Identity]) -> int | None:
+    """The card that a number or the beginning of a UUID stands for."""
+    if word.isdecimal():
+        return int(word) if int(word) < len(cards) else None
+    fitting = [at for at, card in enumerate(cards) if word and card.uuid.startswith(word)]
+    return fitting[0] if len(fitting) == 1 else None
+
+
+def _plain(address: str) -> str:
+    """`0000:01:00.0` for `00000000:01:00.0`: tools disagree about the domain's length."""
+    domain, _, rest = address.lower().partition(":")
+    return f"{int(domain, 16):04x}:{rest}" if re.fullmatch(r"[0-9a-f]+", domain) else address
+
+
+@cache
+def visible() -> Visible:
+    """The cards that this program may use; CUDA is asked in a child, for it is there to stay."""
+    variable = os.environ.get(_VISIBLE)
+    if variable is None:
+        return Visible()
+    answer = output(*own_module("harness.machine.nvidia"))
+    return Visible(variable=variable, addresses=tuple(answer.split()) if answer else None)
+
+
 def cards() -> Cards:
-    """The NVIDIA GPUs of this machine; none without a working driver."""
-    text = output("nvidia-smi", f"--query-gpu={_CARD}", _FORMAT)
-    return parse_cards(text, output("nvidia-smi") or "") if text else parse_cards("", "")
+    """The NVIDIA GPUs that this program may use; none without a working driver."""
+    text = output("nvidia-smi", f"--query-gpu={_IDENTITY},{_CARD}", _FORMAT)
+    return parse_cards(_chosen(text), output("nvidia-smi") or "") if text else parse_cards("", "")
 
 
 def state() -> State:
-    """The state of the first NVIDIA GPU; empty without one."""
+    """The state of the NVIDIA GPUs that this program may use; empty without one."""
     for reasons in _REASONS:
-        text = output("nvidia-smi", f"--query-gpu={_STATE},{reasons}", _FORMAT)
+        text = output("nvidia-smi", f"--query-gpu={_IDENTITY},{_STATE},{reasons}", _FORMAT)
         if text:
-            return parse_state(text)
+            return parse_state(_chosen(text))
     return State()
+
+
+def _chosen(text: str) -> str:
+    return chosen_rows(text, visible())
+
+
+def chosen_rows(text: str, usable: Visible) -> str:
+    """The rows of the cards that may be used, without the columns that identify them."""
+    lines = [line for line in text.splitlines() if line.count(",") >= _IDENTITY.count(",") + 1]
+    split = [[part.strip() for part in line.split(",", 2)] for line in lines]
+    rows = usable.of([Identity(uuid=uuid, address=address) for uuid, address, _ in split])
+    return "\n".join(split[at][2] for at in rows)
 
 
 def parse_cards(text: str, banner: str) -> Cards:
@@ -69,17 +150,18 @@ def parse_cards(text: str, banner: str) -> Cards:
 
 
 def parse_state(text: str) -> State:
-    """The state in the first row of the answer to the state query."""
-    rows = _rows(text)
-    if not rows or len(rows[0]) != _STATE.count(",") + 2:
-        return State()
-    clock, temperature, power, reasons = rows[0]
-    mask = int(reasons, 16) if re.fullmatch(r"0x[0-9a-fA-F]+", reasons) else None
+    """The state in the answer to the state query, over all its rows."""
+    rows = [row for row in _rows(text) if len(row) == _STATE.count(",") + 2]
+    clocks, temperatures, powers = (
+        [number for row in rows if (number := _number(row[column])) is not None]
+        for column in range(3)
+    )
+    masks = [int(row[3], 16) for row in rows if re.fullmatch(r"0x[0-9a-fA-F]+", row[3])]
     return State(
-        clock_mhz=_number(clock),
-        temperature_c=_number(temperature),
-        power_w=_number(power),
-        throttled=None if mask is None else bool(mask & ~_IDLE),
+        clock_mhz=min(clocks, default=None),
+        temperature_c=max(temperatures, default=None),
+        power_w=sum(powers) if powers and len(powers) == len(rows) else None,
+        throttled=any(mask & ~_IDLE for mask in masks) if masks else None,
     )
 
 
@@ -113,3 +195,26 @@ def _number(text: str) -> float | None:
 
 def _whole(text: str) -> int | None:
     return int(text) if text.isdecimal() and int(text) > 0 else None
+
+
+def main() -> int:
+    """Print the PCI addresses of the cards that CUDA shows, in its order."""
+    try:
+        cuda = ctypes.CDLL("nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1")
+    except OSError:
+        return 1
+    count = ctypes.c_int()
+    if cuda.cuInit(0) or cuda.cuDeviceGetCount(ctypes.byref(count)):
+        return 1
+    for index in range(count.value):
+        device, address = ctypes.c_int(), ctypes.create_string_buffer(32)
+        if cuda.cuDeviceGet(ctypes.byref(device), index):
+            return 1
+        if cuda.cuDeviceGetPCIBusId(address, len(address), device):
+            return 1
+        sys.stdout.write(f"{address.value.decode()}\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

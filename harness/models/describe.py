@@ -52,6 +52,7 @@ class Known:
 def describe(weights: Weights, *, say: Callable[[str], None]) -> ModelFile:
     """The weights with all that the result file records about them. Raises `BadInputError`."""
     known = look_up(weights.path, say=say)
+    weights = _named(weights, known.sha256)
     header = known.header
     name = weights.name or _name(header, weights.path)
     pruned = "-pruned" if weights.derivation and "removed" in weights.derivation else ""
@@ -73,6 +74,21 @@ def describe(weights: Weights, *, say: Callable[[str], None]) -> ModelFile:
         tokenizer_sha256=header.vocabulary.sha256,
     )
     return ModelFile(path=weights.path, model=model)
+
+
+def _named(weights: Weights, digest: str) -> Weights:
+    """The weights with the name that the same bytes once had as a preset or from the hub."""
+    note = files.directory() / "names" / f"{digest}.json"
+    if weights.name is None:
+        told = orjson.loads(note.read_bytes()) if note.is_file() else {}
+        return dataclasses.replace(weights, **told)
+    if not note.is_file():
+        named = {key: value for key, value in dataclasses.asdict(weights).items() if key != "path"}
+        with files.usable():
+            note.parent.mkdir(exist_ok=True)
+            with files.written(note) as part:
+                part.write_bytes(orjson.dumps(named))
+    return weights
 
 
 def family_of(name: str) -> str:

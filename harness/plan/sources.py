@@ -43,7 +43,7 @@ def preset_facts(preset: Preset, file_bytes: int | None = None) -> Facts | None:
 
     `file_bytes` is the size of its file on this disk; otherwise the table's counts.
     """
-    shape = shape_of(preset.model)
+    shape = None if preset.head else shape_of(preset.model)
     if shape is None:
         return None
     size = file_bytes or (preset.size_mb * _MB if preset.size_mb is not None else None)

@@ -7,6 +7,7 @@ from rich.text import Text
 from estimates.plan.choices import Choice, Plan
 from estimates.plan.model import KINDS, Buffers
 from estimates.plan.speed import Estimate
+from harness import PROGRAM
 from schemas.vocabulary import say
 
 _LABELS = {
@@ -139,7 +140,7 @@ def _alternatives(plan: Plan) -> Table:
 
 
 def _measure(plan: Plan) -> str:
-    words = ["python -m harness run --quick --target", plan.target]
+    words = [f"{PROGRAM} run --quick --target", plan.target]
     layers = plan.asked.found.placement.layers
     if plan.asked.case.devices and layers < plan.asked.case.target.placed_layers:
         words.append(f"--gpu-layers {layers}")

@@ -5,6 +5,7 @@ A log gets a line after each tenth instead, so that it shows that the run is ali
 
 from collections import Counter
 from collections.abc import Iterator
+from threading import Timer
 from types import TracebackType
 from typing import Self, assert_never
 
@@ -93,10 +94,15 @@ def as_json(campaign: Campaign, estimate: Expected | None) -> dict[str, Json]:
     }
 
 
+# Nobody waits for more than half as long again without being told.
+_LATE = 1.5
+
+
 class ProgressDisplay:
     """An observer that draws on a console; on anything but a terminal it writes a few lines."""
 
-    def __init__(self, console: Console) -> None:
+    def __init__(self, console: Console, *, expected_s: float | None = None) -> None:
+        """Without an expected duration, no one is told that the run is late."""
         self._progress = Progress(
             TextColumn("{task.description}"),
             BarColumn(bar_width=None),
@@ -109,9 +115,14 @@ class ProgressDisplay:
         )
         self._tasks: dict[str, TaskID] = {}
         self._printed: set[str] = set()
+        self._expected_s = expected_s or 0.0
+        self._late = Timer(_LATE * self._expected_s, self._say_late)
+        self._late.daemon = True
 
     def __enter__(self) -> Self:
         self._progress.start()
+        if self._expected_s:
+            self._late.start()
         return self
 
     def __exit__(
@@ -120,7 +131,15 @@ class ProgressDisplay:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        self._late.cancel()
         self._progress.stop()
+
+    def _say_late(self) -> None:
+        """Say that the run takes longer than it was expected to, and by how much, if known."""
+        text = f"This takes longer than the {seconds(self._expected_s)} that were expected"
+        left = [task.time_remaining for task in self._progress.tasks if task.time_remaining]
+        more = f"; about {seconds(max(left))} are left" if left else ""
+        self._print(f"{text}{more}. Ctrl-C ends it and keeps what was measured.")
 
     def __call__(self, event: events.Event, *, name: str = "") -> None:
         """Show what happened to the campaign `name`; each has a bar of its own."""

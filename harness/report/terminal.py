@@ -86,7 +86,7 @@ def _header(submission: Submission) -> Iterator[Text]:
     prompts += f" in {say.count(blocks_run(submission), 'block')}"
     longest = submission.settings.max_output_tokens
     limit = f", {longest} tokens each" if longest else ""
-    yield _field("machine", f"{named.device_label}, {engine.backend}")
+    yield _field("machine", f"{named.device_label}, {engine.backend_label}")
     yield _field("engine", f"{named.engine_build}{package}")
     yield _field("target", words.model(submission.target))
     if submission.tier != "measured":
@@ -157,7 +157,7 @@ def compared(measured: Mapping[str, Measured], failed: Mapping[str, str]) -> Ite
     yield "Engines compared:"
     for name, (submission, summary) in measured.items():
         build = identify(submission).engine_build
-        yield f"  {name}: {build}, {submission.engine.backend}"
+        yield f"  {name}: {build}, {submission.engine.backend_label}"
         if name != first_name:
             yield f"    {_baselines(first_name, first, submission)}"
         for arm in (arm for arm in submission.arms if arm.role == "speculation"):

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
+from estimates.running_order import plan_digest
 from harness import __version__
 from harness.campaign.model import Campaign, PlannedTrial
 from harness.campaign.plan import order_name, plan
@@ -128,6 +129,8 @@ def assemble(
 
 def compared(campaign: Campaign, facts: Sequence[journal.TrialFact]) -> tuple[Trial, ...]:
     """The trials, each compared token by token with the first baseline output of its prompt."""
+    if campaign.settings.temperature is not None:  # another text is no other answer
+        return tuple(fact.trial for fact in facts)
     baselines = {arm.id for arm in campaign.arms if arm.role == "baseline"}
     first: dict[str, journal.TrialFact] = {}
     for fact in facts:
@@ -158,7 +161,7 @@ def _design(
     facts: Sequence[journal.Fact],
     ended: Ended,
 ) -> Design:
-    return Design(
+    design = Design(
         blocks=campaign.blocks,
         order=order_name(sum(arm.gpu_layers is None for arm in campaign.arms)),
         planned_trials=len(plan(campaign)),
@@ -169,6 +172,9 @@ def _design(
         precision=campaign.stopping.precision,
         budget_s=campaign.stopping.budget_s,
     )
+    prompts = (prompt.id for prompt in campaign.suite.prompts)
+    digest = plan_digest((arm.id for arm in campaign.arms), prompts, design)
+    return replace(design, plan_sha256=digest)
 
 
 def _suite(campaign: Campaign, trials: Sequence[journal.TrialFact]) -> Suite:

@@ -21,9 +21,10 @@ class RunnerKind:
     at once, `behind_servers` whether its models may be on no disk of ours. `build` raises
     `BadInputError` when the options do not say how to connect to the engine, `check` when the
     engine does not fit the campaign. `limits_drafts` says whether a draft can have a least length
-    and probability, `forces` whether the baseline's text can be fed to the model. `identify` names
-    the engine so that two can be distinguished. `preview` gives the command lines that would be
-    started, one for each arm; it raises `BadInputError` for an arm that the engine cannot run.
+    and probability, `forces` whether the baseline's text can be fed to the model. `axes` are the
+    options of `AxisOptions` that it can carry out. `identify` names the engine so that two can be
+    distinguished. `preview` gives the command lines that would be started, one for each arm; it
+    raises `BadInputError` for an arm that the engine cannot run.
     """
 
     summary: str
@@ -35,6 +36,7 @@ class RunnerKind:
     behind_servers: bool = False
     limits_drafts: bool = False
     forces: bool = False
+    axes: frozenset[str] = frozenset()
     check: Callable[[ConnectionOptions, Campaign], None] | None = None
     identify: Callable[[ConnectionOptions], str] | None = None
     preview: Callable[[Campaign, ConnectionOptions], tuple[str, ...]] | None = None
@@ -108,6 +110,7 @@ def _kind(
         behind_servers=entry.behind_servers,
         limits_drafts=entry.limits_drafts,
         forces=entry.forces,
+        axes=frozenset(f"--{name}" for name in entry.axes),
         check=check,
         identify=identify,
         preview=preview,

@@ -11,8 +11,9 @@ import psutil
 from schemas.submission import Device, Variable
 
 Backend = Literal[
-    "cpu", "cuda", "vulkan", "metal", "rocm", "sycl", "opencl", "cann", "musa", "other"
-]
+    "cpu", "cuda", "vulkan", "metal", "rocm", "sycl", "opencl", "cann", "musa", "webgpu",
+    "openvino", "npu", "other",
+]  # fmt: skip
 
 # How ggml names devices of each backend; the first device that is no CPU decides.
 _BACKENDS: dict[str, Backend] = {
@@ -26,6 +27,9 @@ _BACKENDS: dict[str, Backend] = {
     "GPUOpenCL": "opencl",
     "CANN": "cann",
     "MUSA": "musa",
+    "WebGPU": "webgpu",
+    "OPENVINO": "openvino",
+    "HTP": "npu",
 }
 
 

@@ -80,6 +80,7 @@ class FakeSession:
 
     def report(self) -> base.EngineReport:
         """A fake engine."""
+        asked = self._campaign.settings
         return base.EngineReport(
             engine=submission.Engine(
                 runner="fake",
@@ -92,6 +93,10 @@ class FakeSession:
                 max_output_tokens=self._campaign.settings.max_output_tokens,
                 context_tokens=self._campaign.settings.context_tokens,
                 teacher_forced=self._campaign.settings.teacher_forced or None,
+                sampling="greedy" if asked.temperature is None else "other",
+                temperature=asked.temperature,
+                sampling_seed=None if asked.temperature is None else asked.sampling_seed,
+                context_depth_tokens=asked.context_depth,
                 energy_method=None if self._rig.power_w is None else "rapl",
             ),
         )
@@ -178,7 +183,7 @@ class FakeSession:
         return base.Generation(
             tokens=tokens,
             margins=(5.0,) * limit if arm.role == "baseline" else None,
-            prompt_tokens=_PROMPT_TOKENS,
+            prompt_tokens=self._campaign.settings.context_depth or _PROMPT_TOKENS,
             prompt_sha256=hashlib.sha256(prompt.encode()).hexdigest()[:16],
             prompt_ms=prompt_ms,
             draft_prompt_ms=draft_prompt_ms,

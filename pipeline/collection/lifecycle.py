@@ -1,14 +1,16 @@
 """Check what replaces or withdraws a result: does it name one that exists, and may it?
 
 A result is never edited or removed. A newer one of the same contributor may name it as superseded,
-or maintainers add an entry under its name to `results/lifecycle/`.
+or maintainers add an entry to `results/lifecycle/`: about one result, or all of a contributor.
 """
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from pipeline.collection.validate import Found, Validated
+import orjson
+
+from pipeline.collection.validate import Found, Validated, contributor_of
 from schemas.finding import ROOT, Finding
 from schemas.submission import Submission
 
@@ -93,10 +95,20 @@ def twice_superseded(
 
 
 def misnamed_entries(entries: Iterable[str], results: Collection[str]) -> dict[str, Found]:
-    """Lifecycle entries, by path, that are about no result of the collection."""
+    """Lifecycle entries, by path, that are about no contributor and no result of the collection."""
     message = "there is no result of this name in results/community/; rename the entry"
     finding = Finding(path=ROOT, message=message, rule="lifecycle-name")
-    return {path: (finding,) for path in entries if Path(path).name not in results}
+    return {
+        path: (finding,)
+        for path in entries
+        if Path(path).name not in results and contributor_of(Path(path).name) is None
+    }
+
+
+def ended_contributors(entries: Iterable[tuple[str, str | bytes]]) -> dict[str, str]:
+    """Why no result of a contributor counts, by their name, from the entries' names and texts."""
+    found = ((contributor_of(name), orjson.loads(text)) for name, text in entries)
+    return {name: each["reason"] for name, each in found if name and each["status"] != "known"}
 
 
 def _missing(name: str) -> Finding:

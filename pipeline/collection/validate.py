@@ -4,6 +4,7 @@ The contract checks each document by itself. Here are the checks of its place in
 canonical form, no duplicates, no runs of the fake runner.
 """
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TypeAlias
@@ -19,6 +20,8 @@ from schemas.submission import Submission
 
 Found: TypeAlias = tuple[Finding, ...]
 
+# A user name of GitHub, in small letters; names of results have two hyphens in a row twice.
+_CONTRIBUTOR_ENTRY = re.compile(r"contributor--([a-z0-9](?:-?[a-z0-9]){0,38})\.json")
 DUPLICATE = "duplicate"  # the rule of a file whose content another one has
 
 
@@ -80,6 +83,7 @@ def _validate(source: Source) -> Accepted | AcceptedText | Found:
         return (data,)
     if source.kind == "lifecycle":
         found = (*contract.lifecycle_findings(data), *_other_name_findings(source, "result"))
+        found = found or _status_findings(source, data)
         return found or AcceptedText(source=source, text=data.decode())
     if source.kind == "published":
         found = (*contract.published_findings(data), *_other_name_findings(source, "source"))
@@ -151,6 +155,19 @@ def _other_name_findings(source: Source, stem: str) -> Found:
         f"the file is named {shown(source.path.name)}, expected lower-case <{stem}>.json; rename it"
     )
     return (Finding(path=ROOT, message=message, rule="canonical-name"),)
+
+
+def contributor_of(name: str) -> str | None:
+    """The contributor that a lifecycle entry of this name is about; `None` for a result."""
+    about = _CONTRIBUTOR_ENTRY.fullmatch(name)
+    return about and about[1]
+
+
+def _status_findings(source: Source, data: bytes) -> Found:
+    if orjson.loads(data)["status"] != "known" or contributor_of(source.path.name):
+        return ()
+    message = "only a contributor is `known`: name the file contributor--<user name>.json"
+    return (Finding(path="$.status", message=message, rule="lifecycle-status"),)
 
 
 def _unless_duplicate(accepted: Accepted, twin: Source) -> Accepted | Found:

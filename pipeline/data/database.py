@@ -13,7 +13,7 @@ from estimates.model import Flag
 from estimates.summary import summarize
 from estimates.verdicts import doubted
 from pipeline.collection.discover import discover
-from pipeline.collection.lifecycle import without_contradictions
+from pipeline.collection.lifecycle import ended_contributors, without_contradictions
 from pipeline.collection.plausibility import flags_within
 from pipeline.collection.validate import DUPLICATE, Accepted, AcceptedText, Validated, validate
 from pipeline.data.aggregate import aggregate
@@ -69,10 +69,16 @@ def _corpus_flags(files: Validated) -> list[tuple[Flag, ...]]:
     """
     members = files.submissions
     ended = {entry.source.path.name for entry in files.lifecycle}
+    banned = ended_contributors((each.source.path.name, each.text) for each in files.lifecycle)
     ended |= {
         each.submission.supersedes
         for each in members
         if each.source.place == "corpus" and each.submission.supersedes
+    }
+    ended |= {
+        each.source.path.name
+        for each in members
+        if (each.submission.contributor or "").lower() in banned
     }
     counting = [
         each

@@ -83,7 +83,7 @@ def _print(
     if annotate:
         for line in reply.annotations(judgement):
             typer.echo(line)
-    typer.echo(reply.note(judgement), err=True)
+    typer.echo(reply.note(judgement, answer), err=True)
 
 
 def _write(answer: reply.Reply, output: Path | None, step_summary: Path | None) -> None:

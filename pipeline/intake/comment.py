@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 
 from estimates.model import Flag
 from estimates.understanding import ArmResult, TaskResult, Understanding, overall
-from pipeline.intake.reply import FileFinding, Position, Reply, Result
+from pipeline.intake.reply import FileFinding, Position, Reply, Result, is_doubted
 from schemas.finding import shown
 from schemas.vocabulary import VERDICTS, say
 
@@ -17,7 +17,12 @@ MAX_SHOWN_RESULTS = 5
 MAX_SHOWN_FINDINGS = 50
 MAX_CHARACTERS = 60_000  # the code host takes 65,536
 SHORT_ID = 10
+_MERGING = (
+    "For maintainers: merge it with *squash*. What else the branch's commits hold was not checked, "
+    "and would stay in the history for ever."
+)
 _TICKS = re.compile(r"`+")
+_DOUBTED = "Well-formed, but with serious flags"
 _TITLES = {
     "accepted": "Accepted: thank you!",
     "rejected": "Not accepted yet",
@@ -27,15 +32,19 @@ _TITLES = {
 
 def body(reply: Reply) -> str:
     """The whole comment, within the length that GitHub accepts."""
-    parts = [f"## {_TITLES[reply.decision]}", _opening(reply)]
+    doubted = sum(1 for each in reply.results if is_doubted(each))
+    title = _DOUBTED if doubted and reply.decision == "accepted" else _TITLES[reply.decision]
+    parts = [f"## {title}", _opening(reply, doubted)]
     parts += _findings(reply)
-    for result in reply.results[:MAX_SHOWN_RESULTS]:
+    for result in sorted(reply.results, key=is_doubted, reverse=True)[:MAX_SHOWN_RESULTS]:
         parts += _result(result, reply.author)
     more = reply.result_count - MAX_SHOWN_RESULTS
     if more > 0:
         parts.append(
             f"{more} more result files are not shown here; the site will show all of them."
         )
+    if reply.decision == "accepted":
+        parts += [_MERGING, *_new_here(reply)]
     parts.append(f"Checked: commit `{reply.head[:SHORT_ID]}`.")
     return _cut(parts)
 
@@ -49,10 +58,26 @@ def code(text: str) -> str:
     return f"{fence}{pad}{plain or ' '}{pad}{fence}"
 
 
-def _opening(reply: Reply) -> str:
+def _new_here(reply: Reply) -> Iterator[str]:
+    if reply.is_new and reply.author is not None:
+        entry = code(f"results/lifecycle/contributor--{reply.author.lower()}.json")
+        yield (
+            f"{code(reply.author)} is new here. Their results count with one vote and confirm "
+            f"nothing until a maintainer has looked at the account and added {entry} with the "
+            "status `known`."
+        )
+
+
+def _opening(reply: Reply, doubted: int) -> str:
     if reply.decision == "no-result":
         return "This pull request changes no results, so there is nothing to check."
     files = say.count(reply.result_count, "result file")
+    if reply.decision == "accepted" and doubted:
+        return (
+            f"Thank you. {files}: well-formed, consistent and new. But serious flags stand against "
+            f"{doubted} of them, so that no verdict is drawn and no vote is cast. Read "
+            "them below: most name a cause that a new measurement avoids."
+        )
     if reply.decision == "accepted":
         return (
             f"{files}: well-formed, consistent and new. The site shows it once a maintainer has "

@@ -17,6 +17,7 @@ from pipeline.collection import lifecycle
 from pipeline.collection.discover import Kind, Source
 from pipeline.collection.validate import Found, validate
 from pipeline.intake import git
+from pipeline.intake.endings import FOLDER, LIFECYCLE, ended_findings, is_new
 from pipeline.intake.git import Change
 from pipeline.intake.sending import UNKNOWN, Sending, sending_findings
 from schemas import contract
@@ -25,8 +26,6 @@ from schemas.finding import ROOT, Finding
 from schemas.strict import MAX_BYTES
 from schemas.submission import Submission
 
-FOLDER = "results/community"
-LIFECYCLE = "results/lifecycle"
 # Folders that maintainers curate, with the kind of their files.
 CURATED: dict[str, Kind] = {LIFECYCLE: "lifecycle", "results/published": "published"}
 CURATION = "curation"  # the label of a maintainer that lets a pull request change them
@@ -50,8 +49,10 @@ def is_data(path: str) -> bool:
 
 
 def _is_below(folder: str, path: str) -> bool:
-    """Also by letters that some systems take for others: of any case, or full width."""
-    folded = unicodedata.normalize("NFKC", path).casefold()
+    """Also as some systems read it: any case, full width, invisible letters, dots at the end."""
+    shown = (each for each in path if unicodedata.category(each) != "Cf")
+    parts = unicodedata.normalize("NFKC", "".join(shown)).casefold().split("/")
+    folded = "/".join(part.rstrip(" .") for part in parts)
     return folded == folder or folded.startswith(f"{folder}/")
 
 
@@ -160,7 +161,8 @@ class Judgement:
     """The gate's decision about the commits from `base` to `head`.
 
     `results` are the paths that would be added; `findings` maps a path to all that is wrong there;
-    `submissions` are the results that could be read, by path.
+    `submissions` are the results that could be read, by path. `is_new`: maintainers have not yet
+    said that they know the author.
     """
 
     base: str
@@ -170,6 +172,7 @@ class Judgement:
     findings: Mapping[str, Found]
     submissions: Mapping[str, Submission] = field(default_factory=dict)
     author: str | None = None
+    is_new: bool = False
 
 
 def judge(repository: Path, *, base: str, head: str, sent: Sending = UNKNOWN) -> Judgement:
@@ -193,6 +196,7 @@ def judge(repository: Path, *, base: str, head: str, sent: Sending = UNKNOWN) ->
         findings=dict(sorted(found.items())),
         submissions=submissions,
         author=sent.author,
+        is_new=bool(results) and is_new(repository, base, sent.author),
     )
 
 
@@ -215,7 +219,11 @@ def _examined(
         wrong = tuple(sending_findings(path.rpartition("/")[2], each, sent))
         if wrong:
             found[path] = wrong
-    for path, more in _superseding(repository, there, submissions, sent).items():
+    history = (
+        _superseding(repository, there, submissions, sent),
+        ended_findings(repository, base, submissions, sent.contributor),
+    )
+    for path, more in ((path, more) for part in history for path, more in part.items()):
         found[path] = (*found.get(path, ()), *more)
     return found, submissions
 

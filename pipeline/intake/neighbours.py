@@ -20,7 +20,8 @@ from estimates.understanding import ArmResult, Understanding, overall, understan
 from estimates.verdicts import doubted
 from pipeline.collection.plausibility import corpus_flags
 from pipeline.intake import git
-from pipeline.intake.gate import FOLDER, LIFECYCLE, Judgement
+from pipeline.intake.endings import FOLDER, ended
+from pipeline.intake.gate import Judgement
 from pipeline.intake.reply import Position, Result
 from schemas import contract
 from schemas.finding import quoted_path
@@ -103,12 +104,15 @@ def _neighbours(
 ) -> Iterator[tuple[str, Submission]]:
     """Results of the collection that count, by name, as far as they are read."""
     there = {name: blob for name, blob in git.files(repository, base, FOLDER).items() if blob}
-    ended = git.files(repository, base, LIFECYCLE).keys()
-    names = _chosen(there.keys() - ended, new)
+    left_out = ended(repository, base)
+    names = _chosen(there.keys() - left_out.results, new)
     read = map(contract.read, git.contents(repository, [there[name] for name in names]))
     found = {n: each for n, each in zip(names, read, strict=True) if isinstance(each, Submission)}
     superseded = {each.supersedes for each in found.values()}
-    yield from ((name, each) for name, each in found.items() if name not in superseded)
+    for name, each in found.items():
+        contributor = (each.contributor or "").lower()
+        if name not in superseded and contributor not in left_out.contributors:
+            yield name, each
 
 
 def _chosen(there: Iterable[str], new: Iterable[str]) -> list[str]:

@@ -74,8 +74,15 @@ class Reply:
     results: tuple[Result, ...]
     findings: tuple[FileFinding, ...]
     author: str | None = None
+    is_new: bool = False
     format: Literal["draftmap-verdict"] = "draftmap-verdict"
     version: Literal[1] = 1
+
+
+def is_doubted(result: Result) -> bool:
+    """Whether a serious flag stands against a result."""
+    flags = result.understood.flags if result.understood else ()
+    return any(flag.severity == "serious" for flag in flags)
 
 
 def reply(judgement: Judgement, results: tuple[Result, ...]) -> Reply:
@@ -89,6 +96,7 @@ def reply(judgement: Judgement, results: tuple[Result, ...]) -> Reply:
         base=judgement.base,
         head=judgement.head,
         author=judgement.author,
+        is_new=judgement.is_new,
         result_count=len(judgement.results),
         finding_count=len(findings),
         results=results[:MAX_NAMED],
@@ -144,12 +152,18 @@ def annotations(judgement: Judgement) -> Iterator[str]:
             yield f"::error file={_property(path)},title=Draftmap::{_data(text)}"
 
 
-def note(judgement: Judgement) -> str:
-    """The decision in one sentence."""
+def note(judgement: Judgement, answer: Reply) -> str:
+    """The decision in one sentence, and what a reader should look at all the same."""
     count = len(judgement.results)
+    doubted = [each.file for each in answer.results if is_doubted(each)]
     match judgement.decision:
         case "no-result":
             return "This pull request changes no results, so there is nothing to check."
+        case "accepted" if doubted:
+            return (
+                f"{count} result file(s): well-formed, consistent and new, but with serious flags, "
+                f"so that no vote is cast: {', '.join(doubted)}."
+            )
         case "accepted":
             return f"{count} result file(s): well-formed, consistent and new."
         case "rejected":

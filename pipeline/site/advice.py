@@ -1,5 +1,9 @@
 """Predict a speedup: log speedup = log tokens per round - log round cost.
 
+A round that drafts n tokens reads the target once and the draft model n times, so that a round cost
+is pooled as a multiple of 1 + n x (bytes of the draft / bytes of the target's step): another draft,
+or the target in another quantisation, changes the bytes more than the rest.
+
 Each part comes from the nearest pool that has a vote. The variance of a new voter is that between
 voters of the pool's level and method, times 1 + 1/votes; the two parts' variances add up. The
 interval is Student's t with the smaller of their degrees of freedom.
@@ -38,7 +42,10 @@ class KnownDevice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownModel:
-    """A target in one quantisation; `size` is the order of its size class, `file` a stand-in."""
+    """A target in one quantisation; `size` is the order of its size class, `file` a stand-in.
+
+    `step_bytes` is what a step of one token reads, where the size is known.
+    """
 
     id: str
     target: str
@@ -46,6 +53,7 @@ class KnownModel:
     label: str
     size: int
     file: str
+    step_bytes: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,15 +73,22 @@ class Choice:
     draft_label: str | None = None
     command: str | None = None
     targets: tuple[str, ...] = ()
+    draft_bytes: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pool:
-    """Voters that measured the same thing: how many, mean logarithm, newest submissions."""
+    """Voters that measured the same thing: how many, mean logarithm, newest submissions.
+
+    The mean of a cost is over what the bytes that a round reads would cost: `bytes_mean` is the
+    mean logarithm of that, `bytes_variance` its variance between voters.
+    """
 
     votes: int
     mean: float
     nearest: tuple[int, ...]
+    bytes_mean: float = 0.0
+    bytes_variance: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -170,9 +185,11 @@ def answer(known: Knowledge, question: Question, choice: Choice) -> Advice | Non
     if cost is None or gain is None:
         return None
     (cost_level, cost_pool), (yield_level, yield_pool) = cost, gain
-    middle = yield_pool.mean - cost_pool.mean
+    read, doubt = _bytes_cost(question, choice, cost_pool)
+    middle = yield_pool.mean - cost_pool.mean - read
     half = _half_width(
         known,
+        doubt,
         (known.spreads.get(f"{cost_level}|{choice.method}"), cost_pool),
         (known.spreads.get(f"{yield_level}|{choice.method}"), yield_pool),
     )
@@ -182,7 +199,7 @@ def answer(known: Knowledge, question: Question, choice: Choice) -> Advice | Non
         speedup=math.exp(middle),
         low=None if half is None else math.exp(middle - half),
         high=None if half is None else math.exp(middle + half),
-        round_cost=math.exp(cost_pool.mean),
+        round_cost=math.exp(cost_pool.mean + read),
         tokens_per_round=math.exp(yield_pool.mean),
         cost_level=cost_level,
         yield_level=yield_level,
@@ -245,8 +262,20 @@ def _first(known: Knowledge, keys: Iterable[tuple[str, str]]) -> tuple[str, Pool
     return None
 
 
-def _half_width(known: Knowledge, *parts: tuple[Spread | None, Pool]) -> float | None:
-    variance = 0.0
+def _bytes_cost(question: Question, choice: Choice, pool: Pool) -> tuple[float, float]:
+    """Logarithm of what a round's bytes cost in steps of the target, and its variance.
+
+    Known where the sizes of draft and target are; else as in the pool, with a new voter's variance.
+    """
+    model = question.model
+    if model and model.step_bytes and choice.draft_bytes:
+        return math.log1p((choice.depth or 0) * choice.draft_bytes / model.step_bytes), 0.0
+    return pool.bytes_mean, pool.bytes_variance * (1 + 1 / pool.votes)
+
+
+def _half_width(
+    known: Knowledge, variance: float, *parts: tuple[Spread | None, Pool]
+) -> float | None:
     freedom: list[int] = []
     for spread, pool in parts:
         if spread is None:

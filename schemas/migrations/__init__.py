@@ -1,14 +1,17 @@
 """Bring a file of an older format to today's when it is read: one pure step per version.
 
 Files are never rewritten: their bytes, names and digests stay. A new version of the format brings
-its schema, a module here with the step from the version before, and a line in `STEPS`.
+its schema and a step from the version before, here in `STEPS`.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import cast
 
-from schemas.codec import Json
+from schemas.codec import Json, canonical_bytes, encode
 from schemas.finding import Finding
+from schemas.submission import Submission
+from schemas.validator import SUBMISSION_V1, accepts, schema_findings
 
 Object = dict[str, Json]
 
@@ -18,15 +21,32 @@ class Step:
     """From one version to the next: what an old document must be, and what becomes of it.
 
     `findings` judges by the frozen schema of the old version, so that a message names the fields
-    that the file has. `migrate` must not change what it is given and must lose nothing.
+    that the file has. `migrate` must not change what it is given and must lose nothing:
+    `back` makes the old document of the new one.
     """
 
     findings: Callable[[Object], tuple[Finding, ...]]
     migrate: Callable[[Object], Object]
+    back: Callable[[Object], Object]
 
 
-# The version that a step leads away from. Version 1 is today's, and there is none before it.
-STEPS: Mapping[int, Step] = {}
+def _findings_of_version_1(document: Object) -> tuple[Finding, ...]:
+    return () if accepts(document, SUBMISSION_V1) else schema_findings(document, SUBMISSION_V1)
+
+
+def _to_version_2(document: Object) -> Object:
+    """Version 2 adds settings; a file of version 1 states none of them, and that stays so."""
+    return {**document, "version": 2}
+
+
+def _back_to_version_1(document: Object) -> Object:
+    return {**document, "version": 1}
+
+
+# The version that a step leads away from.
+STEPS: Mapping[int, Step] = {
+    1: Step(findings=_findings_of_version_1, migrate=_to_version_2, back=_back_to_version_1)
+}
 
 
 def migrated(document: Json, steps: Mapping[int, Step] = STEPS) -> Json | tuple[Finding, ...]:
@@ -43,6 +63,18 @@ def migrated(document: Json, steps: Mapping[int, Step] = STEPS) -> Json | tuple[
             return found
         document = step.migrate(document)
     return document
+
+
+def forms(submission: Submission) -> Iterator[bytes]:
+    """The canonical bytes that a file of this content can have: in today's format, then in older.
+
+    A file's name has a digest of its own bytes, whatever version they are.
+    """
+    document = cast("Object", encode(submission))
+    yield canonical_bytes(document)
+    for version in sorted(STEPS, reverse=True):
+        document = STEPS[version].back(document)
+        yield canonical_bytes(document)
 
 
 def _step_of(document: Json, steps: Mapping[int, Step]) -> Step | None:

@@ -44,7 +44,8 @@ def run_facts_stated(submission: Submission) -> Iterator[Finding]:
     if runner is None:
         return
     yield from _lacking(submission.engine, _ENGINE[runner], "$.engine", runner)
-    settings = (*_SETTINGS, *_MORE_SETTINGS[runner])
+    drawn = () if submission.settings.sampling == "greedy" else ("temperature", "sampling_seed")
+    settings = (*_SETTINGS, *_MORE_SETTINGS[runner], *drawn)
     yield from _lacking(submission.settings, settings, "$.settings", runner)
     yield from _lacking(submission.design, _DESIGN[runner], "$.design", runner)
     yield from _lacking(submission.suite, ("sha256",), "$.suite", runner)

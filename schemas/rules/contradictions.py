@@ -1,14 +1,18 @@
-"""Rules on facts that exclude each other: sizes and labels of models, devices and dates."""
+"""Rules on facts that exclude each other: models, devices, sampling, depth of context, dates."""
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta
+from typing import get_args, get_type_hints
 
 from schemas.finding import Finding, shown
-from schemas.submission import DraftModel, Model, Submission
+from schemas.submission import DraftModel, Engine, Model, Submission
 from schemas.weights import contradicts_label, contradicts_name
 
 CLOCKS_DIFFER = timedelta(days=1)
-_NO_GPU_NEEDED = ("cpu", "other")
+_NO_GPU_NEEDED = ("cpu", "npu", "openvino", "other")
+# How far a prompt may stay below its depth: text is added in whole words.
+LEAST_FILL_GAP = 16
+FILL_GAP = 64
 
 
 def quantisation_fits_size(submission: Submission) -> Iterator[Finding]:
@@ -56,6 +60,47 @@ def backend_has_device(submission: Submission) -> Iterator[Finding]:
         "ran, or take the file as the harness wrote it"
     )
     yield Finding(path="$.engine.backend", message=message, rule="backend-has-device")
+
+
+def sampling_fits_temperature(submission: Submission) -> Iterator[Finding]:
+    """Tokens are drawn with a temperature and a seed only where sampling is not greedy."""
+    settings = submission.settings
+    drawn = settings.temperature is not None or settings.sampling_seed is not None
+    if settings.sampling == "greedy" and drawn:
+        message = (
+            "sampling is greedy, but a temperature or a seed is given; write other, or remove both"
+        )
+        yield Finding(path="$.settings.sampling", message=message, rule="sampling-fits-temperature")
+
+
+def prompts_fill_depth(submission: Submission) -> Iterator[Finding]:
+    """Where a depth of context is stated, every prompt is that long, but for its last words."""
+    depth = submission.settings.context_depth_tokens
+    if depth is None:
+        return
+    least = depth - max(LEAST_FILL_GAP, depth // FILL_GAP)
+    for index, prompt in enumerate(submission.suite.prompts):
+        if prompt.tokens is not None and not least <= prompt.tokens <= depth:
+            message = (
+                f"{prompt.tokens} tokens, but the depth of context is {depth}; correct "
+                "settings.context_depth_tokens, or leave the prompt out"
+            )
+            path = f"$.suite.prompts[{index}].tokens"
+            yield Finding(path=path, message=message, rule="prompts-fill-depth")
+
+
+def backend_name_of_other(submission: Submission) -> Iterator[Finding]:
+    """A backend has a name of its own only where the list has none for it."""
+    engine = submission.engine
+    if engine.backend_name is None:
+        return
+    known = get_args(get_type_hints(Engine)["backend"])
+    if engine.backend != "other" or engine.backend_name in known:
+        message = (
+            f"{shown(engine.backend_name)} beside the backend {engine.backend}; name only a "
+            "backend that the list lacks, and with `other`"
+        )
+        yield Finding(path="$.engine.backend_name", message=message, rule="backend-name-of-other")
 
 
 def measured_in_future(submission: Submission, now: datetime) -> Iterator[Finding]:

@@ -52,6 +52,16 @@ class MethodEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     names: Mapping[str, tuple[str, ...]] = {}
     llama_cpp: LlamaCpp | None = None
 
+    def server_words(self, sizes: Mapping[str, float]) -> list[str]:
+        """Type and sizes as llama-server's builds of today spell them; none where it lacks it."""
+        if self.llama_cpp is None:
+            return []
+        words = ["--spec-type", self.llama_cpp.types[0]]
+        for name, value in sizes.items():
+            spelled = getattr(self.llama_cpp, name, None)
+            words += [spelled[0], f"{value:g}"] if spelled else []
+        return words
+
 
 class TaskEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A task; a figure over all tasks needs the fixed ones."""
@@ -102,6 +112,7 @@ class RunnerEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     behind_servers: bool = False
     limits_drafts: bool = False
     forces: bool = False
+    axes: tuple[str, ...] = ()
     offered: bool = True
 
 

@@ -1,7 +1,8 @@
 """Does the gate reject a valid submission? `python -m tests.bench.generated [COUNT]`.
 
-Without a number, 10,000. Each is judged by the authority and by the quick path; the figures go to a
-file of the site.
+Without a number, 10,000. Each is judged by the authority and by the quick path, and then as the
+gate judges it: under its canonical name, as its contributor's own. The figures go to a file of the
+site.
 """
 
 import json
@@ -10,7 +11,11 @@ import time
 from pathlib import Path
 from typing import Any
 
+from estimates.identity import canonical_name
+from pipeline.intake.sending import Sending, sending_findings
 from schemas import contract
+from schemas.codec import FILE_NAME
+from schemas.finding import ROOT, Finding, shown
 from tests.generated import submission_bytes
 
 OUTPUT = Path(__file__).parents[2] / "site_src" / "design" / "data" / "generated.json"
@@ -32,10 +37,10 @@ def count(number: int) -> dict[str, Any]:
     not_certified = 0
     for seed in range(number):
         data = submission_bytes(seed)
-        found = contract.read_thoroughly(data)
-        if isinstance(found, tuple):
+        found = refusals(data)
+        if found:
             rejected[seed] = found[0].line(f"seed {seed}")
-        not_certified += contract.read_quickly(data) is None
+        not_certified += data.isascii() and contract.read_quickly(data) is None
     return {
         "submissions": number,
         "rejected": len(rejected),
@@ -43,6 +48,18 @@ def count(number: int) -> dict[str, Any]:
         "not_certified": not_certified,
         "processor_s": round(time.process_time() - began, 1),
     }
+
+
+def refusals(data: bytes) -> tuple[Finding, ...]:
+    """All that the gate has against a submission that its contributor sends."""
+    read = contract.read_thoroughly(data)
+    if isinstance(read, tuple):
+        return read
+    name = canonical_name(read, data)
+    findings = tuple(sending_findings(name, read, Sending(author=read.contributor)))
+    if findings or FILE_NAME.fullmatch(name):
+        return findings
+    return (Finding(path=ROOT, message=f"the name is {shown(name)}", rule="path-name"),)
 
 
 if __name__ == "__main__":

@@ -29,7 +29,7 @@ from tests.bench.synthetic_truth import (
 from tests.samples import sample_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from schemas.submission import Submission
     from tests.bench.synthetic_rigs import Visit
@@ -83,7 +83,7 @@ def synthetic_corpus(rigs: int, seed: int) -> Iterator[Submission]:
 
 
 def write_corpus(folder: Path, *, rigs: int, seed: int) -> tuple[Path, ...]:
-    """A results folder with `community`, `published` and the truth; returns the submissions."""
+    """A results folder with the truth beside it; returns the paths of the submissions."""
     community = folder / "community"
     shutil.rmtree(community, ignore_errors=True)
     community.mkdir(parents=True)
@@ -96,8 +96,25 @@ def write_corpus(folder: Path, *, rigs: int, seed: int) -> tuple[Path, ...]:
         paths.append(community / name)
         paths[-1].write_bytes(data)
         truths.extend(_truths(visit, name))
+    _write_known(folder / "lifecycle", {visit.contributor for visit in visited} - {None})
     (folder / "truth.json").write_text(_json(seed, visited, truths), "utf-8")
     return tuple(paths)
+
+
+def _write_known(folder: Path, contributors: Iterable[str | None]) -> None:
+    """Entries as maintainers write them, so that cells can be confirmed."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    entry = {
+        "format": "draftmap-lifecycle",
+        "version": 1,
+        "status": "known",
+        "date": "2026-11-21",
+        "reason": "SYNTHETIC: nobody",
+    }
+    for name in contributors:
+        path = folder / f"contributor--{str(name).lower()}.json"
+        path.write_text(json.dumps(entry), encoding="utf-8")
 
 
 def _refusal(rigs: int, output: Path) -> str | None:

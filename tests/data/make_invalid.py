@@ -56,7 +56,7 @@ def small() -> Document:
 
 
 def valid_files() -> dict[str, bytes]:
-    """Three valid files that differ in what they leave out."""
+    """Valid files that differ in what they leave out, and one with every setting changed."""
     known = sample(tasks=("chat", "json"), prompts_per_task=1, blocks=1, contributor="grace")
     imported = replace(
         known,
@@ -75,7 +75,21 @@ def valid_files() -> dict[str, bytes]:
         warmups=None,
         environment=None,
     )
+    settings = replace(
+        known.settings,
+        sampling="other",
+        temperature=0.8,
+        sampling_seed=7,
+        context_depth_tokens=104,  # a prompt of the sample has 100
+        kv_type_k="q8_0",
+        kv_type_v="q8_0",
+        flash_attention="on",
+        cpu_expert_layers=-1,
+        split_mode="row",
+        server_arguments=("--cache-reuse 256", "--swa-full"),
+    )
     return {
+        "other-settings": sample_bytes(replace(known, profile="custom", settings=settings)),
         "default": sample_bytes(sample(tasks=("code", "math", "creative"), prompts_per_task=1)),
         "cpu-with-failures": canonical_bytes(_with_failures()),
         "imported": sample_bytes(imported),
@@ -216,6 +230,9 @@ CHANGES: dict[str, Change] = {
     "backend-has-device": _set(
         "engine.devices", [{"kind": "cpu", "memory_total_mib": 32768, "name": "CPU"}]
     ),
+    "sampling-fits-temperature": _set("settings.temperature", 0.8),
+    "prompts-fill-depth": _set("settings.context_depth_tokens", 512),
+    "backend-name-of-other": _set("engine.backend_name", "cuda"),
     "parts-within-decode": _set("trials.1.verify_ms", 600),
     "decode-within-wall": _set("trials.1.wall_ms", 600),
     "trials-within-window": _set("measured_until", "2026-11-21T08:59:59Z"),

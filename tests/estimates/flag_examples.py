@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from estimates.running_order import plan_digest
 from schemas.submission import EmptyDraft
 from tests.estimates.campaigns import (
     BASELINE,
@@ -62,6 +63,7 @@ RAISING: dict[str, Submission] = {
     "single-block": sample(blocks=1),
     "not-interleaved": design(order="sequential"),
     "order-not-planned": without_prompts(CLEAN, 2),
+    "plan-changed": design(plan_sha256="0" * 64),
     "private-data": replace(CLEAN, notes="Questions to ada@example.org"),
     "confusable-letters": named("RTX 4\u041e90"),
     "never-drafted": campaign([trial("baseline"), trial("spec", drafted=0)]),
@@ -131,6 +133,13 @@ QUIET: dict[str, Submission] = {
     "single-block": CLEAN,
     "not-interleaved": design(order="abba"),
     "order-not-planned": CLEAN,
+    "plan-changed": design(
+        plan_sha256=plan_digest(
+            [arm.id for arm in CLEAN.arms],
+            [prompt.id for prompt in CLEAN.suite.prompts],
+            CLEAN.design,
+        )
+    ),
     "private-data": replace(CLEAN, notes="Fans @ 60 %, driver 31.0.15.4601"),
     "confusable-letters": named(
         "\u042d\u043b\u044c\u0431\u0440\u0443\u0441-8\u0421, \u6469\u5c14\u7ebf\u7a0b"

@@ -1,6 +1,7 @@
 """A device, a rig, a voter and a target have one name each, and different ones never share it."""
 
 import hashlib
+import re
 from dataclasses import replace
 
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from estimates.identity import identify, short_name, vendor_of
 from schemas.codec import slug
 from schemas.submission import Cpu, Device, Gpu, OperatingSystem, Submission
+from tests.generated import VARIANTS
 from tests.samples import sample
 
 RTX_3060 = Gpu(name="NVIDIA GeForce RTX 3060", vendor="nvidia", vram_mib=12288)
@@ -191,3 +193,47 @@ def test_a_name_that_ascii_cannot_show_ends_with_a_digest() -> None:
     digest = hashlib.md5("通义千问-7B".encode(), usedforsecurity=False).hexdigest()[:8]
 
     assert slug("通义千问-7B") == f"7b-{digest}"
+
+
+def _of(field: str, name: str) -> Submission:
+    """A small result whose card, processor, target or quantisation has this name."""
+    base = on(backend="cpu" if field == "cpus" else "vulkan")
+    machine, target = base.machine, base.target
+    match field:
+        case "gpus":
+            machine = replace(machine, gpus=(Gpu(name=name),))
+        case "cpus":
+            machine = replace(machine, cpu=Cpu(name=name))
+        case "targets":
+            target = replace(target, name=name)
+        case _:
+            target = replace(target, quantisation=name)
+    return replace(base, machine=machine, target=target)
+
+
+@pytest.mark.parametrize("field", ["gpus", "cpus", "targets", "quantisations"])
+def test_no_two_real_names_share_an_address(field: str) -> None:
+    named = [identify(_of(field, name)) for name in VARIANTS[field]]
+
+    assert len({each.place for each in named}) == len(VARIANTS[field])
+    assert all(re.fullmatch("[a-z0-9]+(-[a-z0-9]+)*", each.place) for each in named)
+
+
+@pytest.mark.parametrize(
+    ("backend", "listed", "kind"),
+    [("npu", True, "cpu"), ("openvino", False, "cpu"), ("openvino", True, "gpu")],
+)
+def test_what_runs_beside_the_card_is_not_named_after_it(
+    backend: str, *, listed: bool, kind: str
+) -> None:
+    words = (RTX_4090.name,) if listed else ()
+
+    assert identify(on(RTX_4090, listed=words, backend=backend)).device_kind == kind
+
+
+def test_backends_that_the_list_lacks_are_apart_by_their_names() -> None:
+    base = on(RTX_4090, backend="other")
+    named = replace(base, engine=replace(base.engine, backend_name="qnn"))
+
+    assert identify(base).place == "rtx-4090-24-gb-other-sample-7b-q4-k-m"
+    assert identify(named).place == "rtx-4090-24-gb-qnn-sample-7b-q4-k-m"

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from estimates.running_order import running_order
+from estimates.running_order import plan_digest, running_order
 from estimates.summary import summarize
 from schemas import contract
 from schemas.submission import Submission
@@ -87,6 +87,27 @@ def test_an_arm_that_was_taken_out_is_seen() -> None:
 
     assert contract.findings(sample_bytes(left)) == ()
     assert "order-not-planned" in flags(left)
+
+
+@pytest.mark.parametrize("resumed", [0, 1])
+def test_a_plan_that_was_cut_down_afterwards_is_not_the_one_of_its_digest(resumed: int) -> None:
+    whole = replace(WHOLE, design=replace(WHOLE.design, resumed=resumed))
+    arms, prompts = [arm.id for arm in whole.arms], [each.id for each in whole.suite.prompts]
+    digest = plan_digest(arms, prompts, whole.design)
+    honest = replace(whole, design=replace(whole.design, plan_sha256=digest))
+
+    cut = replanned(without_prompts(honest, 8))
+
+    assert {"plan-changed", "order-not-planned"}.isdisjoint(flags(honest))
+    # After an interruption the order is no longer known; the digest is.
+    assert ("plan-changed" if resumed else "order-not-planned") in flags(cut)
+
+
+def test_trials_taken_out_of_a_resumed_campaign_are_counted() -> None:
+    resumed = replace(WHOLE, design=replace(WHOLE.design, resumed=1))
+    left = replace(resumed, trials=renumbered(WHOLE.trials[:10] + WHOLE.trials[11:]))
+
+    assert "plan-changed" in flags(left)
 
 
 @pytest.mark.parametrize(("ended", "seen"), [("interrupted", False), ("completed", True)])

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+import signal
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import pytest
 from typer.testing import CliRunner, Result
 
+from harness.cli import console
 from harness.cli.app import app
 from schemas.contract import read
 from schemas.submission import Submission
@@ -70,7 +73,7 @@ def test_a_run_writes_a_valid_file_and_prints_the_report(tmp_path: Path, models:
     assert len(submission.trials) == 3 * 2 * 3
     assert submission.environment is not None
     assert [state.moment for state in submission.environment] == ["before", "after"]
-    assert "draft-model-n4: Small-1B F16 drafts up to 4 tokens" in result.stdout
+    assert "All figures: python -m harness show " in result.stdout
     assert f"Result: {output}" in result.stderr
 
 
@@ -119,7 +122,7 @@ def test_controls_are_measured_beside_the_rest_and_reported_with_what_they_must_
     tmp_path: Path, models: list[str]
 ) -> None:
     result = call("run", *models, *SMALL, "--control", "--output", str(tmp_path), "--json")
-    report = call("show", str(next(tmp_path.glob("*.json"))))
+    report = call("show", str(next(tmp_path.glob("*.json"))), "--details")
 
     found = {each["kind"]: each for each in json.loads(result.stdout)["controls"]}
     assert set(found) == {"baseline-again", "empty-draft"}
@@ -242,3 +245,21 @@ def test_a_broken_model_and_a_strange_vocabulary_are_bad_input(tmp_path: Path) -
 
 def test_an_unknown_option_is_a_usage_error() -> None:
     assert call("run", "--nonsense").exit_code == 2
+
+
+def test_ctrl_c_is_answered_at_once_and_only_while_something_is_measured() -> None:
+    before = signal.getsignal(signal.SIGINT)
+
+    with pytest.raises(KeyboardInterrupt), console.heard():
+        signal.raise_signal(signal.SIGINT)
+
+    assert signal.getsignal(signal.SIGINT) == before
+
+
+def test_the_answer_to_ctrl_c_is_one_line(capfd: pytest.CaptureFixture[str]) -> None:
+    with suppress(KeyboardInterrupt), console.heard():
+        signal.raise_signal(signal.SIGINT)
+
+    assert capfd.readouterr().err == (
+        "\nInterrupted: ending the engine, keeping what was measured.\n"
+    )

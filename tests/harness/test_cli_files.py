@@ -1,6 +1,7 @@
 """What do the commands about files, models and the machine say?"""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -55,10 +56,13 @@ def test_show_prints_the_report_of_a_file(tmp_path: Path) -> None:
     path = tmp_path / "good.json"
     path.write_bytes(sample_bytes(sample()))
 
-    result = call("show", str(path))
+    brief = call("show", str(path))
+    result = call("show", str(path), "--details")
     for_machines = call("show", str(path), "--json")
 
-    assert result.exit_code == 0
+    assert brief.exit_code == result.exit_code == 0
+    assert result.stdout.startswith(brief.stdout)
+    assert len(brief.stdout.splitlines()) <= 24
     assert "target   Sample-7B Q4_K_M, 7.0 B parameters" in result.stdout
     assert "\x1b" not in result.stdout
     assert len(json.loads(for_machines.stdout)["estimates"]) == 2 * 9
@@ -123,7 +127,7 @@ def test_submit_without_gh_prints_the_steps(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "schemas").mkdir()
-    (tmp_path / "schemas" / "submission.v1.schema.json").touch()
+    (tmp_path / "schemas" / "submission.v2.schema.json").touch()
     path = tmp_path / "result.json"
     path.write_bytes(sample_bytes(sample()))
     monkeypatch.setenv("PATH", str(tmp_path))
@@ -162,3 +166,17 @@ def test_validate_judges_the_other_files_when_one_cannot_be_read(tmp_path: Path)
         (str(missing), "readable"),
         (str(broken), "schema-type"),
     ]
+
+
+def test_a_console_of_windows_gets_plain_signs_for_those_that_it_lacks(tmp_path: Path) -> None:
+    path = tmp_path / "good.json"
+    path.write_bytes(sample_bytes(sample()))
+    command = [sys.executable, "-m", "harness", "show", str(path), "--details"]
+    environment = {**os.environ, "PYTHONIOENCODING": "cp1252"}
+
+    done = subprocess.run(command, env=environment, capture_output=True, check=False)
+
+    assert (done.returncode, done.stderr) == (0, b"")
+    text = done.stdout.decode("cp1252")
+    assert "#####" in text
+    assert "?" not in text.replace("?:", "")

@@ -52,7 +52,11 @@ def test_a_gpu_of_an_unknown_vendor_is_reached_through_vulkan() -> None:
 
 def test_a_binding_that_does_not_load_or_is_missing_fails() -> None:
     assert checks.backend(None, []).status == "fail"
-    assert checks.binding(None).found == "llama-cpp-python is not installed"
+    missing = checks.binding(None)
+    assert missing.found == "llama-cpp-python is not installed, nor is a llama-server"
+    assert missing.remedy is not None
+    assert "pip install 'draftmap[inprocess]'" in missing.remedy
+    assert checks.binding(None, "/bin/llama-server").status == "ok"
     assert checks.binding("0.3.36").found == "llama-cpp-python 0.3.36 with llama.cpp 0c1e57098"
 
 

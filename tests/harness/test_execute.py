@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
+from typer.testing import CliRunner
 
+from harness.cli.app import app
+from harness.cli.session import nothing_drafted
 from harness.errors import HarnessError, MachineError
 from harness.run.events import Planned, TrialEnded
-from harness.runners.fake import FakeRig
+from harness.runners import RUNNERS
+from harness.runners.fake import FakeRig, FakeRunner
 from schemas.codec import canonical_bytes, encode
 from schemas.contract import findings
-from tests.harness.campaigns import campaign, run
+from tests.harness.campaigns import BASELINE, campaign, run
+from tests.harness.ggufs import write_gguf
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -152,3 +158,40 @@ def test_resuming_a_finished_run_measures_nothing_again(tmp_path: Path) -> None:
 
 def _arm_of(event: Event) -> list[str]:
     return [event.trial.arm] if isinstance(event, TrialEnded) else []
+
+
+def test_a_campaign_in_which_every_drafting_arm_failed_has_no_answer(tmp_path: Path) -> None:
+    broken = {"draft-model-n4": "load-failed", "prompt-lookup-n8": "crashed"}
+    one = {"draft-model-n4": "load-failed"}
+
+    none = run(campaign(), tmp_path / "a.jsonl", rig=FakeRig(failing_arms=broken))  # type: ignore[arg-type]
+    some = run(campaign(), tmp_path / "b.jsonl", rig=FakeRig(failing_arms=one))  # type: ignore[arg-type]
+    alone = run(campaign(arms=(BASELINE,)), tmp_path / "c.jsonl")
+
+    assert nothing_drafted(none)
+    assert not nothing_drafted(some)
+    assert not nothing_drafted(alone)  # nobody asked for a draft
+
+
+def test_such_a_campaign_does_not_end_with_0(
+    tmp_path: Path, cache_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert cache_dir.is_dir()
+    failing = {"prompt-lookup-n8": "crashed"}
+    broken = replace(RUNNERS["fake"], build=lambda _: FakeRunner(FakeRig(failing_arms=failing)))  # type: ignore[arg-type]
+    monkeypatch.setitem(RUNNERS, "fake", broken)
+    target = write_gguf(tmp_path / "target.gguf")
+    (tmp_path / "results").mkdir()
+    words = ("--tasks", "code", "--prompts", "1", "--max-tokens", "4", "--blocks", "1")
+
+    done = CliRunner().invoke(
+        app,
+        [
+            *("run", "--runner", "fake", "--target", str(target), "-o", str(tmp_path / "results")),
+            *words,
+        ],
+    )
+
+    assert done.exit_code == 3
+    assert "Error: every arm that drafts failed; `python -m harness doctor` may help" in done.stderr
+    assert len([*(tmp_path / "results").iterdir()]) == 1  # the failures are a result, too

@@ -108,7 +108,7 @@ def test_the_report_goes_to_stdout_and_the_rest_to_stderr(tmp_path: Path) -> Non
     submission = read((tmp_path / "out.json").read_bytes())
     assert isinstance(submission, Submission)
     assert submission.contributor == "ada"
-    assert "imported; never averaged with measured results" in result.stdout
+    assert "; never averaged with measured results" in result.stdout
     assert "left out: mtp-bench-off.json: the aggregate" in result.stderr
     assert f"Result: {tmp_path / 'out.json'}" in result.stderr
 

@@ -7,8 +7,10 @@ import pytest
 
 from estimates.summary import summarize
 from harness.errors import BadInputError
-from harness.importers import IMPORTERS
+from harness.importers import IMPORTERS, setting
+from harness.importers.facts import Facts
 from harness.importers.model import Given, arm_and_path, digest, given
+from harness.importers.translate import sampling_of
 from schemas.submission import DraftModel
 from schemas.weights import active_size_in, size_in
 from tests.harness.imports import ALL, SAMPLES, changed, imported, one, run
@@ -241,3 +243,31 @@ def test_files_with_names_need_a_baseline_among_them() -> None:
 )
 def test_a_name_gives_the_size_of_a_model(name: str, size: str | None, active: str | None) -> None:
     assert (size_in(name), active_size_in(name)) == (size, active)
+
+
+@pytest.mark.parametrize(
+    ("temperature", "found"),
+    [
+        (0, {"sampling": "greedy"}),
+        (0.8, {"sampling": "other", "temperature": "0.8"}),
+        (None, {"sampling": "other"}),
+    ],
+)
+def test_a_temperature_says_how_tokens_were_chosen(
+    temperature: float | None, found: dict[str, str]
+) -> None:
+    assert sampling_of(temperature) == found
+
+
+def test_the_axes_of_an_import_can_be_stated() -> None:
+    stated = {
+        "sampling": "other", "temperature": "0.8", "sampling_seed": "3", "context_depth": "4096",
+        "cpu_expert_layers": "-1", "split_mode": "row",
+    }  # fmt: skip
+
+    made = setting.settings(Facts(given=stated, read={}))
+
+    assert (made.temperature, made.sampling_seed, made.context_depth_tokens) == (0.8, 3, 4096)
+    assert (made.cpu_expert_layers, made.split_mode) == (-1, "row")
+    with pytest.raises(BadInputError, match="--map temperature='hot': expected a number"):
+        setting.settings(Facts(given=stated | {"temperature": "hot"}, read={}))

@@ -15,6 +15,7 @@ from harness.models.describe import Weights, describe
 from harness.models.hub import HubFile, Listing
 from harness.models.presets import DEFAULT_DRAFT, DEFAULT_TARGET, pairs, presets
 from harness.models.resolve import preset_path, resolve
+from schemas.vocabulary import METHODS
 from tests.harness.ggufs import write_gguf
 
 if TYPE_CHECKING:
@@ -227,3 +228,11 @@ def test_a_file_that_changed_is_read_again(tmp_path: Path) -> None:
     assert remembered == before
     assert (before.vocabulary_size, after.vocabulary_size) == (300, 299)
     assert before.sha256 != after.sha256
+
+
+def test_a_head_is_a_way_of_drafting_and_the_draft_of_a_pair() -> None:
+    heads = {preset.name: preset.head for preset in presets().values() if preset.head}
+
+    assert set(heads) <= {pair.draft for pair in pairs()}
+    assert all("llama-server" in METHODS[head].runners for head in heads.values())
+    assert not any(preset.draft in heads for preset in presets().values())

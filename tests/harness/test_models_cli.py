@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import pytest
 from typer.testing import CliRunner, Result
 
+from harness.cli import welcome
 from harness.cli.app import app
 from harness.machine.detect import machine
 from harness.models.hub_client import HuggingFace
@@ -192,3 +193,34 @@ def test_a_model_that_cannot_be_fetched_is_one_line_and_exit_code_3() -> None:
 
     assert result.exit_code == 3
     assert result.stderr.startswith("Error: the hub cannot be reached and Qwen/Qwen3-8B-GGUF")
+
+
+def page(found: Memory, *, version: str | None, server: str | None = None) -> str:
+    described = assess(found, 2048, client=HuggingFace())
+    return "\n".join(welcome.lines(machine(), described, version=version, server=server))
+
+
+def test_the_program_alone_says_what_was_found_and_what_to_do_next(empty_hub: Path) -> None:
+    assert not empty_hub.exists()
+
+    card = Memory(name="RTX 4060", kind="gpu", total_mib=8192)
+    text = page(card, version="0.3.36", server="/usr/bin/llama-server")
+    on_processor = page(dataclasses.replace(card, kind="ram"), version="0.3.36")
+
+    assert "Engine   llama-cpp-python 0.3.36 and /usr/bin/llama-server" in text
+    assert f"of {len(presets())} with a name fit 8.0 GiB of RTX 4060" in text
+    assert "python -m harness run --quick\n" in text
+    # Of the pairs that fit 8 GiB the largest target for a card, and the smallest for a processor.
+    assert "python -m harness run --quick --target qwen3-8b\n" in text
+    assert "python -m harness run --quick --target qwen2.5-coder-7b\n" in on_processor
+    assert len(text.splitlines()) <= 24
+
+
+def test_without_an_engine_the_next_step_is_to_install_one(empty_hub: Path) -> None:
+    assert not empty_hub.exists()
+
+    text = page(memory(8), version=None)
+
+    assert "Engine   none: no llama-cpp-python, and no llama-server on PATH" in text
+    assert "pip install 'draftmap[inprocess]'" in text.splitlines()[-1]
+    assert "run --quick" not in text

@@ -1,6 +1,7 @@
 """Does the progress display say what happens, and only failures where nobody watches?"""
 
 import io
+import time
 
 from rich.console import Console
 
@@ -75,3 +76,26 @@ def test_what_fails_is_told_with_its_reason_and_only_once() -> None:
         "baseline failed: nothing listens at [::1]:80 [crashed]\n"
     )
     assert "draft-model-n3 cannot run: nothing listens" in shown(arm)
+
+
+def test_a_run_that_takes_half_as_long_again_says_so_once() -> None:
+    out = io.StringIO()
+    console = Console(file=out, width=120)
+
+    with ProgressDisplay(console, expected_s=0.02) as display:
+        display(events.Planned(total=3, done=1))
+        time.sleep(0.1)
+
+    assert out.getvalue() == (
+        "This takes longer than the 1 s that were expected. "
+        "Ctrl-C ends it and keeps what was measured.\n"
+    )
+
+
+def test_a_run_in_time_says_nothing_of_it() -> None:
+    out = io.StringIO()
+
+    with ProgressDisplay(Console(file=out, width=120), expected_s=60):
+        pass
+
+    assert out.getvalue() == ""

@@ -30,7 +30,7 @@ def result(tmp_path: Path) -> Path:
 def checkout(tmp_path: Path) -> Path:
     root = tmp_path / "checkout"
     (root / "schemas").mkdir(parents=True)
-    (root / "schemas" / "submission.v1.schema.json").touch()
+    (root / "schemas" / "submission.v2.schema.json").touch()
     return root
 
 
@@ -119,6 +119,22 @@ def test_the_gate_runs_before_anything_is_pushed(checkout: Path) -> None:
     verbs = [command[1] for command in commands[:5]]
     assert verbs == ["switch", "add", "commit", "-m", "push"]
     assert commands[3][2:] == ("pipeline.intake", "gate", "--base", "@{-1}", "--head", "HEAD")
+    named = submit.steps(path, checkout, "ada")[3]
+    assert named == (*commands[3], "--author", "ada")
+
+
+@pytest.mark.parametrize(("script", "expected"), [("echo ada", "ada"), ("exit 1", None)])
+def test_the_account_is_asked_of_the_program_that_opens_the_pull_request(
+    checkout: Path, monkeypatch: pytest.MonkeyPatch, script: str, expected: str | None
+) -> None:
+    programs = checkout / "bin"
+    programs.mkdir()
+    for name in ("gh", "git"):
+        (programs / name).write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
+        (programs / name).chmod(0o755)
+    monkeypatch.setenv("PATH", str(programs))
+
+    assert submit.login(checkout) == expected
 
 
 def test_what_the_gate_objects_to_keeps_a_result_from_being_pushed(checkout: Path) -> None:

@@ -43,9 +43,9 @@ create macro p_task(task) as
     when 'creative' then 'Creative writing'
     else upper(task[1]) || task[2:]
   end;
-create macro p_method(label, depth, at_once, draft) as
+create macro p_method(label, depth, at_once, draft, conditions := null) as
   concat_ws(' ', label, '· depth ' || nullif(depth, 0), if(at_once > 1, '· ' || at_once || ' at once', null),
-    draft);
+    '· ' || conditions, draft);
 
 -- How far a ratio is from 1, to either side.
 create macro abs_error(ratio) as exp(abs(ln(ratio))) - 1;

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 from estimates import identity
 from estimates.model import Estimate, ExactnessCounts, Interval, Summary
 from pipeline.data.aggregate import aggregate
-from pipeline.data.load import Entry, load
+from pipeline.data.load import Entry, TextEntry, load
+from schemas.codec import canonical_bytes
 from schemas.submission import Arm, DraftModel, NoSpeculation, Origin
 from tests.samples import sample, sample_bytes
 
 if TYPE_CHECKING:
+    from collections.abc import Container
     from pathlib import Path
     from typing import Any
 
@@ -91,11 +93,34 @@ def canonical_name(submission: Submission) -> str:
     return identity.canonical_name(submission, sample_bytes(submission))
 
 
-def database(*entries: Entry) -> duckdb.DuckDBPyConnection:
-    """All tables over these campaigns."""
-    connection = load(entries, ())
+def database(*entries: Entry, new: Container[str] = ()) -> duckdb.DuckDBPyConnection:
+    """All tables over these campaigns; maintainers know all contributors but the `new` ones."""
+    names = {(each.submission.contributor or "").lower() for each in entries} - {""}
+    known = [entry_on(name) for name in sorted(names) if name not in new]
+    connection = load(entries, (), known)
     aggregate(connection)
     return connection
+
+
+def entry_on(contributor: str, status: str = "known") -> TextEntry:
+    """What maintainers write about a contributor."""
+    document = {
+        "format": "draftmap-lifecycle",
+        "version": 1,
+        "status": status,
+        "date": "2026-11-21",
+        "reason": "A maintainer looked at this account",
+    }
+    return TextEntry(
+        file=f"contributor--{contributor.lower()}.json", text=canonical_bytes(document).decode()
+    )
+
+
+def decide_on(results: Path, *contributors: str, status: str = "known") -> None:
+    """Write an entry about each contributor into a results folder."""
+    (results / "lifecycle").mkdir(parents=True, exist_ok=True)
+    for entry in (entry_on(name, status) for name in contributors):
+        (results / "lifecycle" / entry.file).write_text(entry.text, encoding="utf-8")
 
 
 def rows(connection: duckdb.DuckDBPyConnection, query: str) -> list[tuple[Any, ...]]:
@@ -133,4 +158,5 @@ def small_corpus(results: Path) -> Path:
                 seed=seed, gpu=gpu, backend=backend, contributor=contributor, prompts_per_task=2
             ),
         )
+    decide_on(results, "ada", "bob")
     return results

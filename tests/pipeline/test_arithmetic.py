@@ -72,8 +72,16 @@ def all_choices() -> tuple[tuple[KnownDevice, ...], tuple[KnownModel, ...], tupl
         for name, memory in (("a", 8), ("b", 12), ("c", None))
     )
     models = tuple(
-        KnownModel(id=name, target=name, quantisation="q4", label=name, size=size, file=name)
-        for size, name in enumerate(("small", "large"))
+        KnownModel(
+            id=name,
+            target=name,
+            quantisation="q4",
+            label=name,
+            size=size,
+            file=name,
+            step_bytes=step_bytes,
+        )
+        for size, (name, step_bytes) in enumerate((("small", 4_000), ("large", None)))
     )
     methods = (("draft-model", 2, "all"), ("draft-model", 4, "all"), ("prompt-lookup", 8, "task"))
     choices = tuple(
@@ -85,6 +93,7 @@ def all_choices() -> tuple[tuple[KnownDevice, ...], tuple[KnownModel, ...], tupl
             draft=draft,
             draft_label=label,
             targets=("small",) if draft else (),
+            draft_bytes=300 if label else None,
         )
         for (method, depth, scope), (draft, label) in product(
             methods, (("tiny", "Tiny"), ("no-draft", None), (None, None))
@@ -135,6 +144,8 @@ def random_knowledge(rng: random.Random) -> Knowledge:
             name: Pool(
                 votes=rng.randint(1, 5),
                 mean=figure(rng),
+                bytes_mean=figure(rng),
+                bytes_variance=abs(figure(rng)),
                 nearest=tuple(rng.sample(range(9), rng.randint(1, 3))),
             )
             for name in present

@@ -10,17 +10,8 @@ import polars as pl
 import pytest
 from polars import col
 
-from pipeline.site.pages.explore import (
-    FACETS,
-    FILTERS,
-    MEASURES,
-    Facet,
-    Measure,
-    cells_file,
-    encode,
-    explore,
-    scaled,
-)
+from pipeline.site.pages.columns import Facet, Measure, encode, scaled
+from pipeline.site.pages.explore import FACETS, FILTERS, MEASURES, cells_file, explore
 from pipeline.site.pages.model import Site
 from pipeline.site.rows import frame
 from tests.pipeline.tables import campaign, database, one, rows

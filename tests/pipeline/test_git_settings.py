@@ -39,6 +39,13 @@ CLONE = {
     "line ends": ("core.autocrlf=true", "core.eol=crlf", "core.safecrlf=true"),
     "hooks and watchers": ("core.hooksPath=/tmp", "core.fsmonitor=false"),
     "pagers and aliases": ("core.pager=false", "pager.diff-tree=true", "alias.ls-tree=!false"),
+    "a work tree at the root": ("core.worktree=/", "core.bare=true"),
+    "programs to run": ("core.sshCommand=false", "uploadpack.packObjectsHook=false"),
+    "a remote that runs a program": (
+        "remote.origin.promisor=true",
+        "remote.origin.url=ext::sh -c false",
+        "protocol.ext.allow=always",
+    ),
     "a broken value": ("diff.renames=nonsense",),
     "a file that is no configuration": ("include.path=/dev/zero/none",),
 }

@@ -1,15 +1,16 @@
 """Who may send what, under which name, and when; and what only maintainers may change."""
 
 import json
-from dataclasses import replace
+import random
+from dataclasses import fields, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from pipeline.intake import comment, neighbours, reply
+from pipeline.intake import comment, git, neighbours, reply
 from pipeline.intake.sending import Sending
-from schemas.submission import Submission
+from schemas.submission import Submission, Trial
 from tests.pipeline.repositories import FOLDER, SMALL, Repository, name_of
 from tests.samples import sample, sample_bytes
 
@@ -98,7 +99,8 @@ def test_a_name_says_what_the_content_says(repository: Repository, old: str) -> 
 
 
 @pytest.mark.parametrize(
-    "folder", ["lifecycle", "published", "Lifecycle", "\uff50ublished", "elsewhere"]
+    "folder",
+    ["lifecycle", "published", "Lifecycle", "\uff50ublished", "lifecycle.", "publi\u200dshed", "x"],
 )
 def test_a_pull_request_that_touches_curated_data_alone_is_refused_with_a_comment(
     repository: Repository, folder: str
@@ -153,3 +155,133 @@ def test_what_a_maintainer_lets_in_is_checked_all_the_same(
     assert judgement.decision == ("rejected" if expected else "no-result")
     assert judgement.results == ()
     assert FOLDER not in judgement.findings
+
+
+LONG = sample(seed=1, contributor="bob", blocks=3)
+
+
+def jittered(submission: Submission, by: float = 0.01) -> Submission:
+    """All times of each trial changed by up to so much either way."""
+    rng = random.Random(7)  # noqa: S311 - invented data
+    trials = (_scaled(each, 1 + rng.uniform(-by, by)) for each in submission.trials)
+    return replace(submission, trials=tuple(trials))
+
+
+def _scaled(trial: Trial, factor: float) -> Trial:
+    times = {each.name: getattr(trial, each.name) for each in fields(trial) if "_ms" in each.name}
+    return replace(
+        trial, **{name: ms * factor for name, ms in times.items() if isinstance(ms, float)}
+    )
+
+
+def with_entry(repository: Repository, name: str, status: str = "quarantined") -> None:
+    """On `main`: the long result, and a decision of maintainers under this name."""
+    repository.git("checkout", "--quiet", "main")
+    repository.write(sample_bytes(LONG), name_of(LONG))
+    decision = repository.path / "results" / "lifecycle" / name
+    decision.parent.mkdir()
+    decision.write_text(json.dumps({**ENTRY, "status": status}), encoding="utf-8")
+    repository.commit()
+    repository.git("checkout", "--quiet", "-B", "pull-request")
+
+
+EVES = {"contributor": "eve", "notes": "Another machine"}
+
+
+@pytest.mark.parametrize("status", ["quarantined", "withdrawn"])
+@pytest.mark.parametrize(
+    "again",
+    [
+        replace(LONG, **EVES),  # type: ignore[arg-type]
+        replace(jittered(LONG), **EVES),  # type: ignore[arg-type]
+        replace(jittered(LONG), contributor="eve", supersedes=name_of(LONG)),
+    ],
+)
+def test_an_ended_result_does_not_come_back_under_another_name(
+    repository: Repository, status: str, again: Submission
+) -> None:
+    with_entry(repository, name_of(LONG), status)
+
+    assert "ended-result" in rules(repository, again, EVE)
+
+
+def test_who_measures_anew_after_a_quarantine_is_welcome(repository: Repository) -> None:
+    with_entry(repository, name_of(LONG))
+
+    assert rules(repository, sample(seed=2, contributor="bob", blocks=3), Sending()) == []
+
+
+@pytest.mark.parametrize(
+    ("contributor", "author", "expected"),
+    [
+        ("bob", "bob", ["contributor-ended"]),
+        ("Bob", None, ["contributor-ended"]),
+        (None, "bob", ["contributor-ended"]),
+        ("eve", "eve", []),
+    ],
+)
+def test_an_ended_contributor_sends_nothing_more(
+    repository: Repository, contributor: str | None, author: str | None, expected: list[str]
+) -> None:
+    with_entry(repository, "contributor--bob.json")
+
+    new = replace(SMALL, contributor=contributor)
+    assert rules(repository, new, Sending(author=author)) == expected
+
+
+def test_a_result_of_an_ended_contributor_does_not_come_back(repository: Repository) -> None:
+    with_entry(repository, "contributor--bob.json")
+
+    assert rules(repository, replace(jittered(LONG), contributor="eve"), EVE) == ["ended-result"]
+
+
+def test_a_known_contributor_has_an_entry_and_goes_on(repository: Repository) -> None:
+    with_entry(repository, "contributor--bob.json", "known")
+
+    assert rules(repository, replace(SMALL, contributor="bob"), Sending(author="bob")) == []
+
+
+def test_a_broken_entry_in_the_base_is_a_failure_and_no_verdict(repository: Repository) -> None:
+    with_entry(repository, "contributor--bob.json", "known")
+    repository.git("checkout", "--quiet", "main")
+    (repository.path / "results/lifecycle/contributor--bob.json").write_text("{}")
+    repository.commit()
+    repository.git("checkout", "--quiet", "-B", "pull-request")
+
+    with pytest.raises(git.GitError, match="no valid entry"):
+        rules(repository, SMALL, EVE)
+
+
+def test_a_serious_flag_is_in_the_title_of_the_comment(repository: Repository) -> None:
+    plain = sample(blocks=3)
+    in_turn = replace(plain, design=replace(plain.design, order="sequential"))
+    assert rules(repository, in_turn, ADA) == []
+
+    judgement = repository.judge(ADA)
+    answer = reply.reply(judgement, neighbours.understood(repository.path, judgement))
+
+    assert comment.body(answer).startswith("## Well-formed, but with serious flags\n\nThank you.")
+    assert "serious flags stand against 1 of them, so that no verdict" in comment.body(answer)
+    assert "but with serious flags, so that no vote is cast" in reply.note(judgement, answer)
+
+
+@pytest.mark.parametrize("is_new", [True, False])
+def test_maintainers_are_told_who_is_new(repository: Repository, *, is_new: bool) -> None:
+    with_entry(repository, f"contributor--{'eve' if is_new else 'ada'}.json", "known")
+    assert rules(repository, SMALL, ADA) == []
+
+    judgement = repository.judge(ADA)
+    answer = reply.reply(judgement, neighbours.understood(repository.path, judgement))
+
+    assert reply.from_bytes(reply.to_bytes(answer)).is_new == is_new
+    assert ("`ada` is new here." in comment.body(answer)) == is_new
+    assert ("`results/lifecycle/contributor--ada.json`" in comment.body(answer)) == is_new
+
+
+def test_maintainers_are_asked_to_squash(repository: Repository) -> None:
+    assert rules(repository, SMALL, ADA) == []
+
+    judgement = repository.judge(ADA)
+    answer = reply.reply(judgement, neighbours.understood(repository.path, judgement))
+
+    assert "For maintainers: merge it with *squash*." in comment.body(answer)

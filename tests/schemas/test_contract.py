@@ -90,9 +90,9 @@ def test_a_valid_file_becomes_a_submission() -> None:
             '$.licence: "MIT" is not accepted, expected "CC-BY-4.0" [schema-const]',
         ),
         (
-            lambda d: d.update(version=1.0),
+            lambda d: d.update(version=2.0),
             (
-                "$.version: 1.0 has the wrong type, expected integer; "
+                "$.version: 2.0 has the wrong type, expected integer; "
                 "write it without a decimal point or exponent [schema-type]"
             ),
         ),
@@ -124,9 +124,9 @@ def test_a_valid_file_becomes_a_submission() -> None:
             ),
         ),
         (
-            lambda d: d.update(notes="<img src=x onerror=alert(1)>"),
+            lambda d: d["target"].update(name="<img src=x onerror=alert(1)>"),
             (
-                '$.notes: "<img src=x onerror=alert(1)>" has the wrong form, '
+                '$.target.name: "<img src=x onerror=alert(1)>" has the wrong form, '
                 "expected plain text without < and > on one line [schema-pattern]"
             ),
         ),

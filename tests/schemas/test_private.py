@@ -75,6 +75,11 @@ def test_other_texts_are_left_alone(text: str) -> None:
     assert private.personal(text) is None
 
 
+def test_joiners_that_notes_may_hold_hide_nothing() -> None:
+    assert private.secret(f"h\u200df_{LETTERS}") == "a Hugging Face token"
+    assert private.personal("ada@exa\u200cmple.org") == "an e-mail address"
+
+
 def test_a_version_of_four_numbers_is_no_address() -> None:
     assert private.personal("10.2.0.7", "$.engine.version") is None
     assert private.personal("10.2.0.7", "$.notes") == "an IP address"

@@ -46,6 +46,14 @@ class Server:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Sampling:
+    """At which temperature and with which seed a server is asked to draw tokens."""
+
+    temperature: float
+    seed: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
     """One prompt to be answered for an arm. `alone` says that nothing else is asked meanwhile."""
 
@@ -54,6 +62,7 @@ class Question:
     limit: int
     alone: bool = True
     warm_up: bool = False
+    sampling: Sampling | None = None
 
     @property
     def speculates(self) -> bool:
@@ -188,17 +197,27 @@ class ServerSession(ABC, Generic[ServerT]):
     def _answer(self, server: ServerT, request: Request, *, alone: bool) -> Generation | Failure:
         arm = self._arms[request.arm]
         text, limit = self._texts[request.prompt], request.max_output_tokens
-        question = Question(arm=arm, text=text, limit=limit, alone=alone)
+        drawn = self._sampling(request.block)
+        question = Question(arm=arm, text=text, limit=limit, alone=alone, sampling=drawn)
         try:
             generation = self._ask(server, question)
         except (ServerSilentError, ServerRefusedError, BadAnswerError) as error:
             return self._failure(server, error)
+        if drawn is not None:  # no text to compare others with
+            return generation
         if arm.role == "baseline" and alone and request.prompt not in self._references:
             self._references.add(request.prompt)
             with suppress(ServerSilentError, ServerRefusedError, BadAnswerError):
                 known = self._margins(server, question, generation)
                 return replace(generation, margins=known)
         return generation
+
+    def _sampling(self, block: int) -> Sampling | None:
+        """How a block's tokens are drawn; `None` takes the likeliest."""
+        settings = self._campaign.settings
+        if settings.temperature is None:
+            return None
+        return Sampling(temperature=settings.temperature, seed=settings.sampling_seed + block)
 
     def _failure(self, server: ServerT, error: Exception) -> Failure:
         """What an exchange that went wrong means; a server that died says why itself.

@@ -6,11 +6,13 @@ into the batch through numpy views, logits are read in place, and a rollback is 
 
 import ctypes
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import llama_cpp
 import numpy as np
 from numpy.typing import NDArray
 
+from harness.campaign.model import USUAL_CACHE, FlashAttention
 from harness.errors import MachineError
 from harness.runners.devices import default_threads
 from harness.runners.inprocess import log
@@ -18,6 +20,13 @@ from harness.runners.inprocess.weights import Weights
 
 _SEQUENCE = 0
 _NO_SLOT = 1
+_FLASH = {
+    "auto": llama_cpp.LLAMA_FLASH_ATTN_TYPE_AUTO,
+    "off": llama_cpp.LLAMA_FLASH_ATTN_TYPE_DISABLED,
+    "on": llama_cpp.LLAMA_FLASH_ATTN_TYPE_ENABLED,
+}
+_BF16 = 30  # the binding names all of ggml's types but this one
+_OTHER_REMEDY = "lower --context, or change --cache-type-k, --cache-type-v or --flash-attention"
 
 
 class DecodeError(Exception):
@@ -28,10 +37,22 @@ class RollbackError(Exception):
     """The engine cannot forget the end of the text (recurrent state)."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attention:
+    """How a context keeps and reads its keys and values."""
+
+    type_k: str = USUAL_CACHE
+    type_v: str = USUAL_CACHE
+    flash: FlashAttention = "auto"
+
+
+USUAL = Attention()
+
+
 class Context:
     """One sequence of a model. `held` counts the tokens whose state the engine keeps."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - one argument per thing that the engine is told
         self,
         weights: Weights,
         *,
@@ -40,6 +61,7 @@ class Context:
         batch_tokens: int,
         outputs: int,
         threads: int | None,
+        attention: Attention = USUAL,
     ) -> None:
         """Reserve a context for `tokens` tokens and steps with at most `outputs` logit rows.
 
@@ -54,13 +76,16 @@ class Context:
         params.no_perf = True
         if weights.keeps_recurrent_state:
             params.n_rs_seq = outputs
+        params.type_k, params.type_v = map(_ggml_type, (attention.type_k, attention.type_v))
+        params.flash_attn_type = _FLASH[attention.flash]
         params.n_threads = params.n_threads_batch = threads or default_threads()
         self.name = name
         self.weights = weights
         self.ctx = llama_cpp.llama_init_from_model(weights.model, params)
         if not self.ctx:
             why = log.last_error() or "no reason given"
-            message = f"no memory for a context of {tokens} tokens ({why}); lower --context"
+            remedy = "lower --context" if attention == USUAL else _OTHER_REMEDY
+            message = f"no memory for a context of {tokens} tokens ({why}); {remedy}"
             raise MachineError(message)
         self.held = 0
         self._memory = llama_cpp.llama_get_memory(self.ctx)
@@ -139,6 +164,10 @@ class Context:
         """Whether the token ends the output."""
         return self.weights.is_end(token)
 
+    def logits(self, count: int) -> NDArray[np.float32]:
+        """The first `count` rows of the last step; they change with the next one."""
+        return self._rows[:count]
+
     def margins(self, count: int) -> list[float]:
         """Top-1 minus top-2 logit in the first `count` rows of the last step."""
         top = np.partition(self._rows[:count], -2, axis=1)[:, -2:]
@@ -176,3 +205,8 @@ class Context:
         self._rows = np.ctypeslib.as_array(logits, (rows, self.weights.vocabulary_size))
         choices: list[int] = self._rows.argmax(axis=1).tolist()
         return choices
+
+
+def _ggml_type(name: str) -> int:
+    number: int = getattr(llama_cpp, f"GGML_TYPE_{name.upper()}", _BF16)
+    return number

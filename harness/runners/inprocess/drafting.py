@@ -8,7 +8,7 @@ from harness.campaign.model import ArmPlan, Campaign, RunSettings
 from harness.errors import BadInputError, HarnessError
 from harness.runners.base import Failure
 from harness.runners.inprocess import log
-from harness.runners.inprocess.context import Context
+from harness.runners.inprocess.context import USUAL, Attention, Context
 from harness.runners.inprocess.loop import Drafter
 from harness.runners.inprocess.prompt_states import PromptStates
 from harness.runners.inprocess.weights import Weights, vocabulary_mismatch
@@ -93,7 +93,14 @@ class Drafting:
             weights.close()
 
 
-def open_context(weights: Weights, settings: RunSettings, *, name: str, outputs: int) -> Context:
+def open_context(
+    weights: Weights,
+    settings: RunSettings,
+    *,
+    name: str,
+    outputs: int,
+    attention: Attention = USUAL,
+) -> Context:
     """A context as the campaign's settings want it. Raises `MachineError` without memory for it."""
     return Context(
         weights,
@@ -102,6 +109,14 @@ def open_context(weights: Weights, settings: RunSettings, *, name: str, outputs:
         batch_tokens=settings.batch_tokens,
         outputs=outputs,
         threads=settings.threads,
+        attention=attention,
+    )
+
+
+def _attention(settings: RunSettings) -> Attention:
+    """What the target gets; a draft's context is the usual one, as a server's is by default."""
+    return Attention(
+        type_k=settings.kv_type_k, type_v=settings.kv_type_v, flash=settings.flash_attention
     )
 
 
@@ -112,13 +127,18 @@ class Loaded:
         """Load the target. Raises `HarnessError` when model or context cannot be had."""
         self.gpu_layers = gpu_layers
         self._states = states
-        self.weights = Weights(campaign.target.on_disk, gpu_layers=gpu_layers)
+        self.weights = Weights(
+            campaign.target.on_disk,
+            gpu_layers=gpu_layers,
+            split_mode=campaign.settings.split_mode,
+        )
         try:
             self.target = open_context(
                 self.weights,
                 campaign.settings,
                 name=f"target at {gpu_layers}",
                 outputs=widest(campaign),
+                attention=_attention(campaign.settings),
             )
         except HarnessError:
             self.weights.close()

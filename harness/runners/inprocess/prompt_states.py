@@ -9,7 +9,9 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import psutil
+from numpy.typing import NDArray
 
 from harness.runners.inprocess.context import Context
 from schemas.submission import DraftingProbe, VerificationProbe
@@ -20,13 +22,14 @@ _SHARE_OF_MEMORY = 8
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prompted:
-    """A context at the end of a prompt: its greedy choice, the choice's margin, and the time.
+    """A context at the end of a prompt: its greedy choice with margin and logits, and the time.
 
     `prompt_ms` is `None` when no prompt had to be processed.
     """
 
     first: int
     margin: float
+    logits: NDArray[np.float32]
     prompt_ms: float | None
 
 
@@ -34,6 +37,7 @@ class Prompted:
 class _State:
     first: int
     margin: float
+    logits: NDArray[np.float32]
     state: bytes | None
 
 
@@ -63,7 +67,9 @@ class PromptStates:
         else:
             prompt_ms = None
         self._current[context.name] = key[1]
-        return Prompted(first=known.first, margin=known.margin, prompt_ms=prompt_ms)
+        return Prompted(
+            first=known.first, margin=known.margin, logits=known.logits, prompt_ms=prompt_ms
+        )
 
     def forget(self, context: Context) -> None:
         """The context holds something else now, or nothing."""
@@ -90,7 +96,9 @@ class PromptStates:
         if size_bytes <= self._left_bytes:
             state = context.state()
             self._left_bytes -= len(state)
-        known = self._states[key] = _State(first=first, margin=context.margins(1)[0], state=state)
+        logits = context.logits(1)[0].copy()
+        margin = context.margins(1)[0]
+        known = self._states[key] = _State(first=first, margin=margin, logits=logits, state=state)
         return known
 
 

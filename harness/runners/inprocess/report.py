@@ -18,8 +18,6 @@ from harness.runners.inprocess.context import Context
 from harness.runners.inprocess.weights import template_sha256
 from schemas.submission import DeviceMemory, DraftModel, Engine, Placement, Settings
 
-_FLASH_ATTENTION: dict[int, Literal["auto", "on", "off"]] = {-1: "auto", 0: "off", 1: "on"}
-
 
 def engine_report(
     target: Context, campaign: Campaign, *, energy_method: Literal["nvml", "rapl"] | None
@@ -65,14 +63,18 @@ def _library_sha256() -> str:
 
 def _settings(target: Context, campaign: Campaign) -> Settings:
     ctx = target.ctx
-    defaults = llama_cpp.llama_context_default_params()
+    settings = campaign.settings
     return Settings(
-        max_output_tokens=campaign.settings.max_output_tokens,
-        sampling="greedy",
+        max_output_tokens=settings.max_output_tokens,
+        sampling="greedy" if settings.temperature is None else "other",
+        temperature=settings.temperature,
+        sampling_seed=None if settings.temperature is None else settings.sampling_seed,
+        context_depth_tokens=settings.context_depth,
+        split_mode=settings.split_mode,
         context_tokens=llama_cpp.llama_n_ctx(ctx),
-        kv_type_k="f16",
-        kv_type_v="f16",
-        flash_attention=_FLASH_ATTENTION.get(defaults.flash_attn_type),
+        kv_type_k=settings.kv_type_k,
+        kv_type_v=settings.kv_type_v,
+        flash_attention=settings.flash_attention,
         batch_tokens=llama_cpp.llama_n_batch(ctx),
         micro_batch_tokens=llama_cpp.llama_n_ubatch(ctx),
         threads=llama_cpp.llama_n_threads(ctx),

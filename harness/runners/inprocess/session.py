@@ -7,6 +7,7 @@ state of a prompt is saved, so that it is processed once and not once per arm an
 
 import time
 
+from harness.campaign.filling import filled
 from harness.campaign.model import ArmPlan, Campaign, layers_of
 from harness.errors import BadInputError, HarnessError
 from harness.machine import energy
@@ -15,7 +16,14 @@ from harness.runners.devices import backend_named, devices
 from harness.runners.inprocess import log, prompt_states, report
 from harness.runners.inprocess.context import DecodeError, RollbackError
 from harness.runners.inprocess.drafting import Loaded, ModelDrafter, NoDrafter, widest
-from harness.runners.inprocess.loop import Decoded, Drafter, ForcedTarget, decode
+from harness.runners.inprocess.loop import (
+    Decoded,
+    Drafter,
+    Draws,
+    ForcedTarget,
+    SampledTarget,
+    decode,
+)
 from harness.runners.inprocess.prompt_states import PromptStates
 from harness.runners.inprocess.report import engine_report, placement_of
 from schemas.codec import token_digest
@@ -39,9 +47,17 @@ class LlamaSession:
         layers = campaign.settings.gpu_layers
         self._loaded: Loaded | None = Loaded(campaign, self._states, gpu_layers=layers)
         weights, thinking = self._loaded.weights, campaign.settings.thinking
-        self._prompts = {
-            p.id: weights.render(p.text, thinking=thinking) for p in campaign.suite.prompts
-        }
+        depth = campaign.settings.context_depth
+
+        def rendered(text: str) -> list[int]:
+            return weights.render(text, thinking=thinking)
+
+        def shown(text: str) -> str:
+            if depth is None:
+                return text
+            return filled(text, depth=depth, size_of=lambda each: len(rendered(each)))
+
+        self._prompts = {p.id: rendered(shown(p.text)) for p in campaign.suite.prompts}
         _check_context(self._prompts, campaign)
         self._energy = energy.meter(backend_named(devices(), gpu_layers=layers))
 
@@ -172,13 +188,16 @@ class LlamaSession:
         drafter = loaded.drafting.drafter(arm, prompt, truth or ())
         prompted = self._states.bring(target, prompt)
         forced = ForcedTarget(target, truth, held=len(prompt)) if self._forces(arm) else None
+        draws = self._draws(request, prompt)
+        drawn = SampledTarget(target, draws, held=len(prompt)) if draws else None
+        first = draws.draw(prompted.logits, len(prompt)) if draws else prompted.first
         self._energy.start()
         decoded = decode(
-            target=forced or target,
+            target=forced or drawn or target,
             drafter=drafter,
             prompt=prompt,
-            first=truth[len(prompt)] if forced else prompted.first,
-            first_margin=prompted.margin if arm.role == "baseline" else None,
+            first=truth[len(prompt)] if forced else first,
+            first_margin=prompted.margin if arm.role == "baseline" and not draws else None,
             max_output_tokens=request.max_output_tokens,
         )
         wall_ms = (time.perf_counter() - began) * 1000
@@ -200,6 +219,14 @@ class LlamaSession:
             energy_j=energy_j,
             own_choices=(prompted.first, *forced.own) if forced else None,
         )
+
+    def _draws(self, request: Request, prompt: list[int]) -> Draws | None:
+        """What draws the tokens of a request: every block another text, all arms the same one."""
+        settings = self._campaign.settings
+        if settings.temperature is None:
+            return None
+        key = f"{settings.sampling_seed + request.block} {token_digest(prompt)}"
+        return Draws(temperature=settings.temperature, key=key)
 
     def _forces(self, arm: ArmPlan) -> bool:
         return self._campaign.settings.teacher_forced and arm.role != "baseline"

@@ -9,7 +9,7 @@ from typing import Any
 import llama_cpp
 from llama_cpp.llama_chat_format import Jinja2ChatFormatter
 
-from harness.campaign.model import ALL_LAYERS
+from harness.campaign.model import ALL_LAYERS, SplitMode
 from harness.errors import BadInputError, MachineError
 from harness.models.compatibility import FIRST_COMPARED, SIZE_DIFFERENCE
 from harness.models.thinking import arguments
@@ -17,16 +17,24 @@ from harness.runners.inprocess import log
 
 # llama.cpp counts the output layer too; any number beyond the model's layers means all of them.
 _EVERY_LAYER = 9999
+_SPLIT = {
+    "none": llama_cpp.LLAMA_SPLIT_MODE_NONE,
+    "layer": llama_cpp.LLAMA_SPLIT_MODE_LAYER,
+    "row": llama_cpp.LLAMA_SPLIT_MODE_ROW,
+    "tensor": llama_cpp.LLAMA_SPLIT_MODE_TENSOR,
+}
 
 
 class Weights:
     """One model in memory. Close it after every context that uses it."""
 
-    def __init__(self, path: Path, *, gpu_layers: int) -> None:
+    def __init__(self, path: Path, *, gpu_layers: int, split_mode: SplitMode | None = None) -> None:
         """Load a GGUF file. Raises `MachineError` (memory) or `BadInputError` (the file)."""
         log.clear()
         params = llama_cpp.llama_model_default_params()
         params.n_gpu_layers = _EVERY_LAYER if gpu_layers == ALL_LAYERS else gpu_layers
+        if split_mode is not None:
+            params.split_mode = _SPLIT[split_mode]
         self.model = llama_cpp.llama_model_load_from_file(str(path).encode(), params)
         if not self.model:
             raise _load_error(path)

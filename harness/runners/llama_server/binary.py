@@ -11,6 +11,7 @@ from pathlib import Path
 
 from harness.campaign.model import Campaign
 from harness.errors import BadInputError, MachineError
+from harness.machine.command import INSTALL_SERVER, SERVER_PROGRAM, server_program
 from harness.models import thinking
 from harness.runners.base import EngineReport
 from harness.runners.devices import backend_named, default_threads, variables
@@ -89,7 +90,6 @@ def _listed(value: str, entry: str) -> tuple[str, ...]:
     return tuple(re.split(r"[,|]", match[0])) if match else ()
 
 
-PROGRAM = "llama-server"
 _LIMIT_S = 60.0
 _VERSION = re.compile(r"version:\s*(\S+)\s*\(([0-9a-f]{7,40})\)")
 _LIBRARY = re.compile(r"\.(?:so|dylib|dll)(?:\.|$)")
@@ -127,7 +127,11 @@ class Binary:
             if _LIBRARY.search(file.name) and file.is_file()
         )
         digest = hashlib.sha256(f"{self.digest()} {libraries}".encode()).hexdigest()
-        return f"{PROGRAM} sha256:{digest}"
+        return f"{SERVER_PROGRAM} sha256:{digest}"
+
+    def devices(self) -> tuple[Device, ...]:
+        """The devices that it lists; the processor is not among them."""
+        return read_devices(self._output(_LIST_DEVICES))
 
     def free_mib(self) -> dict[str, int]:
         """Free memory of each device now; the processor is not among them."""
@@ -136,7 +140,7 @@ class Binary:
     def report(self, campaign: Campaign) -> EngineReport:
         """Engine and settings, as far as a binary states them before it runs."""
         version, commit, number = read_version(self._output("--version"))
-        devices = read_devices(self._output(_LIST_DEVICES))
+        devices = self.devices()
         return EngineReport(
             engine=Engine(
                 runner="llama-server",
@@ -163,11 +167,19 @@ class Binary:
         settings, threads = campaign.settings, self.threads(campaign)
         return Settings(
             max_output_tokens=settings.max_output_tokens,
-            sampling="greedy",
+            sampling="greedy" if settings.temperature is None else "other",
+            temperature=settings.temperature,
+            sampling_seed=None if settings.temperature is None else settings.sampling_seed,
             context_tokens=settings.context_tokens,
-            kv_type_k="f16",
-            kv_type_v="f16",
-            flash_attention="auto" if "-fa" in self.abilities.takes_value else None,
+            context_depth_tokens=settings.context_depth,
+            kv_type_k=settings.kv_type_k,
+            kv_type_v=settings.kv_type_v,
+            flash_attention=(
+                settings.flash_attention if "-fa" in self.abilities.takes_value else None
+            ),
+            cpu_expert_layers=settings.cpu_expert_layers,
+            split_mode=settings.split_mode,
+            server_arguments=settings.server_arguments or None,
             batch_tokens=settings.batch_tokens,
             micro_batch_tokens=settings.batch_tokens,
             threads=threads,
@@ -180,15 +192,15 @@ class Binary:
 
 
 def find(path: str | None) -> Binary:
-    """The binary at a path, or the one on PATH. Raises `HarnessError` when it is none."""
-    found = shutil.which(path or PROGRAM)
+    """The binary at a path, or the usual one. Raises `HarnessError` when it is none."""
+    found = shutil.which(path) if path else server_program()
     if found is None:
         raise BadInputError(_not_found(path))
     abilities = read_help(_output(Path(found), "--help"))
     if "--port" not in abilities.flags:
         message = (
             f"{found} does not answer --help as a llama-server does; "
-            f"name the {PROGRAM} of a llama.cpp build with --server-binary"
+            f"name the {SERVER_PROGRAM} of a llama.cpp build with --server-binary"
         )
         raise BadInputError(message)
     return Binary(path=Path(found).resolve(), abilities=abilities)
@@ -196,9 +208,12 @@ def find(path: str | None) -> Binary:
 
 def _not_found(path: str | None) -> str:
     if path is None:
-        return f"no {PROGRAM} on PATH; name the binary with --server-binary"
+        return (
+            f"no {SERVER_PROGRAM} on PATH; name the binary with --server-binary, or "
+            f"{INSTALL_SERVER}"
+        )
     if Path(path).is_dir():
-        return f"{path} is a folder; name the {PROGRAM} in it with --server-binary"
+        return f"{path} is a folder; name the {SERVER_PROGRAM} in it with --server-binary"
     if Path(path).is_file():
         return f"{path} may not be run; make it executable (chmod +x), or name another binary"
     return f"no program at {path}; name the binary with --server-binary"

@@ -16,6 +16,7 @@ from harness.runners.http.client import (
     whole_numbers,
 )
 from harness.runners.http.counters import Counted, Counters, agree, read_counters, totals
+from harness.runners.http.session import Question, Sampling
 from schemas.codec import Json, token_digest
 
 
@@ -138,21 +139,32 @@ def tokenized(client: Client, text: str) -> tuple[int, ...]:
 
 
 def completion_request(
-    prompt: Sequence[int], max_output_tokens: int, *, probabilities: int = 0
+    prompt: Sequence[int],
+    max_output_tokens: int,
+    *,
+    probabilities: int = 0,
+    sampling: Sampling | None = None,
 ) -> Json:
-    """The body of a greedy request whose tokens come back as ids."""
+    """The body of a request whose tokens come back as ids; a greedy one without `sampling`."""
     body: dict[str, Json] = {
         "prompt": list(prompt),
         "n_predict": max_output_tokens,
-        "temperature": 0,
-        "top_k": 1,
-        "samplers": ["top_k"],
+        **(_GREEDY if sampling is None else _drawn(sampling)),
         "cache_prompt": False,
         "return_tokens": True,
     }
     if probabilities:
         body["n_probs"] = probabilities
     return body
+
+
+_GREEDY: dict[str, Json] = {"temperature": 0, "top_k": 1, "samplers": ["top_k"]}
+
+
+def _drawn(sampling: Sampling) -> dict[str, Json]:
+    """The temperature alone; what else cuts probabilities off is switched off."""
+    values: dict[str, Json] = {"temperature": sampling.temperature, "seed": sampling.seed}
+    return {**values, "top_k": 0, "samplers": ["temperature"]}
 
 
 def margins_in(answer: Json) -> tuple[float, ...] | None:
@@ -173,15 +185,16 @@ def counted_in(done: Completion, *, speculates: bool, page: Counters | None) -> 
 
 
 def generate(
-    client: Client, prompt: tuple[int, ...], limit: int, *, speculates: bool, counts: bool
+    client: Client, prompt: tuple[int, ...], question: Question, *, counts: bool
 ) -> Generation:
     """One generation. `counts` says whether the metrics page can be read for it.
 
     Raises what the client raises, or `BadAnswerError`.
     """
-    before = _page(client) if speculates and counts else None
+    before = _page(client) if question.speculates and counts else None
     began = time.perf_counter()
-    answer = client.post("/completion", completion_request(prompt, limit))
+    body = completion_request(prompt, question.limit, sampling=question.sampling)
+    answer = client.post("/completion", body)
     wall_ms = (time.perf_counter() - began) * 1000
     done = read_completion(answer)
     after = _page(client) if before is not None else None
@@ -197,7 +210,7 @@ def generate(
         rounds=totals(
             decode_ms=done.decode_ms,
             output_tokens=done.output_tokens,
-            counted=counted_in(done, speculates=speculates, page=page),
+            counted=counted_in(done, speculates=question.speculates, page=page),
             page=page,
         ),
         finish=done.finish,

@@ -1,14 +1,15 @@
 """Start a llama-server for one arm at a free port, and make sure that it is what answers there."""
 
 import secrets
-import shlex
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import assert_never
 
-from harness.campaign.model import ArmPlan, Campaign, layers_of
+from harness.campaign.axes import ALL_EXPERTS
+from harness.campaign.model import USUAL_CACHE, ArmPlan, Campaign, RunSettings, layers_of
 from harness.errors import BadInputError
+from harness.machine.command import join_command
 from harness.runners.base import Failure
 from harness.runners.http import process
 from harness.runners.http.client import Address, Client, ServerSilentError
@@ -30,6 +31,7 @@ def arguments(
     _common(words, arm, campaign, port=port, threads=threads)
     try:
         _speculation(words, arm.method, campaign)
+        _axes(words, campaign.settings)
     except _UnknownToBinaryError as error:
         return Failure(reason="other", detail=f"this llama-server has no {error}")
     return tuple(words.argv)
@@ -43,11 +45,14 @@ class _Words:
         self.argv: list[str] = []
 
     def need(self, value: object, *names: str) -> None:
-        """Add a flag with its value. Raises `_UnknownToBinaryError` when no name is known."""
+        """Add a flag, with its value unless that is `None`.
+
+        Raises `_UnknownToBinaryError` when no name is known.
+        """
         name = self.abilities.first(*names)
         if name is None:
             raise _UnknownToBinaryError(names[0])
-        self.argv += [name, str(value)]
+        self.argv += [name] if value is None else [name, str(value)]
 
     def offer(self, value: object | None, *names: str) -> None:
         """Add a flag, with its value unless that is `None`, where the binary knows it."""
@@ -65,15 +70,44 @@ def _common(words: _Words, arm: ArmPlan, campaign: Campaign, *, port: int, threa
     words.argv += ["-b", str(settings.batch_tokens), "-ub", str(settings.batch_tokens)]
     words.argv += ["-ngl", _layers(layers_of(arm, settings))]
     if "-fa" in words.abilities.takes_value:
-        words.argv += ["-fa", "auto"]
-    words.offer("f16", "-ctk", "--cache-type-k")
-    words.offer("f16", "-ctv", "--cache-type-v")
+        words.argv += ["-fa", settings.flash_attention]
+    words.offer(settings.kv_type_k, "-ctk", "--cache-type-k")
+    words.offer(settings.kv_type_v, "-ctv", "--cache-type-v")
     words.offer("off", "--fit")
     words.offer(0, "--cache-ram")
     words.offer(None, "--no-webui", "--no-ui")
     words.offer(None, "--metrics")
     if words.abilities.hides_layers:
         words.argv += ["-lv", "4"]
+
+
+def _axes(words: _Words, settings: RunSettings) -> None:
+    """What was asked for beyond the usual settings. Raises `_UnknownToBinaryError`."""
+    _require_attention(words.abilities, settings)
+    if settings.cpu_expert_layers == ALL_EXPERTS:
+        words.need(None, "--cpu-moe", "-cmoe")
+    elif settings.cpu_expert_layers is not None:
+        words.need(settings.cpu_expert_layers, "--n-cpu-moe", "-ncmoe")
+    if settings.split_mode is not None:
+        words.need(settings.split_mode, "--split-mode", "-sm")
+    for argument in settings.server_arguments:
+        name, _, value = argument.partition(" ")
+        if name in words.argv:
+            message = f"second {name}: the harness sets it; use the option of run for it"
+            raise _UnknownToBinaryError(message)
+        words.need(value or None, name)
+
+
+def _require_attention(known: Abilities, settings: RunSettings) -> None:
+    if settings.flash_attention != "auto" and "-fa" not in known.takes_value:
+        message = "-fa with a value"
+        raise _UnknownToBinaryError(message)
+    for value, short, long in (
+        (settings.kv_type_k, "-ctk", "--cache-type-k"),
+        (settings.kv_type_v, "-ctv", "--cache-type-v"),
+    ):
+        if value != USUAL_CACHE and known.first(short, long) is None:
+            raise _UnknownToBinaryError(long)
 
 
 def _speculation(words: _Words, method: submission.Method, campaign: Campaign) -> None:
@@ -248,7 +282,7 @@ def command_lines(campaign: Campaign, path: str | None) -> tuple[str, ...]:
     binary = find(path)
     launcher = Launcher(campaign=campaign, binary=binary, startup_limit_s=0)
     return tuple(
-        shlex.join((str(binary.path), *_arguments(launcher, arm))) for arm in campaign.arms
+        join_command((str(binary.path), *_arguments(launcher, arm))) for arm in campaign.arms
     )
 
 

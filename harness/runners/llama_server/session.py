@@ -9,6 +9,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from harness.campaign.filling import filled
 from harness.campaign.model import ArmPlan, Campaign, layers_of
 from harness.models.thinking import has_switch
 from harness.runners.base import EngineReport, Failure, Generation, PreparedArm, Session
@@ -151,26 +152,34 @@ class LlamaServerSession(ServerSession[Server]):
     def _ask(self, server: Server, question: Question) -> Generation:
         return exchange.generate(
             server.client,
-            self._prompt(server, question.text),
-            question.limit,
-            speculates=question.speculates,
+            self._prompt(server, question),
+            question,
             counts=question.alone and "--metrics" in self._binary.abilities.flags,
         )
 
     def _margins(
         self, server: Server, question: Question, known: Generation
     ) -> tuple[float, ...] | None:
-        return exchange.margins_of(server.client, self._prompt(server, question.text), known)
+        return exchange.margins_of(server.client, self._prompt(server, question), known)
 
-    def _prompt(self, server: Server, text: str) -> tuple[int, ...]:
+    def _prompt(self, server: Server, question: Question) -> tuple[int, ...]:
         """The prompt's token ids, rendered once; every arm gets the same."""
+        text = question.text
         if text not in self._prompts:
             thinking = self._campaign.settings.thinking
             template = self._binary.template(self._campaign)
             if not self._prompts and not thinking and has_switch(template):
                 exchange.require_switch(server.client)
-            rendered = exchange.rendered(server.client, text, thinking=thinking)
-            self._prompts[text] = exchange.tokenized(server.client, rendered)
+
+            def tokens_of(each: str) -> tuple[int, ...]:
+                rendered = exchange.rendered(server.client, each, thinking=thinking)
+                return exchange.tokenized(server.client, rendered)
+
+            depth = None if question.warm_up else self._campaign.settings.context_depth
+            whole = text
+            if depth is not None:
+                whole = filled(text, depth=depth, size_of=lambda each: len(tokens_of(each)))
+            self._prompts[text] = tokens_of(whole)
         return self._prompts[text]
 
     def _placement(self, arm: ArmPlan, log: str) -> Placement:

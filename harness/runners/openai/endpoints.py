@@ -7,13 +7,13 @@ stand under the wrong hardware, so its address is refused.
 import ipaddress
 import os
 import re
-import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import SplitResult, urlsplit
 
 from harness.campaign.model import ArmPlan, Campaign
 from harness.errors import BadInputError, UsageError
+from harness.machine.command import join_command, split_command
 from harness.runners.http.client import Address
 from harness.runners.http.session import KEY_VARIABLE
 from harness.runners.options import ConnectionOptions
@@ -95,7 +95,7 @@ def command_lines(found: Endpoints, campaign: Campaign) -> tuple[str, ...]:
     """The commands that start a campaign's servers, one line for each arm; none where they run."""
     methods = speculation(campaign)
     all_of_them = (endpoint_of(arm, found, methods) for arm in campaign.arms)
-    return tuple(shlex.join(each) for each in all_of_them if not isinstance(each, Address))
+    return tuple(join_command(each) for each in all_of_them if not isinstance(each, Address))
 
 
 def endpoint_of(arm: ArmPlan, found: Endpoints, methods: Sequence[Method]) -> Endpoint:
@@ -174,7 +174,7 @@ def _is_loopback(host: str) -> bool:
 def words(command: str, *, option: str) -> tuple[str, ...]:
     """The words of a command line. Raises `BadInputError` when it has no place for a port."""
     try:
-        found = tuple(shlex.split(command, posix=os.name != "nt"))
+        found = tuple(split_command(command))
     except ValueError as error:
         message = f"{option}: {error}; quote it as for a shell"
         raise BadInputError(message) from error

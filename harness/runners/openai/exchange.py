@@ -8,6 +8,7 @@ from harness.models.thinking import arguments
 from harness.runners.base import Generation
 from harness.runners.http.client import BadAnswerError
 from harness.runners.http.counters import Counters, totals
+from harness.runners.http.session import Sampling
 from harness.runners.openai import answer as answers
 from harness.runners.openai import counters
 from harness.runners.openai.answer import Answer, events, server_times
@@ -49,6 +50,7 @@ class Prompt:
     alone: bool = True
     server_clock: bool = False
     thinking: bool = False
+    sampling: Sampling | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,13 +140,19 @@ def _question(connection: Connection, prompt: Prompt) -> dict[str, Json]:
     return {
         "model": connection.model,
         "messages": [{"role": "user", "content": prompt.text}],
-        "temperature": 0,
+        **_sampling(prompt.sampling),
         "max_tokens": prompt.limit,
         **({"draft_model": prompt.draft} if drafts else {}),
         **_OPTIONS.get(engine, {}),
         **_thinking(engine, prompt),
         **salt,
     }
+
+
+def _sampling(asked: Sampling | None) -> dict[str, Json]:
+    if asked is None:
+        return {"temperature": 0}
+    return {"temperature": asked.temperature, "seed": asked.seed, "top_p": 1}
 
 
 def _thinking(engine: EngineName, prompt: Prompt) -> dict[str, Json]:

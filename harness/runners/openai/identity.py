@@ -231,6 +231,7 @@ def report_on(
     identity: Identity, served: Served, campaign: Campaign, backend: str | None
 ) -> EngineReport:
     """Engine and settings. An unknown backend is `other`, on a machine without a GPU `cpu`."""
+    asked = campaign.settings
     return EngineReport(
         engine=Engine(
             runner="openai",
@@ -241,8 +242,10 @@ def report_on(
             backend=_BACKENDS[backend] if backend else backend_of(identity, machine()),
         ),
         settings=Settings(
-            sampling="greedy",
-            max_output_tokens=campaign.settings.max_output_tokens,
+            sampling="greedy" if asked.temperature is None else "other",
+            temperature=asked.temperature,
+            sampling_seed=None if asked.temperature is None else asked.sampling_seed,
+            max_output_tokens=asked.max_output_tokens,
             context_tokens=served.context_tokens,
         ),
     )

@@ -89,6 +89,7 @@ class OpenAiSession(ServerSession[Connection]):
             depth=getattr(question.arm.method, "n_max", None),
             alone=question.alone,
             thinking=self._campaign.settings.thinking,
+            sampling=question.sampling,
             server_clock=not question.warm_up and all(self._tells_times.values()),
         )
 

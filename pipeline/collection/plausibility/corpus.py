@@ -22,7 +22,8 @@ from numpy.typing import NDArray
 from estimates.identity import Identity, identify
 from pipeline.collection.plausibility import peers
 from pipeline.collection.plausibility.traces import Trace, trace
-from schemas.codec import canonical_bytes, content_digest, encode
+from schemas.codec import content_digest
+from schemas.migrations import forms
 from schemas.submission import Submission
 
 # Times are whole seconds; one campaign may start in the second in which another one ends.
@@ -123,13 +124,11 @@ class Lines:
         author = submission.contributor.lower()
         if author not in self.digests:
             own = self.by_contributor.get(author, ())
-            self.digests[author] = {_digest(self.submissions[at]): at for at in own}
+            self.digests[author] = {
+                content_digest(form): at for at in own for form in forms(self.submissions[at])
+            }
         ending = submission.supersedes.removesuffix(".json").rpartition("-")[2]
         return self.digests[author].get(ending)
-
-
-def _digest(submission: Submission) -> str:
-    return content_digest(canonical_bytes(encode(submission)))
 
 
 @dataclass(frozen=True)

@@ -88,7 +88,7 @@ def pace(submission: Submission, named: Identity) -> Pace | None:
     tps = 1000 / median(times)
     used = bytes_per_token(submission.target)
     return Pace(
-        device=(named.device, submission.engine.backend),
+        device=(named.device, submission.engine.backend_label),
         target=(named.target, named.quantisation),
         voter=named.voter,
         tps=tps,

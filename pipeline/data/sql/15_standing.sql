@@ -1,6 +1,7 @@
 -- One row is how one submission stands: does it count, and if not, why, since when, and what
 -- replaced it? Nothing is ever removed, so every submission has exactly one row. Figures that cannot
--- be right (`flagged`) count in no aggregate; a local preview shows them all the same.
+-- be right (`flagged`) count in no aggregate; a local preview shows them all the same. An entry may
+-- end one result, or all results of a contributor.
 create table standing as
 with replaced as (
   select
@@ -11,29 +12,42 @@ with replaced as (
   where supersedes is not null and not preview
   group by supersedes
 ),
+ended as (
+  select
+    submission,
+    coalesce(own.document, everything.document) as entry
+  from submission
+  left join lifecycle_document as own on own.file = submission.file
+  left join lifecycle_document as everything
+    on everything.file = contributor_entry(contributor)
+    and everything.document.status <> 'known'
+  where not preview and coalesce(own.document, everything.document) is not null
+),
 implausible as (
   select submission, any_value(message order by position) as message
   from flag
   where severity = 'serious'
-    and flag in ('above-bound', 'above-roofline', 'copied-noise', 'copied-times', 'zero-spread')
+    and flag in (
+      'above-bound', 'above-roofline', 'copied-noise', 'copied-times', 'repeated-block',
+      'zero-spread'
+    )
   group by submission
 )
 select
   submission.submission,
   submission.file,
   case
-    when lifecycle_document.file is not null then lifecycle_document.document.status
+    when ended.entry is not null then ended.entry.status
     when replaced.file is not null then 'superseded'
     when implausible.submission is not null then 'flagged'
     else 'counted'
   end as standing,
   standing = 'counted' as counted,
-  coalesce(lifecycle_document.document.reason, implausible.message) as standing_reason,
-  coalesce(lifecycle_document.document.date, replaced.superseded_on::date) as standing_since,
+  coalesce(ended.entry.reason, implausible.message) as standing_reason,
+  coalesce(ended.entry.date, replaced.superseded_on::date) as standing_since,
   replaced.superseded_by
 from submission
-left join lifecycle_document on lifecycle_document.file = submission.file
-  and not submission.preview
+left join ended on ended.submission = submission.submission
 left join replaced on replaced.file = submission.file and not submission.preview
 left join implausible on implausible.submission = submission.submission
   and not submission.preview

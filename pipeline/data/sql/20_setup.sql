@@ -25,6 +25,8 @@ select
   engine_build,
   target,
   target_label,
+  conditions,
+  measured_with,
   submission.quantisation,
   parameters,
   active_parameters,

@@ -1,7 +1,8 @@
 -- One row puts one piece of evidence about a speculative arm into one pool of comparable evidence.
 -- Every pool carries its tier: measured and imported evidence never meet. A cell also carries its
--- engine (two runners draft and count differently) and its concurrency; pools over cells hold
--- single requests only, for what a batch leaves of a speedup is another question (concurrency_view).
+-- engine (two runners draft and count differently) and its concurrency and its conditions; pools over cells
+-- hold single requests under the usual settings only, for what a batch or a long context leaves of a
+-- speedup is another question (concurrency_view, context_view).
 -- A figure over a suite's own tasks is in no pool: another suite has others.
 -- `series` is the address of a cell without its concurrency, task and tier.
 create table pool_member as
@@ -43,6 +44,6 @@ as_backend as (
   from judged
 )
 from as_cell
-union all from as_task where concurrency = 1
-union all from as_method where concurrency = 1
-union all from as_backend where concurrency = 1;
+union all from as_task where concurrency = 1 and conditions is null
+union all from as_method where concurrency = 1 and conditions is null
+union all from as_backend where concurrency = 1 and conditions is null;

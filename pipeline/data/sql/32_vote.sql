@@ -1,6 +1,7 @@
--- One row is one vote in one pool: all evidence of one contributor, as one figure; evidence that
--- supports no verdict votes only where there is no other. Whoever names
--- nobody shares one vote, and machines cast none: anybody can make up a machine, not an account.
+-- One row is one vote in one pool: all evidence of one contributor, as one figure. Evidence that
+-- supports no verdict votes only where there is no other, evidence under a serious flag only where
+-- all of it is; then there is a figure and no verdict. Whoever names nobody shares one vote, and
+-- machines cast none: anybody can make up a machine, not an account.
 -- A vote's speedup is the geometric mean over its machines, each the geometric mean of its files.
 -- `half_width` is the root mean square of the files' own intervals, as a logarithm: the files
 -- answered the same prompts, so that more of them do not narrow it; `deviation` is the standard
@@ -13,7 +14,7 @@ with cast_votes as (
     ln(interval_high / interval_low) / 2 as own_half_width
   from pool_member
   where speedup is not null and speedup > 0
-  qualify is_firm(verdict) or not bool_or(is_firm(verdict)) over (partition by pool)
+  qualify trust_in(verdict, doubt) = max(trust_in(verdict, doubt)) over (partition by pool)
 ),
 by_machine as (
   select

@@ -1,4 +1,5 @@
 -- One row is one pool of comparable evidence: the median over votes, with its interval and verdict.
+-- `confirmed`: two contributors whom maintainers know support it, so that nobody confirms alone.
 -- `interval_kind`: one-contributor = one vote, so its own interval widened by what contributors
 -- differ by; t = t interval on log means (2 to 7 votes), in a cell with the spread between
 -- contributors that all cells show; bca = BCa bootstrap (8 or more), percentile where BCa is undefined; null = none.
@@ -7,7 +8,7 @@ with voted as (
   select
     pool,
     count(*) as votes,
-    count(*) filter (voter <> 'anonymous') as named_votes,
+    count(*) filter (known and voter <> 'anonymous') as known_votes,
     exp(median(ln(speedup))) as speedup,
     median(baseline_tps) as baseline_tps,
     median(tps) as tps,
@@ -18,6 +19,7 @@ with voted as (
     median(fire_rate) as fire_rate,
     median(predicted_speedup) as predicted_speedup
   from vote
+  left join contributor on contributor.contributor = vote.voter
   group by pool
 ),
 counted as (
@@ -62,10 +64,10 @@ judged as (
       when not firm then 'never-drafted'
       else verdict_of(pool_interval.interval_low, pool_interval.interval_high)
     end as verdict,
-    coalesce(voted.named_votes, 0) >= 2 as confirmed,
+    firm and coalesce(voted.known_votes, 0) >= 2 as confirmed,
     coalesce(voted.votes, 0) as votes,
     counted.* exclude (pool, pool_kind, never_drafted, too_few, firm, uncertain),
-    voted.* exclude (pool, votes, named_votes, speedup)
+    voted.* exclude (pool, votes, known_votes, speedup)
   from counted
   left join voted using (pool)
   left join pool_interval using (pool)

@@ -1,10 +1,10 @@
 -- One row is one square of the map: device × size class × backend × task × tier, with the best
 -- speculative cell in it (highest speedup of those that support a verdict; its lower bound allows
 -- for the choice) and the default one (draft model, most votes), for one
--- request at a time.
+-- request at a time under the usual settings.
 create table map_cell as
 with single as (
-  select * from cell where concurrency = 1
+  select * from cell where concurrency = 1 and conditions is null
 ),
 ranked as (
   select

@@ -15,14 +15,14 @@ judged as (
     count(*) filter (speedup < 1) as slower_cells,
     count(*) filter (confirmed) as confirmed_cells
   from cell
-  where task <> 'all' and concurrency = 1
+  where task <> 'all' and concurrency = 1 and conditions is null
   group by tier
 ),
 extremes as (
   select tier, max(speedup) as best_speedup, min(speedup) as worst_speedup,
     median(speedup) as median_speedup
   from cell
-  where task <> 'all' and concurrency = 1
+  where task <> 'all' and concurrency = 1 and conditions is null
   group by tier
 ),
 counted as (

@@ -3,7 +3,7 @@
 -- its lower bound allows for the choice), for one request at a time.
 create table map_method as
 with single as (
-  select * from cell where concurrency = 1
+  select * from cell where concurrency = 1 and conditions is null
 ),
 squares as (
   select

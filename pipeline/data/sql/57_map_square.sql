@@ -13,14 +13,14 @@ with figures as (
     if(verdict = 'never-drafted', null, speedup) as speedup,
     interval_low, interval_high, verdict, confirmed, submissions, rigs, cell as name
   from cell
-  where concurrency = 1
+  where concurrency = 1 and conditions is null
   union all
   select
     device, size_class, backend, 'all', tier, device_label, device_kind, vram_gib, size_order,
     method, method_label, depth, target_label, quantisation, speedup, interval_low, interval_high,
     verdict, false, null, null, submission
   from evidence
-  where task = 'own' and role = 'speculation' and counted and concurrency = 1
+  where task = 'own' and role = 'speculation' and counted and concurrency = 1 and conditions is null
     and speedup is not null and verdict <> 'never-drafted'
   union all
   select

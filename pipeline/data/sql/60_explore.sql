@@ -2,7 +2,14 @@
 -- `setup` names the cell without its task: what one arm is, wherever the page is shared.
 create table explore as
 with members as (
-  select pool_member.*, identity.vendor
+  select
+    pool_member.*,
+    identity.vendor,
+    identity.context_depth,
+    identity.token_choice,
+    identity.cache_types,
+    identity.attention,
+    identity.loading
   from pool_member
   join identity using (submission)
   where pool_kind = 'cell'
@@ -13,6 +20,12 @@ newest as (
     any_value(submission order by measured_from desc, submission) as submission,
     any_value(vendor order by measured_from desc, submission) as vendor,
     any_value(series order by submission) as series,
+    any_value(context_depth) as context_depth,
+    any_value(token_choice) as token_choice,
+    any_value(cache_types) as cache_types,
+    any_value(attention) as attention,
+    any_value(loading) as loading,
+    any_value(measured_with order by submission) as measured_with,
     exp(median(ln(whole_request))) as whole_request
   from members
   group by pool
@@ -20,12 +33,19 @@ newest as (
 select
   cell.*,
   md5(concat_ws('|', device, backend, target, quantisation, method, coalesce(depth, 0),
-    coalesce(draft_label, ''), coalesce(concurrency, 1), tier, other_engine(engine_label)))[:10]
+    coalesce(draft_label, ''), coalesce(concurrency, 1), tier, other_engine(engine_label),
+    conditions))[:10]
     as setup,
   newest.submission,
   newest.vendor,
   newest.whole_request,
-  newest.series
+  newest.series,
+  newest.context_depth,
+  newest.token_choice,
+  newest.cache_types,
+  newest.attention,
+  newest.loading,
+  newest.measured_with
 from cell
 join newest using (cell)
 order by task = 'all', speedup desc nulls last, cell;

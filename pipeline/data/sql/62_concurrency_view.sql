@@ -5,8 +5,8 @@ create table concurrency_view as
 with listed as (
   select
     explore.* replace (series || '-' || tier as series),
-    concat_ws(' · ', device_label, backend, engine_label, target_label || ' ' || quantisation)
-      as place_label,
+    concat_ws(' · ', device_label, backend, engine_label, target_label || ' ' || quantisation,
+      conditions) as place_label,
     concat_ws(' · ', method_label, 'depth ' || depth, draft_label) as arm_label
   from explore
 ),

@@ -1,12 +1,36 @@
--- One row is one observation that the advisor learns from: what one voter measured with one setting
--- on one task. Only measured evidence; over several submissions of the voter the geometric mean.
--- Other engines than llama.cpp are left out: they have other costs.
+-- One row is one observation that the advisor learns from: what one voter, a contributor, measured
+-- with one setting on one task. Only measured evidence without a serious flag; over several machines
+-- and submissions of the voter the geometric mean. Other engines than llama.cpp are left out: they
+-- have other costs. `bytes_cost` is what a round costs by the bytes that it reads, in steps of the
+-- target: 1, and for each drafted token the draft model's bytes over those of the target's step. 1
+-- where nothing but the target is read, or where a size is unknown.
 create table advice_observation as
-with measured as (
-  select pool as cell, pool_member.*
+with read as (
+  select
+    submission,
+    arm.arm,
+    arm.depth,
+    step_bytes(submission.file_bytes, submission.parameters, submission.active_parameters)
+      as step_bytes,
+    step_bytes(draft.file_bytes, draft.parameters, draft.active_parameters) as draft_bytes
+  from arm
+  join submission using (submission)
+  left join draft using (submission, draft)
+),
+measured as (
+  select
+    pool as cell,
+    coalesce(lower(contributor), 'anonymous') as voter,
+    pool_member.* exclude (voter),
+    coalesce(1 + read.depth * draft_bytes / step_bytes, 1) as bytes_cost,
+    step_bytes,
+    draft_bytes
   from pool_member
+  left join read using (submission, arm)
   where pool_kind = 'cell' and tier = 'measured' and task <> 'all' and concurrency = 1
+    and conditions is null
     and engine_name = 'llama.cpp' and speedup > 0 and tokens_per_round > 0 and round_cost > 0
+    and trust_in(verdict, doubt) > 0
 )
 select
   cell || '@' || voter as observation,
@@ -32,6 +56,9 @@ select
   exp(avg(ln(speedup))) as speedup,
   exp(avg(ln(tokens_per_round))) as tokens_per_round,
   exp(avg(ln(round_cost))) as round_cost,
+  exp(avg(ln(bytes_cost))) as bytes_cost,
+  any_value(step_bytes order by submission) as step_bytes,
+  any_value(draft_bytes order by submission) as draft_bytes,
   exp(avg(ln(predicted_speedup)) filter (predicted_speedup > 0)) as predicted_speedup,
   list(submission order by measured_from desc, submission) as submission_list
 from measured

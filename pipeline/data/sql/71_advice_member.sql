@@ -1,4 +1,5 @@
--- One row puts one observation into one pool of the advisor: the logarithm of its round cost at five
+-- One row puts one observation into one pool of the advisor: the logarithm of its round cost over
+-- what the bytes that it reads would cost (`bytes_log` is the logarithm of the latter) at five
 -- levels (cost-pair, cost-draft, cost-device, cost-memory, cost-backend) and of its tokens per round
 -- at two (yield-pair, yield-method). They are tried in the order of `level_order`, nearest first. A
 -- draft model's size decides its cost more than the device does, so the same pair elsewhere
@@ -38,7 +39,8 @@ select
   place.level as level,
   place.level_order::bigint as level_order,
   place.level || '|' || place.key as advice_pool,
-  ln(if(place.part = 'cost', round_cost, tokens_per_round)) as log_value,
+  ln(if(place.part = 'cost', round_cost / bytes_cost, tokens_per_round)) as log_value,
+  if(place.part = 'cost', ln(bytes_cost), 0) as bytes_log,
   submission_list
 from placed
 where place.key is not null

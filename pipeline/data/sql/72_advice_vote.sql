@@ -6,7 +6,8 @@ select
   any_value(part) as part,
   any_value(level) as level,
   any_value(method) as method,
-  avg(log_value) as mean_log
+  avg(log_value) as mean_log,
+  avg(bytes_log) as bytes_log
 from advice_member
 group by advice_pool, voter
 order by advice_pool, voter;

@@ -1,5 +1,5 @@
 -- One row is one pool of the advisor: how many voters, their mean logarithm, the sum of the squared
--- distances from it, and up to three of the newest submissions behind it.
+-- distances from it, the mean logarithm of what their bytes cost with its variance between voters, and up to three of the newest submissions behind it.
 create table advice_pool as
 with voted as (
   select
@@ -9,7 +9,9 @@ with voted as (
     any_value(method) as method,
     count(*) as votes,
     avg(mean_log) as mean_log,
-    coalesce(var_pop(mean_log) * count(*), 0.0)::double as squares
+    coalesce(var_pop(mean_log) * count(*), 0.0)::double as squares,
+    avg(bytes_log) as bytes_log,
+    coalesce(var_samp(bytes_log), 0.0)::double as bytes_variance
   from advice_vote
   group by advice_pool
 ),

@@ -11,9 +11,9 @@ with joined as (
     yielded.level as yield_level,
     cost.votes as cost_votes,
     yielded.votes as yield_votes,
-    exp(cost.mean_log) as advised_round_cost,
+    bytes_cost * exp(cost.mean_log) as advised_round_cost,
     exp(yielded.mean_log) as advised_tokens_per_round,
-    yielded.mean_log - cost.mean_log as advised_log,
+    yielded.mean_log - cost.mean_log - ln(bytes_cost) as advised_log,
     cost.variance * (1 + 1.0::double / cost.votes)
       + yielded.variance * (1 + 1.0::double / yielded.votes) as variance,
     if(cost.freedom is null or yielded.freedom is null, null,

@@ -7,7 +7,7 @@
 create table wanted as
 with measured as (
   select * from cell
-  where tier = 'measured' and task <> 'all' and concurrency = 1 and speedup is not null
+  where tier = 'measured' and task <> 'all' and concurrency = 1 and conditions is null and speedup is not null
 ),
 places as (
   select distinct setup.device, setup.device_label, setup.backend, setup.vram_gib, rigs.rigs

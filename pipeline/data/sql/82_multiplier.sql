@@ -41,6 +41,7 @@ with own as (
   join submission using (submission)
   left join source on list_contains(source.file_digests, submission.origin_sha256)
   where explore.speedup is not null and explore.preview_submissions = 0
+    and explore.conditions is null
 ),
 printed as (
   select

@@ -29,8 +29,18 @@ create macro verdict_of(interval_low, interval_high) as
 create macro mark_of(verdict, confirmed) as
   if(confirmed and verdict in ('helps', 'hurts'), verdict || '-confirmed', verdict);
 
+-- The file that says how a contributor stands.
+create macro contributor_entry(contributor) as 'contributor--' || lower(contributor) || '.json';
+
 -- Does the evidence support a verdict at all?
 create macro is_firm(verdict) as verdict in ('helps', 'hurts', 'no-clear-difference');
+
+-- How much a piece of evidence may say: none under a serious flag, little without a verdict.
+create macro trust_in(verdict, doubt) as case
+  when is_firm(verdict) then 2
+  when coalesce(doubt, 'single-pass') in ('few-prompts', 'single-pass') then 1
+  else 0
+end;
 
 -- The lower bound of the best of several figures: the chance that one of them is high by luck grows
 -- with their number, so the bound of the one that was chosen lies further below it.
@@ -73,6 +83,10 @@ create macro speculation_label(method) as (
 create macro drafts_always(method) as (
   select every_round from vocabulary_method where id = method
 );
+
+-- What a step of one token reads of a model; of a mixture of experts a share.
+create macro step_bytes(file_bytes, parameters, active_parameters) as
+  round(file_bytes * coalesce(active_parameters / parameters, 1))::bigint;
 
 create macro task_label(task) as (
   select label from vocabulary_task where id = task

@@ -69,7 +69,7 @@ class Chart:
 class Definition:
     """One entry of `charts.toml`: `columns` maps result columns to headings.
 
-    `unseen` are columns for the caption alone.
+    `unseen` are columns for the caption alone. `query` is the SQL file, where charts share one.
     """
 
     title: str
@@ -80,6 +80,7 @@ class Definition:
     counts: Mapping[str, str]
     options: Mapping[str, str] = field(default_factory=dict)
     unseen: tuple[str, ...] = ()
+    query: str | None = None
 
 
 @cache
@@ -101,7 +102,9 @@ def draw(connection: duckdb.DuckDBPyConnection, name: str, **parameters: str) ->
     unknown = set(parameters) - set(definition.parameters)
     if unknown:
         raise KeyError(*sorted(unknown))
-    rows = plain(frame(connection, name, **{**definition.parameters, **parameters}))
+    rows = plain(
+        frame(connection, definition.query or name, **{**definition.parameters, **parameters})
+    )
     if not rows:
         return _empty(name, definition)
     spec = _spec(definition, rows)

@@ -1,5 +1,6 @@
 """Say in one sentence what the figures of a chart say."""
 
+import math
 from collections.abc import Callable, Mapping
 from itertools import groupby
 from statistics import median
@@ -96,6 +97,32 @@ def concurrency(rows: list[Row]) -> str:
     )
 
 
+def context_cost(rows: list[Row]) -> str:
+    """How the cost of a round changes from the shortest context to the longest."""
+    return _by_context(rows, "round_cost", "A round costs", lambda value: f"{value:.2f} steps")
+
+
+def context_acceptance(rows: list[Row]) -> str:
+    """How many drafted tokens are accepted at the shortest context and at the longest."""
+    return _by_context(rows, "acceptance_rate", "Accepted are", percent)
+
+
+def _by_context(rows: list[Row], column: str, what: str, printed: Callable[[float], str]) -> str:
+    ends = [(found[0], found[-1]) for found in _groups(rows, "series")]
+    short, long = max(ends, key=lambda pair: abs(math.log(pair[1][column] / pair[0][column])))
+    change = (
+        f"{what} {printed(short[column])} after {short['context_depth']} tokens of context and"
+        f" {printed(long[column])} after {long['context_depth']}"
+    )
+    if len(ends) == 1:
+        return f"{change} ({short['arm_label']})."
+    rose = sum(long[column] > short[column] for short, long in ends)
+    return (
+        f"In {rose or 'none'} of {len(ends)} series the figure is higher after the longest context;"
+        f" it changes most for {short['arm_label']}: {change[0].lower()}{change[1:]}."
+    )
+
+
 def builds(rows: list[Row]) -> str:
     steps = [row for row in rows if row["step_label"] != "none"]
     settings = count(len({row["line"] for row in rows}), "setting")
@@ -158,6 +185,8 @@ CAPTIONS: Mapping[str, Callable[[list[Row]], str]] = {
     "methods": methods,
     "depths": depths,
     "concurrency": concurrency,
+    "context_cost": context_cost,
+    "context_acceptance": context_acceptance,
     "builds": builds,
     "break_even": break_even,
     "predictions": predictions,

@@ -37,6 +37,9 @@ BACKEND_COLOURS = {
     "opencl": "#A08000",
     "cann": "#9A6A4F",
     "musa": "#3A93C9",
+    "webgpu": "#8C7AC6",
+    "openvino": "#4F8F8B",
+    "npu": "#CC79A7",
     "other": NEUTRAL,
 }
 
@@ -115,8 +118,9 @@ def backend_colours(backends: Iterable[str]) -> Scale:
 
 def _scale(colours: dict[str, str], keys: Iterable[str]) -> Scale:
     present = set(keys)
-    domain = [key for key in colours if key in present]
-    return domain, [colours[key] for key in domain]
+    unlisted = sorted(present - colours.keys())  # a backend that a result names itself
+    domain = [key for key in colours if key in present] + unlisted
+    return domain, [colours.get(key, NEUTRAL) for key in domain]
 
 
 LINE_PX = 14

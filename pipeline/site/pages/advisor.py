@@ -102,6 +102,8 @@ def knowledge(connection: duckdb.DuckDBPyConnection) -> Knowledge:
                 votes=row.votes,
                 mean=round(row.mean_log, DIGITS),
                 nearest=tuple(behind[name] for name in row.nearest),
+                bytes_mean=round(row.bytes_log, DIGITS),
+                bytes_variance=round(row.bytes_variance, DIGITS),
             )
             for row in pools
         },
@@ -193,6 +195,7 @@ def _models(seen: Sequence[Row]) -> Iterator[KnownModel]:
             label=label,
             size=first.size_order,
             file=commands.file_of(label),
+            step_bytes=first.step_bytes,
         )
 
 
@@ -206,6 +209,7 @@ def _choices(seen: Sequence[Row]) -> Iterator[Choice]:
             draft=first.draft_slug,
             draft_label=first.draft_label,
             targets=tuple(sorted({row.target for row in rows})),
+            draft_bytes=first.draft_bytes,
         )
     for _, (first, *_) in sorted(grouped(seen, lambda row: key(row.method, row.depth)).items()):
         yield _choice(first)
@@ -216,6 +220,7 @@ def _choice(
     draft: str | None = None,
     draft_label: str | None = None,
     targets: tuple[str, ...] = (),
+    draft_bytes: int | None = None,
 ) -> Choice:
     needed = "DRAFT" if METHODS[row.method].draft == "required" else None
     setting = commands.Setting(
@@ -235,6 +240,7 @@ def _choice(
         draft_label=draft_label,
         command=commands.template(setting),
         targets=targets,
+        draft_bytes=draft_bytes,
     )
 
 

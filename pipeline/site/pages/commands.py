@@ -18,7 +18,10 @@ OTHER_SERVERS = next(each for each in RUNNERS.values() if each.behind_servers)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setting:
-    """One target with one way of drafting; without `tasks` all of them are meant."""
+    """One target with one way of drafting; without `tasks` all of them are meant.
+
+    `conditions` are the options of the settings that are not the usual ones.
+    """
 
     target: str
     draft: str | None
@@ -26,6 +29,7 @@ class Setting:
     depth: int | None
     engine: str
     concurrency: int = 1
+    conditions: str | None = None
     tasks: tuple[str, ...] = ()
 
 
@@ -38,6 +42,7 @@ def setting_of(cell: Row, *tasks: str) -> Setting:
         depth=cell.depth,
         engine=cell.engine_label,
         concurrency=cell.concurrency,
+        conditions=getattr(cell, "measured_with", None),
         tasks=tasks or (() if cell.task == "all" else (cell.task,)),
     )
 
@@ -66,7 +71,8 @@ def measure(settings: Sequence[Setting]) -> str:
     level = "" if levels == [1] else f" --concurrency {','.join(map(str, levels))}"
     options = _options(settings)
     runner = f" {options}" if options else ""
-    words = "".join((*drafts, *methods, runner, level, *tasks))
+    unusual = dict.fromkeys(f" {each.conditions}" for each in settings if each.conditions)
+    words = "".join((*drafts, *methods, runner, level, *unusual, *tasks))
     return f"{RUN}{file_of(settings[0].target)}{words}"
 
 

@@ -1,23 +1,16 @@
-"""The pages Explore and Compare, and the one small file of all cells that they work on.
-
-It goes column by column. A facet is a column of few different values: the values stand once,
-in the order in which a page offers them, and each row has the number of its value. A figure is
-stored times its scale, so that what a page prints is what `format(value, f".{digits}f")` prints; a
-missing one is null.
-"""
+"""The pages Explore and Compare, and the one small file of all cells that they work on."""
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 from types import SimpleNamespace
 from typing import Any
 
 import duckdb
-import orjson
 import polars as pl
 from polars import col
 
 from pipeline.site.pages import commands, machine
+from pipeline.site.pages.columns import Facet, Measure, encode, named, placed
 from pipeline.site.pages.environment import render, task
 from pipeline.site.pages.model import (
     Asset,
@@ -30,7 +23,6 @@ from pipeline.site.pages.model import (
 from pipeline.site.rows import frame, read
 from schemas.vocabulary import DEFAULT_RUNNER, RUNNERS, SIZES, TASKS, VERDICTS, say
 
-FORMAT, VERSION = "draftmap-explore", 1
 USUAL_ENGINE = RUNNERS[DEFAULT_RUNNER].engine_label
 TOP = 40  # rows that stand in the page itself, for readers without JavaScript
 VENDORS = {
@@ -43,44 +35,8 @@ VENDORS = {
 }
 SETTING = (
     *("target_label", "quantisation", "draft_label", "method", "depth"),
-    *("engine_label", "concurrency"),
+    *("engine_label", "concurrency", "measured_with"),
 )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Facet:
-    """A column of few values: key (for addresses), label (for people), and what sorts them.
-
-    Whatever a facet sorts by, its key decides between equals. `more` are further texts by key.
-    With `printed` the file has what this makes of the labels instead of keys and labels.
-    """
-
-    name: str
-    key: pl.Expr
-    label: pl.Expr | None = None
-    order: pl.Expr | None = None
-    more: Mapping[str, Callable[[str], str]] | None = None
-    printed: Callable[[Any], str] | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Measure:
-    """A column of figures: how many digits are printed, and how many more serve sorting."""
-
-    name: str
-    value: pl.Expr
-    digits: int
-    spare: int = 0
-
-
-def _named(column: str, labels: Mapping[str, str]) -> pl.Expr:
-    return col(column).replace_strict(labels, return_dtype=pl.String)
-
-
-def _placed(column: str, names: tuple[str, ...]) -> pl.Expr:
-    """The place of a value in a list; what is not in it comes first."""
-    places = {name: place for place, name in enumerate(names)}
-    return col(column).replace_strict(places, default=-1, return_dtype=pl.Int64)
 
 
 def _command(row: Mapping[str, Any]) -> str:
@@ -88,6 +44,29 @@ def _command(row: Mapping[str, Any]) -> str:
     return commands.measure([commands.setting_of(SimpleNamespace(**row, task="all"))])
 
 
+def _axis(name: str, label: pl.Expr, order: pl.Expr | None = None) -> Facet:
+    """A setting that few change: `usual` comes first."""
+    text = label.cast(pl.String)
+    first = pl.when(label.is_null()).then(-1).otherwise(0 if order is None else order)
+    return Facet(name=name, key=text.fill_null("usual"), order=first)
+
+
+# Settings of their own column, where a row has one that is not the usual one: facet and label.
+AXES = {
+    "context": "Context before the answer",
+    "sampling": "Sampling",
+    "cache": "KV cache",
+    "attention": "Flash attention",
+    "loading": "Experts, split, server",
+}
+AXIS_FACETS = (
+    _axis("context", col("context_depth"), col("context_depth")),
+    _axis("sampling", col("token_choice")),
+    _axis("cache", col("cache_types")),
+    _axis("attention", col("attention")),
+    _axis("loading", col("loading")),
+    _axis("conditions", col("conditions")),
+)
 FACETS = (
     Facet(
         name="device",
@@ -99,8 +78,8 @@ FACETS = (
     Facet(
         name="vendor",
         key=col("vendor"),
-        label=_named("vendor", VENDORS),
-        order=_placed("vendor", tuple(VENDORS)),
+        label=named("vendor", VENDORS),
+        order=placed("vendor", tuple(VENDORS)),
     ),
     Facet(
         name="vram",
@@ -126,7 +105,7 @@ FACETS = (
     ),
     Facet(
         name="size",
-        key=_named("size_class", {size.label: size.id for size in SIZES.values()}),
+        key=named("size_class", {size.label: size.id for size in SIZES.values()}),
         label=col("size_class"),
         order=col("size_order"),
     ),
@@ -150,16 +129,16 @@ FACETS = (
     Facet(
         name="task",
         key=col("task"),
-        label=_named("task", {name: task(name) for name in ("all", *TASKS)}),
-        order=_placed("task", tuple(TASKS)),
+        label=named("task", {name: task(name) for name in ("all", *TASKS)}),
+        order=placed("task", tuple(TASKS)),
         more={"options": lambda name: f" --tasks {name}" if name in TASKS else ""},
     ),
     Facet(name="tier", key=col("tier"), order=col("tier") != "measured"),
     Facet(
         name="verdict",
         key=col("mark"),
-        label=_named("verdict", {name: verdict.label for name, verdict in VERDICTS.items()}),
-        order=_placed("verdict", tuple(VERDICTS)),
+        label=named("verdict", {name: verdict.label for name, verdict in VERDICTS.items()}),
+        order=placed("verdict", tuple(VERDICTS)),
     ),
     Facet(name="setup", key=col("setup")),
     Facet(name="evidence", key=col("submission"), printed=submission_address),
@@ -218,7 +197,7 @@ def explore(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Page 
         site=site,
         data=path,
         machine_path=machine.PATH,
-        filters=FILTERS,
+        filters=FILTERS | {name: AXES[name] for name in axes_of(cells) if name in AXES},
         usual_engine=USUAL_ENGINE,
         total=len(measured),
         top=measured[:TOP],
@@ -236,62 +215,13 @@ def explore(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Page 
 
 def cells_file(cells: pl.DataFrame) -> Asset:
     """All cells column by column, under a name that changes with the content."""
-    data = encode(cells, FACETS, MEASURES)
+    data = encode(cells, (*FACETS, *axes_of(cells).values()), MEASURES)
     name = hashlib.sha256(data).hexdigest()[:12]
     return Asset(path=f"assets/explore/cells.{name}.json", data=data)
 
 
-def encode(rows: pl.DataFrame, facets: tuple[Facet, ...], measures: tuple[Measure, ...]) -> bytes:
-    """The file of these rows. The same rows give the same bytes."""
-    document = {
-        "format": FORMAT,
-        "version": VERSION,
-        "rows": len(rows),
-        "facets": {facet.name: _facet(rows, facet) for facet in facets},
-        "figures": {measure.name: _measure(rows, measure) for measure in measures},
-    }
-    return orjson.dumps(document)
-
-
-def scaled(value: float, digits: int, spare: int) -> int:
-    """A figure times ten to the power of digits + spare, never over the edge of what is printed.
-
-    Rounding 1.0449 to three digits and then to two would print 1.05 where SQL says 1.04.
-    """
-    printed = round(float(f"{value:.{digits}f}") * 10.0**digits)
-    room = round(10.0**spare)
-    exact = round(value * 10.0 ** (digits + spare))
-    half = room // 2
-    return min(max(exact, printed * room - half), printed * room + max(half - 1, 0))
-
-
-def _facet(rows: pl.DataFrame, facet: Facet) -> Mapping[str, object]:
-    found = rows.select(
-        key=facet.key,
-        label=facet.key if facet.label is None else facet.label,
-        order=facet.key if facet.order is None else facet.order,
-    )
-    values = found.unique("key", keep="first", maintain_order=True).sort("order", "key")
-    numbers = found.select("key").join(
-        values.select("key").with_row_index("number"), on="key", how="left", maintain_order="left"
-    )
-    keys, labels = values["key"].to_list(), values["label"].to_list()
-    if facet.printed is not None:
-        keys = labels = list(map(facet.printed, labels))
+def axes_of(cells: pl.DataFrame) -> Mapping[str, Facet]:
+    """The axes on which the cells differ; the others would be filters with one choice."""
     return {
-        "keys": keys,
-        **({} if labels == keys else {"labels": labels}),
-        **{name: list(map(text_of, keys)) for name, text_of in (facet.more or {}).items()},
-        "index": numbers["number"].to_list(),
-    }
-
-
-def _measure(rows: pl.DataFrame, measure: Measure) -> Mapping[str, object]:
-    return {
-        "digits": measure.digits,
-        "spare": measure.spare,
-        "values": [
-            None if value is None else scaled(value, measure.digits, measure.spare)
-            for value in rows.select(value=measure.value)["value"]
-        ],
+        facet.name: facet for facet in AXIS_FACETS if cells.select(facet.key.n_unique()).item() > 1
     }

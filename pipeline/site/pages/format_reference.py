@@ -27,6 +27,7 @@ class Field:
     choices: tuple[str, ...]
     description: str
     example: str | None
+    since: int | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +44,14 @@ def format_reference(site: Site) -> Page:
     """The page that documents every field of a submission."""
     root = schema(SUBMISSION_SCHEMA)
     listed = tuple(sections(root))
-    return render("format.md.jinja", path="format.md", site=site, sections=listed, root=root)
+    return render(
+        "format.md.jinja",
+        path="format.md",
+        site=site,
+        sections=listed,
+        root=root,
+        schema_file=SUBMISSION_SCHEMA,
+    )
 
 
 def sections(root: Node) -> Iterator[Section]:
@@ -86,6 +94,7 @@ def _field(parent: str, key: str, node: Node, root: Node, *, required: bool) -> 
         choices=tuple(str(choice) for choice in _choices(item)),
         description=whole.get("description", item.get("description", "")),
         example=json.dumps(examples[0], ensure_ascii=False) if examples else None,
+        since=whole.get("since"),
     )
 
 

@@ -43,6 +43,7 @@ class Overview:
     rows: str
     template: str = "overview.md.jinja"
     chart: str | None = None
+    charts: tuple[str, ...] = ()
     lede: str = ""
     between: str = ""
     heading: str = ""
@@ -77,7 +78,9 @@ def _page(connection: duckdb.DuckDBPyConnection, site: Site, page: Overview) -> 
         page.template,
         path=page.path,
         site=site,
-        figures=(figure(connection, page.chart),) if page.chart else (),
+        figures=tuple(
+            figure(connection, name) for name in (page.chart, *page.charts) if name is not None
+        ),
         page=page,
         rows=found,
         filled=filled,

@@ -194,6 +194,7 @@ def settings(
                 depth=judged.arm.depth,
                 engine=it.setup.engine_label,
                 concurrency=judged.arm.concurrency,
+                conditions=it.setup.measured_with,
             )
             yield judged, setting
 
@@ -233,6 +234,11 @@ def engine_facts(row: Row) -> Iterator[tuple[str, str]]:
     if row.target_sha256:
         yield "SHA-256 of the weights", row.target_sha256
     yield "Context", f"{row.context_tokens} tokens" if row.context_tokens else say.UNKNOWN
+    if row.context_depth_tokens:
+        yield "Before every answer", f"{row.context_depth_tokens} tokens"
+    if row.sampling != "greedy":
+        seed = "" if row.sampling_seed is None else f", seed {row.sampling_seed}"
+        yield "Sampling", f"temperature {row.temperature or say.UNKNOWN}{seed}"
     longest = f"{row.max_output_tokens} tokens" if row.max_output_tokens else say.UNKNOWN
     yield "Longest output", longest
     yield "Suite", f"{row.suite} {row.suite_version}"

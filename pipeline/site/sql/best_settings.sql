@@ -3,7 +3,7 @@
 -- of the interval. A cell that never drafted is no setting to recommend.
 select *
 from cell
-where speedup is not null and task <> 'all' and verdict <> 'never-drafted'
+where speedup is not null and task <> 'all' and verdict <> 'never-drafted' and conditions is null
 qualify row_number() over (
   partition by if($place = 'device', device, target), task
   order by tier = 'measured' desc, verdict = 'helps' desc, interval_low desc nulls last, speedup desc, cell desc

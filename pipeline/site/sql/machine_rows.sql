@@ -16,7 +16,7 @@ found as (
     speedup, interval_low, interval_high, verdict, submission,
     null as source, null as contributor, true as alike
   from explore
-  where tier = 'measured' and concurrency = 1 and speedup is not null
+  where tier = 'measured' and concurrency = 1 and conditions is null and speedup is not null
   union all
   select
     tier, device, device_label, device_kind, vram_gib, backend, engine_label,
@@ -26,7 +26,7 @@ found as (
     source, null, true
   from evidence
   left join credited using (submission)
-  where tier = 'imported' and role = 'speculation' and counted and concurrency = 1
+  where tier = 'imported' and role = 'speculation' and counted and concurrency = 1 and conditions is null
     and speedup is not null and verdict <> 'never-drafted'
   union all
   select

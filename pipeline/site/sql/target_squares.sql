@@ -4,7 +4,7 @@
 with figures as (
   select * replace (if(verdict = 'never-drafted', null, speedup) as speedup)
   from cell
-  where concurrency = 1
+  where concurrency = 1 and conditions is null
 ),
 counted as (
   select

@@ -33,10 +33,16 @@ const first = (known, keys) => {
   return found && { level: found[0], pool: known.pools[`${found[0]}|${found[1]}`] };
 };
 
-const halfWidth = (known, choice, parts) => {
+// What a round's bytes cost in steps of the target, as a logarithm, and its variance.
+const bytesCost = ({ model }, choice, pool) =>
+  model && model.step_bytes && choice.draft_bytes
+    ? [Math.log1p(((choice.depth ?? 0) * choice.draft_bytes) / model.step_bytes), 0]
+    : [pool.bytes_mean, pool.bytes_variance * (1 + 1 / pool.votes)];
+
+const halfWidth = (known, choice, doubt, parts) => {
   const spreads = parts.map((part) => known.spreads[`${part.level}|${choice.method}`]);
   if (spreads.some((spread) => !spread)) return null;
-  const variance = parts.reduce((sum, part, at) => sum + spreads[at].variance * (1 + 1 / part.pool.votes), 0);
+  const variance = parts.reduce((sum, part, at) => sum + spreads[at].variance * (1 + 1 / part.pool.votes), doubt);
   return known.quantiles[Math.min(...spreads.map((spread) => spread.freedom))] * Math.sqrt(variance);
 };
 
@@ -47,14 +53,15 @@ const answer = (known, question, choice) => {
   const cost = first(known, costKeys(question, choice));
   const gain = first(known, yieldKeys(question, choice));
   if (!cost || !gain) return null;
-  const middle = gain.pool.mean - cost.pool.mean;
-  const half = halfWidth(known, choice, [cost, gain]);
+  const [read, doubt] = bytesCost(question, choice, cost.pool);
+  const middle = gain.pool.mean - cost.pool.mean - read;
+  const half = halfWidth(known, choice, doubt, [cost, gain]);
   return {
     choice,
     speedup: Math.exp(middle),
     low: half === null ? null : Math.exp(middle - half),
     high: half === null ? null : Math.exp(middle + half),
-    roundCost: Math.exp(cost.pool.mean),
+    roundCost: Math.exp(cost.pool.mean + read),
     tokensPerRound: Math.exp(gain.pool.mean),
     cost,
     gain,

@@ -29,6 +29,7 @@ const COLUMNS = {
   depth: numberOf("depth"),
   draft: (cells, row) => label(cells, "draft", row),
   concurrency: (cells, row) => key(cells, "crowd", row),
+  conditions: (cells, row) => unusual(cells, row, ""),
   task: (cells, row) => key(cells, "task", row),
   tier: (cells, row) => key(cells, "tier", row),
   verdict: (cells, row) => key(cells, "verdict", row),
@@ -71,10 +72,16 @@ export const interval = (cells, row) => {
   return low === null || high === null ? null : printedInterval(Number(low), Number(high));
 };
 
+// Settings that are not the usual ones, after `between`; a file without them has no such facet.
+const unusual = (cells, row, between) => {
+  const found = cells.facets.conditions ? label(cells, "conditions", row) : "usual";
+  return found === "usual" ? "" : between + found;
+};
+
 export const method = (cells, row) => {
   const depth = key(cells, "depth", row);
   const concurrency = key(cells, "crowd", row);
-  return label(cells, "method", row) + (depth === "none" ? "" : ` · depth ${depth}`) + (concurrency === "1" ? "" : ` · ${concurrency} at once`);
+  return label(cells, "method", row) + (depth === "none" ? "" : ` · depth ${depth}`) + (concurrency === "1" ? "" : ` · ${concurrency} at once`) + unusual(cells, row, " · ");
 };
 
 export const markdown = (cells, rows, address) => {

@@ -7,7 +7,7 @@ import { interval, method, speedup } from "./cells-text.js";
 import { UNKNOWN, times } from "./say.js";
 
 const MOST_ROWS = 200;
-const SHAPE = ["target", "quant", "method", "depth", "crowd", "draft", "tier"];
+const SHAPE = ["target", "quant", "method", "depth", "crowd", "draft", "tier", "conditions"];
 const SIDES = ["a", "b"];
 const NAMES = { a: "First", b: "Second" };
 const HEADS = ["Speedup, 95 % interval", "Tokens per round", "R", "Baseline tokens/s"];
@@ -27,7 +27,7 @@ const index = (cells) => {
     if (!setups.has(name)) {
       const other = isUsual(cells, row) ? null : "engine";
       const place = ["device", "backend", other].filter(Boolean).map((each) => key(cells, each, row)).join("~");
-      const shape = JSON.stringify(SHAPE.map((each) => key(cells, each, row)));
+      const shape = JSON.stringify(SHAPE.map((each) => cells.facets[each] && key(cells, each, row)));
       if (!places.has(place)) places.set(place, { place, device: key(cells, "device", row), engine: key(cells, "engine", row), label: ["device", "backend", other].filter(Boolean).map((each) => label(cells, each, row)).join(" · "), shapes: new Map() });
       setups.set(name, { setup: name, place, shape, row, tasks: new Map() });
       places.get(place).shapes.set(shape, name);

@@ -85,7 +85,7 @@ class Explore {
     this.choices = {};
     for (const name of [...this.names, ...HIDDEN]) {
       const value = query.get(name);
-      if (this.cells.facets[name].numbers.has(value)) this.choices[name] = value;
+      if (this.cells.facets[name]?.numbers.has(value)) this.choices[name] = value;
     }
     for (const each of this.selects) each.value = this.choices[each.name] ?? "";
     const [column, falling] = this.parsed(query.get("sort") ?? "");

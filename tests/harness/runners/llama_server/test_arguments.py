@@ -136,3 +136,47 @@ def test_places_and_addresses_are_left_out_of_the_record() -> None:
     line = ("-m", "/models/target.gguf", "--port", "8123", "-c", "2048", "-md", "/x/d.gguf", "-fa")
 
     assert without_places(line) == ("-c", "2048", "-fa")
+
+
+def with_settings(abilities: Abilities, **settings: object) -> str | Failure:
+    plan = campaign()
+    plan = replace(plan, settings=replace(plan.settings, **settings))  # type: ignore[arg-type]
+    arm = ArmPlan(id="baseline", role="baseline", method=NoSpeculation())
+    found = arguments(arm, plan, abilities=abilities, port=8123, threads=3)
+    return found if isinstance(found, Failure) else " ".join(found)
+
+
+def test_settings_that_were_asked_for_are_passed_to_the_server() -> None:
+    line = with_settings(
+        NEW,
+        kv_type_k="q8_0",
+        kv_type_v="q4_0",
+        flash_attention="on",
+        cpu_expert_layers=3,
+        split_mode="row",
+        server_arguments=("--cache-reuse 256", "--swa-full"),
+    )
+
+    assert isinstance(line, str)
+    assert "-fa on -ctk q8_0 -ctv q4_0" in line
+    assert line.endswith("--n-cpu-moe 3 --split-mode row --cache-reuse 256 --swa-full")
+    assert str(with_settings(NEW, cpu_expert_layers=-1)).endswith("--cpu-moe")
+
+
+def test_settings_that_a_build_does_not_know_are_refused() -> None:
+    for settings, word in (
+        ({"cpu_expert_layers": -1}, "--cpu-moe"),
+        ({"kv_type_k": "q8_0"}, "--cache-type-k"),
+        ({"flash_attention": "on"}, "-fa with a value"),
+        ({"server_arguments": ("--swa-full",)}, "--swa-full"),
+    ):
+        found = with_settings(OLD, **settings)  # type: ignore[arg-type]
+        assert isinstance(found, Failure)
+        assert found.detail == f"this llama-server has no {word}"
+
+
+def test_an_argument_that_the_harness_sets_itself_is_refused() -> None:
+    found = with_settings(NEW, server_arguments=("-c 512",))
+
+    assert isinstance(found, Failure)
+    assert "the harness sets it" in found.detail

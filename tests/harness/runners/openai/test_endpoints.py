@@ -3,6 +3,7 @@
 import pytest
 
 from harness.errors import BadInputError
+from harness.machine.command import join_command, split_command
 from harness.runners.http.client import Address
 from harness.runners.openai.endpoints import parse, with_port, words
 
@@ -83,3 +84,44 @@ def test_a_command_without_a_place_for_the_port_is_refused(text: str, why: str) 
         words(text, option="--server-command")
 
     assert why in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        (
+            r"vllm serve C:\models\q --port {port}",
+            ["vllm", "serve", r"C:\models\q", "--port", "{port}"],
+        ),
+        (
+            r'"C:\Program Files\s.exe" -m "D:\a b\c.gguf"',
+            [r"C:\Program Files\s.exe", "-m", r"D:\a b\c.gguf"],
+        ),
+        (r's --config "{\"method\": \"ngram\"}"', ["s", "--config", '{"method": "ngram"}']),
+        (r"s --config {\"method\":\"ngram\"} x", ["s", "--config", '{"method":"ngram"}', "x"]),
+        ("""s --config '{"method": "ngram"}' x""", ["s", "--config", '{"method": "ngram"}', "x"]),
+        (r"D:\O'Brien\s.exe don't", [r"D:\O'Brien\s.exe", "don't"]),
+        ('--name="a b"', ["--name=a b"]),
+    ],
+)
+def test_a_command_keeps_its_paths_and_quotes_on_windows(line: str, expected: list[str]) -> None:
+    assert split_command(line, windows=True) == expected
+
+
+def test_a_command_splits_as_a_shell_does_elsewhere() -> None:
+    line = """s --config '{"method": "ngram"}' a\\ b"""
+
+    assert split_command(line, windows=False) == ["s", "--config", '{"method": "ngram"}', "a b"]
+
+
+def test_a_quotation_without_an_end_is_refused_on_both() -> None:
+    for windows in (True, False):
+        with pytest.raises(ValueError, match="No closing quotation"):
+            split_command('s "a b', windows=windows)
+
+
+def test_what_is_shown_of_a_command_is_read_back_as_it_was() -> None:
+    words = ["s", "--config", '{"method": "ngram"}', r"C:\a b\c"]
+
+    for windows in (True, False):
+        assert split_command(join_command(words, windows=windows), windows=windows) == words

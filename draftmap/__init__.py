@@ -1,0 +1,16 @@
+"""What an installed wheel puts into site-packages: this package, with the rooms inside it.
+
+The rooms import each other by the names that they have in the repository. Inside the wheel they lie
+below this package, so that no name as general as `schemas` lands in anybody's site-packages; they
+are found from here, in this program only.
+"""
+
+import sys
+from pathlib import Path
+
+_HERE = Path(__file__).parent
+# In a checkout the rooms lie beside this package instead of in it.
+_ROOMS = _HERE if (_HERE / "harness").is_dir() else _HERE.parent
+
+if str(_ROOMS) not in sys.path:
+    sys.path.insert(0, str(_ROOMS))

@@ -1,0 +1,9 @@
+"""`draftmap` and `python -m draftmap` are the command line of the harness."""
+
+try:
+    from harness.cli.app import main
+except KeyboardInterrupt:  # while libraries load, before anybody could catch it
+    raise SystemExit(130) from None
+
+if __name__ == "__main__":
+    main()

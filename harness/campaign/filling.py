@@ -1,0 +1,93 @@
+"""Fill a prompt up to a depth of context with text of the project, in front of its question.
+
+The text is `suites/filler.txt`: what this project says of itself, long enough for 32k tokens
+without repeating itself. Each prompt begins at a paragraph of its own, so that no two share a
+beginning that an engine could keep.
+"""
+
+import hashlib
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import cache
+from importlib import resources
+
+from harness.campaign.model import Suite
+from harness.errors import BadInputError
+from schemas.vocabulary.say import count
+
+_WORD = re.compile(r"\S+\s*")
+_PARAGRAPH = re.compile(r"\n{2,}")
+_INTRODUCTION = "Here are some notes. The task follows after the line.\n\n"
+_LINE = "\n\n----------\n\n"
+# Text is added in whole words; so few tokens below the depth are near enough.
+_NEAR_ENOUGH = 8
+_MOST_TRIES = 24
+# What stands around a prompt: the template, our introduction. JSON has the shortest tokens.
+_AROUND_TOKENS, _FEWEST_CHARACTERS = 48, 2.5
+
+
+def fitting(suite: Suite, depths: Sequence[int], say: Callable[[str], None]) -> Suite:
+    """The suite without prompts that may be longer than the least depth, whatever the model.
+
+    So all depths of a run have the same prompts. Raises `BadInputError` when none is left.
+    """
+    room = (min(depths) - _AROUND_TOKENS) * _FEWEST_CHARACTERS
+    left = tuple(prompt for prompt in suite.prompts if len(prompt.text) <= room)
+    if not left:
+        message = f"no prompt is shorter than --context-depth {min(depths)}; ask for a greater one"
+        raise BadInputError(message)
+    gone = count(len(suite.prompts) - len(left), "prompt")
+    if len(left) < len(suite.prompts):
+        say(f"Left out as too long for a context of {min(depths)} tokens: {gone}.")
+    return replace(suite, prompts=left)
+
+
+def filled(text: str, *, depth: int, size_of: Callable[[str], int]) -> str:
+    """The prompt with as much text before it as makes `depth` tokens, or up to eight fewer.
+
+    `size_of` counts the tokens of a user's text as the model gets it. Raises `BadInputError` for a
+    prompt that is longer by itself, and for a depth beyond all text.
+    """
+    words = _words(text)
+
+    def made(count: int) -> str:
+        return f"{_INTRODUCTION}{''.join(words[:count]).rstrip()}{_LINE}{text}"
+
+    least, smallest = 0, size_of(made(0))
+    if smallest > depth:
+        message = (
+            f"a prompt takes {smallest} tokens by itself, more than --context-depth {depth}; "
+            "ask for a greater depth, or leave the prompt out with --prompts"
+        )
+        raise BadInputError(message)
+    most, largest = len(words), size_of(made(len(words)))
+    if largest < depth:
+        message = f"--context-depth {depth}: there is text for {largest} tokens; ask for fewer"
+        raise BadInputError(message)
+    for _ in range(_MOST_TRIES):
+        if depth - smallest <= _NEAR_ENOUGH or most - least <= 1:
+            break
+        # The same share of the words as of the tokens, a little less; never an end again.
+        share = (depth - smallest - _NEAR_ENOUGH / 2) / (largest - smallest)
+        middle = min(max(least + int(share * (most - least)), least + 1), most - 1)
+        size = size_of(made(middle))
+        if size <= depth:
+            least, smallest = middle, size
+        else:
+            most, largest = middle, size
+    return made(least)
+
+
+def _words(text: str) -> Sequence[str]:
+    """The words of the filler with the space after them, from where the prompt says."""
+    paragraphs = _paragraphs()
+    start = int.from_bytes(hashlib.sha256(text.encode()).digest()[:4]) % len(paragraphs)
+    return [word for each in (*paragraphs[start:], *paragraphs[:start]) for word in each]
+
+
+@cache
+def _paragraphs() -> tuple[tuple[str, ...], ...]:
+    file = resources.files("harness.campaign").joinpath("suites", "filler.txt")
+    found = _PARAGRAPH.split(file.read_text(encoding="utf-8").strip())
+    return tuple(tuple(_WORD.findall(paragraph + "\n\n")) for paragraph in found)

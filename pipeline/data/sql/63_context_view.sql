@@ -1,0 +1,28 @@
+-- One row is one cell of a series that was measured at several depths of context: tokens that stood
+-- before the answer. `series` names the cell without its depth of context. `summary` marks the
+-- series over all tasks, and those of single tasks where there is none over all.
+create table context_view as
+with listed as (
+  select
+    explore.* exclude (series),
+    md5(concat_ws('|', device, backend, engine_label, target, quantisation, method,
+      coalesce(depth, 0), coalesce(draft_label, ''), coalesce(token_choice, ''),
+      coalesce(cache_types, ''), coalesce(attention, ''), coalesce(loading, ''), tier))[:10]
+      as setting_series,
+    concat_ws(' · ', device_label, backend, engine_label, target_label || ' ' || quantisation,
+      token_choice, 'KV ' || cache_types, 'flash attention ' || attention, loading) as place_label,
+    concat_ws(' · ', method_label, 'depth ' || depth, draft_label, nullif(task, 'all')) as arm_label
+  from explore
+  where context_depth is not null and concurrency = 1
+),
+several as (
+  select *
+  from listed
+  qualify count(distinct context_depth) over (partition by setting_series, task) > 1
+)
+select
+  several.* exclude (setting_series),
+  setting_series || '-' || task as series,
+  task = 'all' or not bool_or(task = 'all') over (partition by setting_series) as summary
+from several
+order by series, context_depth;

@@ -1,0 +1,104 @@
+"""Keep out what maintainers have ended: results of an ended contributor, and ended results anew.
+
+An ended result that comes back under another name, day or machine still has its times or its noise;
+who measured anew has other ones.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from pipeline.collection.lifecycle import ended_contributors
+from pipeline.collection.plausibility import corpus_flags
+from pipeline.collection.plausibility.corpus import Corpus
+from pipeline.collection.validate import Found, contributor_of
+from pipeline.intake import git
+from schemas import contract
+from schemas.finding import ROOT, Finding
+from schemas.submission import Submission
+
+FOLDER = "results/community"
+LIFECYCLE = "results/lifecycle"
+_COPIES = ("copied-times", "copied-noise")
+# In canonical JSON a quotation mark within a text is escaped, so this can only be the field.
+_CONTRIBUTOR = re.compile(rb'"contributor":"([A-Za-z0-9-]*)"')
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ended:
+    """What does not count at a revision: names of results, and why, by contributor."""
+
+    results: frozenset[str]
+    contributors: Mapping[str, str]
+
+
+def ended(repository: Path, revision: str) -> Ended:
+    """What maintainers have ended. Raises `GitError` when git cannot answer."""
+    entries = {n: blob for n, blob in git.files(repository, revision, LIFECYCLE).items() if blob}
+    about = {name: blob for name, blob in entries.items() if contributor_of(name)}
+    texts = tuple(zip(about, git.contents(repository, list(about.values())), strict=True))
+    for name, text in texts:
+        if contract.lifecycle_findings(text):
+            message = f"{LIFECYCLE}/{name} of the base is no valid entry; repair it there first"
+            raise git.GitError(message)
+    return Ended(
+        results=frozenset(entries.keys() - about.keys()), contributors=ended_contributors(texts)
+    )
+
+
+def is_new(repository: Path, revision: str, author: str | None) -> bool:
+    """Whether an author has no entry yet, so that their votes confirm nothing."""
+    name = f"contributor--{(author or '').lower()}.json"
+    return author is not None and name not in git.files(repository, revision, LIFECYCLE)
+
+
+def ended_findings(
+    repository: Path, base: str, new: Mapping[str, Submission], author: str | None
+) -> dict[str, Found]:
+    """By path, what is wrong with new results because of what has been ended."""
+    there = ended(repository, base)
+    if not new or not (there.results or there.contributors):
+        return {}
+    old = Corpus(tuple(_submissions(repository, base, there)))
+    found = {
+        path: (*_by_ended(each, author, there.contributors), *_again(each, old))
+        for path, each in new.items()
+    }
+    return {path: each for path, each in found.items() if each}
+
+
+def _by_ended(
+    submission: Submission, author: str | None, reasons: Mapping[str, str]
+) -> Iterator[Finding]:
+    names = {(name or "").lower() for name in (submission.contributor, author)}
+    for name in sorted(names & reasons.keys()):
+        message = (
+            f"maintainers ended the results of {name}: {reasons[name]}; ask in an issue before "
+            "sending more"
+        )
+        yield Finding(path="$.contributor", message=message, rule="contributor-ended")
+
+
+def _again(submission: Submission, old: Corpus) -> Iterator[Finding]:
+    """Also when it names what it copies as superseded: a doubt is not cleared by a new name."""
+    for flag in corpus_flags(replace(submission, supersedes=None), old):
+        if flag.name in _COPIES:
+            message = (
+                f"this result was withdrawn or is in quarantine. {flag.message} Ask in an issue to "
+                "have the decision changed, or measure again"
+            )
+            yield Finding(path=ROOT, message=message, rule="ended-result")
+
+
+def _submissions(repository: Path, base: str, there: Ended) -> Iterator[Submission]:
+    """The ended results: those with an entry, and all of an ended contributor."""
+    files = {name: blob for name, blob in git.files(repository, base, FOLDER).items() if blob}
+    if not there.contributors:
+        files = {name: blob for name, blob in files.items() if name in there.results}
+    for name, data in zip(files, git.contents(repository, list(files.values())), strict=True):
+        match = _CONTRIBUTOR.search(data)
+        if name in there.results or (match and match[1].decode().lower() in there.contributors):
+            read = contract.read(data)
+            if isinstance(read, Submission):
+                yield read

@@ -1,0 +1,108 @@
+"""Tables of cells column by column, as the scripts of pages read them.
+
+A facet is a column of few different values: the values stand once, in the order in which a page
+offers them, and each row has the number of its value. A figure is stored times its scale, so that
+what a page prints is what `format(value, f".{digits}f")` prints; a missing one is null.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+import polars as pl
+from polars import col
+
+FORMAT, VERSION = "draftmap-explore", 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facet:
+    """A column of few values: key (for addresses), label (for people), and what sorts them.
+
+    Whatever a facet sorts by, its key decides between equals. `more` are further texts by key.
+    With `printed` the file has what this makes of the labels instead of keys and labels.
+    """
+
+    name: str
+    key: pl.Expr
+    label: pl.Expr | None = None
+    order: pl.Expr | None = None
+    more: Mapping[str, Callable[[str], str]] | None = None
+    printed: Callable[[Any], str] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measure:
+    """A column of figures: how many digits are printed, and how many more serve sorting."""
+
+    name: str
+    value: pl.Expr
+    digits: int
+    spare: int = 0
+
+
+def named(column: str, labels: Mapping[str, str]) -> pl.Expr:
+    return col(column).replace_strict(labels, return_dtype=pl.String)
+
+
+def placed(column: str, names: tuple[str, ...]) -> pl.Expr:
+    """The place of a value in a list; what is not in it comes first."""
+    places = {name: place for place, name in enumerate(names)}
+    return col(column).replace_strict(places, default=-1, return_dtype=pl.Int64)
+
+
+def encode(rows: pl.DataFrame, facets: tuple[Facet, ...], measures: tuple[Measure, ...]) -> bytes:
+    """The file of these rows. The same rows give the same bytes."""
+    document = {
+        "format": FORMAT,
+        "version": VERSION,
+        "rows": len(rows),
+        "facets": {facet.name: _facet(rows, facet) for facet in facets},
+        "figures": {measure.name: _measure(rows, measure) for measure in measures},
+    }
+    return orjson.dumps(document)
+
+
+def scaled(value: float, digits: int, spare: int) -> int:
+    """A figure times ten to the power of digits + spare, never over the edge of what is printed.
+
+    Rounding 1.0449 to three digits and then to two would print 1.05 where SQL says 1.04.
+    """
+    printed = round(float(f"{value:.{digits}f}") * 10.0**digits)
+    room = round(10.0**spare)
+    exact = round(value * 10.0 ** (digits + spare))
+    half = room // 2
+    return min(max(exact, printed * room - half), printed * room + max(half - 1, 0))
+
+
+def _facet(rows: pl.DataFrame, facet: Facet) -> Mapping[str, object]:
+    found = rows.select(
+        key=facet.key,
+        label=facet.key if facet.label is None else facet.label,
+        order=facet.key if facet.order is None else facet.order,
+    )
+    values = found.unique("key", keep="first", maintain_order=True).sort("order", "key")
+    numbers = found.select("key").join(
+        values.select("key").with_row_index("number"), on="key", how="left", maintain_order="left"
+    )
+    keys, labels = values["key"].to_list(), values["label"].to_list()
+    if facet.printed is not None:
+        keys = labels = list(map(facet.printed, labels))
+    return {
+        "keys": keys,
+        **({} if labels == keys else {"labels": labels}),
+        **{name: list(map(text_of, keys)) for name, text_of in (facet.more or {}).items()},
+        "index": numbers["number"].to_list(),
+    }
+
+
+def _measure(rows: pl.DataFrame, measure: Measure) -> Mapping[str, object]:
+    return {
+        "digits": measure.digits,
+        "spare": measure.spare,
+        "values": [
+            None if value is None else scaled(value, measure.digits, measure.spare)
+            for value in rows.select(value=measure.value)["value"]
+        ],
+    }

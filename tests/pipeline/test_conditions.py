@@ -1,0 +1,202 @@
+"""Settings that are not the usual ones make cells of their own, and no pool mixes them."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import polars as pl
+import pytest
+
+from estimates.conditions import conditions
+from estimates.identity import canonical_name, identify
+from estimates.summary import summarize
+from pipeline.collection.discover import discover
+from pipeline.collection.validate import validate
+from pipeline.data.database import open_database
+from pipeline.intake.sending import Sending, sending_findings
+from pipeline.site.charts import draw
+from pipeline.site.pages.commands import measure, setting_of
+from pipeline.site.pages.explore import axes_of
+from pipeline.site.rows import frame, read
+from schemas.contract import findings, read_thoroughly
+from schemas.submission import Settings, Submission
+from tests.contexts import at_depth
+from tests.pipeline.tables import database, entry, one, rows
+from tests.samples import SETTINGS, sample, sample_bytes
+
+if TYPE_CHECKING:
+    import duckdb
+
+OLD = sorted((Path(__file__).parents[1] / "data" / "version_1").glob("*.json"))
+DRAWN = {"sampling": "other", "temperature": 0.8, "sampling_seed": 3}
+
+
+def known(*submissions: Submission) -> duckdb.DuckDBPyConnection:
+    return database(*(entry(each, summarize(each)) for each in submissions))
+
+
+@pytest.mark.parametrize(
+    ("changed", "label", "options"),
+    [
+        ({}, None, None),
+        ({"kv_type_k": None, "kv_type_v": None, "flash_attention": None}, None, None),
+        ({"context_depth_tokens": 4096}, "context 4096", "--context-depth 4096"),
+        (DRAWN, "temperature 0.8", "--temperature 0.8"),
+        ({"sampling": "other"}, "not greedy", None),
+        ({"kv_type_k": "q8_0"}, "KV q8_0 and f16", "--cache-type-k q8_0"),
+        (
+            {"kv_type_k": "q4_0", "kv_type_v": "q4_0", "flash_attention": "on"},
+            "KV q4_0, flash attention on",
+            "--cache-type-k q4_0 --cache-type-v q4_0 --flash-attention on",
+        ),
+        ({"cpu_expert_layers": -1}, "experts of all layers on the CPU", "--cpu-moe"),
+        ({"cpu_expert_layers": 1}, "experts of 1 layer on the CPU", "--n-cpu-moe 1"),
+        (
+            {"split_mode": "row", "server_arguments": ("--cache-reuse 256",)},
+            "split mode row, --cache-reuse 256",
+            "--split-mode row --server-arg='--cache-reuse 256'",
+        ),
+    ],
+)
+def test_what_differs_from_the_usual_settings_is_named_and_can_be_asked_for(
+    changed: dict[str, object], label: str | None, options: str | None
+) -> None:
+    found = conditions(replace(SETTINGS, **changed))  # type: ignore[arg-type]
+
+    assert (found.label, found.options) == (label, options)
+
+
+def test_a_setting_that_nobody_stated_counts_as_usual() -> None:
+    assert conditions(Settings()).label is None
+
+
+def test_the_usual_settings_are_no_part_of_an_address_and_others_are() -> None:
+    usual, deep = sample(), at_depth(4096)
+
+    assert identify(usual).place == "rtx-4060-8-gb-cuda-sample-7b-q4-k-m"
+    assert identify(deep).place == "rtx-4060-8-gb-cuda-sample-7b-q4-k-m-context-4096"
+    assert identify(usual).target == identify(deep).target
+
+
+def test_two_depths_are_two_cells_and_the_seed_is_none() -> None:
+    one_seed = replace(sample(), settings=replace(SETTINGS, **DRAWN))  # type: ignore[arg-type]
+    other = replace(
+        sample(seed=5, contributor="bob"), settings=replace(one_seed.settings, sampling_seed=9)
+    )
+    connection = known(at_depth(512), at_depth(4096), one_seed, other)
+
+    found = rows(
+        connection,
+        "select conditions, submissions from cell"
+        " where method = 'draft-model' and task = 'code' order by conditions",
+    )
+    assert found == [("context 4096", 1), ("context 512", 1), ("temperature 0.8", 2)]
+
+
+def test_maps_shares_and_the_advisor_know_the_usual_settings_only() -> None:
+    alone, both = known(sample()), known(sample(), at_depth(512), at_depth(4096))
+
+    for question in (
+        "select device, task, speedup, cells from map_cell order by all",
+        "select cells, losing_share, best_speedup from headline where tier = 'measured'",
+        "select task, method, speedup, submissions from task_view order by all",
+        "select method, depth, speedup, submissions from method_view order by all",
+        "select backend, task, speedup from backend_view order by all",
+        "select cell, speedup from advice_observation order by all",
+        "select device, task, speedup from multiplier order by all",
+    ):
+        assert rows(both, question) == rows(alone, question), question
+
+
+def test_drawn_texts_are_compared_with_nothing() -> None:
+    greedy = summarize(sample())
+    drawn = summarize(replace(sample(), settings=replace(SETTINGS, **DRAWN)))  # type: ignore[arg-type]
+
+    (one_task,) = [
+        each for each in drawn.estimates if (each.arm, each.task) == ("draft-model-n4", "code")
+    ]
+    assert one_task.exactness.not_compared == one_task.prompts
+    assert [each.speedup for each in drawn.estimates] == [each.speedup for each in greedy.estimates]
+
+
+def test_a_series_goes_over_the_depths_of_context_and_the_chart_says_how_it_changes() -> None:
+    connection = known(at_depth(512), at_depth(4096, extra_width_ms=6.0))
+    found = rows(
+        connection,
+        "select context_depth, round_cost from context_view"
+        " where method = 'draft-model' and task = 'all' order by context_depth",
+    )
+    cost, accepted = (draw(connection, name) for name in ("context_cost", "context_acceptance"))
+
+    # R = (step + 4 extra + 4 drafted) / step: (20 + 4 * 2 + 4 * 2) / 20 and (20 + 4 * 6 + 8) / 20.
+    assert [depth for depth, _ in found] == [512, 4096]
+    assert [cost for _, cost in found] == pytest.approx([36 / 20, 52 / 20], rel=0.02)
+    assert "after 512 tokens of context" in cost.takeaway
+    assert "after 4096" in cost.takeaway
+    assert accepted.table.rows
+
+
+def test_one_depth_alone_makes_no_series_and_no_chart() -> None:
+    connection = known(at_depth(512), sample())
+
+    assert one(connection, "select count(*) from context_view") == (0,)
+    assert draw(connection, "context_cost").empty
+
+
+def test_explore_filters_by_an_axis_on_which_cells_differ() -> None:
+    usual, mixed = known(sample()), known(sample(), at_depth(4096))
+
+    assert axes_of(frame(usual, "explore_cells")) == {}
+    assert list(axes_of(frame(mixed, "explore_cells"))) == ["context", "conditions"]
+
+
+def test_the_line_that_measures_a_cell_again_has_its_conditions() -> None:
+    (row,) = [
+        each
+        for each in read(known(at_depth(512)), "explore")
+        if (each.method, each.task) == ("draft-model", "code")
+    ]
+
+    assert " --context-depth 512 --tasks code" in measure([setting_of(row)])
+
+
+@pytest.mark.parametrize("old", OLD, ids=lambda path: path.stem)
+def test_a_file_of_version_1_keeps_bytes_name_and_addresses_up_to_the_tables(
+    old: Path, tmp_path: Path
+) -> None:
+    data = old.read_bytes()
+    submission = read_thoroughly(data)
+    assert isinstance(submission, Submission)
+    name = canonical_name(submission, data)
+    folder = tmp_path / "community"
+    folder.mkdir()
+    shutil.copy(old, folder / name)
+
+    checked = validate(discover(tmp_path))
+    tables = open_database(tmp_path)
+
+    assert checked.findings == {}
+    assert (folder / name).read_bytes() == data
+    assert rows(tables, "select submission, file, temperature from submission") == [
+        (name.removesuffix(".json"), name, None)
+    ]
+    sent = list(sending_findings(name, submission, Sending()))
+    assert [each for each in sent if each.rule == "canonical-name"] == []
+    # The same campaign, written today, has the same addresses for its cells.
+    today = known(submission)
+    assert rows(tables, "select cell from cell order by all") == rows(
+        today, "select cell from cell order by all"
+    )
+
+
+def test_the_sample_at_a_depth_is_valid() -> None:
+    assert findings(sample_bytes(at_depth(512))) == ()
+
+
+def test_axes_of_no_cells_are_none() -> None:
+    columns = ("context_depth", "token_choice", "cache_types", "attention", "loading", "conditions")
+
+    assert axes_of(pl.DataFrame({name: [] for name in columns})) == {}

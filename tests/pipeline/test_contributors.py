@@ -1,0 +1,131 @@
+"""Whose votes count, whose may confirm, and how maintainers end all results of a contributor."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from estimates.model import Flag
+from pipeline.data.database import open_database
+from pipeline.errors import RejectedError
+from tests.pipeline.tables import campaign, database, decide_on, entry, one, put, rows
+from tests.samples import sample
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pipeline.data.load import Entry
+
+pytestmark = pytest.mark.long
+
+CLEAR = (1.29, 1.31)
+SMALL = sample(tasks=("code",), prompts_per_task=1, blocks=1)
+DOUBT = Flag(name="not-interleaved", severity="serious", message="m", remedy="r")
+
+
+def helping(contributor: str | None, day: str = "2026-11-21") -> Entry:
+    return campaign(1.3, within=CLEAR, contributor=contributor, day=day)
+
+
+@pytest.mark.parametrize(
+    ("contributors", "new", "votes", "confirmed"),
+    [
+        (("ada", "bob"), ("bob",), 2, False),
+        (("ada", "bob", "cyd"), ("cyd",), 3, True),
+        (("ada", "bob", "cyd"), ("bob", "cyd"), 3, False),
+        (("ada", "anonymous"), (), 2, False),
+    ],
+)
+def test_only_contributors_whom_maintainers_know_confirm(
+    contributors: tuple[str | None, ...], new: tuple[str, ...], votes: int, *, confirmed: bool
+) -> None:
+    connection = database(*map(helping, contributors), new=new)
+
+    assert one(connection, "select votes, confirmed from cell") == (votes, confirmed)
+    mark = "helps-confirmed" if confirmed else "helps"
+    assert one(connection, "select mark from cell") == (mark,)
+
+
+def test_twelve_files_of_a_new_contributor_are_one_vote_that_confirms_nothing() -> None:
+    made = [helping("eve", f"2026-11-{day:02}") for day in range(1, 13)]
+
+    connection = database(helping("ada"), *made, new=("eve",))
+
+    assert one(connection, "select votes, submissions, confirmed from cell") == (2, 13, False)
+    standings = "select contributor, contributor_standing, submissions from contributor"
+    assert rows(connection, standings) == [("ada", "known", 1), ("eve", "new", 12)]
+
+
+def test_evidence_under_a_serious_flag_takes_part_in_no_vote() -> None:
+    few = campaign(1.1, verdict="uncertain", contributor="ada")
+    flagged = _doubted(campaign(3.0, verdict="uncertain", contributor="bob"))
+
+    beside = database(few, flagged)
+    alone = database(flagged, _doubted(campaign(3.0, verdict="uncertain", contributor="ada")))
+
+    assert one(beside, "select speedup, votes from cell") == (pytest.approx(1.1), 1)
+    assert one(alone, "select verdict, confirmed from cell") == ("uncertain", False)
+    assert one(alone, "select confirmed_cells from headline where tier = 'measured'") == (0,)
+
+
+def test_the_advisor_counts_contributors_and_learns_nothing_from_flagged_evidence() -> None:
+    made = []
+    for number in range(12):
+        plain = campaign(1.1, contributor="eve", tokens_per_round=2.0, round_cost=1.5)
+        machine = replace(plain.submission.machine, ram_mib=1024 * (number + 8))
+        made.append(entry(replace(plain.submission, machine=machine), plain.summary))
+    doubted = _doubted(
+        campaign(3.0, contributor="bob", verdict="uncertain", tokens_per_round=4, round_cost=1)
+    )
+
+    connection = database(*made, doubted)
+
+    assert rows(connection, "select distinct voter from advice_observation") == [("eve",)]
+    assert rows(connection, "select distinct votes from advice_pool") == [(1,)]
+
+
+def _doubted(made: Entry) -> Entry:
+    """The same under a serious flag that concerns every arm."""
+    estimates = tuple(replace(each, doubt=DOUBT.name) for each in made.summary.estimates)
+    return replace(made, summary=replace(made.summary, estimates=estimates, flags=(DOUBT,)))
+
+
+def test_one_entry_ends_all_results_of_a_contributor(tmp_path: Path) -> None:
+    sound = put(tmp_path, SMALL)
+    others = [replace(SMALL, contributor=name) for name in ("eve", "Eve")]
+    ended = [put(tmp_path, each) for each in others]
+    decide_on(tmp_path, "eve", status="quarantined")
+
+    database = open_database(tmp_path)
+
+    assert sorted(rows(database, "select submission, standing from standing")) == sorted(
+        [(sound.stem, "counted"), *((path.stem, "quarantined") for path in ended)]
+    )
+    assert one(database, "select list(distinct submission) from pool_member") == ([sound.stem],)
+    reason = "select distinct standing_reason from standing where not counted"
+    assert one(database, reason) == ("A maintainer looked at this account",)
+
+
+def test_an_ended_contributor_casts_no_doubt_on_others(tmp_path: Path) -> None:
+    honest = sample(tasks=("code", "math"), blocks=2)
+    put(tmp_path, honest)
+    put(tmp_path, replace(honest, contributor="eve"))
+    flagged = "select count(*) from flag where flag = 'copied-times'"
+    assert one(open_database(tmp_path), flagged) == (2,)
+
+    decide_on(tmp_path, "eve", status="withdrawn")
+
+    assert one(open_database(tmp_path), flagged) == (0,)
+
+
+def test_being_known_is_said_of_contributors_only(tmp_path: Path) -> None:
+    there = put(tmp_path, SMALL)
+    decide_on(tmp_path, "ada")
+    entry_file = tmp_path / "lifecycle" / "contributor--ada.json"
+    assert one(open_database(tmp_path), "select counted from standing") == (True,)
+    entry_file.rename(entry_file.with_name(there.name))
+
+    with pytest.raises(RejectedError, match="only a contributor is `known`"):
+        open_database(tmp_path)

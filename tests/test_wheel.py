@@ -1,0 +1,161 @@
+"""Is the wheel small and pure, and does it work where nothing but its dependencies is installed?"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tomllib
+import zipfile
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+
+from tests.harness.ggufs import write_gguf
+
+ROOT = Path(__file__).parents[1]
+ROOMS = ("estimates", "harness", "schemas")
+MIB = 1024 * 1024
+SHORT = ("--quick", "--tasks", "code", "--prompts", "1", "--max-tokens", "4", "--blocks", "1")
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel, built from a copy of what it is made of."""
+    folder = tmp_path_factory.mktemp("wheel")
+    source = folder / "source"
+    for name in ("draftmap", *ROOMS):
+        unwanted = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(ROOT / name, source / name, ignore=unwanted)
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, source)
+    build = ["wheel", "--quiet", "--no-deps", "--wheel-dir", str(folder)]
+    if int(metadata.version("setuptools").partition(".")[0]) >= 80:  # else pip fetches one
+        build.append("--no-build-isolation")
+    subprocess.run([sys.executable, "-m", "pip", *build, str(source)], check=True)
+    return next(folder.glob("*.whl"))
+
+
+@pytest.fixture(scope="module")
+def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A virtual environment with the wheel and its declared dependencies, and nothing else."""
+    venv = tmp_path_factory.mktemp("venv")
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(venv)], check=True)
+    python = venv / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
+    install = ("install", "--quiet", "--no-deps", "--no-index", str(wheel))
+    subprocess.run([sys.executable, "-m", "pip", "--python", str(python), *install], check=True)
+    found = subprocess.run(
+        [str(python), "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    site = Path(found.stdout.strip())
+    before = {path.name for path in site.iterdir()}
+    assert {name for name in before if "dist-info" not in name} == {"draftmap"}
+    for entry in entries(dependencies()):
+        link = site / entry.name
+        if not link.exists():
+            shutil.copytree(entry, link) if sys.platform == "win32" else link.symlink_to(entry)
+    return venv
+
+
+def dependencies() -> dict[str, metadata.Distribution]:
+    """What the project's dependencies need, by name, as far as it is installed here."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    waiting = [Requirement(text) for text in project["dependencies"]]
+    found: dict[str, metadata.Distribution] = {}
+    while waiting:
+        asked = waiting.pop()
+        extras = asked.extras or {""}
+        needed = not asked.marker or any(asked.marker.evaluate({"extra": each}) for each in extras)
+        if needed and asked.name not in found:
+            found[asked.name] = metadata.distribution(asked.name)
+            for text in found[asked.name].requires or ():
+                inner = Requirement(text)
+                chosen = [each for each in ("", *asked.extras) if _asked_for(inner, each)]
+                waiting += [inner] if chosen else []
+    return found
+
+
+def _asked_for(requirement: Requirement, extra: str) -> bool:
+    return requirement.marker is None or requirement.marker.evaluate({"extra": extra})
+
+
+def entries(distributions: dict[str, metadata.Distribution]) -> set[Path]:
+    """Their files and folders in site-packages."""
+    return {
+        Path(str(each.locate_file(file.parts[0])))
+        for each in distributions.values()
+        for file in each.files or ()
+        if file.parts[0] not in ("..", "__pycache__")
+    }
+
+
+def started(venv: Path, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """The installed program, in an empty folder and with nothing of this checkout around it."""
+    program = venv / ("Scripts/draftmap.exe" if sys.platform == "win32" else "bin/draftmap")
+    kept = {name: os.environ[name] for name in ("SYSTEMROOT", "TEMP") if name in os.environ}
+    nowhere = str(folder / "no-programs")
+    environment = {**kept, "DRAFTMAP_CACHE": str(folder / "cache"), "PATH": nowhere}
+    return subprocess.run(
+        [str(program), *arguments],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+
+
+def test_the_wheel_is_pure_and_small(wheel: Path) -> None:
+    assert wheel.name.endswith("-py3-none-any.whl")
+    assert wheel.stat().st_size < MIB
+
+
+def test_the_wheel_holds_every_file_of_the_rooms_below_one_name(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        names = {name for name in archive.namelist() if ".dist-info/" not in name}
+
+    tracked = {
+        f"draftmap/{path.relative_to(ROOT).as_posix()}"
+        for room in ROOMS
+        for path in (ROOT / room).rglob("*")
+        if path.suffix in (".py", ".toml", ".json")
+    }
+    assert names == tracked | {"draftmap/__init__.py", "draftmap/__main__.py"}
+
+
+@pytest.mark.long
+def test_an_installed_wheel_measures_and_validates(installed: Path, tmp_path: Path) -> None:
+    target = write_gguf(tmp_path / "target.gguf", name="Big 7B")
+
+    fake = ("--runner", "fake", "--target", str(target), "--output", "o.json")
+    run = started(installed, tmp_path, "run", *fake, *SHORT)
+    valid = started(installed, tmp_path, "validate", "o.json")
+    shown = started(installed, tmp_path, "show", "o.json", "--json")
+
+    assert run.returncode == 0, run.stderr
+    assert "All figures: draftmap show o.json --details" in run.stdout
+    assert (valid.returncode, valid.stdout) == (0, "")
+    assert json.loads(shown.stdout)["estimates"]
+
+
+@pytest.mark.long
+def test_without_an_engine_one_line_says_what_to_install(installed: Path, tmp_path: Path) -> None:
+    target = write_gguf(tmp_path / "target.gguf", name="Big 7B")
+
+    run = started(installed, tmp_path, "run", "--target", str(target))
+    doctor = started(installed, tmp_path, "doctor", "--model", str(target))
+
+    assert run.returncode == 3
+    assert run.stderr.startswith("Error: no engine is installed and no llama-server on PATH; ")
+    assert "pip install 'draftmap[inprocess]'" in run.stderr
+    assert len(run.stderr.splitlines()) == 1
+    assert doctor.returncode == 3
+    assert "Traceback" not in doctor.stdout + doctor.stderr
+    assert "pip install 'draftmap[inprocess]'" in doctor.stdout
