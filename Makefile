@@ -21,6 +21,7 @@ INSTALLED = $(VENV)/.installed-$(LOCK)
 SETUP_LOG := build/setup.log
 DEMO := build/demo
 SITE := build/site
+FACTS := build/cache
 VLLM := build/vllm
 
 # A native build takes the instructions of this machine. On processors with AMX, GCC 12 then makes
@@ -30,8 +31,9 @@ export CMAKE_BUILD_PARALLEL_LEVEL ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/nu
 # The package indexes of a machine are its own business; a message about a newer pip is noise.
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help setup demo test test-vllm check site links picture serve bench bench-aa bench-durability \
-  bench-engine bench-intake bench-numbers bench-plan bench-servers bench-site fuzz weights \
+.PHONY: help setup demo test test-vllm check site cold links builds picture serve bench bench-aa \
+  bench-durability bench-engine bench-intake bench-numbers bench-plan bench-scale bench-servers \
+  bench-site fuzz weights \
   synthetic lock gate comment chromium clean
 
 help: ## Show the verbs
@@ -67,13 +69,22 @@ check: setup ## Lint, types, import rules, workflows
 	$(BIN)/lint-imports
 	$(BIN)/zizmor --offline --pedantic --no-progress .github
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-actions .github/actions/*/action.yml
 	$(BIN)/check-jsonschema --builtin-schema vendor.dependabot .github/dependabot.yml
 
 site: setup ## Build the site from the results of the repository
-	$(RUN) -m pipeline build --output $(SITE)
+	$(RUN) -m pipeline build --output $(SITE) --cache $(FACTS) --jobs $(CMAKE_BUILD_PARALLEL_LEVEL)
 
-links: setup ## Check that everything the built site refers to is there
-	$(RUN) -m tests.links $(SITE)
+cold: setup ## Build the site with and without the cache: the bytes must be the same
+	$(RUN) -m pipeline build --output build/warm --cache $(FACTS)
+	$(RUN) -m pipeline build --output build/cold
+	diff -rq build/warm build/cold
+
+links: setup ## Check that all links and all addresses that were ever published lead somewhere
+	$(RUN) -m tests.links $(SITE) tests/data/addresses-of-results.txt
+
+builds: setup ## Measure several builds of llama-server from the registry in turns
+	@tools/builds build/builds $(RUN) $(BUILDS_ARGS)
 
 picture: setup ## Draw the pictures of the README anew from the results
 	$(RUN) -m pipeline picture map tasks
@@ -93,7 +104,11 @@ bench-numbers: setup ## Simulate cells, orders and clocks; corrupt files and see
 	$(RUN) -m tests.bench.cells
 	$(RUN) -m tests.bench.orders
 	$(RUN) -m tests.bench.clocks
+	$(RUN) -m tests.bench.builds
 	$(RUN) -m tests.bench.corruptions
+
+bench-scale: setup ## Build corpora of several sizes: CPU per file by stage, growth: FILES="100 300"
+	$(RUN) -m tests.bench.scale $(if $(FILES),--files $(FILES))
 
 bench-plan: setup ## Compare the planner with what engines allocated, by public logs
 	$(RUN) -m tests.bench.plan tests/data/memory_points.json

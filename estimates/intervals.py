@@ -36,7 +36,12 @@ def reaching(interval: Interval | None, ratio: float | None) -> Interval | None:
 
 def equal_weight_mean(groups: Sequence[Sequence[float]]) -> float:
     """Mean of the groups' means: every task counts once, however many prompts it has."""
-    return float(np.mean([np.mean(group) for group in groups]))
+    return _mean([_mean(group) for group in groups])
+
+
+def _mean(values: Sequence[float]) -> float:
+    """What `numpy.mean` returns, in a third of its time for the few values of a task."""
+    return float(np.add.reduce(np.asarray(values, dtype=np.float64)) / len(values))
 
 
 def interval_over_tasks(groups: Sequence[Sequence[float]]) -> Interval | None:
@@ -78,7 +83,11 @@ def _resampled_means(rng: np.random.Generator, group: Sequence[PromptPairs]) -> 
 def _resampled_log_ratios(rng: np.random.Generator, pairs: PromptPairs) -> NDArray[np.float64]:
     blocks = len(pairs.block_log_ratios)
     chosen = rng.integers(blocks, size=(RESAMPLES, blocks))
-    return np.asarray(np.median(np.asarray(pairs.block_log_ratios)[chosen], axis=1), np.float64)
+    drawn = np.asarray(pairs.block_log_ratios, dtype=np.float64)[chosen]
+    if blocks > 2:  # noqa: PLR2004 - the mean of two is the same in either order
+        drawn.sort(axis=1)
+    # The median, without the checks that numpy makes for each of a thousand small arrays.
+    return (drawn[:, (blocks - 1) // 2] + drawn[:, blocks // 2]) / 2
 
 
 def t_quantile(freedom: float, probability: float) -> float:

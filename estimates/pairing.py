@@ -8,6 +8,7 @@ two of a pair ran within seconds of each other, so each pair is one measurement 
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from statistics import median
 from typing import Literal
 
@@ -124,12 +125,12 @@ def _weighted(histogram: tuple[int, ...] | None, medians: tuple[float, ...] | No
     return sum(count * median for count, median in zip(counts, medians, strict=True))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class PromptPairs:
     """One arm and its baseline on one prompt; entry i of every tuple is the same block.
 
-    `clock_half_width` is the error that both excesses bring to the logarithm of every ratio of the
-    arm; 0 by the wall clock.
+    Many figures are made of these, so each is computed once. `clock_half_width` is the
+    error that both excesses bring to the logarithm of every ratio of the arm; 0 by the wall clock.
     """
 
     arm: Arm
@@ -140,23 +141,23 @@ class PromptPairs:
     baseline_ms_per_token: tuple[float, ...]
     clock_half_width: float
 
-    @property
+    @cached_property
     def arm_ms(self) -> float:
         """The arm's milliseconds per token: the median over the paired blocks."""
         return median(self.ms_per_token)
 
-    @property
+    @cached_property
     def baseline_ms(self) -> float:
         """The baseline's milliseconds per token: the median over the same blocks."""
         return median(self.baseline_ms_per_token)
 
-    @property
+    @cached_property
     def block_log_ratios(self) -> tuple[float, ...]:
         """Natural logarithm of baseline over arm time, one per block."""
         both = zip(self.baseline_ms_per_token, self.ms_per_token, strict=True)
         return tuple(math.log(base / own) for base, own in both)
 
-    @property
+    @cached_property
     def log_ratio(self) -> float:
         """Natural logarithm of the speedup: the median over the blocks.
 
@@ -165,7 +166,7 @@ class PromptPairs:
         """
         return median(self.block_log_ratios)
 
-    @property
+    @cached_property
     def wall_log_ratio(self) -> float | None:
         """The same by the plain clock, stalls included; `None` where that is not known."""
         both = zip(self.baseline_trials, self.trials, strict=True)
@@ -173,7 +174,7 @@ class PromptPairs:
         logs = [math.log(base / own) for base, own in times if base and own]
         return median(logs) if len(logs) == len(times) else None
 
-    @property
+    @cached_property
     def speedup(self) -> float:
         """How many times as fast as its baseline the arm is."""
         return math.exp(self.log_ratio)

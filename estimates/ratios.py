@@ -190,14 +190,21 @@ def baseline_ratio(first: Submission, other: Submission) -> EngineRatio | None:
     ours, theirs = _baseline(first), _baseline(other)
     if ours is None or theirs is None:
         return None
-    rival = Arm(id=_OTHER, role="alternative", method=NoSpeculation(), baseline=ours)
-    trials = (*_of(first, ours), *(replace(each, arm=_OTHER) for each in _of(other, theirs)))
-    both = replace(first, trials=trials)
+    both, rival = together(first, other, ours, theirs)
     logs = [each.log_ratio for each in pair(both, rival)]
     if not logs:
         return None
     interval = widened(t_interval(logs), both, rival)
     return EngineRatio(ratio=math.exp(fmean(logs)), interval=interval, prompts=len(logs))
+
+
+def together(
+    first: Submission, other: Submission, ours: str, theirs: str
+) -> tuple[Submission, Arm]:
+    """One arm of each of two engines in one submission, and the arm that stands for `theirs`."""
+    rival = Arm(id=_OTHER, role="alternative", method=NoSpeculation(), baseline=ours)
+    trials = (*_of(first, ours), *(replace(each, arm=_OTHER) for each in _of(other, theirs)))
+    return replace(first, trials=trials), rival
 
 
 def _baseline(submission: Submission) -> str | None:

@@ -17,7 +17,7 @@ where the blocks happened to agree: with 3 to 6 blocks a plain 95 % interval the
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from statistics import fmean, median, stdev, variance
 
 from estimates.intervals import CONFIDENCE, equal_weight_mean, t_quantile
@@ -33,10 +33,15 @@ _MOST_BLOCKS = 100
 _MS_PER_MINUTE = 60_000
 
 
-def headline(submission: Submission) -> tuple[Repeatability, ...]:
-    """One entry per arm that is compared and has pairs, over all tasks that were measured."""
+def headline(
+    submission: Submission, known: Mapping[str, Sequence[PromptPairs]] | None = None
+) -> tuple[Repeatability, ...]:
+    """One entry per arm that is compared and has pairs, over all tasks that were measured.
+
+    `known` are the pairs by arm, where they have been made.
+    """
     found = (
-        _headline(submission, arm, pair(submission, arm))
+        _headline(submission, arm, known[arm.id] if known else pair(submission, arm))
         for arm in submission.arms
         if arm.role != "baseline"
     )

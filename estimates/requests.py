@@ -78,9 +78,8 @@ def break_even_tokens(costs: Costs, prompt_tokens: float) -> float | None:
     return 1 + lost / saved if saved > 0 else None
 
 
-def requests_over(scope: Scope) -> WholeRequest | None:
+def requests_over(scope: Scope, readings: "Readings") -> WholeRequest | None:
     """The whole requests of an arm on a task or over tasks; `None` where a part is not known."""
-    readings = Readings(scope.submission)
     groups = [[(pairs, of_prompt(pairs, readings)) for pairs in group] for group in scope.groups]
     known = [[(pairs, each) for pairs, each in group if each is not None] for group in groups]
     if not all(groups) or [len(group) for group in known] != [len(group) for group in groups]:

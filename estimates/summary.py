@@ -7,6 +7,7 @@ one over all tasks (see `estimates.ratios` for when that one has a figure).
 import math
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 from statistics import median
 
 from estimates import decomposition as parts
@@ -38,11 +39,13 @@ def summarize(submission: Submission) -> Summary:
     submission = _judged(submission)
     compared = tuple(arm for arm in submission.arms if arm.role != "baseline")
     pairs = {arm.id: pair(submission, arm) for arm in compared}
+    readings, predict = Readings(submission), cache(_predict(submission))
     estimates = tuple(
-        _estimate(scope) for arm in compared for scope in scopes(submission, arm, pairs[arm.id])
+        _estimate(scope, readings, predict)
+        for arm in compared
+        for scope in scopes(submission, arm, pairs[arm.id])
     )
     every_pair = tuple(each for arm in compared for each in pairs[arm.id])
-    readings = Readings(submission)
     evidence = Evidence(
         submission=submission,
         pairs=every_pair,
@@ -54,13 +57,15 @@ def summarize(submission: Submission) -> Summary:
         estimates=doubted(estimates, flags, compared),
         prompts=tuple(_prompt_estimate(each, readings) for each in every_pair),
         flags=flags,
-        repeatability=repeatability.headline(submission),
+        repeatability=repeatability.headline(submission, pairs),
         controls=tuple(controls(submission, every_pair)),
         throughput=throughput(submission),
     )
 
 
-def _estimate(scope: Scope) -> Estimate:
+def _estimate(
+    scope: Scope, readings: Readings, predict: Callable[[PromptPairs], float | None]
+) -> Estimate:
     over_prompts = _over_prompts(scope)
     wall_speedup = _wall_speedup(scope) if scope.complete else None
     interval = reaching(_timed(over_prompts, scope), wall_speedup)
@@ -83,10 +88,11 @@ def _estimate(scope: Scope) -> Estimate:
     if not scope.complete:
         return estimate
     speedup = math.exp(equal_weight_mean(scope.log_ratios))
-    predicted = scope.mean_over_prompts(_predict(scope.submission))
+    predicted = scope.mean_over_prompts(predict)
     by_processor = cpu_speedup(scope)
+    derived = _with_request(_with_decomposition(estimate, scope), scope, readings)
     return replace(
-        _with_alternative(_with_request(_with_decomposition(estimate, scope), scope), scope),
+        _with_alternative(derived, scope),
         speedup=speedup,
         interval=interval,
         wall_speedup=wall_speedup,
@@ -131,9 +137,9 @@ def _over_prompts(scope: Scope) -> Interval | None:
     return interval.at_least(by_repeats)
 
 
-def _with_request(estimate: Estimate, scope: Scope) -> Estimate:
+def _with_request(estimate: Estimate, scope: Scope, readings: Readings) -> Estimate:
     """The whole request, and what its parts cost; unknown where a prompt's reading is."""
-    found = requests_over(scope)
+    found = requests_over(scope, readings)
     if found is None:
         return estimate
     costs = found.costs

@@ -1,5 +1,6 @@
-"""What can one ask the pipeline on the command line? `validate`, `gate`, `build`, `picture`."""
+"""The command line of the pipeline: `validate`, `gate`, `derive`, `build`, `picture`."""
 
+import re
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -9,8 +10,8 @@ import orjson
 import typer
 
 from pipeline.collection.corpus import corpus_findings
-from pipeline.collection.discover import named, require_results, require_writable
-from pipeline.errors import NothingFoundError, PipelineError
+from pipeline.collection.discover import discover, named, require_results, require_writable
+from pipeline.errors import NothingFoundError, PipelineError, RejectedError
 from pipeline.intake.cli import gate_command
 from schemas.finding import Finding
 from schemas.vocabulary import say
@@ -35,6 +36,8 @@ NO_ADDRESS = (
     " picture"
 )
 PICTURES = Path("site_src/assets/images")
+CACHE = "Folder with what earlier builds derived from single files; the site is the same without."
+JOBS = "How many processes derive what single files say."
 
 
 @app.command("validate")
@@ -71,6 +74,8 @@ def build_command(
     ] = None,
     output: Annotated[Path, typer.Option(help="Folder for the built site.")] = SITE,
     site_url: Annotated[str | None, typer.Option(help="Address the site will have.")] = None,
+    cache: Annotated[Path | None, typer.Option(help=CACHE)] = None,
+    jobs: Annotated[int, typer.Option(min=1, help=JOBS)] = 1,
 ) -> None:
     """Build the site from the results and print its folder."""
     from pipeline.site.build import build, site_address  # noqa: PLC0415 - validate must not wait for charts and pages
@@ -78,12 +83,51 @@ def build_command(
     try:
         require_results(results)
         require_writable(output)
-        site = build(results=results, output=output, extra=tuple(extra or ()), site_url=site_url)
+        if cache:
+            require_writable(cache)
+        site = build(
+            results=results,
+            output=output,
+            extra=tuple(extra or ()),
+            site_url=site_url,
+            cache=cache,
+            jobs=jobs,
+        )
     except PipelineError as error:
         raise _stopped(error) from error
     if site_address(site_url) is None:
         typer.echo(NO_ADDRESS, err=True)
     typer.echo(site)
+
+
+@app.command("derive")
+def derive_command(
+    *,
+    results: Annotated[Path, typer.Option(help="Folder with community/ and published/.")] = RESULTS,
+    cache: Annotated[Path, typer.Option(help=CACHE)],
+    share: Annotated[str, typer.Option(help="Which files: 2/8 is the second of eight shares.")] = (
+        "1/1"
+    ),
+    jobs: Annotated[int, typer.Option(min=1, help=JOBS)] = 1,
+) -> None:
+    """Derive what single files say into a cache that `build` reads: one share of it per machine."""
+    from pipeline.data.facts import derive_share  # noqa: PLC0415 - validate must not wait for the database
+
+    found = re.fullmatch(r"([1-9]\d{0,3})/([1-9]\d{0,3})", share)
+    if found is None or int(found[1]) > int(found[2]):
+        message = f"{share} is no share; write 2/8 for the second of eight"
+        raise typer.BadParameter(message, param_hint="--share")
+    try:
+        require_results(results)
+        require_writable(cache)
+        number, refused = derive_share(
+            cache, discover(results), share=int(found[1]), shares=int(found[2]), jobs=jobs
+        )
+        if refused:
+            raise RejectedError(refused)
+    except PipelineError as error:
+        raise _stopped(error) from error
+    typer.echo(f"{say.count(number, 'file')} of share {share} in {cache}", err=True)
 
 
 @app.command("picture")

@@ -1,12 +1,13 @@
 """Check that everything a built site refers to is there: `python -m tests.links build/site`.
 
-Pages, pieces of pages, style sheets, feeds, the search index and the files that scripts load.
+Pages, pieces of pages, style sheets, feeds, the search index and the files that scripts load. A
+second argument is a list of addresses that must resolve.
 """
 
 import json
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -46,12 +47,26 @@ class Reader(HTMLParser):
         self.named += [each for name in NAMED for each in values.get(name, "").split()]
 
 
-def main(site: Path) -> int:
-    """Print what is missing; 1 if anything is."""
+def main(site: Path, stored: Path | None = None) -> int:
+    """Print what is missing; 1 if anything is. `stored` lists addresses that must resolve."""
     found = [(place, link) for place, link in broken_links(site) if not urlsplit(link).scheme]
     for place, link in (*found, *unnamed(site)):
         sys.stdout.write(f"{place} refers to {link}, which is not there\n")
-    return 1 if found or unnamed(site) else 0
+    gone = [] if stored is None else unresolved(site, stored.read_text("utf-8").split())
+    for address in gone:
+        sys.stdout.write(f"{address} was an address of the site and is gone\n")
+    return 1 if found or unnamed(site) or gone else 0
+
+
+def unresolved(site: Path, stored: Iterable[str]) -> list[str]:
+    """The addresses that lead to no file: a folder needs its page."""
+    return [
+        address
+        for address in stored
+        if not (
+            site / address / "index.html" if address.endswith("/") else site / address
+        ).is_file()
+    ]
 
 
 def pages(site: Path) -> dict[Path, Reader]:
@@ -127,4 +142,4 @@ def sitemap(site: Path) -> list[str]:
 
 
 if __name__ == "__main__":
-    sys.exit(main(Path(sys.argv[1])))
+    sys.exit(main(*map(Path, sys.argv[1:3])))

@@ -1,5 +1,6 @@
 """Are the workflows pinned, of least right, and made of our own commands?"""
 
+import os
 import re
 import subprocess
 import sys
@@ -13,7 +14,7 @@ ROOT = Path(__file__).parents[1]
 GITHUB = ROOT / ".github"
 WORKFLOWS = sorted((GITHUB / "workflows").glob("*.yml"))
 NAMES = [path.stem for path in WORKFLOWS]
-PINNED = re.compile(r"uses: [a-z0-9-]+/[a-z0-9-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+")
+PINNED = re.compile(r"uses: [a-z0-9-]+/[a-z0-9/-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+")
 # Windows has no make: there the commands behind its verbs are run.
 OUR_COMMANDS = re.compile(
     r"(make [a-z]|git |python -m (harness|pipeline)\b|python -m pytest |"
@@ -21,10 +22,12 @@ OUR_COMMANDS = re.compile(
 )
 # Who may write, and what. Everything else reads the repository at most.
 RIGHTS = {
+    ("builds", "measure"): {"contents": "read"},
     ("ci", "test"): {"contents": "read"},
     ("ci", "harness"): {"contents": "read"},
     ("fuzz", "fuzz"): {"contents": "read"},
     ("fuzz", "weights"): {"contents": "read"},
+    ("fuzz", "cold"): {"contents": "read"},
     ("submission", "gate"): {"contents": "read"},
     ("comment", "comment"): {"contents": "read", "actions": "read", "pull-requests": "write"},
     ("site", "build"): {"contents": "read"},
@@ -52,7 +55,7 @@ def run(tool: str, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_there_are_workflows() -> None:
-    assert NAMES == ["ci", "comment", "fuzz", "site", "submission"]
+    assert NAMES == ["builds", "ci", "comment", "fuzz", "site", "submission"]
 
 
 def test_zizmor_finds_nothing() -> None:
@@ -68,6 +71,7 @@ def test_zizmor_finds_nothing() -> None:
     ("schema", "pattern"),
     [
         ("vendor.github-workflows", "workflows/*.yml"),
+        ("vendor.github-actions", "actions/*/action.yml"),
         ("vendor.dependabot", "dependabot.yml"),
         ("vendor.github-issue-forms", "ISSUE_TEMPLATE/[!c]*.yml"),
         ("vendor.github-issue-config", "ISSUE_TEMPLATE/config.yml"),
@@ -95,7 +99,8 @@ def test_every_action_is_pinned_and_says_its_version(path: Path) -> None:
 def test_one_action_has_one_version() -> None:
     pins = {step["uses"] for _, step in steps() if "uses" in step}
 
-    assert len(pins) == len({pin.split("@")[0] for pin in pins})
+    versions = {("/".join(name.split("/")[:2]), pin) for name, pin in (p.split("@") for p in pins)}
+    assert len(versions) == len({name for name, _ in versions})
 
 
 @pytest.mark.parametrize("path", WORKFLOWS, ids=NAMES)
@@ -200,3 +205,92 @@ def test_a_new_version_of_an_action_waits_a_week() -> None:
 
     assert update["package-ecosystem"] == "github-actions"
     assert update["cooldown"]["default-days"] >= 7
+
+
+ACTION = GITHUB / "actions" / "compare"
+
+
+@pytest.mark.parametrize(
+    ("verdict", "code", "fail", "ends_with"),
+    [("no-difference", 0, "true", 0), ("slower", 1, "true", 1), ("slower", 1, "false", 0)],
+)
+def test_the_action_passes_options_on_and_sets_its_outputs(
+    tmp_path: Path, verdict: str, code: int, fail: str, ends_with: int
+) -> None:
+    program = tmp_path / "draftmap"
+    program.write_text(
+        "#!/bin/sh\n"
+        f'printf "%s\\n" "$@" > "{tmp_path}/given"\n'
+        f'echo "### Verdict" > "{tmp_path}/draftmap-out/draftmap/comment.md"\n'
+        f'printf \'{{\\n  "verdict": "{verdict}",\\n}}\'\n'
+        f"exit {code}\n",
+        "utf-8",
+    )
+    program.chmod(0o755)
+    (tmp_path / "draftmap-out").mkdir()
+    files = {name: str(tmp_path / name) for name in ("GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY")}
+
+    done = subprocess.run(
+        [str(ACTION / "compare")],
+        env={
+            **os.environ,
+            **files,
+            "RUNNER_TEMP": str(tmp_path / "draftmap-out"),
+            "DRAFTMAP": str(program),
+            "BASE": "old server",
+            "HEAD": "new",
+            "OPTIONS": "--target=a b\n\n--blocks=12\n",
+            "FAIL": fail,
+        },
+        check=False,
+    )
+
+    assert done.returncode == ends_with
+    given = (tmp_path / "given").read_text("utf-8").splitlines()
+    assert given[:5] == ["compare", "--base", "old server", "--head", "new"]
+    assert given[-2:] == ["--target=a b", "--blocks=12"]
+    outputs = (tmp_path / "GITHUB_OUTPUT").read_text("utf-8").splitlines()
+    assert outputs[0] == f"verdict={verdict}"
+    assert (tmp_path / "GITHUB_STEP_SUMMARY").read_text("utf-8") == "### Verdict\n"
+
+
+def test_the_action_passes_inputs_as_variables_and_never_into_a_script() -> None:
+    (step,) = read(ACTION / "action.yml")["runs"]["steps"]
+
+    assert "${{" not in step["run"]
+    assert step["env"].keys() == {"BASE", "HEAD", "OPTIONS", "FAIL"}
+
+
+def test_a_pull_request_of_results_installs_and_compiles_nothing() -> None:
+    """What it adds is judged by the workflow Submission; a change of anything else runs all."""
+    for job in (job for workflow, _, job in jobs() if workflow == "ci"):
+        named = {step["name"]: step for step in job["steps"]}
+        decide = named["See whether anything but results changed"]
+        later = job["steps"][job["steps"].index(decide) + 1 :]
+
+        assert ":(exclude)results/community" in decide["run"]
+        assert decide["run"].startswith("git diff --quiet")
+        assert {step["if"] for step in later} == {
+            "github.event_name != 'pull_request' || steps.changes.outputs.code == 'true'"
+        }
+
+
+def test_the_gate_has_every_blob_that_it_may_read() -> None:
+    """It reads git with lazy fetches switched off, so that a partial clone would be exit code 3."""
+    for workflow, step in steps():
+        if workflow == "submission":
+            assert "filter" not in step.get("with", {})
+            assert "--filter" not in step.get("run", "")
+
+
+def test_the_site_is_built_with_the_cache_that_a_nightly_build_compares_with_none() -> None:
+    caches = {
+        (workflow, step["uses"].split("@")[0]): step["with"]
+        for workflow, step in steps()
+        if step.get("uses", "").startswith("actions/cache")
+    }
+
+    site, nightly = caches["site", "actions/cache"], caches["fuzz", "actions/cache/restore"]
+    assert site["path"] == nightly["path"] == "build/cache"
+    assert site["restore-keys"] == nightly["key"]
+    assert "make cold LOCK=site" in [step.get("run") for _, step in steps()]

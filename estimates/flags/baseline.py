@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping
 from statistics import fmean, median, stdev
 
-from estimates.flags.evidence import Evidence, Repeats
+from estimates.flags.evidence import Evidence, Repeats, once
 from estimates.flags.trend import without_drift
 from estimates.model import Flag
 from schemas.vocabulary import say
@@ -51,6 +51,7 @@ def uneven_groups(evidence: Evidence) -> frozenset[tuple[str, str]]:
     )
 
 
+@once
 def _uneven_arms(evidence: Evidence) -> Mapping[str, Mapping[str, tuple[float, float]]]:
     return {
         arm.id: _uneven(evidence, arm.id)

@@ -1,13 +1,16 @@
 """What the flags are raised from: a submission, its pairs and estimates, and repeated trials."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import wraps
+from typing import Any, TypeVar
 
 from estimates.model import Estimate
 from estimates.pairing import PromptPairs, clock, is_timed, ms_per_token
 from schemas.submission import Submission, Trial
 
 STEADY_SHARE = 0.85
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,12 +25,27 @@ class Repeats:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """A submission and what was derived from it."""
+    """A submission and what was derived from it; `known` is what several flags share."""
 
     submission: Submission
     pairs: tuple[PromptPairs, ...]
     estimates: tuple[Estimate, ...]
     repeats: tuple[Repeats, ...]
+    known: dict[str, Any] = field(default_factory=dict, compare=False)
+
+
+def once(derive: Callable[[Evidence], T]) -> Callable[[Evidence], T]:
+    """The same function, computed once for each evidence."""
+    name = f"{derive.__module__}.{derive.__qualname__}"
+
+    @wraps(derive)
+    def known(evidence: Evidence) -> T:
+        if name not in evidence.known:
+            evidence.known[name] = derive(evidence)
+        found: T = evidence.known[name]
+        return found
+
+    return known
 
 
 def repeats(submission: Submission) -> tuple[Repeats, ...]:

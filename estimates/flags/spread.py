@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, median, stdev
 
-from estimates.flags.evidence import Evidence, Repeats, only
+from estimates.flags.evidence import Evidence, Repeats, once, only
 from estimates.flags.trend import cold_groups, without_drift
 from estimates.model import Flag
 from estimates.pairing import decode_ms_per_token, ms_per_token
@@ -156,6 +156,7 @@ def clocks_disagree(evidence: Evidence) -> Flag | None:
     )
 
 
+@once
 def steady_groups(evidence: Evidence) -> frozenset[tuple[str, str]]:
     """Arm and prompt of the repeated trials that agree with each other."""
     return frozenset(
@@ -163,6 +164,7 @@ def steady_groups(evidence: Evidence) -> frozenset[tuple[str, str]]:
     )
 
 
+@once
 def _restless(evidence: Evidence) -> Beyond | None:
     """Groups with a spread, except for what single disturbed blocks or a cold start explain."""
     outliers = _exceptions(evidence)
@@ -170,6 +172,7 @@ def _restless(evidence: Evidence) -> Beyond | None:
     return _beyond([g for g in _unexplained(evidence) if g not in named], _cv, BLOCK_CV)
 
 
+@once
 def _exceptions(evidence: Evidence) -> Beyond | None:
     """Groups with an outlier, if they are few."""
     outliers = _beyond(_unexplained(evidence), _farthest, FAR_FROM_MEAN)

@@ -12,7 +12,7 @@ from statistics import fmean, median
 import numpy as np
 
 from estimates.decomposition import can_draft, tokens_per_round
-from estimates.flags.evidence import Evidence, Repeats, only, steady_length
+from estimates.flags.evidence import Evidence, Repeats, once, only, steady_length
 from estimates.intervals import p_of_rank, spearman, t_interval
 from estimates.model import Flag
 from schemas.vocabulary import say
@@ -85,6 +85,7 @@ def cold_groups(evidence: Evidence) -> frozenset[tuple[str, str]]:
     return frozenset((group.arm, group.prompt) for _, group in _cold(evidence))
 
 
+@once
 def without_drift(evidence: Evidence) -> tuple[Repeats, ...]:
     """The repeated trials as they would have been on a machine of constant speed."""
     slope = _drift_slope(evidence)
@@ -100,12 +101,14 @@ def without_drift(evidence: Evidence) -> tuple[Repeats, ...]:
     )
 
 
+@once
 def _drift_slope(evidence: Evidence) -> float:
     """Change of the log time per trial; an odd first block is left out of it."""
     odd_start = _first_block_ratio(evidence) is not None
     return _slope(_later(evidence) if odd_start else _comparable(evidence))
 
 
+@once
 def _cold(evidence: Evidence) -> list[tuple[float, Repeats]]:
     """Arms with a cold start: how many times as long the first trial took, and its group."""
     by_arm: dict[str, list[Repeats]] = {}
@@ -121,6 +124,7 @@ def _cold(evidence: Evidence) -> list[tuple[float, Repeats]]:
     return cold
 
 
+@once
 def _first_block_ratio(evidence: Evidence) -> float | None:
     """How many times as long the first block took, if that is more than noise or a drift."""
     repeated = [g for g in evidence.repeats if len(g.trials) > 1 and g.trials[0].block == 0]

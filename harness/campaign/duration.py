@@ -8,7 +8,7 @@ drafts in Q4_1 and Q2_K) on one core: `site_src/design/0027-whole-requests-and-c
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import psutil
 
@@ -60,6 +60,12 @@ class Expected:
     seconds: float
     least_seconds: float
     basis: str
+
+    def times(self, engines: int) -> "Expected":
+        """The same on so many engines in turns."""
+        return replace(
+            self, seconds=engines * self.seconds, least_seconds=engines * self.least_seconds
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,11 +5,12 @@ down slows all arms. In-process the arms take turns after each prompt; where swi
 starting a server, each arm makes one pass over all prompts of the block.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import groupby
 from typing import Literal
 
 from estimates.running_order import running_order
-from harness.campaign.model import ArmPlan, Campaign, PlannedTrial
+from harness.campaign.model import ArmPlan, Campaign, Interleaved, PlannedTrial
 from schemas.strict import MAX_BYTES
 
 _ALTERNATING = 2
@@ -29,6 +30,39 @@ def plan(campaign: Campaign) -> tuple[PlannedTrial, ...]:
         PlannedTrial(order=order, block=block, prompt=prompt, arm=arm)
         for order, (block, prompt, arm) in enumerate(trials)
     )
+
+
+def passes(
+    trials: Iterable[PlannedTrial], interleaved: Interleaved
+) -> tuple[tuple[PlannedTrial, ...], ...]:
+    """The trials between which another engine may have its turn: an arm's pass, or a block."""
+
+    def key(trial: PlannedTrial) -> tuple[int, str]:
+        return trial.block, trial.arm if interleaved == "block" else ""
+
+    return tuple(tuple(turn) for _, turn in groupby(trials, key))
+
+
+def engine_turns(campaign: Campaign, engines: Sequence[str]) -> dict[int, tuple[str, ...]]:
+    """The order of the engines in each pass, by the `order` of the pass's first trial.
+
+    Every arm has each order equally often, in a sequence drawn from the seed, so that nothing that
+    comes and goes on the machine favours an engine.
+    """
+    drawn = {
+        arm.id: [
+            engine
+            for _, _, engine in running_order(
+                engines, [""], blocks=campaign.blocks, seed=campaign.seed + n, interleaved="block"
+            )
+        ]
+        for n, arm in enumerate(campaign.arms)
+    }
+    count = len(engines)
+    return {
+        turn[0].order: tuple(drawn[turn[0].arm][count * turn[0].block :][:count])
+        for turn in passes(plan(campaign), campaign.interleaved)
+    }
 
 
 def _alone(arm: ArmPlan) -> bool:

@@ -12,7 +12,7 @@ from harness.campaign.methods import DraftModelRequest, MethodRequest, method_ty
 from harness.campaign.model import Campaign
 from harness.campaign.options import Options
 from harness.cli import console
-from harness.errors import MachineError, UsageError, suggestion
+from harness.errors import HarnessError, MachineError, UsageError, suggestion
 from harness.machine.command import (
     INSTALL_ENGINE,
     SERVER_PROGRAM,
@@ -212,8 +212,19 @@ class NamedEngine:
     depth: int | None = None
 
     def on(self, campaign: Campaign) -> Campaign:
-        """The campaign on this engine, at its depth."""
-        return self.engine.on(at_depth(campaign, self.depth))
+        """The campaign on this engine, at its depth, with a work file of its own for each name.
+
+        Raises what the engine raises, with the name in front.
+        """
+        campaign = at_depth(campaign, self.depth)
+        if not self.name:
+            return self.engine.on(campaign)
+        try:
+            campaign = self.engine.on(campaign)
+        except HarnessError as error:
+            message = f"{self.name}: {error}"
+            raise type(error)(message) from error
+        return replace(campaign, engine=f"{self.name} {campaign.engine}")
 
 
 def at_depths(engines: Iterable[NamedEngine], depths: Sequence[int]) -> tuple[NamedEngine, ...]:

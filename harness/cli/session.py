@@ -1,6 +1,6 @@
 """Carries out a run, or prints its plan: every engine, the results, the reports."""
 
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -13,9 +13,10 @@ from estimates.summary import summarize, to_json
 from harness import files
 from harness.campaign.duration import expected, this_machine
 from harness.campaign.model import Campaign
+from harness.campaign.plan import engine_turns
 from harness.cli import console
 from harness.cli.request import ResultOptions, RunRequest
-from harness.errors import INTERRUPTED, HarnessError, MachineError, NothingMeasuredError
+from harness.errors import INTERRUPTED, HarnessError, MachineError
 from harness.machine.command import commit
 from harness.machine.detect import machine
 from harness.machine.environment import Watch
@@ -25,62 +26,15 @@ from harness.report.terminal import compared, show
 from harness.run import execute
 from harness.run import result_file as results
 from harness.run.journal import fingerprint, set_aside
+from harness.run.turns import EngineRun, NotStartedError, in_turn
 from harness.runners.base import Runner
 from schemas.codec import Json
 from schemas.submission import Submission
 from schemas.vocabulary import say
 
-EngineRun = Generator[None, None, Submission]
-
-
-class NotStartedError(NothingMeasuredError):
-    """A run was interrupted before anything of it was measured."""
-
-
-def in_turn(runs: Mapping[str, EngineRun]) -> dict[str, Submission | HarnessError]:
-    """What every run measured, or the error that ended it; the others go on without it.
-
-    Ctrl-C ends all of them: the active run ends by itself, the others get it in their pause.
-    """
-    waiting = dict(runs)
-    ended: dict[str, Submission | HarnessError] = {}
-    interrupted = False
-    while waiting:
-        for name, run in tuple(waiting.items()):
-            outcome = _step(run, interrupted=interrupted)
-            if outcome is None:
-                continue
-            ended[name] = outcome
-            del waiting[name]
-            interrupted = interrupted or _was_interrupted(outcome)
-    return {name: ended[name] for name in runs}
-
-
-def _step(run: EngineRun, *, interrupted: bool) -> Submission | HarnessError | None:
-    """Measure one block; returns what the run ended with, `None` while it goes on."""
-    try:
-        if interrupted:
-            run.throw(KeyboardInterrupt)
-        else:
-            next(run)
-    except StopIteration as end:
-        submission: Submission = end.value
-        return submission
-    except HarnessError as error:
-        return error
-    except KeyboardInterrupt:
-        return NotStartedError("interrupted before it started")
-    return None
-
-
-def _was_interrupted(outcome: Submission | HarnessError) -> bool:
-    if isinstance(outcome, HarnessError):
-        return isinstance(outcome, NothingMeasuredError)
-    return outcome.design.ended == "interrupted"
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Measured:
+class Measured:
     """What one engine measured, and the path of its file."""
 
     submission: Submission
@@ -95,6 +49,20 @@ class _Measured:
 
 def measure(request: RunRequest) -> None:
     """Measure, write a result for each engine, print the reports."""
+    measured, errors = measured_in_turn(request)
+    _print(measured, errors, request.result)
+    _exit(measured.values(), errors.values())
+
+
+def measured_in_turn(
+    request: RunRequest, *, needs_all: bool = False
+) -> tuple[dict[str, "Measured"], dict[str, HarnessError]]:
+    """What every engine measured, with a result file each, and why the others did not.
+
+    With `needs_all` the first engine that fails ends the others, too.
+
+    Raises the error of an engine that is the only one.
+    """
     request.check()
     if not request.result.resume:  # a resumed run writes the same result again, with more in it
         results.require_free(request.result.output)
@@ -102,8 +70,10 @@ def measure(request: RunRequest) -> None:
     expected_s = _say_expected([run.campaign for run in runs.values()])
     progress_shown = ProgressDisplay(console.progress_console(), expected_s=expected_s)
     with console.heard(), progress_shown as display:
-        ended = in_turn({name: run.by_blocks(display) for name, run in runs.items()})
-    measured: dict[str, _Measured] = {}
+        turns = engine_turns(next(iter(runs.values())).campaign, tuple(runs))
+        started = {name: run.by_blocks(display) for name, run in runs.items()}
+        ended = in_turn(started, turns, needs_all=needs_all)
+    measured: dict[str, Measured] = {}
     for name, outcome in ended.items():
         if not isinstance(outcome, HarnessError):
             measured[name] = runs[name].write(outcome)
@@ -114,11 +84,10 @@ def measure(request: RunRequest) -> None:
         else:
             console.say(f"Error: {name}: {outcome}")
     errors = {name: each for name, each in ended.items() if isinstance(each, HarnessError)}
-    _print(measured, errors, request.result)
-    _exit(measured.values(), errors.values())
+    return measured, errors
 
 
-def _exit(measured: Iterable[_Measured], errors: Iterable[HarnessError]) -> None:
+def _exit(measured: Iterable[Measured], errors: Iterable[HarnessError]) -> None:
     """End with the code that tells what went wrong, if anything did."""
     found = [*measured]
     if any(each.interrupted for each in found):
@@ -148,7 +117,7 @@ def _say_expected(campaigns: Sequence[Campaign]) -> float | None:
 
 
 def _print(
-    measured: Mapping[str, _Measured], errors: Mapping[str, HarnessError], asked: ResultOptions
+    measured: Mapping[str, Measured], errors: Mapping[str, HarnessError], asked: ResultOptions
 ) -> None:
     """The results for people, or as JSON: one summary, or one for each engine."""
     if asked.json:
@@ -199,8 +168,8 @@ class _Run:
             request=request, name=name, campaign=campaign, runner=runner, work_file=work_file
         )
 
-    def by_blocks(self, display: ProgressDisplay) -> Generator[None, None, Submission]:
-        """Measure, with a pause after every block."""
+    def by_blocks(self, display: ProgressDisplay) -> EngineRun:
+        """Measure, with a pause between two passes."""
         context = execute.RunContext(
             machine=machine(),
             snapshot=Watch().snapshot,
@@ -215,7 +184,7 @@ class _Run:
             resume=self.request.result.resume,
         )
 
-    def write(self, submission: Submission) -> _Measured:
+    def write(self, submission: Submission) -> Measured:
         """Write the result; the work file is deleted unless the run can be resumed."""
         given = self.request.contribution
         submission = replace(submission, contributor=given.contributor, notes=given.notes)
@@ -232,7 +201,7 @@ class _Run:
                 console.say(
                     "The run was interrupted. To continue, repeat the command with --resume."
                 )
-        return _Measured(
+        return Measured(
             submission=submission,
             summary=summarize(submission),
             path=path,
@@ -267,6 +236,7 @@ def print_plan(request: RunRequest) -> None:
     campaign = next(iter(campaigns.values()))
     commands = {each.name: each.engine.commands(campaigns[each.name]) for each in request.engines}
     estimate = expected(campaign, this_machine(campaign.settings.threads))
+    estimate = None if estimate is None else estimate.times(len(campaigns))
     if request.result.json:
         listed: Json = {name: list(lines) for name, lines in commands.items() if lines}
         console.print_json({**progress.as_json(campaign, estimate), "commands": listed})

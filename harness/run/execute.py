@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Literal
 
 from harness.campaign.model import ArmPlan, Campaign, PlannedTrial
+from harness.campaign.plan import passes
 from harness.errors import MachineError
 from harness.run import events
 from harness.run.events import Observer
@@ -77,10 +78,11 @@ def measure(
 
 def by_blocks(
     campaign: Campaign, *, runner: Runner, context: RunContext, work_file: Path, resume: bool
-) -> Generator[None, None, Submission]:
-    """Run a campaign, with a pause after every block in which others can use the machine.
+) -> Generator[int, None, Submission]:
+    """Run a campaign, with a pause between two passes in which others can use the machine.
 
-    A caller that gets Ctrl-C during a pause throws it into the generator.
+    It yields the `order` of the trial that comes next. A caller that gets Ctrl-C during a pause
+    throws it into the generator.
     """
     opened = Journal.reopen if resume else Journal.create
     with opened(work_file, campaign, measured_from=context.now()) as journal:
@@ -114,7 +116,7 @@ class _Run:
         self._failed_arms: set[str] = set()
         self._failures_in_a_row: Counter[str] = Counter()
 
-    def everything(self, runner: Runner) -> Generator[None, None, Early | None]:
+    def everything(self, runner: Runner) -> Generator[int, None, Early | None]:
         """Run what the journal lacks; returns why it ended before all blocks, if it did."""
         left = self._length.left()
         self._length.announce(left)
@@ -132,20 +134,27 @@ class _Run:
             session.close()
         return early
 
-    def _blocks(self, session: Session, left: Blocks) -> Generator[None, None, Early | None]:
-        passes = Passes(
+    def _blocks(self, session: Session, left: Blocks) -> Generator[int, None, Early | None]:
+        answers = Passes(
             self._campaign, session, skip=self._failed_arms.__contains__, observe=self._observe
         )
-        for number, (block, items) in enumerate(left.items()):
-            if number:
+        turns = passes(
+            (item for items in left.values() for item in items), self._campaign.interleaved
+        )
+        before: int | None = None
+        for turn in turns:
+            block = turn[0].block
+            if before is not None:
                 if isinstance(session, Resting):
                     session.rest()
-                yield
+                yield turn[0].order
+            if before not in {None, block}:
                 early = self._length.early(block, left)
                 if early:
                     return early
                 self._snapshot("during")
-            for answered in passes.run(items):
+            before = block
+            for answered in answers.run(turn):
                 self._record(answered)
         return None
 

@@ -10,13 +10,9 @@ _SERVERS = "Servers (--runner openai)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ConnectionOptions:
-    """How to start an engine or connect to it, and how long to wait for it.
+class Patience:
+    """How long to wait for an engine."""
 
-    `binary` is the llama-server to start; a command compares several of them, one after the other.
-    """
-
-    binary: str | None = None
     startup_limit_s: Annotated[
         float,
         Option(
@@ -37,6 +33,16 @@ class ConnectionOptions:
             least=0.1,
         ),
     ] = 900.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConnectionOptions(Patience):
+    """How to start an engine or connect to it, and how long to wait for it.
+
+    `binary` is the llama-server to start; a command compares several of them, one after the other.
+    """
+
+    binary: str | None = None
     base_url: Annotated[
         str | None,
         Option(

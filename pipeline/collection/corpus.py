@@ -29,6 +29,18 @@ from schemas.finding import Finding
 
 _WORTH_A_PROCESS = 64  # files; starting a process costs as much as checking about as many
 _CHUNK = 16
+# The gate installs no database; what is not there decides nothing.
+LIBRARIES = (
+    "jsonschema",
+    "jsonschema-rs",
+    "msgspec",
+    "orjson",
+    "numpy",
+    "scipy",
+    "duckdb",
+    "pyarrow",
+)
+CODE = {".py", ".json", ".toml", ".sql"}
 
 
 def corpus_findings(
@@ -110,12 +122,26 @@ def _write_certificates(path: Path, files: Mapping[str, str]) -> None:
 @cache
 def _validator_digest() -> str:
     """One digest of all that decides: our sources, the schema, the libraries, Python."""
-    digest = hashlib.sha256(platform.python_version().encode())
-    for name in ("jsonschema", "jsonschema-rs", "msgspec", "orjson"):
-        digest.update(f"{name} {metadata.version(name)}\n".encode())
-    for package in (schemas, pipeline):
-        folder = Path(next(iter(package.__path__)))
-        for path in sorted([*folder.rglob("*.py"), *folder.glob("*.json")]):
-            digest.update(path.relative_to(folder).as_posix().encode() + b"\n")
-            digest.update(path.read_bytes())
+    packages = (Path(next(iter(each.__path__))) for each in (schemas, pipeline))
+    return code_digest(packages)
+
+
+def code_digest(roots: Iterable[Path]) -> str:
+    """One digest of Python, of the installed libraries that decide, and of files and folders."""
+    digest = hashlib.sha256(f"{platform.python_version()} {platform.machine()}\n".encode())
+    for name in LIBRARIES:
+        if (version := _version(name)) is not None:
+            digest.update(f"{name} {version}\n".encode())
+    for root in roots:
+        for path in [root] if root.is_file() else sorted(root.rglob("*")):
+            if path.suffix in CODE:
+                digest.update(path.relative_to(root.parent).as_posix().encode() + b"\n")
+                digest.update(path.read_bytes())
     return digest.hexdigest()
+
+
+def _version(library: str) -> str | None:
+    try:
+        return metadata.version(library)
+    except metadata.PackageNotFoundError:
+        return None

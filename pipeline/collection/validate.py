@@ -58,10 +58,15 @@ class Validated:
 
 def validate(sources: Iterable[Source]) -> Validated:
     """Check every file; all findings at once. Never raises for what a file holds."""
+    return gathered((source, checked(source)) for source in sources)
+
+
+def gathered(results: Iterable[tuple[Source, Accepted | AcceptedText | Found]]) -> Validated:
+    """The results of all files; of those with the same content the first is accepted."""
     validated = Validated()
     first_by_digest: dict[str, Source] = {}
-    for source in sources:
-        result = _validate(source)
+    for source, checked_alone in results:
+        result = checked_alone
         if isinstance(result, Accepted):
             twin = first_by_digest.setdefault(result.digest, source)
             result = _unless_duplicate(result, twin)
@@ -77,7 +82,8 @@ def validate(sources: Iterable[Source]) -> Validated:
     return validated
 
 
-def _validate(source: Source) -> Accepted | AcceptedText | Found:
+def checked(source: Source) -> Accepted | AcceptedText | Found:
+    """What a file is by itself: accepted, or all that is wrong with it."""
     data = read_bytes(source)
     if isinstance(data, Finding):
         return (data,)

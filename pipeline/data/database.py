@@ -2,44 +2,92 @@
 
 import logging
 import tomllib
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import duckdb
 import orjson
 
 from estimates.flags import in_order
-from estimates.model import Flag
-from estimates.summary import summarize
+from estimates.model import Flag, Summary
 from estimates.verdicts import doubted
-from pipeline.collection.discover import discover
+from pipeline.collection.discover import Source, discover
 from pipeline.collection.lifecycle import ended_contributors, without_contradictions
 from pipeline.collection.plausibility import flags_within
-from pipeline.collection.validate import DUPLICATE, Accepted, AcceptedText, Validated, validate
+from pipeline.collection.validate import (
+    DUPLICATE,
+    Accepted,
+    AcceptedText,
+    Found,
+    Validated,
+    checked,
+    gathered,
+)
 from pipeline.data.aggregate import aggregate
-from pipeline.data.load import Entry, TextEntry, load
+from pipeline.data.facts import Fact, gather, prune, summaries
+from pipeline.data.load import Stored, TextEntry, load
 from pipeline.errors import RejectedError
 from schemas.validator import SOURCES_SCHEMA, schema_findings
 
 _LOG = logging.getLogger(__name__)
 
 
-def open_database(results: Path, extra: tuple[Path, ...] = ()) -> duckdb.DuckDBPyConnection:
+def open_database(
+    results: Path, extra: tuple[Path, ...] = (), *, cache: Path | None = None, jobs: int = 1
+) -> duckdb.DuckDBPyConnection:
     """A database in memory with every table of `pipeline/data/sql`, all checks passed.
 
-    `extra` files or folders are shown as local previews. Raises `RejectedError` with all findings
-    when any file is invalid, and `MissingFileError` for an extra path that does not exist.
+    `extra` files or folders are shown as local previews. `cache` is a folder with what earlier
+    builds derived from single files; the tables are the same without it. Raises `RejectedError`
+    with all findings when any file is invalid, and `MissingFileError` for an extra path that does
+    not exist.
     """
-    files = _compatible(validate(discover(results, extra)))
-    flags = _corpus_flags(files)
-    connection = load(
-        (_entry(*each) for each in zip(files.submissions, flags, strict=True)),
-        map(_text_entry, files.published),
-        map(_text_entry, files.lifecycle),
-        _sources(results / "sources.toml"),
-    )
+    sources = discover(results, extra)
+    with TemporaryDirectory() as folder:
+        facts, files = _gathered(cache or Path(folder), sources, jobs)
+        if cache:
+            prune(cache)
+        connection = load(
+            _stored(facts, files),
+            map(_text_entry, files.published),
+            map(_text_entry, files.lifecycle),
+            _sources(results / "sources.toml"),
+        )
     aggregate(connection)
     return connection
+
+
+def _gathered(
+    folder: Path, sources: tuple[Source, ...], jobs: int
+) -> tuple[Mapping[Source, Fact], Validated]:
+    """What is known of each submission, and the files that can stand together."""
+    facts, refused = gather(folder, [s for s in sources if s.kind == "submission"], jobs=jobs)
+
+    def result(source: Source) -> Accepted | AcceptedText | Found:
+        if source.kind != "submission":
+            return checked(source)
+        return facts[source].accepted if source in facts else refused.get(source, ())
+
+    return facts, _compatible(gathered((source, result(source)) for source in sources))
+
+
+def _stored(facts: Mapping[Source, Fact], files: Validated) -> Stored:
+    """Where the submissions lie, and what changes of them for flags that the corpus raises."""
+    members = [facts[each.source] for each in files.submissions]
+    raised = {
+        fact.key: flags
+        for fact, flags in zip(members, _corpus_flags(members, files), strict=True)
+        if flags
+    }
+    changed: dict[str, Summary] = {}
+    for fact, summary in summaries(each for each in members if each.key in raised):
+        flags = in_order((*summary.flags, *raised[fact.key]))
+        arms = fact.accepted.submission.arms
+        estimates = doubted(summary.estimates, flags, arms)
+        changed[fact.key] = replace(summary, flags=flags, estimates=estimates)
+    return Stored(files={each.key: each.path for each in members}, changed=changed)
 
 
 def _compatible(files: Validated) -> Validated:
@@ -62,32 +110,33 @@ def _compatible(files: Validated) -> Validated:
     return compatible
 
 
-def _corpus_flags(files: Validated) -> list[tuple[Flag, ...]]:
+def _corpus_flags(members: Sequence[Fact], files: Validated) -> list[tuple[Flag, ...]]:
     """The flags that each submission gets from the others that count.
 
     A correction has the trials of what it replaces: neither of the two is a copy.
     """
-    members = files.submissions
     ended = {entry.source.path.name for entry in files.lifecycle}
     banned = ended_contributors((each.source.path.name, each.text) for each in files.lifecycle)
     ended |= {
         each.submission.supersedes
-        for each in members
+        for each in files.submissions
         if each.source.place == "corpus" and each.submission.supersedes
     }
     ended |= {
         each.source.path.name
-        for each in members
+        for each in files.submissions
         if (each.submission.contributor or "").lower() in banned
     }
     counting = [
         each
         for each in members
-        if each.source.place == "preview" or each.source.path.name not in ended
+        if each.accepted.source.place == "preview" or each.accepted.source.path.name not in ended
     ]
-    flags = flags_within([each.submission for each in counting])
-    by_path = {each.source.path: raised for each, raised in zip(counting, flags, strict=True)}
-    return [by_path.get(each.source.path, ()) for each in members]
+    flags = flags_within(
+        [each.accepted.submission for each in counting], [each.print for each in counting]
+    )
+    by_key = {each.key: raised for each, raised in zip(counting, flags, strict=True)}
+    return [by_key.get(each.key, ()) for each in members]
 
 
 def _sources(path: Path) -> str | None:
@@ -102,19 +151,3 @@ def _sources(path: Path) -> str | None:
 
 def _text_entry(accepted: AcceptedText) -> TextEntry:
     return TextEntry(file=accepted.source.path.name, text=accepted.text)
-
-
-def _entry(accepted: Accepted, corpus_flags: tuple[Flag, ...]) -> Entry:
-    """What is loaded of a submission with the flags that only a corpus can raise."""
-    summary = summarize(accepted.submission)
-    arms = accepted.submission.arms
-    flags = in_order((*summary.flags, *corpus_flags))
-    preview = accepted.source.place == "preview"
-    return Entry(
-        id=f"preview-{accepted.digest}" if preview else accepted.source.path.stem,
-        file=accepted.source.path.name,
-        preview=preview,
-        text=accepted.text,
-        submission=accepted.submission,
-        summary=replace(summary, flags=flags, estimates=doubted(summary.estimates, flags, arms)),
-    )

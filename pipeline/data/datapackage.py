@@ -119,7 +119,7 @@ def _entry(resource: Resource, meaning: str) -> dict[str, Any]:
 def _field(column: pa.Field) -> dict[str, str]:
     kind = next(name for start, name in KINDS.items() if str(column.type).startswith(start))
     field = {"name": column.name, "type": kind}
-    if kind not in ("integer", "number"):
+    metric = metrics().get(column.name)
+    if kind not in ("integer", "number") or metric is None:  # what counts parts is no metric
         return field
-    metric = metrics()[column.name]
     return field | {"title": metric.label, "unit": metric.unit, "better": metric.direction}

@@ -1,6 +1,7 @@
 """Export the tables as CSV, Parquet and JSON with checksums and a data package.
 
 The same tables give the same bytes: rows stay in order, and nothing depends on clock or machine.
+A table that is too large for text is written as Parquet in parts; its usual files then list them.
 Text in CSV is guarded: what a spreadsheet would run as a formula gets an apostrophe.
 """
 
@@ -8,9 +9,10 @@ import csv
 import datetime as dt
 import hashlib
 import io
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Literal
 
 import duckdb
 import orjson
@@ -46,6 +48,8 @@ FORMULA_STARTS = (
     "\N{FULLWIDTH HYPHEN-MINUS}",
     "\N{FULLWIDTH COMMERCIAL AT}",
 )
+# Some 18 bytes of JSON a value, and a tenth of that in Parquet: no file is larger than 25 MB.
+MOST_VALUES, PART_VALUES = 500_000, 4_000_000
 # Programs read this one: its JSON is an object that names its version, its rows are below its name.
 MULTIPLIERS, MULTIPLIERS_VERSION = "multipliers", 1
 PACKAGE, SUMS = "datapackage.json", "SHA256SUMS"
@@ -53,41 +57,88 @@ PACKAGE, SUMS = "datapackage.json", "SHA256SUMS"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExportedFile:
-    """A file that was written: name, size, digest; `rows` and `table` where it holds one."""
+    """A file that was written: name, size, digest; `rows` and `table` where it holds one.
+
+    `role`: the rows themselves, a part of them, or the list of the parts.
+    """
 
     name: str
     bytes: int
     sha256: str
     table: str | None = None
     rows: int | None = None
+    columns: pa.Schema | None = None
+    role: Literal["rows", "part", "list"] = "rows"
 
 
-def export(connection: duckdb.DuckDBPyConnection, folder: Path) -> tuple[ExportedFile, ...]:
-    """Write every table of `EXPORTS` in every format, the data package and the checksums."""
-    folder.mkdir(parents=True, exist_ok=True)
-    tables = {stem: _arrow(connection, table) for stem, table in EXPORTS.items()}
-    forms = {MULTIPLIERS: FORMS | {"json": _versioned}}
-    files = [
-        _write(folder, f"{stem}.{suffix}", form(table), table=EXPORTS[stem], rows=table.num_rows)
-        for stem, table in tables.items()
-        for suffix, form in forms.get(stem, FORMS).items()
-    ]
+def export(
+    connection: duckdb.DuckDBPyConnection,
+    folder: Path,
+    *,
+    most_values: int = MOST_VALUES,
+    part_values: int = PART_VALUES,
+) -> tuple[ExportedFile, ...]:
+    """Write every table of `EXPORTS` in every format, the data package and the checksums.
+
+    A table of more than `most_values` values is written in parts of `part_values`.
+    """
+    files: list[ExportedFile] = []
+    for stem, name in EXPORTS.items():
+        table = _arrow(connection, name)
+        if table.num_rows * table.num_columns > most_values:
+            files += _in_parts(folder, stem, table, part_values // table.num_columns)
+        else:
+            files += [
+                _write(folder, f"{stem}.{suffix}", form(table), of=stem, columns=table.schema)
+                for suffix, form in (FORMS | OWN_FORMS.get(stem, {})).items()
+            ]
+            files[-3:] = [replace(file, rows=table.num_rows) for file in files[-3:]]
     resources = [
         Resource(
             path=file.name,
             bytes=file.bytes,
             sha256=file.sha256,
-            table=EXPORTS[stem],
-            columns=tables[stem].schema,
+            table=file.table,
+            columns=file.columns,
             rows_below=MULTIPLIERS if file.name == f"{MULTIPLIERS}.json" else None,
         )
         for file in files
-        for stem in (file.name.rpartition(".")[0],)
+        if file.table and file.columns
     ]
     package = data_package(resources)
     files.append(_write(folder, PACKAGE, orjson.dumps(package, option=_PRETTY)))
     sums = "".join(f"{file.sha256}  {file.name}\n" for file in sorted(files, key=_by_name))
     return (*files, _write(folder, SUMS, sums.encode()))
+
+
+def _in_parts(folder: Path, stem: str, table: pa.Table, part_rows: int) -> Iterator[ExportedFile]:
+    """The parts of a large table as Parquet; where its files would be, they are listed."""
+    parts = [
+        replace(
+            _write(
+                folder,
+                f"{stem}/part-{number:04}.parquet",
+                _parquet(part),
+                of=stem,
+                columns=table.schema,
+            ),
+            rows=part.num_rows,
+            role="part",
+        )
+        for number, start in enumerate(range(0, table.num_rows, max(1, part_rows)), 1)
+        for part in (table.slice(start, max(1, part_rows)),)
+    ]
+    listed = pa.Table.from_pylist(
+        [
+            {"part": each.name, "rows": each.rows, "bytes": each.bytes, "sha256": each.sha256}
+            for each in parts
+        ],
+        LISTED,
+    )
+    yield from parts
+    for suffix, form in (FORMS | OWN_FORMS.get(stem, {})).items():
+        file = _write(folder, f"{stem}.{suffix}", form(listed), of=stem, columns=LISTED)
+        yield replace(file, rows=table.num_rows, role="list")
 
 
 def guarded(text: str) -> str:
@@ -124,15 +175,18 @@ def _versioned(table: pa.Table) -> bytes:
     """Rows for programs, under a version that changes when a name or a meaning does."""
     known = metrics()
     rows = table.to_pylist()
+    dated = "last_measured" in table.column_names
     value = {
         "format": f"draftmap-{MULTIPLIERS}",
         "version": MULTIPLIERS_VERSION,
-        "as_of": max((row["last_measured"] for row in rows if row["last_measured"]), default=None),
+        "as_of": max(
+            (r["last_measured"] for r in rows if dated and r["last_measured"]), default=None
+        ),
         "documentation": f"./#{MULTIPLIERS}",
         "licence": LICENCE["name"],
         "licence_note": "of the measured rows and of the collection; every row names its own",
         "units": {name: known[name].unit for name in table.column_names if name in known},
-        MULTIPLIERS: rows,
+        MULTIPLIERS if dated else "parts": rows,
     }
     return orjson.dumps(value, option=_COMPACT)
 
@@ -144,6 +198,10 @@ def _parquet(table: pa.Table) -> bytes:
 
 
 FORMS: dict[str, Callable[[pa.Table], bytes]] = {"csv": _csv, "json": _json, "parquet": _parquet}
+OWN_FORMS: dict[str, dict[str, Callable[[pa.Table], bytes]]] = {MULTIPLIERS: {"json": _versioned}}
+LISTED = pa.schema(
+    {"part": pa.string(), "rows": pa.int64(), "bytes": pa.int64(), "sha256": pa.string()}
+)
 _COMPACT = orjson.OPT_NAIVE_UTC | orjson.OPT_UTC_Z | orjson.OPT_APPEND_NEWLINE
 _PRETTY = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
 
@@ -153,11 +211,18 @@ def _arrow(connection: duckdb.DuckDBPyConnection, table: str) -> pa.Table:
 
 
 def _write(
-    folder: Path, name: str, data: bytes, *, table: str | None = None, rows: int | None = None
+    folder: Path, name: str, data: bytes, *, of: str | None = None, columns: pa.Schema | None = None
 ) -> ExportedFile:
-    (folder / name).write_bytes(data)
-    digest = hashlib.sha256(data).hexdigest()
-    return ExportedFile(name=name, bytes=len(data), sha256=digest, table=table, rows=rows)
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(data)
+    return ExportedFile(
+        name=name,
+        bytes=len(data),
+        sha256=hashlib.sha256(data).hexdigest(),
+        table=EXPORTS[of] if of else None,
+        columns=columns,
+    )
 
 
 def _by_name(file: ExportedFile) -> str:

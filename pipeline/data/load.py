@@ -11,6 +11,7 @@ import types
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from importlib import resources
+from pathlib import Path
 from typing import Any, Literal, TypeAlias, Union, get_args, get_origin, get_type_hints
 
 import duckdb
@@ -97,6 +98,7 @@ def _hint_structure(hint: Any) -> Structure:  # noqa: ANN401 - a type hint is an
     return PYTHON_LEAVES[hint]
 
 
+SETTINGS: dict[str, str | bool | int | float | list[str]] = {"threads": 1}
 TEXT, YES_NO = pa.string(), pa.bool_()
 INCOMING_SUBMISSION = pa.schema(
     {
@@ -108,6 +110,8 @@ INCOMING_SUBMISSION = pa.schema(
         "summary": TEXT,
     }
 )
+WANTED = pa.schema({"key": TEXT, "filename": TEXT})
+CHANGED = pa.schema({"key": TEXT, "summary": TEXT})
 INCOMING_PUBLISHED = pa.schema({"file": TEXT, "document": TEXT})
 INCOMING_LIFECYCLE = INCOMING_PUBLISHED
 INCOMING_SOURCES = pa.schema({"document": TEXT})
@@ -129,6 +133,17 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Stored:
+    """Submissions in Parquet partitions: where the row of each key lies.
+
+    `changed` holds the summaries that the rest of the corpus changed.
+    """
+
+    files: Mapping[str, Path]
+    changed: Mapping[str, Summary]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TextEntry:
     """An accepted published document or lifecycle entry as the text of its file."""
 
@@ -137,33 +152,29 @@ class TextEntry:
 
 
 def load(
-    entries: Iterable[Entry],
+    submissions: Iterable[Entry] | Stored,
     published: Iterable[TextEntry],
     lifecycle: Iterable[TextEntry] = (),
     sources: str | None = None,
 ) -> duckdb.DuckDBPyConnection:
     """A database with a table of documents for each kind of file, one row per file.
 
-    `sources` is the table of sources as JSON.
+    Submissions come as entries or from partitions; `sources` is the table of sources as JSON.
     """
-    connection = duckdb.connect(":memory:", config={"threads": 1})
+    connection = duckdb.connect(":memory:", config=SETTINGS)
     texts = [{"file": entry.file, "document": entry.text} for entry in published]
     endings = [{"file": entry.file, "document": entry.text} for entry in lifecycle]
     incoming = {
-        "submission": (list(map(_submission_row, entries)), INCOMING_SUBMISSION),
         "published": (texts, INCOMING_PUBLISHED),
         "lifecycle": (endings, INCOMING_LIFECYCLE),
         "sources": ([] if sources is None else [{"document": sources}], INCOMING_SOURCES),
     }
     for name, (rows, shape) in incoming.items():
         connection.register(f"incoming_{name}", pa.Table.from_pylist(rows, shape))
-    _run(
-        connection,
-        "submission_document",
-        document=_structure_load(validator.SUBMISSION_SCHEMA),
-        identity=json.dumps(dataclass_structure(Identity)),
-        summary=json.dumps(dataclass_structure(Summary)),
-    )
+    if isinstance(submissions, Stored):
+        _load_stored(connection, submissions)
+    else:
+        _load_entries(connection, submissions)
     _run(connection, "published_document", document=_structure_load(validator.PUBLISHED_SCHEMA))
     _run(connection, "lifecycle_document", document=_structure_load(validator.LIFECYCLE_SCHEMA))
     _run(connection, "sources_document", document=_structure_load(validator.SOURCES_SCHEMA))
@@ -171,6 +182,45 @@ def load(
         connection.unregister(f"incoming_{name}")
     _run(connection, "closed")
     return connection
+
+
+def typed(entries: Iterable[Entry]) -> pa.Table:
+    """The rows of `submission_document` for these entries, in the order of their names."""
+    with duckdb.connect(":memory:", config=SETTINGS) as connection:
+        _load_entries(connection, entries)
+        return connection.table("submission_document").to_arrow_table()
+
+
+def _load_entries(connection: duckdb.DuckDBPyConnection, entries: Iterable[Entry]) -> None:
+    rows = pa.Table.from_pylist(list(map(_submission_row, entries)), INCOMING_SUBMISSION)
+    connection.register("incoming_submission", rows)
+    _run(
+        connection,
+        "submission_document",
+        document=_structure_load(validator.SUBMISSION_SCHEMA),
+        identity=json.dumps(dataclass_structure(Identity)),
+        summary=json.dumps(dataclass_structure(Summary)),
+    )
+    connection.unregister("incoming_submission")
+
+
+def _load_stored(connection: duckdb.DuckDBPyConnection, stored: Stored) -> None:
+    wanted = [{"key": key, "filename": str(path)} for key, path in stored.files.items()]
+    if not wanted:
+        _load_entries(connection, ())
+        return
+    changed = [
+        {"key": key, "summary": orjson.dumps(summary).decode()}
+        for key, summary in stored.changed.items()
+    ]
+    connection.register("incoming_wanted", pa.Table.from_pylist(wanted, WANTED))
+    connection.register("incoming_changed", pa.Table.from_pylist(changed, CHANGED))
+    parts = sorted({row["filename"] for row in wanted})
+    connection.read_parquet(parts, filename=True).create_view("incoming_stored")
+    _run(connection, "stored_document", summary=json.dumps(dataclass_structure(Summary)))
+    connection.execute("drop view incoming_stored")
+    connection.unregister("incoming_wanted")
+    connection.unregister("incoming_changed")
 
 
 def _submission_row(entry: Entry) -> dict[str, object]:

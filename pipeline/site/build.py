@@ -127,14 +127,21 @@ class SiteBuildError(PipelineError):
 
 
 def build(
-    *, results: Path, output: Path, extra: tuple[Path, ...] = (), site_url: str | None = None
+    *,
+    results: Path,
+    output: Path,
+    extra: tuple[Path, ...] = (),
+    site_url: str | None = None,
+    cache: Path | None = None,
+    jobs: int = 1,
 ) -> Path:
     """Build the site into `output` and return it. The same inputs give the same bytes.
 
-    What MkDocs reads stays in a folder next to it (`build/site-source` for `build/site`). Raises
-    `RejectedError` when a result is rejected and `SiteBuildError` when MkDocs complains.
+    `cache` is a folder with what earlier builds derived from single files; `jobs` processes derive
+    the rest. What MkDocs reads stays in a folder next to it (`build/site-source` for `build/site`).
+    Raises `RejectedError` when a result is rejected and `SiteBuildError` when MkDocs complains.
     """
-    connection = open_database(results, extra)
+    connection = open_database(results, extra, cache=cache, jobs=jobs)
     docs = output.with_name(f"{output.name}-source")
     _empty(docs)
     shutil.copytree(PROSE, docs, dirs_exist_ok=True)

@@ -18,6 +18,7 @@ from pipeline.site.pages.environment import environment
 from pipeline.site.pages.home import drawing, headline_of, map_choices
 from pipeline.site.pages.map import measured, opening, tint
 from pipeline.site.pages.model import Asset, Site, device_path, submission_path, target_path
+from pipeline.site.pages.submissions import MOST_PAGES
 from pipeline.site.rows import Row, grouped, read
 from schemas.vocabulary import OWN_TASKS, TASKS, VERDICTS, say
 
@@ -94,7 +95,8 @@ def cards(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Asset]:
     if site.address is None:
         return
     template = environment().get_template("card_place.svg.jinja")
-    for page, drawn in (*_places(connection), *_submissions(connection)):
+    few = len(read(connection, "standing")) <= MOST_PAGES  # short pages name no card
+    for page, drawn in (*_places(connection), *(_submissions(connection) if few else ())):
         svg = template.render(width=WIDTH_PX, height=HEIGHT_PX, card=drawn)
         yield Asset(path=card_path(page), data=vl_convert.svg_to_png(svg))
 

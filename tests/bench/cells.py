@@ -2,8 +2,8 @@
 
 `python -m tests.bench.cells` prints, for every mix of 1 to 4 contributors and 1 to 4 machines, how
 often the interval of a cell contains the truth with the estimator of before and of now; how often
-a square of 13 configurations shows a gain that is none; and how often three contributors earn a
-filled sign where there is a gain.
+a square of 13 configurations shows a gain that is none; how often three contributors earn a
+filled sign where there is a gain; and how often the interval of many votes contains their median.
 """
 
 from __future__ import annotations
@@ -34,6 +34,12 @@ PROMPTS = 8
 CONTRIBUTORS = (1, 2, 3, 4)
 MACHINES = (1, 2, 3, 4)
 SEED = 20261121
+MANY_VOTES = (8, 12, 20, 50, 200)
+DRAWS = {  # all with a median of 0; the second has no variance
+    "normal": lambda rng, count: rng.normal(scale=0.06, size=count),
+    "t of 2": lambda rng, count: 0.06 * rng.standard_t(2, size=count),
+    "skewed": lambda rng, count: 0.06 * (np.exp(rng.normal(size=count)) - 1),
+}
 FACTORS = {row["choices"]: float(str(row["factor"])) for row in choice_factors()}
 
 
@@ -81,7 +87,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.bench.cells", description=__doc__)
     parser.add_argument("--repetitions", type=int, default=REPETITIONS, help="squares per mix")
     chosen = parser.parse_args(arguments)
-    for lines in (coverage(chosen.repetitions), power(chosen.repetitions)):
+    for lines in (
+        coverage(chosen.repetitions),
+        power(chosen.repetitions),
+        medians(10 * chosen.repetitions),
+    ):
         sys.stdout.write("\n".join(lines) + "\n\n")
         sys.stdout.flush()
 
@@ -126,6 +136,24 @@ def power(repetitions: int) -> Iterator[str]:
             float(np.mean([each.best_low > up for each in squares])),
         )
         yield f"{name}, {truth:.2f}".ljust(44) + "".join(f"{value:>19.3f}" for value in row)
+
+
+def medians(repetitions: int) -> Iterator[str]:
+    """Pools of many votes: how often the interval of the median contains it, by distribution."""
+    yield f"{'votes of a pool':44}" + "".join(f"{name:>19}" for name in DRAWS)
+    for count in MANY_VOTES:
+        rng = np.random.default_rng(SEED)
+        found = [
+            float(np.mean([_covers_zero(draw(rng, count)) for _ in range(repetitions)]))
+            for draw in DRAWS.values()
+        ]
+        yield f"{count:<44}" + "".join(f"{value:>19.3f}" for value in found)
+
+
+def _covers_zero(logs: Figures) -> bool:
+    votes = (Vote(pool="p", voter=str(at), speedup=math.exp(x)) for at, x in enumerate(logs))
+    (found,) = pool_intervals(votes)
+    return found.interval.low <= 1 <= found.interval.high
 
 
 def _votes(

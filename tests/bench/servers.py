@@ -23,13 +23,13 @@ from harness.campaign.methods import METHODS, parse
 from harness.campaign.options import Options
 from harness.cli.app import treat_termination_as_ctrl_c
 from harness.cli.engines import ChosenEngine, named_engines
-from harness.cli.session import in_turn
 from harness.errors import HarnessError
 from harness.machine.detect import machine
 from harness.machine.environment import Watch
 from harness.models.describe import describe
 from harness.models.resolve import resolve
 from harness.run import execute
+from harness.run.turns import in_turn
 from harness.runners import RUNNERS
 from harness.runners.base import Generation, Request, Totals
 from harness.runners.options import ConnectionOptions

@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from harness.cli.session import NotStartedError, in_turn
 from harness.errors import HarnessError, MachineError, NothingMeasuredError
 from harness.run.execute import by_blocks
+from harness.run.turns import NotStartedError, in_turn
 from harness.runners.fake import FakeRig, FakeRunner
 from tests.harness.campaigns import BASELINE, LOOKUP, campaign, context
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from harness.cli.session import EngineRun
     from harness.run.events import Event
+    from harness.run.turns import EngineRun
     from schemas.submission import Submission
 
 
@@ -116,3 +116,30 @@ def test_an_engine_that_had_not_begun_when_ctrl_c_came_has_measured_nothing(
     assert isinstance(ended["first"], NothingMeasuredError)
     assert isinstance(ended["second"], NotStartedError)
     assert log == [("first", 0)]
+
+
+def pausing(name: str, places: tuple[int, ...], log: Log) -> EngineRun:
+    """A run whose passes start at these places; it measures nothing and ends with an error."""
+    for place in places:
+        if place != places[0]:
+            yield place
+        log.append((name, place))
+    message = f"{name} is done"
+    raise MachineError(message)
+
+
+def test_the_order_in_a_pass_is_the_one_that_was_drawn_for_it() -> None:
+    log: Log = []
+    turns = {0: ("two", "one"), 4: ("one", "two"), 8: ("two", "one")}
+
+    in_turn({name: pausing(name, (0, 4, 8), log) for name in ("one", "two")}, turns)
+
+    assert log == [("two", 0), ("one", 0), ("one", 4), ("two", 4), ("two", 8), ("one", 8)]
+
+
+def test_a_run_that_is_behind_after_a_kill_goes_on_alone_until_both_are_level() -> None:
+    log: Log = []
+
+    in_turn({"ahead": pausing("ahead", (8, 12), log), "behind": pausing("behind", (4, 8, 12), log)})
+
+    assert log == [("ahead", 8), ("behind", 4), ("behind", 8), ("ahead", 12), ("behind", 12)]

@@ -12,6 +12,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pipeline.site.build import UnexpectedScriptError, build, inline_scripts, write_policy
+from pipeline.site.pages.model import Asset, Site
+from pipeline.site.pages.submissions import submission_pages
+from schemas.vocabulary import say
 from tests.links import Reader
 from tests.sites import (
     HOSTILE_NOTE,
@@ -24,6 +27,8 @@ from tests.sites import (
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    import duckdb
 
 
 pytestmark = pytest.mark.long
@@ -143,3 +148,51 @@ def test_an_inline_script_that_the_theme_did_not_write_stops_the_build(tmp_path:
 
 def _submission(site: Path, number: int) -> str:
     return (site / "submissions" / submission_name(number) / "index.html").read_text("utf-8")
+
+
+@pytest.fixture(scope="module")
+def leaves(full: duckdb.DuckDBPyConnection) -> dict[str, str]:
+    parts = submission_pages(full, Site(bundle="", address="https://x.example/"), most_pages=3)
+    return {part.path: part.data.decode() for part in parts if isinstance(part, Asset)}
+
+
+def test_in_a_large_collection_each_submission_has_a_short_page_at_its_address(
+    full: duckdb.DuckDBPyConnection, leaves: dict[str, str]
+) -> None:
+    names = [name for (name,) in full.execute("select submission from submission").fetchall()]
+
+    assert set(leaves) == {f"submissions/{name}/index.html" for name in names}
+    assert [path for path, text in leaves.items() if len(text) > 6000] == []
+
+
+def test_a_short_page_says_every_verdict_and_flag_without_a_script(
+    full: duckdb.DuckDBPyConnection, leaves: dict[str, str]
+) -> None:
+    for path, text in leaves.items():
+        name = path.split("/")[1]
+        rows = full.execute(
+            "select speedup, interval_low, interval_high from evidence"
+            " where submission = $name and task in ('all', 'own') and speedup is not null",
+            {"name": name},
+        ).fetchall()
+        flags = full.execute("select message from flag where submission = $name", {"name": name})
+        page = unescape(text)
+
+        for speedup, low, high in rows:
+            assert f"<td>{say.times(speedup)}" in page
+            assert low is None or say.interval(low, high) in page
+        assert [message for (message,) in flags.fetchall() if message not in page] == []
+        assert f"data/submissions/{name}.json" in page
+        assert "<script" not in text
+        assert f'<link rel="canonical" href="https://x.example/submissions/{name}/">' in text
+
+
+def test_hostile_text_on_a_short_page_stays_text(leaves: dict[str, str]) -> None:
+    tags = {tag for text in leaves.values() for tag in Reader(text).tags}
+
+    assert tags <= {
+        *("html", "head", "meta", "title", "link", "body", "header", "main", "h1", "h2", "p"),
+        *("a", "div", "table", "thead", "tbody", "tr", "th", "td", "dl", "dt", "dd", "code"),
+        *("strong", "span"),
+    }
+    assert [handler for text in leaves.values() for handler in Reader(text).handlers] == []

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from pipeline.data.database import open_database
-from pipeline.data.export import EXPORTS, MULTIPLIERS, PACKAGE, SUMS, export, guarded
+from pipeline.data.export import EXPORTS, FORMS, MULTIPLIERS, PACKAGE, SUMS, export, guarded
 from pipeline.site.pages.data import data_page
 from pipeline.site.pages.model import Site
 from tests.pipeline.tables import campaign, database
@@ -153,3 +153,34 @@ def test_an_empty_corpus_exports_headings_only(
     assert files["cells.csv"].rows == 0
     assert (tmp_path / "cells.csv").read_text().startswith("cell,tier,task,")
     assert json.loads((tmp_path / "cells.json").read_bytes()) == []
+
+
+def test_a_large_table_is_parquet_in_parts_and_its_files_list_them(
+    full: duckdb.DuckDBPyConnection, tmp_path: Path
+) -> None:
+    trials = full.table("trial")
+    count, columns = len(trials.fetchall()), len(trials.columns)
+
+    files = export(full, tmp_path, most_values=count * columns - 1, part_values=100 * columns)
+
+    parts = sorted((tmp_path / "trials").iterdir())
+    listed = json.loads((tmp_path / "trials.json").read_bytes())
+    assert [each["part"] for each in listed] == [f"trials/{each.name}" for each in parts]
+    assert [each["rows"] for each in listed][:-1] == [100] * (len(parts) - 1)
+    assert sum(pq.read_table(each).num_rows for each in parts) == count
+    assert pq.read_table(parts).equals(trials.to_arrow_table())
+    for each in listed:
+        data = (tmp_path / each["part"]).read_bytes()
+        assert (each["bytes"], each["sha256"]) == (len(data), hashlib.sha256(data).hexdigest())
+    assert {f"trials.{form}" for form in FORMS} <= {f.name for f in files if f.role == "list"}
+    assert (tmp_path / "cells.json").read_bytes().startswith(b'[{"cell"')
+
+
+def test_the_list_of_parts_for_programs_names_its_version(
+    full: duckdb.DuckDBPyConnection, tmp_path: Path
+) -> None:
+    export(full, tmp_path, most_values=10, part_values=1000)
+
+    found = json.loads((tmp_path / "multipliers.json").read_bytes())
+    assert (found["format"], found["version"]) == ("draftmap-multipliers", 1)
+    assert found["parts"][0]["part"] == "multipliers/part-0001.parquet"

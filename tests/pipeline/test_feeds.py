@@ -79,6 +79,18 @@ def test_a_step_needs_intervals_that_are_apart(
     assert len(entries) == (1 if step else 0)
 
 
+def test_builds_of_one_day_are_ordered_by_their_number_and_not_by_the_hour() -> None:
+    newer = build("b9", "2026-11-01", 1.0, 1.2)
+    later = replace(
+        build("b10", "2026-11-01", 1.0, 1.2).submission, measured_from="2026-11-01T08:00:00Z"
+    )
+    connection = database(newer, entry(later, newer.summary))
+
+    builds = rows(connection, "select engine_build from build_step order by build_order")
+
+    assert builds == [("llama.cpp b9",), ("llama.cpp b10",)]
+
+
 def test_a_small_change_is_no_step_however_sure() -> None:
     connection = database(
         build("b1", "2026-11-01", 1.000, 1.002), build("b2", "2026-11-08", 1.040, 1.044)

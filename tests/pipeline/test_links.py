@@ -92,6 +92,32 @@ def test_a_folder_may_be_named_from_where_one_stands(
     assert main(Path(empty_site.name)) == 0
 
 
+def test_an_address_that_was_published_and_is_gone_is_named(
+    empty_site: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    stored = tmp_path / "addresses.txt"
+    stored.write_text("faq/\ndata/cells.json\nsubmissions/gone/\ndata\n")
+
+    assert main(empty_site, stored) == 1
+    assert capsys.readouterr().out.splitlines() == [
+        "submissions/gone/ was an address of the site and is gone",
+        "data was an address of the site and is gone",
+    ]
+
+
+def test_the_list_of_published_addresses_has_every_result() -> None:
+    """`make links` compares it with the site of the repository's results."""
+    stored = set((STORED.parent / "addresses-of-results.txt").read_text("utf-8").split())
+    results = STORED.parents[2] / "results" / "community"
+    names = {path.stem for path in results.glob("*.json")}
+
+    assert len(stored) > 150
+    assert {"explore/", "data/trials.json", "feed.xml", "devices/apple-m3-max/"} <= stored
+    assert {n for n in names if f"submissions/{n}/" in stored} == {
+        n for n in names if f"data/submissions/{n}.json" in stored
+    }
+
+
 def test_the_sitemap_has_every_page_and_no_other(empty_site: Path) -> None:
     assert sorted(sitemap(empty_site)) == sorted(ROOT + each for each in addresses(empty_site))
 

@@ -91,7 +91,7 @@ def _listed(value: str, entry: str) -> tuple[str, ...]:
 
 
 _LIMIT_S = 60.0
-_VERSION = re.compile(r"version:\s*(\S+)\s*\(([0-9a-f]{7,40})\)")
+_VERSION = re.compile(r"version:\s*(\S+)[ \t]*(?:$|\(([0-9a-f]{7,40})\))", re.MULTILINE)
 _LIBRARY = re.compile(r"\.(?:so|dylib|dll)(?:\.|$)")
 _LIST_DEVICES = "--list-devices"
 _DEVICE = re.compile(
@@ -257,7 +257,7 @@ def read_version(text: str) -> tuple[str, str | None, int | None]:
     if match is None:
         return "unknown", None, None
     number = int(match[1]) if match[1].isdecimal() else None
-    if number == 1:
+    if number == 1 and match[2]:
         return match[2], match[2], None
     return match[1], match[2], number
 

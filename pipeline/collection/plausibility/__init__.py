@@ -11,7 +11,7 @@ from estimates.flags import in_order
 from estimates.identity import identify
 from estimates.model import Flag
 from pipeline.collection.plausibility import checks
-from pipeline.collection.plausibility.corpus import Corpus, Question
+from pipeline.collection.plausibility.corpus import Corpus, Print, Question
 from pipeline.collection.plausibility.peers import pace
 from pipeline.collection.plausibility.traces import trace
 from schemas.submission import Submission
@@ -47,9 +47,14 @@ def corpus_flags(new: Submission, corpus: Sequence[Submission] | Corpus) -> tupl
     )
 
 
-def flags_within(submissions: Sequence[Submission]) -> Iterator[tuple[Flag, ...]]:
-    """The flags of each submission of a corpus compared with all the others, in their order."""
-    corpus = Corpus(tuple(submissions))
+def flags_within(
+    submissions: Sequence[Submission], prints: Sequence[Print] = ()
+) -> Iterator[tuple[Flag, ...]]:
+    """The flags of each submission of a corpus compared with all the others, in their order.
+
+    With their `prints` the submissions need no trials.
+    """
+    corpus = Corpus(tuple(submissions), tuple(prints))
     for position, alike in enumerate(corpus.alike(corpus.traces)):
         yield _raised(
             Question(

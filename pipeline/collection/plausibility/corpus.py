@@ -97,16 +97,17 @@ class Lines:
 
     submissions: Sequence[Submission]
     by_contributor: Mapping[str, Sequence[int]]
+    known: Sequence[str]
     digests: dict[str, dict[str, int]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, submissions: Sequence[Submission]) -> Self:
+    def of(cls, submissions: Sequence[Submission], known: Sequence[str] = ()) -> Self:
         """The lines of a corpus; handles are the same in any case of their letters."""
         found: dict[str, list[int]] = {}
         for position, each in enumerate(submissions):
             if each.contributor is not None:
                 found.setdefault(each.contributor.lower(), []).append(position)
-        return cls(submissions, found)
+        return cls(submissions, found, known)
 
     def replaced_by(self, submission: Submission) -> frozenset[int]:
         """What a submission supersedes, what that one supersedes, and so on."""
@@ -124,11 +125,13 @@ class Lines:
         author = submission.contributor.lower()
         if author not in self.digests:
             own = self.by_contributor.get(author, ())
-            self.digests[author] = {
-                content_digest(form): at for at in own for form in forms(self.submissions[at])
-            }
+            self.digests[author] = {digest: at for at in own for digest in self._digests(at)}
         ending = submission.supersedes.removesuffix(".json").rpartition("-")[2]
         return self.digests[author].get(ending)
+
+    def _digests(self, at: int) -> Iterable[str]:
+        """That of the file, where it is known, else those of the forms that it may have had."""
+        return [self.known[at]] if self.known else map(content_digest, forms(self.submissions[at]))
 
 
 @dataclass(frozen=True)
@@ -160,15 +163,30 @@ class Marks:
         return dict(zip(owners.tolist(), counts.tolist(), strict=True))
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Print:
+    """What a comparison needs of one submission's trials; `digest` is that of its file."""
+
+    digest: str
+    identity: Identity
+    trace: Trace
+    pace: peers.Pace | None
+
+
 @dataclass(frozen=True)
 class Corpus:
-    """Submissions with the indices that the checks ask."""
+    """Submissions with the indices that the checks ask.
+
+    With `prints`, one for each, the submissions need no trials.
+    """
 
     submissions: tuple[Submission, ...]
+    prints: tuple[Print, ...] = ()
 
     @cached_property
     def traces(self) -> tuple[Trace, ...]:
-        return tuple(trace(each) for each in self.submissions)
+        known = tuple(each.trace for each in self.prints)
+        return known or tuple(trace(each) for each in self.submissions)
 
     @cached_property
     def times(self) -> Marks:
@@ -185,7 +203,8 @@ class Corpus:
 
     @cached_property
     def identities(self) -> tuple[Identity, ...]:
-        return tuple(identify(each) for each in self.submissions)
+        known = tuple(each.identity for each in self.prints)
+        return known or tuple(identify(each) for each in self.submissions)
 
     @cached_property
     def windows(self) -> dict[str, Windows]:
@@ -199,7 +218,8 @@ class Corpus:
 
     @cached_property
     def paces(self) -> tuple[peers.Pace | None, ...]:
-        return tuple(map(peers.pace, self.submissions, self.identities))
+        known = tuple(each.pace for each in self.prints)
+        return known or tuple(map(peers.pace, self.submissions, self.identities))
 
     def field(self, place: peers.Place) -> peers.Field:
         """What was measured on a device with a target, or with any."""
@@ -211,7 +231,7 @@ class Corpus:
 
     @cached_property
     def lines(self) -> Lines:
-        return Lines.of(self.submissions)
+        return Lines.of(self.submissions, [each.digest for each in self.prints])
 
     def alike(self, traces: Sequence[Trace]) -> Iterator[tuple[int, ...]]:
         """For each trace the submissions whose noise may be the same, by their position."""

@@ -2,7 +2,7 @@
 -- `confirmed`: two contributors whom maintainers know support it, so that nobody confirms alone.
 -- `interval_kind`: one-contributor = one vote, so its own interval widened by what contributors
 -- differ by; t = t interval on log means (2 to 7 votes), in a cell with the spread between
--- contributors that all cells show; bca = BCa bootstrap (8 or more), percentile where BCa is undefined; null = none.
+-- contributors that all cells show; order = order statistics of the median (8 or more); null = none.
 create table pool as
 with voted as (
   select

@@ -35,7 +35,13 @@ compared as (
     lag(own_low) over in_time as low_before,
     lag(own_high) over in_time as high_before
   from newest
-  window in_time as (partition by series order by measured_from, engine_build)
+  -- Builds that were measured in turns have nearly the same start: their numbers order them.
+  window in_time as (
+    partition by series
+    order by measured_from::date,
+      try_cast(nullif(regexp_extract(engine_build, '[0-9]+$'), '') as bigint) nulls first,
+      measured_from, engine_build
+  )
 )
 select
   * exclude (own_low, own_high, low_before, high_before),

@@ -100,7 +100,7 @@ create macro interval_label(interval_kind) as
   case interval_kind
     when 'one-contributor' then 'one contributor, widened'
     when 't' then 'over contributors (t)'
-    when 'bca' then 'over contributors (bootstrap)'
+    when 'order' then 'over contributors (order statistics)'
   end;
 
 -- The engine's part of an address: most results come from one engine, whose addresses stay short.

@@ -132,7 +132,8 @@ def datasets(
     connection: duckdb.DuckDBPyConnection, files: tuple[ExportedFile, ...]
 ) -> Iterator[DataSet]:
     """Every exported table with its files, the most asked for first."""
-    by_table = grouped([file for file in files if file.table], lambda file: file.table or "")
+    listed = [file for file in files if file.table and file.role != "part"]
+    by_table = grouped(listed, lambda file: file.table or "")
     known = metrics()
     described = {view.name: view for view in views(connection)}
     for name in sorted(EXPORTS, key=lambda name: name != FIRST):

@@ -11,14 +11,15 @@ from estimates.explain import ANSWER_LENGTHS
 from estimates.requests import Costs, break_even_tokens, whole_request
 from pipeline.site.pages import commands
 from pipeline.site.pages.drawing import Curve, curve
-from pipeline.site.pages.environment import figure, gib, plain, render
-from pipeline.site.pages.model import Page, Site, submission_path
+from pipeline.site.pages.environment import environment, figure, gib, plain, render
+from pipeline.site.pages.model import Asset, Page, Site, address_of, relative, submission_path
 from pipeline.site.rows import Row, grouped, read
 from schemas.vocabulary import TASKS, say
 
 # Prompts from a question to a long document, in tokens.
 PROMPT_LENGTHS = (64, 512, 4096)
 PLOT_WIDTH, PLOT_HEIGHT = 560.0, 180.0
+MOST_PAGES = 200  # submissions; in a larger collection each has a short page of its own
 UNCOUNTED_PATH = "submissions/uncounted.md"
 # What a submission has several rows of: the name in the template and the table or query.
 PARTS = {
@@ -70,18 +71,62 @@ class Evidence:
         return curve(pairs, width=PLOT_WIDTH, height=PLOT_HEIGHT) if len(pairs) > 1 else None
 
 
-def submission_pages(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Page]:
-    """The index of submissions and one page per submission."""
+def submission_pages(
+    connection: duckdb.DuckDBPyConnection, site: Site, most_pages: int = MOST_PAGES
+) -> Iterator[Page | Asset]:
+    """The index of submissions and one page per submission; short ones for a large collection.
+
+    A short page has the same address and the verdicts as text. It needs no chart, no navigation and
+    no pass through MkDocs, which together cost half a second of CPU and 130 KB each.
+    """
     everything = tuple(evidence(connection))
     uncounted = tuple(each for each in everything if not each.standing.counted)
+    newest = read(connection, "newest")
+    large = len(everything) > most_pages
     yield render(
         "submissions.md.jinja",
         path="submissions/index.md",
         site=site,
-        rows=read(connection, "newest"),
+        rows=newest[:most_pages] if large else newest,
+        left_out=len(newest) - most_pages if large else 0,
         uncounted=len(uncounted),
     )
-    yield render("uncounted.md.jinja", path=UNCOUNTED_PATH, site=site, rows=uncounted)
+    yield render(
+        "uncounted.md.jinja",
+        path=UNCOUNTED_PATH,
+        site=site,
+        rows=uncounted[:most_pages] if large else uncounted,
+    )
+    yield from (
+        (leaf(each, site) for each in everything)
+        if large
+        else _full_pages(connection, site, everything)
+    )
+
+
+def leaf(it: Evidence, site: Site) -> Asset:
+    """The short page of one submission: its verdicts, flags and machine as plain HTML."""
+    address = address_of(submission_path(it.submission.submission))
+    text = (
+        environment()
+        .get_template("leaf.html.jinja")
+        .render(
+            it=it,
+            site=site,
+            url=lambda to: relative(address, to),
+            judged_arms=tuple(judge(it.parts["arms"], it.parts["estimates"])),
+            facts=tuple(machine_facts(it)),
+            engine_facts=tuple(engine_facts(it.submission)),
+            flags=it.parts["flags"],
+            credits=it.parts["credits"],
+        )
+    )
+    return Asset(path=f"{address}index.html", data=text.encode())
+
+
+def _full_pages(
+    connection: duckdb.DuckDBPyConnection, site: Site, everything: tuple[Evidence, ...]
+) -> Iterator[Page]:
     for each in everything:
         name = each.submission.submission
         judged = tuple(judge(each.parts["arms"], each.parts["estimates"]))

@@ -31,7 +31,7 @@ ARMS = (BASELINE, DRAFT, ngram("ngram-simple"), ngram("ngram-mod"))
 def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     pytest.importorskip("xllamacpp", reason="no newer llama-server wheel here")
     path = tmp_path_factory.mktemp("newest") / "llama-server"
-    script = Path(__file__).with_name("newest.py")
+    script = Path("tools/embedded_server.py").resolve()
     path.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{script}" "$@"\n')
     path.chmod(0o755)
     return path

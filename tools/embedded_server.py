@@ -1,8 +1,8 @@
-"""How does a llama-server of autumn 2026 run without a compiler? A wheel of it, as a program.
+"""Runs the llama-server in a wheel as a program, so that no compiler is needed.
 
-`xllamacpp` embeds the server of llama.cpp b11549 and has no command line: this gives it one, with
-the flags of that build that the runner uses.
-"""
+`xllamacpp` embeds the server of a llama.cpp build, the last number of its version, and has no
+command line: this gives it one, with the flags of b9294 to b11549 that the runner uses.
+"""  # noqa: INP001 - a program, not a package
 
 import argparse
 import signal
@@ -21,7 +21,7 @@ def main() -> None:
     """Serve as the command line says until somebody ends it."""
     given = _parser().parse_args()
     if given.version:
-        print("version: 0.5.0-dev (b11549)")  # noqa: T201 - what a program says
+        print(f"version: {xllamacpp.__version__.rpartition('.')[2]}")  # noqa: T201 - what a program says
         return
     server = xllamacpp.Server(_params(given))
     print(f"listening on {server.listening_address}", flush=True)  # noqa: T201 - what a program says
@@ -49,7 +49,11 @@ def _parser() -> argparse.ArgumentParser:
 def _params(given: argparse.Namespace) -> xllamacpp.CommonParams:
     params = xllamacpp.CommonParams()
     params.model.path = given.m
-    params.hostnames, params.port = [given.host], given.port
+    if hasattr(params, "hostnames"):
+        params.hostnames = [given.host]
+    else:  # up to b10809
+        params.hostname = given.host
+    params.port = given.port
     params.model_alias = {given.a}
     params.n_ctx, params.n_parallel = given.c, given.np
     params.n_batch, params.n_ubatch, params.n_gpu_layers = given.b, given.ub, given.ngl

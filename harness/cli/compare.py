@@ -1,0 +1,138 @@
+"""`draftmap compare`: did a change of the engine make speculation slower?"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from harness.campaign.options import Options
+from harness.cli import console
+from harness.cli.engines import ChosenEngine, named_engines
+from harness.cli.options import offers_fields
+from harness.cli.request import Contribution, ResultOptions, RunRequest
+from harness.errors import INTERRUPTED, BadInputError, MachineError, UsageError
+from harness.files import written
+from harness.options import Option
+from harness.run import result_file
+from harness.runners.options import ConnectionOptions, Patience
+from schemas.submission import Submission
+
+BLOCKS = 8
+_PROMPTS = ("1",)
+_MAX_TOKENS = 64
+_EXIT_CODES = {"slower": 1, "failed": 3}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Builds:
+    """The two builds, and what counts as a change."""
+
+    base: Annotated[str, Option("The llama-server before the change.", metavar="BINARY")]
+    head: Annotated[str, Option("The llama-server with the change.", metavar="BINARY")]
+    threshold: Annotated[
+        float,
+        Option(
+            "The smallest change that counts, as a fraction. Default: 0.01 (1 %).",
+            metavar="FRACTION",
+            least=0,
+            most=0.5,
+        ),
+    ] = 0.01
+    markdown: Annotated[
+        Path | None,
+        Option("Also write the comparison as a comment for a pull request.", metavar="FILE"),
+    ] = None
+
+
+@console.reports_errors
+@offers_fields
+def compare(
+    builds: Builds,
+    options: Options,
+    patience: Patience,
+    result: ResultOptions,
+    contribution: Contribution,
+) -> None:
+    """Both builds answer the same prompts in turns, in drawn orders, with a fresh server each time.
+
+    Without further options: one prompt of each task of the suite, 64 tokens each, 8 blocks. Exit
+    code 1 means that an arm is clearly slower with head, 0 that none is, 3 that something could not
+    be measured. A busy machine makes the intervals wide, not wrong: give it more --blocks.
+
+    - `python -m harness compare --base old/llama-server --head new/llama-server`
+
+    - `python -m harness compare --base a --head b --target qwen3-8b --method draft-model:n_max=4`
+    """
+    from harness.cli import session  # noqa: PLC0415 - slow to import, and not needed for the help
+
+    request = RunRequest(
+        options=_defaults(options),
+        engines=named_engines(
+            ChosenEngine(name="llama-server", connection=ConnectionOptions(**asdict(patience))),
+            (f"base={builds.base}", f"head={builds.head}"),
+        ),
+        contribution=contribution,
+        result=result,
+    )
+    if builds.markdown is not None:
+        result_file.require_writable(builds.markdown.parent)
+    with _codes_of_a_comparison():
+        if result.dry_run:
+            session.print_plan(request)
+            return
+        measured, errors = session.measured_in_turn(request, needs_all=True)
+    code = MachineError.exit_code
+    if not errors:
+        both = (each.submission for each in measured.values())
+        code = _print(builds, *both, as_json=result.json)
+    interrupted = any(each.interrupted for each in measured.values())
+    if all(error.exit_code == INTERRUPTED for error in errors.values()) and (errors or interrupted):
+        code = INTERRUPTED
+    if code:
+        raise typer.Exit(code)
+
+
+def _defaults(options: Options) -> Options:
+    """The options with the lengths of a comparison where none are given."""
+    if options.precision is not None:
+        message = "a comparison has a fixed number of blocks; give --blocks, not --precision"
+        raise UsageError(message)
+    chosen = options.quick or options.suite or options.tasks or options.prompts
+    return replace(
+        options,
+        blocks=options.blocks or BLOCKS,
+        prompts=options.prompts if chosen else _PROMPTS,
+        max_tokens=options.max_tokens or (None if options.quick else _MAX_TOKENS),
+    )
+
+
+@contextmanager
+def _codes_of_a_comparison() -> Iterator[None]:
+    """Exit code 1 is kept for a slowdown: what cannot be measured has 3."""
+    try:
+        yield
+    except UsageError:
+        raise
+    except BadInputError as error:
+        raise MachineError(str(error)) from error
+
+
+def _print(builds: Builds, base: Submission, head: Submission, *, as_json: bool) -> int:
+    """Print the comparison; returns the exit code."""
+    from estimates import builds as estimates  # noqa: PLC0415 - slow to import
+    from harness.report import builds as report  # noqa: PLC0415 - slow to import
+
+    found = estimates.compare(base, head, threshold=builds.threshold)
+    if builds.markdown is not None:
+        with written(builds.markdown) as part:
+            part.write_text(report.markdown(found), "utf-8")
+    if as_json:
+        console.print_json(estimates.to_json(found))
+    else:
+        screen = console.result_console()
+        for line in report.lines(found):
+            screen.print(line, soft_wrap=True, markup=False)
+    return _EXIT_CODES.get(found.verdict, 0)

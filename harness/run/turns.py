@@ -1,0 +1,62 @@
+"""Lets the engines of one command take turns, pass by pass."""
+
+from collections.abc import Generator, Mapping, Sequence
+from types import MappingProxyType
+
+from harness.errors import HarnessError, NothingMeasuredError
+from schemas.submission import Submission
+
+EngineRun = Generator[int, None, Submission]
+Turns = Mapping[int, Sequence[str]]
+
+
+class NotStartedError(NothingMeasuredError):
+    """A run was interrupted before anything of it was measured."""
+
+
+def in_turn(
+    runs: Mapping[str, EngineRun],
+    turns: Turns = MappingProxyType({}),
+    *,
+    needs_all: bool = False,
+) -> dict[str, Submission | HarnessError]:
+    """What every run measured, or the error that ended it; the others go on unless all are needed.
+
+    `turns` holds the order of the runs for a pass; a run that is behind goes on alone until it is
+    level. Ctrl-C ends all of them: the active run ends by itself, the others get it in their pause.
+    """
+    places = dict.fromkeys(runs, 0)
+    ended: dict[str, Submission | HarnessError] = {}
+    interrupted = False
+    while places:
+        place = min(places.values())
+        level = [name for name in turns.get(place, runs) if places.get(name) == place]
+        for name in level:
+            outcome = _step(runs[name], interrupted=interrupted)
+            if isinstance(outcome, int):
+                places[name] = outcome
+                continue
+            ended[name] = outcome
+            del places[name]
+            failed = needs_all and isinstance(outcome, HarnessError)
+            interrupted = interrupted or failed or _was_interrupted(outcome)
+    return {name: ended[name] for name in runs}
+
+
+def _step(run: EngineRun, *, interrupted: bool) -> Submission | HarnessError | int:
+    """Measure one pass; returns what the run ended with, or where the next pass starts."""
+    try:
+        return run.throw(KeyboardInterrupt) if interrupted else next(run)
+    except StopIteration as end:
+        submission: Submission = end.value
+        return submission
+    except HarnessError as error:
+        return error
+    except KeyboardInterrupt:
+        return NotStartedError("interrupted before it started")
+
+
+def _was_interrupted(outcome: Submission | HarnessError) -> bool:
+    if isinstance(outcome, HarnessError):
+        return isinstance(outcome, NothingMeasuredError)
+    return outcome.design.ended == "interrupted"

@@ -1,0 +1,132 @@
+"""Does a comparison of two builds find a slowdown of 5 %, and none where there is none?
+
+`make bench-numbers` runs it; alone: `python -m tests.bench.builds`. Whole comparisons are simulated
+with the noise of real machines and judged by the code that judges real ones.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from estimates.builds import THRESHOLD, block_means, judge, level_of
+from estimates.running_order import running_order
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+COMPARISONS = 2000
+ARMS = 3
+PROMPTS = 8
+BLOCKS = 8
+# A speed for each arm, and R for those that speculate: as `estimates.builds.compare` counts them.
+TESTS = 2 * ARMS - 1
+ENGINES = ("base", "head")
+
+Verdict = Literal["slower", "faster", "unclear", "no-difference"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Machine:
+    """Noise of log times: standard deviations, and what moves slowly.
+
+    `a_pass` is common to all trials of a server's life, `trial` is each one's own; `walk` is what
+    the machine's speed moves from one pass to the next, `trend` how much it slows down over the
+    comparison. A share `stalls` of the trials takes up to twice as long.
+    """
+
+    a_pass: float
+    trial: float
+    walk: float = 0.0
+    trend: float = 0.0
+    stalls: float = 0.0
+
+
+MACHINES = {
+    "quiet server": Machine(a_pass=0.003, trial=0.005, walk=0.001),
+    "laptop that heats up": Machine(a_pass=0.008, trial=0.02, walk=0.003, trend=0.15),
+    "desktop in use": Machine(a_pass=0.01, trial=0.03, walk=0.01, stalls=0.03),
+    "shared runner": Machine(a_pass=0.015, trial=0.04, walk=0.015, trend=0.05, stalls=0.05),
+}
+
+
+def verdicts(
+    machine: Machine, *, slowdown: float, comparisons: int, seed: int = 1
+) -> dict[Verdict, float]:
+    """The share of the comparisons with each verdict; every arm of head is slower so much."""
+    rng = np.random.default_rng(seed)
+    logs = _log_ratios(machine, rng, comparisons) + math.log(1 - slowdown)
+    means = block_means(logs, np.full(PROMPTS, 1 / PROMPTS))
+    counted: dict[Verdict, float] = dict.fromkeys(("slower", "faster", "unclear"), 0.0)
+    counted["no-difference"] = 0.0
+    for arms in means:
+        counted[_verdict(arms)] += 1 / comparisons
+    return counted
+
+
+def _verdict(arms: NDArray[np.float64]) -> Verdict:
+    """As `Comparison.verdict` puts the arms together."""
+    found = {judge(means, level_of(TESTS), THRESHOLD)[2] for means in arms}
+    if "lower" in found:
+        return "slower"
+    if "unclear" in found:
+        return "unclear"
+    return "faster" if "higher" in found else "no-difference"
+
+
+def _log_ratios(
+    machine: Machine, rng: np.random.Generator, comparisons: int
+) -> NDArray[np.float64]:
+    """Comparisons x arms x prompts x blocks: log of head's speed over base's, without a change."""
+    passes = BLOCKS * ARMS * len(ENGINES)
+    steps = rng.normal(0, machine.walk, (comparisons, passes))
+    moves = np.cumsum(steps, axis=1) + np.linspace(0, machine.trend, passes)
+    moves += rng.normal(0, machine.a_pass, (comparisons, passes))
+    trials = moves[..., None] + rng.normal(0, machine.trial, (comparisons, passes, PROMPTS))
+    stalled = rng.random(trials.shape) < machine.stalls
+    trials += stalled * np.log1p(rng.random(trials.shape))
+    # Two passes follow each other, of one arm under both engines, in the order that is drawn.
+    shaped = trials.reshape(comparisons, BLOCKS, ARMS, len(ENGINES), PROMPTS)
+    signs = np.stack([_signs(seed) for seed in range(comparisons)])
+    ratios = (shaped[..., 1, :] - shaped[..., 0, :]) * signs[..., None]
+    return np.moveaxis(ratios, 1, -1)
+
+
+def _signs(seed: int) -> NDArray[np.float64]:
+    """Blocks x arms: 1 where head is first, as `harness.campaign.plan.engine_turns` draws it."""
+    drawn = [
+        [
+            engine
+            for _, _, engine in running_order(
+                ENGINES, [""], blocks=BLOCKS, seed=seed * ARMS + arm, interleaved="block"
+            )
+        ][:: len(ENGINES)]
+        for arm in range(ARMS)
+    ]
+    return np.where(np.asarray(drawn).T == "head", 1.0, -1.0)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Simulate and print a line for each machine and slowdown."""
+    parser = argparse.ArgumentParser(prog="python -m tests.bench.builds", description=__doc__)
+    parser.add_argument("--comparisons", type=int, default=COMPARISONS)
+    count = parser.parse_args(arguments).comparisons
+    names = ("slower", "no-difference", "unclear", "faster")
+    heads = "".join(f"{name:>15}" for name in names)
+    sys.stdout.write(f"{'':24}{'slowdown':>10}{heads}\n")
+    for name, machine in MACHINES.items():
+        for slowdown in (0.0, 0.02, 0.05):
+            found = verdicts(machine, slowdown=slowdown, comparisons=count)
+            shares = "".join(f"{found[each]:>15.1%}" for each in names)  # type: ignore[index]
+            sys.stdout.write(f"{name:24}{slowdown:>10.0%}{shares}\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,108 @@
+"""A llama-server that computes nothing: it waits as long as its script says, and states that time.
+
+`write(path, build=…, token_ms=…)` makes the program. Every server that is started is a little
+faster or slower than the last, and so is every answer. With NO_NGRAM in its environment it knows no
+speculation.
+"""
+
+import json
+import os
+import random
+import sys
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+HELP = """\
+--version                               print the version
+-m, --model FNAME                       model path
+--port PORT                             port to listen on
+--spec-type none,ngram-simple           types of speculation
+--spec-ngram-simple-size-n N            size of the n-gram
+--spec-ngram-simple-size-m N            size of the draft
+"""
+
+
+def write(path: Path, *, build: int, token_ms: float = 1.0, crashes_with: str = "-") -> Path:
+    """A program of this build; it ends at once where an argument is `crashes_with`."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    command = f'"{sys.executable}" -I -S "{Path(__file__)}" {build} {token_ms} {crashes_with}'
+    path.write_text(f'#!/bin/sh\nexec {command} "$@"\n', "utf-8")
+    path.chmod(0o755)
+    return path
+
+
+class _Handler(BaseHTTPRequestHandler):
+    """Eight tokens for every prompt; with speculation two of three rounds yield two tokens."""
+
+    alias = ""
+    token_ms = 1.0
+    speculates = False
+    noise = random.Random()  # noqa: S311 - noise, not a secret
+
+    def do_GET(self) -> None:
+        self._send({"status": "ok", "data": [{"id": self.alias}]})
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        if self.path == "/apply-template":
+            self._send({"prompt": body["messages"][0]["content"]})
+        elif self.path == "/tokenize":
+            self._send({"tokens": [len(word) for word in body["content"].split()] or [1]})
+        else:
+            self._send(self._completion(body))
+
+    def _completion(self, body: dict[str, Any]) -> dict[str, Any]:
+        count = min(9, body["n_predict"])
+        token_ms = self.token_ms * self.noise.gauss(1, 0.002)
+        timings: dict[str, Any] = {
+            "prompt_n": len(body["prompt"]),
+            "prompt_ms": 1.0,
+            "predicted_n": count,
+            "predicted_ms": (count - 1) * token_ms,
+        }
+        time.sleep((timings["prompt_ms"] + timings["predicted_ms"]) / 1000)
+        if self.speculates:
+            timings |= {"draft_n": 6, "draft_n_accepted": 3}
+        return {
+            "tokens": list(range(count)),
+            "tokens_evaluated": len(body["prompt"]),
+            "stop_type": "limit",
+            "timings": timings,
+        }
+
+    def _send(self, value: dict[str, Any]) -> None:
+        data = json.dumps(value).encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+def main() -> None:
+    """Serve as the command line says until somebody ends it."""
+    build, token_ms, crashes_with, *given = sys.argv[1:]
+    if "--port" not in given:
+        known = HELP.replace(",ngram-simple", "") if "NO_NGRAM" in os.environ else HELP
+        says = {"--help": known, "--version": f"version: {build} (0123abc)\n"}
+        sys.stdout.write(says.get(given[0], ""))
+        return
+    if crashes_with in given:
+        sys.exit("cannot do that")
+    _Handler.noise.seed(os.getpid())
+    _Handler.alias = given[given.index("-a") + 1]
+    _Handler.speculates = "ngram-simple" in given
+    _Handler.token_ms = float(token_ms) * _Handler.noise.gauss(1, 0.002)
+    _Handler.token_ms *= 0.7 if _Handler.speculates else 1.0
+    ThreadingHTTPServer(
+        ("127.0.0.1", int(given[given.index("--port") + 1])), _Handler
+    ).serve_forever()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,169 @@
+"""Does `compare` measure two builds in turns, and end as a CI job needs it?"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+import pytest
+from typer.testing import CliRunner
+
+from harness.campaign.plan import engine_turns, passes, plan
+from harness.cli.app import app
+from tests.harness.campaigns import BASELINE, LOOKUP, campaign
+from tests.harness.ggufs import write_gguf
+from tests.harness.runners.llama_server import scripted
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from click.testing import Result
+
+
+class Comparing:
+    """A folder with a model, in which builds are compared."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.target = write_gguf(folder / "target.gguf", name="Big 7B")
+
+    def __call__(self, base: Path, head: Path, *more: str) -> Result:
+        return CliRunner().invoke(
+            app,
+            [
+                *("compare", "--base", str(base), "--head", str(head)),
+                *("--target", str(self.target), "--method", "ngram-simple"),
+                *("--tasks", "code", "--prompts", "2", "--max-tokens", "9", "--blocks", "6"),
+                *("--output", str(self.folder / "out"), *more),
+            ],
+        )
+
+
+@pytest.fixture
+def comparing(tmp_path: Path, cache_dir: Path) -> Comparing:
+    assert cache_dir.is_dir()
+    return Comparing(tmp_path)
+
+
+def test_a_slower_build_ends_with_1_and_says_by_how_much(
+    comparing: Comparing, tmp_path: Path
+) -> None:
+    base = scripted.write(tmp_path / "base" / "llama-server", build=7000)
+    head = scripted.write(tmp_path / "head" / "llama-server", build=7001, token_ms=1.2)
+
+    done = comparing(base, head, "--markdown", str(tmp_path / "comment.md"))
+
+    assert done.exit_code == 1, done.stderr
+    assert done.stdout.startswith("Slower: baseline by 1")
+    assert "base  llama.cpp b7000" in done.stdout
+    # Nine tokens in five rounds: eight after the first, three of them drafted.
+    assert "tokens per round  1.60 → 1.60" in done.stdout
+    assert "2 of 2 identical" in done.stdout
+    comment = (tmp_path / "comment.md").read_text("utf-8")
+    assert comment.startswith("### Speculative decoding: Slower: baseline by 1")
+    assert "| `ngram-simple-n8` | tokens per second |" in comment
+    assert len(list((tmp_path / "out").glob("*.json"))) == 2
+
+
+def test_the_same_program_twice_is_no_difference_and_ends_with_0(
+    comparing: Comparing, tmp_path: Path
+) -> None:
+    program = scripted.write(tmp_path / "llama-server", build=7000)
+
+    done = comparing(program, program, "--json")
+
+    assert done.exit_code == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["verdict"] == "no-difference"
+    assert [arm["arm"] for arm in found["arms"]] == ["baseline", "ngram-simple-n8"]
+    assert found["arms"][0]["speed"]["interval"]["low"] < 1.05
+    # Three arms are tested: two speeds and one R.
+    assert found["level"] == pytest.approx(1 - 0.05 / 3)
+
+
+def test_an_arm_that_only_base_can_run_ends_with_3(comparing: Comparing, tmp_path: Path) -> None:
+    base = scripted.write(tmp_path / "base" / "llama-server", build=7000)
+    head = scripted.write(
+        tmp_path / "head" / "llama-server", build=7001, crashes_with="ngram-simple"
+    )
+
+    done = comparing(base, head)
+
+    assert done.exit_code == 3, done.stderr
+    assert done.stdout.startswith("Not compared: ngram-simple-n8.")
+    assert "ngram-simple-n8: head cannot run it" in done.stdout
+
+
+def test_a_build_that_cannot_run_at_all_ends_the_other_at_once(
+    comparing: Comparing, tmp_path: Path
+) -> None:
+    base = scripted.write(tmp_path / "base" / "llama-server", build=7000)
+    head = scripted.write(tmp_path / "head" / "llama-server", build=7001, crashes_with="none")
+
+    done = comparing(base, head)
+
+    assert done.exit_code == 3, done.stderr
+    assert "Error: head: the baseline cannot run" in done.stderr
+    assert done.stdout == ""
+
+
+def test_a_program_that_is_not_there_ends_with_3_and_not_with_1(
+    comparing: Comparing, tmp_path: Path
+) -> None:
+    base = scripted.write(tmp_path / "llama-server", build=7000)
+
+    done = comparing(base, tmp_path / "nothing")
+
+    assert done.exit_code == 3
+    assert done.stderr.count("\n") == 1
+    assert "nothing" in done.stderr
+
+
+def test_a_method_that_one_build_does_not_offer_is_refused_with_the_name_of_the_build(
+    comparing: Comparing, tmp_path: Path
+) -> None:
+    base = scripted.write(tmp_path / "base" / "llama-server", build=7000)
+    head = scripted.write(tmp_path / "head" / "llama-server", build=7001)
+    head.write_text(head.read_text("utf-8").replace("exec", "exec env NO_NGRAM=1"), "utf-8")
+
+    done = comparing(base, head)
+
+    assert done.exit_code == 3
+    assert "Error: head: ngram-simple-n8: this llama-server has no method" in done.stderr
+
+
+def test_a_comparison_has_a_fixed_number_of_blocks(comparing: Comparing, tmp_path: Path) -> None:
+    done = comparing(tmp_path / "a", tmp_path / "b", "--precision", "0.01")
+
+    assert done.exit_code == 2
+    assert "give --blocks, not --precision" in done.stderr
+
+
+def test_a_dry_run_prints_the_commands_of_both_builds(comparing: Comparing, tmp_path: Path) -> None:
+    base = scripted.write(tmp_path / "base" / "llama-server", build=7000)
+    head = scripted.write(tmp_path / "head" / "llama-server", build=7001)
+
+    done = comparing(base, head, "--dry-run")
+
+    assert done.exit_code == 0, done.stderr
+    assert [name for name in done.stdout.splitlines() if name in {"base", "head"}] == [
+        "base",
+        "head",
+    ]
+
+
+def test_every_arm_has_each_order_of_the_builds_equally_often() -> None:
+    planned = replace(campaign(arms=(BASELINE, LOOKUP), blocks=6), interleaved="block")
+
+    turns = engine_turns(planned, ("base", "head"))
+
+    groups = passes(plan(planned), "block")
+    assert [turn[0].order for turn in groups] == list(turns)
+    for arm in ("baseline", LOOKUP.id):
+        firsts = sorted(turns[turn[0].order][0] for turn in groups if turn[0].arm == arm)
+        assert [(name, len(list(each))) for name, each in groupby(firsts)] == [
+            ("base", 3),
+            ("head", 3),
+        ]
