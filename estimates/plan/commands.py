@@ -2,9 +2,9 @@
 
 import shlex
 
+from estimates.plan.choices import Source
 from estimates.plan.placement import Case, Projection
 from estimates.plan.speculation import Speculation, Way
-from harness.plan.sources import Source
 from schemas.vocabulary import METHODS
 
 
@@ -40,7 +40,7 @@ def server_line(
     if setting.kv_k != "f16":
         words += ["-ctk", setting.kv_k, "-ctv", setting.kv_v]
     if speculation is not None:
-        words += _speculating(speculation)
+        words += speculating(speculation)
     if draft is not None:
         on_device = placement.share and case.devices and not (case.draft and case.draft.on_host)
         layers = draft.facts.placed_layers if on_device else 0
@@ -48,6 +48,7 @@ def server_line(
     return shlex.join(words)
 
 
-def _speculating(speculation: Speculation) -> list[str]:
+def speculating(speculation: Speculation) -> list[str]:
+    """Type and sizes, as builds of today spell them; every size is passed."""
     entry = METHODS[speculation.method]
     return entry.server_words({**entry.defaults, "n_max": speculation.depth})
