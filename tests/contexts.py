@@ -4,13 +4,17 @@ from dataclasses import replace
 
 from schemas.submission import Submission
 from tests.sample_trials import Costs
-from tests.samples import sample
+from tests.samples import TASKS, sample
 
 
-def at_depth(depth: int, *, extra_width_ms: float = 2.0) -> Submission:
+def at_depth(
+    depth: int, *, extra_width_ms: float = 2.0, tasks: tuple[str, ...] = TASKS, per_task: int = 1
+) -> Submission:
     """A campaign with so many tokens before every answer; deeper ones have another seed."""
     costs = Costs(extra_width_ms=extra_width_ms, noise=0.001)
-    made = sample(seed=depth, costs=costs, prompts_per_task=1, contributor=f"at-{depth}")
+    made = sample(
+        seed=depth, costs=costs, tasks=tasks, prompts_per_task=per_task, contributor=f"at-{depth}"
+    )
     prompts = tuple(replace(prompt, tokens=depth - 3) for prompt in made.suite.prompts)
     settings = replace(made.settings, context_depth_tokens=depth, context_tokens=depth + 1024)
     return replace(

@@ -121,6 +121,7 @@ def place(
     host = Buffers(model=facts.embedding_bytes / MIB, output=output_mib(facts, setting))
     layers = facts.all_layers
     first = len(layers) + 1 - placement.layers
+    caches: dict[tuple[int, int, int | None], float] = {}  # most layers are alike
     for index, layer in enumerate(layers):
         on_device = index >= first
         home = (
@@ -129,12 +130,15 @@ def place(
         experts = host if index < placement.cpu_experts else home
         home.model += layer.weight_bytes / MIB
         experts.model += layer.expert_bytes / MIB
-        if index >= len(facts.layers):
-            if speculates_with_head:
-                home.draft_kv += kv_mib((layer,), setting)
-            continue
-        home.kv += kv_mib((layer,), setting)
-        home.recurrent += recurrent_mib((layer,), setting)
+        widths = (layer.k_width, layer.v_width, layer.window)
+        cache = caches.setdefault(widths, -1.0)
+        if cache < 0:
+            cache = caches[widths] = kv_mib((layer,), setting)
+        if index < len(facts.layers):
+            home.kv += cache
+            home.recurrent += recurrent_mib((layer,), setting) if layer.state_bytes else 0.0
+        elif speculates_with_head:
+            home.draft_kv += cache
     if placement.layers or not facts.tied:
         (devices[-1] if placement.layers else host).model += facts.output_bytes / MIB
     _add_compute(facts, setting, placement, devices, host)
@@ -175,6 +179,8 @@ def _add_head(
 
 def _device_of(index: int, first: int, end: int, share: tuple[float, ...]) -> int:
     """The device of a layer: devices take consecutive layers by their shares, as llama.cpp does."""
+    if len(share) == 1:
+        return 0
     position = (index - first) / max(1, end + 1 - first)
     total = 0.0
     for device, part in enumerate(share):

@@ -10,14 +10,16 @@ from estimates.plan.model import Buffers, Facts, Memory, Placement, Setting
 DEFAULT_MARGIN_MIB = 1024.0
 # What drivers and desktop take of a card's memory: 5 % and 700 MiB come within 800 MiB of the free
 # memory that eight public logs state for cards of 6 to 32 GB.
-_TAKEN_SHARE, _TAKEN_MIB = 0.05, 700.0
-_CONTEXT_STEP = 256
-_LONGEST_CONTEXT = 1 << 21
+TAKEN_SHARE, TAKEN_MIB = 0.05, 700.0
+# The system and other programs need this much of main memory.
+SYSTEM_MIB = 2048.0
+CONTEXT_STEP = 256
+LONGEST_CONTEXT = 1 << 21
 
 
 def free_of(total_mib: float) -> float:
     """About what a card of this size has free before a model is loaded."""
-    return max(0.0, total_mib * (1 - _TAKEN_SHARE) - _TAKEN_MIB)
+    return max(0.0, total_mib * (1 - TAKEN_SHARE) - TAKEN_MIB)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,12 +95,26 @@ def fit(case: Case) -> Projection:
     share = tuple(max(1.0, memory.free_mib - case.margin_mib) for memory in case.devices) or (1.0,)
     whole = case.target.placed_layers if case.devices else 0
     if case.target.mixture and case.devices:
-        for experts in range(len(case.target.all_layers) + 1):
-            found = project(case, Placement(layers=whole, cpu_experts=experts, share=share))
-            if found.device_fits:
-                return found
+        mixture = _fewest_experts(case, whole, share)
+        if mixture.device_fits:
+            return mixture
     experts = len(case.target.all_layers) if case.target.mixture else 0
     return _most_layers(case, whole, experts, share)
+
+
+def _fewest_experts(case: Case, whole: int, share: tuple[float, ...]) -> Projection:
+    """All layers on the devices, and the experts of as few layers as possible on the host."""
+    best = project(case, Placement(layers=whole, share=share))
+    least, most = 1, len(case.target.all_layers)
+    while not best.device_fits and least < most:
+        middle = (least + most) // 2
+        if project(case, Placement(layers=whole, cpu_experts=middle, share=share)).device_fits:
+            most = middle
+        else:
+            least = middle + 1
+    if best.device_fits:
+        return best
+    return project(case, Placement(layers=whole, cpu_experts=most, share=share))
 
 
 def _most_layers(case: Case, whole: int, experts: int, share: tuple[float, ...]) -> Projection:
@@ -117,15 +133,15 @@ def _most_layers(case: Case, whole: int, experts: int, share: tuple[float, ...])
 
 def largest_context(case: Case, placement: Placement) -> int | None:
     """The most tokens of context with this placement; `None` if not even the shortest fits."""
-    trained = case.target.context_tokens or _LONGEST_CONTEXT
-    low, high = 0, max(1, trained // _CONTEXT_STEP)
+    trained = case.target.context_tokens or LONGEST_CONTEXT
+    low, high = 0, max(1, trained // CONTEXT_STEP)
     while low < high:
         middle = (low + high + 1) // 2
-        if project(_with_context(case, middle * _CONTEXT_STEP), placement).fits:
+        if project(_with_context(case, middle * CONTEXT_STEP), placement).fits:
             low = middle
         else:
             high = middle - 1
-    return low * _CONTEXT_STEP or None
+    return low * CONTEXT_STEP or None
 
 
 def _with_context(case: Case, tokens: int) -> Case:

@@ -67,7 +67,7 @@ class Quantisation:
 def shape_of(name: str) -> Shape | None:
     """The shape of the model with this name; `None` for one that the table does not have."""
     wanted = re.sub(r"[\s_]+", "-", name.lower())
-    return next((shape for shape in _shapes() if re.search(shape.match, wanted)), None)
+    return next((shape for shape in shapes() if re.search(shape.match, wanted)), None)
 
 
 def quantisation_of(name: str) -> Quantisation | None:
@@ -205,7 +205,7 @@ def _tables() -> dict[str, list[dict[str, object]]]:
 
 
 @cache
-def _shapes() -> tuple[Shape, ...]:
+def shapes() -> tuple[Shape, ...]:
     return tuple(Shape(**entry) for entry in _tables()["shapes"])  # type: ignore[arg-type]
 
 

@@ -30,7 +30,7 @@ _WIDER_DEVICE = 0.06
 _GFLOPS_PER_CORE = 100.0
 _DEFAULT_CORES = 8
 MS_PER_LAYER = 0.02  # starting the kernels of a layer
-_MS_PER_CROSSING = 0.15  # to the host and back, for a layer whose experts are there
+MS_PER_CROSSING = 0.15  # to the host and back, for a layer whose experts are there
 ASSUMED_GB_PER_S, ASSUMED_HOST_GB_PER_S = 400.0, 50.0
 _GB = 1e9
 _MS = 1000.0
@@ -184,7 +184,7 @@ def _reading_at(
         fast = machine.device_reached_gb_per_s or fast
         slow = machine.host_reached_gb_per_s or slow
     fast, slow = fast * _GB, slow * _GB
-    launches += min(placement.layers, placement.cpu_experts) * _MS_PER_CROSSING
+    launches += min(placement.layers, placement.cpu_experts) * MS_PER_CROSSING
     return Reading(device_ms=device / fast * _MS + launches, host_ms=host / slow * _MS)
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import typer
 
+from estimates.plan.commands import line_with
 from harness.campaign.from_options import draft_names, usable_methods
 from harness.campaign.model import ArmPlan, Campaign
 from harness.campaign.options import Options
@@ -16,7 +17,6 @@ from harness.errors import INTERRUPTED, MachineError
 from harness.machine.command import commit
 from harness.machine.detect import machine
 from harness.machine.environment import Watch
-from harness.plan.commands import line_with
 from harness.report.progress import ProgressDisplay
 from harness.run import result_file as results
 from harness.run.execute import RunContext

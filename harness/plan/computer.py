@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import psutil
 
 from estimates.plan.model import MIB, Memory
-from estimates.plan.placement import free_of
+from estimates.plan.placement import SYSTEM_MIB, free_of
 from estimates.plan.speed import Machine
 from estimates.roofline import bandwidth_gb_per_s, devices
 from harness.errors import UsageError
@@ -22,8 +22,6 @@ _TRANSFERS = re.compile(r"DDR\d\w?-?\s*(\d{3,5})", re.IGNORECASE)
 _CHANNELS = re.compile(r"(\d+)\s*-?channels?", re.IGNORECASE)
 _USUAL_CHANNELS = 2
 _BYTES_PER_TRANSFER = 8
-# The system and other programs need this much of main memory.
-_SYSTEM_MIB = 2048.0
 _DEFAULT_RAM_GIB = 16.0
 # A graphics unit that lists less uses a part of main memory.
 _OWN_MEMORY_MIB = 2048
@@ -112,7 +110,7 @@ def _described(options: ComputerOptions, rig: Rig) -> tuple[tuple[Memory, ...], 
         width = int(channels[1]) if channels else _USUAL_CHANNELS
         rate = int(transfers[1]) * width * _BYTES_PER_TRANSFER / 1000
     cores = _CORES.search(text)
-    free = max(0.0, ram_gib * _GIB - _SYSTEM_MIB)
+    free = max(0.0, ram_gib * _GIB - SYSTEM_MIB)
     host = Memory(name="host", free_mib=free, bandwidth_gb_per_s=rate)
     return cards, host, int(cores[1]) if cores else None
 

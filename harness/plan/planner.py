@@ -3,14 +3,15 @@
 from collections.abc import Callable
 from dataclasses import replace
 
+from estimates.plan import alternatives
+from estimates.plan.choices import Choice, Plan
+from estimates.plan.commands import server_line
 from estimates.plan.model import Placement
 from estimates.plan.placement import Case, Projection, fit, largest_context, project
 from estimates.plan.speculation import speedup
 from estimates.plan.speed import Estimate, plain
 from harness.models.hub import Client
-from harness.plan import alternatives, exact, warnings
-from harness.plan.commands import server_line
-from harness.plan.model import Choice, Plan
+from harness.plan import exact, warnings
 from harness.plan.request import PlanRequest
 from harness.plan.wish import Wish, wish_of, wish_of_facts
 

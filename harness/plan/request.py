@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
+from estimates.plan.commands import methods_by
 from estimates.plan.memory import KV_TYPE_BYTES
 from estimates.plan.model import Setting
 from estimates.plan.speed import Anchor
 from harness.errors import UsageError
 from harness.options import Option
-from harness.plan.commands import methods_by
 
 _MODELS, _LOADED, _COMPUTER, _SPEED = "Models", "How it is loaded", "Machine", "Speed"
 _ANCHOR = re.compile(r"(?:(\d+|all):)?(\d+(?:\.\d+)?)")

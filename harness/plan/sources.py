@@ -1,9 +1,10 @@
 """Finds the facts about a model that a person names; of a file on the hub only the header."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
+from estimates.plan.choices import Source
 from estimates.plan.model import Facts
 from estimates.plan.shapes import facts_of, quantisation_of, scaled, shape_of
 from harness.errors import MachineError
@@ -15,16 +16,6 @@ from harness.models.presets import Preset, presets
 from harness.models.resolve import preset_path, refuse_unknown
 
 _MB = 1_000_000
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
-    """A model's facts, its file if it is on this disk, and how llama-server names it."""
-
-    facts: Facts
-    path: Path | None
-    server_name: str
-    notes: tuple[str, ...] = ()
 
 
 def find(name: str, *, say: Callable[[str], None], client: Client | None = None) -> Source:

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
+from estimates.plan.choices import Choice
 from estimates.plan.speed import Estimate
-from harness.plan.model import Choice
 from schemas.vocabulary import say
 
 _WIDE_BATCH = 32

@@ -4,6 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from estimates.plan.choices import Source
+from estimates.plan.commands import methods_by
 from estimates.plan.model import MIB, Memory, Setting
 from estimates.plan.placement import Case, Draft
 from estimates.plan.speculation import Speculation, Way
@@ -11,11 +13,10 @@ from estimates.plan.speed import Machine
 from harness.errors import BadInputError
 from harness.models.hub import Client
 from harness.plan import points
-from harness.plan.commands import methods_by
 from harness.plan.computer import Computer, computer_of
 from harness.plan.nearest import with_results
 from harness.plan.request import NGRAM, PlanRequest
-from harness.plan.sources import Source, find
+from harness.plan.sources import find
 
 _NO_LIMIT_MIB = 1e9
 

@@ -4,10 +4,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from estimates.plan.choices import Choice, Plan
 from estimates.plan.model import KINDS, Buffers
 from estimates.plan.speed import Estimate
 from harness import PROGRAM
-from harness.plan.model import Choice, Plan
 from schemas.vocabulary import say
 
 _LABELS = {

@@ -24,16 +24,11 @@ def real(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return build(results=RESULTS, output=tmp_path_factory.mktemp("real") / "site")
 
 
-# Over their budgets today, by a few KB and by a form that grows while it loads. No other may join.
-OVER = {"published/", "slower/"}
-
-
 def test_every_kind_of_page_stays_within_its_budgets(browser: Browser, real: Path) -> None:
     weights = tuple(weigh(browser, real, (WIDE, NARROW)))
 
     assert {"", "explore/", "predictions/"} < {weight.address for weight in weights}
-    heavy = [weight for weight in weights if weight.address not in OVER]
-    assert [words for weight in heavy for words in weight.excess] == []
+    assert [words for weight in weights for words in weight.excess] == []
 
 
 def test_a_page_that_is_too_heavy_is_named_with_its_figures() -> None:

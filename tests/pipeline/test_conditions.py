@@ -139,6 +139,20 @@ def test_a_series_goes_over_the_depths_of_context_and_the_chart_says_how_it_chan
     assert accepted.table.rows
 
 
+def test_where_tasks_are_missing_the_series_are_those_of_single_tasks() -> None:
+    connection = known(
+        at_depth(512, tasks=("code", "chat"), per_task=3),
+        at_depth(4096, tasks=("chat",), per_task=3),
+    )
+
+    assert rows(
+        connection,
+        "select task, context_depth from context_view where summary and method = 'draft-model'"
+        " order by all",
+    ) == [("chat", 512), ("chat", 4096)]
+    assert not draw(connection, "context_cost").empty
+
+
 def test_one_depth_alone_makes_no_series_and_no_chart() -> None:
     connection = known(at_depth(512), sample())
 

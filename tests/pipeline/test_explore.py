@@ -70,7 +70,9 @@ def test_the_file_says_of_every_cell_what_sql_says(full: duckdb.DuckDBPyConnecti
         (device, task, _text(speedup), _text(low), _text(cost), _text(baseline, 1))
         for device, task, speedup, low, cost, baseline in rows(
             full,
-            "select device, task, speedup, interval_low, round_cost, baseline_tps from explore",
+            "select device, task, speedup, interval_low, round_cost, baseline_tps from explore"
+            " order by task = 'all', coalesce(interval_low, -1) desc, coalesce(speedup, -1) desc,"
+            " cell",
         )
     ]
     assert file["rows"] == one(full, "select count(*) from cell")[0]

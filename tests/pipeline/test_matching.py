@@ -56,7 +56,7 @@ def file() -> dict[str, Any]:
 
 def run(folder: Path, file: dict[str, Any], **asked: Any) -> dict[str, Any]:  # noqa: ANN401 - JSON
     """What the scripts answer to lists of texts and of questions."""
-    for name in ("matching", "reply", "arithmetic"):
+    for name in ("matching", "reply", "arithmetic", "plan", "say"):
         shutil.copy(SCRIPTS / f"{name}.js", folder)
     (folder / "package.json").write_text('{"type": "module"}')
     (folder / "run.js").write_text(RUN)

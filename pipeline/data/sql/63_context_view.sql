@@ -13,7 +13,7 @@ with listed as (
       token_choice, 'KV ' || cache_types, 'flash attention ' || attention, loading) as place_label,
     concat_ws(' · ', method_label, 'depth ' || depth, draft_label, nullif(task, 'all')) as arm_label
   from explore
-  where context_depth is not null and concurrency = 1
+  where context_depth is not null and concurrency = 1 and speedup is not null
 ),
 several as (
   select *

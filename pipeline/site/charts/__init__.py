@@ -25,6 +25,8 @@ from schemas.vocabulary import say
 Value: TypeAlias = "str | float | int | bool | None"
 
 SIGNIFICANT_DIGITS = 4
+# A picture is an image on the page: what its marks say to a screen reader is in the table.
+SPOKEN = re.compile(r' (?:aria-[a-z]+|role)="[^"]*"')
 SIZE = re.compile(r'width="([\d.]+)" height="([\d.]+)"')
 
 
@@ -155,7 +157,7 @@ def _spec(definition: Definition, rows: list[Row]) -> dict[str, Any]:
 
 def _svg(spec: dict[str, Any], scheme: Scheme) -> str:
     static = orjson.dumps({**spec, "width": STATIC_WIDTH_PX, "config": CONFIGS[scheme]})
-    return vl_convert.vegalite_to_svg(static.decode())
+    return SPOKEN.sub("", vl_convert.vegalite_to_svg(static.decode()))
 
 
 def _alt(definition: Definition, rows: list[Row]) -> str:

@@ -58,6 +58,27 @@ def methods(rows: list[Row]) -> str:
     )
 
 
+def depths(rows: list[Row]) -> str:
+    """The best depth of each pair, and how far the least good one lies below it."""
+    best = [row for row in rows if row["best"]]
+    if len(best) == 1:
+        tried = [str(row["depth"]) for row in rows]
+        return (
+            f"Of the depths {', '.join(tried[:-1])} and {tried[-1]} the best is"
+            f" {best[0]['depth']}: {_figure(best[0])}, {best[0]['line_label']}."
+        )
+    at = ", ".join(
+        f"{depth} in {sum(row['depth'] == depth for row in best)}"
+        for depth in sorted({row["depth"] for row in best})
+    )
+    printed = any(row["interval_low"] is None for row in rows)
+    note = " A figure without an interval ranks nothing with certainty." if printed else ""
+    return (
+        f"{count(len(best), 'pair')} ran at several depths; the best depth, marked, is {at}."
+        f" Best is the highest lower bound, or figure where there is no interval.{note}"
+    )
+
+
 def concurrency(rows: list[Row]) -> str:
     ends = [(found[0], found[-1]) for found in _groups(rows, "series")]
     fell = sum(many["speedup"] < one["speedup"] for one, many in ends)
@@ -162,6 +183,7 @@ CAPTIONS: Mapping[str, Callable[[list[Row]], str]] = {
     "backends": backends,
     "submission_tasks": submission_tasks,
     "methods": methods,
+    "depths": depths,
     "concurrency": concurrency,
     "context_cost": context_cost,
     "context_acceptance": context_acceptance,

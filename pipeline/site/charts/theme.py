@@ -226,3 +226,26 @@ def spoken(rows: list[Row], columns: Mapping[str, str]) -> str:
         words = f"format(datum.{name}, '.3~r')" if number else f"datum.{name}"
         parts.append(f"(isValid(datum.{name}) ? '{title}: ' + {words} + '; ' : '')")
     return " + ".join(parts)
+
+
+ISO_SPEEDUPS = (0.25, 0.5, 1.0, 2.0, 4.0)
+
+
+def iso_lines(ends: tuple[float, float], x: alt.X, y: alt.Y) -> list[alt.Chart]:
+    """The losing half of the plane, and lines of equal speedup, named where they leave it."""
+    half = [{"round_cost": end, "tokens_per_round": end, "floor": ends[0]} for end in ends]
+    lines = [
+        {"round_cost": cost, "tokens_per_round": cost * iso, "iso": f"{iso:g}×"}  # noqa: RUF001 - the multiplication sign is meant
+        for iso in ISO_SPEEDUPS
+        for cost in (max(ends[0], ends[0] / iso), min(ends[1], ends[1] / iso))
+    ]
+    silent = alt.MarkDef(type="area", color=NEUTRAL, opacity=0.16, aria=False)
+    shade = alt.Chart(alt.InlineData(values=half), mark=silent).encode(x=x, y=y, y2="floor:Q")
+    dashed = alt.MarkDef(type="line", strokeDash=[4, 3], color=NEUTRAL, aria=False)
+    rules = alt.Chart(alt.InlineData(values=lines), mark=dashed).encode(x=x, y=y, detail="iso:N")
+    named = alt.Chart(alt.InlineData(values=lines[1::2])).encode(x=x, y=y, text="iso:N")
+    halo, words = (
+        named.mark_text(align="right", baseline="bottom", dx=-4, dy=12, style=style, aria=False)
+        for style in ("halo", "text")
+    )
+    return [shade, rules, halo, words]

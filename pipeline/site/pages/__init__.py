@@ -11,6 +11,7 @@ from pipeline.site.pages import (
     environment,
     explore,
     feeds,
+    fits,
     format_reference,
     home,
     overviews,
@@ -35,6 +36,7 @@ def pages(
     yield from submissions.submission_pages(connection, site)
     yield from advisor.advisor(connection, site)
     yield from feeds.feeds(connection, site)
+    yield from fits.fits(site)
     yield what_if.what_if(site)
     yield from slower.slower(connection, site)
     yield published.published(connection, site)

@@ -33,7 +33,7 @@ from schemas.vocabulary import METHODS, SIZES, TASKS
 SHOWN = 12  # choices in the answer that is there without JavaScript
 DIGITS = 5  # of logarithms and variances: a hundredth of a permille of a speedup
 # What can be asked about before anybody has measured it; "not measured" is an answer too.
-USUAL_GB = (4, 6, 8, 10, 12, 16, 20, 24, 32, 48)
+USUAL_GB = (2, 4, 6, 8, 10, 12, 16, 20, 24, 32, 48)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -47,6 +47,17 @@ def setting_of(cell: Row, *tasks: str) -> Setting:
     )
 
 
+def printed(pair: Row) -> Setting:
+    """The setting behind a published ratio."""
+    return Setting(
+        target=" ".join(filter(None, (pair.target_label, pair.quantisation))),
+        draft=pair.draft_label,
+        method=pair.method,
+        depth=pair.depth,
+        engine=pair.engine_name or "",
+    )
+
+
 def measure(settings: Sequence[Setting]) -> str:
     """The line that measures settings of one target on the reader's machine.
 

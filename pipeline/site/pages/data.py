@@ -2,16 +2,18 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any
 
 import duckdb
+import orjson
 from markupsafe import Markup
 
 from pipeline.data.datapackage import MEDIA_TYPES, views
-from pipeline.data.export import EXPORTS, MULTIPLIERS_VERSION, SUMS, ExportedFile
+from pipeline.data.export import EXPORTS, MULTIPLIERS, MULTIPLIERS_VERSION, SUMS, ExportedFile
 from pipeline.site.pages.environment import day, environment, render
-from pipeline.site.pages.model import Asset, Page, Site
-from pipeline.site.rows import grouped
+from pipeline.site.pages.model import Asset, Page, Site, device_address, device_file
+from pipeline.site.rows import grouped, read
 from schemas.vocabulary import metrics
 
 FIRST = "cells"  # what most readers look for
@@ -68,16 +70,49 @@ def data_page(
         structured=dataset(files, site, first=first, last=last),
         last=last,
         version=MULTIPLIERS_VERSION,
+        example=example(connection),
     )
 
 
 def programs(
     connection: duckdb.DuckDBPyConnection, site: Site, files: tuple[ExportedFile, ...]
 ) -> Iterator[Asset]:
-    """What programs read first: `llms.txt` and `robots.txt`."""
+    """What programs read first: `llms.txt`, `robots.txt`, and a file for each device."""
     _, last = _days(connection)
-    yield text_file("llms.txt", site, last=last, datasets=tuple(datasets(connection, files)))
+    yield text_file(
+        "llms.txt",
+        site,
+        last=last,
+        datasets=tuple(datasets(connection, files)),
+        example=example(connection),
+    )
     yield text_file("robots.txt", site)
+    yield from device_files(connection)
+
+
+def example(connection: duckdb.DuckDBPyConnection) -> tuple[str, str, str] | None:
+    """The device with the most rows: its file's name, its label and the address of its file."""
+    found = grouped(read(connection, "multiplier"), attrgetter("device"))
+    if not found:
+        return None
+    most = max(found, key=lambda device: len(found[device]))
+    path = device_file(most)
+    return path.rpartition("/")[2].removesuffix(".json"), found[most][0].device_label, path
+
+
+def device_files(connection: duckdb.DuckDBPyConnection) -> Iterator[Asset]:
+    """What is known about each device: its rows of the multipliers, at an address of its own."""
+    for device, rows in grouped(read(connection, "multiplier"), attrgetter("device")).items():
+        value = {
+            "format": "draftmap-device",
+            "version": MULTIPLIERS_VERSION,
+            "device": device,
+            "device_label": rows[0].device_label,
+            "page": device_address(device),
+            "documentation": "data/#for-programs",
+            MULTIPLIERS: [row._asdict() for row in rows],
+        }
+        yield Asset(path=device_file(device), data=orjson.dumps(value))
 
 
 def text_file(path: str, site: Site, **values: object) -> Asset:

@@ -38,7 +38,7 @@ MIB_PER_GIB = 1024
 CHARTS = "assets/charts"
 # Tables that become cards on narrow screens; those with a look of their own are left alone.
 TABLE = re.compile(
-    r'<table class="dm-table(?! dm-(?:explore|compare|published))[^>]*>.*?</table>', re.DOTALL
+    r'<table class="dm-table(?! dm-(?:explore|compare|published|fit))[^>]*>.*?</table>', re.DOTALL
 )
 HEADING = re.compile(r'<th scope="col"[^>]*>(.*?)</th>', re.DOTALL)
 LINE = re.compile(r"<tr[^>]*>.*?</tr>", re.DOTALL)

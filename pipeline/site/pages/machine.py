@@ -14,6 +14,7 @@ from typing import Any
 import duckdb
 import orjson
 
+from estimates.plan.shapes import shape_of
 from estimates.roofline import bandwidth_gb_per_s, devices, normalised
 from pipeline.site.pages import commands
 from pipeline.site.pages.environment import vocabulary_file
@@ -21,6 +22,7 @@ from pipeline.site.pages.model import Asset, device_address, submission_address,
 from pipeline.site.rows import Row, read
 
 PATH = "assets/machine.json"
+PLAN_PATH = "assets/plan.json"  # whether a model fits a memory
 TARGET = "TARGET"  # a page puts the visitor's model in its place
 FORMAT, VERSION = "draftmap-machine", 1
 DIGITS = 4
@@ -62,7 +64,7 @@ class MachineDevice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MachineModel:
-    """A target with figures; `size` is the order of its size class."""
+    """A target with figures; `size` is the order of its size class, `plan` its planner's name."""
 
     id: str
     label: str
@@ -70,6 +72,7 @@ class MachineModel:
     parameters: int | None
     active: int | None
     address: str | None
+    plan: str | None
 
 
 def machine_file(connection: duckdb.DuckDBPyConnection, knowledge: str) -> Asset:
@@ -91,6 +94,7 @@ def machine_file(connection: duckdb.DuckDBPyConnection, knowledge: str) -> Asset
         "knowledge": knowledge,
         "vocabulary": vocabulary_file().path,
         "weights": weights(connection),
+        "plan": PLAN_PATH,
         "measure": commands.measure_usual(TARGET),
         "devices": listed,
         "models": tuple(models.values()),
@@ -178,6 +182,7 @@ def _model(row: Row, measured: set[str]) -> MachineModel:
         parameters=row.parameters,
         active=row.active_parameters,
         address=target_address(row.model) if row.model in measured else None,
+        plan=shape.name if (shape := shape_of(row.model_label)) else None,
     )
 
 

@@ -93,6 +93,11 @@ def file_path(file: str) -> str:
     return f"data/submissions/{_file_stem(file.removesuffix('.json'))}.json"
 
 
+def device_file(device: str) -> str:
+    """The JSON file of a device, named like its page."""
+    return f"data/devices/{_file_stem(device)}.json"
+
+
 def _file_stem(name: str) -> str:
     """A name that is safe as a file and as an address.
 

@@ -1,7 +1,7 @@
 """The pages that `pages.toml` describes, and a page for each device and each target model."""
 
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib import resources
 from operator import attrgetter
@@ -10,10 +10,19 @@ import duckdb
 from markupsafe import Markup
 
 from pipeline.site import rows
+from pipeline.site.pages import commands
 from pipeline.site.pages.environment import environment, figure, plain, render
 from pipeline.site.pages.grid import target_grid
 from pipeline.site.pages.map import LOW, NARROW, best_case, by_task, draw
-from pipeline.site.pages.model import Page, Site, address_of, device_path, relative, target_path
+from pipeline.site.pages.model import (
+    Figure,
+    Page,
+    Site,
+    address_of,
+    device_path,
+    relative,
+    target_path,
+)
 from pipeline.site.rows import Row, grouped, read
 
 # Kinds of cells that are set to the right, and their headings too.
@@ -84,6 +93,7 @@ def _page(connection: duckdb.DuckDBPyConnection, site: Site, page: Overview) -> 
     )
 
 
+DEVICE_CHARTS = ("depths", "verification_curve")
 MAP = "Map of the best measured speedup on this device by task and model size"
 
 
@@ -99,8 +109,10 @@ def device_pages(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[
                 "published_device.md.jinja",
                 path=device_path(name),
                 site=site,
+                figures=_drawn(figure(connection, "depths", device=name)),
                 title=plain(pairs[0].device_label),
                 pairs=pairs,
+                best=_repeatable(pairs),
             )
     for device in read(connection, "device"):
         lines = by_task(squares[device.device])
@@ -108,7 +120,9 @@ def device_pages(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[
             "device.md.jinja",
             path=device_path(device.device),
             site=site,
-            figures=(figure(connection, "verification_curve", device=device.device),),
+            figures=_drawn(
+                *(figure(connection, name, device=device.device) for name in DEVICE_CHARTS)
+            ),
             device=device,
             title=plain(device.device_label),
             drawings=tuple(draw(lines, layout, MAP) for layout in (LOW, NARROW) if lines),
@@ -119,6 +133,21 @@ def device_pages(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[
         )
     labels = {name: pairs[0].device_label for name, pairs in printed.items() if pairs}
     yield from _moved(site, labels)
+
+
+def _repeatable(pairs: Iterable[Row]) -> Row | None:
+    """The highest published ratio, of those that llama.cpp's server can repeat if there are any."""
+    known = [pair for pair in pairs if pair.speedup is not None]
+    return max(
+        known,
+        key=lambda pair: (commands.use(commands.printed(pair)) is not None, pair.speedup),
+        default=None,
+    )
+
+
+def _drawn(*figures: Figure) -> tuple[Figure, ...]:
+    """The charts that have something to show."""
+    return tuple(each for each in figures if not each.chart.empty)
 
 
 def _moved(site: Site, labels: Mapping[str, str]) -> Iterator[Page]:
@@ -157,7 +186,7 @@ def _parts(
     of = attrgetter(kind)
     return {
         "best": grouped(read(connection, "best_settings", place=kind), of),
-        "cells": grouped(read(connection, "cell"), of),
+        "cells": grouped(read(connection, "place_cells", place=kind), of),
         "failures": grouped((row for row in read(connection, "failure") if row.counted), of),
         "newest": grouped(read(connection, "newest"), of),
         "credits": grouped((row for row in read(connection, "credits") if row.counted), of),

@@ -1,9 +1,11 @@
 -- One row is one backend on one device that was measured with several, by size class and method: of
--- the settings in which speculation was judged through several, the twelve where they differ most.
+-- the settings in which speculation was judged through several, the twelve where they differ most:
+-- those first whose intervals lie apart, by how far.
 with judged as (
   select
     *,
     max(ln(speedup)) over setting - min(ln(speedup)) over setting as spread,
+    max(ln(interval_low)) over setting - min(ln(interval_high)) over setting as apart,
     count(*) over setting as backends
   from backend_view
   where tier = $tier and task = $task and device_backends > 1 and speedup is not null
@@ -12,7 +14,7 @@ with judged as (
 ranked as (
   select
     *,
-    dense_rank() over (order by spread desc, device, size_order, method_label) as place
+    dense_rank() over (order by greatest(apart, 0) desc nulls last, spread desc, device, size_order, method_label) as place
   from judged
   where backends > 1
 )

@@ -1,4 +1,4 @@
--- One row is one cell of one voter with both predictions of it: the two hundred that are furthest
+-- One row is one cell of one voter with both predictions of it: the hundred that are furthest
 -- off, of so many `cells`; `advised_cells` could be predicted from other machines.
 select
   *,
@@ -6,4 +6,4 @@ select
   count(advised_error) over () as advised_cells
 from advice_prediction
 order by greatest(coalesce(advised_error, 0), abs(coalesce(unexplained, 0))) desc, observation
-limit 200;
+limit 100;

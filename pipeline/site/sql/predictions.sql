@@ -1,6 +1,6 @@
 -- One row is one voter's cell with one prediction of it: from its own campaign's probes, or from
--- the advisor without this voter. Of more than 1500 an even part by digest, so that the chart stays
--- readable; the exported table `predictions` holds all.
+-- the advisor without this voter. Of more than 300 of a kind an even part by digest, so that the
+-- chart stays readable and light; the exported table `predictions` holds all.
 with predicted as (
   select *, 'Its own probes' as kind, predicted_speedup as predicted
   from advice_prediction
@@ -12,7 +12,7 @@ shown as (
   select *
   from predicted
   where predicted is not null
-  qualify row_number() over (partition by kind order by md5(observation)) <= 1500
+  qualify row_number() over (partition by kind order by md5(observation)) <= 300
 )
 select
   kind,

@@ -1,4 +1,15 @@
--- One row is one arm of one submission, with its draft model and quantisation in one name.
-select *, nullif(concat_ws(' ', draft_name, draft_quantisation), '') as draft_label
+-- One row is one arm of one submission, with its draft model and quantisation in one name, and the
+-- geometric mean over its prompts: what a source that weighs prompts and not tasks calls its figure.
+with meant as (
+  select submission, arm, exp(avg(ln(speedup))) as over_prompts
+  from prompt_estimate
+  where speedup > 0
+  group by submission, arm
+)
+select
+  arm.*,
+  nullif(concat_ws(' ', draft_name, draft_quantisation), '') as draft_label,
+  over_prompts
 from arm
-order by rowid;
+left join meant using (submission, arm)
+order by arm.rowid;

@@ -111,11 +111,24 @@ import { UNKNOWN, count, interval, number, percent, times } from "./say.js";
     const turn = ++page.turn;
     const { answerTo, draw, load } = await import("./answer.js");
     const data = await load(page.place);
+    const answer = await answerTo(data, askedOf(known, question, data.sizes));
+    if (turn === page.turn) page.out.replaceChildren(el("p", "dm-advice__none", el("strong", "", "No prediction. "), "Nobody has measured this size of model through this backend together with this task and method. What is known:"), draw(data, answer));
+  };
+
+  const askedOf = (known, question, sizes) => {
     const device = known.devices.find((each) => each.id === question.device);
     const card = device?.label ?? (question.memory ? `${question.memory} GB` : "");
-    const model = question.model?.label ?? data.sizes[question.size]?.id ?? "";
-    const answer = await answerTo(data, { card, model, task: question.task });
-    if (turn === page.turn) page.out.replaceChildren(el("p", "dm-advice__none", el("strong", "", "No prediction. "), "Nobody has measured this size of model through this backend together with this task and method. What is known:"), draw(data, answer));
+    return { card, model: question.model?.label ?? sizes[question.size]?.id ?? "", task: question.task };
+  };
+
+  // Whether the memory holds it: first of all where it does not, else at the end of the answer.
+  const fits = async (known, question, page) => {
+    const { turn } = page;
+    const { fitFor } = await import("./answer.js");
+    const found = await fitFor(page.place, askedOf(known, question, Object.values(page.words.sizes)));
+    if (!found || turn !== page.turn) return;
+    if (found.refused) page.out.prepend(found.node);
+    else page.out.querySelector(".dm-advice").append(found.node);
   };
 
   const show = (known, question, page) => {
@@ -126,6 +139,7 @@ import { UNKNOWN, count, interval, number, percent, times } from "./say.js";
       return;
     }
     page.out.replaceChildren(headline(known, question, found[0], page), ...(found.length > 1 ? [table(found, page)] : []));
+    fits(known, question, page);
   };
 
   const read = (known, form) => {

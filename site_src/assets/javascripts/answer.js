@@ -2,10 +2,13 @@
 // source, what the memory holds and allows, the commands, the nearest figures. Text nodes only.
 "use strict";
 
+import { modelsFor } from "./matching.js";
+import { alternatives, largest, modelFor, plan, verdict } from "./plan.js";
 import { asks, decode, reply, understand } from "./reply.js";
 import { count, interval, number, percent, times } from "./say.js";
 
 const ALL = "all";
+const GAIN = 1.05; // an alternative that is worth a line
 
 const read = async (url) => {
   const answer = await fetch(url);
@@ -26,10 +29,22 @@ export const load = ({ machine, vocabulary, root }) => {
 export const answerTo = async (data, asked) => {
   const question = understand(data, asked);
   if (!asks(question)) return { question, nothing: true };
+  const room = await planned(data, question);
   const first = reply(data, null, question);
-  if (first.found || !data.knowledge) return first;
+  if (first.found || !data.knowledge) return { ...first, room };
   data.known ??= read(data.root + data.knowledge);
-  return reply(data, await data.known, question);
+  return { ...reply(data, await data.known, question), room };
+};
+
+// The planner's answer where memory and model are known; its file comes with the first such question.
+const planned = async (data, question) => {
+  const { devices, memory, models, size, typed } = question;
+  if (memory === null || (!size && !models.length) || devices[0]?.kind === "cpu") return null;
+  data.plans ??= read(data.root + data.plan);
+  const file = await data.plans;
+  const model = modelFor(file, question, typed.model ? modelsFor(data.rules, file.models, typed.model).models[0] : null);
+  const bandwidth = devices.find((each) => each.bandwidth !== null)?.bandwidth ?? null;
+  return model && { file, ...plan(file, model, { memory, bandwidth }) };
 };
 
 // ---- parts ------------------------------------------------------------------------------------
@@ -137,17 +152,42 @@ const FIT = {
   no: (memory) => `, which do not fit into ${memory} GB: layers in main memory are many times slower. `,
 };
 
-const limit = ({ limits, question }) => {
+// Whether it fits, by the planner, and what else the memory could hold.
+const roomWords = (data, room, named = true) => {
+  const { kind, words, text } = verdict(room);
+  const { asked, contextMax, file, model } = room;
+  const query = `?${new URLSearchParams({ card: `${asked.memory} GB`, model: model.id })}`;
+  const line = el("p", "dm-small dm-advice__limit", named ? el("strong", "", `${words}: `) : null, text);
+  line.append(` That is with ${number(asked.context, 0)} tokens of context and no draft`, contextMax && kind !== "no" ? `; the largest context so is ${number(contextMax, 0)}. ` : ". ");
+  const biggest = kind === "no" ? largest(file, { memory: asked.memory }) : null;
+  if (kind === "no") line.append(biggest ? `The largest model of the planner’s list that lies on it as a whole is ${biggest.label}. ` : "No model of the planner’s list lies on it as a whole. ");
+  line.append(link(`${data.root}will-it-fit/${query}`, "With another context, cache or draft"));
+  const better = alternatives(file, model, asked.memory).listed.filter(({ ratio }) => ratio >= GAIN);
+  if (!better.length) return [line];
+  const items = better.map((each) => el("li", "", el("strong", "", `≈ ${times(each.ratio)}`), ` ${each.range}${each.words}`));
+  return [line, el("details", "dm-more", el("summary", "", "What else the same memory could do, predicted"), el("ul", "dm-advice__links", ...items))];
+};
+
+// For the advisor: the same, as a warning where it does not fit.
+export const fitFor = async (place, asked) => {
+  const data = await load(place);
+  const room = await planned(data, understand(data, asked));
+  if (!room) return null;
+  const refused = verdict(room).kind === "no";
+  return { refused, node: el("div", refused ? "dm-advice dm-fit__result--no" : "", ...roomWords(data, room)) };
+};
+
+const limit = ({ limits, question, room }) => {
   const { device, memory, bandwidth, parameters, gib, quantisation, bits, fit, tps } = limits;
   const parts = [];
-  if (gib !== undefined) {
+  if (gib !== undefined && !room) {
     parts.push(`${sizeOf(parameters)} parameters in ${quantisation} (${number(bits, 1)} bits each) are about ${number(gib)} GiB of weights`);
     parts.push(fit ? FIT[fit](memory) : "; add the memory of the card, such as 12 GB, to see whether they fit. ");
   }
   const name = device && question.said !== null && device.memory === null ? `${device.label} with ${question.said} GB` : device?.label;
   if (tps) parts.push(`${name} reads ${number(bandwidth, 0)} GB/s, so without speculation it makes no more than ${number(tps, 0)} tokens/s.`);
   else if (bandwidth) parts.push(`${name} reads ${number(bandwidth, 0)} GB/s; name a size of model, such as 14B, to see its limit in tokens/s.`);
-  return parts.length ? el("p", "dm-small dm-advice__limit", el("strong", "", "Fit and limit: "), ...parts) : null;
+  return parts.length ? el("p", "dm-small dm-advice__limit", el("strong", "", room ? "Limit: " : "Fit and limit: "), ...parts) : null;
 };
 
 // ---- the whole --------------------------------------------------------------------------------
@@ -183,12 +223,24 @@ const unknown = (data, { question }) => {
   return el("div", "dm-advice", el("p", "", words ? `“${words}” is no card, memory or model that this site knows. Name the memory of the card instead, such as 12 GB, and the size of the model, such as 14B: ` : "Name a card or its memory, and a model or its size: ", ...all, "."), command("Measure it on yours:", data.measure));
 };
 
+// Nobody has a figure, and the memory cannot hold it: that is the answer.
+const refusal = (data, answer) => {
+  const { words } = verdict(answer.room);
+  const card = el("div", "dm-advice dm-fit__result--no", el("p", "dm-advice__figure", el("strong", "", words), ` ${asked(answer.question)}`), ...roomWords(data, answer.room, false));
+  if (answer.close.length) card.append(el("details", "dm-more", el("summary", "", "The nearest figures of other machines and models"), nearest(data, answer.close)));
+  card.append(more(data, answer));
+  return card;
+};
+
 export const draw = (data, answer) => {
   if (answer.nothing) return unknown(data, answer);
   const { found, prediction, close, commands, shown } = answer;
+  const refused = !found && answer.room && verdict(answer.room).kind === "no";
+  if (refused) return refusal(data, answer);
   const first = found ? direct(data, answer) : prediction ? predicted(data, answer) : without(data, answer);
   const card = el("div", "dm-advice", ...first);
   if (!found && close.length) card.append(nearest(data, close));
+  if (answer.room) card.append(...roomWords(data, answer.room));
   const limits = limit(answer);
   if (limits) card.append(limits);
   const whose = found ? "Run it:" : `Run the setting of a figure above (${shown?.device.label}, ${shown?.model.label}):`;

@@ -10,7 +10,7 @@ import { TIMES, UNKNOWN, number as figure, percent } from "./say.js";
 
 const ROWS_PER_PAGE = 40; // drawing them is most of what a filter takes
 const LONGEST_SEARCH = 120;
-const DEFAULT = { column: "speedup", falling: true };
+const DEFAULT = { column: "low", falling: true }; // what is certain: the interval's lower bound
 const HIDDEN = ["setup"]; // filters that only an address can set
 const NARROW = "(max-width: 44.9375em)";
 
@@ -49,12 +49,13 @@ class Explore {
     for (const heading of this.headings()) {
       const { sort } = heading.dataset;
       const [first, last] = sort in this.cells.figures ? ["lowest first", "highest first"] : ["ascending", "descending"];
-      const name = heading.textContent.replace(/,.*/, "");
+      const name = sort === DEFAULT.column ? "Lower bound of the speedup" : heading.textContent.replace(/,.*/, "");
       this.part("order").append(new Option(`${name}, ${last}`, `-${sort}`), new Option(`${name}, ${first}`, sort));
       const button = Object.assign(element("button", "", ...heading.childNodes), { type: "button" });
       button.addEventListener("click", () => this.turn(sort));
       heading.append(button);
     }
+    this.part("order").append(new Option("Speedup itself, highest first", "-speedup"), new Option("Speedup itself, lowest first", "speedup"));
     const asked = new URLSearchParams(location.search).has("words"); // who wants rows, not filters
     if (asked || matchMedia(NARROW).matches) this.form.querySelector("details").open = false;
     this.form.hidden = false;
@@ -88,7 +89,7 @@ class Explore {
     }
     for (const each of this.selects) each.value = this.choices[each.name] ?? "";
     const [column, falling] = this.parsed(query.get("sort") ?? "");
-    const known = this.headings().some((heading) => heading.dataset.sort === column);
+    const known = column in this.cells.figures || this.headings().some((heading) => heading.dataset.sort === column);
     this.sorted = known ? { column, falling } : { ...DEFAULT };
     this.number = Math.max(1, Math.trunc(Number(query.get("page"))) || 1);
     this.show();

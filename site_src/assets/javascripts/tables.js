@@ -30,13 +30,24 @@
     return link;
   };
 
-  const filter = (field) => {
+  // What the words of a filter mean, units and spellings too: the matcher of Explore and "My machine".
+  let words = null;
+  const read = new WeakMap(); // what a line says, taken apart once
+  const wanted = async (field) => {
+    words ??= Promise.all([import("./matching.js"), fetch(field.dataset.vocabulary).then((reply) => reply.json())]);
+    const [{ has, spread, terms }, { spellings }] = await words;
+    const asked = terms(spellings, field.value);
+    const said = (row) => {
+      if (!read.has(row)) read.set(row, spread(spellings, [...row.cells].map((cell) => cell.textContent).join(" ; ")));
+      return read.get(row);
+    };
+    return (row) => asked.every((term) => has(said(row), term));
+  };
+
+  const filter = async (field) => {
     const table = document.getElementById(field.dataset.filters);
-    const parts = field.value.toLowerCase().split(/\s+/).filter(Boolean);
-    for (const row of table.tBodies[0].rows) {
-      const text = row.textContent.toLowerCase();
-      row.hidden = !parts.every((word) => text.includes(word));
-    }
+    const fits = await wanted(field);
+    for (const row of table.tBodies[0].rows) row.hidden = !fits(row);
     const empty = document.querySelector(`[data-empty="${table.id}"]`);
     if (empty) empty.hidden = [...table.tBodies[0].rows].some((row) => !row.hidden);
     field.parentElement.parentElement.querySelector(".dm-ask")?.remove();

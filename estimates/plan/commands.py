@@ -3,9 +3,9 @@
 import shlex
 from pathlib import Path
 
+from estimates.plan.choices import Source
 from estimates.plan.placement import Case, Projection
 from estimates.plan.speculation import Speculation, Way
-from harness.plan.sources import Source
 from schemas.method import Method, NoSpeculation
 from schemas.vocabulary import METHODS
 
@@ -43,7 +43,7 @@ def server_line(
     if setting.kv_k != "f16":
         words += ["-ctk", setting.kv_k, "-ctv", setting.kv_v]
     if speculation is not None:
-        words += _speculating(speculation)
+        words += speculating(speculation)
     if draft is not None:
         on_device = placement.share and case.devices and not (case.draft and case.draft.on_host)
         layers = draft.facts.placed_layers if on_device else 0
@@ -61,11 +61,12 @@ def line_with(method: Method, *, target: Path, draft: Path | None, context: int)
     if name is None:
         return ""
     depth = getattr(method, "n_max", None) or 0
-    words += _speculating(Speculation(way="model", method=name, depth=depth))
+    words += speculating(Speculation(way="model", method=name, depth=depth))
     words += [] if draft is None else ["-md", str(draft)]
     return shlex.join(words)
 
 
-def _speculating(speculation: Speculation) -> list[str]:
+def speculating(speculation: Speculation) -> list[str]:
+    """Type and sizes, as builds of today spell them; every size is passed."""
     entry = METHODS[speculation.method]
     return entry.server_words({**entry.defaults, "n_max": speculation.depth})

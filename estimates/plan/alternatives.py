@@ -3,14 +3,13 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
+from estimates.plan.choices import Choice, Source
+from estimates.plan.commands import server_line, speculation_by
 from estimates.plan.model import Facts
 from estimates.plan.placement import Case, fit, largest_context
 from estimates.plan.shapes import facts_of, quantisation_of, shape_of
 from estimates.plan.speculation import Speculation, speedup
 from estimates.plan.speed import Estimate, Machine, plain
-from harness.plan.commands import server_line, speculation_by
-from harness.plan.model import Choice
-from harness.plan.sources import Source
 from schemas.vocabulary import say
 
 _MIXTURES = ("qwen3.5-35b-a3b", "gpt-oss-20b", "qwen3-30b-a3b")
@@ -24,15 +23,21 @@ _HEAD_DEPTH = 3
 
 
 def of(
-    target: Source, draft: Source | None, asked: Choice, alone: Choice, speed: Machine
+    target: Source,
+    draft: Source | None,
+    asked: Choice,
+    alone: Choice,
+    speed: Machine,
+    *,
+    longer: bool = True,
 ) -> tuple[Choice, ...]:
-    """The alternatives, the fastest that fits first."""
+    """The alternatives, the fastest that fits first; `longer` contexts take the most planning."""
     base = alone.tps
     found = [
         *([_without(asked, alone)] if asked.speculation is not None else []),
         *_other_drafts(target, draft, asked, base, speed),
         *_other_cache(target, draft, asked, base, speed),
-        *_longer_context(target, alone, speed),
+        *(_longer_context(target, alone, speed) if longer else ()),
         *_larger_weights(alone, speed),
         *_mixtures(alone, speed),
     ]

@@ -1,8 +1,9 @@
-"""What a plan says, and the object that `--json` prints."""
+"""What a plan chooses between and says, and the object that `--json` prints."""
 
 from dataclasses import dataclass
+from pathlib import Path
 
-from estimates.plan.model import Buffers
+from estimates.plan.model import Buffers, Facts
 from estimates.plan.placement import Case, Projection
 from estimates.plan.speculation import Speculation
 from estimates.plan.speed import Estimate
@@ -10,6 +11,16 @@ from schemas.codec import Json
 
 _NO_LIMIT_MIB = 1e8
 _ABOUT_AS_FAST = 0.97
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """A model's facts, its file if it is on this disk, and how llama-server names it."""
+
+    facts: Facts
+    path: Path | None
+    server_name: str
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,69 @@
+"""What the pictures are put together from: a base with its tooltip, points, bars and layers."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
+
+import altair as alt
+
+from pipeline.site.charts.theme import Row, Scale, speedup_axis, spoken, unity
+
+Picture: TypeAlias = alt.LayerChart
+Tooltip: TypeAlias = Mapping[str, str]
+POINT_PX2 = 70
+
+
+def base(rows: list[Row], columns: Tooltip) -> alt.Chart:
+    """The rows, with a tooltip and words for screen readers."""
+    tooltip = [alt.Tooltip(field=name, title=title) for name, title in columns.items()]
+    made: alt.Chart = alt.Chart(alt.InlineData(values=rows)).encode(
+        tooltip=tooltip, description=alt.DescriptionValue(alt.ExprRef(spoken(rows, columns)))
+    )
+    return made
+
+
+def points(on: alt.Chart, opacity: float = 1) -> alt.Chart:
+    """A filled point for each row."""
+    made: alt.Chart = on.mark_point(filled=True, size=POINT_PX2, opacity=opacity)
+    return made
+
+
+def bars(on: alt.Chart, shown: str, width: float, opacity: float = 1) -> alt.Chart:
+    """A rule for each row that `shown` lets through."""
+    made: alt.Chart = on.transform_filter(shown).mark_rule(
+        strokeWidth=width, opacity=opacity, aria=False
+    )
+    return made
+
+
+def layered(layers: Sequence[alt.Chart], *, height: int) -> Picture:
+    """One picture of several layers."""
+    picture: Picture = alt.LayerChart(layer=list(layers)).properties(height=height)
+    return picture
+
+
+def upright(  # noqa: PLR0913 - one argument per visual channel
+    rows: list[Row],
+    on: alt.Chart,
+    *,
+    shape: alt.Shape,
+    lines: alt.Chart | None = None,
+    title: str = "Speedup (log scale)",
+    shown: str = "true",
+    width: float = 1.5,
+    opacity: float = 1,
+    height: int = 320,
+) -> Picture:
+    """Points with upright intervals on a log axis of speedups, on `lines` where they are given."""
+    span = speedup_axis(rows)
+    y = alt.Y("speedup:Q", title=title, scale=span.scale, axis=span.axis)
+    ranges = bars(on, f"isValid(datum.interval_low) && ({shown})", width, opacity).encode(
+        y=alt.Y("interval_low:Q", scale=span.scale), y2="interval_high:Q"
+    )
+    dots = points(on).encode(y=y, shape=shape)
+    under = [lines.encode(y=y)] if lines is not None else []
+    return layered([unity(axis="y"), *under, ranges, dots], height=height)
+
+
+def channel(kind: type, column: str, title: str, scale: Scale) -> Any:  # noqa: ANN401 - a colour or a shape
+    """A colour or a shape by the values of a column."""
+    return kind(f"{column}:N", title=title, scale=alt.Scale(domain=scale[0], range=scale[1]))

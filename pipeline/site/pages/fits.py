@@ -1,0 +1,254 @@
+"""The page *Will it fit?*, and the file that it, "My machine" and the advisor plan with.
+
+The file holds what `estimates/plan` knows about each model: the weights and the cache of every
+layer, compute buffers, constants. `plan.js` adds these up for a visitor's memory as
+`estimates/plan/memory.py` does; a test compares the two. What else the same memory could buy is
+planned here, for the usual setting and sizes of memory.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import cache
+
+import orjson
+
+from estimates.plan import alternatives, memory, placement, speed
+from estimates.plan.choices import Choice, Source
+from estimates.plan.commands import server_line, speculating, speculation_by
+from estimates.plan.model import MIB, Facts, Layer, Memory, Setting
+from estimates.plan.placement import Case, fit
+from estimates.plan.shapes import (
+    Quantisation,
+    Shape,
+    facts_of,
+    quantisation_of,
+    shapes,
+)
+from pipeline.site.pages.environment import render, vocabulary_file
+from pipeline.site.pages.machine import PATH as MACHINE_PATH
+from pipeline.site.pages.machine import PLAN_PATH
+from pipeline.site.pages.model import Asset, Page, Site
+from schemas.codec import Json
+
+FORMAT, VERSION = "draftmap-plan", 1
+USUAL, USUAL_CONTEXT, USUAL_MEMORY, USUAL_RAM = "Q4_K_M", 8192, 12, 32
+USUAL_MODEL = "qwen3-14b"
+QUANTISATIONS = ("Q8_0", "Q6_K", "Q5_K_M", "Q4_K_M", "MXFP4", "IQ4_XS", "Q3_K_M", "Q2_K")
+CONTEXTS = (2048, 4096, 8192, 16384, 32768, 65536, 131072)
+KV_TYPES = ("f16", "q8_0", "q4_0")
+MEMORIES = (4, 6, 8, 12, 16, 24, 32, 48, 80)
+SHOWN_MEMORIES = (4, 8, 12, 16, 24, 32, 48)
+MAIN_MEMORIES = (8, 16, 32, 64, 96, 128, 192, 256)
+HEAD_DEPTH = 3
+# A draft has the target's vocabulary, so it is of its family, and much smaller.
+MUCH_SMALLER = 6
+NO_CHANGE = 0.01
+FAMILY = re.compile(r"(?P<family>.+?)-(?P<size>\d[\d.]*[bm](?:-.*)?)$")
+GIB = 1024.0
+DIGITS = 4
+LABELS = {"gpt-oss": "gpt-oss", "smollm2": "SmolLM2", "tinyllama": "TinyLlama"}
+KINDS = {
+    "model": "weights",
+    "kv": "KV cache",
+    "recurrent": "recurrent state",
+    "compute": "compute",
+    "draft_model": "draft weights",
+    "draft_kv": "draft KV cache",
+    "draft_recurrent": "draft recurrent state",
+    "draft_compute": "draft compute",
+    "output": "output",
+}
+ONE_BYTE = Quantisation(body=8, embedding=8, output=8)
+
+
+def fits(site: Site) -> Iterator[Page | Asset]:
+    """The page and its file."""
+    data = document()
+    yield Asset(path=PLAN_PATH, data=orjson.dumps(data))
+    yield render(
+        "fits.md.jinja",
+        path="will-it-fit.md",
+        site=site,
+        machine_path=MACHINE_PATH,
+        plan_path=PLAN_PATH,
+        families=families(),
+        quantisations=QUANTISATIONS,
+        contexts=CONTEXTS,
+        kv_types=KV_TYPES,
+        main_memories=MAIN_MEMORIES,
+        usual=(USUAL, USUAL_CONTEXT, USUAL_MEMORY, USUAL_MODEL, USUAL_RAM),
+        memories=SHOWN_MEMORIES,
+        lines=lines(),
+        vocabulary=vocabulary_file().path,
+    )
+
+
+@cache
+def document() -> Mapping[str, object]:
+    """What `plan.js` computes with. It depends on no result, so a process makes it once."""
+    words: dict[str, int] = {}
+    others = {shape.name: _alternatives(shape, words) for shape in shapes()}
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "rules": rules(),
+        "kinds": KINDS,
+        "quantisations": {name: _bits(name) for name in QUANTISATIONS},
+        "usual": {"quantisation": USUAL, "context": USUAL_CONTEXT, "ram": USUAL_RAM},
+        "models": tuple(map(model, shapes())),
+        "memories": MEMORIES,
+        "words": tuple(words),
+        "alternatives": others,
+    }
+
+
+def rules() -> Mapping[str, object]:
+    """The constants of the planner's arithmetic, and the words of its command."""
+    return {
+        "margin": placement.DEFAULT_MARGIN_MIB,
+        "taken_share": placement.TAKEN_SHARE,
+        "taken": placement.TAKEN_MIB,
+        "system": placement.SYSTEM_MIB,
+        "step": placement.CONTEXT_STEP,
+        "longest": placement.LONGEST_CONTEXT,
+        "ubatch": Setting().ubatch,
+        "kv": {name: memory.KV_TYPE_BYTES[name] for name in KV_TYPES},
+        "copies": HEAD_DEPTH,
+        "efficiency": (speed.EFFICIENCY_LOW, speed.EFFICIENCY, speed.EFFICIENCY_HIGH),
+        "host_efficiency": speed.HOST_EFFICIENCY,
+        "layer_ms": speed.MS_PER_LAYER,
+        "crossing_ms": speed.MS_PER_CROSSING,
+        "bandwidth": speed.ASSUMED_GB_PER_S,
+        "host_bandwidth": speed.ASSUMED_HOST_GB_PER_S,
+        "head": " ".join(speculating(speculation_by("own-head", HEAD_DEPTH))),
+        "draft": " ".join(speculating(speculation_by("model", HEAD_DEPTH))),
+    }
+
+
+def model(shape: Shape) -> Mapping[str, object]:
+    """One model: its layers by kind, and its buffers that do not depend on the context."""
+    facts = facts_of(shape, ONE_BYTE, with_head=shape.head_layers > 0)
+    kinds = {_kind(layer): None for layer in facts.all_layers}
+    numbers = {kind: number for number, kind in enumerate(kinds)}
+    setting = Setting(context=0)
+    draft = _draft_of(shape)
+    return {
+        "id": shape.name,
+        "label": label(shape.name),
+        "parameters": shape.parameters,
+        "tied": facts.tied,
+        "matrix": round(shape.vocabulary * shape.embedding / MIB, DIGITS),
+        "row": facts.embedding * setting.ubatch * 4 / MIB,
+        "logits": memory.output_mib(facts, setting),
+        "compute": memory.device_compute_mib(facts, setting),
+        "head_compute": memory.device_compute_mib(facts, setting, prediction=True),
+        "kinds": tuple(kinds),
+        "layers": tuple(numbers[_kind(layer)] for layer in facts.all_layers),
+        "head": len(facts.draft_layers),
+        "used": facts.experts_used / facts.experts if facts.mixture else None,
+        "draft": draft and draft.name,
+    }
+
+
+def label(name: str) -> str:
+    """A name of the table as people print it: `qwen3-30b-a3b` is `Qwen3 30B-A3B`."""
+    found = FAMILY.match(name)
+    if found is None:
+        return name.replace("-", " ").capitalize()
+    family = found["family"]
+    words = LABELS.get(family) or " ".join(word.capitalize() for word in family.split("-"))
+    return f"{words} {found['size'].upper()}"
+
+
+def families() -> Mapping[str, tuple[tuple[str, str], ...]]:
+    """The models to choose from, by family."""
+    found: dict[str, list[tuple[str, str]]] = {}
+    for shape in shapes():
+        match = FAMILY.match(shape.name)
+        family = label(shape.name).rpartition(" ")[0] if match else label(shape.name)
+        found.setdefault(family, []).append((shape.name, label(shape.name)))
+    return {family: tuple(models) for family, models in found.items()}
+
+
+def lines() -> tuple[tuple[str, str, tuple[tuple[int, int, bool], ...]], ...]:
+    """The table: for each model and memory the layers on the card, of how many, whether it fits."""
+    found = []
+    for shape in shapes():
+        facts = _facts(shape, USUAL)
+        row = []
+        for gib in SHOWN_MEMORIES:
+            best = fit(case_of(facts, gib))
+            experts = best.placement.cpu_experts
+            layers = best.placement.layers if not (facts.mixture and experts) else -experts
+            row.append((layers, facts.placed_layers, best.fits))
+        found.append((shape.name, label(shape.name), tuple(row)))
+    return tuple(found)
+
+
+def case_of(facts: Facts, gib: float, *, ram: float = USUAL_RAM) -> Case:
+    """A model alone on a card of this size, with the usual context."""
+    return Case(
+        target=facts,
+        setting=Setting(context=USUAL_CONTEXT),
+        devices=(Memory(name="card", free_mib=placement.free_of(gib * GIB)),),
+        host=Memory(name="host", free_mib=ram * GIB - placement.SYSTEM_MIB),
+    )
+
+
+def _alternatives(shape: Shape, words: dict[str, int]) -> tuple[object, ...]:
+    """For each size of memory what else it could hold, as times the plain speed, fastest first."""
+    return tuple(_others(shape, gib, words) for gib in MEMORIES)
+
+
+def _others(shape: Shape, gib: float, words: dict[str, int]) -> list[Json]:
+    facts = _facts(shape, USUAL)
+    case, machine = case_of(facts, gib), speed.Machine(device_gb_per_s=None, host_gb_per_s=None)
+    found = fit(case)
+    source = Source(facts=facts, path=None, server_name=f"-m {shape.name}-{USUAL}.gguf")
+    alone = Choice(
+        changes="",
+        case=case,
+        found=found,
+        speculation=None,
+        tps=speed.plain(case, found, machine),
+        command=server_line(source, None, case, found, None),
+    )
+    others = alternatives.of(source, None, alone, alone, machine, longer=False)
+    base = alone.tps
+    listed: list[Json] = []
+    for each in others:
+        ratios = [each.tps.estimate / base.estimate]
+        if not each.fits or (each.speculation is None and abs(ratios[0] - 1) < NO_CHANGE):
+            continue
+        if each.speculation is not None:
+            ratios += [each.tps.low / base.low, each.tps.high / base.high]
+        listed.append([words.setdefault(each.changes, len(words)), *(round(x, 2) for x in ratios)])
+    return listed
+
+
+def _facts(shape: Shape, quantisation: str) -> Facts:
+    return facts_of(shape, quantisation_of(quantisation), with_head=shape.head_layers > 0)
+
+
+def _kind(layer: Layer) -> tuple[float, ...]:
+    weights, experts = layer.weight_bytes / MIB, layer.expert_bytes / MIB
+    width, window, state = layer.k_width + layer.v_width, layer.window or 0, layer.state_bytes / MIB
+    return round(weights, DIGITS), round(experts, DIGITS), width, window, round(state, DIGITS)
+
+
+def _draft_of(shape: Shape) -> Shape | None:
+    """The smallest model of the same family, where it is much smaller."""
+    same = [each for each in shapes() if _family(each) == _family(shape)]
+    least = min(same, key=lambda each: each.parameters)
+    return least if least.parameters * MUCH_SMALLER <= shape.parameters else None
+
+
+def _family(shape: Shape) -> str:
+    """What comes before the size; all of Llama 3 have one vocabulary."""
+    found = FAMILY.match(shape.name)
+    return re.sub(r"^(llama-3).*", r"\1", found["family"]) if found else shape.name
+
+
+def _bits(name: str) -> tuple[float, float, float]:
+    bits = quantisation_of(name) or ONE_BYTE
+    return bits.body, bits.embedding, bits.output

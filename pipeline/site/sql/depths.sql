@@ -1,0 +1,49 @@
+-- One row is one depth of one pair on one device (`$device`, or all), where it ran at more than one: measured
+-- and imported over all tasks, and published ratios with nothing else changed. `best` marks the depth
+-- with the highest lower bound, or where there are no intervals the highest figure.
+with figures as (
+  select
+    device, tier, depth, method, method_label, speedup, interval_low, interval_high,
+    verdict, verdict_label(mark) as verdict_label,
+    concat_ws(' · ', if($device = 'all', device_label, null),
+      target_label || ' ' || quantisation, method_label, draft_label, backend,
+      nullif(tier, 'measured'), nullif(concurrency, 1) || ' at once', other_engine(engine_label)
+    ) as line_label
+  from cell
+  where task = 'all' and speedup is not null and depth is not null and verdict <> 'never-drafted'
+  union all
+  select
+    device, tier, depth, method, method_label, speedup, null, null,
+    null, null,
+    concat_ws(' · ', if($device = 'all', device_label, null),
+      concat_ws(' ', target_label, quantisation), method_label, draft_label, backend,
+      tier, contributor) as line_label
+  from published_pair
+  where speedup is not null and depth is not null and len(coalesce(also_differs, [])) = 0
+),
+merged as (
+  select
+    line_label,
+    depth,
+    any_value(tier) as tier,
+    any_value(method) as method,
+    any_value(method_label) as method_label,
+    exp(median(ln(speedup))) as speedup,
+    if(count(*) = 1, any_value(interval_low), null) as interval_low,
+    if(count(*) = 1, any_value(interval_high), null) as interval_high,
+    if(count(*) = 1, any_value(verdict), null) as verdict,
+    if(count(*) = 1, any_value(verdict_label), null) as verdict_label,
+    count(*) as figures
+  from figures
+  where $device in ('all', device)
+  group by line_label, depth
+)
+select
+  *,
+  row_number() over (
+    partition by line_label order by coalesce(interval_low, speedup) desc, depth
+  ) = 1 as best
+from merged
+qualify count(*) over (partition by line_label) > 1
+order by max(coalesce(interval_low, speedup)) over (partition by line_label) desc, line_label, depth
+limit 60;

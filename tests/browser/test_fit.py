@@ -1,0 +1,84 @@
+"""Does *Will it fit?* answer for a card and a model, and do "My machine" and the advisor agree?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.pages import NARROW, WIDE, px_too_wide, watched
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from playwright.sync_api import Browser, Page
+
+pytestmark = pytest.mark.browser
+RESULT = ".dm-fit__result"
+
+
+@pytest.fixture
+def page(browser: Browser, base: str) -> Iterator[Page]:
+    """A page on which nothing may be complained about."""
+    complaints: list[str] = []
+    with browser.new_context(viewport=WIDE, color_scheme="light") as context:
+        yield watched(context, base, complaints)
+    assert complaints == []
+
+
+def test_a_model_on_a_card_is_answered_with_bars_a_table_and_commands(
+    page: Page, base: str
+) -> None:
+    page.goto(base + "will-it-fit/")
+    page.get_by_label("Card or its memory").fill("rtx 4060 8gb")
+    page.get_by_label("Model").select_option("qwen3-14b")
+
+    result = page.locator(RESULT)
+    expect(result).to_contain_text("24 of 41 layers lie on the card")
+    expect(result.get_by_role("img", name="Main memory, 32 GB")).to_be_visible()
+    expect(result.locator("tr", has_text="KV cache")).to_contain_text("736")
+    expect(result).to_contain_text("llama-server -m qwen3-14b-Q4_K_M.gguf -c 8192")
+    expect(result).to_contain_text("python -m harness plan --target qwen3-14b:Q4_K_M")
+    expect(result).to_contain_text("272 GB/s")
+
+
+def test_the_address_keeps_the_question_and_nothing_that_is_not_offered(
+    page: Page, base: str
+) -> None:
+    page.goto(base + "will-it-fit/?card=24+GB&model=qwen3-32b&kv=q8_0&draft=%3Cimg%3E")
+
+    expect(page.locator(RESULT)).to_contain_text("Qwen3 32B")
+    expect(page.get_by_label("Draft")).to_have_value("none")
+    page.get_by_label("Context").select_option("32768")
+    expect(page).to_have_url(lambda url: "context=32768" in url and "model=qwen3-32b" in url)
+
+
+def test_a_card_without_its_memory_is_asked_for_it(page: Page, base: str) -> None:
+    page.goto(base + "will-it-fit/?card=rtx+4070")
+
+    expect(page.locator(".dm-fit__answer")).to_contain_text("How much memory does your RTX 4070")
+
+
+def test_a_phone_shows_it_without_scrolling_sideways(browser: Browser, base: str) -> None:
+    with browser.new_context(viewport=NARROW) as context:
+        page = context.new_page()
+        page.goto(base + "will-it-fit/?card=8+GB&model=qwen3.5-27b&draft=head")
+        expect(page.locator(RESULT)).to_be_visible()
+
+        assert px_too_wide(page) == 0
+
+
+def test_my_machine_says_that_27b_does_not_fit_into_2_gb(page: Page, base: str) -> None:
+    page.goto(base + "?card=2+GB&model=27B")
+
+    answer = page.locator(".dm-machine__answer .dm-advice")
+    expect(answer).to_contain_text("Does not fit")
+    expect(answer).to_contain_text("27B in Q4_K_M")
+    expect(answer).to_contain_text("list lies on it as a whole")
+
+
+def test_the_advisor_says_that_27b_does_not_fit_into_2_gb(page: Page, base: str) -> None:
+    page.goto(base + "advisor/?device=memory:2&model=4")
+
+    expect(page.locator(".dm-advisor")).to_contain_text("Does not fit")
