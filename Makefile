@@ -33,7 +33,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .PHONY: help setup demo test test-vllm check site cold links builds picture serve bench bench-aa \
   bench-durability bench-engine bench-intake bench-numbers bench-plan bench-scale bench-servers \
-  bench-site fuzz weights \
+  bench-site bench-tune fuzz weights \
   synthetic lock gate comment chromium clean
 
 help: ## Show the verbs
@@ -112,6 +112,9 @@ bench-scale: setup ## Build corpora of several sizes: CPU per file by stage, gro
 
 bench-plan: setup ## Compare the planner with what engines allocated, by public logs
 	$(RUN) -m tests.bench.plan tests/data/memory_points.json
+
+bench-tune: setup ## Tune rigs whose best depth is known: 200 of each kind
+	$(RUN) -m tests.bench.tune
 
 bench-intake: setup ## Measure the gate: speed, changes found, valid files, copies, bombs
 	$(RUN) -m tests.bench.intake

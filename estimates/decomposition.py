@@ -10,7 +10,7 @@ from itertools import zip_longest
 import numpy as np
 
 from estimates.pairing import PromptPairs, rounds
-from schemas.submission import Method, Probes, Trial, VerificationProbe
+from schemas.submission import Forced, Method, Probes, Trial, VerificationProbe
 from schemas.vocabulary import METHODS
 
 
@@ -67,6 +67,11 @@ def drafted_lengths(trials: Iterable[Trial]) -> tuple[int, ...] | None:
     return _summed([trial.drafted_histogram for trial in trials])
 
 
+def accepted_lengths(trials: Iterable[Trial]) -> tuple[int, ...] | None:
+    """Rounds by accepted length over all trials; `None` if one of them did not record it."""
+    return _summed([trial.accepted_histogram for trial in trials])
+
+
 def position_acceptance(trials: Sequence[Trial]) -> tuple[float, ...] | None:
     """Per position j: the chance that token j of a draft is accepted once j - 1 was.
 
@@ -76,7 +81,7 @@ def position_acceptance(trials: Sequence[Trial]) -> tuple[float, ...] | None:
     with one drafted length this is exact. The tuple ends where nothing was at risk.
     """
     drafted = drafted_lengths(trials)
-    accepted = _summed([trial.accepted_histogram for trial in trials])
+    accepted = accepted_lengths(trials)
     if drafted is None or accepted is None:
         return None
     chances: list[float] = []
@@ -151,9 +156,9 @@ def step_ms(curve: VerificationProbe, width: int) -> float | None:
 
 def draft_token_ms(method: Method, probes: Probes | None) -> float | None:
     """Milliseconds to draft one token; `None` where that was not probed."""
-    if METHODS[method.type].free:
-        return 0.0
     draft = getattr(method, "draft", None)
+    if METHODS[method.type].free or (isinstance(method, Forced) and draft is None):
+        return 0.0
     for probe in (probes.drafting or ()) if probes else ():
         if probe.draft == draft:
             return probe.token_ms_median

@@ -5,6 +5,7 @@ from estimates.model import Estimate, Interval
 from estimates.repeatability import single_pass
 from estimates.requests import Costs, break_even_tokens
 from estimates.requests import whole_request as whole_ratio
+from estimates.verdicts import INSTRUMENT
 from schemas.submission import Arm, NoSpeculation, Oracle, Submission, Trial
 from schemas.vocabulary import FEWEST_PROMPTS, FIXED_TASKS, say
 
@@ -96,6 +97,12 @@ def _why_uncertain(estimate: Estimate, arm: Arm, submission: Submission) -> str:
     if estimate.doubt == "few-prompts":
         number = say.count(estimate.prompts, "prompt")
         return f"Only {number} compared; a verdict needs at least {FEWEST_PROMPTS}."
+    if estimate.doubt == INSTRUMENT:
+        cost, length = say.number(estimate.round_cost, 2), say.number(estimate.tokens_per_round, 2)
+        return (
+            f"An instrument: with {length} tokens per round set, a round costs {cost} plain tokens "
+            "(R). A draft of this depth that yields more than that wins."
+        )
     if estimate.doubt == "single-pass":
         return _why_this_speed(estimate, arm, submission)
     return f"No verdict because of a serious flag, {estimate.doubt}: it is explained below."

@@ -101,7 +101,8 @@ class Estimate:
     over blocks: it is about the very prompts that were run, `interval` about others like them.
     `cpu_speedup` is the ratio of processor times, known where the target ran on the CPU.
     `wall_speedup` is the same figure by the plain clock, with every stall in it. `doubt` is why the
-    verdict is `uncertain`: the name of a serious flag, `few-prompts` or `single-pass`. A figure
+    verdict is `uncertain`: the name of a serious flag, `few-prompts`, `single-pass`, or
+    `instrument` for an arm whose acceptance was set: it has `round_cost` and no speedup. A figure
     that has no verdict anyway carries the flag, too.
 
     `speedup` and `verdict` are per token of the answer. `whole_request` is about the whole request,

@@ -29,9 +29,10 @@ from estimates.ratios import Scope, against_alternative, controls, cpu_speedup, 
 from estimates.repeatability import by_passes, single_pass, widened
 from estimates.requests import Readings, of_prompt, requests_over
 from estimates.throughput import throughput
-from estimates.verdicts import count, doubted, verdict, worst
+from estimates.verdicts import INSTRUMENT, count, doubted, verdict, worst
 from schemas.codec import Json, encode
 from schemas.submission import Submission
+from schemas.vocabulary import METHODS
 
 
 def summarize(submission: Submission) -> Summary:
@@ -55,7 +56,11 @@ def summarize(submission: Submission) -> Summary:
     flags = raised(evidence)
     return Summary(
         estimates=doubted(estimates, flags, compared),
-        prompts=tuple(_prompt_estimate(each, readings) for each in every_pair),
+        prompts=tuple(
+            _prompt_estimate(each, readings)
+            for each in every_pair
+            if not METHODS[each.arm.method.type].instrument
+        ),
         flags=flags,
         repeatability=repeatability.headline(submission, pairs),
         controls=tuple(controls(submission, every_pair)),
@@ -87,6 +92,8 @@ def _estimate(
     )
     if not scope.complete:
         return estimate
+    if METHODS[scope.arm.method.type].instrument:  # it has R, and its speed is that of no method
+        return replace(_with_decomposition(estimate, scope), verdict="uncertain", doubt=INSTRUMENT)
     speedup = math.exp(equal_weight_mean(scope.log_ratios))
     predicted = scope.mean_over_prompts(predict)
     by_processor = cpu_speedup(scope)

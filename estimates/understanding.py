@@ -6,13 +6,17 @@ from estimates.identity import identify
 from estimates.model import Estimate, Flag, Summary, Verdict
 from estimates.repeatability import blocks_run
 from estimates.summary import summarize
+from estimates.verdicts import INSTRUMENT
 from schemas.submission import Arm, Submission, Task
 from schemas.vocabulary import size_class
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskResult:
-    """An arm's result on one task; `task` is `None` over all tasks."""
+    """An arm's result on one task; `task` is `None` over all tasks.
+
+    An instrument has `round_cost` (R) and no speedup; others have no `round_cost` here.
+    """
 
     verdict: Verdict
     prompts: int
@@ -21,6 +25,7 @@ class TaskResult:
     interval_low: float | None = None
     interval_high: float | None = None
     baseline_tps: float | None = None
+    round_cost: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,4 +126,5 @@ def _task(estimate: Estimate) -> TaskResult:
         interval_low=None if interval is None else interval.low,
         interval_high=None if interval is None else interval.high,
         baseline_tps=estimate.baseline_tps,
+        round_cost=estimate.round_cost if estimate.doubt == INSTRUMENT else None,
     )

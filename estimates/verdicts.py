@@ -7,7 +7,7 @@ from dataclasses import replace
 from estimates.decomposition import can_draft, drafted_nothing
 from estimates.model import Estimate, Exactness, ExactnessCounts, Flag, Interval, Verdict
 from schemas.submission import Arm, Trial
-from schemas.vocabulary import FEWEST_PROMPTS, HELPS_ABOVE, HURTS_BELOW
+from schemas.vocabulary import FEWEST_PROMPTS, HELPS_ABOVE, HURTS_BELOW, METHODS
 
 # A step over several tokens adds up in another order than single steps do. Tried with
 # SmolLM2-135M in F16 on a CPU, widths 2 and 5 against 1, 1580 tokens: the top-2 margin moved by
@@ -92,6 +92,8 @@ def verdict(
     return judge(interval)
 
 
+# The doubt about an arm whose acceptance was set: it shows what a round costs, not a speedup.
+INSTRUMENT = "instrument"
 JUDGED: tuple[Verdict, ...] = ("helps", "hurts", "no-clear-difference")
 
 
@@ -99,13 +101,17 @@ def doubted(
     estimates: Sequence[Estimate], flags: Sequence[Flag], arms: Sequence[Arm]
 ) -> tuple[Estimate, ...]:
     """The estimates, `uncertain` where the evidence supports no verdict: see `Estimate.doubt`."""
-    controls = {arm.id for arm in arms if arm.role == "control"}
+    controls = {
+        arm.id for arm in arms if arm.role == "control" and not METHODS[arm.method.type].instrument
+    }
     serious = [flag for flag in flags if flag.severity == "serious"]
     return tuple(_doubted(each, _serious(each, serious, controls)) for each in estimates)
 
 
 def _doubted(estimate: Estimate, flag: str | None) -> Estimate:
     """The estimate under a serious flag, or none; what has no verdict keeps its reason for that."""
+    if estimate.doubt == INSTRUMENT:
+        return estimate
     if estimate.verdict not in JUDGED:
         return replace(estimate, doubt=flag or estimate.doubt)
     few = "few-prompts" if estimate.prompts < FEWEST_PROMPTS else None

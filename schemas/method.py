@@ -85,6 +85,14 @@ class Oracle(_Method, frozen=True, kw_only=True, tag="oracle"):
     acceptance: float
 
 
+class Forced(_Method, frozen=True, kw_only=True, tag="forced"):
+    """An instrument: the engine accepts `length` tokens per round on average."""
+
+    n_max: int
+    length: float
+    draft: str | None = None
+
+
 class EmptyDraft(_Method, frozen=True, tag="empty-draft"): ...
 
 
@@ -102,6 +110,7 @@ Method = (
     | AnyNgram
     | AnyDraftHead
     | Oracle
+    | Forced
     | EmptyDraft
     | OtherMethod
 )

@@ -11,6 +11,7 @@ from schemas.method import (
     DraftHead,
     DraftModel,
     EmptyDraft,
+    Forced,
     Method,
     Ngram,
     NoSpeculation,
@@ -22,9 +23,9 @@ from schemas.rig import Cpu, Device, Engine, Gpu, Machine, OperatingSystem, Snap
 
 # What other rooms take from here although it is defined next door.
 __all__ = [
-    "Cpu", "Device", "DraftHead", "DraftModel", "EmptyDraft", "Engine", "Gpu", "Machine", "Method",
-    "Ngram", "NoSpeculation", "OperatingSystem", "Oracle", "OtherMethod", "PromptLookup",
-    "Snapshot", "Variable",
+    "Cpu", "Device", "DraftHead", "DraftModel", "EmptyDraft", "Engine", "Forced", "Gpu",
+    "Machine", "Method", "Ngram", "NoSpeculation", "OperatingSystem", "Oracle", "OtherMethod",
+    "PromptLookup", "Snapshot", "Variable",
 ]  # fmt: skip
 
 Task = Literal[

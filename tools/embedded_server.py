@@ -43,6 +43,7 @@ def _parser() -> argparse.ArgumentParser:
         parser.add_argument(f"--spec-{name}", type=int)
     parser.add_argument("--spec-ngram-simple-min-hits", type=int)
     parser.add_argument("--spec-draft-p-min", type=float)
+    parser.add_argument("--spec-synth-len", type=float, default=-1.0)
     return parser
 
 
@@ -69,6 +70,7 @@ def _speculate(speculative: xllamacpp.CommonParamsSpeculative, given: argparse.N
     if name is not None:
         types = xllamacpp.common_speculative_type
         speculative.types = [getattr(types, f"COMMON_SPECULATIVE_TYPE_{name}")]
+    speculative.synth_len = given.spec_synth_len
     if given.spec_type == "draft-simple":
         draft = speculative.draft
         draft.mparams.path, draft.n_gpu_layers = given.md, given.ngld

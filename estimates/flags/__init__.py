@@ -42,6 +42,7 @@ FLAGS: dict[str, Check] = {
     "plan-changed": completeness.plan_changed,
     "never-drafted": outputs.never_drafted,
     "counters-disagree": figures.counters_disagree,
+    "acceptance-not-as-set": figures.acceptance_not_as_set,
     "diverged": outputs.diverged,
     "baseline-not-reproducible": outputs.baseline_not_reproducible,
     "crowd-outputs-vary": outputs.crowd_outputs_vary,

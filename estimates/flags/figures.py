@@ -8,10 +8,11 @@ from functools import cache
 from importlib import resources
 from statistics import median
 
+from estimates.decomposition import tokens_per_round
 from estimates.flags.evidence import Evidence, only
 from estimates.intervals import p_of_even
 from estimates.model import Flag
-from schemas.submission import Trial
+from schemas.submission import Forced, Trial
 from schemas.vocabulary import say
 
 # Times in steps of 10 ms, or of half a percent of the usual time, are no reading of a clock.
@@ -23,6 +24,31 @@ FEWEST_ROUNDED = 12
 UNEVEN_P, FEWEST_FOR_DIGITS, LEAST_READING = 1e-6, 100, 1000
 # Microseconds are the finest that the harness writes; further digits come from arithmetic.
 _FINEST_DECIMALS = 3
+
+
+# A round at the end of an answer is cut short, and an engine that draws lengths at random varies.
+LENGTH_APART = 0.15
+
+
+def acceptance_not_as_set(evidence: Evidence) -> Flag | None:
+    """An arm with forced acceptance yields another number of tokens per round than was set."""
+    found: dict[str, str] = {}
+    for arm in evidence.submission.arms:
+        trials = [trial for trial in evidence.submission.trials if trial.arm == arm.id]
+        yielded = tokens_per_round([trial for trial in trials if trial.outcome == "ok"])
+        if isinstance(arm.method, Forced) and yielded is not None:
+            length = arm.method.length
+            if abs(yielded / length - 1) > LENGTH_APART:
+                found[arm.id] = f"{yielded:.2f} instead of {length:g} with {arm.id}"
+    if not found:
+        return None
+    return Flag(
+        name="acceptance-not-as-set",
+        severity="serious",
+        message=f"Tokens per round are not what was set: {say.listed([*found.values()])}.",
+        remedy="Check that the engine was started with synthetic acceptance of that length.",
+        arm=only(found),
+    )
 
 
 def rounded_times(evidence: Evidence) -> Flag | None:

@@ -4,7 +4,7 @@ from estimates.decomposition import can_draft, drafted_nothing
 from estimates.flags.evidence import Evidence, only
 from estimates.model import Flag
 from estimates.verdicts import classify
-from schemas.vocabulary import say
+from schemas.vocabulary import METHODS, say
 
 
 def never_drafted(evidence: Evidence) -> Flag | None:
@@ -29,11 +29,13 @@ def never_drafted(evidence: Evidence) -> Flag | None:
 
 def diverged(evidence: Evidence) -> Flag | None:
     """An output differs from the baseline's where the baseline was not undecided."""
-    concurrent = _concurrent(evidence)
+    others = _concurrent(evidence) | {
+        arm.id for arm in evidence.submission.arms if METHODS[arm.method.type].instrument
+    }
     forked = [
         trial
         for trial in evidence.submission.trials
-        if trial.arm not in concurrent and classify(trial) == "diverged"
+        if trial.arm not in others and classify(trial) == "diverged"
     ]
     if not forked:
         return None

@@ -1,10 +1,12 @@
 """Writes the llama-server line that loads a plan."""
 
 import shlex
+from pathlib import Path
 
 from estimates.plan.choices import Source
 from estimates.plan.placement import Case, Projection
 from estimates.plan.speculation import Speculation, Way
+from schemas.method import Method, NoSpeculation
 from schemas.vocabulary import METHODS
 
 
@@ -13,7 +15,8 @@ def methods_by(way: Way) -> tuple[str, ...]:
     found = []
     for method in METHODS.values():
         draft = {"model": "required", "other-head": "required", "own-head": "built-in"}.get(way)
-        if method.llama_cpp and method.draft == (draft or "none") and method.drafts:
+        drafts = method.drafts and not method.instrument
+        if method.llama_cpp and method.draft == (draft or "none") and drafts:
             found.append(method.id)
     return tuple(found[:1] if way == "model" else found[1:] if way == "other-head" else found)
 
@@ -45,6 +48,21 @@ def server_line(
         on_device = placement.share and case.devices and not (case.draft and case.draft.on_host)
         layers = draft.facts.placed_layers if on_device else 0
         words += ["-md", draft.server_name.split(" ", 1)[1], "-ngld", str(layers)]
+    return shlex.join(words)
+
+
+def line_with(method: Method, *, target: Path, draft: Path | None, context: int) -> str:
+    """The command for a method that was measured in-process; the nearest where it has no such."""
+    words = ["llama-server", "-m", str(target), "-c", str(context)]
+    if isinstance(method, NoSpeculation):
+        return shlex.join(words)
+    entry = METHODS[method.type]
+    name = method.type if entry.llama_cpp else entry.nearest
+    if name is None:
+        return ""
+    depth = getattr(method, "n_max", None) or 0
+    words += speculating(Speculation(way="model", method=name, depth=depth))
+    words += [] if draft is None else ["-md", str(draft)]
     return shlex.join(words)
 
 

@@ -8,6 +8,7 @@ from typing import assert_never
 from harness.campaign.methods import (
     DraftHeadRequest,
     DraftModelRequest,
+    ForcedRequest,
     MethodRequest,
     PlainRequest,
     method_type,
@@ -19,7 +20,7 @@ from schemas import submission
 from schemas.method import METHOD_CLASSES, AnyDraftHead
 from schemas.vocabulary import METHODS
 
-Drafted = DraftModelRequest | DraftHeadRequest
+Drafted = DraftModelRequest | DraftHeadRequest | ForcedRequest
 
 # Words in the architecture of a draft head's file: `eagle3`, `dflash`, `dflash-draft`.
 _HEADS = {
@@ -29,7 +30,7 @@ _HEADS = {
 
 def takes_draft(request: MethodRequest) -> bool:
     """Whether a draft can belong to the method."""
-    return isinstance(request, DraftModelRequest | DraftHeadRequest)
+    return isinstance(request, DraftModelRequest | DraftHeadRequest | ForcedRequest)
 
 
 def needs_draft(request: MethodRequest) -> bool:
@@ -48,7 +49,7 @@ def drafts_of(
     types = {method_type(each) for each in among if takes_draft(each)}
     if len(types) == 1:
         return list(drafts)
-    if isinstance(request, DraftModelRequest):
+    if isinstance(request, DraftModelRequest | ForcedRequest):
         return [draft for draft in drafts if not _is(draft, *_HEADS)]
     # An architecture that is another method's own name is that method's, if it is asked for too.
     words = METHODS[request.type].architectures
@@ -70,6 +71,8 @@ def label(request: MethodRequest) -> str:
             return _joined(
                 f"{method_type(request)}-n{request.n_max}", m=request.n_min, p=request.p_min
             )
+        case ForcedRequest():
+            return f"{request.type}-l{request.length:g}-n{request.n_max}"
         case submission.Oracle():
             return f"{request.type}-a{request.acceptance:g}-n{request.n_max}"
         case submission.PromptLookup():
@@ -140,7 +143,7 @@ def _arms(methods: tuple[MethodRequest, ...], drafts: tuple[ModelFile, ...]) -> 
                 arms.append(_arm(request, "speculation"))
             case submission.EmptyDraft() | submission.NoSpeculation() | submission.Oracle():
                 arms.append(_arm(request, "control"))
-            case DraftModelRequest() | DraftHeadRequest():
+            case DraftModelRequest() | DraftHeadRequest() | ForcedRequest():
                 arms += _drafted(request, drafts_of(request, drafts, among=methods))
     return tuple(arms)
 
@@ -149,9 +152,7 @@ def _arm(request: PlainRequest, role: submission.Role) -> ArmPlan:
     return ArmPlan(id=label(request), role=role, method=request, baseline=BASELINE)
 
 
-def _drafted(
-    request: DraftModelRequest | DraftHeadRequest, drafts: list[ModelFile]
-) -> Iterator[ArmPlan]:
+def _drafted(request: Drafted, drafts: list[ModelFile]) -> Iterator[ArmPlan]:
     """One arm for each matching draft; a head in the target's own file has one without."""
     name = label(request)
     if not drafts and needs_draft(request):
@@ -161,13 +162,15 @@ def _drafted(
     for draft in ids or [None]:
         yield ArmPlan(
             id=name if draft is None or len(ids) == 1 else _id(name, draft),
-            role="speculation",
+            role="control" if isinstance(request, ForcedRequest) else "speculation",
             method=_method(request, draft),
             baseline=BASELINE,
         )
 
 
-def _method(request: DraftModelRequest | DraftHeadRequest, draft: str | None) -> submission.Method:
+def _method(request: Drafted, draft: str | None) -> submission.Method:
+    if isinstance(request, ForcedRequest):
+        return submission.Forced(draft=draft, n_max=request.n_max, length=request.length)
     if isinstance(request, DraftHeadRequest):
         head: AnyDraftHead = METHOD_CLASSES[request.type](
             draft=draft, n_max=request.n_max, n_min=request.n_min, p_min=request.p_min

@@ -20,7 +20,7 @@ from harness.models.model_file import ModelFile, ServedModels
 from harness.models.presets import DEFAULT_TARGET, presets
 from harness.models.resolve import planned, resolve
 from harness.plan.run_check import automatic_layers, require_room
-from schemas.submission import DraftModel
+from schemas.submission import DraftModel, Forced
 
 
 def campaign_from(
@@ -142,7 +142,8 @@ def usable_methods(
 
 def draft_models(campaign: Campaign) -> list[ModelFile]:
     """The drafts that are models of their own; a head reads the target's state and tokens."""
-    used = {arm.method.draft for arm in campaign.arms if isinstance(arm.method, DraftModel)}
+    methods = [arm.method for arm in campaign.arms]
+    used = {each.draft for each in methods if isinstance(each, DraftModel | Forced)}
     return [draft for draft in campaign.drafts if draft.model.id in used]
 
 

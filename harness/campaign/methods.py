@@ -40,6 +40,15 @@ class DraftHeadRequest:
     p_min: float | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ForcedRequest:
+    """An instrument that accepts `length` tokens per round; `--draft` names what drafts, if any."""
+
+    n_max: int
+    length: float
+    type: Literal["forced"] = "forced"
+
+
 # Methods without a draft are requested as the format has them.
 PlainRequest = (
     submission.NoSpeculation
@@ -48,7 +57,7 @@ PlainRequest = (
     | submission.EmptyDraft
     | submission.Oracle
 )
-MethodRequest = PlainRequest | DraftModelRequest | DraftHeadRequest
+MethodRequest = PlainRequest | DraftModelRequest | DraftHeadRequest | ForcedRequest
 
 _Options = dict[str, float]  # whole numbers but for shares
 
@@ -120,6 +129,14 @@ def _oracle(_name: str, options: _Options) -> submission.Oracle:
     return submission.Oracle(n_max=int(options["n_max"]), acceptance=options["acceptance"])
 
 
+def _forced(name: str, options: _Options) -> ForcedRequest:
+    n_max, length = int(options["n_max"]), options["length"]
+    if length > n_max + 1:
+        message = f"{name}: length={length:g} exceeds n_max + 1, the most that a round can yield"
+        raise UsageError(message)
+    return ForcedRequest(n_max=n_max, length=length)
+
+
 def _depths(name: str, options: _Options) -> tuple[int, int | None]:
     n_max = int(options["n_max"])
     n_min = int(options["n_min"]) if "n_min" in options else None
@@ -137,6 +154,7 @@ _BUILDERS: Mapping[type, Callable[[str, _Options], MethodRequest]] = {
     submission.NoSpeculation: lambda _name, _options: submission.NoSpeculation(),
     submission.EmptyDraft: lambda _name, _options: submission.EmptyDraft(),
     submission.Oracle: _oracle,
+    submission.Forced: _forced,
 }
 
 
@@ -157,6 +175,7 @@ METHODS = {name: _kind(entry) for name, entry in vocabulary.METHODS.items() if e
 _DEEPEST = 256
 _LEAST = {"n_min": 0}
 _SHARES = ("acceptance", "p_min")
+_LENGTH = re.compile(r"[1-9][0-9]{0,2}(?:\.[0-9]{1,4})?")
 _SHARE = re.compile(r"[01](?:\.[0-9]{1,4})?")
 
 
@@ -173,11 +192,20 @@ def _option(name: str, pair: str, known: Mapping[str, float | None]) -> tuple[st
         raise UsageError(message)
     if key in _SHARES:
         return key, _share(name, key, value)
+    if key == "length":
+        return key, _length(name, key, value)
     least = _LEAST.get(key, 1)
     if not value.isdecimal() or not least <= int(value) <= _DEEPEST:
         message = f"{name}: {key} must be a whole number from {least} to {_DEEPEST}, not {value!r}"
         raise UsageError(message)
     return key, int(value)
+
+
+def _length(name: str, key: str, value: str) -> float:
+    if not _LENGTH.fullmatch(value) or float(value) > _DEEPEST + 1:
+        message = f"{name}: {key} must be a number from 1 to {_DEEPEST + 1} like 2.5, not {value!r}"
+        raise UsageError(message)
+    return float(value)
 
 
 def _share(name: str, key: str, value: str) -> float:

@@ -6,6 +6,7 @@ from typing import Literal
 
 from harness.models.model_file import ModelFile
 from schemas.submission import Method, Role, Task
+from schemas.vocabulary import METHODS
 
 Profile = Literal["default", "quick", "custom"]
 Interleaved = Literal["prompt", "block"]
@@ -53,6 +54,11 @@ class ArmPlan:
     baseline: str | None = None
     gpu_layers: int | None = None
     concurrency: int = 1
+
+    @property
+    def drafts(self) -> bool:
+        """Whether anything may be drafted: by what speculates, and by some controls."""
+        return METHODS[self.method.type].drafts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,6 +18,7 @@ from harness.cli import console
 # What each command does, in the first line of its help; its module has the rest, and its options.
 _COMMANDS = {
     "run": "Measure this machine and write one result file.",
+    "tune": "Find the method and depth that is fastest on this machine, and certify it.",
     "compare": "Compare two builds of llama-server: is speculation slower after a change?",
     "plan": "Tell what fits, what a draft costs in memory and what it gains, before a download.",
     "doctor": "Check Python, engine, devices, memory, power, load and clock; say what to fix.",

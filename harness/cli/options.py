@@ -63,11 +63,26 @@ class _Offered:
         return self.option.parse(given or ()) if self.repeatable else given
 
 
+@dataclass(frozen=True, slots=True)
+class Without:
+    """Marks a parameter of a command: these fields keep their defaults and are not offered."""
+
+    fields: frozenset[str]
+
+
 def offers_fields(command: Callable[P, T]) -> Callable[..., T]:
     """Let typer see the fields of every dataclass parameter of a command as options."""
     hints = get_type_hints(command)
     groups: dict[str, Any] = {name: kind for name, kind in hints.items() if is_dataclass(kind)}
-    offered = {name: _offered(kind) for name, kind in groups.items()}
+    left_out = _left_out(command)
+    offered = {
+        name: [
+            each
+            for each in _offered(kind)
+            if each.field.name not in left_out.get(name, frozenset())
+        ]
+        for name, kind in groups.items()
+    }
 
     @functools.wraps(command)
     def wrapped(**given: Any) -> T:  # noqa: ANN401 - as typer reads them
@@ -84,6 +99,17 @@ def offers_fields(command: Callable[P, T]) -> Callable[..., T]:
     wrapped.__annotations__ = {each.name: each.annotation for each in parameters}
     del wrapped.__wrapped__
     return wrapped
+
+
+def _left_out(command: Callable[..., Any]) -> dict[str, frozenset[str]]:
+    """The fields that a command does not offer, by parameter."""
+    hints = get_type_hints(command, include_extras=True)
+    return {
+        name: mark.fields
+        for name, hint in hints.items()
+        for mark in getattr(hint, "__metadata__", ())
+        if isinstance(mark, Without)
+    }
 
 
 def option_names(kind: type) -> list[str]:

@@ -10,7 +10,6 @@ import typer
 
 from estimates.model import Summary
 from estimates.summary import summarize, to_json
-from harness import files
 from harness.campaign.duration import expected, this_machine
 from harness.campaign.model import Campaign
 from harness.campaign.plan import engine_turns
@@ -23,14 +22,12 @@ from harness.machine.environment import Watch
 from harness.report import brief, progress, words
 from harness.report.progress import ProgressDisplay
 from harness.report.terminal import compared, show
-from harness.run import execute
+from harness.run import execute, journal
 from harness.run import result_file as results
-from harness.run.journal import fingerprint, set_aside
 from harness.run.turns import EngineRun, NotStartedError, in_turn
 from harness.runners.base import Runner
 from schemas.codec import Json
 from schemas.submission import Submission
-from schemas.vocabulary import say
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,7 +160,9 @@ class _Run:
     @classmethod
     def of(cls, request: RunRequest, campaign: Campaign, *, runner: Runner, name: str) -> Self:
         """The run, with an earlier work file moved out of its way unless it is resumed."""
-        work_file = _work_file(campaign, resume=request.result.resume)
+        work_file = journal.path_of(campaign)
+        if not request.result.resume:
+            journal.make_way(work_file, say=console.say)
         return cls(
             request=request, name=name, campaign=campaign, runner=runner, work_file=work_file
         )
@@ -206,26 +205,6 @@ class _Run:
             summary=summarize(submission),
             path=path,
             files=self.campaign.files(),
-        )
-
-
-def _work_file(campaign: Campaign, *, resume: bool) -> Path:
-    folder = files.directory() / "work"
-    with files.usable():
-        folder.mkdir(exist_ok=True)
-        path = folder / f"{fingerprint(campaign)[:16]}.jsonl"
-        if path.exists() and not resume:
-            _move_aside(path)
-    return path
-
-
-def _move_aside(path: Path) -> None:
-    earlier = set_aside(path)
-    if earlier is not None:
-        aside, trials = earlier
-        console.say(
-            f"An earlier run with these options stopped after {say.count(trials, 'trial')}; "
-            f"--resume would continue it. This run starts over; the earlier one is now {aside}"
         )
 
 

@@ -92,6 +92,8 @@ def _outcome(arm: ArmResult) -> str:
 def _figure(arm: ArmResult, task: str | None) -> str:
     found = next(each for each in arm.results if each.task == task)
     verdict = VERDICTS[found.verdict].label
+    if found.round_cost is not None:
+        return f"an instrument, R {say.number(found.round_cost, 2)}"
     if found.speedup is None:
         return verdict
     return f"{verdict}, {say.speedup(found.speedup, found.interval_low, found.interval_high)}"

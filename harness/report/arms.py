@@ -8,7 +8,7 @@ from rich.text import Text
 
 from estimates.model import Estimate, Throughput
 from harness.report import words
-from schemas.submission import Arm, Method, Submission
+from schemas.submission import Arm, Forced, Method, Submission
 from schemas.vocabulary import METHODS, VERDICTS, say
 
 LEGEND = (
@@ -81,6 +81,8 @@ def _described(arm: Arm, submission: Submission) -> str:
 def _method(method: Method, submission: Submission) -> str:
     depth = getattr(method, "n_max", None)
     upto = f" up to {depth} tokens" if depth else ""
+    if isinstance(method, Forced):
+        return f"acceptance set to {method.length:g} tokens per round, {depth} drafted"
     draft = getattr(method, "draft", None)
     if draft is not None:
         names = {model.id: f"{model.name} {model.quantisation}" for model in submission.drafts}

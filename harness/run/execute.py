@@ -28,7 +28,7 @@ from harness.run.journal import (
 )
 from harness.run.passes import Answered, Passes
 from harness.run.record import assemble, trial_of
-from harness.run.stopping import Blocks, Early, Ended, Length
+from harness.run.stopping import Blocks, Early, Ended, Length, Steer
 from harness.runners.base import Failure, Generation, PreparedArm, Resting, Runner, Session
 from schemas.submission import Arm, Machine, Prompt, Snapshot, Submission, Trial, Warmup
 
@@ -47,7 +47,8 @@ def utc_now() -> str:
 class RunContext:
     """What a run gets from outside: machine, commit of this tool, clocks, and who observes it.
 
-    `clock` counts seconds from any start; the time budget is measured with it.
+    `clock` counts seconds from any start; the time budget is measured with it. `steer` is asked
+    after every block which arms are not worth another.
     """
 
     machine: Machine
@@ -56,6 +57,7 @@ class RunContext:
     now: Callable[[], str] = utc_now
     clock: Callable[[], float] = time.monotonic
     observe: Observer = lambda _event: None
+    steer: Steer | None = None
 
 
 def measure(
@@ -111,7 +113,12 @@ class _Run:
         self._observe = context.observe
         self._context = context
         self._length = Length(
-            campaign, journal, clock=context.clock, observe=context.observe, so_far=self._so_far
+            campaign,
+            journal,
+            clock=context.clock,
+            observe=context.observe,
+            so_far=self._so_far,
+            steer=context.steer,
         )
         self._failed_arms: set[str] = set()
         self._failures_in_a_row: Counter[str] = Counter()
@@ -135,9 +142,7 @@ class _Run:
         return early
 
     def _blocks(self, session: Session, left: Blocks) -> Generator[int, None, Early | None]:
-        answers = Passes(
-            self._campaign, session, skip=self._failed_arms.__contains__, observe=self._observe
-        )
+        answers = Passes(self._campaign, session, skip=self._is_skipped, observe=self._observe)
         turns = passes(
             (item for items in left.values() for item in items), self._campaign.interleaved
         )
@@ -158,6 +163,9 @@ class _Run:
                 self._record(answered)
         return None
 
+    def _is_skipped(self, arm: str) -> bool:
+        return arm in self._failed_arms or arm in self._length.dropped
+
     def _so_far(self) -> Submission:
         return assemble(
             self._campaign,
@@ -174,6 +182,8 @@ class _Run:
         report = session.report()
         self._journal.add(EngineFact(engine=report.engine, settings=report.settings))
         for arm in self._campaign.arms:
+            if arm.id in self._length.dropped:
+                continue
             self._observe(events.WarmingUp(arm=arm.id))
             self._record_arm(arm, session.prepare(arm.id))
         if not any(isinstance(fact, ProbesFact) for fact in self._journal.facts):

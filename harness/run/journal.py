@@ -6,6 +6,7 @@ line is cut off on resume.
 
 import hashlib
 import os
+from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -16,9 +17,10 @@ from msgspec import Struct
 
 from harness.campaign.model import Campaign
 from harness.errors import BadInputError, MachineError
-from harness.files import sync_directory
+from harness.files import directory, sync_directory, usable
 from schemas.codec import encode
 from schemas.submission import Arm, Engine, Probes, Prompt, Settings, Snapshot, Trial, Warmup
+from schemas.vocabulary.say import count
 
 
 class _Fact(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="type"):
@@ -64,7 +66,23 @@ class TrialFact(_Fact, frozen=True, kw_only=True, tag="trial"):
     margins: tuple[float, ...] | None = None
 
 
-Fact = Started | Resumed | EngineFact | ArmFact | WarmupFact | ProbesFact | SnapshotFact | TrialFact
+class DroppedFact(_Fact, frozen=True, kw_only=True, tag="dropped"):
+    """An arm that gets no further trials."""
+
+    arm: str
+
+
+Fact = (
+    Started
+    | Resumed
+    | EngineFact
+    | ArmFact
+    | WarmupFact
+    | ProbesFact
+    | SnapshotFact
+    | TrialFact
+    | DroppedFact
+)
 
 
 class _Line(Struct, frozen=True):
@@ -169,6 +187,35 @@ def _whole_lines(data: bytes) -> bytes:
     except orjson.JSONDecodeError:
         return before
     return whole
+
+
+def path_of(campaign: Campaign) -> Path:
+    """Where the journal of a campaign is, in the cache."""
+    folder = directory() / "work"
+    with usable():
+        folder.mkdir(exist_ok=True)
+    return folder / f"{fingerprint(campaign)[:16]}.jsonl"
+
+
+def began(path: Path) -> str | None:
+    """When a journal was started; `None` where there is none that can be resumed."""
+    try:
+        facts = read(path)
+    except BadInputError:
+        return None
+    return facts[0].measured_from if facts and isinstance(facts[0], Started) else None
+
+
+def make_way(path: Path, *, say: Callable[[str], None]) -> None:
+    """Move an earlier journal out of the way of a new one."""
+    with usable():
+        earlier = set_aside(path) if path.exists() else None
+    if earlier is not None:
+        aside, trials = earlier
+        say(
+            f"An earlier run with these options stopped after {count(trials, 'trial')}; "
+            f"--resume would continue it. This run starts over; the earlier one is now {aside}"
+        )
 
 
 def set_aside(path: Path) -> tuple[Path, int] | None:

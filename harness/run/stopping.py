@@ -1,6 +1,7 @@
 """Decides between two blocks whether the campaign is long enough."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Literal
 
 from estimates.repeatability import deciding
@@ -8,7 +9,7 @@ from harness.campaign.model import Campaign, PlannedTrial, Stopping
 from harness.campaign.plan import plan
 from harness.run import events
 from harness.run.events import Observer
-from harness.run.journal import Journal, TrialFact
+from harness.run.journal import DroppedFact, Journal, TrialFact
 from schemas.submission import Submission
 
 Early = Literal["precise-enough", "budget-spent"]
@@ -35,6 +36,15 @@ def decide(
     return None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Steering:
+    """What is decided after a block: arms that get no further trials, and whether it is enough."""
+
+    drop: frozenset[str] = frozenset()
+    enough: bool = False
+
+
+Steer = Callable[[Submission], Steering]
 Blocks = dict[int, list[PlannedTrial]]
 
 
@@ -42,7 +52,7 @@ class Length:
     """How far a campaign is, by its journal.
 
     The budget covers the time by `clock` from now on, and the trials of earlier parts of a resumed
-    campaign. `so_far` gives what was measured up to now.
+    campaign. `so_far` gives what was measured up to now; `steer` may drop arms after a block.
     """
 
     def __init__(
@@ -53,12 +63,14 @@ class Length:
         clock: Callable[[], float],
         observe: Observer,
         so_far: Callable[[], Submission],
+        steer: Steer | None = None,
     ) -> None:
         self._campaign = campaign
         self._journal = journal
         self._clock = clock
         self._observe = observe
         self._so_far = so_far
+        self._steer = steer
         self._start_s = clock() - _seconds_of_trials(journal)
 
     def left(self) -> Blocks:
@@ -69,22 +81,25 @@ class Length:
             if isinstance(fact, TrialFact)
         }
         left: Blocks = {}
+        dropped = self.dropped
         for item in plan(self._campaign):
-            if (item.arm, item.prompt, item.block) not in done:
+            if item.arm not in dropped and (item.arm, item.prompt, item.block) not in done:
                 left.setdefault(item.block, []).append(item)
         return left
 
     def announce(self, left: Blocks) -> None:
         """Report how many trials are certain, and how many of them are done."""
         undone = sum(len(items) for items in left.values())
-        done = self._per_block * self._campaign.blocks - undone
-        certain = self._per_block * self._campaign.least_blocks
-        self._observe(events.Planned(total=max(certain, done), done=done))
+        beyond = self._per_block * (self._campaign.blocks - self._campaign.least_blocks)
+        done = self._done
+        self._observe(events.Planned(total=done + max(undone - beyond, 0), done=done))
 
     def early(self, block: int, left: Blocks) -> Early | None:
         """Why the campaign ends before this block. A started block is always finished."""
         if block == self._campaign.blocks or len(left[block]) < self._per_block:
             return None
+        if self._steer is not None and block and self._steered(self._steer, block):
+            return "precise-enough"
         optional = block >= self._campaign.least_blocks
         half_width = deciding(self._so_far()) if optional else None
         early = decide(
@@ -99,8 +114,29 @@ class Length:
         return early
 
     @property
+    def dropped(self) -> frozenset[str]:
+        """The arms that get no further trials."""
+        facts = self._journal.facts
+        return frozenset(fact.arm for fact in facts if isinstance(fact, DroppedFact))
+
+    def _steered(self, steer: Steer, block: int) -> bool:
+        """Drop the arms that a steered campaign drops now; returns whether it is enough."""
+        steering = steer(self._so_far())
+        for arm in sorted(steering.drop - self.dropped):
+            self._journal.add(DroppedFact(arm=arm))
+        if steering.drop:
+            left = self._per_block * (self._campaign.blocks - block)
+            self._observe(events.Planned(total=self._done + left, done=self._done))
+        return steering.enough
+
+    @property
+    def _done(self) -> int:
+        return sum(isinstance(fact, TrialFact) for fact in self._journal.facts)
+
+    @property
     def _per_block(self) -> int:
-        return len(self._campaign.arms) * len(self._campaign.suite.prompts)
+        arms = len(self._campaign.arms) - len(self.dropped)
+        return arms * len(self._campaign.suite.prompts)
 
 
 def _seconds_of_trials(journal: Journal) -> float:

@@ -171,10 +171,14 @@ class FakeSession:
         waited_ms = prompt_ms + (draft_prompt_ms or 0.0)
         self.clock_ms += waited_ms
         rounds: list[base.Round] = []
-        produced = 1
+        produced, owed = 1, 0.0
         while produced < limit:
             drafted = min(_depth(arm), limit - produced - 1)
             accepted = _accepted(chance, drafted, acceptance)
+            if isinstance(arm.method, submission.Forced):
+                owed += arm.method.length - 1
+                accepted = min(int(owed), drafted)
+                owed -= accepted
             rounds.append(self._round(arm, drafted, accepted, factor, streams))
             produced += accepted + 1
         decode_ms = sum(item.round_ms for item in rounds)
@@ -209,7 +213,7 @@ class FakeSession:
         scale = self._factor(factor) * self._rng.lognormvariate(0.0, self._rig.noise)
         if self._rig.disturbance:
             scale *= self._rig.disturbance(self._rng)
-        drafts = isinstance(arm.method, submission.DraftModel)
+        drafts = getattr(arm.method, "draft", None) is not None
         draft_ms = drafted * self._rig.draft_token_ms * scale if drafts else 0.0
         verify_ms = self._verify_ms(drafted, streams) * scale * self._placement_factor(arm)
         self.clock_ms += draft_ms + verify_ms

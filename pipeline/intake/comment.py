@@ -182,6 +182,8 @@ def _row(row: TaskResult) -> str:
 
 
 def _speedup(row: TaskResult) -> str:
+    if row.round_cost is not None:
+        return f"none: an instrument, R {say.number(row.round_cost, 2)}"
     text = say.speedup(row.speedup, row.interval_low, row.interval_high)
     return text.replace("[", r"\[").replace("<", "&lt;")
 

@@ -5,14 +5,22 @@ from datetime import datetime
 from itertools import pairwise
 
 from schemas.finding import Finding
-from schemas.submission import NoSpeculation, PromptLookup, Submission
+from schemas.submission import Forced, NoSpeculation, PromptLookup, Submission
 
 
 def arm_method_fits_role(submission: Submission) -> Iterator[Finding]:
-    """A baseline and an alternative do not speculate; what is judged as speculation does."""
+    """A baseline and an alternative do not speculate; what is judged as speculation does.
+
+    Forced acceptance is an instrument and always a control.
+    """
     for index, arm in enumerate(submission.arms):
         plain = isinstance(arm.method, NoSpeculation)
-        if plain and arm.role == "speculation":
+        if isinstance(arm.method, Forced) and arm.role != "control":
+            message = (
+                "forced acceptance shows what a round costs and not what a method gains; "
+                "set the role to control"
+            )
+        elif plain and arm.role == "speculation":
             message = "the method none does not speculate; give the method, or another role"
         elif not plain and arm.role in ("baseline", "alternative"):
             message = (

@@ -28,6 +28,7 @@ class LlamaCpp(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     n_max: tuple[str, ...] = ()
     min_hits: tuple[str, ...] = ()
     p_min: tuple[str, ...] = ()
+    length: tuple[str, ...] = ()
 
 
 class MethodEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -44,6 +45,7 @@ class MethodEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     drafts: bool = True
     every_round: bool = False
     free: bool = False
+    instrument: bool = False
     control: Literal["baseline-again", "empty-draft"] | None = None
     runners: tuple[str, ...] = ()
     nearest: str | None = None

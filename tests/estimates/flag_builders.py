@@ -6,10 +6,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from estimates.flags.figures import suites
-from schemas.submission import Gpu, Probes, VerificationProbe
+from schemas.submission import Forced, Gpu, Probes, VerificationProbe
 from tests.estimates.campaigns import (
     BASELINE,
     CONTROL,
+    SPEC,
     campaign,
     table,
     trial,
@@ -161,6 +162,12 @@ def counted(*, by_page: int) -> Submission:
     """An answer that speaks of 8 drafted tokens, and what the metrics page counted meanwhile."""
     told = trial("spec", drafted=8, metrics_drafted=by_page, metrics_accepted=None)
     return campaign([trial("baseline"), told])
+
+
+def forced(*, length: float) -> Submission:
+    """An instrument that is set to a length and yields two tokens a round."""
+    arm = replace(SPEC, role="control", method=Forced(n_max=4, length=length))
+    return campaign([trial("baseline"), trial("spec", rounds=5)], arms=(BASELINE, arm))
 
 
 def outputs(second: str) -> Submission:

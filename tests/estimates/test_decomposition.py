@@ -1,5 +1,7 @@
 """How much does a round yield, and what does it cost?"""
 
+from dataclasses import replace
+
 import pytest
 
 from estimates.decomposition import (
@@ -12,7 +14,9 @@ from estimates.decomposition import (
     tokens_per_round,
 )
 from estimates.pairing import pair
-from tests.estimates.campaigns import SPEC, campaign, trial
+from estimates.summary import summarize
+from schemas.submission import Forced
+from tests.estimates.campaigns import BASELINE, SPEC, campaign, trial
 
 # 10 tokens in 4 rounds, once 10 in 6: (10 + 10) / (4 + 6) = 2 tokens a round.
 TWO_TRIALS = (
@@ -126,3 +130,26 @@ def test_position_acceptance_adds_up_trials_of_different_depth() -> None:
 
 def test_position_acceptance_is_unknown_without_histograms() -> None:
     assert position_acceptance([trial()]) is None
+
+
+def test_forced_acceptance_gives_the_cost_of_a_round_and_no_speedup() -> None:
+    # Baseline 10 ms per token; 4 rounds of 2.5 tokens in 80 ms are 20 ms each: R = 2.
+    arm = replace(SPEC, role="control", method=Forced(n_max=4, length=2.5))
+    trials = [
+        each
+        for number in range(3)
+        for each in (
+            trial("baseline", f"code-{number}"),
+            trial("spec", f"code-{number}", decode_ms=80.0, rounds=4),
+        )
+    ]
+    prompts = tuple(f"code-{number}" for number in range(3))
+
+    found = summarize(campaign(trials, prompts=prompts, arms=(BASELINE, arm)))
+
+    (code, _) = found.estimates
+    assert code.round_cost == pytest.approx(2.0)
+    assert code.tokens_per_round == pytest.approx(2.5)
+    assert (code.speedup, code.interval, code.whole_request) == (None, None, None)
+    assert (code.verdict, code.doubt) == ("uncertain", "instrument")
+    assert found.prompts == ()

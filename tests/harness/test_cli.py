@@ -131,6 +131,28 @@ def test_controls_are_measured_beside_the_rest_and_reported_with_what_they_must_
     assert "  baseline-again " in report.stdout
 
 
+def test_forced_acceptance_is_reported_as_a_cost_and_never_as_a_speedup(
+    tmp_path: Path, models: list[str]
+) -> None:
+    output = tmp_path / "out.json"
+    forced = ("--method", "forced:length=2,n_max=4", "--output", str(output))
+
+    result = call("run", *models, *SMALL, "--max-tokens", "21", *forced, "--json")
+    checked = call("validate", str(output)).stderr
+
+    assert result.exit_code == 0, result.stderr
+    code, *_ = json.loads(result.stdout)["estimates"]
+    # A round over five tokens takes 20 + 4 x 2 + 4 x 2 ms, a plain token 20; the last is shorter.
+    assert code["round_cost"] == pytest.approx(1.8, abs=0.1)
+    assert code["tokens_per_round"] == pytest.approx(2.0)
+    assert "speedup" not in code
+    assert "  code: an instrument, R 1." in checked
+    assert (
+        "acceptance set to 2 tokens per round, 4 drafted"
+        in call("show", str(output), "--details").stdout
+    )
+
+
 def test_a_dry_run_for_machines_holds_every_trial(models: list[str]) -> None:
     result = call("run", *models, "--quick", "--dry-run", "--json")
 

@@ -7,6 +7,7 @@ from harness.campaign.methods import (
     METHODS,
     DraftHeadRequest,
     DraftModelRequest,
+    ForcedRequest,
     MethodRequest,
     parse,
     signature,
@@ -67,6 +68,8 @@ from schemas.submission import EmptyDraft, Ngram, NoSpeculation, Oracle, PromptL
         ),
         ("ngram-cache", NgramCache(), "ngram-cache"),
         ("suffix", Suffix(n_max=24), "suffix-n24"),
+        ("forced:length=3,n_max=5", ForcedRequest(n_max=5, length=3.0), "forced-l3-n5"),
+        ("forced", ForcedRequest(n_max=4, length=2.5), "forced-l2.5-n4"),
         ("oracle:acceptance=1,n_max=2", Oracle(n_max=2, acceptance=1.0), "oracle-a1-n2"),
     ],
 )
@@ -90,6 +93,8 @@ def test_a_method_and_the_arm_it_becomes(text: str, expected: MethodRequest, nam
         ("eagle3:n_max=3,n_min=4", "n_min=4 exceeds n_max=3, so nothing would be drafted"),
         ("ngram-mod:ngram_size=0", "ngram_size must be a whole number from 1 to 256"),
         ("ngram-cache:n_max=3", r"ngram-cache has no option 'n_max'\. It has no options"),
+        ("forced:length=5.5", r"length=5\.5 exceeds n_max \+ 1"),
+        ("forced:length=0.5", "length must be a number from 1 to 257 like 2.5, not '0.5'"),
         ("none:n_max=3", r"none has no option 'n_max'\. It has no options"),
     ],
 )

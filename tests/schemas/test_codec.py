@@ -14,6 +14,7 @@ from schemas.submission import (
     Arm,
     DraftModel,
     EmptyDraft,
+    Forced,
     Method,
     NoSpeculation,
     Oracle,
@@ -37,6 +38,8 @@ METHODS: tuple[Method, ...] = (
     *(METHOD_CLASSES[kind](draft="tiny-q8-0", n_max=3) for kind in ("eagle3", "dflash", "dspark")),
     Mtp(),
     Oracle(n_max=4, acceptance=0.8),
+    Forced(n_max=4, length=2.5),
+    Forced(n_max=4, length=2.5, draft="tiny-q8-0"),
     EmptyDraft(),
     OtherMethod(name="lookahead", n_max=4),
 )
@@ -67,7 +70,7 @@ def test_the_list_above_has_every_kind_of_method() -> None:
 def test_the_contract_accepts_what_is_encoded(method: Method) -> None:
     submission = sample(tasks=("code",), prompts_per_task=1, blocks=1)
     baseline, *_ = submission.arms
-    role: Role = "control" if method.type in ("none", "empty-draft") else "speculation"
+    role: Role = "control" if method.type in ("none", "empty-draft", "forced") else "speculation"
     layers = Placement(target_gpu_layers_requested=-1, draft_gpu_layers_requested=-1)
     first = next(trial for trial in submission.trials if trial.arm == baseline.id)
     judged = Arm(

@@ -61,6 +61,12 @@ def test_an_example_differs_from_a_valid_file_by_its_change_only(rule: str) -> N
             "$.arms[1].method.type",
         ),
         (
+            "arms.1.method",
+            {"type": "forced", "n_max": 4, "length": 2.5},
+            "arm-method-fits-role",
+            "$.arms[1].method.type",
+        ),
+        (
             "trials.1.divergence_margin",
             0.5,
             "divergence-within-compared",

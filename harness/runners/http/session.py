@@ -67,7 +67,7 @@ class Question:
     @property
     def speculates(self) -> bool:
         """Whether the server may draft."""
-        return self.arm.role == "speculation"
+        return self.arm.drafts
 
 
 ServerT = TypeVar("ServerT", bound=Server)

@@ -1,6 +1,5 @@
 """Draft tokens: one drafter per method; draft models are loaded when the first arm needs them."""
 
-import random
 from collections.abc import Sequence
 from typing import assert_never
 
@@ -11,6 +10,7 @@ from harness.runners.inprocess import log
 from harness.runners.inprocess.context import USUAL, Attention, Context
 from harness.runners.inprocess.loop import Drafter
 from harness.runners.inprocess.prompt_states import PromptStates
+from harness.runners.inprocess.scripted import ForcedScript, OracleDrafter, ScriptDrafter
 from harness.runners.inprocess.weights import Weights, vocabulary_mismatch
 from schemas import submission
 
@@ -39,7 +39,9 @@ class Drafting:
     def load(self, arm: ArmPlan) -> Failure | None:
         """Load the draft that an arm needs, if it needs one; why not, if it cannot be had."""
         method = arm.method
-        if not isinstance(method, submission.DraftModel) or method.draft in self._loaded:
+        if not isinstance(method, submission.DraftModel | submission.Forced):
+            return None
+        if method.draft is None or method.draft in self._loaded:
             return None
         try:
             weights = Weights(
@@ -58,7 +60,7 @@ class Drafting:
     def drafter(self, arm: ArmPlan, prompt: Sequence[int], reference: Sequence[int]) -> Drafter:
         """A drafter that is ready to follow the prompt.
 
-        `reference` is the baseline's whole text; only the oracle looks at it. Raises
+        `reference` is the baseline's whole text; only instruments look at it. Raises
         `BadInputError` for a method that only a server has.
         """
         method = arm.method
@@ -74,6 +76,19 @@ class Drafting:
                 prompted = self._states.bring(context, prompt)
                 return ModelDrafter(
                     context, prompt, n_max=method.n_max, prompt_ms=prompted.prompt_ms
+                )
+            case submission.Forced():
+                script = ForcedScript(reference, n_max=method.n_max, length=method.length)
+                if method.draft is None:
+                    return ScriptDrafter(script)
+                context = self._loaded[method.draft][1]
+                prompted = self._states.bring(context, prompt)
+                return ModelDrafter(
+                    context,
+                    prompt,
+                    n_max=method.n_max,
+                    prompt_ms=prompted.prompt_ms,
+                    script=script,
                 )
             case submission.Oracle():
                 return OracleDrafter(
@@ -213,31 +228,11 @@ class PromptLookupDrafter:
         return self._index.draft(min(limit, self._n_max))
 
 
-class OracleDrafter:
-    """A control: proposes the known answer, changed so that a set share of it is right.
-
-    Each token is left right with the given probability, independently, so that the true
-    acceptance is known. Drafting costs nothing.
-    """
-
-    def __init__(
-        self, reference: Sequence[int], *, n_max: int, acceptance: float, seed: int
-    ) -> None:
-        self._reference = reference
-        self._n_max = n_max
-        self._acceptance = acceptance
-        self._rng = random.Random(seed)  # noqa: S311 - a control, not a secret
-
-    def draft(self, text: Sequence[int], limit: int) -> list[int]:
-        """What the baseline wrote next, some of it replaced by the token before it in number."""
-        right = self._reference[len(text) : len(text) + min(limit, self._n_max)]
-        return [
-            token if self._rng.random() < self._acceptance else abs(token - 1) for token in right
-        ]
-
-
 class ModelDrafter:
-    """A small model proposes one token after the other and keeps its state for accepted ones."""
+    """A small model proposes one token after the other and keeps its state for accepted ones.
+
+    With a script it does the same work and proposes what the script says.
+    """
 
     def __init__(
         self,
@@ -246,8 +241,10 @@ class ModelDrafter:
         *,
         n_max: int,
         prompt_ms: float | None = None,
+        script: ForcedScript | None = None,
     ) -> None:
         """Draft with a context that holds exactly the prompt; reading it took `prompt_ms`."""
+        self._script = script
         self.prompt_ms = prompt_ms
         self._context = context
         self._n_max = n_max
@@ -260,13 +257,14 @@ class ModelDrafter:
         if count <= 0:
             return []
         self._forget_rejected(text)
+        told = [] if self._script is None else self._script(text, count)
         draft: list[int] = []
         pending = list(text[len(self._fed) :])
         while len(draft) < count:
             token = self._context.advance(pending)
             self._fed += pending
-            draft.append(token)
-            pending = [token]
+            draft.append(told[len(draft)] if len(draft) < len(told) else token)
+            pending = [draft[-1]]
         return draft
 
     def _forget_rejected(self, text: Sequence[int]) -> None:

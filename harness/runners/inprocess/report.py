@@ -16,7 +16,7 @@ from harness.runners.base import EngineReport
 from harness.runners.devices import backend_named, devices, memory_free_mib, variables
 from harness.runners.inprocess.context import Context
 from harness.runners.inprocess.weights import template_sha256
-from schemas.submission import DeviceMemory, DraftModel, Engine, Placement, Settings
+from schemas.submission import DeviceMemory, DraftModel, Engine, Forced, Placement, Settings
 
 
 def engine_report(
@@ -46,7 +46,7 @@ def placement_of(
 ) -> Placement:
     """What was asked onto the GPU for an arm, and what the engine put there."""
     settings = campaign.settings
-    drafts = isinstance(arm.method, DraftModel)
+    drafts = isinstance(arm.method, DraftModel | Forced) and arm.method.draft is not None
     return Placement(
         target_gpu_layers_requested=layers_of(arm, settings),
         target_gpu_layers_resident=target_layers,

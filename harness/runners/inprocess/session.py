@@ -27,7 +27,7 @@ from harness.runners.inprocess.loop import (
 from harness.runners.inprocess.prompt_states import PromptStates
 from harness.runners.inprocess.report import engine_report, placement_of
 from schemas.codec import token_digest
-from schemas.submission import Oracle, Probes
+from schemas.submission import Forced, Oracle, Probes
 
 WARM_UP_OUTPUT_TOKENS = 24
 
@@ -236,7 +236,7 @@ class LlamaSession:
 
         What the baseline wrote first; generated here, outside any clock, if it did not yet.
         """
-        if not isinstance(arm.method, Oracle) and not self._forces(arm):
+        if not isinstance(arm.method, Oracle | Forced) and not self._forces(arm):
             return ()
         key = (request.prompt, request.max_output_tokens)
         known = self._references.get(key)

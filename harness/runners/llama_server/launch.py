@@ -18,6 +18,8 @@ from harness.runners.llama_server.binary import Abilities, Binary, find, without
 from schemas import submission
 from schemas.vocabulary import METHODS, LlamaCpp
 
+_Deep = submission.DraftModel | submission.DraftHead | submission.Forced
+
 
 class _UnknownToBinaryError(Exception):
     """The binary has no word for something that the arm needs."""
@@ -115,12 +117,10 @@ def _speculation(words: _Words, method: submission.Method, campaign: Campaign) -
         case submission.NoSpeculation():
             if words.abilities.spec_types:
                 words.argv += ["--spec-type", "none"]
-        case submission.DraftModel():
-            _with_draft(words, method.draft, campaign)
-            _type(words, method)
-            _depth(words, method)
-        case submission.DraftHead():
-            if method.draft is not None:
+        case submission.DraftModel() | submission.DraftHead() | submission.Forced():
+            if isinstance(method, submission.Forced):
+                _force(words, method)
+            if method.draft:
                 _with_draft(words, method.draft, campaign)
             _type(words, method)
             _depth(words, method)
@@ -139,6 +139,13 @@ def _speculation(words: _Words, method: submission.Method, campaign: Campaign) -
             assert_never(never)
 
 
+def _force(words: _Words, method: submission.Forced) -> None:
+    if method.draft is None:
+        message = "way to force acceptance without a draft; name one with --draft"
+        raise _UnknownToBinaryError(message)
+    words.need(f"{method.length:g}", *_flags(method.type).length)
+
+
 def _with_draft(words: _Words, draft: str, campaign: Campaign) -> None:
     words.need(draft_path(draft, campaign), "-md", "--model-draft", "--spec-draft-model")
     words.need(_layers(campaign.settings.draft_gpu_layers), "-ngld", "--spec-draft-ngl")
@@ -149,9 +156,7 @@ def draft_path(draft: str, campaign: Campaign) -> Path:
     return next(item.on_disk for item in campaign.drafts if item.model.id == draft)
 
 
-def _type(
-    words: _Words, method: submission.DraftModel | submission.DraftHead | submission.Ngram
-) -> None:
+def _type(words: _Words, method: _Deep | submission.Ngram) -> None:
     """Add the type; builds without `--spec-type` know draft models only and need no word."""
     offered = words.abilities.spec_types
     known = next((name for name in _flags(method.type).types if name in offered), None)
@@ -163,12 +168,12 @@ def _type(
         raise _UnknownToBinaryError(message)
 
 
-def _depth(words: _Words, method: submission.DraftModel | submission.DraftHead) -> None:
+def _depth(words: _Words, method: _Deep) -> None:
     flags = _flags(method.type)
     if method.n_max is not None:
         words.need(method.n_max, *flags.n_max)
-    words.need(method.n_min or 0, *flags.n_min)
-    words.need(method.p_min or 0, *flags.p_min)
+    words.need(getattr(method, "n_min", None) or 0, *flags.n_min)
+    words.need(getattr(method, "p_min", None) or 0, *flags.p_min)
 
 
 def _ngram(words: _Words, method: submission.Ngram) -> None:

@@ -136,7 +136,7 @@ class LlamaServerSession(ServerSession[Server]):
             return process
         log = process.log()
         # A draft that does not fit is a line in the log and no more: it is loaded and never asked.
-        if arm.role == "speculation" and reason_in_log(log) == "vocabulary-mismatch":
+        if arm.drafts and reason_in_log(log) == "vocabulary-mismatch":
             process.end()
             return failure_in_log(
                 log, otherwise="vocabulary-mismatch", what="the draft does not fit"

@@ -86,7 +86,7 @@ def check(found: Endpoints, campaign: Campaign) -> None:
         message = f"{found.option} is the baseline's command; give one that turns speculation on"
         raise UsageError(message)
     for arm in campaign.arms:
-        if arm.role != "speculation" and not isinstance(arm.method, NoSpeculation):
+        if not arm.drafts and not isinstance(arm.method, NoSpeculation):
             message = f"a server has no arm {arm.id}; leave out that --method"
             raise UsageError(message)
 
@@ -100,12 +100,12 @@ def command_lines(found: Endpoints, campaign: Campaign) -> tuple[str, ...]:
 
 def endpoint_of(arm: ArmPlan, found: Endpoints, methods: Sequence[Method]) -> Endpoint:
     """The endpoint of an arm."""
-    return found.spec[methods.index(arm.method)] if arm.role == "speculation" else found.base
+    return found.spec[methods.index(arm.method)] if arm.drafts else found.base
 
 
 def speculation(campaign: Campaign) -> list[Method]:
     """The methods of a campaign in order, each once: concurrency makes several arms of one."""
-    methods = (arm.method for arm in campaign.arms if arm.role == "speculation")
+    methods = (arm.method for arm in campaign.arms if arm.drafts)
     return list(dict.fromkeys(methods))
 
 

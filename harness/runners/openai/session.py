@@ -97,7 +97,7 @@ class OpenAiSession(ServerSession[Connection]):
         """Why a server cannot be that of an arm; what the baselines have decides."""
         if arm.role == "baseline":
             self._base = self._base or server
-        if arm.role != "speculation" or self._base is None:
+        if not arm.drafts or self._base is None:
             return None
         return unfit(server, self._base, draft=self._draft(arm))
 

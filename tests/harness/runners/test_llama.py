@@ -14,7 +14,7 @@ from harness.models.resolve import resolve
 from harness.runners.base import Failure, Generation, PreparedArm, Request
 from harness.runners.inprocess.isolated import Isolated, LlamaCppPython
 from schemas.method import NgramCache
-from schemas.submission import DraftModel, Oracle
+from schemas.submission import DraftModel, Forced, Oracle
 from tests.harness.campaigns import BASELINE, DRAFT, LOOKUP, campaign
 
 if TYPE_CHECKING:
@@ -50,6 +50,17 @@ ORACLES = tuple(
 )
 
 
+FORCED = tuple(
+    ArmPlan(
+        id=f"forced-{name}",
+        role="control",
+        method=Forced(n_max=3, length=2.5, draft=draft),
+        baseline="baseline",
+    )
+    for name, draft in (("free", None), ("drafted", "draft"))
+)
+
+
 def _quiet(_text: str) -> None:
     """Tests need no talk."""
 
@@ -65,7 +76,7 @@ def weights() -> tuple[Path, Path]:
 def plan(weights: tuple[Path, Path]) -> Campaign:
     target, draft = weights
     return campaign(
-        arms=(BASELINE, LOOKUP, DRAFT, DEEP, *ORACLES),
+        arms=(BASELINE, LOOKUP, DRAFT, DEEP, *ORACLES, *FORCED),
         texts=TEXTS,
         max_output_tokens=OUTPUT_TOKENS,
         target=target,
@@ -135,6 +146,20 @@ def test_an_oracle_that_is_always_wrong_is_never_accepted_and_changes_nothing(
 
     assert generation.tokens == generate(session, "baseline").tokens
     assert sum(item.accepted for item in generation.rounds) == 0
+
+
+@pytest.mark.parametrize("arm", ["forced-free", "forced-drafted"])
+def test_forced_acceptance_yields_the_tokens_per_round_that_were_set(
+    session: Session, arm: str
+) -> None:
+    generation = generate(session, arm)
+
+    # 23 tokens after the first at 2.5 a round; the last rounds are cut short.
+    assert generation.tokens == generate(session, "baseline").tokens
+    assert len(generation.rounds) in (9, 10)
+    assert {item.accepted for item in generation.rounds[:-2]} == {1, 2}
+    spent = sum(item.draft_ms for item in generation.rounds)
+    assert spent / generation.decode_ms > 0.2 or arm == "forced-free"
 
 
 def test_the_same_request_gives_the_same_tokens_again(session: Session) -> None:

@@ -11,7 +11,7 @@ from harness.runners.base import Failure
 from harness.runners.llama_server.binary import Abilities, read_help, without_places
 from harness.runners.llama_server.launch import arguments
 from schemas.method import Mtp, NgramMod, NgramSimple
-from schemas.submission import DraftModel, Method, NoSpeculation, PromptLookup
+from schemas.submission import DraftModel, Forced, Method, NoSpeculation, PromptLookup
 from tests.harness.campaigns import campaign
 
 CAPTURES = Path(__file__).resolve().parents[3] / "captures" / "llama-server"
@@ -100,6 +100,20 @@ def test_a_head_of_the_target_needs_no_draft_file() -> None:
 
     assert "--spec-type draft-mtp --spec-draft-n-max 3" in line
     assert "-md" not in line
+
+
+def test_synthetic_acceptance_needs_a_build_that_lists_it_and_a_draft() -> None:
+    method = Forced(n_max=4, length=2.5, draft="draft")
+    able = replace(NEW, flags=NEW.flags | {"--spec-synth-len"})
+
+    line = said(method, able)
+
+    assert "--spec-synth-len 2.5 -md draft.gguf -ngld 999 --spec-type draft-simple" in line
+    assert "--spec-draft-n-max 4 --spec-draft-n-min 0 --spec-draft-p-min 0" in line
+    assert "no --spec-synth-len" in refused(
+        method, replace(NEW, flags=NEW.flags - {"--spec-synth-len"})
+    )
+    assert "name one with --draft" in refused(structs.replace(method, draft=None), able)
 
 
 def test_the_baseline_says_that_it_does_not_speculate() -> None:

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from harness.campaign.model import ArmPlan
 from harness.runners.base import Generation, PreparedArm, Request, Totals
 from harness.runners.llama_server.session import LlamaServer
 from harness.runners.options import ConnectionOptions
+from schemas.submission import Forced
 from tests.harness.campaigns import BASELINE, DRAFT, campaign
 from tests.harness.runners.llama_server.test_real import ngram
 
@@ -25,6 +27,12 @@ pytestmark = pytest.mark.engine
 ALPHABET = "a b c d e f g h i j k l m n o p q r s t u v w x y z"
 TEXT = f"Write the letters of the alphabet, then write them again: {ALPHABET}"
 ARMS = (BASELINE, DRAFT, ngram("ngram-simple"), ngram("ngram-mod"))
+FORCED = ArmPlan(
+    id="forced",
+    role="control",
+    method=Forced(n_max=4, length=2.5, draft="draft"),
+    baseline="baseline",
+)
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +48,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def session(weights: Path, program: Path) -> Iterator[Session]:
     plan = campaign(
-        arms=ARMS,
+        arms=(*ARMS, FORCED),
         texts=(TEXT,),
         max_output_tokens=28,
         target=weights,
@@ -57,6 +65,15 @@ def answered(session: Session, arm: str) -> Generation:
     answer = session.generate(Request(arm=arm, prompt="code-1", max_output_tokens=28))
     assert isinstance(answer, Generation), answer
     return answer
+
+
+def test_synthetic_acceptance_is_counted_as_it_was_set(session: Session) -> None:
+    found = answered(session, FORCED.id)
+
+    assert isinstance(found.rounds, Totals)
+    assert found.rounds.rounds is not None
+    # 27 tokens after the first at 2.5 a round are 11 rounds; how many each accepts is drawn.
+    assert 8 <= found.rounds.rounds <= 15
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,190 @@
+"""Forecasts the speedup at every depth from one run at the largest, and picks what to race.
+
+A smaller depth cuts the drafts of the deep run short: acceptance by position gives its tokens per
+round, the probes (or, where an engine has none, rounds of two depths) what a round costs.
+"""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from statistics import fmean
+
+from estimates import decomposition as parts
+from estimates.decomposition import expected_tokens
+from estimates.pairing import pair
+from schemas.submission import Arm, Probes, Submission, Trial
+
+# A forecast that is further behind the best one than this is not raced.
+PLAUSIBLE = 0.10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """A configuration that may be raced; `predicted` is `None` where nothing predicts it."""
+
+    id: str
+    family: str
+    depth: int | None
+    predicted: float | None = None
+
+
+def of_family(submission: Submission, arms: Sequence[Arm]) -> tuple[float, ...] | None:
+    """The speedup at depth 1, 2 … of a method that was measured at one depth or several.
+
+    Acceptance is the deepest arm's. `None` where that arm has no pair with its baseline, or its
+    rounds are not known.
+    """
+    costs: dict[int, float] = {}
+    for arm in sorted(arms, key=_depth):
+        pairs = pair(submission, arm)
+        found = [each for each in map(parts.round_cost, pairs) if each is not None]
+        if not found or len(found) < len(pairs):
+            continue
+        costs[_depth(arm)] = math.exp(fmean(map(math.log, found)))
+        deepest, trials = arm, [trial for each in pairs for trial in each.trials]
+    if not costs or _depth(deepest) == 0:
+        return None
+    depth = _depth(deepest)
+    yielded = parts.tokens_per_round(trials)
+    lengths = parts.drafted_lengths(trials) or (*(0,) * depth, 1)
+    chances = parts.position_acceptance(trials) or _chances(trials, yielded or 1.0, depth)
+    probed = _probed(deepest, submission.probes, depth)
+    if probed is None:
+        return forecast(chances, lengths, costs_from_rounds(costs, depth))
+    steps, draft_ms = probed
+    measured = costs[depth]
+    return forecast(
+        chances, lengths, costs_from_steps(steps, draft_ms, lengths=lengths, measured=measured)
+    )
+
+
+def _depth(arm: Arm) -> int:
+    return getattr(arm.method, "n_max", None) or 0
+
+
+def _chances(trials: Sequence[Trial], yielded: float, depth: int) -> tuple[float, ...]:
+    """Acceptance by position where a server counts no drafted lengths: by what it does count."""
+    counted = parts.accepted_lengths(trials)
+    return chances_from(counted, depth) if counted else chances_like(yielded, depth)
+
+
+def _probed(arm: Arm, probes: Probes | None, depth: int) -> tuple[tuple[float, ...], float] | None:
+    """Milliseconds of steps over 1 to depth + 1 tokens, and of a drafted one; `None` if unknown."""
+    draft_ms = parts.draft_token_ms(arm.method, probes)
+    if probes is None or probes.verification is None or draft_ms is None:
+        return None
+    steps = [parts.step_ms(probes.verification, width) for width in range(1, depth + 2)]
+    known = tuple(step for step in steps if step is not None)
+    return (known, draft_ms) if len(known) == len(steps) else None
+
+
+def forecast(
+    chances: Sequence[float], lengths: Sequence[int], costs: Sequence[float]
+) -> tuple[float, ...]:
+    """The speedup at depth 1, 2 …, from one run at the largest depth.
+
+    `chances` are those of each position, `lengths` the rounds by drafted length, `costs[d]` what a
+    round that drafts d tokens costs in tokens of the baseline. A smaller depth cuts drafts short.
+    """
+    found: list[float] = []
+    for depth in range(1, len(costs)):
+        rounds = [(min(length, depth), count) for length, count in enumerate(lengths) if count]
+        tokens = sum(count * expected_tokens(chances, length) for length, count in rounds)
+        found.append(tokens / sum(count * costs[length] for length, count in rounds))
+    return tuple(found)
+
+
+def chances_from(accepted: Sequence[int], depth: int) -> tuple[float, ...]:
+    """Acceptance by position where every round drafted `depth` tokens; the last one is known."""
+    chances = []
+    for position in range(1, min(depth + 1, len(accepted))):
+        at_risk = sum(accepted[position - 1 :])
+        chances.append(sum(accepted[position:]) / at_risk if at_risk else 0.0)
+    return (*chances, *(0.0,) * (depth - len(chances)))
+
+
+def chances_like(tokens_per_round: float, depth: int) -> tuple[float, ...]:
+    """One chance for all positions that yields so many tokens per round at this depth."""
+    low, high = 0.0, 1.0
+    for _ in range(50):
+        middle = (low + high) / 2
+        yielded = expected_tokens((middle,) * depth, depth)
+        low, high = (middle, high) if yielded < tokens_per_round else (low, middle)
+    return (low,) * depth
+
+
+def costs_from_steps(
+    step_ms: Sequence[float], draft_ms: float, *, lengths: Sequence[int], measured: float
+) -> tuple[float, ...]:
+    """R of a round by drafted length from probes: `step_ms[w - 1]` is a step over w tokens.
+
+    `measured` is the mean cost of the rounds of `lengths`; what the probes miss of it (a longer
+    context, the loop itself) is spread over the drafted tokens.
+    """
+    plain = [(step + d * draft_ms) / step_ms[0] for d, step in enumerate(step_ms)]
+    rounds, drafted = sum(lengths), sum(d * count for d, count in enumerate(lengths))
+    expected = sum(plain[d] * count for d, count in enumerate(lengths)) / rounds
+    missed = (measured - expected) * rounds / drafted if drafted else 0.0
+    return tuple(cost + missed * d for d, cost in enumerate(plain))
+
+
+def costs_from_rounds(measured: Mapping[int, float], deepest: int) -> tuple[float, ...]:
+    """R by drafted length where only some depths were measured: straight lines between them.
+
+    Below the smallest measured depth the first two give the slope, if that leaves a round without
+    a draft at least the cost of a token; else the line starts there.
+    """
+    known = sorted(measured.items())
+    slope = (known[1][1] - known[0][1]) / (known[1][0] - known[0][0]) if len(known) > 1 else 0.0
+    start = max(1.0, known[0][1] - slope * known[0][0]) if len(known) > 1 else 1.0
+    points = [(0, start), *known]
+    costs = [1.0]
+    for (left, low), (right, high) in pairwise(points):
+        costs += [
+            low + (high - low) * (d - left) / (right - left) for d in range(left + 1, right + 1)
+        ]
+    return tuple(costs[: deepest + 1])
+
+
+def shortlist(candidates: Sequence[Candidate], most: int) -> tuple[Candidate, ...]:
+    """The candidates worth racing, best forecast first.
+
+    Those within `PLAUSIBLE` of the best, thinned evenly to `most` (neighbouring depths differ by
+    less than the forecast errs); the best of each family comes before the second of any. Without a
+    forecast a candidate is always worth a race.
+    """
+    unknown = [each for each in candidates if each.predicted is None]
+    known = sorted(
+        (each for each in candidates if each.predicted), key=lambda each: -(each.predicted or 0)
+    )
+    if not known:
+        return tuple(unknown[:most])
+    least = (known[0].predicted or 0) * (1 - PLAUSIBLE)
+    plausible = [each for each in known if (each.predicted or 0) >= least]
+    heads = [next(e for e in plausible if e.family == name) for name in _families(plausible)]
+    room = max(1, most - len(unknown))
+    chosen = heads[:room]
+    chosen += _spread([each for each in plausible if each not in chosen], chosen, room)
+    return (*sorted(chosen, key=lambda each: -(each.predicted or 0)), *unknown[:most])
+
+
+def _families(candidates: Sequence[Candidate]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(each.family for each in candidates))
+
+
+def _spread(rest: list[Candidate], chosen: list[Candidate], room: int) -> Iterator[Candidate]:
+    """Candidates that are far in depth from those chosen, the better forecast where equally far."""
+    taken = list(chosen)
+    while rest and len(taken) < room:
+        nearest = {each.id: _nearest(each, taken) for each in rest}
+        # Two depths away is far enough: beyond that the forecast decides.
+        following = max(rest, key=lambda e: (min(nearest[e.id], 2), e.predicted or 0.0))
+        rest.remove(following)
+        taken.append(following)
+        yield following
+
+
+def _nearest(candidate: Candidate, taken: Sequence[Candidate]) -> int:
+    depths = [each.depth or 0 for each in taken if each.family == candidate.family]
+    return min((abs((candidate.depth or 0) - depth) for depth in depths), default=2)

@@ -1,0 +1,255 @@
+"""How a tune decides: who leads a race, which arms are dropped, what the certificate says.
+
+Pure arithmetic on acceptance, costs and times; `harness.tune` measures, `tests/bench/tune.py` runs
+it against known truth. Times are logarithms of milliseconds per token, by arm, prompt and block;
+two arms are only ever compared over prompts and blocks that both ran.
+"""
+
+import math
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean, median, stdev
+
+from estimates.intervals import t_quantile
+from estimates.pairing import clock, excess, is_timed, ms_per_token
+from schemas.submission import Submission
+
+Times = Mapping[str, Mapping[tuple[str, int], float]]
+
+# How far a forecast of the ratio of two depths is taken to be off, as a logarithm: it weighs the
+# forecast against a few noisy blocks.
+FORECAST_ERROR = 0.04
+# How many arms are raced, and in how many blocks; how often the certificate repeats its prompts: a
+# prompt more says more about other prompts than a repetition of one.
+RACED = 4
+RACE_BLOCKS = 4
+CERTIFICATE_BLOCKS = 2
+# An arm is dropped at this level of Student's t; there are several looks at several arms.
+DROP_LEVEL = 0.985
+LEVEL = 0.95
+# One-sided, that speculation helps at all: a false gain costs less than a gain that is missed.
+HELPS_LEVEL = 0.9
+# Arms that are known to be this close need no further block.
+SAME = 0.01
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gap:
+    """By how much one arm is faster than another, as a logarithm; `None` where it is unknown."""
+
+    mean: float
+    error: float | None
+    half_width: float | None
+
+    @property
+    def low(self) -> float:
+        """The lower end, minus infinity without an interval."""
+        return -math.inf if self.half_width is None else self.mean - self.half_width
+
+    @property
+    def high(self) -> float:
+        """The upper end, infinity without an interval."""
+        return math.inf if self.half_width is None else self.mean + self.half_width
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """A race after a block: arms by merit, those to drop, and whether it is decided."""
+
+    ranked: tuple[str, ...]
+    dropped: frozenset[str]
+    decided: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """The end of a tune: the arm to use, `None` for no speculation, and the gap to the baseline.
+
+    `rival` is the arm that it was certified against, `apart` the gap between them.
+    """
+
+    pick: str | None
+    best: str
+    gain: Gap
+    rival: str | None = None
+    apart: Gap | None = None
+
+
+def times_of(submission: Submission) -> Times:
+    """The times of all trials that finished, all by the clock that all of them have."""
+    timed = tuple(trial for trial in submission.trials if is_timed(trial))
+    by = clock(timed)
+    found: dict[str, dict[tuple[str, int], float]] = {}
+    for arm in submission.arms:
+        factor = excess(timed, arm.id)
+        for trial in timed:
+            ms = ms_per_token(trial, by, factor) if trial.arm == arm.id else None
+            if ms is not None:
+                found.setdefault(arm.id, {})[trial.prompt, trial.block] = math.log(ms)
+    return found
+
+
+def gap(
+    times: Times, arm: str, over: str, *, level: float = LEVEL, passes: bool = False
+) -> Gap | None:
+    """By how much an arm is faster than another over their common prompts and blocks.
+
+    Student's t over the prompts' medians. Where arms take turns after whole `passes`, what disturbs
+    a pass disturbs all its prompts, and the spread between blocks is added; a single one is not
+    enough then. `None` without a common prompt.
+    """
+    own, other = times.get(arm, {}), times.get(over, {})
+    by_prompt: dict[str, list[float]] = {}
+    by_block: dict[int, list[float]] = {}
+    for prompt, block in sorted(own.keys() & other.keys()):
+        difference = other[prompt, block] - own[prompt, block]
+        by_prompt.setdefault(prompt, []).append(difference)
+        by_block.setdefault(block, []).append(difference)
+    if not by_prompt:
+        return None
+    parts = [[median(each) for each in by_prompt.values()]]
+    parts += [[fmean(each) for each in by_block.values()]] if passes else []
+    mean = fmean(parts[0])
+    if any(len(part) < 2 for part in parts):  # noqa: PLR2004 - one value has no spread
+        return Gap(mean=mean, error=None, half_width=None)
+    errors = [stdev(part) / math.sqrt(len(part)) for part in parts]
+    halves = [
+        error * t_quantile(len(part) - 1, (1 + level) / 2)
+        for error, part in zip(errors, parts, strict=True)
+    ]
+    return Gap(mean=mean, error=math.hypot(*errors), half_width=math.hypot(*halves))
+
+
+def standing(
+    times: Times,
+    predicted: Mapping[str, float],
+    *,
+    running: Collection[str],
+    baseline: str,
+    passes: bool = False,
+) -> Standing:
+    """Who leads the race among the `running` arms, who is dropped, and whether it is over.
+
+    The baseline is not among them: it runs beside them to the end. The race is over once the arms
+    that are left are equally fast, or all of them slower than the baseline.
+    """
+    ranked = merit(times, predicted, running, passes=passes)
+    leader, *others = ranked
+    gaps = {arm: gap(times, arm, leader, level=DROP_LEVEL, passes=passes) for arm in others}
+    dropped = frozenset(arm for arm, each in gaps.items() if each is not None and each.high < 0)
+    left = [arm for arm in others if arm not in dropped]
+    close = all(_is_same(times, arm, leader, passes=passes) for arm in left)
+    against = (gap(times, arm, baseline, level=DROP_LEVEL, passes=passes) for arm in ranked)
+    lost = all(each is not None and each.high < 0 for each in against)
+    return Standing(ranked=ranked, dropped=dropped, decided=close or lost)
+
+
+def _is_same(times: Times, arm: str, leader: str, *, passes: bool) -> bool:
+    found = gap(times, arm, leader, passes=passes)
+    return found is not None and max(-found.low, found.high) < SAME
+
+
+def merit(
+    times: Times, predicted: Mapping[str, float], running: Collection[str], *, passes: bool = False
+) -> tuple[str, ...]:
+    """The arms, fastest first: each difference measured, drawn towards its forecast by its error.
+
+    Arms that nothing was measured of come last.
+    """
+    measured = [arm for arm in running if times.get(arm)]
+    if not measured:
+        return tuple(sorted(running, key=lambda arm: -predicted.get(arm, 0.0)))
+    first = max(measured, key=lambda arm: (len(times[arm]), predicted.get(arm, 0.0)))
+    scores = {arm: _drawn(times, predicted, arm, first, passes=passes) for arm in measured}
+    rest = [arm for arm in running if arm not in scores]
+    return (*sorted(measured, key=lambda arm: -scores[arm]), *rest)
+
+
+def _drawn(
+    times: Times, predicted: Mapping[str, float], arm: str, first: str, *, passes: bool
+) -> float:
+    found = gap(times, arm, first, passes=passes)
+    if arm == first or found is None:
+        return 0.0
+    if arm not in predicted or first not in predicted:
+        return found.mean
+    expected = math.log(predicted[arm] / predicted[first])
+    error = FORECAST_ERROR if found.error is None else found.error
+    weight = FORECAST_ERROR**2 / (FORECAST_ERROR**2 + error**2)
+    return weight * found.mean + (1 - weight) * expected
+
+
+def inseparable(
+    times: Times, arms: Sequence[str], pick: str, *, passes: bool = False
+) -> tuple[tuple[str, ...], float]:
+    """The arms that may be as fast as the pick, and within which share of it they all are."""
+    close: dict[str, float] = {}
+    for arm in arms:
+        found = None if arm == pick else gap(times, arm, pick, passes=passes)
+        if found is not None and found.half_width is not None and found.high >= 0:
+            close[arm] = math.expm1(max(-found.low, found.high))
+    return tuple(close), max(close.values(), default=0.0)
+
+
+def settle(  # noqa: PLR0913 - two stages, and who ran in them
+    race: Times,
+    certificate: Times,
+    *,
+    best: str,
+    rival: str | None,
+    baseline: str,
+    tasks: Mapping[str, str] | None = None,
+    passes: bool = False,
+) -> Verdict | None:
+    """The verdict after the certificate: `None` when it holds too little of the best arm.
+
+    Race and certificate together choose between the best arm and its rival; whether speculation
+    helps at all, and by how much, is the certificate's alone, on prompts that chose nothing.
+    """
+    if rival is not None and _prefers(race, certificate, rival, best, passes=passes):
+        best, rival = rival, best
+    gain = gap(certificate, best, baseline, passes=passes)
+    if gain is None or gain.half_width is None:
+        return None
+    same_tasks = {} if passes or tasks is None else tasks
+    helps = _least_gain(certificate, best, baseline, same_tasks, gain) > 0
+    return Verdict(
+        pick=best if helps else None,
+        best=best,
+        gain=gain,
+        rival=rival,
+        apart=None if rival is None else gap(certificate, best, rival, passes=passes),
+    )
+
+
+def _least_gain(
+    times: Times, arm: str, baseline: str, tasks: Mapping[str, str], gain: Gap
+) -> float:
+    """A one-sided lower bound of the gain over these very tasks, by the spread within each.
+
+    Without at least two prompts in every task it is that of the gain itself, over all prompts.
+    """
+    own, other = times[arm], times[baseline]
+    by_prompt: dict[str, list[float]] = {}
+    for prompt, block in sorted(own.keys() & other.keys()):
+        by_prompt.setdefault(prompt, []).append(other[prompt, block] - own[prompt, block])
+    groups: dict[str, list[float]] = {}
+    for prompt, found in by_prompt.items():
+        groups.setdefault(tasks.get(prompt, ""), []).append(median(found))
+    freedom = len(by_prompt) - len(groups)
+    if not tasks or min(map(len, groups.values())) == 1:
+        return gain.mean - (gain.error or math.inf) * t_quantile(len(by_prompt) - 1, HELPS_LEVEL)
+    errors = [stdev(group) / math.sqrt(len(group)) for group in groups.values()]
+    error = math.hypot(*errors) / len(groups)
+    mean = fmean(fmean(group) for group in groups.values())
+    return mean - error * t_quantile(freedom, HELPS_LEVEL)
+
+
+def _prefers(race: Times, certificate: Times, rival: str, best: str, *, passes: bool) -> bool:
+    """Whether both stages together say that the rival is faster, each by its prompts."""
+    total = 0.0
+    for times in (race, certificate):
+        found = gap(times, rival, best, passes=passes)
+        prompts = {prompt for prompt, _ in times.get(rival, {}).keys() & times.get(best, {}).keys()}
+        total += len(prompts) * found.mean if found else 0.0
+    return total > 0

@@ -1,0 +1,80 @@
+"""`draftmap tune`: find the fastest method and depth, certify it, print the engine's command."""
+
+from typing import Annotated
+
+from harness.campaign.options import Options
+from harness.cli import console
+from harness.cli.engines import ChosenEngine, EngineOptions, chosen_runner
+from harness.cli.options import Without, offers_fields
+from harness.cli.request import Contribution, ResultOptions
+from harness.errors import UsageError
+from harness.runners.options import ConnectionOptions
+from harness.tune.search import SearchOptions
+
+# What a tune decides itself, or does not vary.
+_DECIDED = Without(
+    frozenset(
+        {
+            "blocks", "precision", "budget_min", "control", "quick", "teacher_forced",
+            "baseline_gpu_layers", "concurrency", "context_depths",
+        }
+    )
+)  # fmt: skip
+
+
+@console.reports_errors
+@offers_fields
+def tune(
+    options: Annotated[Options, _DECIDED],
+    search: SearchOptions,
+    engine: EngineOptions,
+    connection: ConnectionOptions,
+    result: ResultOptions,
+    contribution: Contribution,
+) -> None:
+    """It takes three steps, and the last one is a result file like any other.
+
+    1. Look: one run at the largest depth, and the costs of single steps. From both, the speedup of
+    every smaller depth is forecast, not measured.
+
+    2. Race: the best forecasts against no speculation, in paired blocks. An arm that is clearly
+    behind is dropped.
+
+    3. Certify: the winner, its runner-up and no speculation on prompts that the race did not use,
+    because the winner of a race looks better than it is.
+
+    It ends with the command line of the engine, or with "leave speculation off".
+
+    - `python -m harness tune` for the embedded model
+
+    - `python -m harness tune --target big.gguf --draft small.gguf --budget 30`
+
+    - `python -m harness tune --runner llama-server --target big.gguf --method mtp --method
+    ngram-simple`
+
+    - `python -m harness tune --runner openai --method draft-model --draft NAME --server-command
+    "SERVER --port {port}" --spec-server-command "SERVER --port {port} --draft-tokens {depth}"`:
+    `{depth}` stands where the server's command takes the depth (for vLLM, in its
+    --speculative-config). With --base-url and --spec-base-url the servers are compared as they are.
+
+    The depth in a --method is ignored, its other sizes hold for all depths. Ctrl-C or a kill lose
+    nothing: repeat the command with --resume.
+    """
+    if len(engine.server_binaries) > 1:
+        message = "a tune is for one engine; give one --server-binary"
+        raise UsageError(message)
+    from harness.cli.engines import named_engines  # noqa: PLC0415 - beside what follows
+    from harness.cli.tune_session import TuneRequest  # noqa: PLC0415 - slow to import
+
+    chosen = ChosenEngine(name=chosen_runner(engine), connection=connection)
+    request = TuneRequest(
+        options=options,
+        search=search,
+        engine=named_engines(chosen, engine.server_binaries)[0].engine,
+        result=result,
+        contribution=contribution,
+    )
+    if result.dry_run:
+        request.print_plan()
+    else:
+        request.measure()

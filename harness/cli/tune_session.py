@@ -1,0 +1,195 @@
+"""Carries out a tune: builds its stages for the chosen engine, writes the result, prints it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import typer
+
+from estimates.plan.commands import line_with
+from harness.campaign.from_options import draft_names, usable_methods
+from harness.campaign.model import ArmPlan, Campaign
+from harness.campaign.options import Options
+from harness.cli import console
+from harness.cli.engines import ChosenEngine
+from harness.cli.request import Contribution, ResultOptions
+from harness.errors import INTERRUPTED, MachineError
+from harness.machine.command import commit
+from harness.machine.detect import machine
+from harness.machine.environment import Watch
+from harness.report.progress import ProgressDisplay
+from harness.run import result_file as results
+from harness.run.execute import RunContext
+from harness.runners.base import Runner
+from harness.tune import report
+from harness.tune.outcome import Outcome, StageName, as_json
+from harness.tune.search import Family, SearchOptions, families, split
+from harness.tune.tuner import Tuner
+from schemas.vocabulary import say
+
+_DEPTH = "{depth}"
+_STAGES: Mapping[StageName, str] = {"look": "1 look", "race": "2 race", "certificate": "3 certify"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stages:
+    """An engine whose servers, if it has any, are started for the depths of a stage."""
+
+    chosen: ChosenEngine
+    families: Sequence[Family]
+
+    def at(self, campaign: Campaign) -> tuple[Campaign, Runner]:
+        """The stage on the engine, and its runner."""
+        engine = self._with_depths(campaign)
+        kind = engine.kind
+        if kind.check is not None:
+            kind.check(engine.connection, campaign)
+        on_engine = engine.on(replace(campaign, interleaved=kind.interleaved))
+        return on_engine, engine.runner()
+
+    def command(self, campaign: Campaign, arm: ArmPlan) -> str | None:
+        """The line that starts the engine with an arm; `None` for servers that run already."""
+        lines = self._with_depths(campaign).commands(campaign)
+        if lines:
+            line = lines[campaign.arms.index(arm)]
+            return line.replace("--port 0", "--port 8080").replace("'{port}'", "8000")
+        if self.chosen.kind.behind_servers:
+            return None
+        draft = getattr(arm.method, "draft", None)
+        paths = {each.model.id: each.path for each in campaign.drafts}
+        line = line_with(
+            arm.method,
+            target=campaign.target.path or Path(campaign.target.model.name),
+            draft=paths.get(draft) if draft else None,
+            context=campaign.settings.context_tokens,
+        )
+        return line or None
+
+    def _with_depths(self, campaign: Campaign) -> ChosenEngine:
+        """The engine with one server for each speculating arm, at its depth."""
+        connection = self.chosen.connection
+        if not connection.spec_server_commands and not connection.spec_base_urls:
+            return self.chosen
+        numbers = {
+            arm.id: (number, depth)
+            for number, family in enumerate(self.families)
+            for depth, arm in family.arms.items()
+        }
+        found = [numbers[arm.id] for arm in campaign.arms if arm.id in numbers]
+        commands, urls = connection.spec_server_commands, connection.spec_base_urls
+        return replace(
+            self.chosen,
+            connection=replace(
+                connection,
+                spec_server_commands=tuple(
+                    commands[number].replace(_DEPTH, str(depth))
+                    for number, depth in found
+                    if commands
+                ),
+                spec_base_urls=tuple(urls[number] for number, _ in found if urls),
+            ),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TuneRequest:
+    """What the command line asks for."""
+
+    options: Options
+    search: SearchOptions
+    engine: ChosenEngine
+    result: ResultOptions
+    contribution: Contribution
+
+    def measure(self) -> None:
+        """Tune, write the result and its chart, print the report."""
+        self.contribution.check()
+        self.engine.require_suited(self.options)
+        results.require_writable(self.result.output)
+        if not self.result.resume:
+            results.require_free(self.result.output)
+        base, found = self._base(fetch=True)
+        stages = Stages(chosen=self.engine, families=found)
+        with ProgressDisplay(console.progress_console()) as display:
+            tuner = Tuner(
+                engine=stages,
+                base=base,
+                families=found,
+                prompts=split(base.suite.prompts),
+                search=self.search,
+                context=RunContext(machine=machine(), snapshot=Watch().snapshot, commit=commit()),
+                observe=lambda stage, event: display(event, name=_STAGES[stage]),
+                say=console.say,
+                resume=self.result.resume,
+            )
+            outcome = tuner.run()
+        self._finish(outcome, stages, tuner)
+
+    def _finish(self, outcome: Outcome, stages: Stages, tuner: Tuner) -> None:
+        path = self._write(outcome)
+        command = _command(outcome, stages)
+        if self.result.json:
+            console.print_json(as_json(outcome, command=command, path=path))
+        else:
+            screen = console.result_console()
+            for line in report.lines(outcome, command=command):
+                screen.print(line, soft_wrap=True, markup=False)
+        console.say(f"Result: {path}")
+        if outcome.interrupted:
+            console.say("The tune was interrupted. To continue, repeat the command with --resume.")
+            raise typer.Exit(INTERRUPTED)
+        if outcome.certified:
+            tuner.forget()
+
+    def _write(self, outcome: Outcome) -> Path:
+        given = self.contribution
+        submission = replace(outcome.submission, contributor=given.contributor, notes=given.notes)
+        path = results.write(submission, self.result.output)
+        try:
+            report.write_svg(outcome, path.with_suffix(".svg"))
+        except OSError as error:
+            message = f"the chart beside {path} cannot be written: {error.strerror}"
+            raise MachineError(message) from error
+        return path
+
+    def print_plan(self) -> None:
+        """Print what a tune would consider. It fetches and measures nothing."""
+        self.contribution.check()
+        self.engine.require_suited(self.options)
+        base, found = self._base(fetch=False)
+        prompts = split(base.suite.prompts)
+        screen = console.result_console()
+        for family in found:
+            depths = sorted(family.arms)
+            span = f"depth {depths[0]} to {depths[-1]}" if len(depths) > 1 else "as it is"
+            screen.print(f"{family.name}: {span}", markup=False)
+        screen.print(
+            f"race on {say.count(len(prompts.race), 'prompt')}, certificate on "
+            f"{len(prompts.certificate)} others, within {self.search.budget_min:g} minutes"
+        )
+
+    def _base(self, *, fetch: bool) -> tuple[Campaign, tuple[Family, ...]]:
+        """Models and settings as a campaign, and the families that the engine may run."""
+        base = self.engine.campaign(self.options, fetch=fetch)
+        defaults = self.engine.kind.default_methods
+        names = draft_names(self.options, defaults)
+        methods = usable_methods(self.options, names, defaults)
+        connection = self.engine.connection
+        commands = connection.spec_server_commands
+        fixed = self.engine.kind.behind_servers and not any(_DEPTH in each for each in commands)
+        found = families(methods, base.drafts, deepest=self.search.deepest, fixed=fixed)
+        return base, found
+
+
+def _command(outcome: Outcome, stages: Stages) -> str | None:
+    """The line for the pick; without one, the line of the baseline."""
+    if outcome.verdict is None or outcome.leader is None:
+        return None
+    campaign = outcome.campaigns["certificate"]
+    off = outcome.verdict.pick is None
+    arm = next(
+        each
+        for each in campaign.arms
+        if (each.role == "baseline" if off else each.id == outcome.leader.arm.id)
+    )
+    return stages.command(campaign, arm)

@@ -1,0 +1,230 @@
+"""What a tune found, in words and as JSON: the pick, its speedup, what else was considered."""
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from estimates.model import Estimate
+from estimates.summary import summarize
+from estimates.tuning import Gap, Verdict
+from harness.campaign.model import ArmPlan, Campaign
+from harness.report.terminal import overall
+from schemas.codec import Json
+from schemas.submission import Submission
+from schemas.vocabulary import say
+
+StageName = Literal["look", "race", "certificate"]
+State = Literal["forecast", "dropped", "raced", "certified"]
+OFF = "none"
+# Arms that may be further apart than this are not known to be close.
+_TOLD = 0.5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contender:
+    """An arm that was considered: its forecast, and its gap to the baseline where it was run."""
+
+    arm: ArmPlan
+    family: str
+    depth: int
+    predicted: float | None
+    state: State
+    gain: Gap | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What a tune found. `verdict` is `None` where it ended before its certificate.
+
+    `leader` is the best arm so far; those in `close` may be as fast, all of them within `within`.
+    """
+
+    contenders: tuple[Contender, ...]
+    leader: Contender | None
+    verdict: Verdict | None
+    close: tuple[str, ...]
+    within: float
+    stages: Mapping[StageName, Submission]
+    campaigns: Mapping[StageName, Campaign]
+
+    @property
+    def submission(self) -> Submission:
+        """The last stage's: the certificate, unless the tune was cut short."""
+        return [*self.stages.values()][-1]
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether Ctrl-C ended it."""
+        return self.submission.design.ended == "interrupted"
+
+    @property
+    def trials(self) -> int:
+        """How many trials all stages ran."""
+        return sum(len(each.trials) for each in self.stages.values())
+
+    @property
+    def certified(self) -> bool:
+        """Whether the certificate holds a figure."""
+        return self.verdict is not None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ratio:
+    """A speedup with its 95 % interval, as far as there is one."""
+
+    estimate: float
+    low: float | None
+    high: float | None
+
+    def __str__(self) -> str:
+        return say.speedup(self.estimate, self.low, self.high)
+
+    def as_json(self) -> dict[str, Json]:
+        """The three numbers."""
+        return {"estimate": self.estimate, "low": self.low, "high": self.high}
+
+
+def ratio(gap: Gap) -> Ratio:
+    """A gap as a ratio."""
+    if gap.half_width is None:
+        return Ratio(estimate=math.exp(gap.mean), low=None, high=None)
+    return Ratio(estimate=math.exp(gap.mean), low=math.exp(gap.low), high=math.exp(gap.high))
+
+
+def speedup(outcome: Outcome) -> Ratio | None:
+    """The speedup of the best arm, as the result file has it; else the race's, not certified."""
+    leader = outcome.leader
+    if leader is None or leader.gain is None:
+        return None
+    estimates = [each for each in _estimates(outcome) if each.arm == leader.arm.id]
+    found = overall(estimates) if estimates else None
+    if found is None or found.speedup is None or found.interval is None:
+        return ratio(leader.gain)
+    return Ratio(estimate=found.speedup, low=found.interval.low, high=found.interval.high)
+
+
+def _estimates(outcome: Outcome) -> tuple[Estimate, ...]:
+    """What the certificate says; nothing without one."""
+    certificate = outcome.stages.get("certificate")
+    return () if certificate is None else summarize(certificate).estimates
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskPick:
+    """The better of the certified arms on a task. `word`: use, off or unclear."""
+
+    task: str
+    arm: str
+    speedup: Ratio
+    word: Literal["use", "off", "unclear"]
+
+
+def by_task(outcome: Outcome) -> Iterator[TaskPick]:
+    """The better arm on every task; unclear where the interval holds 1."""
+    tasks: dict[str, list[Estimate]] = {}
+    for each in _estimates(outcome):
+        if each.task is not None and each.speedup is not None:
+            tasks.setdefault(each.task, []).append(each)
+    for task, found in tasks.items():
+        best = max(found, key=lambda each: each.speedup or 0.0)
+        low, high = (best.interval.low, best.interval.high) if best.interval else (None, None)
+        word: Literal["use", "off", "unclear"] = "unclear"
+        if low is not None and low > 1:
+            word = "use"
+        elif high is not None and high < 1:
+            word = "off"
+        measured = Ratio(estimate=best.speedup or 0.0, low=low, high=high)
+        yield TaskPick(task=task, arm=best.arm, speedup=measured, word=word)
+
+
+def why(outcome: Outcome) -> str:
+    """The reason for the pick, in a few sentences."""
+    return " ".join(_reasons(outcome))
+
+
+def _reasons(outcome: Outcome) -> Iterator[str]:
+    found, leader = speedup(outcome), outcome.leader
+    if leader is None or found is None:
+        yield "Nothing was raced, so nothing is known but forecasts: no pick."
+    elif outcome.verdict is None:
+        yield (
+            f"{leader.arm.id} leads at {found}, but that is not certified: "
+            f"{'the tune was interrupted' if outcome.interrupted else 'the time was too short'}."
+        )
+    else:
+        yield from _certified(outcome, leader, found)
+    if leader is not None and outcome.close:
+        names = say.listed([leader.arm.id, *outcome.close])
+        share = say.percent(outcome.within, 1)
+        within = (
+            f"are within {share} of each other" if outcome.within < _TOLD else "may differ much"
+        )
+        yield f"Not separable in this time: {names} {within}."
+
+
+def _certified(outcome: Outcome, leader: Contender, found: Ratio) -> Iterator[str]:
+    prompts = say.count(len(outcome.submission.suite.prompts), "prompt")
+    measured = f"{found} the speed of no speculation, over {prompts} that the race did not use"
+    forecast = "" if leader.predicted is None else f" (forecast: {say.times(leader.predicted)})"
+    if outcome.verdict is not None and outcome.verdict.pick is not None:
+        yield f"{leader.arm.id} runs at {measured}{forecast}."
+        if found.low is not None and found.low < 1:
+            yield "The interval reaches below 1 because the tasks differ; see them one by one."
+    elif found.high is not None and found.high < 1:
+        yield f"Nothing helps here: the best, {leader.arm.id}, runs at {measured}{forecast}."
+    else:
+        yield f"No gain is shown: the best, {leader.arm.id}, runs at {measured}{forecast}."
+        if found.estimate > 1:
+            yield "More time (--budget) or a quieter machine would decide."
+
+
+def as_json(outcome: Outcome, *, command: str | None, path: Path | None) -> dict[str, Json]:
+    """The tune for machines. `pick` is `None` where nothing was certified."""
+    found = speedup(outcome)
+    return {
+        "pick": _pick(outcome, command),
+        "speedup": None if found is None else found.as_json(),
+        "certified": outcome.certified,
+        "candidates": [_candidate(each) for each in outcome.contenders],
+        "not_separable": {
+            "arms": list(outcome.close),
+            "within": outcome.within if outcome.close else None,
+        },
+        "tasks": [
+            {"task": each.task, "arm": each.arm, "word": each.word, **each.speedup.as_json()}
+            for each in by_task(outcome)
+        ],
+        "trials": outcome.trials,
+        "why": why(outcome),
+        "result": None if path is None else str(path),
+    }
+
+
+def _pick(outcome: Outcome, command: str | None) -> Json:
+    if outcome.verdict is None or outcome.leader is None:
+        return None
+    if outcome.verdict.pick is None:
+        return {"arm": None, "method": OFF, "depth": 0, "draft": None, "command": command}
+    method = outcome.leader.arm.method
+    return {
+        "arm": outcome.leader.arm.id,
+        "method": method.type,
+        "depth": outcome.leader.depth or getattr(method, "n_max", None),
+        "draft": getattr(method, "draft", None),
+        "command": command,
+    }
+
+
+def _candidate(contender: Contender) -> Json:
+    gain = None if contender.gain is None else ratio(contender.gain).as_json()
+    return {
+        "arm": contender.arm.id,
+        "family": contender.family,
+        "method": contender.arm.method.type,
+        "depth": contender.depth,
+        "predicted": contender.predicted,
+        "measured": gain,
+        "state": contender.state,
+    }

@@ -1,0 +1,214 @@
+"""Shows a tune: speedup over depth as a chart of characters and as SVG, and what to do."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from textwrap import wrap
+from xml.sax.saxutils import escape
+
+from harness import files
+from harness.tune.outcome import Contender, Outcome, by_task, ratio, why
+from schemas.vocabulary import say
+
+# The whole report fits into a terminal of 24 lines.
+_ROWS, _COLUMNS = 9, 64
+_WIDTH = 79
+_FORECAST, _MEASURED, _BAR, _ONE = "·", "●", "│", "╌"
+_TASKS_SHOWN = 8
+
+
+def lines(outcome: Outcome, *, command: str | None) -> Iterator[str]:
+    """The report: the chart, the reason, the tasks, and the command line to copy."""
+    shown = family(outcome)
+    if len(shown) > 1:
+        yield from chart(shown)
+    yield from wrap(_effort(outcome), _WIDTH)
+    yield from wrap(why(outcome), _WIDTH)
+    yield from _tasks(outcome)
+    yield from advice(outcome, command)
+
+
+def _effort(outcome: Outcome) -> str:
+    """What was considered, and how much of it was run."""
+    considered = say.count(len(outcome.contenders), "arm")
+    raced = [each for each in outcome.contenders if each.state != "forecast"]
+    text = f"{considered} considered"
+    if "race" in outcome.stages:
+        prompts = say.count(len(outcome.stages["race"].suite.prompts), "prompt")
+        text += f"; {len(raced)} of them raced on {prompts}, the others only forecast"
+    return f"{text}; {say.count(outcome.trials, 'trial')} in all."
+
+
+def advice(outcome: Outcome, command: str | None) -> Iterator[str]:
+    """What to do, and the command line on a line of its own."""
+    if outcome.verdict is None or outcome.leader is None:
+        yield "No pick yet: repeat the command with --resume and a higher --budget."
+        return
+    if outcome.verdict.pick is None:
+        yield "Leave speculation off:" if command else "Leave speculation off."
+    else:
+        yield f"Use {outcome.leader.arm.id}:" if command else f"Use {outcome.leader.arm.id}."
+    if command:
+        yield command
+
+
+def _tasks(outcome: Outcome) -> Iterator[str]:
+    """The better arm on every task, in as few lines as possible."""
+    found = list(by_task(outcome))
+    if len(found) < 2:  # noqa: PLR2004 - a single task is the whole
+        return
+    leader = outcome.leader.arm.id if outcome.leader else ""
+    parts = []
+    for each in found[:_TASKS_SHOWN]:
+        other = "" if each.arm == leader else f" with {each.arm}"
+        word = {"use": "", "off": " off,", "unclear": " unclear,"}[each.word]
+        parts.append(f"{each.task}{word} {say.times(each.speedup.estimate)}{other}")
+    yield from wrap(f"By task: {'; '.join(parts)}.", _WIDTH)
+
+
+def family(outcome: Outcome) -> tuple[Contender, ...]:
+    """The contenders of the leader's family, or of the best forecast's, by depth."""
+    best = outcome.leader or max(
+        outcome.contenders, key=lambda each: each.predicted or 0.0, default=None
+    )
+    name = best.family if best else None
+    found = (each for each in outcome.contenders if each.family == name and each.depth)
+    return tuple(sorted(found, key=lambda each: each.depth))
+
+
+def _points(contender: Contender) -> tuple[float | None, float | None, float | None]:
+    """Measured speedup with the ends of its interval, no further than a factor of two away."""
+    if contender.gain is None:
+        return None, None, None
+    found = ratio(contender.gain)
+    if found.low is None or found.high is None:
+        return found.estimate, found.estimate, found.estimate
+    return found.estimate, max(found.low, found.estimate / 2), min(found.high, found.estimate * 2)
+
+
+def _span(shown: Sequence[Contender]) -> tuple[float, float]:
+    """The range of the vertical axis: all that is drawn, and 1."""
+    values = [1.0]
+    for each in shown:
+        values += [value for value in (each.predicted, *_points(each)) if value is not None]
+    low, high = min(values), max(values)
+    room = max(0.02, 0.05 * (high - low))
+    return low - room, high + room
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Mark:
+    """What is drawn of a depth: the forecast, and the measurement with its interval."""
+
+    depth: int
+    predicted: float | None
+    measured: float | None
+    low: float | None
+    high: float | None
+
+
+def _marks(shown: Sequence[Contender]) -> list[_Mark]:
+    found = []
+    for each in shown:
+        measured, low, high = _points(each)
+        found.append(
+            _Mark(depth=each.depth, predicted=each.predicted, measured=measured, low=low, high=high)
+        )
+    return found
+
+
+def chart(shown: Sequence[Contender]) -> Iterator[str]:
+    """Speedup over depth: a dot for a forecast, a bullet with its interval for a measurement."""
+    low, high = _span(shown)
+    step = max(1, min(6, _COLUMNS // shown[-1].depth))
+    width = step * shown[-1].depth + 1
+
+    def row(value: float) -> int:
+        return min(_ROWS - 1, max(0, round((high - value) / (high - low) * (_ROWS - 1))))
+
+    grid = [[" "] * width for _ in range(_ROWS)]
+    grid[row(1.0)] = [_ONE] * width
+    for mark in _marks(shown):
+        _draw(grid, mark, step * mark.depth, row)
+    signs = f"{_FORECAST} forecast, {_MEASURED} measured, {_ONE} no speculation"
+    yield f"{shown[0].family}: speedup over depth ({signs})"
+    for number, cells in enumerate(grid):
+        value = 1.0 if number == row(1.0) else high - number * (high - low) / (_ROWS - 1)
+        yield f"{say.times(value):>6} {''.join(cells)}".rstrip()
+    axis = [" "] * (width + 2)
+    for each in shown:
+        if each.depth == 1 or (each.depth * step) % 2 == 0:
+            axis[step * each.depth : step * each.depth + 2] = f"{each.depth:<2}"
+    yield " " * 7 + "".join(axis).rstrip()
+
+
+def _draw(grid: list[list[str]], mark: _Mark, column: int, row: Callable[[float], int]) -> None:
+    if mark.predicted is not None:
+        grid[row(mark.predicted)][column] = _FORECAST
+    if mark.measured is None or mark.low is None or mark.high is None:
+        return
+    for line in range(row(mark.high), row(mark.low) + 1):
+        grid[line][column] = _BAR
+    grid[row(mark.measured)][column] = _MEASURED
+
+
+def write_svg(outcome: Outcome, path: Path) -> None:
+    """Write the chart beside the result. Raises `OSError`."""
+    shown = family(outcome)
+    if len(shown) > 1:
+        with files.written(path) as part:
+            part.write_text(svg(shown), encoding="utf-8")
+
+
+_SVG_WIDTH, _SVG_HEIGHT, _SVG_MARGIN = 640, 360, 48
+_GREY, _BLUE = "#808A99", "#0A7BBF"
+_PICTURE = """\
+<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" role="img"
+ font-family="sans-serif" font-size="12">
+<title>{title}</title>
+<rect width="{width}" height="{height}" fill="#ffffff"/>
+<text x="48" y="24" font-size="14">{title}</text>
+{parts}
+</svg>
+"""
+
+
+def svg(shown: Sequence[Contender]) -> str:
+    """The same chart as a picture of its own, readable on light and dark pages."""
+    title = f"{shown[0].family}: speedup over depth (line: forecast, dots: measured)"
+    return _PICTURE.format(
+        width=_SVG_WIDTH,
+        height=_SVG_HEIGHT,
+        title=escape(title),
+        parts="\n".join(_svg_parts(shown)),
+    )
+
+
+def _svg_parts(shown: Sequence[Contender]) -> Iterator[str]:
+    low, high = _span(shown)
+    deepest = shown[-1].depth
+
+    def x(depth: float) -> str:
+        return f"{_SVG_MARGIN + depth / (deepest + 0.5) * (_SVG_WIDTH - 1.5 * _SVG_MARGIN):.1f}"
+
+    def y(value: float, down: float = 0.0) -> str:
+        room = _SVG_HEIGHT - 2 * _SVG_MARGIN
+        return f"{_SVG_MARGIN + (high - value) / (high - low) * room + down:.1f}"
+
+    yield _line(x(0), x(deepest), y(1), y(1), f'stroke="{_GREY}" stroke-dasharray="4"')
+    for tenth in range(5):
+        value = low + (high - low) * tenth / 4
+        yield f'<text x="6" y="{y(value, 4)}">{say.times(value)}</text>'
+    marks = _marks(shown)
+    points = " ".join(f"{x(m.depth)},{y(m.predicted)}" for m in marks if m.predicted is not None)
+    yield f'<polyline points="{points}" fill="none" stroke="{_GREY}" stroke-width="2"/>'
+    for mark in marks:
+        at = x(mark.depth)
+        yield f'<text x="{at}" y="{_SVG_HEIGHT - 20}" text-anchor="middle">{mark.depth}</text>'
+        if mark.measured is not None and mark.low is not None and mark.high is not None:
+            yield _line(at, at, y(mark.low), y(mark.high), f'stroke="{_BLUE}" stroke-width="2"')
+            yield f'<circle cx="{at}" cy="{y(mark.measured)}" r="5" fill="{_BLUE}"/>'
+
+
+def _line(x1: str, x2: str, y1: str, y2: str, look: str) -> str:
+    return f'<line x1="{x1}" x2="{x2}" y1="{y1}" y2="{y2}" {look}/>'

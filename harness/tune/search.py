@@ -1,0 +1,208 @@
+"""What a tune may try: families of methods at every depth, and which prompts each stage uses."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Annotated
+
+from msgspec import structs
+
+from estimates.tuning import RACED
+from harness.campaign.arms import BASELINE
+from harness.campaign.arms import arms as all_arms
+from harness.campaign.methods import (
+    DraftHeadRequest,
+    DraftModelRequest,
+    ForcedRequest,
+    MethodRequest,
+)
+from harness.campaign.model import ArmPlan, Campaign, Suite, SuitePrompt
+from harness.errors import BadInputError, UsageError
+from harness.models.model_file import ModelFile
+from harness.options import Option
+from schemas.vocabulary import METHODS
+
+_PANEL = "The search"
+# Heads and block drafters are trained for a few positions; a file says no more than that.
+_DEEPEST_HEAD = 8
+# Prompts of the race and of the certificate, where the suite has enough.
+_RACE_PROMPTS, _CERTIFICATE_PROMPTS = 8, 24
+_FEWEST_PROMPTS = 4
+# Of the time after the look; the rest is the certificate's, which runs the best two and baseline.
+RACE_SHARE = 0.45
+_CERTIFIED_ARMS = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchOptions:
+    """How long a tune may take, and how far it looks."""
+
+    budget_min: Annotated[
+        float,
+        Option(
+            "Time limit in minutes for everything together. With more time the intervals get "
+            "narrower; with too little the answer is a list of what cannot be told apart.",
+            name="budget",
+            metavar="MINUTES",
+            panel=_PANEL,
+            least=0.1,
+            most=100_000,
+        ),
+    ] = 20.0
+    deepest: Annotated[
+        int,
+        Option(
+            "The largest depth (drafted tokens per round). One run at it predicts all smaller "
+            f"ones. Heads trained for the target are taken to {_DEEPEST_HEAD} at most.",
+            metavar="N",
+            panel=_PANEL,
+            least=1,
+            most=64,
+        ),
+    ] = 16
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Family:
+    """A method with a draft, at all its depths: `arms[d]` is the arm of depth d.
+
+    One that has no depth, or whose servers fix it, has a single arm at its own.
+    """
+
+    name: str
+    arms: dict[int, ArmPlan]
+
+    @property
+    def deepest(self) -> int:
+        """The largest depth; 0 for a method without one."""
+        return max(self.arms)
+
+    def scouts(self, *, probed: bool) -> tuple[ArmPlan, ...]:
+        """The arms that predict all others: one more where an engine cannot time its steps."""
+        depths = {self.deepest} if probed else {max(1, self.deepest // 4), self.deepest}
+        return tuple(self.arms[depth] for depth in sorted(depths & self.arms.keys()))
+
+
+def families(
+    methods: Sequence[MethodRequest],
+    drafts: tuple[ModelFile, ...],
+    *,
+    deepest: int,
+    fixed: bool = False,
+) -> tuple[Family, ...]:
+    """Every method with each of its drafts. Raises `UsageError` without any."""
+    found: dict[str, dict[int, ArmPlan]] = {}
+    for request in methods:
+        for depth in (_depth(request),) if fixed else depths_of(request, deepest):
+            for arm in _speculating((_at(request, depth),), drafts):
+                found.setdefault(_name(arm, drafts), {})[depth] = arm
+    if not found:
+        message = "nothing to tune: no method speculates; name one with --method or --draft"
+        raise UsageError(message)
+    return tuple(Family(name=name, arms=arms) for name, arms in found.items())
+
+
+def depths_of(request: MethodRequest, deepest: int) -> tuple[int, ...]:
+    """The depths that a method is tried at; its own alone where it has no depth to set."""
+    entry = METHODS[request.type]
+    if entry.control is not None or entry.instrument or not entry.drafts:
+        return ()
+    if not _depth(request):
+        return (0,)
+    most = min(deepest, _DEEPEST_HEAD) if isinstance(request, DraftHeadRequest) else deepest
+    least = getattr(request, "n_min", None) or 1
+    return tuple(range(min(least, most), most + 1))
+
+
+def _depth(request: MethodRequest) -> int:
+    return getattr(request, "n_max", None) or 0
+
+
+def _at(request: MethodRequest, depth: int) -> MethodRequest:
+    if depth == 0:
+        return request
+    if isinstance(request, DraftModelRequest | DraftHeadRequest | ForcedRequest):
+        return replace(request, n_max=depth)
+    changed: MethodRequest = structs.replace(request, n_max=depth)
+    return changed
+
+
+def _speculating(
+    methods: tuple[MethodRequest, ...], drafts: tuple[ModelFile, ...]
+) -> Iterable[ArmPlan]:
+    """The arms of methods but the baseline. An oracle is an instrument that may be tuned, too."""
+    return (arm for arm in all_arms(methods, drafts) if arm.id != BASELINE)
+
+
+def _name(arm: ArmPlan, drafts: Sequence[ModelFile]) -> str:
+    """`Draft model`, with the draft's name where there are several."""
+    label = METHODS[arm.method.type].label
+    draft = getattr(arm.method, "draft", None)
+    several = len(drafts) > 1 and draft is not None
+    return f"{label} ({draft})" if several else label
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prompts:
+    """The prompts of the race, and those of the certificate, which chose nothing."""
+
+    race: tuple[SuitePrompt, ...]
+    certificate: tuple[SuitePrompt, ...]
+    raced: int = RACED
+
+    def fitting(self, *, trial_s: float, left_s: float) -> "Prompts":
+        """As many prompts as give two blocks of the race and two of the certificate in time.
+
+        Where that would be few for the race, it has fewer arms instead.
+        """
+        trials = RACE_SHARE * left_s / (2 * trial_s)
+        raced = next((arms for arms in (RACED, 3) if trials >= (arms + 1) * _FEWEST_PROMPTS), 2)
+        certificate = int((1 - RACE_SHARE) * left_s / (2 * _CERTIFIED_ARMS * trial_s))
+        return Prompts(
+            race=self.race[: max(_FEWEST_PROMPTS, int(trials / (raced + 1)))],
+            certificate=self.certificate[: max(_FEWEST_PROMPTS, certificate)],
+            raced=raced,
+        )
+
+
+def split(prompts: Sequence[SuitePrompt]) -> Prompts:
+    """Two sets that share no prompt, each with as many tasks as it can. Raises `BadInputError`."""
+    if len(prompts) < _FEWEST_PROMPTS:
+        message = (
+            f"a tune needs {_FEWEST_PROMPTS} prompts, some to choose by and others to check the "
+            f"choice; {len(prompts)} are selected: relax --tasks or --prompts"
+        )
+        raise BadInputError(message)
+    turns: dict[str, int] = {}
+    ranked: list[tuple[int, int, SuitePrompt]] = []
+    for prompt in prompts:
+        turns[prompt.task] = turns.get(prompt.task, 0) + 1
+        ranked.append((turns[prompt.task], len(ranked), prompt))
+    in_turn = [prompt for _, _, prompt in sorted(ranked, key=lambda each: each[:2])]
+    count = min(_RACE_PROMPTS, max(2, len(prompts) // 3))
+    return Prompts(
+        race=tuple(in_turn[:count]),
+        certificate=tuple(in_turn[count : count + _CERTIFICATE_PROMPTS]),
+    )
+
+
+def stage(
+    base: Campaign,
+    arms: Sequence[ArmPlan],
+    prompts: Sequence[SuitePrompt],
+    *,
+    blocks: int,
+    budget_s: float | None = None,
+) -> Campaign:
+    """A stage of a tune: the baseline and these arms on these prompts."""
+    baseline = next(arm for arm in base.arms if arm.role == "baseline")
+    suite: Suite = replace(base.suite, prompts=tuple(prompts))
+    used = {getattr(arm.method, "draft", None) for arm in arms}
+    return replace(
+        base,
+        profile="custom",
+        arms=(baseline, *arms),
+        drafts=tuple(draft for draft in base.drafts if draft.model.id in used),
+        suite=suite,
+        blocks=blocks,
+        stopping=replace(base.stopping, precision=None, budget_s=budget_s),
+    )

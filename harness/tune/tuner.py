@@ -1,0 +1,280 @@
+"""Runs a tune: a look at the largest depth, a race of the best forecasts, a certificate.
+
+Each stage is a campaign with a journal of its own, so that a tune that was killed continues where
+it stopped. What follows from the measurements is decided in `estimates.forecast` and
+`estimates.tuning`.
+"""
+
+import time
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Protocol
+
+from estimates import tuning
+from estimates.forecast import Candidate, of_family, shortlist
+from estimates.tuning import Times
+from harness.campaign.arms import BASELINE
+from harness.campaign.model import ArmPlan, Campaign
+from harness.errors import BadInputError, MachineError
+from harness.run import execute, journal
+from harness.run.events import Event
+from harness.run.execute import RunContext
+from harness.run.stopping import Steering
+from harness.runners.base import Runner
+from harness.tune.outcome import Contender, Outcome, StageName, State
+from harness.tune.search import RACE_SHARE, Family, Prompts, SearchOptions, stage
+from schemas.submission import Submission
+
+# Where nothing forecasts a family, these of its depths are raced.
+_USUAL_DEPTHS = (2, 4, 8)
+
+
+class Engine(Protocol):
+    """An engine that runs stages."""
+
+    def at(self, campaign: Campaign) -> tuple[Campaign, Runner]:
+        """The stage as this engine runs it, and its runner. Raises `HarnessError`."""
+        ...
+
+
+Observe = Callable[[StageName, Event], None]
+
+
+@dataclass(kw_only=True)
+class Tuner:
+    """One tune on one engine. `base` has the models and settings; its arms but one are ignored."""
+
+    engine: Engine
+    base: Campaign
+    families: Sequence[Family]
+    prompts: Prompts
+    search: SearchOptions
+    context: RunContext
+    observe: Observe
+    say: Callable[[str], None]
+    resume: bool = False
+    clock: Callable[[], float] = time.monotonic
+    stages: dict[StageName, Submission] = field(default_factory=dict)
+    campaigns: dict[StageName, Campaign] = field(default_factory=dict)
+
+    def run(self) -> Outcome:
+        """Measure until the pick is certified, the time is spent, or Ctrl-C."""
+        self._began = self.clock()
+        self._passes = self.base.interleaved == "block"
+        candidates = self._look()
+        if self._interrupted:
+            return self._outcome(candidates, ())
+        self._size()
+        listed = shortlist(candidates, self.prompts.raced)
+        ranked = self._race(listed)
+        if not self._interrupted:
+            self._certify(ranked)
+        return self._outcome(candidates, ranked)
+
+    def forget(self) -> None:
+        """Delete the journals: nothing is left to resume."""
+        for campaign in self.campaigns.values():
+            journal.path_of(campaign).unlink(missing_ok=True)
+
+    def _look(self) -> list[Candidate]:
+        """Every depth with its forecast, from one block at the largest."""
+        scouts = {
+            each.name: each.scouts(probed=self.base.interleaved == "prompt")
+            for each in self.families
+        }
+        arms = [arm for found in scouts.values() for arm in found]
+        seen = self._measure("look", arms, blocks=1, budget_s=None)
+        candidates: list[Candidate] = []
+        for family in self.families:
+            ran = {arm.id for arm in seen.arms if arm.outcome == "ok"}
+            measured = [arm for arm in seen.arms if arm.id in {s.id for s in scouts[family.name]}]
+            if not any(arm.id in ran for arm in measured):
+                continue
+            predicted = of_family(seen, [arm for arm in measured if arm.id in ran])
+            candidates += _candidates(family, predicted)
+        if not candidates:
+            reasons = ", ".join(f"{arm.id} ({arm.reason})" for arm in seen.arms if arm.reason)
+            message = f"no method could run: {reasons}; try python -m harness doctor"
+            raise MachineError(message)
+        return candidates
+
+    def _size(self) -> None:
+        """Take as many prompts as the time allows, by the look's trials: the same after a kill."""
+        walls = [each.wall_ms / 1000 for each in self.stages["look"].trials if each.wall_ms]
+        if walls:
+            left_s = max(0.0, 60 * self.search.budget_min - sum(walls))
+            self.prompts = self.prompts.fitting(trial_s=sum(walls) / len(walls), left_s=left_s)
+
+    def _race(self, listed: Sequence[Candidate]) -> tuple[str, ...]:
+        """The arms that are left, fastest first."""
+        predicted = {each.id: each.predicted for each in listed if each.predicted is not None}
+
+        def steer(so_far: Submission) -> Steering:
+            times = tuning.times_of(so_far)
+            running = self._running(so_far, times)
+            if not running:
+                return Steering(enough=True)
+            found = tuning.standing(
+                times, predicted, running=running, baseline=BASELINE, passes=self._passes
+            )
+            return Steering(drop=found.dropped, enough=found.decided)
+
+        ended = self._measure(
+            "race",
+            [self._arm(each.id) for each in listed],
+            blocks=tuning.RACE_BLOCKS,
+            budget_s=RACE_SHARE * self._left_s(),
+            steer=steer,
+        )
+        times = tuning.times_of(ended)
+        running = self._running(ended, times)
+        if not running:
+            return ()
+        ranked = tuning.merit(times, predicted, running, passes=self._passes)
+        last = tuning.standing(
+            times, predicted, running=running, baseline=BASELINE, passes=self._passes
+        )
+        return tuple(arm for arm in ranked if arm not in last.dropped)
+
+    def _running(self, so_far: Submission, times: Times) -> list[str]:
+        """The arms that ran in the last block that has any trial of a speculating arm."""
+        finished = {
+            arm.id: max((block for _, block in times.get(arm.id, {})), default=-1)
+            for arm in so_far.arms
+            if arm.role != "baseline"
+        }
+        last = max(finished.values(), default=-1)
+        # An interruption may have cut the last block short for some of them.
+        partial = 1 if so_far.design.ended == "interrupted" else 0
+        return [arm for arm, block in finished.items() if 0 <= last - partial <= block]
+
+    def _certify(self, ranked: Sequence[str]) -> None:
+        if ranked:
+            self._measure(
+                "certificate",
+                [self._arm(each) for each in ranked[:2]],
+                blocks=tuning.CERTIFICATE_BLOCKS,
+                budget_s=self._left_s(),
+            )
+
+    def _measure(
+        self,
+        name: StageName,
+        arms: Sequence[ArmPlan],
+        *,
+        blocks: int,
+        budget_s: float | None,
+        steer: Callable[[Submission], Steering] | None = None,
+    ) -> Submission:
+        prompts = self.prompts.certificate if name == "certificate" else self.prompts.race
+        planned = stage(self.base, arms, prompts, blocks=blocks, budget_s=budget_s)
+        campaign, runner = self.engine.at(planned)
+        self.campaigns[name] = campaign
+        work_file = journal.path_of(campaign)
+        resume = self.resume and self._continues(work_file)
+        if self.resume and not resume and not self.stages:
+            message = "there is no tune with these options to continue; leave out --resume"
+            raise BadInputError(message)
+        if not resume:
+            journal.make_way(work_file, say=self.say)
+        running = execute.by_blocks(
+            campaign,
+            runner=runner,
+            context=replace(
+                self.context, steer=steer, observe=lambda event: self.observe(name, event)
+            ),
+            work_file=work_file,
+            resume=resume,
+        )
+        self.stages[name] = _finished(running)
+        return self.stages[name]
+
+    def _continues(self, work_file: Path) -> bool:
+        """Whether a journal is of this tune, and not of an earlier one with the same options."""
+        began = journal.began(work_file)
+        return began is not None and all(began >= e.measured_from for e in self.stages.values())
+
+    def _left_s(self) -> float:
+        """What is left of the budget; earlier parts of a resumed tune count, too."""
+        walls = (trial.wall_ms or 0 for each in self.stages.values() for trial in each.trials)
+        spent_s = max(self.clock() - self._began, sum(walls) / 1000)
+        return max(1.0, 60 * self.search.budget_min - spent_s)
+
+    def _arm(self, name: str) -> ArmPlan:
+        return next(
+            arm for family in self.families for arm in family.arms.values() if arm.id == name
+        )
+
+    @property
+    def _interrupted(self) -> bool:
+        return any(each.design.ended == "interrupted" for each in self.stages.values())
+
+    def _outcome(self, candidates: Sequence[Candidate], ranked: Sequence[str]) -> Outcome:
+        race = tuning.times_of(self.stages["race"]) if "race" in self.stages else {}
+        fresh = tuning.times_of(self.stages["certificate"]) if "certificate" in self.stages else {}
+        verdict = None
+        if ranked and fresh:
+            verdict = tuning.settle(
+                race,
+                fresh,
+                best=ranked[0],
+                rival=next(iter(ranked[1:]), None),
+                baseline=BASELINE,
+                tasks={each.id: each.task for each in self.prompts.certificate},
+                passes=self._passes,
+            )
+        contenders = tuple(self._contender(each, race, fresh, ranked) for each in candidates)
+        best = verdict.best if verdict else next(iter(ranked), None)
+        close, within = (
+            tuning.inseparable(race, ranked, best, passes=self._passes) if best else ((), 0.0)
+        )
+        return Outcome(
+            contenders=contenders,
+            leader=next((each for each in contenders if each.arm.id == best), None),
+            verdict=verdict,
+            close=close,
+            within=within,
+            stages=dict(self.stages),
+            campaigns=dict(self.campaigns),
+        )
+
+    def _contender(
+        self, candidate: Candidate, race: Times, fresh: Times, ranked: Sequence[str]
+    ) -> Contender:
+        state: State = "forecast"
+        if candidate.id in race:
+            state = "raced" if candidate.id in ranked else "dropped"
+        certified = candidate.id in fresh
+        times = fresh if certified else race
+        return Contender(
+            arm=self._arm(candidate.id),
+            family=candidate.family,
+            depth=candidate.depth or 0,
+            predicted=candidate.predicted,
+            state="certified" if certified else state,
+            gain=tuning.gap(times, candidate.id, BASELINE, passes=self._passes),
+        )
+
+
+def _candidates(family: Family, predicted: Sequence[float] | None) -> list[Candidate]:
+    """The depths of a family with their forecasts; a few of them where there are none."""
+    depths = [depth for depth in family.arms if predicted or depth in (*_USUAL_DEPTHS, 0)]
+    return [
+        Candidate(
+            id=family.arms[depth].id,
+            family=family.name,
+            depth=depth,
+            predicted=predicted[depth - 1] if predicted and depth else None,
+        )
+        for depth in depths or [family.deepest]
+    ]
+
+
+def _finished(running: Generator[int, None, Submission]) -> Submission:
+    while True:
+        try:
+            next(running)
+        except StopIteration as end:
+            submission: Submission = end.value
+            return submission

@@ -1,0 +1,267 @@
+"""Are depths forecast as the field's logs have them, and races decided as their noise allows?"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import pytest
+
+from estimates import forecast, tuning
+from estimates.decomposition import expected_tokens, round_cost, tokens_per_round
+from estimates.forecast import Candidate
+from estimates.pairing import pair
+from schemas.submission import DraftingProbe, DraftModel, Probes, VerificationProbe
+from tests.bench import tune
+from tests.estimates.campaigns import BASELINE, SPEC, campaign, trial
+
+# Four rounds of two drafted tokens: one accepted none, one accepted one, two accepted both.
+DEEP = {"rounds": 4, "drafted": 8, "accepted": 5, "accepted_histogram": (1, 1, 2)}
+
+
+def test_acceptance_by_position_gives_the_tokens_per_round_of_a_server_log() -> None:
+    # Of all rounds 0.847 accept the first token and 0.670 the second: 1 + 0.847 + 0.670.
+    chances = (0.847, 0.670 / 0.847)
+
+    assert round(expected_tokens(chances, 1), 2) == 1.85
+    assert round(expected_tokens(chances, 2), 2) == 2.52
+
+
+def test_three_depths_of_one_engine_give_its_cost_of_a_round() -> None:
+    # Depth -> tokens per round, tokens per second; 460.7 without speculation.
+    logged = {1: (2.00, 620.6), 3: (3.88, 954.8), 7: (6.25, 999.0)}
+    costs = {depth: tokens / (tps / 460.7) for depth, (tokens, tps) in logged.items()}
+
+    assert {depth: f"{cost:.3f}" for depth, cost in costs.items()} == {
+        1: "1.485",
+        3: "1.872",
+        7: "2.882",
+    }
+    # Straight lines between them: depth 2 costs (1.485 + 1.872) / 2, depth 5 (1.872 + 2.882) / 2.
+    between = forecast.costs_from_rounds(costs, 7)
+    assert between[2] == pytest.approx(1.679, abs=0.001)
+    assert between[5] == pytest.approx(2.377, abs=0.001)
+
+
+A100 = {
+    # Requests in flight -> R of three workloads, whose rounds yield so many tokens.
+    1: (1.34, 1.29, 1.33),
+    8: (1.64, 1.50, 1.61),
+    32: (2.37, 2.22, 2.28),
+    64: (2.99, 3.00, 2.84),
+}
+YIELDED = (2.87, 4.08, 2.55)
+
+
+def test_the_decomposition_tells_which_of_twelve_runs_on_an_a100_lose() -> None:
+    slower = []
+    for requests, costs in A100.items():
+        for cost, yielded in zip(costs, YIELDED, strict=True):
+            # 100 rounds of 10 x R ms beside a baseline of 10 ms per token.
+            tokens = round(100 * yielded)
+            (pairs,) = pair(
+                campaign(
+                    [
+                        trial("baseline", output_tokens=tokens + 1, decode_ms=10.0 * tokens),
+                        trial(output_tokens=tokens + 1, decode_ms=1000 * cost, rounds=100),
+                    ]
+                ),
+                SPEC,
+            )
+            assert tokens_per_round(pairs.trials) == pytest.approx(yielded)
+            assert round_cost(pairs) == pytest.approx(cost)
+            slower += [(requests, yielded)] if pairs.speedup < 1 else []
+
+    assert slower == [(64, 2.87), (64, 2.55)]
+
+
+def test_a_depth_below_the_deepest_is_forecast_from_its_positions_and_the_probes() -> None:
+    # Steps over 1, 2, 3 tokens take 10, 11, 12 ms, a drafted token 1 ms: rounds cost 1, 1.2, 1.4.
+    # Three of four rounds accept the first token, two of those three the second:
+    # depth 1: 1.75 / 1.2, depth 2: (1 + 3/4 + 2/4) / 1.4 = 2.25 / 1.4. The baseline's 10 ms per
+    # token and 14 ms per round agree with the probes, so that nothing is missed.
+    method = DraftModel(draft="tiny-q8-0", n_max=2)
+    probes = Probes(
+        verification=VerificationProbe(
+            context_tokens=9, repeats=3, widths=(1, 2, 3), step_ms_median=(10.0, 11.0, 12.0)
+        ),
+        drafting=(DraftingProbe(draft="tiny-q8-0", repeats=3, token_ms_median=1.0),),
+    )
+    arm = replace(SPEC, method=method)
+    trials = [
+        trial("baseline", output_tokens=10, decode_ms=90.0, rounds=9),
+        trial(
+            output_tokens=10,
+            decode_ms=56.0,
+            drafted_histogram=(0, 0, 4),
+            **DEEP,
+        ),
+    ]
+
+    found = forecast.of_family(campaign(trials, arms=(BASELINE, arm), probes=probes), [arm])
+
+    assert found == pytest.approx((1.75 / 1.2, 2.25 / 1.4))
+
+
+def test_a_server_without_probes_is_forecast_from_two_depths() -> None:
+    # Depth 1 costs 1.2 baseline tokens a round and depth 2 costs 1.5; acceptance is the deeper's.
+    shallow, deep = (
+        replace(SPEC, id=f"n{depth}", method=DraftModel(draft="tiny-q8-0", n_max=depth))
+        for depth in (1, 2)
+    )
+    trials = [
+        trial("baseline", output_tokens=10, decode_ms=90.0),
+        trial("n1", output_tokens=10, decode_ms=72.0, rounds=6, accepted=3, drafted=6),
+        trial("n2", output_tokens=10, decode_ms=60.0, **DEEP),
+    ]
+
+    found = forecast.of_family(campaign(trials, arms=(BASELINE, shallow, deep)), [deep, shallow])
+
+    assert found == pytest.approx((1.75 / 1.2, 2.25 / 1.5))
+
+
+def test_tokens_per_round_alone_give_one_chance_for_all_positions() -> None:
+    # 1 + 0.5 + 0.25 = 1.75.
+    assert forecast.chances_like(1.75, 2) == pytest.approx((0.5, 0.5))
+
+
+def test_what_is_never_measured_is_not_forecast() -> None:
+    assert forecast.of_family(campaign([trial("baseline")]), [SPEC]) is None
+
+
+def candidates(**predicted: float | None) -> list[Candidate]:
+    """Family and depth are in the name: `a3` is depth 3 of family a."""
+    return [
+        Candidate(id=name, family=name[0], depth=int(name[1:]), predicted=value)
+        for name, value in predicted.items()
+    ]
+
+
+def listed(most: int, **predicted: float | None) -> list[str]:
+    return [each.id for each in forecast.shortlist(candidates(**predicted), most)]
+
+
+def test_the_best_of_every_plausible_family_is_raced_before_neighbours_of_the_best() -> None:
+    assert listed(2, a3=1.50, a4=1.49, b2=1.40, c1=1.0) == ["a3", "b2"]
+
+
+def test_neighbouring_depths_give_way_to_depths_that_are_further_off() -> None:
+    assert listed(3, a4=1.50, a5=1.49, a6=1.48, a7=1.44, a2=1.43) == ["a4", "a6", "a2"]
+
+
+def test_what_nothing_forecasts_is_raced() -> None:
+    assert "b2" in listed(3, a3=1.50, a4=1.49, b2=None)
+
+
+def times(**arms: tuple[float, ...]) -> dict[str, dict[tuple[str, int], float]]:
+    """Milliseconds per token of an arm by prompt, in one block."""
+    return {
+        arm: {(f"p{number}", 0): math.log(ms) for number, ms in enumerate(values)}
+        for arm, values in arms.items()
+    }
+
+
+EVEN = (10.0, 20.0, 30.0, 40.0)
+
+
+def scaled(factor: float, *noise: float) -> tuple[float, ...]:
+    return tuple(ms * factor * each for ms, each in zip(EVEN, noise or (1.0,) * 4, strict=True))
+
+
+def test_an_arm_that_is_clearly_behind_is_dropped_however_much_the_prompts_differ() -> None:
+    race = times(
+        baseline=EVEN,
+        good=scaled(0.5, 1.0, 1.01, 0.99, 1.0),
+        bad=scaled(0.8, 0.99, 1.0, 1.01, 1.0),
+    )
+
+    found = tuning.standing(race, {}, running=["good", "bad"], baseline="baseline")
+
+    assert found.ranked == ("good", "bad")
+    assert found.dropped == {"bad"}
+    assert found.decided
+
+
+def test_arms_that_their_noise_does_not_tell_apart_race_on() -> None:
+    race = times(
+        baseline=EVEN, one=scaled(0.5, 1.1, 0.9, 1.1, 0.9), two=scaled(0.5, 0.9, 1.1, 0.9, 1.2)
+    )
+
+    found = tuning.standing(race, {}, running=["one", "two"], baseline="baseline")
+    close, within = tuning.inseparable(race, found.ranked, found.ranked[0])
+
+    assert found.dropped == frozenset()
+    assert not found.decided
+    assert close == (found.ranked[1],)
+    assert within > 0.1
+
+
+def test_a_noisy_difference_is_drawn_towards_its_forecast() -> None:
+    # One is ahead by 1 % in the race and behind by 10 % in the forecast.
+    race = times(
+        baseline=EVEN, one=scaled(0.50, 1.2, 0.8, 1.2, 0.8), two=scaled(0.505, 0.8, 1.2, 0.8, 1.2)
+    )
+    predicted = {"one": 1.5, "two": 1.65}
+
+    assert tuning.merit(race, predicted, ["one", "two"]) == ("two", "one")
+
+
+def test_speculation_is_off_unless_the_fresh_prompts_show_a_gain() -> None:
+    race = times(baseline=EVEN, arm=scaled(0.9))
+    fresh = times(baseline=EVEN, arm=scaled(0.98, 1.1, 0.9, 1.05, 1.0))
+
+    found = tuning.settle(race, fresh, best="arm", rival=None, baseline="baseline")
+
+    assert found is not None
+    assert found.pick is None
+    assert found.best == "arm"
+
+
+def test_tasks_that_differ_do_not_hide_a_gain_over_all_of_them() -> None:
+    # Code gains 60 to 64 %, chat loses 4 to 6 %: over both 24 %, whatever other tasks would do.
+    fresh = times(baseline=EVEN, arm=scaled(1.0, 1 / 1.6, 1 / 1.64, 1 / 0.96, 1 / 0.94))
+    tasks = {"p0": "code", "p1": "code", "p2": "chat", "p3": "chat"}
+
+    mixed = tuning.settle({}, fresh, best="arm", rival=None, baseline="baseline")
+    apart = tuning.settle({}, fresh, best="arm", rival=None, baseline="baseline", tasks=tasks)
+
+    assert mixed is not None
+    assert apart is not None
+    assert (mixed.pick, apart.pick) == (None, "arm")
+    assert mixed.gain == apart.gain
+
+
+def test_a_rival_that_both_stages_together_prefer_is_picked() -> None:
+    # The race has four prompts and the leader ahead by 1 %, the certificate eight and it behind
+    # by 5 %.
+    race = times(baseline=EVEN, leader=scaled(0.5), rival=scaled(0.505))
+    fresh = times(
+        baseline=EVEN * 2,
+        leader=scaled(0.525, 1.0, 1.01, 0.99, 1.0) * 2,
+        rival=scaled(0.5, 1.0, 0.99, 1.01, 1.0) * 2,
+    )
+
+    found = tuning.settle(race, fresh, best="leader", rival="rival", baseline="baseline")
+
+    assert found is not None
+    assert (found.pick, found.rival) == ("rival", "leader")
+    assert math.exp(found.gain.mean) == pytest.approx(2.0, rel=0.01)
+
+
+def test_one_pass_of_a_server_gives_no_interval() -> None:
+    once = times(baseline=EVEN, arm=scaled(0.5, 1.0, 1.01, 0.99, 1.0))
+
+    found = tuning.gap(once, "arm", "baseline", passes=True)
+
+    assert found is not None
+    assert math.exp(found.mean) == pytest.approx(2.0, rel=0.001)
+    assert (found.low, found.high) == (-math.inf, math.inf)
+
+
+@pytest.mark.parametrize("kind", tune.KINDS)
+def test_a_tune_of_a_known_rig_picks_well_with_few_trials(kind: str) -> None:
+    row = tune.simulate(kind, 8, seed=7)
+
+    assert row.near_best >= (0.6 if kind == "a gain of 5 to 12 %" else 0.85)
+    assert row.most_trials <= 0.4
+    assert kind != "nothing helps" or row.said_off == 1
