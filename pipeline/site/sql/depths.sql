@@ -1,6 +1,6 @@
--- One row is one depth of one pair on one device (`$device`, or all), where it ran at more than one: measured
--- and imported over all tasks, and published ratios with nothing else changed. `best` marks the depth
--- with the highest lower bound, or where there are no intervals the highest figure.
+-- One row is one depth of one pair on one device (`$device`, or all), where it ran at more than one:
+-- measured and imported over all tasks under usual conditions, and published ratios with nothing else
+-- changed. `best` marks the depth with the highest lower bound, or without intervals the highest figure.
 with figures as (
   select
     device, tier, depth, method, method_label, speedup, interval_low, interval_high,
@@ -11,6 +11,7 @@ with figures as (
     ) as line_label
   from cell
   where task = 'all' and speedup is not null and depth is not null and verdict <> 'never-drafted'
+    and conditions is null
   union all
   select
     device, tier, depth, method, method_label, speedup, null, null,
