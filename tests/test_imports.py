@@ -22,7 +22,10 @@ ALLOWED = {
     "duckdb": ("pipeline.data", "pipeline.site"),
     "altair": ("pipeline.site.charts",),
     "vl_convert": ("pipeline.site.charts", "pipeline.site.build", "pipeline.site.pictures"),
-    "polars": ("pipeline.site.rows", "pipeline.site.charts", "pipeline.site.pages.explore"),
+    "polars": (
+        *("pipeline.site.rows", "pipeline.site.charts"),
+        *("pipeline.site.pages.columns", "pipeline.site.pages.explore"),
+    ),
     "jinja2": ("pipeline.site.pages",),
     "subprocess": (
         *("harness.machine", "harness.submit", "harness.runners", "harness.models"),
@@ -33,7 +36,7 @@ ALLOWED = {
     "gguf": ("harness.models.gguf_file", "harness.models.gguf_header", "harness.models"),
     "huggingface_hub": ("harness.models",),
     "rich": ("harness.cli", "harness.report", "harness.report.progress"),
-    "multiprocessing": ("harness.runners", "harness.doctor"),
+    "multiprocessing": ("harness.runners", "harness.doctor", "pipeline.data.facts"),
 }
 # All that a leaf may import beside the standard library and itself.
 LEAVES = {
