@@ -18,6 +18,7 @@ from harness.runners.http.client import (
     ServerSilentError,
     one_line,
 )
+from harness.runners.http.session import Question
 from harness.runners.llama_server.exchange import generate
 from tests.harness.runners.openai.sessions import open_session, plan
 
@@ -206,7 +207,8 @@ def test_a_server_that_drips_is_a_trial_that_timed_out_in_both_dialects() -> Non
         failure = session.prepare("baseline")
         client = Client(address=address, limit_s=LIMIT_S)
         with pytest.raises(ServerSilentError, match="no answer to /completion within"):
-            generate(client, (1, 2), 8, speculates=False, counts=False)
+            asked_for = Question(arm=plan().arms[0], text="", limit=8)
+            generate(client, (1, 2), asked_for, counts=False)
 
     assert isinstance(failure, Failure)
     assert failure.reason == "timed-out"
