@@ -206,9 +206,9 @@ def test_a_server_that_drips_is_a_trial_that_timed_out_in_both_dialects() -> Non
         )
         failure = session.prepare("baseline")
         client = Client(address=address, limit_s=LIMIT_S)
+        question = Question(arm=plan().arms[0], text="", limit=8)
         with pytest.raises(ServerSilentError, match="no answer to /completion within"):
-            asked_for = Question(arm=plan().arms[0], text="", limit=8)
-            generate(client, (1, 2), asked_for, counts=False)
+            generate(client, (1, 2), question, counts=False)
 
     assert isinstance(failure, Failure)
     assert failure.reason == "timed-out"
