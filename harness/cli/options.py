@@ -118,9 +118,10 @@ def option_names(kind: type) -> list[str]:
 
 
 def _offered(kind: Any) -> list[_Offered]:  # noqa: ANN401 - any dataclass
+    """Its own fields come before those that it inherits, which fewer people need."""
     hints = get_type_hints(kind, include_extras=True)
     found = []
-    for field in fields(kind):
+    for field in sorted(fields(kind), key=lambda each: each.name not in kind.__annotations__):
         hint = hints[field.name]
         options = [each for each in getattr(hint, "__metadata__", ()) if isinstance(each, Option)]
         if options:
