@@ -65,7 +65,11 @@ def comes_to(page: Page, expression: str, expected: object) -> bool:
 
 
 def stir(page: Page) -> None:
-    """Do something on a page: charts sleep until then, and what fits the screen cannot scroll."""
+    """Do something on a page: charts sleep until then, and what fits the screen cannot scroll.
+
+    Not before its scripts have run, which would not hear of it.
+    """
+    page.wait_for_load_state("load")
     page.evaluate("window.dispatchEvent(new Event('scroll'))")
 
 

@@ -167,7 +167,7 @@ def test_explore_understands_memory_and_never_ends_in_nothing(page: Page, base: 
 
     page.locator("#dm-explore-words").fill("rtx5090 70b")
     expect(page.locator("#dm-cells .dm-advice")).to_contain_text("python -m harness run")
-    expect(page.locator("#dm-cells .dm-advice")).to_contain_text("GiB of weights")
+    expect(page.locator("#dm-cells .dm-advice")).to_contain_text("Fits in part")
 
 
 def test_the_advisor_falls_through_to_what_is_known(page: Page, base: str) -> None:
