@@ -136,7 +136,7 @@ def identify(submission: Submission) -> Identity:
 
 
 def _cards(machine: Machine, engine: Engine) -> tuple[Gpu, ...]:
-    """The cards that the engine ran on; none where it ran on the processor or an NPU beside it."""
+    """The cards that the engine ran on; none where it ran on the processor or on an NPU."""
     on_processor = engine.backend in ("cpu", "npu")
     if engine.backend == "openvino":
         on_processor = all(each.kind not in ("gpu", "igpu") for each in engine.devices or ())

@@ -130,7 +130,7 @@ def standing(
 ) -> Standing:
     """Who leads the race among the `running` arms, who is dropped, and whether it is over.
 
-    The baseline is not among them: it runs beside them to the end. The race is over once the arms
+    The baseline is not among them: it runs with them to the end. The race is over once the arms
     that are left are equally fast, or all of them slower than the baseline.
     """
     ranked = merit(times, predicted, running, passes=passes)

@@ -139,6 +139,18 @@ class Buffers:
 
 
 KINDS = tuple(Buffers.__dataclass_fields__)
+KIND_LABELS = {
+    "model": "weights",
+    "kv": "KV cache",
+    "recurrent": "recurrent state",
+    "compute": "compute",
+    "draft_model": "draft weights",
+    "draft_kv": "draft KV cache",
+    "draft_recurrent": "draft recurrent state",
+    "draft_compute": "draft compute",
+    "projector": "projector",
+    "output": "output",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -63,7 +63,7 @@ def tune(
     if len(engine.server_binaries) > 1:
         message = "a tune is for one engine; give one --server-binary"
         raise UsageError(message)
-    from harness.cli.engines import named_engines  # noqa: PLC0415 - beside what follows
+    from harness.cli.engines import named_engines  # noqa: PLC0415 - slow to import
     from harness.cli.tune_session import TuneRequest  # noqa: PLC0415 - slow to import
 
     chosen = ChosenEngine(name=chosen_runner(engine), connection=connection)

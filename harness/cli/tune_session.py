@@ -148,7 +148,7 @@ class TuneRequest:
         try:
             report.write_svg(outcome, path.with_suffix(".svg"))
         except OSError as error:
-            message = f"the chart beside {path} cannot be written: {error.strerror}"
+            message = f"the chart next to {path} cannot be written: {error.strerror}"
             raise MachineError(message) from error
         return path
 

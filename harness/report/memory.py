@@ -5,23 +5,11 @@ from rich.table import Table
 from rich.text import Text
 
 from estimates.plan.choices import Choice, Plan
-from estimates.plan.model import KINDS, Buffers
+from estimates.plan.model import KIND_LABELS, KINDS, Buffers
 from estimates.plan.speed import Estimate
 from harness import PROGRAM
 from schemas.vocabulary import say
 
-_LABELS = {
-    "model": "weights",
-    "kv": "KV cache",
-    "recurrent": "recurrent state",
-    "compute": "compute",
-    "draft_model": "draft weights",
-    "draft_kv": "draft KV cache",
-    "draft_recurrent": "draft recurrent state",
-    "draft_compute": "draft compute",
-    "projector": "projector",
-    "output": "output",
-}
 _BASES = {
     "measured": "from your measurement",
     "nearest": "from the nearest machines",
@@ -74,7 +62,7 @@ def _memory(choice: Choice) -> Table:
     for kind in KINDS:
         sizes = [getattr(buffers, kind) for _, _, buffers in places]
         if any(sizes):
-            table.add_row(_LABELS[kind], *(_mib(size) for size in sizes))
+            table.add_row(KIND_LABELS[kind], *(_mib(size) for size in sizes))
     table.add_row("total", *(_mib(buffers.total()) for _, _, buffers in places), style="bold")
     table.add_row("free", *(_mib(free) if free < _NO_LIMIT_MIB else "?" for _, free, _ in places))
     return table

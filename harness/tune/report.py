@@ -153,7 +153,7 @@ def _draw(grid: list[list[str]], mark: _Mark, column: int, row: Callable[[float]
 
 
 def write_svg(outcome: Outcome, path: Path) -> None:
-    """Write the chart beside the result. Raises `OSError`."""
+    """Write the chart next to the result. Raises `OSError`."""
     shown = family(outcome)
     if len(shown) > 1:
         with files.written(path) as part:

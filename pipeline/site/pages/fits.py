@@ -15,7 +15,7 @@ import orjson
 from estimates.plan import alternatives, memory, placement, speed
 from estimates.plan.choices import Choice, Source
 from estimates.plan.commands import server_line, speculating, speculation_by
-from estimates.plan.model import MIB, Facts, Layer, Memory, Setting
+from estimates.plan.model import KIND_LABELS, MIB, Facts, Layer, Memory, Setting
 from estimates.plan.placement import Case, fit
 from estimates.plan.shapes import (
     Quantisation,
@@ -47,17 +47,8 @@ FAMILY = re.compile(r"(?P<family>.+?)-(?P<size>\d[\d.]*[bm](?:-.*)?)$")
 GIB = 1024.0
 DIGITS = 4
 LABELS = {"gpt-oss": "gpt-oss", "smollm2": "SmolLM2", "tinyllama": "TinyLlama"}
-KINDS = {
-    "model": "weights",
-    "kv": "KV cache",
-    "recurrent": "recurrent state",
-    "compute": "compute",
-    "draft_model": "draft weights",
-    "draft_kv": "draft KV cache",
-    "draft_recurrent": "draft recurrent state",
-    "draft_compute": "draft compute",
-    "output": "output",
-}
+# A page plans no projector.
+KINDS = {kind: label for kind, label in KIND_LABELS.items() if kind != "projector"}
 ONE_BYTE = Quantisation(body=8, embedding=8, output=8)
 
 
