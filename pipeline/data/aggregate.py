@@ -9,12 +9,10 @@ from dataclasses import fields
 from importlib import resources
 
 import duckdb
-import numpy as np
 import pyarrow as pa
 from msgspec.structs import asdict
-from scipy.special import stdtrit
 
-from estimates.intervals import CONFIDENCE
+from estimates.intervals import t_reach
 from pipeline.data.pools import Vote, choice_factors, pool_intervals
 from pipeline.errors import CheckFailedError
 from schemas import vocabulary
@@ -28,6 +26,7 @@ INCOMING_INTERVAL = pa.schema(
         "contributor_spread": pa.float64(),
     }
 )
+INCOMING_QUANTILE = pa.schema({"freedom": pa.int64(), "quantile": pa.float64()})
 
 
 def aggregate(connection: duckdb.DuckDBPyConnection) -> None:
@@ -103,17 +102,10 @@ def _hand_over_intervals(connection: duckdb.DuckDBPyConnection) -> None:
     connection.register("incoming_interval", pa.Table.from_pylist(found, INCOMING_INTERVAL))
 
 
-def t_quantile(freedom: int) -> float:
-    """How many standard deviations a 95 % interval reaches either way, by degrees of freedom."""
-    return float(stdtrit(freedom, (1 + CONFIDENCE) / 2))
-
-
 def _hand_over_t_quantiles(connection: duckdb.DuckDBPyConnection) -> None:
-    (largest,) = connection.table("advice_spread").aggregate("max(freedom)").fetchall()[0]
-    freedom = np.arange(1, (largest or 0) + 1)
-    quantiles = stdtrit(freedom, (1 + CONFIDENCE) / 2)
-    table = pa.table({"freedom": pa.array(freedom, pa.int64()), "quantile": pa.array(quantiles)})
-    connection.register("incoming_t_quantile", table)
+    found = connection.table("advice_left_out").filter("freedom > 0").unique("freedom").fetchall()
+    rows = [{"freedom": freedom, "quantile": t_reach(freedom)} for (freedom,) in sorted(found)]
+    connection.register("incoming_t_quantile", pa.Table.from_pylist(rows, INCOMING_QUANTILE))
 
 
 BEFORE: Mapping[str, Callable[[duckdb.DuckDBPyConnection], None]] = {
