@@ -130,6 +130,7 @@ def pool_intervals(votes: Iterable[Vote]) -> Iterator[PoolInterval]:
             )
 
 
+@lru_cache(maxsize=1)
 def choice_factors() -> list[dict[str, object]]:
     """By how much the lower bound moves away from a figure that is the best of so many.
 
