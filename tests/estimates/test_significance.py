@@ -22,7 +22,9 @@ def test_equal_values_share_their_rank() -> None:
     )
 
 
-@pytest.mark.parametrize(("correlation", "independent"), [(0.9, 4), (-0.3, 20), (0.0, 9), (-0.99, 31)])
+@pytest.mark.parametrize(
+    ("correlation", "independent"), [(0.9, 4), (-0.3, 20), (0.0, 9), (-0.99, 31)]
+)
 def test_the_chance_of_a_correlation_is_that_of_students_t(
     correlation: float, independent: int
 ) -> None:

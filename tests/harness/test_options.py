@@ -61,6 +61,14 @@ def test_the_help_names_every_field_that_is_an_option(kind: type) -> None:
     assert set(option_names(kind)) <= set(re.findall(r"--[a-z-]+", shown))
 
 
+@pytest.mark.parametrize("command", [(), ("run",), ("models",), ("models", "check"), ("import",)])
+def test_a_flag_shows_no_type(command: tuple[str, ...]) -> None:
+    shown = CliRunner().invoke(app, [*command, "--help"], env={"COLUMNS": "300"}).output
+
+    assert "--help" in shown
+    assert "<bool>" not in shown
+
+
 def test_every_choice_about_a_campaign_is_an_option() -> None:
     assert len(option_names(Options)) == len(fields(Options))
 
