@@ -210,8 +210,6 @@ def _over_places(vote: Vote) -> float:
     return t_reach(vote.files - 1) * vote.deviation / math.sqrt(vote.files)
 
 
-
-
 def _around(centre: float, half_width: float) -> Interval:
     return Interval(low=math.exp(centre - half_width), high=math.exp(centre + half_width))
 

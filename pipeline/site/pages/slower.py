@@ -70,9 +70,7 @@ def knowledge(document: dict[str, Any]) -> dict[str, Any]:
     """What the scripts compute and speak with."""
     return {
         "patterns": dict(SERVER_LOG),
-        "quantiles": [
-            round(t_reach(freedom), 6) for freedom in range(1, MOST_PAIRS + 1)
-        ],
+        "quantiles": [round(t_reach(freedom), 6) for freedom in range(1, MOST_PAIRS + 1)],
         "helps_above": HELPS_ABOVE,
         "hurts_below": HURTS_BELOW,
         "bounds": document["bounds"] | {"rarely_fires": RARELY_FIRES},
