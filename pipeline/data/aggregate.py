@@ -6,6 +6,7 @@ cannot do, quantiles and bootstraps, is handed to the one file that reads it (`B
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields
+from functools import cache
 from importlib import resources
 
 import duckdb
@@ -31,17 +32,28 @@ INCOMING_QUANTILE = pa.schema({"freedom": pa.int64(), "quantile": pa.float64()})
 
 def aggregate(connection: duckdb.DuckDBPyConnection) -> None:
     """Create every table of `sql/`. Raises `CheckFailedError` when a check finds rows."""
-    hand_over_vocabulary(connection)
-    connection.execute(_text("macros"))
+    prepare(connection)
     for name, query in view_queries().items():
-        if name in BEFORE:
-            BEFORE[name](connection)
-        connection.execute(query)
+        make(connection, name, query)
     failures = failed_checks(connection)
     if failures:
         raise CheckFailedError(failures)
 
 
+def prepare(connection: duckdb.DuckDBPyConnection) -> None:
+    """Create what the queries share: the tables of the vocabulary, and macros."""
+    hand_over_vocabulary(connection)
+    connection.execute(_text("macros"))
+
+
+def make(connection: duckdb.DuckDBPyConnection, name: str, query: str) -> None:
+    """Create one table; those that it is made of are there."""
+    if name in BEFORE:
+        BEFORE[name](connection)
+    connection.execute(query)
+
+
+@cache
 def view_queries() -> dict[str, str]:
     """The SQL files by the name of the table that each creates, in the order of their numbers."""
     numbered = (stem for stem in _stems() if stem[0].isdigit())
