@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import expect, sync_playwright
 
+from tests.browser.pages import CATCH
 from tests.processes import PATIENCE_S
 from tests.sites import built_site
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from _typeshed import SupportsRead, SupportsWrite
-    from playwright.sync_api import Browser
+    from playwright.sync_api import Browser, Page
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
 FLAGS = (
@@ -43,8 +44,15 @@ MISSING = (
 class Quiet(SimpleHTTPRequestHandler):
     """The plain file server, without a line per request."""
 
+    protocol_version = "HTTP/1.1"  # one connection for many files
+
     def log_message(self, *_: object) -> None:
         """Say nothing."""
+
+    def end_headers(self) -> None:
+        """Let the browser keep what it has: the site does not change while it is tested."""
+        self.send_header("Cache-Control", "max-age=3600")
+        super().end_headers()
 
     def copyfile(self, source: SupportsRead[bytes], outputfile: SupportsWrite[bytes]) -> None:
         """Send a file, unless the page that asked for it is gone."""
@@ -88,3 +96,19 @@ def browser() -> Iterator[Browser]:
         expect.set_options(timeout=PATIENCE_MS)
         yield started
         started.close()
+
+
+@pytest.fixture(scope="session")
+def tab(browser: Browser) -> Iterator[Page]:
+    """The page in which tests open addresses; see `tests.browser.pages.lent`."""
+    with browser.new_context() as context:
+        context.grant_permissions(["clipboard-read", "clipboard-write"])
+        context.add_init_script(CATCH)
+        yield context.new_page()
+
+
+@pytest.fixture(scope="session")
+def still_tab(browser: Browser) -> Iterator[Page]:
+    """The same without JavaScript."""
+    with browser.new_context(java_script_enabled=False) as context:
+        yield context.new_page()
