@@ -9,7 +9,7 @@ from estimates.plan.model import Facts
 from estimates.plan.shapes import facts_of, quantisation_of, scaled, shape_of
 from harness.errors import MachineError
 from harness.models import gguf_shape, hub
-from harness.models.gguf_beginning import beginning
+from harness.models.gguf_file import beginning
 from harness.models.gguf_shape import facts_of_file
 from harness.models.hub import Client
 from harness.models.presets import Preset, presets
