@@ -59,10 +59,10 @@ create macro chosen_high(speedup, interval_high, choices) as greatest(
   )
 );
 
-create macro chosen_verdict(verdict, speedup, interval_low, interval_high, choices) as if(
-  is_firm(verdict),
-  verdict_of(chosen_low(speedup, interval_low, choices), interval_high),
-  verdict
+-- The verdict with that lower bound. A query computes the bound once, in a step of its own: each
+-- use of `chosen_low` is a subquery, and planning those took longer than all the rest.
+create macro chosen_verdict(verdict, chosen_low, interval_high) as if(
+  is_firm(verdict), verdict_of(chosen_low, interval_high), verdict
 );
 
 create macro verdict_label(verdict) as (
