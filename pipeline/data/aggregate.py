@@ -33,7 +33,7 @@ INCOMING_INTERVAL = pa.schema(
 def aggregate(connection: duckdb.DuckDBPyConnection) -> None:
     """Create every table of `sql/`. Raises `CheckFailedError` when a check finds rows."""
     hand_over_vocabulary(connection)
-    connection.execute(_text("macros"))
+    connection.execute(macros())
     for name, query in view_queries().items():
         if name in BEFORE:
             BEFORE[name](connection)
@@ -47,6 +47,11 @@ def view_queries() -> dict[str, str]:
     """The SQL files by the name of the table that each creates, in the order of their numbers."""
     numbered = (stem for stem in _stems() if stem[0].isdigit())
     return {stem.partition("_")[2]: _text(stem) for stem in numbered}
+
+
+def macros() -> str:
+    """The words that queries share."""
+    return _text("macros")
 
 
 def check_queries() -> dict[str, str]:
@@ -118,7 +123,7 @@ def _hand_over_t_quantiles(connection: duckdb.DuckDBPyConnection) -> None:
 
 BEFORE: Mapping[str, Callable[[duckdb.DuckDBPyConnection], None]] = {
     "pool_interval": _hand_over_intervals,
-    "advice_score": _hand_over_t_quantiles,
+    "advice_left_out": _hand_over_t_quantiles,
 }
 
 

@@ -22,7 +22,7 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 
-from pipeline.data.aggregate import BEFORE, hand_over_vocabulary, view_queries
+from pipeline.data.aggregate import BEFORE, hand_over_vocabulary, macros, view_queries
 from pipeline.site.advice import KnownModel, Question, answer, key
 from pipeline.site.pages.advisor import knowledge
 from schemas.vocabulary import FIXED_TASKS, METHODS, SIZES
@@ -250,6 +250,7 @@ def fitted(observations: Sequence[Observation]) -> duckdb.DuckDBPyConnection:
     unique = {each["observation"]: each for each in observations}
     connection = duckdb.connect()
     hand_over_vocabulary(connection)
+    connection.execute(macros())
     table = pa.Table.from_pylist(list(unique.values()), COLUMNS)
     connection.from_arrow(table).create("advice_observation")
     connection.execute(
