@@ -193,7 +193,7 @@ def simulate(scenario: Scenario, campaigns: int) -> Row:
         before.append(_within(measured(rng, scenario, truths, by_turns=True)))
         now.append(_judged(base, measured(rng, scenario, truths, by_turns=False), truths))
     return Row(
-        float(np.mean([abs(centre) <= half for centre, half in before])),
+        _mean(abs(centre) <= half for centre, half in before if not math.isnan(half)),
         float(np.mean([each.covered for each in now])),
         _mean(flag for each in now for flag in each.tasks_covered),
         _mean(flag for each in now for flag in each.signs),

@@ -9,6 +9,7 @@ import duckdb
 import pytest
 
 from pipeline.data.aggregate import hand_over_vocabulary, macros, view_queries
+from tests.bench import advisor
 from tests.pipeline.tables import rows
 
 if TYPE_CHECKING:
@@ -100,3 +101,11 @@ def test_a_method_of_few_voters_takes_the_wider_of_its_own_and_of_all() -> None:
 
     assert found[None, "draft-model"] == about(2.0)
     assert found[None, "mtp"] == about(2.0)
+
+
+def test_contributors_whom_the_corpus_does_not_hold_find_what_it_promised() -> None:
+    row = advisor.judge(24, seed=0)
+
+    assert row.held_fresh >= advisor.PROMISE
+    assert row.held_unseen >= advisor.UNSEEN_PROMISE
+    assert row.error_fresh / row.error_stated < advisor.FACTOR
