@@ -9,6 +9,7 @@ import math
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from statistics import fmean, median, stdev, variance
 from typing import Any
@@ -42,7 +43,8 @@ class Figure:
 class Prompt:
     """The log ratios of one prompt by block, by the steady clock where it has one.
 
-    `whole` is the log ratio of whole requests, `None` where a part of them is not known.
+    `whole` is the log ratio of whole requests, `None` where a part of them is not known; `plain`
+    the logarithm of the baseline's time in the first block, `order` when that ran.
     """
 
     task: str
@@ -50,6 +52,8 @@ class Prompt:
     walls: dict[int, float]
     clock: float
     whole: float | None
+    plain: float
+    order: int
 
 
 def main(paths: list[str]) -> None:
@@ -90,7 +94,7 @@ def _figure(
     half_width = _half_width(values, 0.95) if len(values) > 1 else None
     by_passes = document["design"].get("interleaved") == "block"
     if half_width is not None and task is not None and not by_passes:
-        half_width = max(half_width, _repeats(prompts) / math.sqrt(len(values)))
+        half_width = max(half_width, _repeats(document, prompts) / math.sqrt(len(values)))
     if half_width is not None and by_passes:
         passes = _passes(document, prompts)
         half_width = None if passes is None else math.hypot(half_width, passes)
@@ -108,9 +112,12 @@ def _figure(
     )
 
 
-def _repeats(prompts: list[Prompt]) -> float:
+def _repeats(document: dict[str, Any], prompts: list[Prompt]) -> float:
     """How far one block may lie from its prompt: no task is known better than by its repeats."""
     spreads = [variance(each.ratios.values()) for each in prompts if len(each.ratios) > 1]
+    if not spreads and document["design"].get("order") != "sequential":
+        plain = [each.plain for each in sorted(prompts, key=lambda each: each.order)]
+        spreads = [(b - a) ** 2 for a, b in pairwise(plain)]
     return 1.96 * math.sqrt(fmean(spreads)) if spreads else 0.0
 
 
@@ -181,7 +188,10 @@ def _prompts(document: dict[str, Any], arm: dict[str, Any]) -> Iterator[Prompt]:
             if steady:
                 ratios[block] = math.log(_steady(theirs, excess) / _steady(mine, excess))
         whole = _whole(document, arm, pairs)
-        yield Prompt(prompt["task"], ratios, walls, error if steady else 0.0, whole)
+        first = pairs[0][1]
+        plain = math.log(_steady(first, excess) if steady else _wall(first))
+        clock = error if steady else 0.0
+        yield Prompt(prompt["task"], ratios, walls, clock, whole, plain, first["order"])
 
 
 def _whole(
