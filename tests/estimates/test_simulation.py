@@ -17,6 +17,8 @@ from harness.runners.fake import FakeRig, FakeRunner
 from schemas.submission import Snapshot
 from tests.bench import campaigns, length, simulation, simulation_table
 from tests.bench.designs import MACHINE, RULE, THEN, both_lengths, interleaved
+from tests.bench.disturbances import QUIET
+from tests.bench.disturbances import SCENARIOS as DISTURBED
 from tests.bench.population import campaign, population
 from tests.bench.rigs import SCENARIOS, bursts, drift
 
@@ -99,9 +101,9 @@ def test_a_few_campaigns_come_near_the_truth_on_every_rig(scenario: str) -> None
     assert per_task.coverage >= 0.85
 
 
-@pytest.mark.parametrize("name", [campaigns.QUIET, "drift of 4 trials", "two prompts a task"])
+@pytest.mark.parametrize("name", [QUIET, "drift of 4 trials", "two prompts a task"])
 def test_a_few_campaigns_of_a_scenario_keep_the_promise(name: str) -> None:
-    row = campaigns.simulate(campaigns.SCENARIOS[name], campaigns=60)
+    row = campaigns.simulate(DISTURBED[name], campaigns=60)
 
     assert row.covered >= 0.9
     assert row.one_task >= 0.9
@@ -111,7 +113,7 @@ def test_a_few_campaigns_of_a_scenario_keep_the_promise(name: str) -> None:
 
 
 def test_a_quiet_machine_pays_little_for_the_spread_between_tasks() -> None:
-    row = campaigns.simulate(campaigns.SCENARIOS[campaigns.QUIET], campaigns=100)
+    row = campaigns.simulate(DISTURBED[QUIET], campaigns=100)
 
     assert row.wide <= campaigns.WIDER * row.wide_before
 

@@ -274,12 +274,10 @@ def test_the_quiet_quick_run_takes_about_as_long_as_was_said() -> None:
 def test_a_comparison_of_servers_takes_about_as_long_as_is_said() -> None:
     # SmolLM2-135M in Q4_1 on one core of a Xeon that copies 6.3 GB/s and does 97 GFLOPS: one prompt
     # of each task, 64 tokens, four blocks. Three servers took 1,348 s with next to nothing beside.
-    built = campaign(
-        Options(methods=(parse("ngram-simple"),), prompts=("1",), max_tokens=64, blocks=4)
-    )
-    model = replace(
-        built.target.model, quantisation="Q4_1", file_bytes=98_362_432, parameters=134_515_008
-    )
+    ngram = (parse("ngram-simple"),)
+    built = campaign(Options(methods=ngram, prompts=("1",), max_tokens=64, blocks=4))
+    size = {"file_bytes": 98_362_432, "parameters": 134_515_008}
+    model = replace(built.target.model, quantisation="Q4_1", **size)
     known = replace(built, target=replace(built.target, model=model), interleaved="block")
 
     estimate = expected(known, Rates(bytes_per_s=6.3e9, flops_per_s=97e9))
