@@ -100,10 +100,11 @@ bench: setup ## Measure the project's own speed, and its method against known tr
 	$(RUN) -m tests.bench.length
 	$(RUN) -m tests.bench.explore
 
-bench-numbers: setup ## Simulate cells, orders and clocks; corrupt files and see what is flagged
+bench-numbers: setup ## Simulate cells, campaigns, the advisor; recompute real files; corrupt files
 	$(RUN) -m tests.bench.cells
-	$(RUN) -m tests.bench.orders
-	$(RUN) -m tests.bench.clocks
+	$(RUN) -m tests.bench.campaigns
+	$(RUN) -m tests.bench.advisor
+	$(RUN) -m tests.bench.real
 	$(RUN) -m tests.bench.builds
 	$(RUN) -m tests.bench.corruptions
 
