@@ -11,6 +11,7 @@ import pytest
 from playwright.sync_api import expect
 
 from pipeline.data.export import guarded
+from tests.browser.pages import stir
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,6 +36,7 @@ def page(browser: Browser) -> Iterator[Page]:
 
 def opened(page: Page, address: str) -> Page:
     page.goto(address)
+    stir(page)
     page.wait_for_selector(READY)
     return page
 

@@ -189,7 +189,7 @@ def explore(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Page 
     if data:
         yield data
     path = data.path if data else None
-    rows = read(connection, "explore")
+    rows = read(connection, "explore_cells")
     measured = [row for row in rows if row.tier == "measured" and row.task != "all"]
     yield render(
         "explore.md.jinja",
