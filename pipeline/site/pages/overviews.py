@@ -169,6 +169,7 @@ def target_pages(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[
             "target.md.jinja",
             path=target_path(target.target),
             site=site,
+            figures=_drawn(figure(connection, "depths", device="all", target=target.target)),
             target=target,
             title=plain(target.target_label),
             grid=target_grid(squares[target.target]),
