@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING
 import pytest
 from axe_playwright_python.base import AXE_SCRIPT
 
-from tests.browser.pages import MIDDLE, WIDE, one_of_each_kind, px_too_wide, wake_charts, watched
+from tests.browser.pages import (
+    MIDDLE,
+    WIDE,
+    one_of_each_kind,
+    px_too_wide,
+    stir,
+    wake_charts,
+    watched,
+)
 from tests.sites import addresses
 
 if TYPE_CHECKING:
@@ -93,7 +101,9 @@ def test_no_page_complains_spreads_or_shuts_anyone_out(
 ) -> None:
     """On a wide screen and a tablet, in both themes; `test_hostile.py` has a phone in the dark."""
     for address in one_of_each_kind(addresses(site)):
-        inspectable(page, base + address).locator(READY.get(address, "article")).wait_for()
+        inspectable(page, base + address)
+        stir(page)
+        page.locator(READY.get(address, "article")).wait_for()
         if address not in LIKE_METHODOLOGY:
             complaints += [f"{address} {line}" for line in _inaccessible(page, address)]
         for size in (WIDE, MIDDLE):
