@@ -98,7 +98,7 @@ def checked(source: Source) -> Accepted | AcceptedText | Found:
     if not isinstance(submission, Submission):
         return submission
     document = orjson.loads(data)
-    canonical, current = canonical_bytes(document), migrated(document)
+    canonical, current = canonical_bytes(document), migrated(document, is_valid=True)
     accepted = Accepted(
         source=source,
         submission=submission,

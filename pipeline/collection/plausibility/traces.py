@@ -51,32 +51,28 @@ def trace(submission: Submission) -> Trace:
     """The trace of a submission; the same trials leave the same trace."""
     timed = [(each, each.decode_ms) for each in submission.trials if each.decode_ms]
     timed.sort(key=lambda pair: pair[0].order)
+    exact = [(each, ms, count) for each, ms in timed if (count := digits(ms)) >= DIGITS]
     keys, noise, fitted = _noise(submission, timed)
     order = np.argsort(keys)
     return Trace(
-        times=_digests(_time_marks(timed)),
-        ratios=_digests(_ratio_marks(timed)),
+        times=_digests(_time_marks(exact)),
+        ratios=_digests(_ratio_marks(exact)),
         keys=keys[order],
         noise=noise[order],
         fitted=fitted,
     )
 
 
-def _time_marks(timed: Sequence[tuple[Trial, float]]) -> Iterator[str]:
-    for each, ms in timed:
-        count = digits(ms)
-        if count >= DIGITS_ALONE:
-            yield f"{ms!r}"
-        elif count >= DIGITS:
-            yield f"{each.prompt} {ms!r}"
+def _time_marks(exact: Sequence[tuple[Trial, float, int]]) -> Iterator[str]:
+    for each, ms, count in exact:
+        yield f"{ms!r}" if count >= DIGITS_ALONE else f"{each.prompt} {ms!r}"
 
 
-def _ratio_marks(timed: Sequence[tuple[Trial, float]]) -> Iterator[str]:
+def _ratio_marks(exact: Sequence[tuple[Trial, float, int]]) -> Iterator[str]:
     """Ratios of times that follow one another in the same arm, some in a row."""
     by_arm: dict[str, list[float]] = {}
-    for each, ms in timed:
-        if digits(ms) >= DIGITS:
-            by_arm.setdefault(each.arm, []).append(math.log(ms))
+    for each, ms, _ in exact:
+        by_arm.setdefault(each.arm, []).append(math.log(ms))
     for logs in by_arm.values():
         steps = [round((b - a) / _RATIO_STEP) for a, b in itertools.pairwise(logs)]
         for start in range(len(steps) - RATIOS_IN_A_ROW + 1):
