@@ -109,8 +109,8 @@ def _changes(fields: Iterator[str]) -> Iterator[Change]:
 
 
 def files(repository: Path, revision: str, folder: str) -> Mapping[str, str]:
-    """The names of everything in a folder at a revision, with their blobs (links have none)."""
-    listed = _text(repository, "ls-tree", "--full-tree", "-z", revision, f"{folder}/")
+    """The names of everything below a folder at a revision, with their blobs (links have none)."""
+    listed = _text(repository, "ls-tree", "-r", "--full-tree", "-z", revision, f"{folder}/")
     entries = (entry.partition("\t") for entry in listed.split("\0")[:-1])
     return {
         path.rpartition("/")[2]: about.split(" ")[2] if about.startswith(_REGULAR_FILE) else ""

@@ -11,15 +11,15 @@ from estimates.explain import ANSWER_LENGTHS
 from estimates.requests import Costs, break_even_tokens, whole_request
 from pipeline.site.pages import commands
 from pipeline.site.pages.drawing import Curve, curve
-from pipeline.site.pages.environment import environment, figure, gib, plain, render
-from pipeline.site.pages.model import Asset, Page, Site, address_of, relative, submission_path
+from pipeline.site.pages.environment import figure, gib, plain, render
+from pipeline.site.pages.model import Asset, Page, Site, submission_path
+from pipeline.site.pages.short import MOST_PAGES, short_form, with_own_page
 from pipeline.site.rows import Row, grouped, read
 from schemas.vocabulary import TASKS, say
 
 # Prompts from a question to a long document, in tokens.
 PROMPT_LENGTHS = (64, 512, 4096)
 PLOT_WIDTH, PLOT_HEIGHT = 560.0, 180.0
-MOST_PAGES = 200  # submissions; in a larger collection each has a short page of its own
 UNCOUNTED_PATH = "submissions/uncounted.md"
 # What a submission has several rows of: the name in the template and the table or query.
 PARTS = {
@@ -74,15 +74,18 @@ class Evidence:
 def submission_pages(
     connection: duckdb.DuckDBPyConnection, site: Site, most_pages: int = MOST_PAGES
 ) -> Iterator[Page | Asset]:
-    """The index of submissions and one page per submission; short ones for a large collection.
+    """The index of submissions, and what is at the address of each.
 
-    A short page has the same address and the verdicts as text. It needs no chart, no navigation and
-    no pass through MkDocs, which together cost half a second of CPU and 130 KB each.
+    In a large collection that is the short form: the verdicts as text, without charts and without a
+    pass through MkDocs, which together cost half a second of CPU and 130 KB each. The first
+    submissions have it as a page, since their address was one before the collection grew; of the
+    others it is data that the page for missing addresses shows, and plain text beside it.
     """
     everything = tuple(evidence(connection))
     uncounted = tuple(each for each in everything if not each.standing.counted)
     newest = read(connection, "newest")
-    large = len(everything) > most_pages
+    own = with_own_page(connection, most_pages)
+    large = own is not None
     yield render(
         "submissions.md.jinja",
         path="submissions/index.md",
@@ -97,31 +100,22 @@ def submission_pages(
         site=site,
         rows=uncounted[:most_pages] if large else uncounted,
     )
-    yield from (
-        (leaf(each, site) for each in everything)
-        if large
-        else _full_pages(connection, site, everything)
-    )
-
-
-def leaf(it: Evidence, site: Site) -> Asset:
-    """The short page of one submission: its verdicts, flags and machine as plain HTML."""
-    address = address_of(submission_path(it.submission.submission))
-    text = (
-        environment()
-        .get_template("leaf.html.jinja")
-        .render(
-            it=it,
-            site=site,
-            url=lambda to: relative(address, to),
-            judged_arms=tuple(judge(it.parts["arms"], it.parts["estimates"])),
-            facts=tuple(machine_facts(it)),
-            engine_facts=tuple(engine_facts(it.submission)),
-            flags=it.parts["flags"],
-            credits=it.parts["credits"],
+    if own is None:
+        yield from _full_pages(connection, site, everything)
+        return
+    for each in everything:
+        name = each.submission.submission
+        yield from short_form(
+            name,
+            site,
+            is_page=name in own,
+            it=each,
+            judged_arms=tuple(judge(each.parts["arms"], each.parts["estimates"])),
+            facts=tuple(machine_facts(each)),
+            engine_facts=tuple(engine_facts(each.submission)),
+            flags=each.parts["flags"],
+            credits=each.parts["credits"],
         )
-    )
-    return Asset(path=f"{address}index.html", data=text.encode())
 
 
 def _full_pages(
