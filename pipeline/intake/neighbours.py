@@ -19,7 +19,8 @@ from estimates.model import Flag
 from estimates.summary import summarize
 from estimates.understanding import ArmResult, Understanding, overall, understand
 from estimates.verdicts import doubted
-from pipeline.collection.plausibility import flags_within
+from pipeline.collection.plausibility import corpus_flags, flags_within
+from pipeline.collection.plausibility.corpus import Corpus
 from pipeline.intake import git
 from pipeline.intake.endings import FOLDER, ended
 from pipeline.intake.gate import Judgement
@@ -41,7 +42,11 @@ def understood(repository: Path, judgement: Judgement) -> tuple[Result, ...]:
     replaced = {each.supersedes for each in new.values()}
     near = dict(_neighbours(repository, judgement.base, new))
     old = [each for name, each in near.items() if name not in replaced]
-    flags = dict(zip(new, list(flags_within([*old, *new.values()]))[len(old) :], strict=True))
+    corpus, beside = Corpus(tuple(old)), flags_within(list(new.values()))
+    flags = {
+        path: _together(corpus_flags(each, corpus), own)
+        for (path, each), own in zip(new.items(), beside, strict=True)
+    }
     known = [understand(each) for each in old]
     whole = set(list(new)[:MAX_UNDERSTOOD])
     return tuple(
@@ -50,6 +55,12 @@ def understood(repository: Path, judgement: Judgement) -> tuple[Result, ...]:
         else Result(file=quoted_path(path))
         for path in judgement.results
     )
+
+
+def _together(by_collection: tuple[Flag, ...], by_others: tuple[Flag, ...]) -> tuple[Flag, ...]:
+    """One flag of each name; what the collection says comes first."""
+    named = {flag.name for flag in by_collection}
+    return (*by_collection, *(flag for flag in by_others if flag.name not in named))
 
 
 def _result(

@@ -25,6 +25,8 @@ _RATIO_STEP = 1e-5
 _CLIP = 3.0
 _MAD_TO_SIGMA = 1.4826
 _SWEEPS = 3
+SKETCH_LENGTH = 512
+_MULTIPLIER = np.uint32(2_654_435_761)  # Knuth's multiplicative hash, 2^32 over the golden ratio
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,3 +143,12 @@ def _keys(trials: Sequence[Trial], methods: Mapping[str, str]) -> Iterator[int]:
         name = f"{methods.get(each.arm)} {each.prompt} {each.block} {counters}"
         seen[name] += 1
         yield zlib.crc32(f"{name} {seen[name]}".encode())
+
+
+def sketch(of: Trace) -> NDArray[np.float32]:
+    """The noise folded into a fixed length: each key has a place and a sign of its own."""
+    mixed = of.keys * _MULTIPLIER
+    signs = np.where(mixed & np.uint32(1 << 31), 1.0, -1.0)
+    places = (mixed >> np.uint32(8)) % np.uint32(SKETCH_LENGTH)
+    folded = np.bincount(places, of.noise * signs, SKETCH_LENGTH)
+    return folded.astype(np.float32)
