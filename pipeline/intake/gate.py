@@ -19,7 +19,7 @@ from pipeline.collection.validate import Found, validate
 from pipeline.intake import git
 from pipeline.intake.endings import FOLDER, LIFECYCLE, ended_findings, is_new
 from pipeline.intake.git import Change
-from pipeline.intake.sending import UNKNOWN, Sending, sending_findings
+from pipeline.intake.sending import UNKNOWN, Sending, sending_findings, twin_findings
 from schemas import contract
 from schemas.codec import FILE_NAME, dated_folder
 from schemas.finding import ROOT, Finding, shown
@@ -225,10 +225,10 @@ def _examined(
     submissions, found = _contents(repository, sound, "submission")
     found |= {path: (finding,) for path, finding in single.items()}
     for path, each in submissions.items():
-        wrong = tuple(sending_findings(path.rpartition("/")[2], each, sent))
-        if wrong:
+        if wrong := tuple(sending_findings(path.rpartition("/")[2], each, sent)):
             found[path] = wrong
     history = (
+        twin_findings(submissions, there),
         _superseding(repository, there, submissions, sent),
         ended_findings(repository, base, submissions, sent.contributor),
     )

@@ -63,15 +63,26 @@ class Change:
 
 def commit(repository: Path, revision: str) -> str:
     """The full id of the commit that a revision names. Raises `GitError` if there is none."""
-    name = f"{revision}^{{commit}}"
+    found = _resolved(repository, revision)
+    if found is None:
+        message = (
+            f"{shown(revision)} names no commit of this clone; fetch it, or check the spelling"
+        )
+        raise GitError(message)
+    both = {_resolved(repository, f"refs/{kind}/{revision}") for kind in ("heads", "tags")}
+    if len(both - {None}) > 1:
+        message = f"{shown(revision)} is a branch and a tag of other commits; name it by its id"
+        raise GitError(message)
+    return found
+
+
+def _resolved(repository: Path, revision: str) -> str | None:
     options = ("--verify", "--quiet", "--end-of-options")
     try:
-        return _text(repository, "rev-parse", *options, name).strip()
+        return _text(repository, "rev-parse", *options, f"{revision}^{{commit}}").strip()
     except GitError as error:
         if error.code == 1:
-            name = shown(revision)
-            message = f"{name} names no commit of this clone; fetch it, or check the spelling"
-            raise GitError(message) from error
+            return None
         raise
 
 

@@ -1,6 +1,6 @@
 """A page for each submission, the list of them all, and those that do not count."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from operator import attrgetter
 
@@ -20,6 +20,8 @@ from schemas.vocabulary import TASKS, say
 # Prompts from a question to a long document, in tokens.
 PROMPT_LENGTHS = (64, 512, 4096)
 PLOT_WIDTH, PLOT_HEIGHT = 560.0, 180.0
+AT_ONCE = 500  # submissions whose rows are in memory together
+SINGLE = ("submission", "setup", "standing")
 UNCOUNTED_PATH = "submissions/uncounted.md"
 # What a submission has several rows of: the name in the template and the table or query.
 PARTS = {
@@ -81,8 +83,9 @@ def submission_pages(
     submissions have it as a page, since their address was one before the collection grew; of the
     others it is data that the page for missing addresses shows, and plain text beside it.
     """
-    everything = tuple(evidence(connection))
-    uncounted = tuple(each for each in everything if not each.standing.counted)
+    names = _newest_first(connection)
+    counted = {row.submission for row in read(connection, "standing") if row.counted}
+    uncounted = [name for name in names if name not in counted]
     newest = read(connection, "newest")
     own = with_own_page(connection, most_pages)
     large = own is not None
@@ -98,8 +101,9 @@ def submission_pages(
         "uncounted.md.jinja",
         path=UNCOUNTED_PATH,
         site=site,
-        rows=uncounted[:most_pages] if large else uncounted,
+        rows=tuple(evidence(connection, uncounted[:most_pages] if large else uncounted)),
     )
+    everything = evidence(connection, names)
     if own is None:
         yield from _full_pages(connection, site, everything)
         return
@@ -119,7 +123,7 @@ def submission_pages(
 
 
 def _full_pages(
-    connection: duckdb.DuckDBPyConnection, site: Site, everything: tuple[Evidence, ...]
+    connection: duckdb.DuckDBPyConnection, site: Site, everything: Iterable[Evidence]
 ) -> Iterator[Page]:
     for each in everything:
         name = each.submission.submission
@@ -140,20 +144,26 @@ def _full_pages(
         )
 
 
-def evidence(connection: duckdb.DuckDBPyConnection) -> Iterator[Evidence]:
-    """What is known about each submission, newest first."""
+def _newest_first(connection: duckdb.DuckDBPyConnection) -> list[str]:
+    order = connection.table("submission").order("measured_until desc, submission")
+    return [name for (name,) in order.select("submission").fetchall()]
+
+
+def evidence(connection: duckdb.DuckDBPyConnection, names: Sequence[str]) -> Iterator[Evidence]:
+    """What is known about each of these submissions; so many rows are read at a time."""
     of = attrgetter("submission")
-    parts = {name: grouped(read(connection, table), of) for name, table in PARTS.items()}
-    standings = {row.submission: row for row in read(connection, "standing")}
-    setups = {row.submission: row for row in read(connection, "setup")}
-    listed = sorted(read(connection, "submission"), key=of)
-    for row in sorted(listed, key=attrgetter("measured_until"), reverse=True):
-        yield Evidence(
-            submission=row,
-            setup=setups[row.submission],
-            standing=standings[row.submission],
-            parts={name: rows[row.submission] for name, rows in parts.items()},
-        )
+    for start in range(0, len(names), AT_ONCE):
+        some = names[start : start + AT_ONCE]
+        own = {table: read(connection, table, some) for table in (*PARTS.values(), *SINGLE)}
+        parts = {name: grouped(own[table], of) for name, table in PARTS.items()}
+        rows, setups, standings = ({row.submission: row for row in own[table]} for table in SINGLE)
+        for name in some:
+            yield Evidence(
+                submission=rows[name],
+                setup=setups[name],
+                standing=standings[name],
+                parts={part: found[name] for part, found in parts.items()},
+            )
 
 
 def judge(arms: tuple[Row, ...], estimates: tuple[Row, ...]) -> Iterator[Judged]:
