@@ -107,7 +107,7 @@ def _named(path: Path) -> Submission:
 def _collected() -> Iterator[Path]:
     """The results of the checkout that this is run in; an installed program has none."""
     if COLLECTION.is_dir():
-        yield from sorted(COLLECTION.glob("*.json"))
+        yield from sorted(COLLECTION.rglob("*.json"))
 
 
 def _quickly(path: Path) -> Submission | None:
