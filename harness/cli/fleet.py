@@ -1,6 +1,9 @@
 """`draftmap fleet`: measure a matrix of targets, methods and backends over many machines."""
 
 import asyncio
+import os
+import signal
+from collections.abc import Coroutine
 from importlib.util import find_spec
 from pathlib import Path
 from types import TracebackType
@@ -93,7 +96,7 @@ def run(path: MatrixFile, options: FleetOptions, connections: Connections) -> No
             arguments=connections.arguments(),
             log=options.output / "workers.log",
         )
-        asyncio.run(whole.measure(address, keys, workers))
+        _run(whole.measure(address, keys, workers))
     _report(whole, as_json=options.json)
 
 
@@ -123,7 +126,7 @@ def worker(options: WorkerOptions, connections: Connections) -> None:
     offered = " and ".join(own.backends or ())
     console.say(f"Device {own.name} of {own.rig}: {own.about}, offers {offered}.")
     patience_s = options.patience_s
-    asyncio.run(workers.serve(address, keys, own, patience_s=patience_s, say=console.say))
+    _run(workers.serve(address, keys, own, patience_s=patience_s, say=console.say))
 
 
 @app.command()
@@ -131,6 +134,21 @@ def worker(options: WorkerOptions, connections: Connections) -> None:
 def workflow(path: MatrixFile) -> None:
     """Print a GitHub Actions workflow with a job for each cell, for self-hosted runners."""
     typer.echo(workflow_of(_read(path)), nl=False)
+
+
+def _run(work: Coroutine[Any, Any, None]) -> None:
+    """Do the work; SIGTERM ends it as Ctrl-C does, and lets it end what it started."""
+
+    async def interruptible() -> None:
+        task = asyncio.current_task()
+        if os.name == "posix" and task is not None:
+            asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
+        await work
+
+    try:
+        asyncio.run(interruptible())
+    except asyncio.CancelledError:
+        raise KeyboardInterrupt from None
 
 
 def _read(path: Path) -> Matrix:

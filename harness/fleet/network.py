@@ -5,6 +5,7 @@ and both ends show the key of the fleet; without it only the loopback address is
 """
 
 import ipaddress
+import logging
 import os
 import re
 from dataclasses import dataclass, replace
@@ -40,8 +41,10 @@ LOOPBACK = "127.0.0.1"
 
 
 def configure() -> None:
-    """Set what holds for every scheduler and worker of a fleet."""
+    """Set what holds for every scheduler and worker; the fleet itself says what happens."""
     dask.config.set(_CONFIG)
+    for name in ("distributed", "distributed.client", "distributed.worker", "tornado"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -34,6 +34,7 @@ TOPIC = "draftmap"
 _NOTHING_TO_RESUME = "nothing to resume"
 _AGAIN_S = 2.0
 _ENOUGH_RESTARTS = 20
+_LOCAL_PATIENCE = "5"  # they end with the fleet that started them
 _END_LIMIT_S = 60.0
 _DEVICE = re.compile(r"cpu|(?:(?P<backend>[a-z]+):)?(?P<number>\d{1,2})")
 # Which variable hides all devices of a backend but one.
@@ -64,7 +65,9 @@ def variables(device: str) -> dict[str, str]:
     for backend, variable in _VISIBLE.items():
         if match["number"] is not None and match["backend"] in (None, backend):
             chosen[variable] = match["number"]
-    return {**chosen, "CUDA_DEVICE_ORDER": "PCI_BUS_ID", OWN_DEVICE: device}
+    # One card has a number per backend, so a number is one device, whatever the backend.
+    own = device.rpartition(":")[2]
+    return {**chosen, "CUDA_DEVICE_ORDER": "PCI_BUS_ID", OWN_DEVICE: own}
 
 
 def own_device(rig: str, device: str | None, backends: tuple[str, ...]) -> Device:
@@ -151,7 +154,7 @@ async def serve(
     """
     network.configure()
     _device[:] = [device]
-    lock = FileLock(files.directory() / f"worker-{device.name.replace(':', '-')}.lock")
+    lock = FileLock(files.directory() / f"worker-{os.environ[OWN_DEVICE]}.lock")
     try:
         lock.acquire(timeout=0)
     except Timeout:
@@ -207,6 +210,7 @@ class LocalWorkers:
     program: Sequence[str] = ()
     _processes: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
     _starts: Counter[str] = field(default_factory=Counter)
+    _began_s: dict[str, float] = field(default_factory=dict)
     _scheduler: str = ""
 
     def start(self, scheduler: network.Address) -> None:
@@ -218,7 +222,7 @@ class LocalWorkers:
     def restart(self) -> None:
         """Start again what died. Raises `MachineError` when one dies again and again."""
         for device, process in [*self._processes.items()]:
-            if process.poll() is None:
+            if process.poll() is None or time.monotonic() - self._began_s[device] < _AGAIN_S:
                 continue
             if self._starts[device] > _ENOUGH_RESTARTS:
                 message = f"the worker for device {device} does not stay; see {self.log}"
@@ -238,11 +242,13 @@ class LocalWorkers:
 
     def _start(self, device: str) -> None:
         self._starts[device] += 1
+        self._began_s[device] = time.monotonic()
         program = self.program or [*own_module("harness"), "fleet", "worker"]
         with self.log.open("ab") as log:
             self._processes[device] = subprocess.Popen(  # noqa: S603 - this program
                 [
-                    *program, "--scheduler", self._scheduler, "--device", device, *self.arguments
+                    *program, "--scheduler", self._scheduler, "--device", device,
+                    "--patience", _LOCAL_PATIENCE, *self.arguments,
                 ],
                 stdin=subprocess.DEVNULL,
                 stdout=log,
