@@ -11,7 +11,9 @@ import time
 from pathlib import Path
 from types import FrameType
 
-STEPS = 8
+STEPS = 4
+# The one that is killed in the middle.
+LONG, LONG_STEPS = "long", 60
 _STEP_S = 0.03
 
 
@@ -39,7 +41,7 @@ def measure(arguments: list[str]) -> int:
         return _fail("Error: bad is no model")
     _log(folder, "begins", cell, device, journal)
     try:
-        for _ in range(len(_steps(journal)), STEPS):
+        for _ in range(len(_steps(journal)), LONG_STEPS if cell == LONG else STEPS):
             time.sleep(_STEP_S)
             with journal.open("a", encoding="utf-8") as file:
                 file.write("step\n")

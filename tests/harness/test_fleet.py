@@ -23,7 +23,7 @@ from harness.fleet.placement import Cell, Device, Place, assign, planned
 from harness.fleet.worker import LocalWorkers, own_device, variables
 from harness.fleet.workflow import workflow
 from schemas.contract import findings
-from tests.harness.fleet_programs import STEPS
+from tests.harness.fleet_programs import LONG
 from tests.samples import sample, sample_bytes
 from tests.test_workflows import run as run_tool
 
@@ -273,15 +273,19 @@ def test_eight_cells_survive_the_kill_of_a_worker(
 ) -> None:
     assert cache_dir.is_dir()
     trial = Trial(tmp_path, monkeypatch)
-    matrix = parse({"targets": [*"abcdefgh", "bad"], "attempts": 4}, ())
+    names = [*"abc", LONG, *"defg"]
+    matrix = parse({"targets": [*names, "bad"], "attempts": 4}, ())
     killed: list[int] = []
 
     def kill_one(fleet: conduct.Fleet) -> None:
-        """Once, while both measure and three are done."""
-        running = [state for state in fleet.states.values() if state.word == "runs"]
-        done = sum(state.word == "done" for state in fleet.states.values())
-        if not killed and done >= 3 and len(running) == 2:
-            killed.append(trial.workers.pids()["0"])
+        """Once, in the middle of the long cell."""
+        states = {state.cell.target: state for state in fleet.states.values()}
+        place = states[LONG].place
+        if killed or states[LONG].word != "runs" or place is None:
+            return
+        journal = tmp_path / f"{LONG}-{place.device}.journal"
+        if journal.exists() and len(journal.read_text("utf-8").splitlines()) > 2:
+            killed.append(trial.workers.pids()[place.device])
             os.kill(killed[0], signal.SIGKILL)
 
     whole = trial.measure(matrix, kill_one)
@@ -294,13 +298,14 @@ def test_eight_cells_survive_the_kill_of_a_worker(
     assert len(files) == 8
     assert [findings(path.read_bytes()) for path in files] == [()] * 8
     notes = sorted(json.loads(path.read_text("utf-8"))["notes"] for path in files)
-    assert notes == [f"Fleet {name}" for name in "abcdefgh"]
+    assert notes == sorted(f"Fleet {name}" for name in names)
     assert {line[3] for line in trial.log()} == {"0", "1"}
     for device_name in "01":  # one at a time: what began has ended before the next begins
         words = [line[1] for line in trial.log() if line[3] == device_name]
         assert words == ["begins", "ends"] * (len(words) // 2)
-    resumed = [line for line in trial.log() if line[1] == "begins" and 0 < int(line[4]) < STEPS]
-    assert len(resumed) == 1
+    begun = [line for line in trial.log() if line[1:3] == ["begins", LONG]]
+    assert len({line[3] for line in begun}) == 1  # it waited for its device
+    assert [int(line[4]) > 2 for line in begun] == [False, True]  # and went on with its journal
 
     again = conduct.Fleet(matrix=matrix, ledger=Ledger(tmp_path / "out"))
 
