@@ -23,6 +23,7 @@ from harness.cli.request import Contribution
 from harness.errors import MachineError, UsageError
 from harness.fleet import matrix as matrices
 from harness.fleet.job import expected_s
+from harness.fleet.ledger import Ledger
 from harness.fleet.matrix import Matrix
 from harness.fleet.options import Connections, FleetOptions, WorkerOptions
 from harness.fleet.placement import Device, Planned, planned
@@ -87,7 +88,7 @@ def run(path: MatrixFile, options: FleetOptions, connections: Connections) -> No
     with _only_one(options.output), _Board() as board:
         whole = conduct.Fleet(
             matrix=found,
-            ledger=conduct.Ledger(options.output),
+            ledger=Ledger(options.output),
             say=console.say,
             observe=board,
         )

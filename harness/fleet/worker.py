@@ -88,7 +88,7 @@ def own_device(rig: str, device: str | None, backends: tuple[str, ...]) -> Devic
     return Device(
         rig=rig,
         name=device,
-        about=" + ".join(map(_about, gpus)) or found.cpu.name,
+        about=" + ".join(map(_about, gpus)) or found.cpu.name or "processor",
         backends=offered,
         memory_gib=_memory_gib(gpus, found.ram_mib),
     )

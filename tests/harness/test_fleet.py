@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from typer.testing import CliRunner
 
+pytest.importorskip("distributed", reason="the extra `fleet` is not installed")
+
 from harness.cli.app import app
 from harness.errors import BadInputError, UsageError
 from harness.fleet import conduct, network
