@@ -6,6 +6,7 @@ Arrays of texts are skipped: reading a vocabulary takes a library seconds.
 import struct
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 from gguf import GGML_QUANT_SIZES, GGMLQuantizationType
 
@@ -17,6 +18,7 @@ Value = int | float | bool | str | list[int]
 _FIRST_BYTES = 4 * 1024 * 1024
 _MOST_BYTES = 256 * 1024 * 1024
 _GROWTH = 4
+_ALIGNMENT = 32
 _VERSIONS = (2, 3)
 _LONGEST_KEPT_ARRAY = 4096
 _LONGEST_NAME = 1 << 16
@@ -57,6 +59,13 @@ class Beginning:
     tensors: tuple[Tensor, ...]
     end: int
 
+    @property
+    def file_bytes(self) -> int:
+        """The length of the whole file: every tensor begins at a multiple of the alignment."""
+        alignment = self.fields.get("general.alignment")
+        step = alignment if isinstance(alignment, int) and alignment > 0 else _ALIGNMENT
+        return sum(-(-size // step) * step for size in (self.end, *(x.bytes for x in self.tensors)))
+
 
 def beginning(name: str, read: ReadRange) -> Beginning:
     """The header behind `read(start, length)`; it is asked for more until the header is whole."""
@@ -74,6 +83,28 @@ def beginning(name: str, read: ReadRange) -> Beginning:
             raise BadInputError(message) from error
     message = f"{name} is cut off or broken: its header does not end; download it again"
     raise BadInputError(message)
+
+
+def reader_of(path: Path) -> ReadRange:
+    """Reads parts of a file on this disk."""
+
+    def read(start: int, length: int) -> bytes:
+        try:
+            with path.open("rb") as file:
+                file.seek(start)
+                return file.read(length)
+        except OSError as error:
+            message = f"{path.name} cannot be read ({error.strerror}); check its permissions"
+            raise BadInputError(message) from error
+
+    return read
+
+
+def sparse_copy(header: bytes, total_bytes: int, path: Path) -> None:
+    """A file with this header and nothing but a hole after it, as long as the whole."""
+    with path.open("wb") as file:
+        file.write(header)
+        file.truncate(total_bytes)
 
 
 class _Cursor:

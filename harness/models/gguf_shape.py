@@ -8,7 +8,7 @@ from pathlib import Path
 from estimates.plan.memory import state_bytes
 from estimates.plan.model import Facts, Layer
 from harness.errors import BadInputError
-from harness.models.gguf_beginning import Beginning, ReadRange, Tensor, Value, beginning
+from harness.models.gguf_beginning import Beginning, Tensor, Value, beginning, reader_of
 from harness.models.gguf_file import check_start, part_paths
 
 _BLOCK = re.compile(r"blk\.(\d+)\.(.+)")
@@ -22,7 +22,7 @@ def facts_of_file(path: Path) -> Facts:
     beginnings = []
     for part in part_paths(path):
         check_start(part)
-        beginnings.append(beginning(part.name, _reader_of(part)))
+        beginnings.append(beginning(part.name, reader_of(part)))
     return facts_of(path.name, beginnings)
 
 
@@ -154,16 +154,3 @@ def _state(header: _Header) -> int:
         d_state=header.number("ssm.state_size"),
         groups=header.number("ssm.group_count"),
     )
-
-
-def _reader_of(path: Path) -> ReadRange:
-    def read(start: int, length: int) -> bytes:
-        try:
-            with path.open("rb") as file:
-                file.seek(start)
-                return file.read(length)
-        except OSError as error:
-            message = f"{path.name} cannot be read ({error.strerror}); check its permissions"
-            raise BadInputError(message) from error
-
-    return read

@@ -12,6 +12,7 @@ import pytest
 from estimates.plan.memory import place
 from estimates.plan.model import Placement, Setting
 from harness.models import embedded
+from harness.models.gguf_beginning import sparse_copy
 from harness.models.gguf_shape import facts_of_file
 from harness.plan import exact
 
@@ -67,7 +68,7 @@ def test_closed_forms_and_simulation_are_within_two_mib_of_the_real_load(
 def test_a_file_with_only_a_header_is_planned_like_the_whole(tmp_path: Path) -> None:
     whole, sparse = model(), tmp_path / "sparse.gguf"
     with whole.open("rb") as file:
-        exact.sparse_copy(file.read(3_000_000), whole.stat().st_size, sparse)
+        sparse_copy(file.read(3_000_000), whole.stat().st_size, sparse)
 
     loads = [exact.Load(path=str(path), setting=Setting(), layers=0) for path in (whole, sparse)]
     simulated = exact.simulate(loads)
@@ -81,7 +82,7 @@ def test_an_engine_that_does_not_know_the_architecture_gives_its_reason(tmp_path
     data = model().read_bytes()[:3_000_000]
     odd = tmp_path / "odd.gguf"
     renamed = data.replace(b"\x05\0\0\0\0\0\0\0llama", b"\x05\0\0\0\0\0\0\0xxama", 1)
-    exact.sparse_copy(renamed.replace(b"llama.", b"xxama."), model().stat().st_size, odd)
+    sparse_copy(renamed.replace(b"llama.", b"xxama."), model().stat().st_size, odd)
 
     found = exact.simulate([exact.Load(path=str(odd), setting=Setting(), layers=0)])
 
