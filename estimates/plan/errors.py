@@ -6,9 +6,10 @@ compared with public logs by kind of buffer (`memory_points.json`).
 """
 
 import json
+import math
 import re
 import statistics
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -18,6 +19,7 @@ from estimates.plan.placement import Case, Projection, fit, project
 from estimates.plan.points import Point, point_of
 from estimates.plan.speed import EFFICIENCY, MS_PER_LAYER, NEAREST_ERROR, bytes_per_step
 
+_ALIKE = 0.2  # models whose sizes differ by less are equally near
 RUNTIME_MIB = 140  # what CUDA itself takes of a card
 _GB, _MS = 1e9, 1000.0
 _KEYS = {"rs": "recurrent", "kv_swa": "kv"}
@@ -33,6 +35,7 @@ class Rate:
     on_cpu: bool
     model: str
     tps: float
+    gb_per_token: float
     gb_per_s: float
     source: str
 
@@ -65,32 +68,49 @@ class Errors:
 
     speed: SpeedError | None
     bare: SpeedError | None
-    memory: MemoryError
+    memory: MemoryError | None
 
 
 def rate_of(facts: Facts, tps: float, *, on_cpu: bool, device: str, source: str) -> Rate | None:
     """The rate behind a plain speed; `None` for a speed that no memory could explain."""
-    read, _ = bytes_per_step(facts, Placement(layers=facts.placed_layers), 1)
-    left_ms = _MS / tps - _starts_ms(facts, on_cpu=on_cpu)
+    starts_ms = 0.0 if on_cpu else len(facts.layers) * MS_PER_LAYER
+    left_ms = _MS / tps - starts_ms
     if left_ms <= 0:
         return None
-    gb_per_s = read / _GB / left_ms * _MS
+    gb = gb_per_token(facts)
     return Rate(
-        device=device, on_cpu=on_cpu, model=facts.name, tps=tps, gb_per_s=gb_per_s, source=source
+        device=device,
+        on_cpu=on_cpu,
+        model=facts.name,
+        tps=tps,
+        gb_per_token=gb,
+        gb_per_s=gb / left_ms * _MS,
+        source=source,
     )
+
+
+def gb_per_token(facts: Facts) -> float:
+    """What a token reads of a model's weights."""
+    return sum(bytes_per_step(facts, Placement(layers=facts.placed_layers), 1)) / _GB
+
+
+def reached(rates: Iterable[Rate], gb: float) -> float | None:
+    """The rate for a model that reads so much: the middle of the models nearest to it in size."""
+    distances = [(abs(math.log(rate.gb_per_token / gb)), rate.gb_per_s) for rate in rates]
+    least = min((distance for distance, _ in distances), default=0.0)
+    nearest = [rate for distance, rate in distances if distance <= least + _ALIKE]
+    return statistics.median(nearest) if nearest else None
 
 
 def leave_one_out(rates: Sequence[Rate]) -> SpeedError | None:
     """Every speed predicted from the other results of its device."""
     factors, devices = [], set()
     for rate in rates:
-        others = [
-            each.gb_per_s
-            for each in rates
-            if each is not rate and (each.device, each.on_cpu) == (rate.device, rate.on_cpu)
-        ]
-        if others:
-            factors.append(statistics.median(others) / rate.gb_per_s)
+        same = (rate.device, rate.on_cpu)
+        others = [x for x in rates if x is not rate and (x.device, x.on_cpu) == same]
+        expected = reached(others, rate.gb_per_token)
+        if expected is not None:
+            factors.append(expected / rate.gb_per_s)
             devices.add(rate.device)
     return _speed_error(factors, len(devices))
 
@@ -112,10 +132,6 @@ def _speed_error(factors: Sequence[float], devices: int) -> SpeedError | None:
         within=sum(size <= NEAREST_ERROR for size in sizes) / len(sizes),
         median=statistics.median(sizes),
     )
-
-
-def _starts_ms(facts: Facts, *, on_cpu: bool) -> float:
-    return 0.0 if on_cpu else len(facts.layers) * MS_PER_LAYER
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -231,7 +247,7 @@ def memory_points() -> tuple[Compared, ...]:
 
 
 @cache
-def learned() -> tuple[tuple[Rate, ...], Errors | None]:
+def learned() -> tuple[tuple[Rate, ...], Errors]:
     """What the pipeline last learned from all results: rates by device, and the errors."""
     value = _file("learned.json")
     found = value if isinstance(value, dict) else {}
@@ -244,5 +260,5 @@ def _errors_from(value: Mapping[str, dict[str, float] | None]) -> Errors:
     return Errors(
         speed=SpeedError(**speed) if speed else None,  # type: ignore[arg-type]
         bare=SpeedError(**bare) if bare else None,  # type: ignore[arg-type]
-        memory=MemoryError(**(memory or {})),  # type: ignore[arg-type]
+        memory=MemoryError(**memory) if memory else None,  # type: ignore[arg-type]
     )

@@ -4,16 +4,15 @@ A result's plain speed times the bytes that a token reads is the bandwidth that 
 Another model on the same device is read at about the same rate.
 """
 
-import statistics
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
 from estimates.pairing import plain_tps
-from estimates.plan.errors import Rate, learned, rate_of
+from estimates.plan.errors import Rate, gb_per_token, learned, rate_of, reached
+from estimates.plan.model import Facts
 from estimates.plan.shapes import facts_of, quantisation_of, shape_of
-from estimates.plan.speed import Machine
-from estimates.roofline import normalised
+from estimates.roofline import bytes_per_token, normalised
 from harness.errors import BadInputError, unreadable
 from harness.plan.computer import Computer, without_size
 from schemas.contract import read, read_quickly
@@ -24,8 +23,10 @@ COLLECTION = Path("results/community")
 _NEWEST = 20
 
 
-def with_results(computer: Computer, files: Iterable[Path], processor: str | None) -> Computer:
+def with_results(computer: Computer, files: Iterable[Path], target: Facts) -> Computer:
     """The computer with rates from results of the same card or processor, where there are any.
+
+    Of several the models nearest to the target in size count.
 
     `files` count whatever their machine is called; others are matched by name. Raises
     `BadInputError` for a file that is no result.
@@ -33,25 +34,21 @@ def with_results(computer: Computer, files: Iterable[Path], processor: str | Non
     named = [rate for path in files for rate in _rates(_named(path), path.stem)]
     found = named or [*learned()[0], *_not_yet_learned()]
     cards = {normalised(without_size(memory.name)) for memory in computer.devices}
-    own = normalised(processor or "")
-    device = [x.gb_per_s for x in found if not x.on_cpu and (named or x.device in cards)]
-    host = [x.gb_per_s for x in found if x.on_cpu and (named or (own and x.device == own))]
+    own, gb = normalised(computer.processor or ""), gb_per_token(target)
+    device = [x for x in found if not x.on_cpu and (named or x.device in cards)]
+    host = [x for x in found if x.on_cpu and (named or (own and x.device == own))]
     return replace(
         computer,
-        speed=_reaching(computer.speed, device, host),
+        speed=replace(
+            computer.speed,
+            device_reached_gb_per_s=reached(device, gb),
+            host_reached_gb_per_s=reached(host, gb),
+        ),
         notes=tuple(
             note
             for note in computer.notes
             if not (host and "main memory" in note) and not (device and "main" not in note)
         ),
-    )
-
-
-def _reaching(speed: Machine, device: list[float], host: list[float]) -> Machine:
-    return replace(
-        speed,
-        device_reached_gb_per_s=statistics.median(device) if device else None,
-        host_reached_gb_per_s=statistics.median(host) if host else None,
     )
 
 
@@ -68,9 +65,15 @@ def _rates(submission: Submission | None, source: str) -> Iterator[Rate]:
     )
     target, tps = submission.target, plain_tps(submission)
     shape, bits = shape_of(target.name), quantisation_of(target.quantisation or "")
-    if shape is None or bits is None or name is None or tps is None or not (on_cpu or whole):
+    if name is None or tps is None or not (on_cpu or whole):
         return
-    facts = facts_of(shape, bits, file_bytes=target.file_bytes)
+    read = bytes_per_token(target)
+    if shape is not None and bits is not None:
+        facts = facts_of(shape, bits, file_bytes=target.file_bytes)
+    elif read is not None:
+        facts = Facts(name=target.name, embedding=0, vocabulary=0, layers=(), output_bytes=read)
+    else:
+        return
     found = rate_of(facts, tps, on_cpu=on_cpu, device=normalised(name), source=source)
     if found is not None:
         yield found

@@ -44,7 +44,7 @@ def wish_of(request: PlanRequest, say: Callable[[str], None], client: Client | N
     load, models = request.load, request.models
     target = find(models.target or "", say=say, client=client)
     computer = computer_of(request.computer)
-    computer = with_results(computer, request.speed.results, computer.processor)
+    computer = with_results(computer, request.speed.results, target.facts)
     way = _way(models.draft, models.draft_kind)
     draft = None
     if models.draft is not None and way not in ("own-head", "text"):

@@ -128,7 +128,13 @@ def learned_file(rates: tuple[Rate, ...], errors: Errors) -> bytes:
 
 
 def _short(rate: Rate) -> Rate:
-    return replace(rate, tps=round(rate.tps, 2), gb_per_s=round(rate.gb_per_s, 1))
+    """With as many digits as it is known to."""
+    return replace(
+        rate,
+        tps=round(rate.tps, 2),
+        gb_per_token=round(rate.gb_per_token, 3),
+        gb_per_s=round(rate.gb_per_s, 1),
+    )
 
 
 @cache
