@@ -112,7 +112,7 @@ bench-scale: setup ## Build corpora of several sizes: CPU per file by stage, gro
 	$(RUN) -m tests.bench.scale $(if $(FILES),--files $(FILES))
 
 bench-plan: setup ## Compare the planner with what engines allocated, by public logs
-	$(RUN) -m tests.bench.plan tests/data/memory_points.json
+	$(RUN) -m tests.bench.plan estimates/plan/memory_points.json
 
 bench-tune: setup ## Tune rigs whose best depth is known: 200 of each kind
 	$(RUN) -m tests.bench.tune
