@@ -122,6 +122,34 @@ def test_show_as_json_gives_the_figures_that_a_machine_needs(result: Path) -> No
     }
 
 
+@pytest.mark.parametrize("task", ["code", "math"])
+def test_show_as_json_adds_prompt_draft_prompt_and_answer_to_a_whole_request(
+    result: Path, task: str
+) -> None:
+    document = json.loads(result.read_bytes())
+    (prompt,) = [each["id"] for each in document["suite"]["prompts"] if each["task"] == task]
+    trials = [each for each in document["trials"] if each["prompt"] == prompt]
+    # Target and draft read the prompt once each; their states serve the other trials.
+    (reading_ms,) = [each["prompt_ms"] for each in trials if "prompt_ms" in each]
+    (draft_reading_ms,) = [each["draft_prompt_ms"] for each in trials if "draft_prompt_ms" in each]
+    writing_ms = {(each["arm"], each["block"]): each["decode_ms"] for each in trials}
+    by_hand = [
+        (reading_ms + writing_ms["baseline", block])
+        / (reading_ms + draft_reading_ms + writing_ms["draft-model-n4", block])
+        for block in range(2)
+    ]
+
+    estimates = json.loads(harness("show", str(result), "--json").stdout)["estimates"]
+
+    (shown,) = [
+        row["whole_request"]
+        for row in estimates
+        if (row["arm"], row.get("task")) == ("draft-model-n4", task)
+    ]
+    # Over two blocks the median is the geometric mean.
+    assert shown == pytest.approx((by_hand[0] * by_hand[1]) ** 0.5, rel=0.02)
+
+
 def test_submit_puts_the_file_into_a_checkout_under_its_canonical_name(
     result: Path, tmp_path: Path
 ) -> None:

@@ -43,7 +43,7 @@ def aggregate(connection: duckdb.DuckDBPyConnection) -> None:
 def prepare(connection: duckdb.DuckDBPyConnection) -> None:
     """Create what the queries share: the tables of the vocabulary, and macros."""
     hand_over_vocabulary(connection)
-    connection.execute(_text("macros"))
+    connection.execute(macros())
 
 
 def make(connection: duckdb.DuckDBPyConnection, name: str, query: str) -> None:
@@ -58,6 +58,11 @@ def view_queries() -> dict[str, str]:
     """The SQL files by the name of the table that each creates, in the order of their numbers."""
     numbered = (stem for stem in _stems() if stem[0].isdigit())
     return {stem.partition("_")[2]: _text(stem) for stem in numbered}
+
+
+def macros() -> str:
+    """The words that queries share."""
+    return _text("macros")
 
 
 def check_queries() -> dict[str, str]:
@@ -122,7 +127,7 @@ def _hand_over_t_quantiles(connection: duckdb.DuckDBPyConnection) -> None:
 
 BEFORE: Mapping[str, Callable[[duckdb.DuckDBPyConnection], None]] = {
     "pool_interval": _hand_over_intervals,
-    "advice_score": _hand_over_t_quantiles,
+    "advice_left_out": _hand_over_t_quantiles,
 }
 
 

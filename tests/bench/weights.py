@@ -43,8 +43,6 @@ MOST_AFTER_KB = 450  # once the whole page was scrolled into view
 MOST_SHIFT = 0.1
 MOST_MAP_NODES = 8000
 MOST_INDEX_KB = 30  # the index of the search, which loads when its field has the focus
-# Pages that are a tool over one file of figures, which they load at once.
-TOOLS = ("explore/", "compare/", "advisor/")
 INDEX = "search/search_index.json"
 COMPRESSED = {".html", ".css", ".js", ".json", ".svg", ".xml", ".csv", ".txt"}
 # What moved by itself: the browser leaves out what follows an input within half a second.
@@ -73,9 +71,8 @@ class Weight:
     @property
     def excess(self) -> tuple[str, ...]:
         """Each budget that the page exceeds, in words."""
-        tool = self.address in TOOLS
         checks = (
-            (self.before_kb, MOST_AFTER_KB if tool else MOST_BEFORE_KB, "KB before interaction"),
+            (self.before_kb, MOST_BEFORE_KB, "KB before interaction"),
             (self.after_kb, MOST_AFTER_KB, "KB after scrolling"),
             (self.shift, MOST_SHIFT, "layout shift"),
             (self.map_nodes, MOST_MAP_NODES, "nodes in the map"),

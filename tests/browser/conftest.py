@@ -7,12 +7,13 @@ import shutil
 import threading
 from contextlib import contextmanager, suppress
 from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from typing import TYPE_CHECKING
 
 import pytest
 from playwright.sync_api import expect, sync_playwright
 
+from pipeline.site.serve import Handler
 from tests.browser.pages import CATCH
 from tests.processes import PATIENCE_S
 from tests.sites import built_site
@@ -41,13 +42,10 @@ MISSING = (
 )
 
 
-class Quiet(SimpleHTTPRequestHandler):
-    """The plain file server, without a line per request."""
+class Quiet(Handler):
+    """Our file server; a page that is gone waits for no file."""
 
     protocol_version = "HTTP/1.1"  # one connection for many files
-
-    def log_message(self, *_: object) -> None:
-        """Say nothing."""
 
     def end_headers(self) -> None:
         """Let the browser keep what it has: the site does not change while it is tested."""

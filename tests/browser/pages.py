@@ -112,12 +112,12 @@ def comes_to(page: Page, expression: str, expected: object) -> bool:
 
 
 def stir(page: Page) -> None:
-    """Do something on a page: charts sleep until then, and what fits the screen cannot scroll.
+    """Do something on a page: charts and tools sleep until then.
 
     Not before its scripts have run, which would not hear of it.
     """
     page.wait_for_load_state("load")
-    page.evaluate("window.dispatchEvent(new Event('scroll'))")
+    page.evaluate("window.dispatchEvent(new Event('pointermove'))")
 
 
 def wake_charts(page: Page) -> None:

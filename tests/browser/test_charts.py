@@ -165,15 +165,24 @@ def test_a_chart_can_be_taken_along(page: Page, base: str, way: str) -> None:
     assert page.url == f"{base}{way}#{figure.get_attribute('id')}"
 
 
-def test_a_map_that_is_a_table_gives_its_figures(page: Page, base: str) -> None:
+def test_a_map_that_is_a_table_can_be_taken_along(page: Page, base: str) -> None:
     page.goto(base)
     stir(page)
     bar = page.locator(".dm-map-figure .dm-chart__files[data-ready]")
-    with page.expect_download() as found:
-        bar.get_by_role("button", name="CSV").click()
+    saved = {}
+    for kind in ("PNG", "SVG", "CSV"):
+        with page.expect_download() as found:
+            bar.get_by_text(kind, exact=True).click()
+        saved[kind] = found.value.path().read_bytes()
 
-    assert bar.locator("> *").all_inner_texts() == ["CSV", "Link"]
-    assert len(found.value.path().read_text("utf-8").splitlines()) > 1
+    assert bar.locator("> *").all_inner_texts() == ["PNG", "SVG", "CSV", "Link"]
+    assert saved["PNG"].startswith(b"\x89PNG")
+    drawn = ET.fromstring(saved["SVG"])  # noqa: S314 - our own picture
+    texts = {each.text for each in drawn.iter("{http://www.w3.org/2000/svg}text")}
+    shown = page.locator(".dm-sq b:visible").all_inner_texts()
+    assert set(shown) <= texts
+    assert len(list(drawn.iter("{http://www.w3.org/2000/svg}rect"))) > len(shown)
+    assert len(saved["CSV"].decode().splitlines()) > 1
 
 
 def test_every_chart_has_its_four_buttons(page: Page, base: str) -> None:

@@ -13,6 +13,7 @@ from tests.browser.pages import (
     lent,
     one_of_each_kind,
     px_too_wide,
+    stir,
     wake_charts,
     watch,
 )
@@ -101,7 +102,9 @@ def test_no_page_complains_spreads_or_shuts_anyone_out(
 ) -> None:
     """On a wide screen and a tablet, in both themes; `test_hostile.py` has a phone in the dark."""
     for address in one_of_each_kind(addresses(site)):
-        inspectable(page, base + address).locator(READY.get(address, "article")).wait_for()
+        inspectable(page, base + address)
+        stir(page)
+        page.locator(READY.get(address, "article")).wait_for()
         if address not in LIKE_METHODOLOGY:
             complaints += [f"{address} {line}" for line in _inaccessible(page, address)]
         for size in (WIDE, MIDDLE):

@@ -11,12 +11,12 @@ import pytest
 from playwright.sync_api import expect
 
 from pipeline.data.export import guarded
-from tests.browser.pages import NARROW, lent
+from tests.browser.pages import NARROW, lent, stir
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from playwright.sync_api import Page, ViewportSize
+    from playwright.sync_api import Page, Route, ViewportSize
 
 
 pytestmark = pytest.mark.browser
@@ -34,12 +34,42 @@ def page(tab: Page) -> Iterator[Page]:
 
 def opened(page: Page, address: str) -> Page:
     page.goto(address)
+    stir(page)
     page.wait_for_selector(READY)
     return page
 
 
 def tasks(page: Page) -> set[str]:
     return set(page.locator(f"{ROWS} td:nth-child(5)").all_text_contents())
+
+
+@pytest.mark.parametrize(
+    ("way", "file"),
+    [("explore/", "/explore/cells."), ("compare/", "/explore/cells."), ("advisor/", "/advisor/")],
+)
+def test_a_tool_loads_its_figures_when_the_visitor_acts(
+    page: Page, base: str, way: str, file: str
+) -> None:
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(base + way, wait_until="networkidle")
+    before = [url for url in asked if f"assets{file}" in url]
+    with page.expect_request(lambda request: f"assets{file}" in request.url):
+        page.mouse.move(9, 9)
+
+    assert before == []
+
+
+def test_what_was_typed_while_the_cells_were_loading_counts(page: Page, base: str) -> None:
+    held: list[Route] = []
+    page.route("**/assets/explore/*", lambda route: held.append(route))  # noqa: PLW0108 - it is marked
+    page.goto(base + "explore/")
+    with page.expect_request("**/assets/explore/*"):
+        page.locator("#dm-explore-words").fill("4060")
+    held[0].continue_()
+
+    expect(page).to_have_url(f"{base}explore/?words=4060")
+    assert "RTX 4060" in page.locator(f"{ROWS} th").first.inner_text()
 
 
 def test_filters_change_rows_and_address_and_back_undoes_them(page: Page, base: str) -> None:
