@@ -19,9 +19,15 @@ where the blocks happened to agree: with 3 to 6 blocks a plain 95 % interval the
 import math
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from statistics import fmean, median, stdev, variance
+from statistics import fmean, median
 
-from estimates.intervals import CONFIDENCE, equal_weight_mean, t_quantile
+from estimates.intervals import (
+    CONFIDENCE,
+    deviation,
+    equal_weight_mean,
+    t_quantile,
+    variance,
+)
 from estimates.model import Interval, Repeatability
 from estimates.pairing import PromptPairs, pair
 from schemas.submission import Arm, Submission, Trial
@@ -130,7 +136,7 @@ def log_half_width(
     """Half-width of the t interval over block means, as a logarithm; `None` below `least`."""
     if len(means) < least:
         return None
-    return _factor(len(means), level) * stdev(means)
+    return _factor(len(means), level) * deviation(means)
 
 
 def blocks_to_halve(blocks: int, level: float) -> int | None:

@@ -21,6 +21,7 @@ _COMMANDS = {
     "run": "Measure this machine and write one result file.",
     "tune": "Find the method and depth that is fastest on this machine, and certify it.",
     "compare": "Compare two builds of llama-server: is speculation slower after a change?",
+    "fleet": "Measure a matrix of targets, methods and backends over many machines.",
     "plan": "Tell what fits, what a draft costs in memory and what it gains, before a download.",
     "doctor": "Check Python, engine, devices, memory, power, load and clock; say what to fix.",
     "validate": "Check result files against the format; print one line per finding.",

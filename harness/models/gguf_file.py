@@ -84,6 +84,12 @@ class Beginning:
     # Of each list of texts: where its first text starts, and how many there are.
     lists: Mapping[str, tuple[int, int]] = field(repr=False)
 
+    @property
+    def file_bytes(self) -> int:
+        """The length of the whole file: every tensor begins at a multiple of the alignment."""
+        step = self.number("general.alignment") or _ALIGNMENT
+        return sum(-(-size // step) * step for size in (self.end, *(x.bytes for x in self.tensors)))
+
     def text(self, key: str) -> str | None:
         """A field that is a text; `None` when it is missing or empty."""
         value = self.fields.get(key)
@@ -190,6 +196,13 @@ def beginning(name: str, read: ReadRange) -> Beginning:
             raise BadInputError(message) from error
     message = f"{name} is cut off or broken: its header does not end; download it again"
     raise BadInputError(message)
+
+
+def sparse_copy(header: bytes, total_bytes: int, path: Path) -> None:
+    """Write a file with this header and nothing but a hole after it, as long as the whole."""
+    with path.open("wb") as file:
+        file.write(header)
+        file.truncate(total_bytes)
 
 
 def _reader_of(path: Path) -> ReadRange:

@@ -53,16 +53,19 @@ STEPS: Mapping[int, Step] = {
 }
 
 
-def migrated(document: Json, steps: Mapping[int, Step] = STEPS) -> Json | tuple[Finding, ...]:
+def migrated(
+    document: Json, steps: Mapping[int, Step] = STEPS, *, is_valid: bool = False
+) -> Json | tuple[Finding, ...]:
     """The document in today's format, or what is wrong with it in its own. Never raises.
 
-    What no step knows is left as it is, for today's schema to judge.
+    What no step knows is left as it is, for today's schema to judge. One that `is_valid` is not
+    judged again.
     """
     for _ in steps:  # at most one step per version: a step that goes nowhere ends too
         step = _step_of(document, steps)
         if step is None or not isinstance(document, dict):
             break
-        found = step.findings(document)
+        found = () if is_valid else step.findings(document)
         if found:
             return found
         document = step.migrate(document)
