@@ -7,12 +7,13 @@ import shutil
 import threading
 from contextlib import contextmanager, suppress
 from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from typing import TYPE_CHECKING
 
 import pytest
 from playwright.sync_api import expect, sync_playwright
 
+from pipeline.site.serve import Handler
 from tests.processes import PATIENCE_S
 from tests.sites import built_site
 
@@ -40,11 +41,8 @@ MISSING = (
 )
 
 
-class Quiet(SimpleHTTPRequestHandler):
-    """The plain file server, without a line per request."""
-
-    def log_message(self, *_: object) -> None:
-        """Say nothing."""
+class Quiet(Handler):
+    """Our file server; a page that is gone waits for no file."""
 
     def copyfile(self, source: SupportsRead[bytes], outputfile: SupportsWrite[bytes]) -> None:
         """Send a file, unless the page that asked for it is gone."""

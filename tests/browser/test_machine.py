@@ -9,10 +9,9 @@ import orjson
 import pytest
 from playwright.sync_api import expect
 
-from pipeline.data.database import open_database
 from pipeline.site.pages import machine
 from tests.browser.pages import NARROW, WIDE, px_too_wide, watched
-from tests.schemas.test_say_script import SCRIPT
+from tests.pipeline.tables import real_database
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 pytestmark = pytest.mark.browser
-RESULTS = SCRIPT.parents[3] / "results"
 CARD, MODEL = "#dm-machine-card", "#dm-machine-model"
 ANSWER = ".dm-machine__answer .dm-advice"
 TIERS = ("measured", "imported", "published", "predicted")
@@ -29,8 +27,7 @@ TIERS = ("measured", "imported", "published", "predicted")
 @pytest.fixture(scope="module")
 def real() -> bytes:
     """The file of the real collection: the corpus of the tests has other cards."""
-    with open_database(RESULTS) as connection:
-        document: dict[str, Any] = orjson.loads(machine.machine_file(connection, "").data)
+    document: dict[str, Any] = orjson.loads(machine.machine_file(real_database(), "").data)
     return orjson.dumps(document)
 
 

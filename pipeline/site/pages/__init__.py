@@ -36,7 +36,7 @@ def pages(
     yield from submissions.submission_pages(connection, site)
     yield from advisor.advisor(connection, site)
     yield from feeds.feeds(connection, site)
-    yield from fits.fits(site)
+    yield from fits.fits(connection, site)
     yield what_if.what_if(site)
     yield from slower.slower(connection, site)
     yield from published.published(connection, site)

@@ -55,9 +55,7 @@ def render(
     text = (
         environment()
         .get_template(template)
-        .render(
-            site=site, url=lambda address: model.relative(here, address), figures=figures, **values
-        )
+        .render(site=site, url=site.link_from(here), figures=figures, **values)
     )
     return Page(path=path, text=with_cards(text), figures=figures)
 

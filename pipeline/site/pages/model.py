@@ -2,7 +2,8 @@
 
 import hashlib
 import re
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 
 from pipeline.site.charts import Chart
 
@@ -37,12 +38,18 @@ class Site:
     """What every page knows.
 
     `bundle` is the library that wakes charts. `repository` and `address` (of the site) lie outside;
-    `None` means unknown, and then nothing links there.
+    `None` means unknown, and then nothing links there. `outside`: where raw files lie that the
+    site does not serve itself, by the address that they would have here.
     """
 
     bundle: str
     repository: str | None = None
     address: str | None = None
+    outside: Mapping[str, str] = field(default_factory=dict)
+
+    def link_from(self, address: str) -> Callable[[str], str]:
+        """What a page at an address writes as a link to another address of the site."""
+        return lambda to: self.outside.get(to) or relative(address, to)
 
 
 def address_of(path: str) -> str:
