@@ -78,9 +78,9 @@ def _page(connection: duckdb.DuckDBPyConnection, site: Site, page: Overview) -> 
     charts = [name for name in (page.chart, *page.charts) if name is not None]
     foreign = _drawn(
         *(
-            figure(connection, name, tier=IMPORTED)
+            figure(connection, name, **definitions()[name].foreign)
             for name in charts
-            if "tier" in definitions()[name].parameters
+            if definitions()[name].foreign
         )
     )
     return render(
@@ -102,7 +102,6 @@ def _page(connection: duckdb.DuckDBPyConnection, site: Site, page: Overview) -> 
     )
 
 
-IMPORTED = "imported"
 DEVICE_CHARTS = ("depths", "verification_curve")
 MAP = "Map of the best measured speedup on this device by task and model size"
 
