@@ -136,8 +136,13 @@ class Tune:
             lengths=lengths.tolist(),
             measured=float(lengths @ known / lengths.sum()) * math.exp(disturbed),
         )
-        chances = forecasts.chances_from(found.accepted.sum(axis=0).tolist(), deepest)
-        speedups = forecasts.forecast(chances, lengths.tolist(), costs)
+        drafts = [
+            forecasts.Drafts(
+                chances=forecasts.chances_from(accepted.tolist(), deepest), lengths=drafted.tolist()
+            )
+            for accepted, drafted in zip(found.accepted, found.lengths[deepest], strict=True)
+        ]
+        speedups = forecasts.over_prompts(drafts, costs)
         return dict(enumerate(speedups, start=1))
 
     def _block(
