@@ -120,7 +120,7 @@ def _hand_over_intervals(connection: duckdb.DuckDBPyConnection) -> None:
 
 
 def _hand_over_t_quantiles(connection: duckdb.DuckDBPyConnection) -> None:
-    found = connection.table("advice_left_out").filter("freedom > 0").unique("freedom").fetchall()
+    found = connection.table("advice_spread").filter("freedom > 0").unique("freedom").fetchall()
     rows = [{"freedom": freedom, "quantile": t_reach(freedom)} for (freedom,) in sorted(found)]
     connection.register("incoming_t_quantile", pa.Table.from_pylist(rows, INCOMING_QUANTILE))
 

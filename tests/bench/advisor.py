@@ -18,7 +18,7 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 
-from pipeline.data.aggregate import BEFORE, hand_over_vocabulary, macros, view_queries
+from pipeline.data.aggregate import make, prepare, view_queries
 from pipeline.site.advice import KnownModel, Question, answer, key
 from pipeline.site.pages.advisor import knowledge
 from tests.bench.advisor_world import World
@@ -54,8 +54,7 @@ def fitted(observations: Sequence[Observation]) -> duckdb.DuckDBPyConnection:
     """The advisor's tables over these observations."""
     unique = {each["observation"]: each for each in observations}
     connection = duckdb.connect()
-    hand_over_vocabulary(connection)
-    connection.execute(macros())
+    prepare(connection)
     table = pa.Table.from_pylist(list(unique.values()), COLUMNS)
     connection.from_arrow(table).create("advice_observation")
     connection.execute(
@@ -68,9 +67,7 @@ def fitted(observations: Sequence[Observation]) -> duckdb.DuckDBPyConnection:
     )
     for name, query in view_queries().items():
         if name.startswith("advice_") and name != "advice_observation":
-            if name in BEFORE:
-                BEFORE[name](connection)
-            connection.execute(query)
+            make(connection, name, query)
     return connection
 
 

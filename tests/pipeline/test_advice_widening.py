@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import duckdb
 import pytest
 
-from pipeline.data.aggregate import hand_over_vocabulary, macros, view_queries
+from pipeline.data.aggregate import prepare, view_queries
 from tests.bench import advisor
 from tests.pipeline.tables import rows
 
@@ -28,8 +28,7 @@ class Past:
 def widenings(past: Iterable[Past]) -> dict[tuple[int | None, str], float]:
     """The widening by fold left out (`None`: no fold) and method; a voter's fold is its number."""
     connection = duckdb.connect()
-    hand_over_vocabulary(connection)
-    connection.execute(macros())
+    prepare(connection)
     connection.execute(
         "create table advice_score (fold bigint, method varchar, voter varchar, score double)"
     )
