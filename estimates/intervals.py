@@ -161,7 +161,7 @@ def _beta(x: float, y: float, a: float, b: float) -> float:
         odd = (a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))
         value = 1 - odd / (1 + even / value)
     scale = math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b)
-    return x**a * y**b * math.exp(scale) / (a * value)
+    return float(x**a * y**b) * math.exp(scale) / (a * value)
 
 
 def _around(mean: float, error: float, freedom: float) -> Interval:

@@ -146,7 +146,7 @@ def _weighted(histogram: tuple[int, ...] | None, medians: tuple[float, ...] | No
     counts = [count for count in histogram if count]
     if len(counts) != len(medians) or not counts:
         return None
-    return sum(map(mul, counts, medians))
+    return float(sum(map(mul, counts, medians)))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -223,17 +223,17 @@ def _rates(requests: Sequence[Request]) -> str | None:
 
 
 def _methods(pairs: Sequence[tuple[str, Given]]) -> dict[str, str]:
-    """The method of each arm whose log names one kind of draft."""
+    """The method of each arm whose log names the kinds of its drafts."""
     known: dict[str, str] = {}
     for arm, file in pairs:
         kinds = (
-            {match["kind"] for match in _STATISTICS.finditer(text(file))}
+            dict.fromkeys(match["kind"] for match in _STATISTICS.finditer(text(file)))
             if _is_log(file)
-            else set()
+            else {}
         )
-        if len(kinds) == 1:
-            method = method_of(f"--spec-type {kinds.pop().replace('_', '-')}")
-            known |= {arm: method} if method else {}
+        # A log has a line of statistics for each type of a chain.
+        method = method_of(f"--spec-type {','.join(kinds).replace('_', '-')}") if kinds else None
+        known |= {arm: method} if method else {}
     return known
 
 

@@ -195,9 +195,10 @@ def _methods(
     """The method of each arm by its stages, without depth; a chain is a method of its own."""
     known: dict[str, str] = {}
     for arm, file in pairs:
-        stages = {row.stage.replace("_", "-") for row in found[file.name]} - _PLAIN
+        names = dict.fromkeys(row.stage.replace("_", "-") for row in found[file.name])
+        stages = [name for name in names if name not in _PLAIN]
         if stages and arm != BASELINE:
-            method = method_of(f"--spec-type {next(iter(stages))}") if len(stages) == 1 else None
+            method = method_of(f"--spec-type {','.join(stages)}")
             known[arm] = method or f"other:name={id_of('-'.join(sorted(stages)))}"
     return known
 

@@ -9,7 +9,8 @@ from pathlib import Path
 from gguf import LlamaFileType
 
 from harness.errors import BadInputError
-from harness.models.gguf_file import Beginning, opened, part_paths, refuse_renamed_part
+from harness.models.gguf_beginning import Beginning
+from harness.models.gguf_file import opened, part_paths, refuse_renamed_part
 
 _PREFIX = "tokenizer.ggml."
 # By `tokenizer.ggml.model`: the ids of BOS and EOS.

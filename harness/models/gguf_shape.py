@@ -8,7 +8,8 @@ from pathlib import Path
 from estimates.plan.memory import state_bytes
 from estimates.plan.model import Facts, Layer
 from harness.errors import BadInputError
-from harness.models.gguf_file import Beginning, Tensor, Value, opened, part_paths
+from harness.models.gguf_beginning import Beginning, Tensor, Value
+from harness.models.gguf_file import opened, part_paths
 
 _BLOCK = re.compile(r"blk\.(\d+)\.(.+)")
 _MOST_LAYERS = 4096

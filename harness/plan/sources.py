@@ -11,7 +11,8 @@ from estimates.plan.model import Facts
 from estimates.plan.shapes import facts_of, quantisation_of, scaled, shape_of
 from harness.errors import MachineError
 from harness.models import gguf_shape, hub
-from harness.models.gguf_file import Beginning, beginning, sparse_copy
+from harness.models.gguf_beginning import Beginning, beginning
+from harness.models.gguf_file import sparse_copy
 from harness.models.gguf_shape import facts_of_file
 from harness.models.hub import Client
 from harness.models.presets import Preset, presets

@@ -53,7 +53,8 @@ new PerformanceObserver((list) => { for (const each of list.getEntries())
 MAP_NODES = "document.querySelectorAll('.dm-map-figure, .dm-map-figure *').length"
 SCROLL = "([top]) => window.scrollTo({ top, behavior: 'instant' })"
 HEIGHT = "document.documentElement.scrollHeight"
-SETTLED_MS = 250
+STEP_MS = 100  # between two screens of a page that is scrolled
+SETTLED_MS = 250  # without a request
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,6 +96,7 @@ class Count:
 class Compressing(SimpleHTTPRequestHandler):
     """A static host: texts leave it compressed, and it counts what leaves."""
 
+    protocol_version = "HTTP/1.1"
     count: ClassVar[Count] = Count()
 
     def log_message(self, *_: object) -> None:
@@ -112,6 +114,7 @@ class Compressing(SimpleHTTPRequestHandler):
         if path.suffix in COMPRESSED:
             self.send_header("Content-Encoding", "gzip")
         self.send_header("Content-Length", str(len(body)))
+        self.send_header("Cache-Control", "no-store")  # everybody comes for the first time
         self.end_headers()
         self.count.sent += len(body)
         self.count.paths.append(self.path)
@@ -184,23 +187,24 @@ def weigh(
     only: Sequence[str] | None = None,
 ) -> Iterator[Weight]:
     """The weight of one page of each kind, or of certain pages, for each size of the screen."""
-    with counting_server(site) as (base, count):
+    with counting_server(site) as (base, count), browser.new_context() as context:
+        context.add_init_script(WATCH_SHIFTS)
+        page = context.new_page()
         for address in only or one_of_each_kind(addresses(site)):
             for size in sizes:
-                with browser.new_context(viewport=size) as context:
-                    context.add_init_script(WATCH_SHIFTS)
-                    yield _weigh(context.new_page(), base, address, count, size)
+                page.set_viewport_size(size)
+                yield _weigh(page, base, address, count, size)
 
 
 def _weigh(page: Page, base: str, address: str, count: Count, size: ViewportSize) -> Weight:
     start = count.sent
     page.goto(base + address, wait_until="load")
-    page.wait_for_load_state("networkidle")
+    _settle(page, count)
     before = count.sent - start
     for top in range(0, int(page.evaluate(HEIGHT)), size["height"]):
         page.evaluate(SCROLL, [top])
-        page.wait_for_timeout(SETTLED_MS)
-    page.wait_for_load_state("networkidle")
+        page.wait_for_timeout(STEP_MS)
+    _settle(page, count)
     return Weight(
         address=address,
         width=size["width"],
@@ -209,6 +213,14 @@ def _weigh(page: Page, base: str, address: str, count: Count, size: ViewportSize
         shift=round(page.evaluate("window.shifts"), 3),
         map_nodes=page.evaluate(MAP_NODES),
     )
+
+
+def _settle(page: Page, count: Count) -> None:
+    """Wait until the page has asked for nothing more for a while."""
+    seen = -1
+    while seen != count.sent:
+        seen = count.sent
+        page.wait_for_timeout(SETTLED_MS)
 
 
 def addresses(site: Path) -> list[str]:

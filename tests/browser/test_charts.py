@@ -9,12 +9,12 @@ from xml.etree import ElementTree as ET
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.pages import WIDE, comes_to, stir, watched
+from tests.browser.pages import WIDE, comes_to, lent, stir, watch
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from playwright.sync_api import Browser, Page, Route
+    from playwright.sync_api import Page, Route
 
 pytestmark = pytest.mark.browser
 ALIVE = "figure[data-spec] .dm-chart__live svg"
@@ -35,7 +35,7 @@ PAINT = """() => new Promise((done) => new PerformanceObserver((list) => {
   for (const each of list.getEntriesByName('first-contentful-paint')) done(each.startTime);
 }).observe({ type: 'paint', buffered: true }))"""
 # Counts the charts that were drawn and those that were ended.
-COUNT = """window.charts = { drawn: 0, ended: 0 };
+COUNT = """() => { window.charts = { drawn: 0, ended: 0 };
 let library;
 Object.defineProperty(window, 'vegaEmbed', { get: () => library, set: (embed) => {
   library = async (...about) => {
@@ -45,7 +45,7 @@ Object.defineProperty(window, 'vegaEmbed', { get: () => library, set: (embed) =>
     view.finalize = () => { window.charts.ended += 1; end.call(view); };
     return view;
   };
-} });"""
+} }); }"""
 # A page change as the theme's instant navigation makes it: the address, the text, the signal.
 CHANGE = """async (address) => {
   const text = await (await fetch(address)).text();
@@ -62,9 +62,9 @@ def complaints() -> list[str]:
 
 
 @pytest.fixture
-def page(browser: Browser, base: str, complaints: list[str]) -> Iterator[Page]:
-    with browser.new_context(viewport=WIDE, color_scheme="light") as context:
-        yield watched(context, base, complaints)
+def page(tab: Page, base: str, complaints: list[str]) -> Iterator[Page]:
+    with lent(tab) as page:
+        yield watch(page, base, complaints)
 
 
 def test_home_paints_its_map_without_the_chart_library(page: Page, base: str) -> None:
@@ -119,9 +119,9 @@ def test_a_chart_that_left_the_page_is_ended_even_while_it_was_being_drawn(
     page: Page, base: str, complaints: list[str]
 ) -> None:
     held: list[Route] = []
-    page.add_init_script(COUNT)
     page.route("**/backends.json", lambda route: held.append(route))  # noqa: PLW0108 - it is marked
     page.goto(base + "tasks/")
+    page.evaluate(COUNT)
     stir(page)
     expect(page.locator(ALIVE).first).to_be_visible()
     page.evaluate(CHANGE, f"{base}methods/")

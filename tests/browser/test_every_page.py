@@ -10,11 +10,12 @@ from axe_playwright_python.base import AXE_SCRIPT
 from tests.browser.pages import (
     MIDDLE,
     WIDE,
+    lent,
     one_of_each_kind,
     px_too_wide,
     stir,
     wake_charts,
-    watched,
+    watch,
 )
 from tests.sites import addresses
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any
 
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Page
 
 pytestmark = pytest.mark.browser
 # What repeats is inspected once, or at its beginning: what stands around the articles, the rows of
@@ -90,10 +91,10 @@ def complaints() -> list[str]:
 
 
 @pytest.fixture
-def page(browser: Browser, base: str, complaints: list[str]) -> Iterator[Page]:
+def page(tab: Page, base: str, complaints: list[str]) -> Iterator[Page]:
     """A wide page in the light, watched for errors, refusals and requests to other hosts."""
-    with browser.new_context(viewport=WIDE, color_scheme="light") as context:
-        yield watched(context, base, complaints)
+    with lent(tab) as page:
+        yield watch(page, base, complaints)
 
 
 def test_no_page_complains_spreads_or_shuts_anyone_out(

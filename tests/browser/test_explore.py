@@ -11,27 +11,25 @@ import pytest
 from playwright.sync_api import expect
 
 from pipeline.data.export import guarded
-from tests.browser.pages import stir
+from tests.browser.pages import NARROW, lent, stir
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from playwright.sync_api import Browser, Page, Route
+    from playwright.sync_api import Page, Route, ViewportSize
 
 
 pytestmark = pytest.mark.browser
-WIDE = {"width": 1280, "height": 900}
-NARROW = {"width": 390, "height": 844}
+WIDE: ViewportSize = {"width": 1280, "height": 900}
 ROWS = "#dm-cells tbody tr"
 READY = '#dm-explore[data-state="ready"]'
 COMPARED = '#dm-compare[data-state="ready"]'
 
 
 @pytest.fixture
-def page(browser: Browser) -> Iterator[Page]:
-    with browser.new_context(viewport=WIDE, color_scheme="light") as context:
-        context.grant_permissions(["clipboard-read", "clipboard-write"])
-        yield context.new_page()
+def page(tab: Page) -> Iterator[Page]:
+    with lent(tab, WIDE) as page:
+        yield page
 
 
 def opened(page: Page, address: str) -> Page:
@@ -205,30 +203,29 @@ def test_who_searches_in_vain_is_led_to_the_advisor(page: Page, base: str) -> No
     page.wait_for_selector('.dm-advisor[data-state="ready"]')
 
 
-def test_explore_is_usable_on_a_phone(browser: Browser, base: str) -> None:
-    with browser.new_context(viewport=NARROW) as context:
-        page = opened(context.new_page(), base + "explore/")
-        filters = page.locator(".dm-explore__filters")
+def test_explore_is_usable_on_a_phone(page: Page, base: str) -> None:
+    page.set_viewport_size(NARROW)
+    opened(page, base + "explore/")
+    filters = page.locator(".dm-explore__filters")
 
-        assert filters.get_attribute("open") is None
-        filters.locator("summary").click()
-        page.get_by_label("Task", exact=True).select_option("json")
-        assert tasks(page) == {"Structured JSON"}
-        assert page.evaluate("document.documentElement.scrollWidth") <= NARROW["width"]
+    assert filters.get_attribute("open") is None
+    filters.locator("summary").click()
+    page.get_by_label("Task", exact=True).select_option("json")
+    assert tasks(page) == {"Structured JSON"}
+    assert page.evaluate("document.documentElement.scrollWidth") <= NARROW["width"]
 
 
 def test_without_javascript_the_first_rows_and_the_pairs_are_there(
-    browser: Browser, base: str
+    still_tab: Page, base: str
 ) -> None:
-    with browser.new_context(java_script_enabled=False, viewport=WIDE) as context:
-        page = context.new_page()
-        page.goto(base + "explore/")
+    still_tab.set_viewport_size(WIDE)
+    still_tab.goto(base + "explore/")
 
-        assert page.locator(ROWS).count() == 40
-        assert not page.locator("#dm-explore").is_visible()
-        assert page.get_by_role("link", name="CSV", exact=True).is_visible()
-        page.goto(base + "compare/")
-        assert page.locator("#dm-pairs tbody tr").count() > 0
+    assert still_tab.locator(ROWS).count() == 40
+    assert not still_tab.locator("#dm-explore").is_visible()
+    assert still_tab.get_by_role("link", name="CSV", exact=True).is_visible()
+    still_tab.goto(base + "compare/")
+    assert still_tab.locator("#dm-pairs tbody tr").count() > 0
 
 
 def test_two_backends_of_one_card_are_compared_task_by_task(page: Page, base: str) -> None:

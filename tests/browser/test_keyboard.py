@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.pages import WIDE, stir
+from tests.browser.pages import lent, stir
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Page
 
 pytestmark = pytest.mark.browser
 SLACK = 5
@@ -47,9 +47,9 @@ MISSED = """() => window.controls.filter((each) => each.tabIndex >= 0 && !window
 
 
 @pytest.fixture
-def page(browser: Browser) -> Iterator[Page]:
-    with browser.new_context(viewport=WIDE, color_scheme="light") as context:
-        yield context.new_page()
+def page(tab: Page) -> Iterator[Page]:
+    with lent(tab) as page:
+        yield page
 
 
 @pytest.mark.parametrize(

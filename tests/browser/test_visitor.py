@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.pages import WIDE, stir
+from tests.browser.pages import lent, stir
 from tests.sites import submission_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from playwright.sync_api import Browser, Locator, Page
+    from playwright.sync_api import Locator, Page
 
 pytestmark = pytest.mark.browser
 READY = '#dm-explore[data-state="ready"]'
@@ -48,10 +48,8 @@ class Visitor:
 
 
 @pytest.fixture
-def visitor(browser: Browser, base: str, request: pytest.FixtureRequest) -> Iterator[Visitor]:
-    with browser.new_context(viewport=WIDE) as context:
-        context.grant_permissions(["clipboard-read", "clipboard-write"])
-        page = context.new_page()
+def visitor(tab: Page, base: str, request: pytest.FixtureRequest) -> Iterator[Visitor]:
+    with lent(tab) as page:
         page.goto(base)
         visitor = Visitor(page)
         yield visitor

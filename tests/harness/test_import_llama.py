@@ -9,6 +9,7 @@ import pytest
 from estimates.summary import summarize
 from harness.errors import BadInputError
 from harness.importers.model import Given, given
+from harness.importers.mtp_bench import method_of
 from schemas.method import Mtp
 from schemas.submission import OtherMethod, Submission
 from tests.harness.imports import ALL, SAMPLES, changed, imported, one, run
@@ -177,8 +178,29 @@ def test_the_stages_of_a_chain_are_one_method_of_one_generation() -> None:
     (found,) = run("llama-spec-bench", files, ALL["llama-spec-bench"].facts).submissions
 
     trial = found.trials[1]
-    assert found.arms[1].method == OtherMethod(name="mtp-ngram-mod")
+    assert found.arms[1].method == OtherMethod(name="ngram-mod+mtp", chain=("ngram-mod", "mtp"))
     assert (trial.drafted, trial.accepted, trial.rounds) == (80, 50, 50)
+
+
+@pytest.mark.parametrize(
+    ("flags", "method"),
+    [
+        ("--spec-type draft-mtp --spec-draft-n-max 3", "mtp:n_max=3"),
+        ("--spec-type draft-mtp --spec-draft-p-min 0.75", "mtp:p_min=0.75"),
+        ("--spec-type draft-mtp --spec-draft-p-min 0", "mtp"),
+        ("--spec-autotune --spec-type ngram-mod", "ngram-mod:controller=autotune"),
+        (
+            "--spec-type ngram-mod,draft-mtp",
+            "other:name=ngram-mod+mtp,chain=ngram-mod+mtp",
+        ),
+        ("--spec-type ngram-mod,unheard-of", None),
+        ("-md small.gguf", None),
+    ],
+)
+def test_the_method_of_a_servers_flags_says_what_varies_its_depth(
+    flags: str, method: str | None
+) -> None:
+    assert method_of(flags) == method
 
 
 def test_a_log_of_llama_server_gives_build_model_method_and_counters() -> None:

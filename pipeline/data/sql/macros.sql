@@ -69,10 +69,6 @@ create macro verdict_label(verdict) as (
   select word from vocabulary_verdict where id = verdict
 );
 
-create macro method_label(method) as (
-  select label from vocabulary_method where id = method
-);
-
 -- Null for what does not speculate.
 create macro speculation_label(method) as (
   select label from vocabulary_method where id = method and drafts

@@ -82,6 +82,22 @@ def depths(rows: list[Row]) -> str:
     )
 
 
+def round_costs(rows: list[Row]) -> str:
+    """From the cheapest round to the dearest, and what that means for acceptance."""
+    least = min(rows, key=lambda row: row["round_cost"])
+    most = max(rows, key=lambda row: row["round_cost"])
+
+    def said(row: Row) -> str:
+        return f"{row['round_cost']:.2f} plain tokens at depth {row['depth']}"
+
+    if least is most:
+        return f"A round costs {said(least)} ({least['line_label']}); what yields more wins."
+    return (
+        f"A round costs from {said(least)} ({least['line_label']}) to {said(most)}"
+        f" ({most['line_label']}); a draft that yields more tokens a round than that wins."
+    )
+
+
 def concurrency(rows: list[Row]) -> str:
     """How often more requests at once cost speedup, as far as intervals support it."""
     ends = [(found[0], found[-1]) for found in _groups(rows, "series")]
@@ -188,6 +204,7 @@ CAPTIONS: Mapping[str, Callable[[list[Row]], str]] = {
     "submission_tasks": submission_tasks,
     "methods": methods,
     "depths": depths,
+    "round_costs": round_costs,
     "concurrency": concurrency,
     "context_cost": context_cost,
     "context_acceptance": context_acceptance,

@@ -78,9 +78,9 @@ def _page(connection: duckdb.DuckDBPyConnection, site: Site, page: Overview) -> 
     charts = [name for name in (page.chart, *page.charts) if name is not None]
     foreign = _drawn(
         *(
-            figure(connection, name, tier=IMPORTED)
+            figure(connection, name, **definitions()[name].foreign)
             for name in charts
-            if "tier" in definitions()[name].parameters
+            if definitions()[name].foreign
         )
     )
     return render(
@@ -102,8 +102,12 @@ def _page(connection: duckdb.DuckDBPyConnection, site: Site, page: Overview) -> 
     )
 
 
-IMPORTED = "imported"
-DEVICE_CHARTS = ("depths", "verification_curve")
+# The charts of a device with their headings.
+DEVICE_CHARTS = {
+    "depths": "The best depth",
+    "round_costs": "R of this machine",
+    "verification_curve": "What a wider step costs",
+}
 MAP = "Map of the best measured speedup on this device by task and model size"
 
 
@@ -112,6 +116,7 @@ def device_pages(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[
     squares = grouped(read(connection, "device_squares"), attrgetter("device"))
     parts = _parts(connection, "device")
     printed = grouped(read(connection, "published_pairs"), attrgetter("device"))
+    wins = grouped(read(connection, "acceptance_wins"), attrgetter("device"))
     known = {device.device for device in read(connection, "device")}
     for name, pairs in printed.items():
         if name not in known:
@@ -134,6 +139,8 @@ def device_pages(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[
                 *(figure(connection, name, device=device.device) for name in DEVICE_CHARTS)
             ),
             device=device,
+            headings=DEVICE_CHARTS,
+            wins=wins[device.device],
             title=plain(device.device_label),
             drawings=tuple(draw(lines, layout, MAP) for layout in (LOW, NARROW) if lines),
             squares=tuple(square for line in lines for square in line.squares),
