@@ -30,7 +30,9 @@ _WIDER_DEVICE = 0.06
 _GFLOPS_PER_CORE = 100.0
 _DEFAULT_CORES = 8
 MS_PER_LAYER = 0.02  # starting the kernels of a layer
-MS_PER_CROSSING = 0.15  # to the host and back, for a layer whose experts are there
+# To the host and back, for a layer whose experts are there: 35B-A3B with the experts of 34 layers
+# in main memory ran at 26.5 tokens/s on an RTX 3060 in a public log.
+MS_PER_CROSSING = 0.3
 ASSUMED_GB_PER_S, ASSUMED_HOST_GB_PER_S = 400.0, 50.0
 _GB = 1e9
 _MS = 1000.0

@@ -65,9 +65,12 @@ def test_the_owner_of_an_8_gb_card_learns_before_the_evening() -> None:
     words = " ".join(text.split())
 
     assert "speculation displaces 3 layers of the target to main memory" in words.lower()
-    assert "Expect it to be slower than no draft" in words
+    assert "It fits, but the draft probably makes it slower: 0.7" in words
+    assert "Probably better: a mixture of experts" in words
+    assert "own error: " in words
     assert "a mixture of experts of that size: qwen3.5-35b-a3b-Q4_K_M" in words
-    assert "-ngld 25" not in words.rpartition("Fastest")[2]
+    assert "-ngld 25" not in words.partition("Fastest")[2].partition("To be sure")[0]
+    assert "--draft qwen3.5-0.8b-Q4_K_M.gguf --method draft-model:n_max=8" in words
 
 
 def test_the_alternatives_are_ranked_by_speed_and_those_that_fit_come_first() -> None:
