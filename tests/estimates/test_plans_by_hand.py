@@ -38,7 +38,7 @@ def test_a_dense_model_of_8b_on_a_12_gb_card() -> None:
     assert found.host.model == pytest.approx(532.3125)
     # 32 layers x (1024 keys + 1024 values) x 8192 tokens x 2 bytes.
     assert device.kv == 1024
-    # Mask 8192 x 512 x 2 bytes = 8; gate, up, product and three rows: (3 x 14336 + 3 x 4096) x 2048.
+    # Mask 8192 x 512 x 2 bytes = 8; gate, up, product, three rows: (3 x 14336 + 3 x 4096) x 2048.
     assert device.compute == 8 + 108
     # Mask and two rows of 4096 x 512 x 4 bytes; logits of one token.
     assert found.host.compute == 8 + 16
