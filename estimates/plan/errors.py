@@ -208,7 +208,7 @@ def _facts(entry: Mapping[str, object]) -> Iterator[tuple[str, float]]:
     for place in places:
         for key, mib in place.items():
             if key not in _NOT_PLANNED and not key.startswith("mmproj"):
-                name = _KEYS.get(key, key)
+                name = _KEYS.get(str(key), str(key))
                 sums[name] = sums.get(name, 0.0) + mib
     yield from sums.items()
 

@@ -1,6 +1,9 @@
 """Carries out a run, or prints its plan: every engine, the results, the reports."""
 
+import os
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -18,7 +21,8 @@ from harness.campaign.plan import engine_turns
 from harness.cli import console
 from harness.cli.request import ResultOptions, RunRequest
 from harness.errors import INTERRUPTED, HarnessError, MachineError
-from harness.machine.command import commit
+from harness.files import only_one
+from harness.machine.command import OWN_DEVICE, commit
 from harness.machine.detect import machine
 from harness.machine.environment import Watch
 from harness.plan.run_check import failed_allocation
@@ -73,7 +77,7 @@ def measured_in_turn(
     runs = _runs(request)
     expected_s = _say_expected([run.campaign for run in runs.values()])
     progress_shown = ProgressDisplay(console.progress_console(), expected_s=expected_s)
-    with console.heard(), progress_shown as display:
+    with console.heard(), _own_device(), progress_shown as display:
         turns = engine_turns(next(iter(runs.values())).campaign, tuple(runs))
         started = {name: run.by_blocks(display) for name, run in runs.items()}
         ended = in_turn(started, turns, needs_all=needs_all)
@@ -89,6 +93,17 @@ def measured_in_turn(
             console.say(f"Error: {name}: {outcome}")
     errors = {name: each for name, each in ended.items() if isinstance(each, HarnessError)}
     return measured, errors
+
+
+@contextmanager
+def _own_device() -> Iterator[None]:
+    """Wait until an earlier run has left the device that a fleet's worker owns."""
+    device = os.environ.get(OWN_DEVICE)
+    if device is None:
+        yield
+        return
+    with only_one(f"device-{re.sub('[^A-Za-z0-9-]', '-', device)}"):
+        yield
 
 
 def _exit(measured: Iterable[Measured], errors: Iterable[HarnessError]) -> None:

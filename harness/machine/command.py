@@ -8,7 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
@@ -84,6 +84,19 @@ def join_command(words: Sequence[str], *, windows: bool = sys.platform == "win32
 def own_module(name: str) -> list[str]:
     """The command that starts one of our own modules, as they are called in a wheel or here."""
     return [sys.executable, "-m", f"draftmap.{name}" if INSTALLED else name]
+
+
+# The device of this machine that a worker of a fleet owns; its runs take turns on it.
+OWN_DEVICE = "DRAFTMAP_DEVICE"
+_CHOOSES_DEVICES = (
+    OWN_DEVICE, "CUDA_VISIBLE_DEVICES", "GGML_VK_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES",
+    "ROCR_VISIBLE_DEVICES", "ONEAPI_DEVICE_SELECTOR",
+)  # fmt: skip
+
+
+def chosen_devices(environment: Mapping[str, str]) -> str:
+    """The variables that say which devices an engine sees, as one text; empty without any."""
+    return " ".join(f"{n}={environment[n]}" for n in _CHOOSES_DEVICES if n in environment)
 
 
 def death(returncode: int) -> str | None:

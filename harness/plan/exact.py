@@ -17,8 +17,7 @@ from threading import Timer
 
 from estimates.plan.model import Setting
 from harness.machine.command import death, own_module, server_environment
-from harness.models.gguf_beginning import beginning, reader_of, sparse_copy
-from harness.models.gguf_file import part_paths
+from harness.models.gguf_file import opened, part_paths, sparse_copy
 
 _TIMEOUT_S = 60
 _REASON_LENGTH = 160
@@ -123,9 +122,8 @@ def _header_only(path: Path, folder: Path) -> Path:
     """Sparse copies of the parts of a model, so that a server that goes on reads nothing."""
     folder.mkdir()
     for part in part_paths(path):
-        read = reader_of(part)
-        header = read(0, beginning(part.name, read).end)
-        sparse_copy(header, part.stat().st_size, folder / part.name)
+        header = opened(part)
+        sparse_copy(header.data[: header.end], part.stat().st_size, folder / part.name)
     return folder / path.name
 
 

@@ -93,7 +93,7 @@ def _named(path: Path) -> Submission:
 def _not_yet_learned() -> Iterator[Rate]:
     """Rates of the newest results of the checkout that this is run in."""
     known = {rate.source for rate in learned()[0]}
-    paths = COLLECTION.glob("*.json") if COLLECTION.is_dir() else ()
+    paths = COLLECTION.rglob("*.json") if COLLECTION.is_dir() else ()
     new = sorted((path for path in paths if path.stem not in known), reverse=True)
     for path in new[:_NEWEST]:
         yield from _rates(_quickly(path), path.stem)

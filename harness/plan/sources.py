@@ -11,7 +11,8 @@ from estimates.plan.model import Facts
 from estimates.plan.shapes import facts_of, quantisation_of, scaled, shape_of
 from harness.errors import MachineError
 from harness.models import gguf_shape, hub
-from harness.models.gguf_beginning import Beginning, ReadRange, beginning, sparse_copy
+from harness.models.gguf_beginning import Beginning, beginning
+from harness.models.gguf_file import sparse_copy
 from harness.models.gguf_shape import facts_of_file
 from harness.models.hub import Client
 from harness.models.presets import Preset, presets
@@ -69,26 +70,13 @@ def _from_hub(reference: str, say: Callable[[str], None], client: Client | None)
         return Source(facts=facts_of_file(local), path=local, server_name=f"-hf {reference}")
     say(f"Reading the header of {reference} …")
     headers = {
-        name: _header(name, read) for name, read in hub.readers(reference, client=client).items()
+        name: beginning(name, read) for name, read in hub.readers(reference, client=client).items()
     }
-    facts = gguf_shape.facts_of(reference, [found for found, _ in headers.values()])
+    facts = gguf_shape.facts_of(reference, list(headers.values()))
     return Source(facts=facts, path=_sparse(headers), server_name=f"-hf {reference}")
 
 
-def _header(name: str, read: ReadRange) -> tuple[Beginning, bytes]:
-    """A header and its bytes."""
-    data = bytearray()
-
-    def remembered(start: int, length: int) -> bytes:
-        more = read(start, length)
-        data.extend(more)
-        return more
-
-    found = beginning(name, remembered)
-    return found, bytes(data[: found.end])
-
-
-def _sparse(headers: Mapping[str, tuple[Beginning, bytes]]) -> Path:
+def _sparse(headers: Mapping[str, Beginning]) -> Path:
     """Files with these headers and holes after them, which an engine can be asked about.
 
     They are deleted when the program ends; the first one is returned.
@@ -96,8 +84,8 @@ def _sparse(headers: Mapping[str, tuple[Beginning, bytes]]) -> Path:
     folder = TemporaryDirectory(prefix="draftmap-headers-")
     atexit.register(folder.cleanup)
     paths = [Path(folder.name) / Path(name).name for name in headers]
-    for path, (found, data) in zip(paths, headers.values(), strict=True):
-        sparse_copy(data, found.file_bytes, path)
+    for path, header in zip(paths, headers.values(), strict=True):
+        sparse_copy(header.data[: header.end], header.file_bytes, path)
     return paths[0]
 
 

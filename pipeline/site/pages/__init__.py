@@ -39,7 +39,7 @@ def pages(
     yield from fits.fits(connection, site)
     yield what_if.what_if(site)
     yield from slower.slower(connection, site)
-    yield published.published(connection, site)
+    yield from published.published(connection, site)
     yield data.data_page(connection, site, files)
     yield from data.programs(connection, site, files)
     yield format_reference.format_reference(site)

@@ -107,7 +107,7 @@ SERVER_LOG = """0.00.009.398 I cmn  common_init_: fitting params to device memor
 0.00.150.354 I sched_reserve:      CUDA0 compute buffer size =   304.75 MiB
 0.00.150.355 I sched_reserve:  CUDA_Host compute buffer size =    12.01 MiB
 0.00.150.609 I common_memory_breakdown_print: | memory breakdown [MiB] | total   free   self |
-0.00.15 I memory_breakdown_print: |   - CUDA0 (RTX) | 8188 = 7100 + (4900 = 4147 + 448 + 304) + 9 |
+0.00.15 I memory_breakdown_print: |  - CUDA0 (RTX) | 8188 = 7100 + (4900 = 4147 + 448 + 304) + 9 |
 0.00.150.621 I memory_breakdown_print: |   - Host |   320 =   308 +       0 +      12     |
 0.00.163.101 I common_fit_params: fitting params to free memory took 0.15 seconds
 0.00.306.527 I load_tensors: this line must never be waited for
