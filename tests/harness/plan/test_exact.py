@@ -13,7 +13,7 @@ from estimates.plan.memory import place
 from estimates.plan.model import Placement, Setting
 from harness.errors import BadInputError
 from harness.models import embedded
-from harness.models.gguf_beginning import sparse_copy
+from harness.models.gguf_file import sparse_copy
 from harness.models.gguf_shape import facts_of_file
 from harness.plan import exact, wish
 from harness.plan.computer import computer_of
