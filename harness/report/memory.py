@@ -8,8 +8,9 @@ from rich.table import Table
 from rich.text import Text
 
 from estimates.plan.choices import Choice, Plan
-from estimates.plan.errors import learned
+from estimates.plan.errors import learned, rounds_of
 from estimates.plan.model import KIND_LABELS, KINDS, Buffers
+from estimates.plan.speculation import Speculation, tokens_per_round
 from estimates.plan.speed import NEAREST_ERROR, Estimate
 from harness import PROGRAM
 from harness.plan.warnings import SLOWER
@@ -75,7 +76,13 @@ def _answer(plan: Plan) -> Iterator[str]:
             yield f"Yes, it fits and is faster: {times}, {instead}."
         else:
             yield f"It fits, and may be faster: {times}, {instead}."
-    others = [each for each in plan.alternatives if each.fits]
+    target = asked.case.target
+    crowded = not asked.fits or asked.found.placement.layers < target.placed_layers
+    others = [
+        each
+        for each in plan.alternatives
+        if each.fits and (crowded or each.case.target is target)  # another model only for need
+    ]
     better = max(others, key=lambda each: each.tps.estimate, default=None)
     least = asked.tps.estimate * _CLEARLY_FASTER if asked.fits else 0.0
     if better is not None and better.tps.estimate > least:
@@ -124,9 +131,29 @@ def _facts(plan: Plan) -> list[str]:
         times = say.speedup(gain.estimate, gain.low, gain.high)
         lines.append(f"with speculation   {_rate(plan.asked.tps)}")
         lines.append(f"speedup            {times}, {_BASES[gain.basis]}")
+        lines += _factors(plan.asked.speculation, gain)
     source = "the engine's own allocation" if plan.exact else "closed forms"
     lines.append(f"memory from        {source}")
     return lines
+
+
+def _factors(speculation: Speculation | None, gain: Estimate) -> Iterator[str]:
+    """The two factors of a speedup, tokens over steps, with what was published about each."""
+    if speculation is None:
+        return
+    low, usual, high = (
+        tokens_per_round(chance, speculation.depth) for chance in speculation.chances()
+    )
+    known = rounds_of(speculation.method, speculation.depth)
+    whence = "assumed" if speculation.acceptance is None else "from your acceptance"
+    if speculation.acceptance is None and speculation.curve is not None:
+        whence = f"published for {speculation.curve.target} by {speculation.curve.source}"
+    there = f"; {known.tokens:.1f} in {known.pairs} published pairs" if known else ""
+    yield f"a round yields     {usual:.1f} tokens [{low:.1f}, {high:.1f}], {whence}{there}"
+    there = (
+        f"; {known.cost:.1f} [{known.low:.1f}, {known.high:.1f}] in those pairs" if known else ""
+    )
+    yield f"a round costs      {usual / gain.estimate:.1f} plain steps{there}"
 
 
 def _placed(choice: Choice, whole: int) -> str:

@@ -71,7 +71,7 @@ def test_the_errors_come_from_leaving_each_result_out(rates: tuple[learned.Rate,
 
 
 def test_the_file_is_what_the_harness_reads(rates: tuple[learned.Rate, ...]) -> None:
-    made = json.loads(learned.learned_file(rates, learned.errors_of(rates)))
+    made = json.loads(learned.learned_file(database(), rates, learned.errors_of(rates)))
     file = json.loads(resources.files("estimates.plan").joinpath("learned.json").read_bytes())
 
     assert made.keys() == file.keys()

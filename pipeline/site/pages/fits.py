@@ -61,7 +61,7 @@ def fits(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Page | A
     own_errors = tuple(learned.own_errors(errors))
     data = {**document(), "own_error": "; ".join(own_errors)}
     yield Asset(path=PLAN_PATH, data=orjson.dumps(data))
-    yield Asset(path=learned.PATH, data=learned.learned_file(rates, errors))
+    yield Asset(path=learned.PATH, data=learned.learned_file(connection, rates, errors))
     yield render(
         "fits.md.jinja",
         path="will-it-fit.md",
@@ -116,6 +116,7 @@ def rules() -> Mapping[str, object]:
         "efficiency": (speed.EFFICIENCY_LOW, speed.EFFICIENCY, speed.EFFICIENCY_HIGH),
         "host_efficiency": speed.HOST_EFFICIENCY,
         "layer_ms": speed.MS_PER_LAYER,
+        "choice_ms": speed.MS_PER_CHOICE,
         "crossing_ms": speed.MS_PER_CROSSING,
         "bandwidth": speed.ASSUMED_GB_PER_S,
         "host_bandwidth": speed.ASSUMED_HOST_GB_PER_S,

@@ -22,9 +22,10 @@ from estimates.plan.errors import (
 )
 from estimates.plan.model import MIB
 from estimates.plan.shapes import facts_of, quantisation_of, shape_of
+from estimates.plan.speculation import Curve, Rounds
 from estimates.roofline import devices, normalised
 from pipeline.site.pages.machine import MEMORY
-from pipeline.site.rows import read
+from pipeline.site.rows import grouped, read
 from schemas.vocabulary import say
 
 PATH = "assets/planner.json"
@@ -74,10 +75,32 @@ def own_errors(errors: Errors) -> Iterator[str]:
             )
 
 
-def learned_file(rates: tuple[Rate, ...], errors: Errors) -> bytes:
+def learned_file(
+    connection: duckdb.DuckDBPyConnection, rates: tuple[Rate, ...], errors: Errors
+) -> bytes:
     """What `harness plan` reads; a copy is shipped with it."""
-    document = {"errors": errors, "rates": tuple(_short(rate) for rate in rates)}
+    document = {
+        "errors": errors,
+        "rates": tuple(_short(rate) for rate in rates),
+        "rounds": tuple(_rounds(connection)),
+        "curves": tuple(_curves(connection)),
+    }
     return orjson.dumps(document, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+
+
+def _rounds(connection: duckdb.DuckDBPyConnection) -> Iterator[Rounds]:
+    for row in read(connection, "planner_rounds"):
+        sizes = {name: round(getattr(row, name), 2) for name in ("tokens", "cost", "low", "high")}
+        yield Rounds(method=row.method, depth=row.depth, pairs=row.pairs, **sizes)
+
+
+def _curves(connection: duckdb.DuckDBPyConnection) -> Iterator[Curve]:
+    rows = read(connection, "planner_curves")
+    for (target, method), listed in grouped(rows, lambda row: (row.target, row.method)).items():
+        depths = tuple(row.depth for row in listed)
+        if depths == tuple(range(1, len(depths) + 1)):
+            tokens = tuple(round(row.tokens, 3) for row in listed)
+            yield Curve(target=target, method=method, tokens=tokens, source=listed[0].source)
 
 
 def _short(rate: Rate) -> Rate:
