@@ -192,7 +192,7 @@ def _method(request: Drafted, draft: str | None) -> submission.Method:
 def _sizes(request: DraftModelRequest | DraftHeadRequest) -> _Sizes:
     sizes = _Sizes(n_max=request.n_max, n_min=request.n_min, p_min=request.p_min)
     if request.controller is not None:
-        sizes |= _Sizes(adaptive=True, controller=request.controller)
+        sizes["adaptive"], sizes["controller"] = True, request.controller
     return sizes
 
 
