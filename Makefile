@@ -101,10 +101,11 @@ bench: setup ## Measure the project's own speed, and its method against known tr
 	$(RUN) -m tests.bench.length
 	$(RUN) -m tests.bench.explore
 
-bench-numbers: setup ## Simulate cells, orders and clocks; corrupt files and see what is flagged
+bench-numbers: setup ## Simulate cells, campaigns, the advisor; recompute real files; corrupt files
 	$(RUN) -m tests.bench.cells
-	$(RUN) -m tests.bench.orders
-	$(RUN) -m tests.bench.clocks
+	$(RUN) -m tests.bench.campaigns
+	$(RUN) -m tests.bench.advisor
+	$(RUN) -m tests.bench.real
 	$(RUN) -m tests.bench.builds
 	$(RUN) -m tests.bench.corruptions
 
@@ -112,7 +113,7 @@ bench-scale: setup ## Build corpora of several sizes: CPU per file by stage, gro
 	$(RUN) -m tests.bench.scale $(if $(FILES),--files $(FILES))
 
 bench-plan: setup ## Compare the planner with what engines allocated, by public logs
-	$(RUN) -m tests.bench.plan tests/data/memory_points.json
+	$(RUN) -m tests.bench.plan estimates/plan/memory_points.json
 
 bench-tune: setup ## Tune rigs whose best depth is known: 200 of each kind
 	$(RUN) -m tests.bench.tune

@@ -144,7 +144,7 @@ def predicted_speedup(
 
 def expected_tokens(chances: Sequence[float], length: int) -> float:
     """Tokens that a round with `length` drafted tokens yields: 1 + sum_i prod_{j<=i} p_j."""
-    return 1.0 + sum(accumulate(chances[:length], mul))
+    return 1.0 + float(sum(accumulate(chances[:length], mul)))
 
 
 def step_ms(curve: VerificationProbe, width: int) -> float | None:

@@ -88,6 +88,20 @@ def median_half_width(values: Sequence[float]) -> float:
     return (ordered[-1 - place] - ordered[place]) / 2
 
 
+def plain_tps(submission: Submission) -> float | None:
+    """Tokens/s of the first baseline for one request at a time: the median of the prompts."""
+    alone = (
+        arm for arm in submission.arms if arm.role == "baseline" and (arm.concurrency or 1) == 1
+    )
+    base = next((arm.id for arm in alone), None)
+    times: dict[str, list[float]] = {}
+    for trial in submission.trials:
+        ms = ms_per_token(trial) if trial.arm == base else None
+        if ms is not None:
+            times.setdefault(trial.prompt, []).append(ms)
+    return median(1000 / median(each) for each in times.values()) if times else None
+
+
 def decode_ms_per_token(trial: Trial) -> float | None:
     """Milliseconds per token by the plain clock, stalls included."""
     steps = _steps(trial)
@@ -132,7 +146,7 @@ def _weighted(histogram: tuple[int, ...] | None, medians: tuple[float, ...] | No
     counts = [count for count in histogram if count]
     if len(counts) != len(medians) or not counts:
         return None
-    return sum(map(mul, counts, medians))
+    return float(sum(map(mul, counts, medians)))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

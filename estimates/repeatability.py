@@ -18,6 +18,7 @@ where the blocks happened to agree: with 3 to 6 blocks a plain 95 % interval the
 
 import math
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from statistics import fmean, median
 
 from estimates.intervals import (
@@ -113,10 +114,20 @@ def block_means(groups: Sequence[Sequence[PromptPairs]]) -> tuple[float, ...]:
     )
 
 
-def repeat_deviation(pairs: Sequence[PromptPairs]) -> float:
-    """Standard deviation of one block's log ratio around its prompt's; 0 without repetitions."""
+def repeat_deviation(submission: Submission, pairs: Sequence[PromptPairs]) -> float:
+    """Standard deviation of one block's log ratio around its prompt's.
+
+    Where nothing was repeated but arms took turns, what plain trials that follow each other differ
+    by, since a plain token costs about the same on each prompt; 0 where that says nothing either.
+    """
     known = [variance(each.block_log_ratios) for each in pairs if len(each.trials) > 1]
-    return math.sqrt(fmean(known)) if known else 0.0
+    if known:
+        return math.sqrt(fmean(known))
+    if submission.design.order == "sequential":
+        return 0.0
+    in_order = sorted(pairs, key=lambda each: each.baseline_trials[0].order)
+    steps = [math.log(b.baseline_ms / a.baseline_ms) ** 2 for a, b in pairwise(in_order)]
+    return math.sqrt(fmean(steps)) if steps else 0.0
 
 
 def log_half_width(

@@ -77,9 +77,8 @@ def _estimate(
     predict: Callable[[PromptPairs], float | None],
     resampled: Resampled,
 ) -> Estimate:
-    over_prompts = _over_prompts(scope)
-    wall_speedup = _wall_speedup(scope) if scope.complete else None
-    interval = reaching(_timed(over_prompts, scope), wall_speedup)
+    by_wall = wall_speedup(scope) if scope.complete else None
+    interval = published(scope, by_wall)
     estimate = Estimate(
         arm=scope.arm.id,
         baseline=scope.arm.baseline or "",
@@ -90,7 +89,7 @@ def _estimate(
             scope.trials,
             scope.baseline_trials,
             interval,
-            single_pass=over_prompts is not None and single_pass(scope.submission),
+            single_pass=single_pass(scope.submission) and _over_prompts(scope) is not None,
         ),
         prompts=len(scope.prompts),
         trials=sum(len(pairs.trials) for pairs in scope.prompts),
@@ -108,7 +107,7 @@ def _estimate(
         _with_alternative(derived, scope),
         speedup=speedup,
         interval=interval,
-        wall_speedup=wall_speedup,
+        wall_speedup=by_wall,
         bootstrap=_timed(bootstrap_interval(scope.groups, resampled), scope),
         repeatability=repeatability.around(speedup, scope.groups, scope.submission),
         cpu_speedup=by_processor[0] if by_processor else None,
@@ -118,7 +117,13 @@ def _estimate(
     )
 
 
-def _wall_speedup(scope: Scope) -> float | None:
+def published(scope: Scope, by_wall: float | None) -> Interval | None:
+    """The interval of an estimate as every place shows it; `None` where there is none."""
+    return reaching(_timed(_over_prompts(scope), scope), by_wall)
+
+
+def wall_speedup(scope: Scope) -> float | None:
+    """The speedup by the plain clock, with every stall in it."""
     groups = [[pairs.wall_log_ratio for pairs in group] for group in scope.groups]
     known = [[value for value in group if value is not None] for group in groups]
     return math.exp(equal_weight_mean(known)) if known == groups else None

@@ -30,18 +30,20 @@ ALLOWED = {
     "subprocess": (
         *("harness.machine", "harness.submit", "harness.runners", "harness.models"),
         "harness.plan.exact",
+        *("harness.fleet.job", "harness.fleet.worker"),
         *("harness.doctor", "pipeline.intake.git", "pipeline.intake.host", "pipeline.site.build"),
     ),
     "llama_cpp": ("harness.runners", "harness.models", "harness.doctor", "harness.plan.exact"),
     "gguf": ("harness.models.gguf_file", "harness.models.gguf_header", "harness.models"),
     "huggingface_hub": ("harness.models",),
+    "distributed": ("harness.fleet",),
     "rich": ("harness.cli", "harness.report", "harness.report.progress"),
     "multiprocessing": ("harness.runners", "harness.doctor", "pipeline.data.facts"),
 }
 # All that a leaf may import beside the standard library and itself.
 LEAVES = {
     "schemas": {"jsonschema", "jsonschema_rs", "msgspec", "orjson"},
-    "estimates": {"schemas", "numpy", "scipy"},
+    "estimates": {"schemas", "numpy"},
 }
 
 

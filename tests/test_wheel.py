@@ -19,6 +19,7 @@ from tests.harness.ggufs import write_gguf
 
 ROOT = Path(__file__).parents[1]
 ROOMS = ("estimates", "harness", "schemas")
+FILES = ("pyproject.toml", "README.md", "LICENSE")
 MIB = 1024 * 1024
 SHORT = ("--quick", "--tasks", "code", "--prompts", "1", "--max-tokens", "4", "--blocks", "1")
 
@@ -31,7 +32,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in ("draftmap", *ROOMS):
         unwanted = shutil.ignore_patterns("__pycache__")
         shutil.copytree(ROOT / name, source / name, ignore=unwanted)
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
+    for name in FILES:
         shutil.copy(ROOT / name, source)
     build = ["wheel", "--quiet", "--no-deps", "--wheel-dir", str(folder)]
     if int(metadata.version("setuptools").partition(".")[0]) >= 80:  # else pip fetches one
@@ -128,6 +129,15 @@ def test_the_wheel_holds_every_file_of_the_rooms_below_one_name(wheel: Path) -> 
         if path.suffix in (".py", ".toml", ".json", ".txt")
     }
     assert names == tracked | {"draftmap/__init__.py", "draftmap/__main__.py"}
+
+
+def test_the_container_file_copies_what_the_wheel_is_made_of() -> None:
+    text = (ROOT / "Containerfile").read_text("utf-8")
+    lines = [line.split()[1:-1] for line in text.splitlines() if line.startswith("COPY ")]
+
+    copied = {name for words in lines for name in words if not name.startswith(("-", "/"))}
+
+    assert copied == {"draftmap", *ROOMS, *FILES}
 
 
 @pytest.mark.long

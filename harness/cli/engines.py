@@ -1,5 +1,6 @@
 """The engines of a run: the runner that was chosen by name, on one or several binaries."""
 
+import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -16,6 +17,7 @@ from harness.errors import HarnessError, MachineError, UsageError, suggestion
 from harness.machine.command import (
     INSTALL_ENGINE,
     SERVER_PROGRAM,
+    chosen_devices,
     package_version,
     server_program,
 )
@@ -194,7 +196,10 @@ class ChosenEngine:
         return served.ServedModels(options=self.connection, say=console.say)
 
     def _identity(self) -> str:
-        """The runner and its engine; a journal is resumed with the same ones only."""
+        """Runner, engine and chosen devices; a journal is resumed with the same ones only."""
+        return f"{self._program()} {chosen_devices(os.environ)}".strip()
+
+    def _program(self) -> str:
         if self.kind.identify is not None:
             return self.kind.identify(self.connection)
         connection = self.connection

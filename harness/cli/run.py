@@ -17,6 +17,10 @@ from harness.machine.command import package_version
 from harness.models.presets import DEFAULT_DRAFT
 from harness.runners.options import ConnectionOptions
 
+# Tasks of a first look: two where lookups often find something, two where they seldom do.
+_FIRST_TASKS = ("code", "math", "chat", "json")
+_FIRST_BLOCKS = 2
+
 
 @console.reports_errors
 @offers_fields
@@ -55,10 +59,14 @@ def run(
 def _with_fetched_target(options: Options) -> Options:
     """The options for a machine without the package that makes the other default models.
 
-    For a first look at so small a model one prompt of each task is enough: a server reads every
-    prompt again for every arm.
+    A server reads every prompt again for every arm, which is most of the time of a first look. It
+    has four prompts instead of eight in one pass; with a second pass there is an interval.
     """
     if options.target is not None:
         return options
-    prompts = options.prompts or (("1",) if options.quick else ())
-    return replace(options, target=DEFAULT_DRAFT, prompts=prompts)
+    options = replace(options, target=DEFAULT_DRAFT)
+    if not options.quick or options.tasks or options.prompts:
+        return options
+    return replace(
+        options, tasks=_FIRST_TASKS, prompts=("1",), blocks=options.blocks or _FIRST_BLOCKS
+    )

@@ -1,5 +1,6 @@
 """Runs programs of the system, and explains how a child process died."""
 
+import os
 import platform
 import re
 import shlex
@@ -7,7 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
@@ -85,6 +86,19 @@ def own_module(name: str) -> list[str]:
     return [sys.executable, "-m", f"draftmap.{name}" if INSTALLED else name]
 
 
+# The device of this machine that a worker of a fleet owns; its runs take turns on it.
+OWN_DEVICE = "DRAFTMAP_DEVICE"
+_CHOOSES_DEVICES = (
+    OWN_DEVICE, "CUDA_VISIBLE_DEVICES", "GGML_VK_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES",
+    "ROCR_VISIBLE_DEVICES", "ONEAPI_DEVICE_SELECTOR",
+)  # fmt: skip
+
+
+def chosen_devices(environment: Mapping[str, str]) -> str:
+    """The variables that say which devices an engine sees, as one text; empty without any."""
+    return " ".join(f"{n}={environment[n]}" for n in _CHOOSES_DEVICES if n in environment)
+
+
 def death(returncode: int) -> str | None:
     """`killed by SIGSEGV` for the code of a child that a signal ended, else `None`.
 
@@ -130,6 +144,25 @@ def server_program() -> str | None:
     if package is None or package.origin is None:
         return found
     return shutil.which(str(Path(package.origin).parent / "bin" / SERVER_PROGRAM))
+
+
+# Arguments of llama.cpp in the environment. A key that the user's other servers want would lock us
+# out of one that we start.
+SERVER_ARGUMENTS = "LLAMA_ARG_"
+_SERVER_KEY = "LLAMA_API_KEY"
+
+
+def server_environment(program: Path) -> dict[str, str]:
+    """The environment without llama.cpp's arguments: what counts stands on the command line.
+
+    Release archives have the libraries next to the program.
+    """
+    folder = str(program.resolve().parent)
+    known = os.environ.get("LD_LIBRARY_PATH")
+    path = f"{folder}{os.pathsep}{known}" if known else folder
+    left_out = (SERVER_ARGUMENTS, _SERVER_KEY)
+    passed = {name: value for name, value in os.environ.items() if not name.startswith(left_out)}
+    return {**passed, "LD_LIBRARY_PATH": path}
 
 
 def vendored_commit(version: str | None) -> str | None:

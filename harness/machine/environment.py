@@ -35,6 +35,8 @@ def snapshot(
     """The state now. The share of stolen processor time is counted from `since`."""
     now = cpu_times()
     gpu = nvidia.state()
+    if gpu == nvidia.State() and platform.system() == "Linux":
+        gpu = linux.state(Path("/sys/class/drm"))
     return Snapshot(
         moment=moment,
         load_1min=_load(),

@@ -1,10 +1,13 @@
 """Parses what Linux tells in /proc and /sys."""
 
+import os
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from harness.machine.nvidia import State
 from schemas.submission import Gpu
 
 _STEAL_FIELD = 7
@@ -71,11 +74,81 @@ _GENERATIONS = {"2.5": 1, "5.0": 2, "8.0": 3, "16.0": 4, "32.0": 5, "64.0": 6}
 _MICROWATT = 1_000_000
 
 
-def gpus(drm: Path, names: dict[str, str]) -> tuple[Gpu, ...]:
-    """AMD and Intel GPUs below `/sys/class/drm`; `names` maps a PCI address to a device name."""
-    cards = (entry for entry in sorted(drm.glob("card*")) if re.fullmatch(r"card\d+", entry.name))
-    found = (_gpu((card / "device"), names) for card in cards)
+def gpus(
+    drm: Path, names: dict[str, str], environment: Mapping[str, str] = os.environ
+) -> tuple[Gpu, ...]:
+    """AMD and Intel GPUs below `/sys/class/drm` that this program may use.
+
+    `names` maps a PCI address to a device name.
+    """
+    found = (_gpu(device, names) for device in _usable(drm, environment))
     return tuple(gpu for gpu in found if gpu is not None)
+
+
+def state(drm: Path, environment: Mapping[str, str] = os.environ) -> State:
+    """The state of the AMD and Intel GPUs that this program may use, from the kernel's monitors.
+
+    The graphics of a processor, next to a card with far more memory, are not what computes.
+    """
+    devices = [each for each in _usable(drm, environment) if _vendor(each)]
+    most = max((_vram(each) for each in devices), default=0)
+    used = [each for each in devices if 4 * _vram(each) >= most]
+    clocks = [hertz for each in used if (hertz := _monitored(each, "freq1_input"))]
+    heats = [heat for each in used if (heat := _monitored(each, "temp[0-9]*_input"))]
+    powers = [
+        power
+        for each in used
+        if (power := _monitored(each, "power1_average") or _monitored(each, "power1_input"))
+    ]
+    return State(
+        clock_mhz=min(clocks) / 1e6 if clocks else None,
+        temperature_c=max(heats) / 1000 if heats else None,
+        power_w=sum(powers) / _MICROWATT if powers and len(powers) == len(used) else None,
+    )
+
+
+def _usable(drm: Path, environment: Mapping[str, str]) -> list[Path]:
+    """The devices of all cards, without the AMD ones that HIP and ROCr hide.
+
+    Both count in the order of the slots, HIP among those that ROCr shows.
+    """
+    cards = (entry for entry in sorted(drm.glob("card*")) if re.fullmatch(r"card\d+", entry.name))
+    devices = [card / "device" for card in cards]
+    amd = sorted((d for d in devices if _vendor(d) == "amd"), key=lambda d: d.resolve().name)
+    shown = amd
+    for variable in ("ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES"):
+        if variable in environment:
+            shown = _chosen(environment[variable], shown)
+    return [each for each in devices if each not in amd or each in shown]
+
+
+def _chosen(text: str, devices: Sequence[Path]) -> list[Path]:
+    """The devices that numbers or `GPU-` with the serial of the chip stand for."""
+    found: list[Path] = []
+    for word in text.split(","):
+        serials = [f"gpu-{_text(each / 'unique_id')}" for each in devices]
+        if word.strip().isdecimal() and int(word) < len(devices):
+            found.append(devices[int(word)])
+        elif word.strip().lower() in serials:
+            found.append(devices[serials.index(word.strip().lower())])
+        else:  # what follows a wrong entry is not looked at
+            break
+    return found
+
+
+def _vendor(device: Path) -> Vendor | None:
+    return _VENDORS.get(_text(device / "vendor") or "")
+
+
+def _vram(device: Path) -> int:
+    text = _text(device / "mem_info_vram_total")
+    return int(text) if text and text.isdecimal() else 0
+
+
+def _monitored(device: Path, pattern: str) -> int | None:
+    """The highest figure of a kind that the monitors of a device show; `None` without any."""
+    texts = [_text(path) for path in device.glob(f"hwmon/hwmon*/{pattern}")]
+    return max((int(text) for text in texts if text and text.isdecimal()), default=None)
 
 
 def parse_lspci(text: str) -> dict[str, str]:
@@ -95,15 +168,14 @@ def parse_lspci(text: str) -> dict[str, str]:
 
 
 def _gpu(device: Path, names: dict[str, str]) -> Gpu | None:
-    vendor = _VENDORS.get(_text(device / "vendor") or "")
+    vendor = _vendor(device)
     if vendor is None:
         return None
-    vram = _text(device / "mem_info_vram_total")
     name = _text(device / "product_name") or names.get(device.resolve().name)
     return Gpu(
         name=_with_vendor(name, vendor),
         vendor=vendor,
-        vram_mib=int(vram) // _MIB if vram and vram.isdecimal() else None,
+        vram_mib=_vram(device) // _MIB or None,
         pcie_generation=_generation(_text(device / "max_link_speed")),
         pcie_width=_width(_text(device / "current_link_width")),
         power_limit_w=_watts(device, "power1_cap"),

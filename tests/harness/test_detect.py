@@ -157,6 +157,59 @@ def test_an_amd_card_is_read_from_sys_and_named_by_lspci(drm: Path) -> None:
     )
 
 
+@pytest.fixture
+def radeons(tmp_path: Path) -> Path:
+    """Two cards, in slots that are not in the order of their names, and a processor's graphics."""
+    root = tmp_path / "drm"
+    cards = {
+        # name: slot, MiB, clock in MHz, degrees, watts
+        "card0": ("0000:43:00.0", 24560, 2304, 71, 298),
+        "card1": ("0000:03:00.0", 16368, 500, 40, 9),
+        "card2": ("0000:c4:00.0", 512, 400, 95, 5),
+    }
+    for name, (slot, mib, mhz, degrees, watts) in cards.items():
+        device = tmp_path / "devices" / slot
+        monitor = device / "hwmon" / "hwmon3"
+        monitor.mkdir(parents=True)
+        (device / "vendor").write_text("0x1002\n")
+        (device / "unique_id").write_text(f"9246{name[-1]}\n")
+        (device / "mem_info_vram_total").write_text(f"{mib * 1024 * 1024}\n")
+        (monitor / "freq1_input").write_text(f"{mhz}000000\n")
+        (monitor / "temp1_input").write_text(f"{degrees - 20}000\n")
+        (monitor / "temp2_input").write_text(f"{degrees}000\n")
+        (monitor / "power1_average").write_text(f"{watts}000000\n")
+        (root / name).mkdir(parents=True)
+        (root / name / "device").symlink_to(device)
+    return root
+
+
+@pytest.mark.parametrize(
+    ("environment", "sizes", "state"),
+    [
+        # All: the state leaves the processor's graphics out, the lowest clock, power together.
+        ({}, [24560, 16368, 512], (500.0, 71.0, 307.0)),
+        # Numbers count by slot: 0 is the card in 03, 1 the one in 43.
+        ({"HIP_VISIBLE_DEVICES": "1"}, [24560], (2304.0, 71.0, 298.0)),
+        ({"ROCR_VISIBLE_DEVICES": "GPU-92461"}, [16368], (500.0, 40.0, 9.0)),
+        # HIP counts among what ROCr shows.
+        ({"ROCR_VISIBLE_DEVICES": "1,2", "HIP_VISIBLE_DEVICES": "0"}, [24560], (2304, 71, 298)),
+        ({"HIP_VISIBLE_DEVICES": "2"}, [512], (400.0, 95.0, 5.0)),
+        ({"HIP_VISIBLE_DEVICES": ""}, [], (None, None, None)),
+    ],
+)
+def test_amd_cards_and_their_state_are_those_that_may_be_used(
+    radeons: Path,
+    environment: dict[str, str],
+    sizes: list[int],
+    state: tuple[float | None, float | None, float | None],
+) -> None:
+    found = linux.gpus(radeons, {}, environment)
+    now = linux.state(radeons, environment)
+
+    assert [gpu.vram_mib for gpu in found] == sizes
+    assert (now.clock_mhz, now.temperature_c, now.power_w) == state
+
+
 def test_without_a_name_the_vendor_stands_in(drm: Path) -> None:
     assert [gpu.name for gpu in linux.gpus(drm, {})] == ["AMD GPU"]
 

@@ -144,13 +144,17 @@ def completion_request(
     *,
     probabilities: int = 0,
     sampling: Sampling | None = None,
+    reread: bool = True,
 ) -> Json:
-    """The body of a request whose tokens come back as ids; a greedy one without `sampling`."""
+    """The body of a request whose tokens come back as ids; a greedy one without `sampling`.
+
+    Without `reread` the server may keep what it has read of the prompt before.
+    """
     body: dict[str, Json] = {
         "prompt": list(prompt),
         "n_predict": max_output_tokens,
         **(_GREEDY if sampling is None else _drawn(sampling)),
-        "cache_prompt": False,
+        "cache_prompt": not reread,
         "return_tokens": True,
     }
     if probabilities:
@@ -220,8 +224,11 @@ def generate(
 def margins_of(
     client: Client, prompt: tuple[int, ...], known: Generation
 ) -> tuple[float, ...] | None:
-    """The margins of a known generation, from a second answer with the same tokens."""
-    request = completion_request(prompt, known.output_tokens, probabilities=2)
+    """The margins of a known generation, from a second answer with the same tokens.
+
+    No clock runs, so the prompt is not read again: that would take as long as the first time.
+    """
+    request = completion_request(prompt, known.output_tokens, probabilities=2, reread=False)
     answer = client.post("/completion", request)
     return margins_in(answer) if read_completion(answer).tokens == known.tokens else None
 

@@ -87,6 +87,7 @@ class Definition:
     counts: Mapping[str, str]
     options: Mapping[str, str] = field(default_factory=dict)
     unseen: tuple[str, ...] = ()
+    foreign: Mapping[str, str] = field(default_factory=dict)
     query: str | None = None
 
 

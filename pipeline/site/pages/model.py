@@ -105,6 +105,16 @@ def device_file(device: str) -> str:
     return f"data/devices/{_file_stem(device)}.json"
 
 
+def published_address(source: str) -> str:
+    """The address of the rows that a source has printed."""
+    return address_of(published_path(source))
+
+
+def published_path(source: str) -> str:
+    """The Markdown file of the rows that a source has printed."""
+    return f"published/{_file_stem(source)}.md"
+
+
 def _file_stem(name: str) -> str:
     """A name that is safe as a file and as an address.
 

@@ -10,6 +10,7 @@ import duckdb
 from markupsafe import Markup
 
 from pipeline.site import rows
+from pipeline.site.charts import definitions
 from pipeline.site.pages import commands
 from pipeline.site.pages.environment import environment, figure, plain, render
 from pipeline.site.pages.grid import target_grid
@@ -74,13 +75,21 @@ def _page(connection: duckdb.DuckDBPyConnection, site: Site, page: Overview) -> 
         made = environment().from_string(prose)
         return Markup(made.render(rows=found, url=lambda address: relative(here, address)))  # noqa: S704 - our own prose, its values escaped
 
+    charts = [name for name in (page.chart, *page.charts) if name is not None]
+    foreign = _drawn(
+        *(
+            figure(connection, name, **definitions()[name].foreign)
+            for name in charts
+            if definitions()[name].foreign
+        )
+    )
     return render(
         page.template,
         path=page.path,
         site=site,
-        figures=tuple(
-            figure(connection, name) for name in (page.chart, *page.charts) if name is not None
-        ),
+        figures=(*(figure(connection, name) for name in charts), *foreign),
+        foreign=foreign,
+        credits=[row for row in rows.read(connection, "credits") if row.counted],
         page=page,
         rows=found,
         filled=filled,
@@ -169,6 +178,7 @@ def target_pages(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[
             "target.md.jinja",
             path=target_path(target.target),
             site=site,
+            figures=_drawn(figure(connection, "depths", device="all", target=target.target)),
             target=target,
             title=plain(target.target_label),
             grid=target_grid(squares[target.target]),
