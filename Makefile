@@ -92,7 +92,7 @@ picture: setup ## Draw the pictures of the README anew from the results
 serve: ## Serve the built site on this machine only
 	@test -f $(SITE)/index.html || { echo 'There is no site yet. Run: make site (or make demo)'; exit 1; }
 	@echo 'Open http://127.0.0.1:$(PORT)/ and stop with Ctrl-C.'
-	@$(if $(wildcard $(RUN)),$(RUN),$(PYTHON)) -m http.server --bind 127.0.0.1 --directory $(SITE) $(PORT)
+	@$(if $(wildcard $(RUN)),$(RUN),$(PYTHON)) -m pipeline.site.serve $(SITE) $(PORT)
 
 bench: setup ## Measure the project's own speed, and its method against known truth
 	$(RUN) -m tests.bench.speed
@@ -100,10 +100,11 @@ bench: setup ## Measure the project's own speed, and its method against known tr
 	$(RUN) -m tests.bench.length
 	$(RUN) -m tests.bench.explore
 
-bench-numbers: setup ## Simulate cells, orders and clocks; corrupt files and see what is flagged
+bench-numbers: setup ## Simulate cells, campaigns, the advisor; recompute real files; corrupt files
 	$(RUN) -m tests.bench.cells
-	$(RUN) -m tests.bench.orders
-	$(RUN) -m tests.bench.clocks
+	$(RUN) -m tests.bench.campaigns
+	$(RUN) -m tests.bench.advisor
+	$(RUN) -m tests.bench.real
 	$(RUN) -m tests.bench.builds
 	$(RUN) -m tests.bench.corruptions
 
@@ -111,7 +112,7 @@ bench-scale: setup ## Build corpora of several sizes: CPU per file by stage, gro
 	$(RUN) -m tests.bench.scale $(if $(FILES),--files $(FILES))
 
 bench-plan: setup ## Compare the planner with what engines allocated, by public logs
-	$(RUN) -m tests.bench.plan tests/data/memory_points.json
+	$(RUN) -m tests.bench.plan estimates/plan/memory_points.json
 
 bench-tune: setup ## Tune rigs whose best depth is known: 200 of each kind
 	$(RUN) -m tests.bench.tune

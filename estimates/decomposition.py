@@ -4,10 +4,10 @@
 geometric, for a task and over tasks too.
 """
 
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
-from itertools import zip_longest
-
-import numpy as np
+from itertools import accumulate, zip_longest
+from operator import mul
 
 from estimates.pairing import PromptPairs, rounds
 from schemas.submission import Forced, Method, Probes, Trial, VerificationProbe
@@ -144,14 +144,19 @@ def predicted_speedup(
 
 def expected_tokens(chances: Sequence[float], length: int) -> float:
     """Tokens that a round with `length` drafted tokens yields: 1 + sum_i prod_{j<=i} p_j."""
-    return 1.0 + float(np.cumprod(chances[:length]).sum())
+    return 1.0 + float(sum(accumulate(chances[:length], mul)))
 
 
 def step_ms(curve: VerificationProbe, width: int) -> float | None:
     """Milliseconds of one target step, interpolated between probed widths, never beyond them."""
     if not curve.widths[0] <= width <= curve.widths[-1]:
         return None
-    return float(np.interp(width, curve.widths, curve.step_ms_median))
+    place = bisect_right(curve.widths, width)
+    if place == len(curve.widths):
+        return curve.step_ms_median[-1]
+    before, after = curve.step_ms_median[place - 1 : place + 1]
+    left, right = curve.widths[place - 1 : place + 1]
+    return before + (after - before) / (right - left) * (width - left)
 
 
 def draft_token_ms(method: Method, probes: Probes | None) -> float | None:

@@ -29,6 +29,14 @@ class Candidate:
     predicted: float | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drafts:
+    """One deep run: the chance of each position, and the rounds by drafted length."""
+
+    chances: Sequence[float]
+    lengths: Sequence[int]
+
+
 def of_family(submission: Submission, arms: Sequence[Arm]) -> tuple[float, ...] | None:
     """The speedup at depth 1, 2 … of a method that was measured at one depth or several.
 
@@ -42,20 +50,18 @@ def of_family(submission: Submission, arms: Sequence[Arm]) -> tuple[float, ...] 
         if not found or len(found) < len(pairs):
             continue
         costs[_depth(arm)] = math.exp(fmean(map(math.log, found)))
-        deepest, trials = arm, [trial for each in pairs for trial in each.trials]
+        deepest, deep = arm, pairs
     if not costs or _depth(deepest) == 0:
         return None
     depth = _depth(deepest)
-    yielded = parts.tokens_per_round(trials)
-    lengths = parts.drafted_lengths(trials) or (*(0,) * depth, 1)
-    chances = parts.position_acceptance(trials) or _chances(trials, yielded or 1.0, depth)
+    drafts = [_drafts(each.trials, depth) for each in deep]
     probed = _probed(deepest, submission.probes, depth)
     if probed is None:
-        return forecast(chances, lengths, costs_from_rounds(costs, depth))
+        return over_prompts(drafts, costs_from_rounds(costs, depth))
     steps, draft_ms = probed
-    measured = costs[depth]
-    return forecast(
-        chances, lengths, costs_from_steps(steps, draft_ms, lengths=lengths, measured=measured)
+    lengths = _drafts([trial for each in deep for trial in each.trials], depth).lengths
+    return over_prompts(
+        drafts, costs_from_steps(steps, draft_ms, lengths=lengths, measured=costs[depth])
     )
 
 
@@ -63,10 +69,14 @@ def _depth(arm: Arm) -> int:
     return getattr(arm.method, "n_max", None) or 0
 
 
-def _chances(trials: Sequence[Trial], yielded: float, depth: int) -> tuple[float, ...]:
-    """Acceptance by position where a server counts no drafted lengths: by what it does count."""
-    counted = parts.accepted_lengths(trials)
-    return chances_from(counted, depth) if counted else chances_like(yielded, depth)
+def _drafts(trials: Sequence[Trial], depth: int) -> Drafts:
+    """What trials at the largest depth drafted; a server may count no drafted lengths."""
+    lengths, chances = parts.drafted_lengths(trials), parts.position_acceptance(trials)
+    if not chances:
+        counted = parts.accepted_lengths(trials)
+        yielded = parts.tokens_per_round(trials) or 1.0
+        chances = chances_from(counted, depth) if counted else chances_like(yielded, depth)
+    return Drafts(chances=chances, lengths=lengths or (*(0,) * depth, 1))
 
 
 def _probed(arm: Arm, probes: Probes | None, depth: int) -> tuple[tuple[float, ...], float] | None:
@@ -77,6 +87,19 @@ def _probed(arm: Arm, probes: Probes | None, depth: int) -> tuple[tuple[float, .
     steps = [parts.step_ms(probes.verification, width) for width in range(1, depth + 2)]
     known = tuple(step for step in steps if step is not None)
     return (known, draft_ms) if len(known) == len(steps) else None
+
+
+def over_prompts(prompts: Sequence[Drafts], costs: Sequence[float]) -> tuple[float, ...]:
+    """The speedup at depth 1, 2 …: the geometric mean over the deep runs of several prompts.
+
+    Prompts are forecast one by one. Rounds of all of them in one heap would give a prompt whose
+    drafts fail the most weight, since it needs the most rounds, and favour small depths.
+    """
+    logs = [
+        [math.log(each) for each in forecast(prompt.chances, prompt.lengths, costs)]
+        for prompt in prompts
+    ]
+    return tuple(math.exp(fmean(column)) for column in zip(*logs, strict=True))
 
 
 def forecast(

@@ -13,9 +13,10 @@ from functools import lru_cache
 from typing import Literal
 
 from estimates.conditions import conditions
+from estimates.depths import Setting, setting
 from schemas.codec import file_name, slug
-from schemas.submission import Arm, Engine, Gpu, Machine, Submission
-from schemas.vocabulary import DEFAULT_RUNNER, METHODS, RUNNERS
+from schemas.submission import Engine, Gpu, Machine, Submission
+from schemas.vocabulary import DEFAULT_RUNNER, RUNNERS
 from schemas.vocabulary.say import TIMES
 
 _MIB_PER_GIB = 1024
@@ -32,19 +33,6 @@ _VENDORS = {
     "apple": re.compile("apple", re.IGNORECASE),
     "qualcomm": re.compile("qualcomm|snapdragon|adreno", re.IGNORECASE),
 }
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Setting:
-    """What distinguishes one arm, wherever it runs: method, depth and draft.
-
-    `setting` is its part of an address; `draft` is the slug of `draft_label`.
-    """
-
-    arm: str
-    setting: str
-    draft: str | None = None
-    draft_label: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,7 +119,7 @@ def identify(submission: Submission) -> Identity:
             *(device, engine.backend_label, _engine_slug(engine), target_slug, quantisation),
             None if unusual.label is None else _slug(unusual.label),
         ),
-        settings=tuple(_setting(arm, submission) for arm in submission.arms),
+        settings=tuple(setting(arm, submission) for arm in submission.arms),
     )
 
 
@@ -258,20 +246,6 @@ def _engine_slug(engine: Engine) -> str | None:
     """`None` for the usual engine: most results come from it, and their addresses stay short."""
     label = _engine_label(engine)
     return None if label == RUNNERS[DEFAULT_RUNNER].engine_label else _slug(label)
-
-
-def _setting(arm: Arm, submission: Submission) -> Setting:
-    method = getattr(arm.method, "name", None) or METHODS[arm.method.type].label
-    depth, draft = getattr(arm.method, "n_max", None), getattr(arm.method, "draft", None)
-    model = next((each for each in submission.drafts if each.id == draft), None)
-    label = None if model is None else f"{model.name} {model.quantisation}"
-    draft_slug = None if label is None else _slug(label)
-    return Setting(
-        arm=arm.id,
-        setting=_joined("-", _slug(method), None if depth is None else f"n{depth}", draft_slug),
-        draft=draft_slug,
-        draft_label=label,
-    )
 
 
 def _slug(text: str) -> str:

@@ -4,7 +4,11 @@ All inputs and means are natural logarithms of ratios; `Interval` values are rat
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cache
+from statistics import NormalDist
+from typing import TypeAlias
+from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +19,7 @@ from estimates.pairing import PromptPairs
 CONFIDENCE = 0.95
 # With 2000 resamples the Monte Carlo error of a 2.5 % quantile is about 0.35 % of probability.
 RESAMPLES = 2000
+Resampled: TypeAlias = Callable[[tuple[PromptPairs, ...]], NDArray[np.float64]]
 SEED = 20261121
 
 
@@ -23,8 +28,23 @@ def t_interval(log_ratios: Sequence[float]) -> Interval | None:
     count = len(log_ratios)
     if count < 2:  # noqa: PLR2004 - one value has no spread
         return None
-    error = float(np.std(log_ratios, ddof=1)) / math.sqrt(count)
-    return _around(float(np.mean(log_ratios)), error, count - 1)
+    return _around(_mean(log_ratios), deviation(log_ratios) / math.sqrt(count), count - 1)
+
+
+def deviation(values: Sequence[float]) -> float:
+    """Sample standard deviation of at least two values; of equal ones exactly 0."""
+    return math.sqrt(variance(values))
+
+
+def variance(values: Sequence[float]) -> float:
+    """Sample variance to the last digit or two; `statistics` takes ten times as long to be exact.
+
+    By differences from the first value, so that a common offset costs no digits.
+    """
+    first = values[0]
+    offsets = [value - first for value in values]
+    center = math.fsum(offsets) / len(offsets)
+    return math.fsum((each - center) ** 2 for each in offsets) / (len(offsets) - 1)
 
 
 def reaching(interval: Interval | None, ratio: float | None) -> Interval | None:
@@ -40,8 +60,7 @@ def equal_weight_mean(groups: Sequence[Sequence[float]]) -> float:
 
 
 def _mean(values: Sequence[float]) -> float:
-    """What `numpy.mean` returns, in a third of its time for the few values of a task."""
-    return float(np.add.reduce(np.asarray(values, dtype=np.float64)) / len(values))
+    return math.fsum(values) / len(values)
 
 
 def interval_over_tasks(groups: Sequence[Sequence[float]]) -> Interval | None:
@@ -53,31 +72,43 @@ def interval_over_tasks(groups: Sequence[Sequence[float]]) -> Interval | None:
     """
     if len(groups) == 1:
         return t_interval(groups[0])
-    return t_interval([float(np.mean(group)) for group in groups])
+    return t_interval([_mean(group) for group in groups])
 
 
-def bootstrap_interval(groups: Sequence[Sequence[PromptPairs]]) -> Interval | None:
+def bootstrap_interval(
+    groups: Sequence[tuple[PromptPairs, ...]], resampled: Resampled | None = None
+) -> Interval | None:
     """Percentile bootstrap of the equal-weight mean; `None` if a group has fewer than two prompts.
 
     Prompts are resampled within each group and blocks within each prompt; blocks stay paired.
-    The seed is fixed, so that the same file always gives the same figures.
+    `resampled` may remember: a task is asked for alone and with the others.
     """
     if not groups or any(len(group) < 2 for group in groups):  # noqa: PLR2004 - nothing to resample
         return None
-    rng = np.random.default_rng(SEED)
-    means = np.mean([_resampled_means(rng, group) for group in groups], axis=0)
+    means = np.mean([(resampled or resampled_means)(group) for group in groups], axis=0)
+    means.sort()
     tail = (1 - CONFIDENCE) / 2
-    low, high = np.quantile(means, [tail, 1 - tail])
+    low, high = (_quantile(means, each) for each in (tail, 1 - tail))
     return Interval(low=math.exp(low), high=math.exp(high))
 
 
-def _resampled_means(rng: np.random.Generator, group: Sequence[PromptPairs]) -> NDArray[np.float64]:
+def _quantile(ordered: NDArray[np.float64], share: float) -> float:
+    """Interpolated between two of the sorted values, as `numpy.quantile` does by default."""
+    place = share * (len(ordered) - 1)
+    before, after = ordered[math.floor(place)], ordered[math.ceil(place)]
+    return float(before + (after - before) * (place - math.floor(place)))
+
+
+def resampled_means(group: tuple[PromptPairs, ...]) -> NDArray[np.float64]:
+    """The means of a task's resamples. Its seed is that of its name: the same at every time."""
+    rng = np.random.default_rng([SEED, crc32(group[0].prompt.task.encode())])
     by_prompt = np.stack([_resampled_log_ratios(rng, pairs) for pairs in group])
     shape = (RESAMPLES, len(group))
     prompts = rng.integers(len(group), size=shape)
     # A prompt that is drawn twice must bring two independent draws of its blocks.
     draws = rng.integers(RESAMPLES, size=shape)
-    return np.asarray(by_prompt[prompts, draws].mean(axis=1), dtype=np.float64)
+    chosen = by_prompt.ravel().take(prompts * RESAMPLES + draws)
+    return np.asarray(chosen.mean(axis=1), dtype=np.float64)
 
 
 def _resampled_log_ratios(rng: np.random.Generator, pairs: PromptPairs) -> NDArray[np.float64]:
@@ -90,15 +121,51 @@ def _resampled_log_ratios(rng: np.random.Generator, pairs: PromptPairs) -> NDArr
     return (drawn[:, (blocks - 1) // 2] + drawn[:, blocks // 2]) / 2
 
 
-def t_quantile(freedom: float, probability: float) -> float:
-    """Quantile of Student's t distribution."""
-    from scipy.special import stdtrit  # noqa: PLC0415 - slow to import
+def t_reach(freedom: float) -> float:
+    """How many standard errors an interval of 95 % reaches either way, by degrees of freedom."""
+    return t_quantile(freedom, (1 + CONFIDENCE) / 2)
 
-    return float(stdtrit(freedom, probability))
+
+@cache
+def t_quantile(freedom: float, probability: float) -> float:
+    """Quantile of Student's t distribution.
+
+    Newton's method on the upper tail, which is convex: from the normal quantile, which is nearer
+    to the middle, it comes to the quantile from one side. SciPy has it too, but takes longer to
+    import than a file takes to read.
+    """
+    if probability < 0.5:  # noqa: PLR2004 - the lower half mirrors the upper
+        return -t_quantile(freedom, 1 - probability)
+    found, before = NormalDist().inv_cdf(probability), -1.0
+    scale = math.exp(math.lgamma((freedom + 1) / 2) - math.lgamma(freedom / 2))
+    scale /= math.sqrt(freedom * math.pi)
+    while found > before:
+        density = scale * (1 + found**2 / freedom) ** (-(freedom + 1) / 2)
+        before, found = found, found + (_t_tail(found, freedom) - (1 - probability)) / density
+    return found
+
+
+def _t_tail(t: float, freedom: float) -> float:
+    """P(T > t) for t >= 0: half of the regularized incomplete beta function I_x(freedom/2, 1/2)."""
+    x, y = freedom / (freedom + t**2), t**2 / (freedom + t**2)
+    if x > (freedom + 2) / (freedom + 5):  # the fraction of the other tail converges faster there
+        return 0.5 - _beta(y, x, 0.5, freedom / 2) / 2
+    return _beta(x, y, freedom / 2, 0.5) / 2
+
+
+def _beta(x: float, y: float, a: float, b: float) -> float:
+    """I_x(a, b), where y = 1 - x, by its continued fraction: https://dlmf.nist.gov/8.17.22."""
+    value = 1.0
+    for m in range(30 + int(math.sqrt(a + b)), -1, -1):  # from the end of the fraction
+        even = (m + 1) * (b - m - 1) * x / ((a + 2 * m + 1) * (a + 2 * m + 2))
+        odd = (a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))
+        value = 1 - odd / (1 + even / value)
+    scale = math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b)
+    return float(x**a * y**b) * math.exp(scale) / (a * value)
 
 
 def _around(mean: float, error: float, freedom: float) -> Interval:
-    half_width = t_quantile(freedom, (1 + CONFIDENCE) / 2) * error
+    half_width = t_reach(freedom) * error
     return Interval(low=math.exp(mean - half_width), high=math.exp(mean + half_width))
 
 
@@ -109,22 +176,24 @@ def spearman(one: Sequence[float], other: Sequence[float]) -> float:
 
 def p_of_rank(correlation: float, independent: int) -> float:
     """Two-sided p of a rank correlation over so many independent values, by Student's t."""
-    from scipy.special import stdtr  # noqa: PLC0415 - slow to import
-
     if abs(correlation) >= 1:
         return 0.0
     freedom = independent - 1
-    statistic = abs(correlation) * math.sqrt(freedom / (1 - correlation**2))
-    return float(2 * stdtr(freedom, -statistic))
+    return 2 * _t_tail(abs(correlation) * math.sqrt(freedom / (1 - correlation**2)), freedom)
 
 
 def p_of_even(counts: Sequence[int]) -> float:
-    """P of Pearson's chi-square test that all counts have the same expectation."""
-    from scipy.special import chdtrc  # noqa: PLC0415 - slow to import
+    """P of Pearson's chi-square test that all counts have the same expectation.
 
+    The upper incomplete gamma function by its recurrence: https://dlmf.nist.gov/8.8.E6.
+    """
     expected = sum(counts) / len(counts)
-    statistic = sum((count - expected) ** 2 for count in counts) / expected
-    return float(chdtrc(len(counts) - 1, statistic))
+    half = sum((count - expected) ** 2 for count in counts) / expected / 2
+    twice = len(counts) - 1  # degrees of freedom
+    p = math.erfc(math.sqrt(half)) if twice % 2 else math.exp(-half)
+    for order in range(1 if twice % 2 else 2, twice, 2):
+        p += half ** (order / 2) * math.exp(-half) / math.gamma(order / 2 + 1)
+    return p
 
 
 def _ranks(values: Sequence[float]) -> NDArray[np.float64]:

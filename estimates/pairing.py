@@ -8,7 +8,8 @@ two of a pair ran within seconds of each other, so each pair is one measurement 
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property, partial
+from operator import mul
 from statistics import median
 from typing import Literal
 
@@ -21,7 +22,7 @@ NORMAL_95 = 1.96
 
 def is_timed(trial: Trial) -> bool:
     """Whether the trial finished with at least one token after the first, in measurable time."""
-    return decode_ms_per_token(trial) is not None
+    return bool(trial.decode_ms) and _steps(trial) is not None
 
 
 def clock(trials: tuple[Trial, ...]) -> Clock:
@@ -35,27 +36,45 @@ def ms_per_token(trial: Trial, by: Clock | None = None, excess: float = 1.0) -> 
     `by` chooses the clock; without it the rounds are used where they were timed. The steady clock
     is the sum over the widths of (median duration x rounds), times the arm's `excess`.
     """
-    if by == "decode" or (by is None and _round_ms(trial) is None):
+    round_ms = None if by == "decode" else _round_ms(trial)
+    if by == "decode" or (by is None and round_ms is None):
         return decode_ms_per_token(trial)
     steps = _steps(trial)
-    round_ms = _round_ms(trial)
     return None if steps is None or round_ms is None else round_ms * excess / steps
 
 
 def excess(trials: Iterable[Trial], arm: str | None) -> float:
-    """How much longer the arm's trials take than their median rounds: the median over its trials.
+    """How much longer an arm's trials take than their median rounds; 1 where it is unknown."""
+    return _timed(trials, arm).excess
 
-    Short stalls hit a long round more surely than a short one, so that medians alone favour the arm
-    with the shorter rounds. A stall that few trials have leaves this alone. 1 where it is unknown.
+
+@dataclass(frozen=True, slots=True)
+class _Arm:
+    """The timed trials of one arm by prompt and block, and how far its medians can be trusted.
+
+    `excess`: how much longer the trials take than their median rounds, the median over all; 1 where
+    it is unknown. Short stalls hit a long round more surely than a short one, so that medians alone
+    favour the arm with the shorter rounds. A stall that few trials have leaves this alone.
+    `half_width`: of its 95 % interval, as a logarithm; 0 where it is unknown.
     """
-    found = _excesses(trials, arm)
-    return median(found) if found else 1.0
+
+    by_prompt: dict[str, dict[int, Trial]]
+    excess: float
+    half_width: float
 
 
-def excess_half_width(trials: Iterable[Trial], arm: str | None) -> float:
-    """Half-width of the 95 % interval of an excess, as a logarithm; 0 where it is unknown."""
-    found = _excesses(trials, arm)
-    return median_half_width([math.log(each) for each in found]) if found else 0.0
+def _timed(trials: Iterable[Trial], arm: str | None) -> _Arm:
+    table: dict[str, dict[int, Trial]] = {}
+    excesses: list[float] = []
+    for trial in trials:
+        if trial.arm == arm and is_timed(trial):
+            table.setdefault(trial.prompt, {})[trial.block] = trial
+            round_ms = _round_ms(trial)
+            if trial.decode_ms and round_ms is not None:
+                excesses.append(trial.decode_ms / round_ms)
+    if not excesses:
+        return _Arm(table, 1.0, 0.0)
+    return _Arm(table, median(excesses), median_half_width([math.log(each) for each in excesses]))
 
 
 def median_half_width(values: Sequence[float]) -> float:
@@ -69,13 +88,18 @@ def median_half_width(values: Sequence[float]) -> float:
     return (ordered[-1 - place] - ordered[place]) / 2
 
 
-def _excesses(trials: Iterable[Trial], arm: str | None) -> list[float]:
-    return [
-        trial.decode_ms / round_ms
-        for trial in trials
-        if trial.arm == arm and is_timed(trial) and trial.decode_ms
-        if (round_ms := _round_ms(trial)) is not None
-    ]
+def plain_tps(submission: Submission) -> float | None:
+    """Tokens/s of the first baseline for one request at a time: the median of the prompts."""
+    alone = (
+        arm for arm in submission.arms if arm.role == "baseline" and (arm.concurrency or 1) == 1
+    )
+    base = next((arm.id for arm in alone), None)
+    times: dict[str, list[float]] = {}
+    for trial in submission.trials:
+        ms = ms_per_token(trial) if trial.arm == base else None
+        if ms is not None:
+            times.setdefault(trial.prompt, []).append(ms)
+    return median(1000 / median(each) for each in times.values()) if times else None
 
 
 def decode_ms_per_token(trial: Trial) -> float | None:
@@ -122,7 +146,7 @@ def _weighted(histogram: tuple[int, ...] | None, medians: tuple[float, ...] | No
     counts = [count for count in histogram if count]
     if len(counts) != len(medians) or not counts:
         return None
-    return sum(count * median for count, median in zip(counts, medians, strict=True))
+    return float(sum(map(mul, counts, medians)))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -182,39 +206,23 @@ class PromptPairs:
 
 def pair(submission: Submission, arm: Arm) -> tuple[PromptPairs, ...]:
     """Pair one arm with its baseline, in the order of the suite; prompts without a pair are out."""
-    own = _by_prompt(submission.trials, arm.id)
-    base = _by_prompt(submission.trials, arm.baseline)
-    excesses = _Excesses(
-        arm=excess(submission.trials, arm.id),
-        baseline=excess(submission.trials, arm.baseline),
-        half_width=math.hypot(
-            excess_half_width(submission.trials, arm.id),
-            excess_half_width(submission.trials, arm.baseline),
-        ),
-    )
-    compared = (
-        _pair_prompt(arm, prompt, own.get(prompt.id, {}), base.get(prompt.id, {}), excesses)
-        for prompt in submission.suite.prompts
-    )
-    return tuple(pairs for pairs in compared if pairs is not None)
+    return pair_all(submission, (arm,))[arm.id]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Excesses:
-    """Of an arm and of its baseline, and the error that both bring to the log of their ratio."""
+def pair_all(submission: Submission, arms: Iterable[Arm]) -> dict[str, tuple[PromptPairs, ...]]:
+    """The pairs of several arms by id; what arms have in common, a baseline, is read once."""
+    timed = cache(partial(_timed, submission.trials))
+    found: dict[str, tuple[PromptPairs, ...]] = {}
+    for arm in arms:
+        own, base = timed(arm.id), timed(arm.baseline)
+        compared = (_pair_prompt(arm, prompt, own, base) for prompt in submission.suite.prompts)
+        found[arm.id] = tuple(pairs for pairs in compared if pairs is not None)
+    return found
 
-    arm: float
-    baseline: float
-    half_width: float
 
-
-def _pair_prompt(
-    arm: Arm,
-    prompt: Prompt,
-    own: dict[int, Trial],
-    base: dict[int, Trial],
-    excesses: _Excesses,
-) -> PromptPairs | None:
+def _pair_prompt(arm: Arm, prompt: Prompt, arm_timed: _Arm, base_timed: _Arm) -> PromptPairs | None:
+    own = arm_timed.by_prompt.get(prompt.id, {})
+    base = base_timed.by_prompt.get(prompt.id, {})
     blocks = sorted(own.keys() & base.keys())
     if not blocks:
         return None
@@ -227,21 +235,14 @@ def _pair_prompt(
         trials=trials,
         baseline_trials=baseline_trials,
         ms_per_token=tuple(
-            ms for t in trials if (ms := ms_per_token(t, by, excesses.arm)) is not None
+            ms for t in trials if (ms := ms_per_token(t, by, arm_timed.excess)) is not None
         ),
         baseline_ms_per_token=tuple(
             ms
             for t in baseline_trials
-            if (ms := ms_per_token(t, by, excesses.baseline)) is not None
+            if (ms := ms_per_token(t, by, base_timed.excess)) is not None
         ),
-        clock_half_width=excesses.half_width if by == "steady" else 0.0,
+        clock_half_width=(
+            math.hypot(arm_timed.half_width, base_timed.half_width) if by == "steady" else 0.0
+        ),
     )
-
-
-def _by_prompt(trials: Iterable[Trial], arm: str | None) -> dict[str, dict[int, Trial]]:
-    """Prompt id -> block -> the timed trial of this arm."""
-    table: dict[str, dict[int, Trial]] = {}
-    for trial in trials:
-        if trial.arm == arm and is_timed(trial):
-            table.setdefault(trial.prompt, {})[trial.block] = trial
-    return table

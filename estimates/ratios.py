@@ -58,7 +58,7 @@ class Scope:
 
 def scopes(submission: Submission, arm: Arm, pairs: tuple[PromptPairs, ...]) -> Iterator[Scope]:
     """The arm's tasks in the order of the suite, then the fixed tasks together."""
-    deviation = repeat_deviation(pairs)
+    deviation = repeat_deviation(submission, pairs)
     for task in (*dict.fromkeys(prompt.task for prompt in submission.suite.prompts), None):
         yield _scope(submission, arm, pairs, task, deviation)
 

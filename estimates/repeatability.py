@@ -18,9 +18,16 @@ where the blocks happened to agree: with 3 to 6 blocks a plain 95 % interval the
 
 import math
 from collections.abc import Mapping, Sequence
-from statistics import fmean, median, stdev, variance
+from itertools import pairwise
+from statistics import fmean, median
 
-from estimates.intervals import CONFIDENCE, equal_weight_mean, t_quantile
+from estimates.intervals import (
+    CONFIDENCE,
+    deviation,
+    equal_weight_mean,
+    t_quantile,
+    variance,
+)
 from estimates.model import Interval, Repeatability
 from estimates.pairing import PromptPairs, pair
 from schemas.submission import Arm, Submission, Trial
@@ -107,10 +114,20 @@ def block_means(groups: Sequence[Sequence[PromptPairs]]) -> tuple[float, ...]:
     )
 
 
-def repeat_deviation(pairs: Sequence[PromptPairs]) -> float:
-    """Standard deviation of one block's log ratio around its prompt's; 0 without repetitions."""
+def repeat_deviation(submission: Submission, pairs: Sequence[PromptPairs]) -> float:
+    """Standard deviation of one block's log ratio around its prompt's.
+
+    Where nothing was repeated but arms took turns, what plain trials that follow each other differ
+    by, since a plain token costs about the same on each prompt; 0 where that says nothing either.
+    """
     known = [variance(each.block_log_ratios) for each in pairs if len(each.trials) > 1]
-    return math.sqrt(fmean(known)) if known else 0.0
+    if known:
+        return math.sqrt(fmean(known))
+    if submission.design.order == "sequential":
+        return 0.0
+    in_order = sorted(pairs, key=lambda each: each.baseline_trials[0].order)
+    steps = [math.log(b.baseline_ms / a.baseline_ms) ** 2 for a, b in pairwise(in_order)]
+    return math.sqrt(fmean(steps)) if steps else 0.0
 
 
 def log_half_width(
@@ -119,7 +136,7 @@ def log_half_width(
     """Half-width of the t interval over block means, as a logarithm; `None` below `least`."""
     if len(means) < least:
         return None
-    return _factor(len(means), level) * stdev(means)
+    return _factor(len(means), level) * deviation(means)
 
 
 def blocks_to_halve(blocks: int, level: float) -> int | None:

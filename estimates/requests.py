@@ -115,6 +115,12 @@ def _costs(groups: Sequence[Sequence[tuple[PromptPairs, PromptRequest]]], total:
 
 def of_prompt(pairs: PromptPairs, readings: "Readings") -> PromptRequest | None:
     """The whole request on one prompt: the median over the paired blocks."""
+    if pairs not in readings.requests:
+        readings.requests[pairs] = _of_prompt(pairs, readings)
+    return readings.requests[pairs]
+
+
+def _of_prompt(pairs: PromptPairs, readings: "Readings") -> PromptRequest | None:
     if (pairs.arm.concurrency or 1) > 1:
         return None
     read = readings.of(pairs)
@@ -151,6 +157,7 @@ class Readings:
         self._arms = {arm.id: arm for arm in submission.arms}
         self._target: dict[tuple[int | None, str], list[float]] = {}
         self._draft: dict[tuple[str | None, str], list[float]] = {}
+        self.requests: dict[PromptPairs, PromptRequest | None] = {}  # a task and all tasks ask
         for trial in submission.trials:
             arm = self._arms[trial.arm]
             if trial.outcome != "ok" or (arm.concurrency or 1) > 1:

@@ -16,15 +16,17 @@ from estimates.decomposition import predicted_speedup
 from estimates.flags import raised
 from estimates.flags.evidence import Evidence, repeats
 from estimates.intervals import (
+    Resampled,
     bootstrap_interval,
     equal_weight_mean,
     interval_over_tasks,
     reaching,
+    resampled_means,
     t_interval,
 )
 from estimates.load import humbled
 from estimates.model import Estimate, Interval, PromptEstimate, Summary
-from estimates.pairing import NORMAL_95, PromptPairs, pair
+from estimates.pairing import NORMAL_95, PromptPairs, pair_all
 from estimates.ratios import Scope, against_alternative, controls, cpu_speedup, scopes
 from estimates.repeatability import by_passes, single_pass, widened
 from estimates.requests import Readings, of_prompt, requests_over
@@ -39,10 +41,11 @@ def summarize(submission: Submission) -> Summary:
     """Derive everything from a valid submission. The same file gives the same summary."""
     submission = _judged(submission)
     compared = tuple(arm for arm in submission.arms if arm.role != "baseline")
-    pairs = {arm.id: pair(submission, arm) for arm in compared}
+    pairs = pair_all(submission, compared)
     readings, predict = Readings(submission), cache(_predict(submission))
+    resampled = cache(resampled_means)
     estimates = tuple(
-        _estimate(scope, readings, predict)
+        _estimate(scope, readings, predict, resampled)
         for arm in compared
         for scope in scopes(submission, arm, pairs[arm.id])
     )
@@ -69,11 +72,13 @@ def summarize(submission: Submission) -> Summary:
 
 
 def _estimate(
-    scope: Scope, readings: Readings, predict: Callable[[PromptPairs], float | None]
+    scope: Scope,
+    readings: Readings,
+    predict: Callable[[PromptPairs], float | None],
+    resampled: Resampled,
 ) -> Estimate:
-    over_prompts = _over_prompts(scope)
-    wall_speedup = _wall_speedup(scope) if scope.complete else None
-    interval = reaching(_timed(over_prompts, scope), wall_speedup)
+    by_wall = wall_speedup(scope) if scope.complete else None
+    interval = published(scope, by_wall)
     estimate = Estimate(
         arm=scope.arm.id,
         baseline=scope.arm.baseline or "",
@@ -84,7 +89,7 @@ def _estimate(
             scope.trials,
             scope.baseline_trials,
             interval,
-            single_pass=over_prompts is not None and single_pass(scope.submission),
+            single_pass=single_pass(scope.submission) and _over_prompts(scope) is not None,
         ),
         prompts=len(scope.prompts),
         trials=sum(len(pairs.trials) for pairs in scope.prompts),
@@ -102,8 +107,8 @@ def _estimate(
         _with_alternative(derived, scope),
         speedup=speedup,
         interval=interval,
-        wall_speedup=wall_speedup,
-        bootstrap=_timed(bootstrap_interval(scope.groups), scope),
+        wall_speedup=by_wall,
+        bootstrap=_timed(bootstrap_interval(scope.groups, resampled), scope),
         repeatability=repeatability.around(speedup, scope.groups, scope.submission),
         cpu_speedup=by_processor[0] if by_processor else None,
         cpu_interval=by_processor[1] if by_processor else None,
@@ -112,7 +117,13 @@ def _estimate(
     )
 
 
-def _wall_speedup(scope: Scope) -> float | None:
+def published(scope: Scope, by_wall: float | None) -> Interval | None:
+    """The interval of an estimate as every place shows it; `None` where there is none."""
+    return reaching(_timed(_over_prompts(scope), scope), by_wall)
+
+
+def wall_speedup(scope: Scope) -> float | None:
+    """The speedup by the plain clock, with every stall in it."""
     groups = [[pairs.wall_log_ratio for pairs in group] for group in scope.groups]
     known = [[value for value in group if value is not None] for group in groups]
     return math.exp(equal_weight_mean(known)) if known == groups else None

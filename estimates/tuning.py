@@ -65,12 +65,15 @@ class Standing:
 class Verdict:
     """The end of a tune: the arm to use, `None` for no speculation, and the gap to the baseline.
 
-    `rival` is the arm that it was certified against, `apart` the gap between them.
+    `undecided` is how far at most the best arm and no speculation are apart, as a logarithm, where
+    neither is shown to be the faster. `rival` is the arm that it was certified against, `apart`
+    the gap between them.
     """
 
     pick: str | None
     best: str
     gain: Gap
+    undecided: float | None = None
     rival: str | None = None
     apart: Gap | None = None
 
@@ -87,6 +90,12 @@ def times_of(submission: Submission) -> Times:
             if ms is not None:
                 found.setdefault(arm.id, {})[trial.prompt, trial.block] = math.log(ms)
     return found
+
+
+def together(first: Times, second: Times) -> Times:
+    """The times of two stages, which share no prompt."""
+    arms = first.keys() | second.keys()
+    return {arm: {**first.get(arm, {}), **second.get(arm, {})} for arm in arms}
 
 
 def gap(
@@ -203,46 +212,58 @@ def settle(  # noqa: PLR0913 - two stages, and who ran in them
 ) -> Verdict | None:
     """The verdict after the certificate: `None` when it holds too little of the best arm.
 
-    Race and certificate together choose between the best arm and its rival; whether speculation
-    helps at all, and by how much, is the certificate's alone, on prompts that chose nothing.
+    By how much speculation helps is the certificate's alone, on prompts that chose nothing. Race
+    and certificate together choose between the best arm and its rival, and say whether speculation
+    helps at all: the race chose among depths, and not between them and the baseline. `tasks` are
+    those of all prompts. Where arms take turns after whole `passes`, the certificate says both.
     """
     if rival is not None and _prefers(race, certificate, rival, best, passes=passes):
         best, rival = rival, best
     gain = gap(certificate, best, baseline, passes=passes)
     if gain is None or gain.half_width is None:
         return None
-    same_tasks = {} if passes or tasks is None else tasks
-    helps = _least_gain(certificate, best, baseline, same_tasks, gain) > 0
+    stages = (certificate,) if passes or not tasks else (race, certificate)
+    least, most = _bounds(stages, best, baseline, {} if passes else tasks or {}, gain)
     return Verdict(
-        pick=best if helps else None,
+        pick=best if least > 0 else None,
         best=best,
         gain=gain,
+        undecided=max(-least, most) if least <= 0 < most else None,
         rival=rival,
         apart=None if rival is None else gap(certificate, best, rival, passes=passes),
     )
 
 
-def _least_gain(
-    times: Times, arm: str, baseline: str, tasks: Mapping[str, str], gain: Gap
-) -> float:
-    """A one-sided lower bound of the gain over these very tasks, by the spread within each.
+def _bounds(
+    stages: Sequence[Times], arm: str, baseline: str, tasks: Mapping[str, str], gain: Gap
+) -> tuple[float, float]:
+    """One-sided bounds of the gain over these very tasks, by the spread within each, over stages.
 
-    Without at least two prompts in every task it is that of the gain itself, over all prompts.
+    Without at least two prompts in every task they are those of `gain`, which is over all tasks.
     """
-    own, other = times[arm], times[baseline]
-    by_prompt: dict[str, list[float]] = {}
-    for prompt, block in sorted(own.keys() & other.keys()):
-        by_prompt.setdefault(prompt, []).append(other[prompt, block] - own[prompt, block])
     groups: dict[str, list[float]] = {}
-    for prompt, found in by_prompt.items():
-        groups.setdefault(tasks.get(prompt, ""), []).append(median(found))
-    freedom = len(by_prompt) - len(groups)
-    if not tasks or min(map(len, groups.values())) == 1:
-        return gain.mean - (gain.error or math.inf) * t_quantile(len(by_prompt) - 1, HELPS_LEVEL)
-    errors = [stdev(group) / math.sqrt(len(group)) for group in groups.values()]
-    error = math.hypot(*errors) / len(groups)
-    mean = fmean(fmean(group) for group in groups.values())
-    return mean - error * t_quantile(freedom, HELPS_LEVEL)
+    for times in stages:
+        for prompt, found in _by_prompt(times, arm, baseline).items():
+            groups.setdefault(tasks.get(prompt, ""), []).append(median(found))
+    freedom = sum(map(len, groups.values())) - len(groups)
+    mean, error = gain.mean, gain.error or math.inf
+    if len(groups) == 1 or min(map(len, groups.values())) == 1:
+        freedom = len(_by_prompt(stages[-1], arm, baseline)) - 1
+    else:
+        errors = [stdev(group) / math.sqrt(len(group)) for group in groups.values()]
+        mean = fmean(fmean(group) for group in groups.values())
+        error = math.hypot(*errors) / len(groups)
+    half = error * t_quantile(freedom, HELPS_LEVEL)
+    return mean - half, mean + half
+
+
+def _by_prompt(times: Times, arm: str, over: str) -> dict[str, list[float]]:
+    """By how much an arm is faster than another in the blocks of each prompt that both ran."""
+    own, other = times.get(arm, {}), times.get(over, {})
+    found: dict[str, list[float]] = {}
+    for prompt, block in sorted(own.keys() & other.keys()):
+        found.setdefault(prompt, []).append(other[prompt, block] - own[prompt, block])
+    return found
 
 
 def _prefers(race: Times, certificate: Times, rival: str, best: str, *, passes: bool) -> bool:

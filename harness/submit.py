@@ -10,7 +10,7 @@ from pathlib import Path
 from estimates.identity import canonical_name
 from harness import files
 from harness.errors import BadInputError, MachineError, unreadable
-from schemas.codec import canonical_bytes, encode
+from schemas.codec import canonical_bytes, dated_folder, encode
 from schemas.contract import read
 from schemas.submission import Submission
 
@@ -18,6 +18,7 @@ COMMUNITY = Path("results", "community")
 _SIGN_OF_A_CHECKOUT = Path("schemas", "submission.v2.schema.json")
 _GATE = Path("pipeline", "intake", "cli.py")
 _TIMEOUT_S = 300
+MOST_FLAT = 1000  # results in one folder; from then on each month has its own
 
 
 def accepted(path: Path) -> Submission:
@@ -51,7 +52,7 @@ def find_checkout(start: Path) -> Path:
 
 def replacing(submission: Submission, name: str, checkout: Path) -> Submission:
     """The submission, replacing an earlier result. Raises `BadInputError` if that is not there."""
-    if Path(name).name != name or not (checkout / COMMUNITY / name).is_file():
+    if Path(name).name != name or not any(each.is_file() for each in _places(name, checkout)):
         message = f"{COMMUNITY.as_posix()} holds no {name}; name an existing file (git pull?)"
         raise BadInputError(message)
     return replace(submission, supersedes=name)
@@ -60,7 +61,9 @@ def replacing(submission: Submission, name: str, checkout: Path) -> Submission:
 def place(submission: Submission, checkout: Path) -> Path:
     """Write a submission to its place and return the path. The same content changes nothing."""
     data = canonical_bytes(encode(submission))
-    path = checkout / COMMUNITY / canonical_name(submission, data)
+    flat, dated = _places(canonical_name(submission, data), checkout)
+    in_flat = sum(1 for _ in flat.parent.glob("*.json"))
+    path = dated if dated.exists() or (in_flat >= MOST_FLAT and not flat.exists()) else flat
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         if not path.exists():
@@ -70,6 +73,12 @@ def place(submission: Submission, checkout: Path) -> Path:
         message = f"{path} cannot be written ({error.strerror})"
         raise MachineError(message) from error
     return path
+
+
+def _places(name: str, checkout: Path) -> tuple[Path, Path]:
+    """Where a result of this name can lie: in the folder itself, or in that of its month."""
+    folder = checkout / COMMUNITY
+    return folder / name, folder / (dated_folder(name) or "") / name
 
 
 def branch(path: Path) -> str:

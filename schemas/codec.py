@@ -44,6 +44,7 @@ def _without_none(value: object) -> object:
 JOINERS = dict.fromkeys((0x200C, 0x200D))
 FLOAT_DECIMALS = 6
 FILE_NAME = re.compile(r"[a-z0-9][a-z0-9._-]{2,100}\.json")
+_DATED = re.compile(r".*--(20[0-9]{2})(0[1-9]|1[0-2])[0-9]{2}-[0-9a-f]{8}\.json")
 _SLUG_LENGTH = 32
 # Floats that rounding changes: more than six decimals, a negative exponent, minus zero.
 _UNROUNDED = [
@@ -70,6 +71,15 @@ def file_name(*, machine: str, target: str, measured_from: str, data: bytes) -> 
     """The canonical file name `<machine>--<target>--<yyyymmdd>-<8 hex of content>.json`."""
     day = measured_from[:10].replace("-", "")
     return f"{slug(machine)}--{slug(target)}--{day}-{content_digest(data)}.json"
+
+
+def dated_folder(name: str) -> str | None:
+    """The folder of a result in a collection too large for one: year and month of its name.
+
+    `None` for a name that holds no such date.
+    """
+    found = _DATED.fullmatch(name)
+    return found and f"{found[1]}/{found[2]}"
 
 
 @lru_cache(maxsize=4096)  # a corpus repeats few names in many files

@@ -9,19 +9,13 @@ from datetime import datetime
 import msgspec
 
 from schemas import strict
-from schemas.codec import decode
+from schemas.codec import Json, decode
 from schemas.finding import Finding, bounded
 from schemas.migrations import migrated
 from schemas.rules import RULES
 from schemas.rules.contradictions import measured_in_future
 from schemas.submission import Submission
-from schemas.validator import (
-    LIFECYCLE_SCHEMA,
-    PUBLISHED_SCHEMA,
-    SUBMISSION_SCHEMA,
-    accepts,
-    schema_findings,
-)
+from schemas.validator import LIFECYCLE_SCHEMA, PUBLISHED_SCHEMA, SUBMISSION_SCHEMA, accepts
 
 
 def findings(data: bytes) -> tuple[Finding, ...]:
@@ -61,7 +55,7 @@ def read_thoroughly(data: bytes) -> Submission | tuple[Finding, ...]:
     document = loaded if isinstance(loaded, tuple) else migrated(loaded)
     if isinstance(document, tuple):
         return document
-    found = schema_findings(document, SUBMISSION_SCHEMA)
+    found = _schema_findings(document, SUBMISSION_SCHEMA)
     if found:
         return found
     submission = decode(Submission, document)
@@ -71,13 +65,19 @@ def read_thoroughly(data: bytes) -> Submission | tuple[Finding, ...]:
 def published_findings(data: bytes) -> tuple[Finding, ...]:
     """All that is wrong with the bytes of a published document. Never raises."""
     document = strict.load(data)
-    return document if isinstance(document, tuple) else schema_findings(document, PUBLISHED_SCHEMA)
+    return document if isinstance(document, tuple) else _schema_findings(document, PUBLISHED_SCHEMA)
 
 
 def lifecycle_findings(data: bytes) -> tuple[Finding, ...]:
     """All that is wrong with the bytes of a lifecycle entry. Never raises."""
     document = strict.load(data)
-    return document if isinstance(document, tuple) else schema_findings(document, LIFECYCLE_SCHEMA)
+    return document if isinstance(document, tuple) else _schema_findings(document, LIFECYCLE_SCHEMA)
+
+
+def _schema_findings(document: Json, name: str) -> tuple[Finding, ...]:
+    from schemas.authority import schema_findings  # noqa: PLC0415 - slow to import; valid files need none
+
+    return schema_findings(document, name)
 
 
 def _rule_findings(submission: Submission) -> tuple[Finding, ...]:

@@ -22,6 +22,7 @@ class DraftModel(_Method, frozen=True, kw_only=True, tag="draft-model"):
     n_min: int | None = None
     p_min: float | None = None
     adaptive: bool | None = None
+    controller: str | None = None
 
 
 class PromptLookup(_Method, frozen=True, kw_only=True, tag="prompt-lookup"):
@@ -38,6 +39,7 @@ class Ngram(_Method, frozen=True, kw_only=True):
     ngram_size: int | None = None
     min_hits: int | None = None
     adaptive: bool | None = None
+    controller: str | None = None
 
 
 class NgramSimple(Ngram, frozen=True, tag="ngram-simple"): ...
@@ -66,6 +68,7 @@ class DraftHead(_Method, frozen=True, kw_only=True):
     n_min: int | None = None
     p_min: float | None = None
     adaptive: bool | None = None
+    controller: str | None = None
 
 
 class Mtp(DraftHead, frozen=True, tag="mtp"): ...
@@ -97,8 +100,13 @@ class EmptyDraft(_Method, frozen=True, tag="empty-draft"): ...
 
 
 class OtherMethod(_Method, frozen=True, kw_only=True, tag="other"):
+    """A method that has no entry, or a chain of those that have one."""
+
     name: str
     n_max: int | None = None
+    chain: tuple[str, ...] | None = None
+    adaptive: bool | None = None
+    controller: str | None = None
 
 
 AnyNgram = NgramSimple | NgramMapK | NgramMapK4v | NgramMod | NgramCache | Suffix

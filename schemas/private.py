@@ -6,6 +6,7 @@ looks like an address may be a version. Findings name the kind and never repeat 
 
 import ipaddress
 import re
+import unicodedata
 from collections.abc import Iterator
 
 from schemas.codec import JOINERS
@@ -24,12 +25,16 @@ _SECRETS = {
     "a password in an address": r"://[^/\s:@]{1,99}+:[^/\s@]{1,99}+@",
     "an authorization header": r"(?i:\bbearer\s+[\w.~+/-]{16,})",
     "a password": (
-        r"(?i:(?:\b|[_-])(?:api[_-]?key|token|secret|passw(?:or)?d|pwd)\b[\"']?\s*[=:]\s*[\"']?)"
+        r"(?i:(?:\b|[_-])(?:(?:api|account|access|private|secret)[_-]?key|token|secret"
+        r"|passw(?:or)?d|pwd)\b[\"']?\s*[=:]\s*[\"']?)"
         r"(?=\S{0,60}[0-9])[^\s\"']{8,}"
     ),
 }
 _PERSONAL = {
-    "an e-mail address": r"(?<![\w.+-])[\w.+-]{1,64}+@(?:[\w-]{1,63}+\.){1,9}[A-Za-z]{2}",
+    "an e-mail address": (
+        r"(?<![\w.+-])[\w.+-]{1,64}+@(?:[\w-]{1,63}+\.){1,9}[A-Za-z]{2}"
+        r"|(?i:\w ?[(\[{] ?at ?[)\]}] ?\w)"
+    ),
     "a home folder": r"(?:/(?:home|Users)/|(?i:\b[a-z]:[\\/]users[\\/]))[^\s/\\]|/[r]oot/\S",
     "a host name": (
         r"(?i:\b(?:desktop|laptop|win)-[a-z0-9]{7,}\b"
@@ -65,19 +70,24 @@ def no_secrets(submission: Submission) -> Iterator[Finding]:
 
 def secret(text: str) -> str | None:
     """What kind of secret is in a text, such as `a GitHub token`; `None` if it has none."""
-    plain = text.translate(JOINERS)
+    plain = _plain(text)
     return next((kind for kind, each in _SECRET_PATTERNS.items() if each.search(plain)), None)
 
 
 def personal(text: str, path: str = ROOT) -> str | None:
     """What in a text at a path may identify a person or a machine; `None` if nothing does."""
-    text = text.translate(JOINERS)
+    text = _plain(text)
     for kind, pattern in _PERSONAL_PATTERNS.items():
         if pattern.search(text):
             return kind
     is_version = path.rpartition(".")[2] in _VERSIONS
     addresses = () if is_version else map(_is_address, _ADDRESS.findall(text))
     return "an IP address" if any(addresses) else None
+
+
+def _plain(text: str) -> str:
+    """The text without invisible letters; full-width ones and the like as those that they mean."""
+    return text if text.isascii() else unicodedata.normalize("NFKC", text.translate(JOINERS))
 
 
 def _is_address(text: str) -> bool:

@@ -59,13 +59,14 @@ def main(site: Path, stored: Path | None = None) -> int:
 
 
 def unresolved(site: Path, stored: Iterable[str]) -> list[str]:
-    """The addresses that lead to no file: a folder needs its page."""
+    """The addresses that lead to no file: a folder needs its page, or the data of one."""
     return [
         address
         for address in stored
-        if not (
-            site / address / "index.html" if address.endswith("/") else site / address
-        ).is_file()
+        if not any(
+            (site / address / name).is_file()
+            for name in (("index.html", "page.json") if address.endswith("/") else ("",))
+        )
     ]
 
 

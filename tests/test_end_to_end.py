@@ -6,9 +6,13 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
+from typer.testing import CliRunner, Result
 
+from harness.cli.app import app as harness_app
+from pipeline.cli import app as pipeline_app
 from schemas.contract import read
 from schemas.submission import Submission
 
@@ -38,6 +42,11 @@ def command(module: str, *arguments: str) -> subprocess.CompletedProcess[str]:
         check=False,
         env={**os.environ, "COLUMNS": "100"},
     )
+
+
+def called(application: Any, *arguments: str) -> Result:  # noqa: ANN401 - the parser of typer
+    """The same command line without a process of its own, once others have shown that it starts."""
+    return CliRunner().invoke(application, arguments)
 
 
 @pytest.fixture(scope="module")
@@ -88,28 +97,57 @@ def test_a_spoiled_file_is_refused_by_both_with_the_place_and_the_rule(
     spoiled = tmp_path / "spoiled.json"
     spoiled.write_text(json.dumps(document))
 
-    for done in (harness("validate", str(spoiled)), pipeline("validate", str(spoiled))):
-        assert done.returncode == 1
+    for application in (harness_app, pipeline_app):
+        done = called(application, "validate", str(spoiled))
+        assert done.exit_code == 1
         assert "$.trials[3].accepted" in done.stdout
         assert "[accepted-within-drafted]" in done.stdout
 
 
 def test_show_prints_a_verdict_for_every_task_and_arm(result: Path) -> None:
-    done = harness("show", str(result), "--details")
+    done = called(harness_app, "show", str(result), "--details")
 
-    assert done.returncode == 0, done.stderr
+    assert done.exit_code == 0, done.stderr
     for word in ("prompt-lookup-n8", "draft-model-n4", "code", "math"):
         assert word in done.stdout
 
 
 def test_show_as_json_gives_the_figures_that_a_machine_needs(result: Path) -> None:
-    done = harness("show", str(result), "--json")
+    done = called(harness_app, "show", str(result), "--json")
 
     estimates = json.loads(done.stdout)["estimates"]
     assert {(row["arm"], row.get("task")) for row in estimates} >= {
         ("prompt-lookup-n8", "code"),
         ("draft-model-n4", "math"),
     }
+
+
+@pytest.mark.parametrize("task", ["code", "math"])
+def test_show_as_json_adds_prompt_draft_prompt_and_answer_to_a_whole_request(
+    result: Path, task: str
+) -> None:
+    document = json.loads(result.read_bytes())
+    (prompt,) = [each["id"] for each in document["suite"]["prompts"] if each["task"] == task]
+    trials = [each for each in document["trials"] if each["prompt"] == prompt]
+    # Target and draft read the prompt once each; their states serve the other trials.
+    (reading_ms,) = [each["prompt_ms"] for each in trials if "prompt_ms" in each]
+    (draft_reading_ms,) = [each["draft_prompt_ms"] for each in trials if "draft_prompt_ms" in each]
+    writing_ms = {(each["arm"], each["block"]): each["decode_ms"] for each in trials}
+    by_hand = [
+        (reading_ms + writing_ms["baseline", block])
+        / (reading_ms + draft_reading_ms + writing_ms["draft-model-n4", block])
+        for block in range(2)
+    ]
+
+    estimates = json.loads(harness("show", str(result), "--json").stdout)["estimates"]
+
+    (shown,) = [
+        row["whole_request"]
+        for row in estimates
+        if (row["arm"], row.get("task")) == ("draft-model-n4", task)
+    ]
+    # Over two blocks the median is the geometric mean.
+    assert shown == pytest.approx((by_hand[0] * by_hand[1]) ** 0.5, rel=0.02)
 
 
 def test_submit_puts_the_file_into_a_checkout_under_its_canonical_name(
@@ -120,12 +158,12 @@ def test_submit_puts_the_file_into_a_checkout_under_its_canonical_name(
     shutil.copytree(ROOT / "schemas", checkout / "schemas")
     subprocess.run(["git", "init", "-q", str(checkout)], check=True)  # noqa: S607 - git on the path
 
-    done = harness("submit", str(result), "--repository", str(checkout))
+    done = called(harness_app, "submit", str(result), "--repository", str(checkout))
 
     placed = list((checkout / "results" / "community").glob("*.json"))
-    assert done.returncode == 0, done.stderr
+    assert done.exit_code == 0, done.stderr
     assert len(placed) == 1
-    assert pipeline("validate", str(placed[0])).returncode == 0
+    assert called(pipeline_app, "validate", str(placed[0])).exit_code == 0
 
 
 def test_the_site_shows_the_run_as_a_local_preview(result: Path, tmp_path: Path) -> None:
@@ -141,9 +179,9 @@ def test_the_site_shows_the_run_as_a_local_preview(result: Path, tmp_path: Path)
 
 
 def test_an_unknown_model_is_one_line_and_exit_code_1() -> None:
-    done = harness("run", "--target", "no-such-model.gguf", "--dry-run")
+    done = called(harness_app, "run", "--target", "no-such-model.gguf", "--dry-run")
 
-    assert done.returncode == 1
+    assert done.exit_code == 1
     assert done.stderr.strip().count("\n") <= 1
     assert "no-such-model.gguf" in done.stderr
 

@@ -7,7 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from harness.cli.app import app
-from pipeline.data.database import open_database
+from tests.pipeline.tables import real_database
 
 ROOT = Path(__file__).parents[1]
 RESULTS = sorted((ROOT / "results" / "community").glob("*.json"))
@@ -25,11 +25,14 @@ def test_show_and_the_tables_of_the_site_agree(result: Path) -> None:
     shown = json.loads(CliRunner().invoke(app, ["show", str(result), "--json"]).stdout)
 
     columns = ", ".join(FIGURES)
-    with open_database(ROOT / "results") as connection:
-        rows = connection.execute(
+    rows = (
+        real_database()
+        .execute(
             f"select arm, task, {columns} from estimate where submission = ?",  # noqa: S608 - our own column names
             [result.stem],
-        ).fetchall()
+        )
+        .fetchall()
+    )
 
     said = {
         (row["arm"], row.get("task")): tuple(row.get(name) for name in FIGURES)

@@ -43,7 +43,8 @@ def _parser() -> argparse.ArgumentParser:
         parser.add_argument(f"--spec-{name}", type=int)
     parser.add_argument("--spec-ngram-simple-min-hits", type=int)
     parser.add_argument("--spec-draft-p-min", type=float)
-    parser.add_argument("--spec-synth-len", type=float, default=-1.0)
+    if hasattr(xllamacpp.CommonParams().speculative, "synth_len"):  # from b10809
+        parser.add_argument("--spec-synth-len", type=float)
     return parser
 
 
@@ -70,7 +71,8 @@ def _speculate(speculative: xllamacpp.CommonParamsSpeculative, given: argparse.N
     if name is not None:
         types = xllamacpp.common_speculative_type
         speculative.types = [getattr(types, f"COMMON_SPECULATIVE_TYPE_{name}")]
-    speculative.synth_len = given.spec_synth_len
+    if getattr(given, "spec_synth_len", None) is not None:
+        speculative.synth_len = given.spec_synth_len
     if given.spec_type == "draft-simple":
         draft = speculative.draft
         draft.mparams.path, draft.n_gpu_layers = given.md, given.ngld

@@ -2,10 +2,11 @@
 
 import math
 from collections.abc import Mapping
-from statistics import fmean, median, stdev
+from statistics import fmean, median
 
 from estimates.flags.evidence import Evidence, Repeats, once
 from estimates.flags.trend import without_drift
+from estimates.intervals import deviation
 from estimates.model import Flag
 from schemas.vocabulary import say
 
@@ -97,4 +98,4 @@ def _uneven_limit(group: Repeats, noise: float) -> float:
 
 def _log_sd(group: Repeats) -> float:
     logs = [math.log(ms) for ms in group.ms_per_token]
-    return stdev(logs) if len(logs) > 1 else 0.0
+    return deviation(logs) if len(logs) > 1 else 0.0

@@ -2,12 +2,13 @@
 
 import math
 from collections.abc import Iterator, Mapping
-from statistics import fmean, median, stdev
+from statistics import fmean, median
 
 from estimates.decomposition import round_cost, step_ms
 from estimates.flags.baseline import uneven_groups
 from estimates.flags.evidence import Evidence, only, steady_length
 from estimates.flags.spread import steady_groups
+from estimates.intervals import deviation
 from estimates.model import Estimate, Flag, Interval
 from estimates.pairing import PromptPairs, cpu_ms_per_token, rounds
 from estimates.ratios import controls
@@ -35,13 +36,13 @@ def round_cost_spread(evidence: Evidence) -> Flag | None:
     found: list[tuple[float, str, str]] = []
     for arm, costs in _costs_of_equal_rounds(evidence):
         far, prompt = _farthest(costs)
-        spread = stdev(costs.values()) / fmean(costs.values())
+        spread = deviation([*costs.values()]) / fmean(costs.values())
         if spread > ROUND_COST_CV or far > ROUND_COST_FAR:
             found.append((spread, arm, prompt))
     for arm, costs in _costs_of_similar_rounds(evidence):
         far, prompt = _farthest(costs)
         if far > ROUND_COST_FAR_BY_SUMS:
-            found.append((stdev(costs.values()) / fmean(costs.values()), arm, prompt))
+            found.append((deviation([*costs.values()]) / fmean(costs.values()), arm, prompt))
     if not found:
         return None
     spread, arm, prompt = max(found)

@@ -8,10 +8,11 @@ trials that were disturbed are `block-outlier`, a machine that is restless throu
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from statistics import fmean, median, stdev
+from statistics import fmean, median
 
 from estimates.flags.evidence import Evidence, Repeats, once, only
 from estimates.flags.trend import cold_groups, without_drift
+from estimates.intervals import deviation
 from estimates.model import Flag
 from estimates.pairing import decode_ms_per_token, ms_per_token
 from schemas.vocabulary import say
@@ -200,7 +201,7 @@ def _beyond(
 def _cv(group: Repeats) -> float:
     """Standard deviation over mean; 0 for a single block."""
     times = group.ms_per_token
-    return stdev(times) / fmean(times) if len(times) > 1 else 0.0
+    return deviation(times) / fmean(times) if len(times) > 1 else 0.0
 
 
 def _farthest(group: Repeats) -> float:

@@ -6,7 +6,6 @@ odd first block, and a first trial in a slow first block is no cold start.
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 from statistics import fmean, median
 
 import numpy as np
@@ -90,8 +89,10 @@ def without_drift(evidence: Evidence) -> tuple[Repeats, ...]:
     """The repeated trials as they would have been on a machine of constant speed."""
     slope = _drift_slope(evidence)
     return tuple(
-        replace(
-            group,
+        Repeats(
+            arm=group.arm,
+            prompt=group.prompt,
+            trials=group.trials,
             ms_per_token=tuple(
                 ms * math.exp(-slope * trial.order)
                 for trial, ms in zip(group.trials, group.ms_per_token, strict=True)
@@ -186,7 +187,12 @@ def _comparable(evidence: Evidence) -> list[Repeats]:
 def _later(evidence: Evidence) -> list[Repeats]:
     """The same without the first trial of each."""
     return [
-        replace(group, trials=group.trials[1:], ms_per_token=group.ms_per_token[1:])
+        Repeats(
+            arm=group.arm,
+            prompt=group.prompt,
+            trials=group.trials[1:],
+            ms_per_token=group.ms_per_token[1:],
+        )
         for group in evidence.repeats
         if len(group.trials) > 1
     ]

@@ -31,6 +31,7 @@ _GATE_UP_AND_PRODUCT = 3
 _ROWS_PER_EXPERT = 2
 _ROWS_ATTENTION_OLD = 6
 _ROWS_ATTENTION_NO_FLASH = 8
+_ROWS_SCORED = 4
 
 
 def kv_mib(layers: Sequence[Layer], setting: Setting) -> float:
@@ -72,7 +73,9 @@ def device_compute_mib(facts: Facts, setting: Setting, *, prediction: bool = Fal
     rows = setting.ubatch * _F32 / MIB
     widest = _widest_rows(facts, prediction=prediction) * rows
     if not setting.flash_attention:
-        return max(_all_logits(facts, setting), _without_flash(facts, setting))
+        scored = _without_flash(facts, setting)
+        old = setting.era == "all-logits"
+        return max(_all_logits(facts, setting), scored) if old else max(widest, scored)
     if setting.era == "all-logits":
         masks = _mask_cells(facts, setting) * setting.ubatch * 6 / MIB
         attention = masks + _ROWS_ATTENTION_OLD * facts.embedding * rows
@@ -219,7 +222,10 @@ def _without_flash(facts: Facts, setting: Setting) -> float:
     columns = _mask_cells(facts, setting)
     scores = max((cells(setting, x.window) for x in facts.layers if x.k_width), default=0)
     streams = 1 if setting.unified else setting.slots
-    each = scores / streams * heads + columns + _ROWS_ATTENTION_NO_FLASH * facts.embedding
+    around = _ROWS_ATTENTION_NO_FLASH * facts.embedding
+    if setting.era == "few-logits":
+        around = _ROWS_SCORED * facts.embedding + max(x.k_width + x.v_width for x in facts.layers)
+    each = scores / streams * heads + columns + around
     return each * setting.ubatch * _F32 / MIB
 
 

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import assert_never
+from typing import Required, TypedDict, assert_never
 
 from harness.campaign.methods import (
     DraftHeadRequest,
@@ -17,8 +17,20 @@ from harness.campaign.model import ALL_LAYERS, ArmPlan
 from harness.errors import BadInputError
 from harness.models.model_file import ModelFile
 from schemas import submission
+from schemas.codec import slug
 from schemas.method import METHOD_CLASSES, AnyDraftHead
 from schemas.vocabulary import METHODS
+
+
+class _Sizes(TypedDict, total=False):
+    """What a draft model and a draft head have in common."""
+
+    n_max: Required[int]
+    n_min: int | None
+    p_min: float | None
+    adaptive: bool
+    controller: str
+
 
 Drafted = DraftModelRequest | DraftHeadRequest | ForcedRequest
 
@@ -68,9 +80,8 @@ def label(request: MethodRequest) -> str:
         case submission.NoSpeculation() | submission.EmptyDraft():
             return METHODS[request.type].control or request.type
         case DraftModelRequest() | DraftHeadRequest():
-            return _joined(
-                f"{method_type(request)}-n{request.n_max}", m=request.n_min, p=request.p_min
-            )
+            depth = f"n{request.n_max}" if request.controller is None else slug(request.controller)
+            return _joined(f"{method_type(request)}-{depth}", m=request.n_min, p=request.p_min)
         case ForcedRequest():
             return f"{request.type}-l{request.length:g}-n{request.n_max}"
         case submission.Oracle():
@@ -89,9 +100,10 @@ def label(request: MethodRequest) -> str:
 
 def _ngram(request: submission.Ngram) -> str:
     usual = METHODS[request.type].defaults
+    changed = request.controller
     return _joined(
-        request.type,
-        n=request.n_max,
+        request.type if changed is None else f"{request.type}-{slug(changed)}",
+        n=request.n_max if changed is None else None,
         g=None if request.ngram_size == usual.get("ngram_size") else request.ngram_size,
         m=None if request.n_min == usual.get("n_min") else request.n_min,
         h=None if request.min_hits == usual.get("min_hits") else request.min_hits,
@@ -172,13 +184,16 @@ def _method(request: Drafted, draft: str | None) -> submission.Method:
     if isinstance(request, ForcedRequest):
         return submission.Forced(draft=draft, n_max=request.n_max, length=request.length)
     if isinstance(request, DraftHeadRequest):
-        head: AnyDraftHead = METHOD_CLASSES[request.type](
-            draft=draft, n_max=request.n_max, n_min=request.n_min, p_min=request.p_min
-        )
+        head: AnyDraftHead = METHOD_CLASSES[request.type](draft=draft, **_sizes(request))
         return head
-    return submission.DraftModel(
-        draft=str(draft), n_max=request.n_max, n_min=request.n_min, p_min=request.p_min
-    )
+    return submission.DraftModel(draft=str(draft), **_sizes(request))
+
+
+def _sizes(request: DraftModelRequest | DraftHeadRequest) -> _Sizes:
+    sizes = _Sizes(n_max=request.n_max, n_min=request.n_min, p_min=request.p_min)
+    if request.controller is not None:
+        sizes["adaptive"], sizes["controller"] = True, request.controller
+    return sizes
 
 
 def _alternatives(layers: int | None) -> Iterator[ArmPlan]:

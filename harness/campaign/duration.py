@@ -3,7 +3,8 @@
 Loading, warm-ups, probes, both models' reading of the prompts and every arm's answers count. The
 rates are measured in half a second: bytes copied and multiplications done per second. How far
 an engine gets with them was taken from quiet campaigns of SmolLM2-135M (F16, F32 and Q8_0 with
-drafts in Q4_1 and Q2_K) on one core: `site_src/design/0027-whole-requests-and-contradictions.md`.
+drafts in Q4_1 and Q2_K) on one core of an AMD EPYC and of an Intel Xeon:
+`site_src/design/0027-whole-requests-and-contradictions.md`.
 """
 
 import time
@@ -18,7 +19,8 @@ from harness.models.model_file import ModelFile
 from schemas.vocabulary import METHODS
 from schemas.weights import bits_of
 
-_CHARACTERS_PER_TOKEN = 4
+# English and code together; a chat template adds its own words.
+_CHARACTERS_PER_TOKEN, _TEMPLATE_TOKENS = 3.6, 20
 _WARM_UP_TOKENS = 24
 # Opening the engine, and what the first use of everything costs.
 _FIXED_S = 5.0
@@ -29,7 +31,7 @@ _CALIBRATION_REPEATS = 8
 _MATRIX, _MATRIX_REPEATS = 64, 4000
 # Shares of the operations per second: batches, single steps and batches of quantised weights, and
 # one more token of a step that is fed several.
-_BATCH, _QUANTISED_STEP, _QUANTISED_BATCH, _WIDER_STEP = 0.68, 0.14, 0.27, 0.22
+_BATCH, _QUANTISED_STEP, _QUANTISED_BATCH, _WIDER_STEP = 0.68, 0.115, 0.24, 0.22
 _QUANTISED_BELOW_BITS = 13.0
 # What is not known before: the share of drafted tokens that is accepted, and how often a method
 # that looks tokens up finds some.
@@ -125,7 +127,8 @@ def expected(campaign: Campaign, rates: Rates) -> Expected | None:
     if target is None:
         return None
     prompts = [
-        campaign.settings.context_depth or len(prompt.text) / _CHARACTERS_PER_TOKEN
+        campaign.settings.context_depth
+        or len(prompt.text) / _CHARACTERS_PER_TOKEN + _TEMPLATE_TOKENS
         for prompt in campaign.suite.prompts
     ]
     written = len(prompts) * (campaign.settings.max_output_tokens - 1)

@@ -6,9 +6,11 @@ engine, whose defaults differ from build to build.
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal
+
+from msgspec import structs
 
 from harness.errors import UsageError, suggestion
 from schemas import submission, vocabulary
@@ -27,6 +29,7 @@ class DraftModelRequest:
     n_max: int
     n_min: int | None = None
     p_min: float | None = None
+    controller: str | None = None
     type: Literal["draft-model"] = "draft-model"
 
 
@@ -38,6 +41,7 @@ class DraftHeadRequest:
     n_max: int
     n_min: int | None = None
     p_min: float | None = None
+    controller: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,6 +65,14 @@ MethodRequest = PlainRequest | DraftModelRequest | DraftHeadRequest | ForcedRequ
 
 _Options = dict[str, float]  # whole numbers but for shares
 
+# Words in a server's command line that let it change the depth: forks of llama.cpp, SGLang, vLLM.
+_CONTROLLERS = {
+    "--spec-autotune": "autotune",
+    "--speculative-adaptive": "adaptive",
+    "num_speculative_tokens_per_batch_size": "dynamic",
+}
+_NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9 ._-]{0,38}[A-Za-z0-9])?")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MethodKind:
@@ -82,7 +94,36 @@ def parse(text: str) -> MethodRequest:
         message = f"unknown method {name!r}.{suggestion(name, METHODS)}"
         raise UsageError(message)
     usual = {key: value for key, value in known.defaults.items() if value is not None}
-    return known.build({**usual, **_options(name, rest, known.defaults)})
+    sizes, controller = _without_controller(rest)
+    request = known.build({**usual, **_options(name, sizes, known.defaults)})
+    return request if controller is None else _controlled(request, controller)
+
+
+def controller_of(flags: str) -> str | None:
+    """What changes the depth of a server that was started like this; `None` for a fixed depth."""
+    return next((name for flag, name in _CONTROLLERS.items() if flag in flags), None)
+
+
+def _without_controller(text: str) -> tuple[str, str | None]:
+    """The sizes, and the name behind `controller=`."""
+    pairs = [pair.strip() for pair in text.split(",")]
+    names = [pair.partition("=")[2].strip() for pair in pairs if pair.startswith("controller=")]
+    sizes = ",".join(pair for pair in pairs if not pair.startswith("controller="))
+    return sizes, names[-1] if names else None
+
+
+def _controlled(request: MethodRequest, name: str) -> MethodRequest:
+    """The request for an engine that changes the depth by itself."""
+    if not _NAME.fullmatch(name):
+        message = f"{request.type}: controller must be a name like autotune, not {name!r}"
+        raise UsageError(message)
+    if isinstance(request, DraftModelRequest | DraftHeadRequest):
+        return replace(request, controller=name)
+    if isinstance(request, submission.Ngram):
+        ngram: AnyNgram = structs.replace(request, adaptive=True, controller=name)
+        return ngram
+    message = f"{request.type}: its depth is the one that it is given, nothing changes it"
+    raise UsageError(message)
 
 
 def method_type(request: MethodRequest) -> str:

@@ -5,6 +5,7 @@ seconds to import, and `--help` needs none of them.
 """
 
 import signal
+from functools import partial
 from importlib import import_module
 from types import FrameType
 from typing import Annotated, Any
@@ -48,6 +49,10 @@ class _Commands(TyperGroup):
         for name, summary in _COMMANDS.items():
             self.add_command(_Command(name, help=summary, rich_markup_mode="markdown"))
 
+    def get_params(self, context: Any) -> Any:  # noqa: ANN401 - as typer calls it
+        """Those of the program itself."""
+        return _with_plain_flags(super().get_params, context)
+
 
 def _loaded(name: str) -> Any:  # noqa: ANN401 - of the parser that typer carries
     module = import_module(f"harness.cli.{name.replace('import', 'import_')}")
@@ -60,7 +65,18 @@ def _loaded(name: str) -> Any:  # noqa: ANN401 - of the parser that typer carrie
     command.help = "\n\n".join(filter(None, (_COMMANDS[name], command.help)))
     for each in (command, *command.params):
         each.help = console.as_started(getattr(each, "help", None) or "")
+    for each in (command, *getattr(command, "commands", {}).values()):
+        each.get_params = partial(_with_plain_flags, each.get_params)
     return command
+
+
+def _with_plain_flags(get_params: Any, context: Any) -> Any:  # noqa: ANN401 - as typer calls it
+    """The parameters that a help lists: a flag takes no value, so it shows no type."""
+    found = get_params(context)
+    for each in found:
+        if getattr(each, "is_flag", False):
+            each.metavar = ""
+    return found
 
 
 app = typer.Typer(

@@ -4,17 +4,19 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Self
 
 import typer
+from rich.console import Console
 
 from estimates.model import Summary
+from estimates.plan.model import Setting
 from estimates.summary import summarize, to_json
 from harness.campaign.duration import expected, this_machine
-from harness.campaign.model import Campaign
+from harness.campaign.model import Campaign, layers_of
 from harness.campaign.plan import engine_turns
 from harness.cli import console
 from harness.cli.request import ResultOptions, RunRequest
@@ -23,6 +25,7 @@ from harness.files import only_one
 from harness.machine.command import OWN_DEVICE, commit
 from harness.machine.detect import machine
 from harness.machine.environment import Watch
+from harness.plan.run_check import failed_allocation
 from harness.report import brief, progress, words
 from harness.report.progress import ProgressDisplay
 from harness.report.terminal import compared, show
@@ -36,12 +39,16 @@ from schemas.submission import Submission
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measured:
-    """What one engine measured, and the path of its file."""
+    """What one engine measured, and the path of its file.
+
+    `memory` compares arms that found no memory with their plan.
+    """
 
     submission: Submission
     summary: Summary
     path: Path
     files: Mapping[str, Path]
+    memory: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def interrupted(self) -> bool:
@@ -141,6 +148,7 @@ def _print(
             if name:
                 screen.rule(name, align="left")
             brief.show(each.submission, each.summary, screen, path=each.path, files=each.files)
+            _print_memory(each.memory, screen)
             if asked.details:
                 screen.print()
                 show(each.submission, each.summary, screen)
@@ -152,6 +160,14 @@ def _print(
                 screen.print(line, soft_wrap=True, markup=False)
     for each in measured.values():
         console.say(f"Result: {each.path}")
+
+
+def _print_memory(failed: Mapping[str, tuple[str, ...]], screen: Console) -> None:
+    for arm, lines in failed.items():
+        screen.print()
+        screen.print(f"{arm} found no memory:", markup=False)
+        for line in lines:
+            screen.print(f"  {line}", soft_wrap=True, markup=False)
 
 
 def _runs(request: RunRequest) -> dict[str, "_Run"]:
@@ -220,7 +236,35 @@ class _Run:
             summary=summarize(submission),
             path=path,
             files=self.campaign.files(),
+            memory=dict(self._without_memory(submission)),
         )
+
+    def _without_memory(self, submission: Submission) -> Iterator[tuple[str, tuple[str, ...]]]:
+        """Each arm that found no memory, with what its plan says about that."""
+        settings, files = self.campaign.settings, self.campaign.files()
+        target = files.get(self.campaign.target.model.id)
+        arms = {arm.id: arm for arm in self.campaign.arms}
+        for failed in submission.arms:
+            if failed.reason != "out-of-memory" or target is None:
+                continue
+            arm = arms[failed.id]
+            setting = Setting(
+                context=settings.context_tokens * arm.concurrency,
+                slots=arm.concurrency,
+                ubatch=settings.batch_tokens,
+                kv_k=settings.kv_type_k,
+                kv_v=settings.kv_type_v,
+                flash_attention=settings.flash_attention != "off",
+            )
+            lines = failed_allocation(
+                target,
+                files.get(getattr(arm.method, "draft", None) or ""),
+                setting,
+                layers=layers_of(arm, settings),
+                draft_layers=settings.draft_gpu_layers,
+            )
+            if lines:
+                yield failed.id, lines
 
 
 def print_plan(request: RunRequest) -> None:

@@ -1,5 +1,6 @@
 """Carries out a tune: builds its stages for the chosen engine, writes the result, prints it."""
 
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,11 +20,19 @@ from harness.machine.detect import machine
 from harness.machine.environment import Watch
 from harness.report.progress import ProgressDisplay
 from harness.run import result_file as results
+from harness.run.events import Event
 from harness.run.execute import RunContext
 from harness.runners.base import Runner
 from harness.tune import report
-from harness.tune.outcome import Outcome, StageName, as_json
-from harness.tune.search import Family, SearchOptions, families, split
+from harness.tune.outcome import Outcome, as_json
+from harness.tune.search import (
+    Family,
+    SearchOptions,
+    StageName,
+    TimeLeft,
+    families,
+    split,
+)
 from harness.tune.tuner import Tuner
 from schemas.vocabulary import say
 
@@ -110,15 +119,22 @@ class TuneRequest:
             results.require_free(self.result.output)
         base, found = self._base(fetch=True)
         stages = Stages(chosen=self.engine, families=found)
+        prompts = split(base.suite.prompts)
+        left = TimeLeft(60 * self.search.budget_min, prompts, time.monotonic)
         with ProgressDisplay(console.progress_console()) as display:
+
+            def observe(stage: StageName, event: Event) -> None:
+                left.observe(event)
+                display(event, name=_STAGES[stage], left_s=left.seconds(stage))
+
             tuner = Tuner(
                 engine=stages,
                 base=base,
                 families=found,
-                prompts=split(base.suite.prompts),
+                prompts=prompts,
                 search=self.search,
                 context=RunContext(machine=machine(), snapshot=Watch().snapshot, commit=commit()),
-                observe=lambda stage, event: display(event, name=_STAGES[stage]),
+                observe=observe,
                 say=console.say,
                 resume=self.result.resume,
             )

@@ -19,6 +19,7 @@ from schemas.finding import ROOT, child_path, shown
 _LARGEST = 10**15
 _LAST_MOMENT_S = 253_402_300_799  # of the year 9999
 # Python's `json` writes these where a figure is missing, though JSON has no such values.
+_TOKENS = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]\n]')
 _NO_NUMBER = re.compile(r'"(?:[^"\\]|\\.)*"|-?(?:NaN|Infinity)\b')
 
 
@@ -28,14 +29,15 @@ def document(file: Given) -> Json:
 
 
 def lines(file: Given) -> Iterator[Entry]:
-    """The objects of a JSON Lines file, of one JSON list, or one object; no blank lines."""
+    """The objects of JSON Lines, of one list, or one object or several, however they stand."""
     whole = text(file)
     try:
         value = _json(whole, file.name)
     except BadInputError:
-        if not _is_one_line(whole):
+        rows = whole if _is_one_line(whole) else _one_a_line(whole)
+        if not _is_one_line(rows) or rows.strip().count("\n") == 0:
             raise
-        yield from _by_line(file, whole)
+        yield from _by_line(file, rows)
         return
     if isinstance(value, list):
         yield from Entry.of(file, {"": value}).children("")
@@ -47,6 +49,25 @@ def _is_one_line(whole: str) -> bool:
     """Whether the first line looks like a whole object, as in JSON Lines."""
     first = next((line.strip() for line in whole.split("\n") if line.strip()), "")
     return first.startswith("{") and first.endswith("}")
+
+
+def _one_a_line(whole: str) -> str:
+    """Objects over several lines, each joined on its first one; the lines after it stay empty."""
+    depth = held = 0
+
+    def placed(token: re.Match[str]) -> str:
+        nonlocal depth, held
+        sign = token[0]
+        if sign == "\n" and depth:
+            held += 1
+            return " "
+        depth += (sign in "{[") - (sign in "}]")
+        if depth or not held:
+            return sign
+        ends, held = "\n" * held, 0
+        return sign + ends
+
+    return _TOKENS.sub(placed, whole)
 
 
 def _by_line(file: Given, whole: str) -> Iterator[Entry]:

@@ -1,4 +1,4 @@
-"""Read llama-server: its log, or answers with `timings` (one pasted, a list, or one a line).
+"""Read llama-server: its log, or answers with `timings` (pasted, a list, one a line, streamed).
 
 A log holds a block of lines for each request: the times of the prompt and of the answer, and
 where something was drafted `draft acceptance`. Requests are paired by their position.
@@ -6,7 +6,7 @@ where something was drafted `draft acceptance`. Requests are paired by their pos
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from harness.errors import BadInputError
@@ -17,14 +17,17 @@ from harness.importers.translate import model_facts
 from harness.importers.trials import rate_counts, rounds
 from schemas.vocabulary import SERVER_LOG
 
-_JSON, _PROMPT, _ANSWER, _DRAFTS, _STATISTICS = (
-    re.compile(SERVER_LOG[name]) for name in ("json", "prompt", "answer", "drafts", "statistics")
+_JSON, _PROMPT, _ANSWER, _DRAFTS, _STATISTICS, _SLOT = (
+    re.compile(SERVER_LOG[name])
+    for name in ("json", "prompt", "answer", "drafts", "statistics", "slot")
 )
+_CHUNK = "data:"  # a line of a streamed answer
 # `build: 10068 (abc1234)`, `build_info: b10068-abc1234`, `"system_fingerprint":"b10068-abc1234"`.
 _BUILD = re.compile(
     r"(?:\bbuild(?:_info)?|system_fingerprint\")\s*[:=]\s*\"?b?(?P<build>[0-9]{3,6})"
     r"(?:[- (]+(?P<commit>[0-9a-f]{7,40}))?"
 )
+_ENDS = re.compile(r'"finish_reason":\s*"|"stop":\s*true')
 _MODEL = re.compile(r"loading model\s*[:']?\s*'?(?P<path>[^'\n]+\.gguf)")
 
 
@@ -67,7 +70,11 @@ def read(files: Sequence[Given]) -> Reading:
 
 
 def _is_log(file: Given) -> bool:
-    return _JSON.match(text(file)) is None
+    return _JSON.match(text(file)) is None and not _is_stream(file)
+
+
+def _is_stream(file: Given) -> bool:
+    return text(file).lstrip().startswith(_CHUNK)
 
 
 def requests_of(file: Given) -> list[Request]:
@@ -75,6 +82,8 @@ def requests_of(file: Given) -> list[Request]:
 
     Raises `BadInputError` where there is none.
     """
+    if _is_stream(file):
+        file = _last_chunks(file)
     found = list(_logged(file) if _is_log(file) else map(_answered, lines(file)))
     if not found:
         message = (
@@ -85,38 +94,56 @@ def requests_of(file: Given) -> list[Request]:
     return found
 
 
-def _logged(file: Given) -> Iterator[Request]:
-    """One request for each `eval time` line, with the lines of the prompt and the drafts around."""
+def _last_chunks(file: Given) -> Given:
+    """The chunk that ends each streamed answer, one a line: it has the times."""
+    chunks = (line[len(_CHUNK) :].strip() for line in text(file).splitlines())
+    ends = [each for each in chunks if '"timings"' in each and _ENDS.search(each)]
+    return replace(file, data="\n".join(ends).encode() or b"{}")
+
+
+@dataclass(slots=True, kw_only=True)
+class _Printed:
+    """The lines of one request of a log, as far as they were read."""
+
+    line: int
     prompt: re.Match[str] | None = None
-    answer: tuple[int, re.Match[str]] | None = None
+    answer: re.Match[str] | None = None
     drafts: re.Match[str] | None = None
+
+
+def _logged(file: Given) -> list[Request]:
+    """One request for each `eval time` line, with the lines of the prompt and the drafts around.
+
+    Lines of several slots may stand mixed; a line that names no task belongs to the one before it.
+    """
+    found: list[_Printed] = []
+    tasks: dict[str, _Printed] = {}
+    task = ""
     for number, line in enumerate(text(file).splitlines(), start=1):
-        if match := _PROMPT.search(line):
-            if answer is not None:
-                yield _of_log(file.name, prompt, answer, drafts)
-            prompt, answer, drafts = match, None, None
-        elif match := _ANSWER.search(line):
-            answer = (number, match)
-        elif match := _DRAFTS.search(line):
-            drafts = match
-    if answer is not None:
-        yield _of_log(file.name, prompt, answer, drafts)
+        task = match[0] if (match := _SLOT.search(line)) else task
+        printed = tasks.get(task)
+        if prompt := _PROMPT.search(line):
+            printed = tasks[task] = _Printed(line=number, prompt=prompt)
+            found.append(printed)
+        elif answer := _ANSWER.search(line):
+            if printed is None:
+                printed = tasks[task] = _Printed(line=number)
+                found.append(printed)
+            printed.line, printed.answer = number, answer
+        elif (drafts := _DRAFTS.search(line)) and printed:
+            printed.drafts = drafts
+    return [_of_log(file.name, each, each.answer) for each in found if each.answer]
 
 
-def _of_log(
-    name: str,
-    prompt: re.Match[str] | None,
-    answer: tuple[int, re.Match[str]],
-    drafts: re.Match[str] | None,
-) -> Request:
-    number, match = answer
+def _of_log(name: str, printed: _Printed, answer: re.Match[str]) -> Request:
+    prompt, drafts = printed.prompt, printed.drafts
     return Request(
-        place=f"{name}: line {number}",
+        place=f"{name}: line {printed.line}",
         prompt_tokens=int(prompt["tokens"]) if prompt else None,
         prompt_ms=float(prompt["ms"]) if prompt else None,
-        tokens=int(match["tokens"]),
-        ms=float(match["ms"]),
-        per_second=float(match["rate"]),
+        tokens=int(answer["tokens"]),
+        ms=float(answer["ms"]),
+        per_second=float(answer["rate"]),
         drafted=int(drafts["drafted"]) if drafts else None,
         accepted=int(drafts["accepted"]) if drafts else None,
     )
@@ -196,17 +223,17 @@ def _rates(requests: Sequence[Request]) -> str | None:
 
 
 def _methods(pairs: Sequence[tuple[str, Given]]) -> dict[str, str]:
-    """The method of each arm whose log names one kind of draft."""
+    """The method of each arm whose log names the kinds of its drafts."""
     known: dict[str, str] = {}
     for arm, file in pairs:
         kinds = (
-            {match["kind"] for match in _STATISTICS.finditer(text(file))}
+            dict.fromkeys(match["kind"] for match in _STATISTICS.finditer(text(file)))
             if _is_log(file)
-            else set()
+            else {}
         )
-        if len(kinds) == 1:
-            method = method_of(f"--spec-type {kinds.pop().replace('_', '-')}")
-            known |= {arm: method} if method else {}
+        # A log has a line of statistics for each type of a chain.
+        method = method_of(f"--spec-type {','.join(kinds).replace('_', '-')}") if kinds else None
+        known |= {arm: method} if method else {}
     return known
 
 

@@ -18,8 +18,9 @@ from harness.importers.trials import MS_PER_S, rounds
 
 _COLUMNS = ("task", "run", "stage", "tokens", "stop", "time(s)", "rounds", "accepted")
 _PLAIN = {"base", "error"}
-_ACCEPTED = re.compile(r"([0-9]+)/([0-9]+)")
-_NONE = "-"
+_ACCEPTED = re.compile(r"([0-9]+)\s*/\s*([0-9]+)")
+_FIGURE = re.compile(r"[0-9]+(\.[0-9]+)?")
+_NONE = {"", "-", "–", "—"}  # noqa: RUF001 - dashes as people and editors write them
 _RULE = set("|- ")  # the line under the header, which lacks a column in the tool's own output
 _TASKS = {"code": "code", "extract": "json", "story": "creative"}
 _RUNTIME = {
@@ -71,19 +72,24 @@ def _rows(arm: str, file: Given) -> list[_Row]:
 def _printed(arm: str, file: Given) -> Iterator[_Row]:
     columns: list[str] = []
     for number, line in enumerate(text(file).splitlines(), start=1):
-        cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
-        if all(name in cells for name in _COLUMNS):
-            columns = cells
-        elif not line.startswith("|"):
+        table = line[line.find("|") :].strip() if "|" in line else ""  # a log may stand before it
+        cells = [cell.strip() for cell in table.strip("|").split("|")]
+        heads = [cell.lower().replace(" ", "") for cell in cells]
+        if all(name in heads for name in _COLUMNS):
+            columns = heads
+        elif not table:
             columns = []
-        elif len(cells) == len(columns) and not set(line) <= _RULE:
+        elif len(cells) == len(columns) and not set(table) <= _RULE:
             row = dict(zip(columns, cells, strict=True))
             yield _of_cells(arm, row, f"{file.name}: line {number}")
 
 
 def _of_cells(arm: str, row: Mapping[str, str], place: str) -> _Row:
-    tokens, seconds = row["tokens"], row["time(s)"]
+    tokens, seconds = (_figure(row, name, place) for name in ("tokens", "time(s)"))
     counted = _ACCEPTED.fullmatch(row["accepted"])
+    if counted is None and row["accepted"] not in _NONE:
+        message = f"{place}: accepted is {row['accepted']!r}, expected accepted/drafted or -"
+        raise BadInputError(message)
     failed = row["stop"] == "fail"
     record = Record(
         arm=arm,
@@ -91,13 +97,22 @@ def _of_cells(arm: str, row: Mapping[str, str], place: str) -> _Row:
         place=place,
         category=row["task"],
         reason="other" if failed else None,
-        output_tokens=None if tokens == _NONE else int(tokens),
-        decode_ms=None if seconds == _NONE else float(seconds) * MS_PER_S,
+        output_tokens=None if tokens is None else int(tokens),
+        decode_ms=None if seconds is None else seconds * MS_PER_S,
         drafted=int(counted[2]) if counted else None,
         accepted=int(counted[1]) if counted else None,
         finish="stop" if row["stop"] == "eog" else "length",
     )
     return _Row(task=row["task"], run=row["run"], stage=row["stage"], record=record)
+
+
+def _figure(row: Mapping[str, str], name: str, place: str) -> float | None:
+    if row[name] in _NONE:
+        return None
+    if not _FIGURE.fullmatch(row[name]):
+        message = f"{place}: {name} is {row[name]!r}, expected a number or -"
+        raise BadInputError(message)
+    return float(row[name])
 
 
 def _listed(arm: str, file: Given) -> Iterator[_Row]:
@@ -180,9 +195,10 @@ def _methods(
     """The method of each arm by its stages, without depth; a chain is a method of its own."""
     known: dict[str, str] = {}
     for arm, file in pairs:
-        stages = {row.stage.replace("_", "-") for row in found[file.name]} - _PLAIN
+        names = dict.fromkeys(row.stage.replace("_", "-") for row in found[file.name])
+        stages = [name for name in names if name not in _PLAIN]
         if stages and arm != BASELINE:
-            method = method_of(f"--spec-type {next(iter(stages))}") if len(stages) == 1 else None
+            method = method_of(f"--spec-type {','.join(stages)}")
             known[arm] = method or f"other:name={id_of('-'.join(sorted(stages)))}"
     return known
 

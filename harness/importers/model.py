@@ -19,6 +19,7 @@ from harness.importers.translate import id_of
 from schemas.submission import Reason
 
 MAX_BYTES = 64 * 1024 * 1024
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _GZIP = b"\x1f\x8b"
 # What a shell of Windows writes with `>`, and editors of the same system.
 _MARKS = {
@@ -79,12 +80,12 @@ def digest(files: Sequence[Given]) -> str:
 
 
 def text(file: Given) -> str:
-    """The text of a file, without a byte-order mark."""
+    """The text of a file, without a byte-order mark and the colours of a terminal."""
     data = file.data
     mark = next((mark for mark in _MARKS if data.startswith(mark)), b"")
     encoding = _MARKS.get(mark, "utf-8")
     try:
-        return data.removeprefix(mark).decode(encoding)
+        return _COLOUR.sub("", data.removeprefix(mark).decode(encoding))
     except UnicodeDecodeError as error:
         at = len(mark) + error.start
         message = f"{file.name}: not {encoding.upper()} at byte {at}; save it as UTF-8"

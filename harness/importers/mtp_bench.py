@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
+from harness.campaign.methods import controller_of
 from harness.errors import BadInputError
 from harness.importers.entries import Entry, document
 from harness.importers.model import BASELINE, Given, Part, Reading, Record, arms, named, text
@@ -20,7 +21,9 @@ from schemas import vocabulary
 from schemas.codec import Json
 
 _TYPE = "--spec-type"
+_P_MINS = ("--spec-draft-p-min", "--draft-p-min")
 _DEPTHS = ("--spec-draft-n-max", "--draft-max", "--draft-n", "--draft")
+_SHARE = re.compile(r"[01](?:\.[0-9]{1,4})?")
 _KINDS = {
     word: entry.id
     for entry in vocabulary.METHODS.values()
@@ -30,14 +33,30 @@ _KINDS = {
 
 
 def method_of(flags: str) -> str | None:
-    """The method as `--map method=` takes it; `None` for no type, several, or an unknown one."""
+    """The method as `--map method=` takes it; `None` for no type, or an unknown one.
+
+    Several types are a chain; a depth that the engine changes has the name of what changes it.
+    """
     values = _values(flags)
-    kind = _KINDS.get(values.get(_TYPE, ""))
-    if kind is None:
+    kinds = [_KINDS.get(word) for word in values.get(_TYPE, "").split(",")]
+    known = [kind for kind in kinds if kind is not None]
+    if len(known) < len(kinds):
         return None
     depth = next((values[flag] for flag in _DEPTHS if flag in values), "")
-    takes_depth = any(field.name == "n_max" for field in msgspec.structs.fields(METHODS[kind]))
-    return f"{kind}:n_max={depth}" if takes_depth and depth.isdecimal() else kind
+    sizes = {"n_max": depth if depth.isdecimal() else "", "controller": controller_of(flags) or ""}
+    if len(known) > 1:
+        sizes |= {"name": "+".join(known), "chain": "+".join(known)}
+        return _method("other", sizes)
+    p_min = next((values[flag] for flag in _P_MINS if flag in values), "")
+    sizes["p_min"] = p_min if _SHARE.fullmatch(p_min) and float(p_min) else ""
+    return _method(known[0], sizes)
+
+
+def _method(kind: str, sizes: dict[str, str]) -> str:
+    """The method with those of the sizes that it has and that are known."""
+    fields = {field.name for field in msgspec.structs.fields(METHODS[kind])}
+    given = [f"{name}={value}" for name, value in sizes.items() if value and name in fields]
+    return f"{kind}:{','.join(given)}" if given else kind
 
 
 def _values(flags: str) -> dict[str, str]:

@@ -185,8 +185,10 @@ def _reference(row: Entry) -> tuple[tuple[int | None, str | None], str] | None:
 
 def _facts(top: Entry) -> dict[str, str]:
     env, design = top.child("env"), top.child("design")
-    if env is None or design is None:
-        top.refuse("env", "what it was measured on, and a design")
+    if env is None:
+        top.refuse("env", "what it was measured on")
+    if design is None:
+        top.refuse("design", "how it was measured")
     facts = {"engine": "llama.cpp"} | _gpu(env.text("gpu") or "")
     if any("decode_energy_j" in row.value for row in top.children("records")):
         facts["energy_method"] = "nvml"
@@ -200,11 +202,11 @@ def _facts(top: Entry) -> dict[str, str]:
     return facts | _server(_flags(design, "common_args"))
 
 
-def _gpu(line: str) -> dict[str, str]:
-    """Name, memory and driver in a line of nvidia-smi, whatever the order of its columns."""
-    fields = [field.strip() for field in line.split(",")]
-    facts = {"gpu": fields[0]} if fields[0] else {}
-    for field in fields[1:]:
+def _gpu(listed: str) -> dict[str, str]:
+    """Name, memory and driver in nvidia-smi's lines, one for each card, in any order of columns."""
+    cards = [[field.strip() for field in line.split(",")] for line in listed.strip().splitlines()]
+    facts = {"gpu": ", ".join(fields[0] for fields in cards)} if cards and cards[0][0] else {}
+    for field in cards[0][1:] if cards else ():
         if memory := _MIB.fullmatch(field):
             facts.setdefault("vram_mib", memory[1])
         elif _DRIVER.fullmatch(field):

@@ -173,7 +173,9 @@ def method(text: str, facts: Facts) -> tuple[Method, Model | None]:
         if key not in fields:
             message = f"--map method={text!r}: {kind} has no option {key!r}."
             raise BadInputError(message + suggestion(key, fields))
-        values[key] = value if key in ("draft", "name") else _number(text, key, value)
+        values[key] = _value(text, key, value)
+    if "controller" in values:
+        values["adaptive"] = True
     return _built(cls, values, facts)
 
 
@@ -207,6 +209,23 @@ def _draft(named: object, facts: Facts, *, needed: bool) -> Model | None:
         quantisation=quantisation,
         parameters=facts.size("draft_parameters", size_in(name)),
     )
+
+
+def _value(text: str, key: str, value: str) -> object:
+    if key in ("draft", "name", "controller"):
+        return value
+    if key == "chain":
+        return _chain(text, value)
+    return _number(text, key, value)
+
+
+def _chain(text: str, value: str) -> tuple[str, ...]:
+    kinds = tuple(value.split("+"))
+    for kind in kinds:
+        if kind not in METHODS:
+            message = f"--map method={text!r}: no such method in a chain."
+            raise BadInputError(message + suggestion(kind, METHODS))
+    return kinds
 
 
 def _number(text: str, key: str, value: str) -> int | float | bool:

@@ -1,5 +1,6 @@
 """Runs programs of the system, and explains how a child process died."""
 
+import os
 import platform
 import re
 import shlex
@@ -143,6 +144,25 @@ def server_program() -> str | None:
     if package is None or package.origin is None:
         return found
     return shutil.which(str(Path(package.origin).parent / "bin" / SERVER_PROGRAM))
+
+
+# Arguments of llama.cpp in the environment. A key that the user's other servers want would lock us
+# out of one that we start.
+SERVER_ARGUMENTS = "LLAMA_ARG_"
+_SERVER_KEY = "LLAMA_API_KEY"
+
+
+def server_environment(program: Path) -> dict[str, str]:
+    """The environment without llama.cpp's arguments: what counts stands on the command line.
+
+    Release archives have the libraries next to the program.
+    """
+    folder = str(program.resolve().parent)
+    known = os.environ.get("LD_LIBRARY_PATH")
+    path = f"{folder}{os.pathsep}{known}" if known else folder
+    left_out = (SERVER_ARGUMENTS, _SERVER_KEY)
+    passed = {name: value for name, value in os.environ.items() if not name.startswith(left_out)}
+    return {**passed, "LD_LIBRARY_PATH": path}
 
 
 def vendored_commit(version: str | None) -> str | None:

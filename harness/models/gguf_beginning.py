@@ -1,11 +1,13 @@
-"""Parses the header of a GGUF file from its first megabytes: fields, and tensors with their bytes.
+"""Parses the header of a GGUF file: fields, the vocabulary, and tensors with their bytes.
 
-Arrays of texts are skipped: reading a vocabulary takes a library seconds.
+A library reads a vocabulary token by token into arrays, which takes it seconds; here a list of
+texts is passed over and decoded only when somebody asks for it.
 """
 
 import struct
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from math import prod
 
 from gguf import GGML_QUANT_SIZES, GGMLQuantizationType
 
@@ -14,13 +16,17 @@ from harness.errors import BadInputError
 ReadRange = Callable[[int, int], bytes]
 Value = int | float | bool | str | list[int]
 
+MAGIC = b"GGUF"
+ALIGNMENT = 32  # of the weights, where the file names no other
+
 _FIRST_BYTES = 4 * 1024 * 1024
 _MOST_BYTES = 256 * 1024 * 1024
 _GROWTH = 4
 _VERSIONS = (2, 3)
 _LONGEST_KEPT_ARRAY = 4096
 _LONGEST_NAME = 1 << 16
-_STRING, _ARRAY, _BOOL = 8, 9, 7
+_STRING, _ARRAY = 8, 9
+_LENGTH = struct.Struct("<Q")
 _FORMATS = {
     0: "B",
     1: "b",
@@ -42,11 +48,17 @@ class _CutOffError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tensor:
-    """A tensor's name, shape and size."""
+    """A tensor's name, shape and type, its size and where it starts after the header."""
 
     name: str
     dimensions: tuple[int, ...]
+    type: str
     bytes: int
+    offset: int
+
+    @property
+    def elements(self) -> int:
+        return prod(self.dimensions)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +68,41 @@ class Beginning:
     fields: Mapping[str, Value]
     tensors: tuple[Tensor, ...]
     end: int
+    data: bytes = field(repr=False)
+    # Of each list of texts: where its first text starts, and how many there are.
+    lists: Mapping[str, tuple[int, int]] = field(repr=False)
+
+    @property
+    def file_bytes(self) -> int:
+        """The length of the whole file: every tensor begins at a multiple of the alignment."""
+        step = self.number("general.alignment") or ALIGNMENT
+        return sum(-(-size // step) * step for size in (self.end, *(x.bytes for x in self.tensors)))
+
+    def text(self, key: str) -> str | None:
+        """A field that is a text; `None` when it is missing or empty."""
+        value = self.fields.get(key)
+        return value.strip() or None if isinstance(value, str) else None
+
+    def number(self, key: str) -> int | None:
+        """A field that is a whole number; of one number per layer the largest."""
+        value = self.fields.get(key)
+        if isinstance(value, list):
+            return max(value, default=None)
+        return int(value) if isinstance(value, int) else None
+
+    def flag(self, key: str, *, default: bool) -> bool:
+        """A field that is yes or no."""
+        return bool(self.fields.get(key, default))
+
+    def texts(self, key: str) -> tuple[bytes, ...]:
+        """A field that is a list of texts; empty when it is missing."""
+        position, count = self.lists.get(key, (0, 0))
+        found = []
+        for _ in range(count):
+            start = position + _LENGTH.size
+            position = start + _LENGTH.unpack_from(self.data, position)[0]
+            found.append(self.data[start:position])
+        return tuple(found)
 
 
 def beginning(name: str, read: ReadRange) -> Beginning:
@@ -83,89 +130,91 @@ class _Cursor:
         self.data = data
         self.position = 0
 
-    def take(self, format_: str) -> int | float | bool:
-        size = struct.calcsize("<" + format_)
-        self.require(size)
-        value: int | float | bool = struct.unpack_from("<" + format_, self.data, self.position)[0]
-        self.position += size
-        return value
+    def take(self, format_: str, count: int = 1) -> tuple[int | float | bool, ...]:
+        values = struct.Struct(f"<{count}{format_}")
+        start = self.passed(values.size)
+        return values.unpack_from(self.data, start)
 
     def count(self, format_: str = "Q") -> int:
-        return int(self.take(format_))
-
-    def require(self, size: int) -> None:
-        if self.position + size > len(self.data):
-            raise _CutOffError
+        return int(self.take(format_)[0])
 
     def text(self) -> str:
-        length = self.count()
-        self.require(length)
-        found = self.data[self.position : self.position + length].decode("utf-8", "replace")
-        self.position += length
-        return found
+        start = self.passed(self.count())
+        return self.data[start : self.position].decode("utf-8", "replace")
 
     def name(self) -> str:
-        length = struct.unpack_from("<Q", self.data, self.position)[0] if self._left() else 0
+        start = self.position
+        length = self.count()
         if length > _LONGEST_NAME:
             message = f"a name of {length} bytes"
             raise ValueError(message)
+        self.position = start
         return self.text()
 
-    def _left(self) -> bool:
-        return self.position + 8 <= len(self.data)
+    def passed(self, size: int) -> int:
+        """Move on by so many bytes. Returns where they start."""
+        start, self.position = self.position, self.position + size
+        if self.position > len(self.data):
+            raise _CutOffError
+        return start
+
+    def pass_texts(self, count: int) -> int:
+        """Move on by so many texts: hundreds of thousands in a vocabulary, hence the bare loop."""
+        data, position, start = self.data, self.position, self.position
+        try:
+            for _ in range(count):
+                position += _LENGTH.size + _LENGTH.unpack_from(data, position)[0]
+        except struct.error as error:
+            raise _CutOffError from error
+        self.passed(position - start)
+        return start
 
 
 def _parsed(name: str, data: bytes) -> Beginning:
     cursor = _Cursor(data)
-    cursor.require(24)
-    if data[:4] != b"GGUF":
+    if data[: cursor.passed(len(MAGIC)) + len(MAGIC)] != MAGIC:
         message = f"{name} is not a GGUF file: it does not start with GGUF"
         raise BadInputError(message)
-    cursor.position = 4
     version = cursor.count("I")
     if version not in _VERSIONS:
         message = f"version {version} of the format"
         raise ValueError(message)
     tensors, pairs = cursor.count(), cursor.count()
     fields: dict[str, Value] = {}
+    lists: dict[str, tuple[int, int]] = {}
     for _ in range(pairs):
-        key = cursor.name()
-        value = _value(cursor, cursor.count("I"))
-        if value is not None:
-            fields[key] = value
+        key, kind = cursor.name(), cursor.count("I")
+        if kind == _STRING:
+            fields[key] = cursor.text()
+        elif kind != _ARRAY:
+            fields[key] = cursor.take(_FORMATS[kind])[0]
+        else:
+            _keep_array(cursor, key, fields, lists)
     listed = tuple(_tensor(cursor) for _ in range(tensors))
-    return Beginning(fields=fields, tensors=listed, end=cursor.position)
+    return Beginning(fields=fields, tensors=listed, end=cursor.position, data=data, lists=lists)
 
 
-def _value(cursor: _Cursor, kind: int) -> Value | None:
-    if kind == _STRING:
-        return cursor.text()
-    if kind != _ARRAY:
-        return cursor.take(_FORMATS[kind])
+def _keep_array(
+    cursor: _Cursor, key: str, fields: dict[str, Value], lists: dict[str, tuple[int, int]]
+) -> None:
     inner, length = cursor.count("I"), cursor.count()
     if inner == _STRING:
-        for _ in range(length):
-            size = cursor.count()
-            cursor.require(size)
-            cursor.position += size
-        return None
-    size = struct.calcsize("<" + _FORMATS[inner]) * length
-    cursor.require(size)
-    kept = None
-    if length <= _LONGEST_KEPT_ARRAY and _FORMATS[inner] not in "fd":
-        kept = [int(cursor.take(_FORMATS[inner])) for _ in range(length)]
+        lists[key] = cursor.pass_texts(length), length
+    elif length <= _LONGEST_KEPT_ARRAY and _FORMATS[inner] not in "fd":
+        fields[key] = [int(value) for value in cursor.take(_FORMATS[inner], length)]
     else:
-        cursor.position += size
-    return kept
+        cursor.passed(struct.calcsize(_FORMATS[inner]) * length)
 
 
 def _tensor(cursor: _Cursor) -> Tensor:
     name = cursor.name()
     dimensions = tuple(cursor.count() for _ in range(min(cursor.count("I"), 8)))
     kind = GGMLQuantizationType(cursor.count("I"))
-    cursor.count()
-    elements = 1
-    for size in dimensions:
-        elements *= size
     block, size = GGML_QUANT_SIZES[kind]
-    return Tensor(name=name, dimensions=dimensions, bytes=elements // block * size)
+    return Tensor(
+        name=name,
+        dimensions=dimensions,
+        type=kind.name,
+        bytes=prod(dimensions) // block * size,
+        offset=cursor.count(),
+    )

@@ -1,13 +1,11 @@
-"""Opens GGUF files, and explains why one cannot be opened. Weights are mapped, not loaded."""
+"""Opens GGUF files, and explains why one cannot be opened."""
 
 import re
 from pathlib import Path
 
-from gguf import GGUFReader
-
 from harness.errors import BadInputError
+from harness.models.gguf_beginning import ALIGNMENT, MAGIC, Beginning, ReadRange, beginning
 
-_MAGIC = b"GGUF"
 # A model in several files: the parts' common name, the part's number and the number of parts.
 _PART = re.compile(r"(?P<stem>.+)-(?P<number>\d{5})-of-(?P<count>\d{5})\.gguf")
 # What is often found under the name of a model, by its first bytes.
@@ -20,18 +18,18 @@ _OTHERS = {
 _LONGEST = max(map(len, _OTHERS))
 
 
-def opened(path: Path) -> GGUFReader:
-    """The file with its header read. Raises `BadInputError` with what is wrong and what to do."""
+def opened(path: Path) -> Beginning:
+    """The header of a whole file. Raises `BadInputError` with what is wrong and what to do."""
     check_start(path)
-    try:
-        reader = GGUFReader(path)
-        # Touching the last byte of the last tensor finds a file that was cut off.
-        complete = all(tensor.data.nbytes == tensor.n_bytes for tensor in reader.tensors)
-    except (ValueError, IndexError, KeyError, OSError, OverflowError, MemoryError) as error:
-        raise _incomplete(path) from error  # a library's words, about arrays and shapes
-    if not complete:
-        raise _incomplete(path)
-    return reader
+    found = beginning(path.name, _reader_of(path))
+    alignment = found.number("general.alignment") or ALIGNMENT
+    weights = found.end + -found.end % alignment
+    last = max((tensor.offset + tensor.bytes for tensor in found.tensors), default=0)
+    size = path.stat().st_size
+    if found.tensors and weights + last > size:
+        message = f"{path.name} is cut off or broken after {size / 1e6:.1f} MB; download it again"
+        raise BadInputError(message)
+    return found
 
 
 def part_paths(path: Path) -> tuple[Path, ...]:
@@ -49,44 +47,16 @@ def part_paths(path: Path) -> tuple[Path, ...]:
     return parts
 
 
-def refuse_renamed_part(reader: GGUFReader, path: Path) -> None:
+def refuse_renamed_part(first: Beginning, path: Path) -> None:
     """Raise `BadInputError` for a part of a split model whose name does not lead to the others."""
-    count = number(reader, "split.count") or 1
+    count = first.number("split.count") or 1
     if count > 1 and _PART.fullmatch(path.name) is None:
-        part = (number(reader, "split.no") or 0) + 1
+        part = (first.number("split.no") or 0) + 1
         message = (
             f"{path.name} is part {part} of {count} of a model; "
             f"put all parts into one folder, named NAME-00001-of-{count:05d}.gguf and so on"
         )
         raise BadInputError(message)
-
-
-def text(reader: GGUFReader, key: str) -> str | None:
-    """A field that is a text; `None` when it is missing or empty."""
-    field = reader.get_field(key)
-    value = field.contents() if field else None
-    return value.strip() or None if isinstance(value, str) else None
-
-
-def number(reader: GGUFReader, key: str) -> int | None:
-    """A field that is a whole number; of one number per layer the largest."""
-    field = reader.get_field(key)
-    value = field.contents() if field else None
-    if isinstance(value, list):
-        return max(value, default=None)
-    return int(value) if isinstance(value, int) else None
-
-
-def flag(reader: GGUFReader, key: str, *, default: bool) -> bool:
-    """A field that is yes or no."""
-    field = reader.get_field(key)
-    return bool(field.contents()) if field else default
-
-
-def _incomplete(path: Path) -> BadInputError:
-    mb = path.stat().st_size / 1e6
-    message = f"{path.name} is cut off or broken after {mb:.1f} MB; download it again"
-    return BadInputError(message)
 
 
 def check_start(path: Path) -> None:
@@ -100,7 +70,7 @@ def check_start(path: Path) -> None:
     except OSError as error:
         message = f"{path.name} cannot be read ({error.strerror}); check its permissions"
         raise BadInputError(message) from error
-    if start.startswith(_MAGIC):
+    if start.startswith(MAGIC):
         return
     if not start:
         message = f"{path.name} is empty; download it again"
@@ -109,3 +79,23 @@ def check_start(path: Path) -> None:
     what = f"it is {known}" if known else "it does not start with GGUF; download it again"
     message = f"{path.name} is not a GGUF file: {what}"
     raise BadInputError(message)
+
+
+def sparse_copy(header: bytes, total_bytes: int, path: Path) -> None:
+    """Write a file with this header and nothing but a hole after it, as long as the whole."""
+    with path.open("wb") as file:
+        file.write(header)
+        file.truncate(total_bytes)
+
+
+def _reader_of(path: Path) -> ReadRange:
+    def read(start: int, length: int) -> bytes:
+        try:
+            with path.open("rb") as file:
+                file.seek(start)
+                return file.read(length)
+        except OSError as error:
+            message = f"{path.name} cannot be read ({error.strerror}); check its permissions"
+            raise BadInputError(message) from error
+
+    return read

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from gguf import GGUFReader, LlamaFileType
+from gguf import LlamaFileType
 
 from harness.errors import BadInputError
-from harness.models.gguf_file import flag, number, opened, part_paths, refuse_renamed_part, text
+from harness.models.gguf_beginning import Beginning
+from harness.models.gguf_file import opened, part_paths, refuse_renamed_part
 
 _PREFIX = "tokenizer.ggml."
 # By `tokenizer.ggml.model`: the ids of BOS and EOS.
@@ -46,30 +47,30 @@ class SpecialTokens:
 
 def chat_template(path: Path) -> str | None:
     """The chat template in a GGUF file. Raises `BadInputError` for another file."""
-    return text(opened(path), "tokenizer.chat_template")
+    return opened(path).text("tokenizer.chat_template")
 
 
-def special_tokens(reader: GGUFReader, kind: str, size: int) -> SpecialTokens:
+def special_tokens(first: Beginning, kind: str, size: int) -> SpecialTokens:
     """The special tokens of a vocabulary of this kind and size."""
-    pre = (text(reader, f"{_PREFIX}pre") if kind in _BPE else None) or ""
+    pre = (first.text(f"{_PREFIX}pre") if kind in _BPE else None) or ""
     if kind == "gemma4":
         pre = "gemma4"
     bos, eos = _IDS.get(kind, (None, None))
     if pre in _NO_BOS_BY_PRE:
         bos = None
-    adds_bos = flag(
-        reader, f"{_PREFIX}add_bos_token", default=kind in _ADD_BOS or pre in _ADD_BOS_BY_PRE
+    adds_bos = first.flag(
+        f"{_PREFIX}add_bos_token", default=kind in _ADD_BOS or pre in _ADD_BOS_BY_PRE
     )
     return SpecialTokens(
-        bos=_id(reader, "bos", bos, size),
-        eos=_id(reader, "eos", eos, size),
+        bos=_id(first, "bos", bos, size),
+        eos=_id(first, "eos", eos, size),
         add_bos=adds_bos or pre in _ALWAYS_BOS_BY_PRE,
-        add_eos=flag(reader, f"{_PREFIX}add_eos_token", default=kind in _ADD_EOS),
+        add_eos=first.flag(f"{_PREFIX}add_eos_token", default=kind in _ADD_EOS),
     )
 
 
-def _id(reader: GGUFReader, name: str, assumed: int | None, size: int) -> int | None:
-    stated = number(reader, f"{_PREFIX}{name}_token_id")
+def _id(first: Beginning, name: str, assumed: int | None, size: int) -> int | None:
+    stated = first.number(f"{_PREFIX}{name}_token_id")
     for token in (stated, assumed):
         if token is not None and token < size:
             return token
@@ -108,28 +109,28 @@ class Header:
 
 def read(path: Path) -> Header:
     """The header of a GGUF file, or of a model in several. Raises `BadInputError`."""
-    parts = part_paths(path)
-    readers = [opened(part) for part in parts]
-    first = readers[0]
+    paths = part_paths(path)
+    parts = [opened(part) for part in paths]
+    first = parts[0]
     refuse_renamed_part(first, path)
-    architecture = text(first, "general.architecture")
+    architecture = first.text("general.architecture")
     if architecture is None:
         message = f"{path.name} names no architecture; it is not a language model in GGUF form"
         raise BadInputError(message)
-    if not any(reader.tensors for reader in readers):
+    if not any(part.tensors for part in parts):
         message = f"{path.name} holds no weights; it is only a vocabulary, or cut off"
         raise BadInputError(message)
     return Header(
         architecture=architecture,
-        quantisation=_quantisation(readers),
-        parameters=sum(tensor.n_elements for reader in readers for tensor in reader.tensors),
-        active_parameters=_active_parameters(readers, architecture),
-        file_bytes=sum(part.stat().st_size for part in parts),
+        quantisation=_quantisation(parts),
+        parameters=sum(tensor.elements for part in parts for tensor in part.tensors),
+        active_parameters=_active_parameters(parts, architecture),
+        file_bytes=sum(each.stat().st_size for each in paths),
         vocabulary=_vocabulary(first, path),
-        layers=number(first, f"{architecture}.block_count"),
-        general_name=text(first, "general.name"),
-        base_name=text(first, "general.basename"),
-        context_tokens=number(first, f"{architecture}.context_length"),
+        layers=first.number(f"{architecture}.block_count"),
+        general_name=first.text("general.name"),
+        base_name=first.text("general.basename"),
+        context_tokens=first.number(f"{architecture}.context_length"),
         has_chat_template="tokenizer.chat_template" in first.fields,
     )
 
@@ -140,7 +141,7 @@ def vocabulary(path: Path) -> Vocabulary:
 
 
 def vocabulary_and_tokens(path: Path) -> tuple[Vocabulary, tuple[bytes, ...]]:
-    """The vocabulary and its texts by id; the file is read once, which can take ten seconds."""
+    """The vocabulary and its texts by id."""
     first = opened(part_paths(path)[0])
     refuse_renamed_part(first, path)
     return _vocabulary(first, path), _tokens(first, path)
@@ -160,43 +161,43 @@ def tokenizer_sha256(texts: Sequence[bytes]) -> str:
     return digest.hexdigest()
 
 
-def _quantisation(readers: list[GGUFReader]) -> str:
+def _quantisation(parts: list[Beginning]) -> str:
     """The name of the file type (`Q4_K_M`), or the type that most weights have."""
-    file_type = number(readers[0], "general.file_type")
+    file_type = parts[0].number("general.file_type")
     names = {int(member): member.name for member in LlamaFileType}
     name = names.get(file_type, "GUESSED") if file_type is not None else "GUESSED"
     if name != "GUESSED":
         return name.removeprefix("MOSTLY_").removeprefix("ALL_")
     weights: Counter[str] = Counter()
-    for reader in readers:
-        for tensor in reader.tensors:
-            weights[tensor.tensor_type.name] += tensor.n_elements
+    for part in parts:
+        for tensor in part.tensors:
+            weights[tensor.type] += tensor.elements
     return weights.most_common(1)[0][0]
 
 
-def _active_parameters(readers: list[GGUFReader], architecture: str) -> int:
+def _active_parameters(parts: list[Beginning], architecture: str) -> int:
     """Parameters used per token: of a mixture of experts only the experts that are chosen."""
-    experts = number(readers[0], f"{architecture}.expert_count") or 1
-    used = number(readers[0], f"{architecture}.expert_used_count") or experts
+    experts = parts[0].number(f"{architecture}.expert_count") or 1
+    used = parts[0].number(f"{architecture}.expert_used_count") or experts
     return sum(
-        tensor.n_elements * used // experts if "_exps." in tensor.name else tensor.n_elements
-        for reader in readers
-        for tensor in reader.tensors
+        tensor.elements * used // experts if "_exps." in tensor.name else tensor.elements
+        for part in parts
+        for tensor in part.tensors
     )
 
 
-def _tokens(reader: GGUFReader, path: Path) -> tuple[bytes, ...]:
-    field = reader.get_field("tokenizer.ggml.tokens")
-    if field is None or not field.data:
+def _tokens(first: Beginning, path: Path) -> tuple[bytes, ...]:
+    texts = first.texts(f"{_PREFIX}tokens")
+    if not texts:
         message = f"{path.name} has no tokenizer; it cannot be compared with another model's"
         raise BadInputError(message)
-    return tuple(field.parts[index].tobytes() for index in field.data)
+    return texts
 
 
-def _vocabulary(reader: GGUFReader, path: Path) -> Vocabulary:
-    texts = _tokens(reader, path)
-    kind = text(reader, "tokenizer.ggml.model") or "none"
-    special = special_tokens(reader, kind, len(texts))
+def _vocabulary(first: Beginning, path: Path) -> Vocabulary:
+    texts = _tokens(first, path)
+    kind = first.text(f"{_PREFIX}model") or "none"
+    special = special_tokens(first, kind, len(texts))
     return Vocabulary(
         kind=kind,
         size=len(texts),

@@ -8,8 +8,8 @@ from pathlib import Path
 from estimates.plan.memory import state_bytes
 from estimates.plan.model import Facts, Layer
 from harness.errors import BadInputError
-from harness.models.gguf_beginning import Beginning, ReadRange, Tensor, Value, beginning
-from harness.models.gguf_file import check_start, part_paths
+from harness.models.gguf_beginning import Beginning, Tensor, Value
+from harness.models.gguf_file import opened, part_paths
 
 _BLOCK = re.compile(r"blk\.(\d+)\.(.+)")
 _MOST_LAYERS = 4096
@@ -19,11 +19,7 @@ _WINDOW_EVERY = {"gemma2": 2, "gemma3": 6, "gemma3n": 5, "gpt-oss": 2, "cohere2"
 
 def facts_of_file(path: Path) -> Facts:
     """The facts in a file on this disk, or in one of several parts. Raises `BadInputError`."""
-    beginnings = []
-    for part in part_paths(path):
-        check_start(part)
-        beginnings.append(beginning(part.name, _reader_of(part)))
-    return facts_of(path.name, beginnings)
+    return facts_of(path.name, [opened(part) for part in part_paths(path)])
 
 
 def facts_of(name: str, beginnings: Sequence[Beginning]) -> Facts:
@@ -154,16 +150,3 @@ def _state(header: _Header) -> int:
         d_state=header.number("ssm.state_size"),
         groups=header.number("ssm.group_count"),
     )
-
-
-def _reader_of(path: Path) -> ReadRange:
-    def read(start: int, length: int) -> bytes:
-        try:
-            with path.open("rb") as file:
-                file.seek(start)
-                return file.read(length)
-        except OSError as error:
-            message = f"{path.name} cannot be read ({error.strerror}); check its permissions"
-            raise BadInputError(message) from error
-
-    return read

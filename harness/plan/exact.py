@@ -1,19 +1,23 @@
 """Asks the engine itself: it loads a header, simulates all allocations, and logs their sizes.
 
-`no_alloc` of llama.cpp reads no weights, so a sparse file with only the header will do. The engine
-may end the process on a header that it does not know, so it runs in a child process.
+`no_alloc` of llama.cpp reads no weights, so a sparse file with only the header will do. The binding
+runs in a child process, because it may end the process on a header that it does not know. A
+llama-server does the same before it loads (`-fit on`) and is ended then.
 """
 
 import json
 import re
 import subprocess
 import sys
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from threading import Timer
 
 from estimates.plan.model import Setting
-from harness.machine.command import death, own_module
+from harness.machine.command import death, own_module, server_environment
+from harness.models.gguf_file import opened, part_paths, sparse_copy
 
 _TIMEOUT_S = 60
 _REASON_LENGTH = 160
@@ -26,26 +30,39 @@ _WEIGHTS = re.compile(r"file size += +([\d.]+) (MiB|GiB)")
 # ggml's numbers of types.
 _TYPES = {"f32": 0, "f16": 1, "q4_0": 2, "q4_1": 3, "q5_0": 6, "q5_1": 7, "q8_0": 8, "bf16": 30}
 _TYPES["iq4_nl"] = 20
+# A row of the table that llama-server prints: MiB of weights, caches and states, and compute.
+_PLACE = re.compile(
+    r"memory_breakdown_print: \|\s+- (\S+).*?=\s+(\d+) \+\s+(\d+) \+\s+(\d+)\s*[|)]"
+)
+HOST = "Host"
+_FITTED = "fitting params to free memory took"
+_STAMP = re.compile(r"^[\d.]+ [EW] ")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Load:
-    """One model as the engine is asked to load it."""
+    """One model as the engine is asked to load it. `words` are more arguments for a server."""
 
     path: str
     setting: Setting
     layers: int
+    cpu_experts: int = 0
+    words: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Simulated:
-    """What the engine would allocate for one model, in MiB; compute buffers by backend."""
+    """What the engine would allocate for one model, in MiB; compute buffers by backend.
+
+    `places` has whole MiB of weights, and of caches with states, by device where it tells them.
+    """
 
     weights: float
     kv: float
     recurrent: float
     output: float
     compute: dict[str, float]
+    places: Mapping[str, tuple[int, int]] = field(default_factory=dict)
 
     @property
     def host_compute(self) -> float:
@@ -85,11 +102,73 @@ def simulate(loads: Sequence[Load]) -> tuple[Simulated, ...] | str:
         return "its answer could not be read"
 
 
-def sparse_copy(beginning: bytes, total_bytes: int, path: Path) -> None:
-    """A file with this beginning and nothing but a hole after it, as long as the whole."""
-    with path.open("wb") as file:
-        file.write(beginning)
-        file.truncate(total_bytes)
+def simulate_by_server(program: Path, loads: Sequence[Load]) -> tuple[Simulated, ...] | str:
+    """The same from a llama-server, which also tells what lies on which device."""
+    found = []
+    with TemporaryDirectory(prefix="draftmap-plan-") as folder:
+        for number, load in enumerate(loads):
+            path = _header_only(Path(load.path), Path(folder) / str(number))
+            log = _log_until_fitted(program, _arguments(replace(load, path=str(path))))
+            places = {name: (int(a), int(b)) for name, a, b, _ in _PLACE.findall(log)}
+            if not places:
+                return _refusal(log)
+            found.append(
+                replace(parsed(log.rpartition("memory breakdown [MiB]")[0]), places=places)
+            )
+    return tuple(found)
+
+
+def _header_only(path: Path, folder: Path) -> Path:
+    """Sparse copies of the parts of a model, so that a server that goes on reads nothing."""
+    folder.mkdir()
+    for part in part_paths(path):
+        header = opened(part)
+        sparse_copy(header.data[: header.end], part.stat().st_size, folder / part.name)
+    return folder / path.name
+
+
+def _arguments(load: Load) -> list[str]:
+    setting = load.setting
+    words = ["-m", load.path, "-c", str(setting.context), "-np", str(setting.slots)]
+    words += ["-ub", str(setting.ubatch), "-b", str(max(2048, setting.ubatch))]
+    words += ["-ngl", str(load.layers), "-fa", "auto" if setting.flash_attention else "off"]
+    words += ["-ctk", setting.kv_k, "-ctv", setting.kv_v, *load.words]
+    words += ["-kvu"] if setting.unified and setting.slots > 1 else []
+    words += ["--swa-full"] if setting.whole_window else []
+    words += ["-ncmoe", str(load.cpu_experts)] if load.cpu_experts else []
+    return [*words, "-fit", "on", "-lv", "5", "--no-warmup", "--host", "127.0.0.1", "--port", "0"]
+
+
+def _log_until_fitted(program: Path, arguments: Sequence[str]) -> str:
+    """What a server logs until it knows what it would allocate; it is ended before it loads."""
+    process = subprocess.Popen(  # noqa: S603 - the program that the user named or installed
+        [str(program), *arguments],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        env=server_environment(program),
+    )
+    limit = Timer(_TIMEOUT_S, process.kill)
+    limit.start()
+    lines = []
+    with process:
+        for line in process.stdout or ():
+            if _FITTED in line:
+                break
+            lines.append(line)
+        limit.cancel()
+        process.kill()
+    return "".join(lines)
+
+
+def _refusal(log: str) -> str:
+    """The line in which a server says why it simulates nothing."""
+    lines = [line.strip() for line in log.splitlines() if line.strip()]
+    wrong = [line for line in lines if "error" in line.lower() or "invalid" in line.lower()]
+    reason = _STAMP.sub("", (wrong or lines or ["it logged nothing"])[0])
+    return reason.rpartition(": error ")[2][:_REASON_LENGTH]
 
 
 def parsed(log: str) -> Simulated:

@@ -1,18 +1,22 @@
 """Plans a target with or without a draft on a machine: what fits, what it costs, what it gains."""
 
-from collections.abc import Callable
+import shutil
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from estimates.plan import alternatives
 from estimates.plan.choices import Choice, Plan
-from estimates.plan.commands import server_line
-from estimates.plan.model import Placement
+from estimates.plan.commands import server_line, speculating
+from estimates.plan.model import Buffers, Placement
 from estimates.plan.placement import Case, Projection, fit, largest_context, project
 from estimates.plan.speculation import speedup
 from estimates.plan.speed import Estimate, plain
+from harness.errors import BadInputError
+from harness.machine.command import SERVER_PROGRAM, package_version, server_program
 from harness.models.hub import Client
 from harness.plan import exact, warnings
-from harness.plan.request import PlanRequest
+from harness.plan.request import ComputerOptions, PlanRequest
 from harness.plan.wish import Wish, wish_of, wish_of_facts
 
 
@@ -28,7 +32,7 @@ def plan(request: PlanRequest, *, say: Callable[[str], None], client: Client | N
     wish = wish_of(request, say, client)
     simulated = _simulated(wish, request)
     if isinstance(simulated, str):
-        note = f"the installed engine could not simulate it ({simulated}); these are closed forms"
+        note = f"the engine could not simulate it ({simulated}); these are closed forms"
         return answer(replace(wish, notes=(*wish.notes, note)))
     return answer(wish, simulated=simulated)
 
@@ -104,35 +108,72 @@ def _placed(wish: Wish, case: Case) -> Projection:
 
 
 def _simulated(wish: Wish, request: PlanRequest) -> tuple[exact.Simulated, ...] | str | None:
-    """The engine's figures, for files on this disk and the machine at hand."""
+    """The engine's figures, for headers at hand and this machine; `None` without an engine."""
     sources = [wish.target, *([wish.draft] if wish.draft else [])]
     paths = [source.path for source in sources if source.path is not None]
     if request.computer.described or len(paths) < len(sources):
         return None
-    found = _placed(wish, wish.case)
+    server = _server(request.computer)
+    if server is None and package_version() is None:
+        return None
+    placement, case = _placed(wish, wish.case).placement, wish.case
+    words: tuple[str, ...] = ()
+    if case.uses_head and wish.speculation is not None:
+        words = tuple(speculating(wish.speculation))
     loads = [
-        exact.Load(path=str(paths[0]), setting=wish.case.setting, layers=found.placement.layers)
+        exact.Load(
+            path=str(paths[0]),
+            setting=case.setting,
+            layers=placement.layers,
+            cpu_experts=placement.cpu_experts,
+            words=words,
+        )
     ]
-    if wish.case.draft is not None:
-        draft = wish.case.draft
-        layers = draft.facts.placed_layers if wish.case.devices and not draft.on_host else 0
+    if case.draft is not None:
+        draft = case.draft
+        layers = draft.facts.placed_layers if case.devices and not draft.on_host else 0
         loads.append(exact.Load(path=str(paths[1]), setting=draft.setting, layers=layers))
-    return exact.simulate(loads)
+    return exact.simulate_by_server(server, loads) if server else exact.simulate(loads)
+
+
+def _server(options: ComputerOptions) -> Path | None:
+    """The llama-server to ask; `None` for the binding. Raises `BadInputError`."""
+    named = options.server_binary
+    if named is None and options.runner != SERVER_PROGRAM and package_version() is not None:
+        return None
+    found = shutil.which(named) if named else server_program()
+    if found is None and (named or options.runner == SERVER_PROGRAM):
+        place = f"at {named}" if named else "on PATH"
+        message = f"no {SERVER_PROGRAM} {place}; name the program with --server-binary"
+        raise BadInputError(message)
+    return Path(found) if found else None
+
+
+_KINDS = (
+    ("model", "kv", "recurrent", "compute"),
+    ("draft_model", "draft_kv", "draft_recurrent", "draft_compute"),
+)
 
 
 def _corrected(found: Projection, simulated: tuple[exact.Simulated, ...], wish: Wish) -> Projection:
-    """The projection with compute and output buffers, and host caches, as the engine says."""
+    """The projection with the sizes that the engine told."""
     devices = tuple(replace(buffers) for buffers in found.devices)
     host = replace(found.host)
-    kinds = [("compute", "kv", "recurrent"), ("draft_compute", "draft_kv", "draft_recurrent")]
     host.output = sum(each.output for each in simulated)
-    for each, (compute, kv, recurrent) in zip(simulated, kinds, strict=False):
+    for each, kinds in zip(simulated, _KINDS, strict=False):
+        _, kv, recurrent, compute = kinds
         if not each.on_devices:
             setattr(host, kv, each.kv)
             setattr(host, recurrent, each.recurrent)
         setattr(host, compute, each.host_compute)
         for buffers, mib in zip(devices, each.on_devices, strict=False):
             setattr(buffers, compute, mib)
+        on_devices = [sizes for name, sizes in each.places.items() if name != exact.HOST]
+        for buffers, sizes in zip(devices, on_devices, strict=False):
+            _take(buffers, kinds, *sizes)
+        if exact.HOST in each.places:
+            weights, context = each.places[exact.HOST]
+            _take(host, kinds, weights, context, extra=each.output)
     limits = [memory.free_mib - wish.case.margin_mib for memory in wish.case.devices]
     return replace(
         found,
@@ -141,3 +182,15 @@ def _corrected(found: Projection, simulated: tuple[exact.Simulated, ...], wish: 
         device_fits=all(b.total() <= x for b, x in zip(devices, limits, strict=False)),
         host_fits=host.total() <= wish.case.host.free_mib,
     )
+
+
+def _take(
+    buffers: Buffers, kinds: Sequence[str], weights: int, context: int, *, extra: float = 0.0
+) -> None:
+    """Whole MiB that the engine told, where they are not our own figure without its decimals."""
+    model, kv, recurrent, _ = kinds
+    if int(getattr(buffers, model)) != weights:
+        setattr(buffers, model, float(weights))
+    state = getattr(buffers, recurrent) + extra
+    if int(getattr(buffers, kv) + state) != context:
+        setattr(buffers, kv, max(0.0, context - state))

@@ -18,6 +18,8 @@ _ANCHOR = re.compile(r"(?:(\d+|all):)?(\d+(?:\.\d+)?)")
 _ALL = 1 << 20
 # The usual one of the methods that draft from the text itself.
 NGRAM = "ngram"
+_FLASH = ("on", "off", "auto")
+_ENGINES = ("llama-cpp-python", "llama-server")
 _FILES = (*methods_by("model"), *methods_by("other-head"))
 _MODEL = (
     "a GGUF file, a preset, `owner/repo:quant` on the hub, or a model's name with a quantisation "
@@ -104,8 +106,8 @@ class LoadOptions:
         Option("Type of the KV cache: f16, q8_0, q4_0 …", metavar="TYPE", panel=_LOADED),
     ] = "f16"
     flash_attention: Annotated[
-        bool, Option("Flash attention, as engines choose by default.", panel=_LOADED)
-    ] = True
+        str, Option("Flash attention: on, off or auto.", metavar="MODE", panel=_LOADED)
+    ] = "auto"
     gpu_layers: Annotated[
         int | None,
         Option(
@@ -145,12 +147,15 @@ class LoadOptions:
             kv_k=self.kv_type,
             kv_v=self.kv_type,
             ubatch=self.ubatch,
-            flash_attention=self.flash_attention,
+            flash_attention=self.flash_attention != "off",
             rollback_states=rollback_states,
         )
 
     def check(self) -> None:
-        """Raise `UsageError` for an unknown type of cache."""
+        """Raise `UsageError` for an unknown type of cache or mode of flash attention."""
+        if self.flash_attention not in _FLASH:
+            message = f"unknown --flash-attention {self.flash_attention!r}; give on, off or auto"
+            raise UsageError(message)
         if self.kv_type not in KV_TYPE_BYTES:
             message = f"unknown --kv-type {self.kv_type!r}; known: {', '.join(KV_TYPE_BYTES)}"
             raise UsageError(message)
@@ -199,6 +204,34 @@ class ComputerOptions:
         str | None,
         Option("The processor, such as `8 cores DDR5-5600`.", metavar="TEXT", panel=_COMPUTER),
     ] = None
+
+    server_binary: Annotated[
+        str | None,
+        Option(
+            "Ask this llama-server what it would allocate on this machine. Default: the "
+            "installed engine is asked.",
+            metavar="PATH",
+            panel=_COMPUTER,
+        ),
+    ] = None
+    runner: Annotated[
+        str | None,
+        Option(
+            f"Whose allocation counts on this machine: {' or '.join(_ENGINES)}. Default: what "
+            "is installed.",
+            metavar="NAME",
+            panel=_COMPUTER,
+        ),
+    ] = None
+
+    def check(self) -> None:
+        """Raise `UsageError` for an engine that allocates nothing that can be asked for."""
+        if self.runner is not None and self.runner not in _ENGINES:
+            message = f"unknown --runner {self.runner!r}; known: {', '.join(_ENGINES)}"
+            raise UsageError(message)
+        if self.server_binary is not None and self.runner == _ENGINES[0]:
+            message = "--server-binary names a llama-server; leave out --runner"
+            raise UsageError(message)
 
     @property
     def described(self) -> bool:
@@ -257,3 +290,4 @@ class PlanRequest:
         """Raise `UsageError` for what cannot be planned."""
         self.models.check()
         self.load.check()
+        self.computer.check()

@@ -4,14 +4,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from estimates.plan.model import Facts, Memory, Setting
+from estimates.plan.model import Facts, Memory, Placement, Setting
 from estimates.plan.placement import DEFAULT_MARGIN_MIB, Case, Draft, fit
 from estimates.plan.shapes import facts_of, quantisation_of, shape_of
-from harness.errors import MachineError
+from harness.errors import HarnessError, MachineError
 from harness.machine.detect import machine
 from harness.models import hub
 from harness.models.gguf_shape import facts_of_file
 from harness.models.presets import presets
+from harness.plan import warnings
 from harness.plan.computer import computer_of
 from harness.plan.request import ComputerOptions
 from harness.plan.sources import preset_facts
@@ -101,3 +102,26 @@ def automatic_layers(target: Path, draft: Path | None, context: int) -> Layers |
         together = replace(case, draft=Draft(facts=facts, setting=setting, on_host=True))
         return Layers(target=fit(together).placement.layers, draft=0)
     return Layers(target=found.placement.layers, draft=facts.placed_layers)
+
+
+def failed_allocation(
+    target: Path, draft: Path | None, setting: Setting, *, layers: int, draft_layers: int
+) -> tuple[str, ...]:
+    """The plan of a load that found no memory, and what fits; nothing for a header of no use."""
+    computer = computer_of(ComputerOptions())
+    try:
+        facts = facts_of_file(target)
+        second = facts_of_file(draft) if draft is not None else None
+    except HarnessError:
+        return ()
+    case = Case(
+        target=facts,
+        setting=setting,
+        devices=computer.devices,
+        host=computer.host,
+        draft=Draft(facts=second, setting=setting, on_host=draft_layers == 0) if second else None,
+    )
+    whole = facts.placed_layers if computer.devices else 0
+    placed = min(whole, layers) if layers >= 0 else whole
+    share = fit(case).placement.share
+    return tuple(warnings.after_failure(case, Placement(layers=placed, share=share)))

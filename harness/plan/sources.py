@@ -1,15 +1,18 @@
 """Finds the facts about a model that a person names; of a file on the hub only the header."""
 
-from collections.abc import Callable
+import atexit
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from estimates.plan.choices import Source
 from estimates.plan.model import Facts
 from estimates.plan.shapes import facts_of, quantisation_of, scaled, shape_of
 from harness.errors import MachineError
 from harness.models import gguf_shape, hub
-from harness.models.gguf_beginning import beginning
+from harness.models.gguf_beginning import Beginning, beginning
+from harness.models.gguf_file import sparse_copy
 from harness.models.gguf_shape import facts_of_file
 from harness.models.hub import Client
 from harness.models.presets import Preset, presets
@@ -66,10 +69,24 @@ def _from_hub(reference: str, say: Callable[[str], None], client: Client | None)
     if local is not None:
         return Source(facts=facts_of_file(local), path=local, server_name=f"-hf {reference}")
     say(f"Reading the header of {reference} …")
-    readers = hub.readers(reference, client=client)
-    beginnings = [beginning(name, read) for name, read in readers.items()]
-    facts = gguf_shape.facts_of(reference, beginnings)
-    return Source(facts=facts, path=None, server_name=f"-hf {reference}")
+    headers = {
+        name: beginning(name, read) for name, read in hub.readers(reference, client=client).items()
+    }
+    facts = gguf_shape.facts_of(reference, list(headers.values()))
+    return Source(facts=facts, path=_sparse(headers), server_name=f"-hf {reference}")
+
+
+def _sparse(headers: Mapping[str, Beginning]) -> Path:
+    """Files with these headers and holes after them, which an engine can be asked about.
+
+    They are deleted when the program ends; the first one is returned.
+    """
+    folder = TemporaryDirectory(prefix="draftmap-headers-")
+    atexit.register(folder.cleanup)
+    paths = [Path(folder.name) / Path(name).name for name in headers]
+    for path, header in zip(paths, headers.values(), strict=True):
+        sparse_copy(header.data[: header.end], header.file_bytes, path)
+    return paths[0]
 
 
 def _from_preset(preset: Preset, say: Callable[[str], None], client: Client | None) -> Source:

@@ -1,8 +1,11 @@
 """Says in one sentence each what a plan's owner should know before the evening is spent."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from estimates.plan.choices import Choice
+from estimates.plan.model import KIND_LABELS, Buffers, Memory, Placement
+from estimates.plan.placement import Case, fit, largest_context, project
 from estimates.plan.speed import Estimate
 from schemas.vocabulary import say
 
@@ -81,3 +84,61 @@ def _speed(asked: Choice, gain: Estimate | None) -> Iterator[str]:
             f"expect it to be slower than no draft: {say.times(gain.estimate)} "
             f"({say.times(gain.low)} to {say.times(gain.high)})"
         )
+
+
+def after_failure(case: Case, placement: Placement) -> Iterator[str]:
+    """What an allocation that failed would have taken of what is free, and what fits instead."""
+    found = project(replace(case, margin_mib=0.0), placement)
+    places = [*zip(case.devices, found.devices, strict=False), (case.host, found.host)]
+    yield from (_needed(memory, buffers) for memory, buffers in places if buffers.total())
+    options = list(_fitting(case, placement))
+    if options:
+        yield f"what fits by the plan: {'; or '.join(options)}"
+    elif fit(case).fits:
+        yield "the plan says that it fits: look at what else holds memory on this machine"
+    else:
+        yield "no option makes it fit: take a smaller quantisation or another model"
+
+
+def _needed(memory: Memory, buffers: Buffers) -> str:
+    need = buffers.total()
+    parts = [
+        f"{KIND_LABELS[kind]} {mib:,.0f}" for kind, mib in buffers.by_kind().items() if mib >= 1
+    ]
+    over = f"{need - memory.free_mib:,.0f} too many" if need > memory.free_mib else "enough"
+    return (
+        f"{memory.name}: planned {need:,.0f} MiB ({', '.join(parts)}), free "
+        f"{memory.free_mib:,.0f}: {over}"
+    )
+
+
+def _fitting(case: Case, placement: Placement) -> Iterator[str]:
+    """Options of a run with which the plan fits, those that change the least first."""
+    if project(case, placement).fits:
+        return
+    setting = case.setting
+    eighth = replace(case, setting=replace(setting, kv_k="q8_0", kv_v="q8_0"))
+    if setting.kv_k == "f16" and project(eighth, placement).fits:
+        yield "--cache-type-k q8_0 --cache-type-v q8_0"
+    longest = largest_context(case, placement)
+    if longest is not None and longest < setting.context:
+        yield f"--context {longest}"
+    yield from _placed_elsewhere(case, placement)
+    if case.draft is not None and project(case.without_speculation(), placement).fits:
+        yield "no draft"
+
+
+def _placed_elsewhere(case: Case, placement: Placement) -> Iterator[str]:
+    """Options that keep a part of the models in main memory."""
+    draft, best = case.draft, fit(case)
+    if draft is not None and case.devices and not draft.on_host:
+        on_host = replace(case, draft=replace(draft, on_host=True))
+        if project(on_host, placement).fits:
+            yield "--draft-gpu-layers 0"
+    if not best.fits:
+        return
+    layers, experts = best.placement.layers, best.placement.cpu_experts
+    words = [f"--gpu-layers {layers}"] if layers < placement.layers else []
+    words += [f"--n-cpu-moe {experts}"] if experts > placement.cpu_experts else []
+    if words:
+        yield " ".join(words)

@@ -4,16 +4,18 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import orjson
+
 from estimates.plan.choices import Source
 from estimates.plan.commands import methods_by
 from estimates.plan.model import MIB, Memory, Setting
 from estimates.plan.placement import Case, Draft
+from estimates.plan.points import Point, PointError, point_of
 from estimates.plan.speculation import Speculation, Way
 from estimates.plan.speed import Machine
 from harness.errors import BadInputError
 from harness.models.hub import Client
-from harness.plan import points
-from harness.plan.computer import Computer, computer_of
+from harness.plan.computer import Computer, bandwidth_of, computer_of
 from harness.plan.nearest import with_results
 from harness.plan.request import NGRAM, PlanRequest
 from harness.plan.sources import find
@@ -42,7 +44,7 @@ def wish_of(request: PlanRequest, say: Callable[[str], None], client: Client | N
     load, models = request.load, request.models
     target = find(models.target or "", say=say, client=client)
     computer = computer_of(request.computer)
-    computer = with_results(computer, request.speed.results, computer.processor)
+    computer = with_results(computer, request.speed.results, target.facts)
     way = _way(models.draft, models.draft_kind)
     draft = None
     if models.draft is not None and way not in ("own-head", "text"):
@@ -78,8 +80,7 @@ def wish_of(request: PlanRequest, say: Callable[[str], None], client: Client | N
 
 def wish_of_facts(request: PlanRequest) -> Wish:
     """The wish for a file of facts, on the device that it names or a described machine."""
-    path = request.models.facts
-    point = points.read_point(path) if path else points.point_of({})
+    point = _read_point(request.models.facts or Path())
     computer = computer_of(request.computer)
     described = request.computer.described
     devices = computer.devices if described else point.devices
@@ -107,7 +108,7 @@ def wish_of_facts(request: PlanRequest) -> Wish:
             margin_mib=float(request.load.margin),
         ),
         speed=Machine(
-            device_gb_per_s=points.bandwidth_of_devices(devices),
+            device_gb_per_s=_bandwidth_of(devices),
             host_gb_per_s=host.bandwidth_gb_per_s,
             anchors=request.speed.anchors,
         ),
@@ -115,6 +116,26 @@ def wish_of_facts(request: PlanRequest) -> Wish:
         cpu_experts=None,
         notes=tuple(notes),
     )
+
+
+def _read_point(path: Path) -> Point:
+    """The point in a file. Raises `BadInputError` with what is wrong."""
+    try:
+        return point_of(orjson.loads(path.read_bytes()))
+    except OSError as error:
+        message = f"{path} cannot be read ({error.strerror}); give a JSON file with facts"
+        raise BadInputError(message) from error
+    except orjson.JSONDecodeError as error:
+        message = f"{path.name} is not JSON ({error.msg}); give one point of facts"
+        raise BadInputError(message) from error
+    except PointError as error:
+        raise BadInputError(str(error)) from error
+
+
+def _bandwidth_of(devices: tuple[Memory, ...]) -> float | None:
+    """The bandwidth of the first device whose name is known."""
+    known = (bandwidth_of(device.name) for device in devices)
+    return next((rate for rate in known if rate is not None), None)
 
 
 def _way(draft: str | None, kind: str | None) -> Way | None:

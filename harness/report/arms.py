@@ -6,6 +6,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from estimates import depths
 from estimates.model import Estimate, Throughput
 from harness.report import words
 from schemas.submission import Arm, Forced, Method, Submission
@@ -79,8 +80,10 @@ def _described(arm: Arm, submission: Submission) -> str:
 
 
 def _method(method: Method, submission: Submission) -> str:
-    depth = getattr(method, "n_max", None)
+    depth = depths.limit(method)
     upto = f" up to {depth} tokens" if depth else ""
+    if varied := depths.varied_by(method):
+        upto += f", {varied}"
     if isinstance(method, Forced):
         return f"acceptance set to {method.length:g} tokens per round, {depth} drafted"
     draft = getattr(method, "draft", None)

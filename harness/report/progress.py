@@ -109,6 +109,7 @@ class ProgressDisplay:
             MofNCompleteColumn(),
             TextColumn("{task.fields[rate]}"),
             TimeRemainingColumn(),
+            TextColumn("{task.fields[whole]}"),
             console=console,
             transient=True,
             disable=not console.is_terminal,
@@ -141,10 +142,15 @@ class ProgressDisplay:
         more = f"; about {seconds(max(left))} are left" if left else ""
         self._print(f"{text}{more}. Ctrl-C ends it and keeps what was measured.")
 
-    def __call__(self, event: events.Event, *, name: str = "") -> None:
-        """Show what happened to the campaign `name`; each has a bar of its own."""
+    def __call__(self, event: events.Event, *, name: str = "", left_s: float | None = None) -> None:
+        """Show what happened to the campaign `name`; each has a bar of its own.
+
+        `left_s` is what all campaigns together still take, where that is known.
+        """
         if name not in self._tasks:
-            self._tasks[name] = self._progress.add_task(f"{name} starting", total=None, rate="")
+            self._tasks[name] = self._progress.add_task(
+                f"{name} starting", total=None, rate="", whole=""
+            )
         task, update = self._tasks[name], self._progress.update
         prefix = f"{name}: " if name else ""
         match event:
@@ -155,21 +161,23 @@ class ProgressDisplay:
             case events.ArmFailed():
                 self._print(f"{prefix}{event.arm} cannot run: {_why(event.failure)}")
             case events.TrialEnded():
-                update(task, advance=1, rate=_rate(event))
-                self._log(self._progress.tasks[task], prefix)
+                whole = "" if left_s is None else f"all done in {seconds(left_s)}"
+                update(task, advance=1, rate=_rate(event), whole=whole)
+                self._log(self._progress.tasks[task], prefix, left_s)
                 if event.failure is not None:
                     self._print(f"{prefix}{event.trial.arm} failed: {_why(event.failure)}")
             case _:
                 update(task, description=prefix + _what(event))
 
-    def _log(self, task: Task, prefix: str) -> None:
+    def _log(self, task: Task, prefix: str, left_s: float | None) -> None:
         """Print a line after each tenth of the trials where no bar is shown."""
         if self._progress.disable and task.total:
             tenths = int(10 * task.completed / task.total)
             if tenths > int(10 * (task.completed - 1) / task.total):
                 done = f"{prefix}{task.completed:.0f} of {task.total:.0f} trials"
-                left = task.time_remaining
-                self._print(f"{done}, about {seconds(left)} left" if left else done)
+                left = task.time_remaining if left_s is None else left_s
+                of = "" if left_s is None else " until all is done"
+                self._print(f"{done}, about {seconds(left)} left{of}" if left else done)
 
     def _print(self, text: str) -> None:
         """Print a lasting line, each text only once: twenty trials may fail for one reason."""

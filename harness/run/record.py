@@ -82,6 +82,7 @@ def _with_totals(trial: Trial, totals: Totals) -> Trial:
         metrics_drafted=totals.metrics_drafted,
         metrics_accepted=totals.metrics_accepted,
         accepted_histogram=totals.accepted_histogram,
+        drafted_histogram=totals.drafted_histogram,
     )
 
 

@@ -53,6 +53,7 @@ class Totals:
     drafted: int | None = None
     accepted: int | None = None
     accepted_histogram: tuple[int, ...] | None = None
+    drafted_histogram: tuple[int, ...] | None = None
     metrics_drafted: int | None = None
     metrics_accepted: int | None = None
 

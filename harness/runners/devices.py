@@ -8,6 +8,7 @@ from typing import Literal
 
 import psutil
 
+from harness.machine.command import SERVER_ARGUMENTS
 from schemas.submission import Device, Variable
 
 Backend = Literal[
@@ -124,7 +125,6 @@ def default_threads() -> int:
     return max(1, min(psutil.cpu_count(logical=False) or 1, usable) - 1)
 
 
-ARGUMENTS = "LLAMA_ARG_"
 _CHANGES_ENGINES = re.compile(r"(?:GGML|LLAMA|CUDA|HIP|HSA|OMP|KMP|GOMP)_[A-Z0-9_]+")
 _SECRET = re.compile(r"KEY|TOKEN|SECRET|PASSW")
 _HARMLESS_VALUE = re.compile(r"[A-Za-z0-9.,:=_-]{0,64}")
@@ -136,7 +136,7 @@ def variables(environment: Mapping[str, str]) -> tuple[Variable, ...]:
         Variable(name=name, value=value)
         for name, value in sorted(environment.items())
         if _CHANGES_ENGINES.fullmatch(name)
-        and not name.startswith(ARGUMENTS)
+        and not name.startswith(SERVER_ARGUMENTS)
         and not _SECRET.search(name)
         and _HARMLESS_VALUE.fullmatch(value)
     )

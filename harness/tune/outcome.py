@@ -11,11 +11,11 @@ from estimates.summary import summarize
 from estimates.tuning import Gap, Verdict
 from harness.campaign.model import ArmPlan, Campaign
 from harness.report.terminal import overall
+from harness.tune.search import StageName
 from schemas.codec import Json
 from schemas.submission import Submission
 from schemas.vocabulary import say
 
-StageName = Literal["look", "race", "certificate"]
 State = Literal["forecast", "dropped", "raced", "certified"]
 OFF = "none"
 # Arms that may be further apart than this are not known to be close.
@@ -176,8 +176,12 @@ def _certified(outcome: Outcome, leader: Contender, found: Ratio) -> Iterator[st
         yield f"Nothing helps here: the best, {leader.arm.id}, runs at {measured}{forecast}."
     else:
         yield f"No gain is shown: the best, {leader.arm.id}, runs at {measured}{forecast}."
-        if found.estimate > 1:
-            yield "More time (--budget) or a quieter machine would decide."
+        if outcome.verdict is not None and outcome.verdict.undecided is not None:
+            share = say.percent(math.expm1(outcome.verdict.undecided), 1)
+            yield (
+                f"Not separable: it and no speculation are within {share} of each other; "
+                "more prompts, or a quieter machine, would decide."
+            )
 
 
 def as_json(outcome: Outcome, *, command: str | None, path: Path | None) -> dict[str, Json]:
@@ -191,6 +195,7 @@ def as_json(outcome: Outcome, *, command: str | None, path: Path | None) -> dict
         "not_separable": {
             "arms": list(outcome.close),
             "within": outcome.within if outcome.close else None,
+            "from_no_speculation": _undecided(outcome),
         },
         "tasks": [
             {"task": each.task, "arm": each.arm, "word": each.word, **each.speedup.as_json()}
@@ -200,6 +205,13 @@ def as_json(outcome: Outcome, *, command: str | None, path: Path | None) -> dict
         "why": why(outcome),
         "result": None if path is None else str(path),
     }
+
+
+def _undecided(outcome: Outcome) -> float | None:
+    """Within which share the best arm and no speculation are, where that is all that is known."""
+    if outcome.verdict is None or outcome.verdict.undecided is None:
+        return None
+    return math.expm1(outcome.verdict.undecided)
 
 
 def _pick(outcome: Outcome, command: str | None) -> Json:

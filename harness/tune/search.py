@@ -1,12 +1,13 @@
 """What a tune may try: families of methods at every depth, and which prompts each stage uses."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated
+from typing import Annotated, Literal
 
 from msgspec import structs
 
-from estimates.tuning import RACED
+from estimates import depths
+from estimates.tuning import CERTIFICATE_BLOCKS, RACE_BLOCKS, RACED
 from harness.campaign.arms import BASELINE
 from harness.campaign.arms import arms as all_arms
 from harness.campaign.methods import (
@@ -19,7 +20,10 @@ from harness.campaign.model import ArmPlan, Campaign, Suite, SuitePrompt
 from harness.errors import BadInputError, UsageError
 from harness.models.model_file import ModelFile
 from harness.options import Option
+from harness.run.events import Event, Planned, TrialEnded
 from schemas.vocabulary import METHODS
+
+StageName = Literal["look", "race", "certificate"]
 
 _PANEL = "The search"
 # Heads and block drafters are trained for a few positions; a file says no more than that.
@@ -106,7 +110,7 @@ def depths_of(request: MethodRequest, deepest: int) -> tuple[int, ...]:
     entry = METHODS[request.type]
     if entry.control is not None or entry.instrument or not entry.drafts:
         return ()
-    if not _depth(request):
+    if not _depth(request) or getattr(request, "controller", None):
         return (0,)
     most = min(deepest, _DEEPEST_HEAD) if isinstance(request, DraftHeadRequest) else deepest
     least = getattr(request, "n_min", None) or 1
@@ -135,7 +139,7 @@ def _speculating(
 
 def _name(arm: ArmPlan, drafts: Sequence[ModelFile]) -> str:
     """`Draft model`, with the draft's name where there are several."""
-    label = METHODS[arm.method.type].label
+    label = depths.label(arm.method)
     draft = getattr(arm.method, "draft", None)
     several = len(drafts) > 1 and draft is not None
     return f"{label} ({draft})" if several else label
@@ -162,6 +166,35 @@ class Prompts:
             certificate=self.certificate[: max(_FEWEST_PROMPTS, certificate)],
             raced=raced,
         )
+
+
+class TimeLeft:
+    """How long the rest of a whole tune takes: its trials at the pace so far, within the budget."""
+
+    def __init__(self, budget_s: float, prompts: Prompts, clock: Callable[[], float]) -> None:
+        """`prompts` are those of a tune that the budget does not cut short."""
+        self._ends_s = clock() + budget_s
+        self._clock, self._began_s = clock, clock()
+        self._race = len(prompts.race) * (prompts.raced + 1) * RACE_BLOCKS
+        self._certificate = len(prompts.certificate) * _CERTIFIED_ARMS * CERTIFICATE_BLOCKS
+        self._timed = self._total = self._done = 0
+
+    def observe(self, event: Event) -> None:
+        """Take note of what happened in the current stage."""
+        if isinstance(event, Planned):
+            self._total, self._done = event.total, event.done
+        elif isinstance(event, TrialEnded):
+            self._done += 1
+            self._timed += 1
+
+    def seconds(self, stage: StageName) -> float | None:
+        """Seconds to the end of the tune; `None` before the first trial ended."""
+        if not self._timed:
+            return None
+        now = self._clock()
+        later = {"look": self._race + self._certificate, "race": self._certificate}.get(stage, 0)
+        trials = max(0, self._total - self._done) + later
+        return min((now - self._began_s) / self._timed * trials, max(0.0, self._ends_s - now))
 
 
 def split(prompts: Sequence[SuitePrompt]) -> Prompts:

@@ -22,8 +22,8 @@ from harness.run.events import Event
 from harness.run.execute import RunContext
 from harness.run.stopping import Steering
 from harness.runners.base import Runner
-from harness.tune.outcome import Contender, Outcome, StageName, State
-from harness.tune.search import RACE_SHARE, Family, Prompts, SearchOptions, stage
+from harness.tune.outcome import Contender, Outcome, State
+from harness.tune.search import RACE_SHARE, Family, Prompts, SearchOptions, StageName, stage
 from schemas.submission import Submission
 
 # Where nothing forecasts a family, these of its depths are raced.
@@ -207,6 +207,11 @@ class Tuner:
         )
 
     @property
+    def _tasks(self) -> dict[str, str]:
+        """The task of every prompt of the race and of the certificate."""
+        return {each.id: each.task for each in (*self.prompts.race, *self.prompts.certificate)}
+
+    @property
     def _interrupted(self) -> bool:
         return any(each.design.ended == "interrupted" for each in self.stages.values())
 
@@ -221,13 +226,14 @@ class Tuner:
                 best=ranked[0],
                 rival=next(iter(ranked[1:]), None),
                 baseline=BASELINE,
-                tasks={each.id: each.task for each in self.prompts.certificate},
+                tasks=self._tasks,
                 passes=self._passes,
             )
         contenders = tuple(self._contender(each, race, fresh, ranked) for each in candidates)
         best = verdict.best if verdict else next(iter(ranked), None)
+        both = race if self._passes else tuning.together(race, fresh)
         close, within = (
-            tuning.inseparable(race, ranked, best, passes=self._passes) if best else ((), 0.0)
+            tuning.inseparable(both, ranked, best, passes=self._passes) if best else ((), 0.0)
         )
         return Outcome(
             contenders=contenders,

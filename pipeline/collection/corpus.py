@@ -36,7 +36,6 @@ LIBRARIES = (
     "msgspec",
     "orjson",
     "numpy",
-    "scipy",
     "duckdb",
     "pyarrow",
 )

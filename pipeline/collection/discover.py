@@ -1,12 +1,13 @@
 """Find the files to read: the results, sorted, and extra ones for a local preview."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Literal
 
 from pipeline.errors import MissingFileError, UnwritableError
+from schemas.codec import dated_folder
 
 Kind = Literal["submission", "published", "lifecycle"]
 Place = Literal["corpus", "preview"]
@@ -34,7 +35,7 @@ def discover(results: Path, extra: Iterable[Path] = ()) -> tuple[Source, ...]:
     corpus = tuple(
         Source(path=path, kind=kind, place="corpus")
         for folder, kind in FOLDERS.items()
-        for path in _entries(results / folder)
+        for path in _entries(results / folder, deep=kind == "submission")
     )
     previews = {path for given in extra for path in _files_of(given)}
     return (
@@ -57,8 +58,10 @@ def named(paths: Iterable[Path]) -> tuple[Source, ...]:
 
 
 def _source(path: Path) -> Source:
-    folder = path.absolute().parent.name
-    if folder in FOLDERS:
+    parent = path.absolute().parent
+    dated = f"{parent.parent.name}/{parent.name}" == dated_folder(path.name)
+    folder = parent.parents[1].name if dated else parent.name
+    if folder in FOLDERS and (not dated or FOLDERS[folder] == "submission"):
         return Source(path=path, kind=FOLDERS[folder], place="corpus")
     return Source(path=path, kind="submission", place="preview")
 
@@ -69,17 +72,28 @@ def _files_of(given: Path) -> tuple[Path, ...]:
     return (given,) if given.is_file() else tuple(sorted(given.rglob("*.json")))
 
 
-def _entries(folder: Path) -> tuple[Path, ...]:
-    """Everything in a folder but Markdown and hidden files; the validator rejects wrong names."""
+def _entries(folder: Path, *, deep: bool) -> tuple[Path, ...]:
+    """Everything in a folder but Markdown and hidden files; the validator rejects wrong names.
+
+    `deep`: folders of a year and a month hold files, too. The order is that of the names, wherever
+    the files lie.
+    """
     if not folder.is_dir():
         return ()
-    return tuple(
-        sorted(
-            path
-            for path in folder.iterdir()
-            if path.suffix != ".md" and not path.name.startswith(".")
-        )
-    )
+    there = list(_visible(folder))
+    if deep:
+        months = [path for path in folder.glob("20[0-9][0-9]/[0-9][0-9]") if path.is_dir()]
+        years = {path.parent for path in months}
+        there = [path for path in there if path not in years]
+        there += [path for month in months for path in _visible(month)]
+        there += [path for year in years for path in _visible(year) if path not in months]
+    return tuple(sorted(there, key=lambda path: (path.name, path)))
+
+
+def _visible(folder: Path) -> Iterator[Path]:
+    for path in folder.iterdir():
+        if path.suffix != ".md" and not path.name.startswith("."):
+            yield path
 
 
 def require_results(results: Path) -> None:

@@ -7,13 +7,14 @@ canonical form, no duplicates, no runs of the fake runner.
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TypeAlias
 
 import orjson
 
 from pipeline.collection.discover import Source
 from schemas import contract, strict
-from schemas.codec import FILE_NAME, canonical_bytes, content_digest
+from schemas.codec import FILE_NAME, canonical_bytes, content_digest, dated_folder
 from schemas.finding import ROOT, Finding, shown
 from schemas.migrations import migrated
 from schemas.submission import Submission
@@ -22,6 +23,7 @@ Found: TypeAlias = tuple[Finding, ...]
 
 # A user name of GitHub, in small letters; names of results have two hyphens in a row twice.
 _CONTRIBUTOR_ENTRY = re.compile(r"contributor--([a-z0-9](?:-?[a-z0-9]){0,38})\.json")
+_DATE_PART = re.compile(r"20[0-9]{2}|[0-9]{2}")
 DUPLICATE = "duplicate"  # the rule of a file whose content another one has
 
 
@@ -98,7 +100,7 @@ def checked(source: Source) -> Accepted | AcceptedText | Found:
     if not isinstance(submission, Submission):
         return submission
     document = orjson.loads(data)
-    canonical, current = canonical_bytes(document), migrated(document)
+    canonical, current = canonical_bytes(document), migrated(document, is_valid=True)
     accepted = Accepted(
         source=source,
         submission=submission,
@@ -134,7 +136,7 @@ def _corpus_findings(accepted: Accepted, *, is_canonical: bool) -> Found:
 
 
 def _place_findings(accepted: Accepted) -> Found:
-    found = _name_findings(accepted)
+    found = (*_name_findings(accepted), *_folder_findings(accepted.source.path))
     if accepted.submission.engine.runner != "fake":
         return found
     message = "the runner `fake` invents its figures; measure with a real engine"
@@ -152,6 +154,15 @@ def _name_findings(accepted: Accepted) -> Found:
         return ()
     message = f"the file is named {shown(name)}, expected <machine>--<target>{ending}; rename it"
     return (Finding(path=ROOT, message=message, rule="canonical-name"),)
+
+
+def _folder_findings(path: Path) -> Found:
+    """A result lies in the folder itself or in that of its year and month."""
+    folder, dated = path.parent, dated_folder(path.name)
+    if not _DATE_PART.fullmatch(folder.name) or dated == f"{folder.parent.name}/{folder.name}":
+        return ()
+    message = f"lies in {shown(folder.name)}, expected the folder {dated}/ of its date; move it"
+    return (Finding(path=ROOT, message=message, rule="canonical-folder"),)
 
 
 def _other_name_findings(source: Source, stem: str) -> Found:

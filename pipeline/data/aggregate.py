@@ -6,15 +6,14 @@ cannot do, quantiles and bootstraps, is handed to the one file that reads it (`B
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields
+from functools import cache
 from importlib import resources
 
 import duckdb
-import numpy as np
 import pyarrow as pa
 from msgspec.structs import asdict
-from scipy.special import stdtrit
 
-from estimates.intervals import CONFIDENCE
+from estimates.intervals import t_reach
 from pipeline.data.pools import Vote, choice_factors, pool_intervals
 from pipeline.errors import CheckFailedError
 from schemas import vocabulary
@@ -28,25 +27,42 @@ INCOMING_INTERVAL = pa.schema(
         "contributor_spread": pa.float64(),
     }
 )
+INCOMING_QUANTILE = pa.schema({"freedom": pa.int64(), "quantile": pa.float64()})
 
 
 def aggregate(connection: duckdb.DuckDBPyConnection) -> None:
     """Create every table of `sql/`. Raises `CheckFailedError` when a check finds rows."""
-    hand_over_vocabulary(connection)
-    connection.execute(_text("macros"))
+    prepare(connection)
     for name, query in view_queries().items():
-        if name in BEFORE:
-            BEFORE[name](connection)
-        connection.execute(query)
+        make(connection, name, query)
     failures = failed_checks(connection)
     if failures:
         raise CheckFailedError(failures)
 
 
+def prepare(connection: duckdb.DuckDBPyConnection) -> None:
+    """Create what the queries share: the tables of the vocabulary, and macros."""
+    hand_over_vocabulary(connection)
+    connection.execute(macros())
+
+
+def make(connection: duckdb.DuckDBPyConnection, name: str, query: str) -> None:
+    """Create one table; those that it is made of are there."""
+    if name in BEFORE:
+        BEFORE[name](connection)
+    connection.execute(query)
+
+
+@cache
 def view_queries() -> dict[str, str]:
     """The SQL files by the name of the table that each creates, in the order of their numbers."""
     numbered = (stem for stem in _stems() if stem[0].isdigit())
     return {stem.partition("_")[2]: _text(stem) for stem in numbered}
+
+
+def macros() -> str:
+    """The words that queries share."""
+    return _text("macros")
 
 
 def check_queries() -> dict[str, str]:
@@ -103,22 +119,15 @@ def _hand_over_intervals(connection: duckdb.DuckDBPyConnection) -> None:
     connection.register("incoming_interval", pa.Table.from_pylist(found, INCOMING_INTERVAL))
 
 
-def t_quantile(freedom: int) -> float:
-    """How many standard deviations a 95 % interval reaches either way, by degrees of freedom."""
-    return float(stdtrit(freedom, (1 + CONFIDENCE) / 2))
-
-
 def _hand_over_t_quantiles(connection: duckdb.DuckDBPyConnection) -> None:
-    (largest,) = connection.table("advice_spread").aggregate("max(freedom)").fetchall()[0]
-    freedom = np.arange(1, (largest or 0) + 1)
-    quantiles = stdtrit(freedom, (1 + CONFIDENCE) / 2)
-    table = pa.table({"freedom": pa.array(freedom, pa.int64()), "quantile": pa.array(quantiles)})
-    connection.register("incoming_t_quantile", table)
+    found = connection.table("advice_spread").filter("freedom > 0").unique("freedom").fetchall()
+    rows = [{"freedom": freedom, "quantile": t_reach(freedom)} for (freedom,) in sorted(found)]
+    connection.register("incoming_t_quantile", pa.Table.from_pylist(rows, INCOMING_QUANTILE))
 
 
 BEFORE: Mapping[str, Callable[[duckdb.DuckDBPyConnection], None]] = {
     "pool_interval": _hand_over_intervals,
-    "advice_score": _hand_over_t_quantiles,
+    "advice_left_out": _hand_over_t_quantiles,
 }
 
 

@@ -29,7 +29,8 @@ from pipeline.data.aggregate import aggregate
 from pipeline.data.facts import Fact, gather, prune, summaries
 from pipeline.data.load import Stored, TextEntry, load
 from pipeline.errors import RejectedError
-from schemas.validator import SOURCES_SCHEMA, schema_findings
+from schemas.authority import schema_findings
+from schemas.validator import SOURCES_SCHEMA
 
 _LOG = logging.getLogger(__name__)
 

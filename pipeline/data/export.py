@@ -9,7 +9,7 @@ import csv
 import datetime as dt
 import hashlib
 import io
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
@@ -84,10 +84,12 @@ def export(
     """
     files: list[ExportedFile] = []
     for stem, name in EXPORTS.items():
-        table = _arrow(connection, name)
-        if table.num_rows * table.num_columns > most_values:
-            files += _in_parts(folder, stem, table, part_values // table.num_columns)
+        (rows,), columns = connection.table(name).shape[:1], len(connection.table(name).columns)
+        if rows * columns > most_values:
+            part_rows = max(1, part_values // columns)
+            files += _in_parts(folder, stem, _batches(connection, name, part_rows))
         else:
+            table = _arrow(connection, name)
             files += [
                 _write(folder, f"{stem}.{suffix}", form(table), of=stem, columns=table.schema)
                 for suffix, form in (FORMS | OWN_FORMS.get(stem, {})).items()
@@ -111,7 +113,14 @@ def export(
     return (*files, _write(folder, SUMS, sums.encode()))
 
 
-def _in_parts(folder: Path, stem: str, table: pa.Table, part_rows: int) -> Iterator[ExportedFile]:
+def _batches(connection: duckdb.DuckDBPyConnection, table: str, rows: int) -> Iterator[pa.Table]:
+    """So many rows of a table at a time: all of them may not fit into memory."""
+    relation = connection.table(table)
+    for start in range(0, relation.shape[0], rows):
+        yield relation.limit(rows, offset=start).to_arrow_table()
+
+
+def _in_parts(folder: Path, stem: str, tables: Iterable[pa.Table]) -> Iterator[ExportedFile]:
     """The parts of a large table as Parquet; where its files would be, they are listed."""
     parts = [
         replace(
@@ -120,13 +129,12 @@ def _in_parts(folder: Path, stem: str, table: pa.Table, part_rows: int) -> Itera
                 f"{stem}/part-{number:04}.parquet",
                 _parquet(part),
                 of=stem,
-                columns=table.schema,
+                columns=part.schema,
             ),
             rows=part.num_rows,
             role="part",
         )
-        for number, start in enumerate(range(0, table.num_rows, max(1, part_rows)), 1)
-        for part in (table.slice(start, max(1, part_rows)),)
+        for number, part in enumerate(tables, 1)
     ]
     listed = pa.Table.from_pylist(
         [
@@ -138,7 +146,7 @@ def _in_parts(folder: Path, stem: str, table: pa.Table, part_rows: int) -> Itera
     yield from parts
     for suffix, form in (FORMS | OWN_FORMS.get(stem, {})).items():
         file = _write(folder, f"{stem}.{suffix}", form(listed), of=stem, columns=LISTED)
-        yield replace(file, rows=table.num_rows, role="list")
+        yield replace(file, rows=sum(each.rows or 0 for each in parts), role="list")
 
 
 def guarded(text: str) -> str:

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
+from tempfile import gettempdir
 from typing import Any, Literal, TypeAlias, Union, get_args, get_origin, get_type_hints
 
 import duckdb
@@ -98,7 +99,13 @@ def _hint_structure(hint: Any) -> Structure:  # noqa: ANN401 - a type hint is an
     return PYTHON_LEAVES[hint]
 
 
-SETTINGS: dict[str, str | bool | int | float | list[str]] = {"threads": 1}
+# Tables beyond this lie in a temporary folder: ten thousand files have some gigabytes of them.
+MEMORY_LIMIT = "1200MB"
+SETTINGS: dict[str, str | bool | int | float | list[str]] = {
+    "threads": 1,
+    "memory_limit": MEMORY_LIMIT,
+    "temp_directory": str(Path(gettempdir(), "draftmap-tables")),
+}
 TEXT, YES_NO = pa.string(), pa.bool_()
 INCOMING_SUBMISSION = pa.schema(
     {

@@ -20,7 +20,7 @@ from typing import Literal
 import numpy as np
 from scipy.special import bdtr, ndtri
 
-from estimates.intervals import CONFIDENCE, t_quantile
+from estimates.intervals import CONFIDENCE, t_reach
 from estimates.model import Interval
 
 IntervalKind = Literal["one-contributor", "t", "order"]
@@ -60,7 +60,7 @@ class Vote:
         """Standard error over the prompts, as a logarithm; 0 where it is unknown."""
         if self.half_width is None or self.prompts < 2:  # noqa: PLR2004 - one value has no spread
             return 0.0
-        return self.half_width / t_quantile(self.prompts - 1, (1 + CONFIDENCE) / 2)
+        return self.half_width / t_reach(self.prompts - 1)
 
     @property
     def prior(self) -> float:
@@ -130,6 +130,7 @@ def pool_intervals(votes: Iterable[Vote]) -> Iterator[PoolInterval]:
             )
 
 
+@lru_cache(maxsize=1)
 def choice_factors() -> list[dict[str, object]]:
     """By how much the lower bound moves away from a figure that is the best of so many.
 
@@ -170,7 +171,7 @@ def _interval(votes: Sequence[Vote], known: _Known) -> tuple[Interval, IntervalK
     if len(votes) == 1:
         if votes[0].half_width is None:
             return None
-        between = _t(known.freedom) * math.sqrt(known.variance)
+        between = t_reach(known.freedom) * math.sqrt(known.variance)
         half_width = math.hypot(between, votes[0].half_width, _over_places(votes[0]))
         return _around(logs[0], half_width), "one-contributor"
     if len(votes) >= ORDER_VOTES:
@@ -181,7 +182,7 @@ def _interval(votes: Sequence[Vote], known: _Known) -> tuple[Interval, IntervalK
         expected = known.variance + _noise(votes)
         spread = (known.freedom * expected + freedom * spread) / (known.freedom + freedom)
         freedom += known.freedom
-    over_votes = _t(freedom) * math.sqrt(spread / len(votes))
+    over_votes = t_reach(freedom) * math.sqrt(spread / len(votes))
     return _around(fmean(logs), math.hypot(over_votes, _shared(votes))), "t"
 
 
@@ -206,11 +207,7 @@ def _over_places(vote: Vote) -> float:
     """Half-width over the devices and models that a wider pool than a cell puts together."""
     if vote.cell or vote.deviation is None:
         return 0.0
-    return _t(vote.files - 1) * vote.deviation / math.sqrt(vote.files)
-
-
-def _t(freedom: int) -> float:
-    return t_quantile(freedom, (1 + CONFIDENCE) / 2)
+    return t_reach(vote.files - 1) * vote.deviation / math.sqrt(vote.files)
 
 
 def _around(centre: float, half_width: float) -> Interval:

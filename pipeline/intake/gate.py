@@ -19,10 +19,10 @@ from pipeline.collection.validate import Found, validate
 from pipeline.intake import git
 from pipeline.intake.endings import FOLDER, LIFECYCLE, ended_findings, is_new
 from pipeline.intake.git import Change
-from pipeline.intake.sending import UNKNOWN, Sending, sending_findings
+from pipeline.intake.sending import UNKNOWN, Sending, sending_findings, twin_findings
 from schemas import contract
-from schemas.codec import FILE_NAME
-from schemas.finding import ROOT, Finding
+from schemas.codec import FILE_NAME, dated_folder
+from schemas.finding import ROOT, Finding, shown
 from schemas.strict import MAX_BYTES
 from schemas.submission import Submission
 
@@ -88,16 +88,18 @@ def curated_findings(changes: Iterable[Change]) -> dict[str, tuple[Finding, ...]
 
 def result_findings(results: Sequence[Change], taken: Iterable[str]) -> dict[str, Finding]:
     """The first thing that is wrong with each path."""
-    there = {path.casefold(): path for path in (f"{FOLDER}/{name}" for name in taken)}
-    digests = {match[0] for path in there.values() if (match := _DIGEST.search(path))}
+    there = {name.casefold(): name for name in taken}
+    digests = {match[0] for name in there.values() if (match := _DIGEST.search(name))}
     found: dict[str, Finding] = {}
     # Of names that differ only in case, the one in small letters is right.
     for change in sorted(results, key=lambda change: change.path != change.path.casefold()):
-        finding = _elsewhere(change) or _finding_of(change, there, digests)
+        elsewhere = _elsewhere(change)
+        finding = elsewhere or _finding_of(change, there, digests)
         if finding is not None:
             found[change.path] = finding
-        if change.status != "D":
-            there.setdefault(change.path.casefold(), change.path)
+        if change.status != "D" and elsewhere is None:
+            name = change.path.rpartition("/")[2]
+            there.setdefault(name.casefold(), name)
     return found
 
 
@@ -111,29 +113,36 @@ def size_findings(results: Iterable[Change], sizes: Mapping[str, int]) -> dict[s
 
 
 def _elsewhere(change: Change) -> Finding | None:
-    """The finding on a folder that only some systems treat as the one of the results."""
-    if change.path == FOLDER or change.path.startswith(f"{FOLDER}/"):
+    """The finding on a folder that is not the one of the results, or not that of their month."""
+    if change.path.startswith(f"{FOLDER}/"):
+        folder, _, name = change.path.rpartition("/")
+        dated = dated_folder(name)
+        if folder in {FOLDER, f"{FOLDER}/{dated}"}:
+            return None
+        expected = f"{FOLDER}/" + (f" or {FOLDER}/{dated}/" if dated else "")
+        return _finding("path-folder", f"lies in {shown(folder)}, expected {expected}; move it")
+    if change.path == FOLDER:
         return None
     message = f"the folder is {FOLDER}/, in small letters; some systems ignore case"
     return _finding("path-outside", message)
 
 
 def _finding_of(change: Change, there: dict[str, str], digests: set[str]) -> Finding | None:
-    name = change.path.removeprefix(f"{FOLDER}/")
-    twin = there.get(change.path.casefold(), change.path)
+    name = change.path.rpartition("/")[2]
+    twin = there.get(name.casefold())
     if change.status != "A":
         return _finding("path-not-added", _edited(_ACTIONS.get(change.status, "touches")))
     if change.mode != REGULAR_FILE:
         sort = _SORTS.get(change.mode, f"an entry of mode {change.mode}")
         return _finding("path-mode", f"is {sort}; add a regular file (mode {REGULAR_FILE})")
-    if twin != change.path:
+    if twin not in {None, name}:
         message = f"differs from {twin!a} only in the case of letters; leave one of the two out"
         return _finding("path-case-twin", message)
     if not FILE_NAME.fullmatch(name) or _RESERVED_ON_WINDOWS.fullmatch(name):
         message = "the name is not canonical; let `python -m harness submit` put the file in place"
         return _finding("path-name", message)
     ending = _DIGEST.search(name)
-    if ending and ending[0] in digests:
+    if twin or (ending and ending[0] in digests):
         return _finding("path-duplicate", "the same content is in the results already; remove it")
     return None
 
@@ -216,10 +225,10 @@ def _examined(
     submissions, found = _contents(repository, sound, "submission")
     found |= {path: (finding,) for path, finding in single.items()}
     for path, each in submissions.items():
-        wrong = tuple(sending_findings(path.rpartition("/")[2], each, sent))
-        if wrong:
+        if wrong := tuple(sending_findings(path.rpartition("/")[2], each, sent)):
             found[path] = wrong
     history = (
+        twin_findings(submissions, there),
         _superseding(repository, there, submissions, sent),
         ended_findings(repository, base, submissions, sent.contributor),
     )

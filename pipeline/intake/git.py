@@ -63,15 +63,26 @@ class Change:
 
 def commit(repository: Path, revision: str) -> str:
     """The full id of the commit that a revision names. Raises `GitError` if there is none."""
-    name = f"{revision}^{{commit}}"
+    found = _resolved(repository, revision)
+    if found is None:
+        message = (
+            f"{shown(revision)} names no commit of this clone; fetch it, or check the spelling"
+        )
+        raise GitError(message)
+    both = {_resolved(repository, f"refs/{kind}/{revision}") for kind in ("heads", "tags")}
+    if len(both - {None}) > 1:
+        message = f"{shown(revision)} is a branch and a tag of other commits; name it by its id"
+        raise GitError(message)
+    return found
+
+
+def _resolved(repository: Path, revision: str) -> str | None:
     options = ("--verify", "--quiet", "--end-of-options")
     try:
-        return _text(repository, "rev-parse", *options, name).strip()
+        return _text(repository, "rev-parse", *options, f"{revision}^{{commit}}").strip()
     except GitError as error:
         if error.code == 1:
-            name = shown(revision)
-            message = f"{name} names no commit of this clone; fetch it, or check the spelling"
-            raise GitError(message) from error
+            return None
         raise
 
 
@@ -109,8 +120,8 @@ def _changes(fields: Iterator[str]) -> Iterator[Change]:
 
 
 def files(repository: Path, revision: str, folder: str) -> Mapping[str, str]:
-    """The names of everything in a folder at a revision, with their blobs (links have none)."""
-    listed = _text(repository, "ls-tree", "--full-tree", "-z", revision, f"{folder}/")
+    """The names of everything below a folder at a revision, with their blobs (links have none)."""
+    listed = _text(repository, "ls-tree", "-r", "--full-tree", "-z", revision, f"{folder}/")
     entries = (entry.partition("\t") for entry in listed.split("\0")[:-1])
     return {
         path.rpartition("/")[2]: about.split(" ")[2] if about.startswith(_REGULAR_FILE) else ""

@@ -8,17 +8,19 @@ and backend if there are any, else with a target of the same size class. Each re
 its fastest arm.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from statistics import median
 from typing import Literal
 
 from estimates.flags import in_order
+from estimates.model import Flag
 from estimates.summary import summarize
 from estimates.understanding import ArmResult, Understanding, overall, understand
 from estimates.verdicts import doubted
-from pipeline.collection.plausibility import corpus_flags
+from pipeline.collection.plausibility import corpus_flags, flags_within
+from pipeline.collection.plausibility.corpus import Corpus
 from pipeline.intake import git
 from pipeline.intake.endings import FOLDER, ended
 from pipeline.intake.gate import Judgement
@@ -34,23 +36,50 @@ MAX_OTHERS = 40
 
 def understood(repository: Path, judgement: Judgement) -> tuple[Result, ...]:
     """What each result of a pull request measured, and where it stands in the collection."""
-    read = dict(list(judgement.submissions.items())[:MAX_UNDERSTOOD])
-    near = dict(_neighbours(repository, judgement.base, read)) if read else {}
-    return tuple(_result(path, read.get(path), near) for path in judgement.results)
+    new = judgement.submissions
+    if not new:
+        return tuple(Result(file=quoted_path(path)) for path in judgement.results)
+    replaced = {each.supersedes for each in new.values()}
+    near = dict(_neighbours(repository, judgement.base, new))
+    old = [each for name, each in near.items() if name not in replaced]
+    corpus, beside = Corpus(tuple(old)), flags_within(list(new.values()))
+    flags = {
+        path: _together(corpus_flags(each, corpus), own)
+        for (path, each), own in zip(new.items(), beside, strict=True)
+    }
+    known = [understand(each) for each in old]
+    whole = set(list(new)[:MAX_UNDERSTOOD])
+    return tuple(
+        _result(path, new[path], flags[path], known if path in whole else None)
+        if path in new
+        else Result(file=quoted_path(path))
+        for path in judgement.results
+    )
 
 
-def _result(path: str, submission: Submission | None, near: Mapping[str, Submission]) -> Result:
-    """One result among its neighbours; the one that it replaces is none of them."""
-    if submission is None:
-        return Result(file=quoted_path(path))
-    others = [other for name, other in near.items() if name != submission.supersedes]
+def _together(by_collection: tuple[Flag, ...], by_others: tuple[Flag, ...]) -> tuple[Flag, ...]:
+    """One flag of each name; what the collection says comes first."""
+    named = {flag.name for flag in by_collection}
+    return (*by_collection, *(flag for flag in by_others if flag.name not in named))
+
+
+def _result(
+    path: str,
+    submission: Submission,
+    raised: tuple[Flag, ...],
+    known: Sequence[Understanding] | None,
+) -> Result:
+    """One result with all its flags, those `raised` beside the others included.
+
+    Without `known` neighbours its arms are left out: a comment shows few, and all are flagged.
+    """
     summary = summarize(submission)
-    flags = in_order((*summary.flags, *corpus_flags(submission, others)))
+    flags = in_order((*summary.flags, *raised))
     estimates = doubted(summary.estimates, flags, submission.arms)
     own = understand(submission, replace(summary, flags=flags, estimates=estimates))
-    return Result(
-        file=quoted_path(path), understood=own, positions=positions(own, map(understand, others))
-    )
+    if known is None:
+        return Result(file=quoted_path(path), understood=replace(own, arms=()))
+    return Result(file=quoted_path(path), understood=own, positions=positions(own, known))
 
 
 def positions(own: Understanding, collection: Iterable[Understanding]) -> tuple[Position, ...]:

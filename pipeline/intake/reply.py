@@ -15,9 +15,10 @@ from estimates.understanding import Understanding
 from pipeline.errors import PipelineError
 from pipeline.intake.gate import Decision, Judgement
 from schemas import strict
+from schemas.authority import schema_findings
 from schemas.codec import Json, decode, encode
 from schemas.finding import Finding, quoted_path
-from schemas.validator import VERDICT_SCHEMA, schema_findings
+from schemas.validator import VERDICT_SCHEMA
 
 MAX_FINDINGS = 200
 MAX_NAMED = 100

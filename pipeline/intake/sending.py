@@ -4,12 +4,15 @@ The contributor of a result is the author of its pull request: one account casts
 stand for a maintainer's consent, because only maintainers can set them.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
 from estimates.identity import canonical_name
+from pipeline.collection.validate import Found
+from schemas.codec import content_digest
 from schemas.finding import ROOT, Finding, shown
+from schemas.migrations import forms
 from schemas.rules.contradictions import measured_in_future
 from schemas.submission import Submission
 
@@ -62,6 +65,21 @@ def sending_findings(name: str, submission: Submission, sent: Sending) -> Iterat
         )
         yield Finding(path="$.origin.licence", message=message, rule="licence-of-source")
     yield from _date_findings(submission, sent.now)
+
+
+def twin_findings(new: Mapping[str, Submission], names: Iterable[str]) -> dict[str, Found]:
+    """New results whose content is there already in another version of the format, by path."""
+    taken = {name.removesuffix(".json").rpartition("-")[2] for name in names}
+    message = "the same content is there in another version of the format; send it once"
+    finding = Finding(path=ROOT, message=message, rule="duplicate")
+    found: dict[str, Found] = {}
+    for path, submission in sorted(new.items()):
+        own = path.removesuffix(".json").rpartition("-")[2]
+        forms_of_it = {content_digest(data) for data in forms(submission)}
+        if (forms_of_it - {own}) & taken:
+            found[path] = (finding,)
+        taken |= {own}
+    return found
 
 
 def _date_findings(submission: Submission, now: datetime | None) -> Iterator[Finding]:

@@ -13,7 +13,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from html import escape
 from pathlib import Path
@@ -21,14 +21,15 @@ from pathlib import Path
 import duckdb
 import vl_convert
 
-from pipeline.collection.discover import discover
 from pipeline.data.database import open_database
 from pipeline.data.export import export
 from pipeline.errors import PipelineError
+from pipeline.site.charts import remembered
 from pipeline.site.pages import pages
 from pipeline.site.pages.environment import chart_files
-from pipeline.site.pages.model import Asset, Page, Site, file_path
+from pipeline.site.pages.model import Asset, Page, Site
 from pipeline.site.pages.proofs import proofs_page
+from pipeline.site.pages.short import outside, raw_files
 from pipeline.site.pictures import card, cards
 
 # One page for each depth of address, because the theme writes the way to the root into a script.
@@ -148,14 +149,17 @@ def build(
     for path in docs.rglob("*.css"):
         path.write_text(compact(path.read_text("utf-8")), "utf-8")
     library = _chart_library()
+    repository = repository_address(ROOT)
     site = Site(
         bundle=library.path,
-        repository=repository_address(ROOT),
+        repository=repository,
         address=site_address(site_url),
+        outside=outside(connection, results, repository),
     )
     files = export(connection, docs / "data")
-    for part in (library, *_raw_files(results, extra), *pages(connection, site, files)):
-        _write(docs, part)
+    with remembered(cache / "charts" if cache else None):
+        for part in (library, *raw_files(results, extra, site), *pages(connection, site, files)):
+            _write(docs, part)
     _write(docs, proofs_page(site, PROSE / "design" / "data"))
     for picture in (card(connection), *cards(connection, site)):
         _write(docs, picture)
@@ -215,12 +219,6 @@ def _chart_library() -> Asset:
     data = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;").encode()
     name = hashlib.sha256(data).hexdigest()[:12]
     return Asset(path=f"assets/javascripts/vega.{name}.js", data=data)
-
-
-def _raw_files(results: Path, extra: tuple[Path, ...]) -> Iterator[Asset]:
-    for source in discover(results, extra):
-        if source.kind == "submission":
-            yield Asset(path=file_path(source.path.name), data=source.path.read_bytes())
 
 
 def _run_mkdocs(docs: Path, output: Path, site: Site, moment: datetime) -> None:

@@ -18,7 +18,7 @@ from pipeline.site.pages.environment import environment
 from pipeline.site.pages.home import drawing, headline_of, map_choices
 from pipeline.site.pages.map import measured, opening, tint
 from pipeline.site.pages.model import Asset, Site, device_path, submission_path, target_path
-from pipeline.site.pages.submissions import MOST_PAGES
+from pipeline.site.pages.short import MOST_PAGES
 from pipeline.site.rows import Row, grouped, read
 from schemas.vocabulary import OWN_TASKS, TASKS, VERDICTS, say
 

@@ -5,7 +5,7 @@ the fields that its SQL gives it.
 """
 
 from collections import defaultdict, namedtuple
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from importlib import resources
 from importlib.resources.abc import Traversable
 from typing import Any, TypeAlias, TypeVar
@@ -18,14 +18,25 @@ T = TypeVar("T")
 K = TypeVar("K", bound=Hashable)
 
 
-def read(connection: duckdb.DuckDBPyConnection, name: str, **parameters: str) -> tuple[Row, ...]:
-    """The rows of `sql/<name>.sql` with these parameters, or else of the table of that name."""
+def read(
+    connection: duckdb.DuckDBPyConnection,
+    name: str,
+    submissions: Sequence[str] | None = None,
+    **parameters: str,
+) -> tuple[Row, ...]:
+    """The rows of `sql/<name>.sql` with these parameters, or else of the table of that name.
+
+    `submissions`: only theirs.
+    """
     file = _file(name)
     relation = (
         connection.sql(file.read_text("utf-8"), params=parameters or None)
         if file.is_file()
         else connection.table(name)
     )
+    if submissions is not None:
+        names = map(duckdb.ConstantExpression, submissions)
+        relation = relation.filter(duckdb.ColumnExpression("submission").isin(*names))
     row = namedtuple(name, relation.columns)  # type: ignore[misc]  # noqa: PYI024 - SQL has the types
     return tuple(map(row._make, relation.fetchall()))
 

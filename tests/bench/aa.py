@@ -83,7 +83,7 @@ def _result(part: Part, seed: int, kept: Path) -> Submission:
     path = kept / f"{name}.json"
     if not path.exists():
         with bursts.running(seed) if part == "loaded" else nullcontext():
-            submission = _measured(campaign, kept / f"{name}.jsonl")
+            submission = measured(campaign, kept / f"{name}.jsonl")
         write(submission, path)
     known = contract.read(path.read_bytes())
     if not isinstance(known, Submission):
@@ -92,7 +92,7 @@ def _result(part: Part, seed: int, kept: Path) -> Submission:
     return known
 
 
-def _measured(campaign: Campaign, work_file: Path) -> Submission:
+def measured(campaign: Campaign, work_file: Path) -> Submission:
     submission = measure(
         campaign,
         runner=RUNNERS[RUNNER].build(ConnectionOptions()),

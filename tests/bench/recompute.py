@@ -9,6 +9,7 @@ import math
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from statistics import fmean, median, stdev, variance
 from typing import Any
@@ -18,6 +19,11 @@ from scipy import stats
 Trial = dict[str, Any]
 FIXED = ("code", "math", "reasoning", "summarization", "chat", "json", "creative", "translation")
 FULL = 0.9
+# Drafting with these reads no prompt: nothing, the text itself, or the answer that is known.
+LOOK_UP = (
+    *("none", "empty-draft", "oracle", "prompt-lookup", "suffix"),
+    *("ngram-simple", "ngram-map-k", "ngram-map-k4v", "ngram-mod", "ngram-cache"),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,16 +36,24 @@ class Figure:
     wall: float
     low: float | None
     high: float | None
+    whole: float | None
 
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """The log ratios of one prompt by block, by the steady clock where it has one."""
+    """The log ratios of one prompt by block, by the steady clock where it has one.
+
+    `whole` is the log ratio of whole requests, `None` where a part of them is not known; `plain`
+    the logarithm of the baseline's time in the first block, `order` when that ran.
+    """
 
     task: str
     ratios: dict[int, float]
     walls: dict[int, float]
     clock: float
+    whole: float | None
+    plain: float
+    order: int
 
 
 def main(paths: list[str]) -> None:
@@ -57,11 +71,11 @@ def figures(document: dict[str, Any]) -> Iterator[Figure]:
         if arm["role"] == "baseline":
             continue
         prompts = list(_prompts(document, arm))
-        for tasks in (*((task,) for task in suite), tuple(suite) if own else FIXED):
+        every = tuple(suite) if own else FIXED
+        for name, tasks in (*((task, (task,)) for task in suite), (None, every)):
             groups = [[each for each in prompts if each.task == task] for task in tasks]
             if all(groups):
-                single = len(tasks) == 1 and tasks[0] if not (own and len(suite) == 1) else None
-                yield _figure(document, arm["id"], single or None, groups, prompts)
+                yield _figure(document, arm["id"], name, groups, prompts)
 
 
 def _figure(
@@ -75,10 +89,12 @@ def _figure(
     walls = [[median(each.walls.values()) for each in group] for group in groups]
     values = logs[0] if len(logs) == 1 else [fmean(group) for group in logs]
     centre, wall = fmean(values), fmean(fmean(group) for group in walls)
+    whole = [[each.whole for each in group if each.whole is not None] for group in groups]
+    known = [len(each) for each in whole] == [len(each) for each in groups]
     half_width = _half_width(values, 0.95) if len(values) > 1 else None
     by_passes = document["design"].get("interleaved") == "block"
     if half_width is not None and task is not None and not by_passes:
-        half_width = max(half_width, _repeats(prompts) / math.sqrt(len(values)))
+        half_width = max(half_width, _repeats(document, prompts) / math.sqrt(len(values)))
     if half_width is not None and by_passes:
         passes = _passes(document, prompts)
         half_width = None if passes is None else math.hypot(half_width, passes)
@@ -92,12 +108,16 @@ def _figure(
         wall=math.exp(wall),
         low=None if half_width is None else math.exp(min(centre - half_width, wall)),
         high=None if half_width is None else math.exp(max(centre + half_width, wall)),
+        whole=math.exp(fmean(fmean(each) for each in whole)) if known else None,
     )
 
 
-def _repeats(prompts: list[Prompt]) -> float:
+def _repeats(document: dict[str, Any], prompts: list[Prompt]) -> float:
     """How far one block may lie from its prompt: no task is known better than by its repeats."""
     spreads = [variance(each.ratios.values()) for each in prompts if len(each.ratios) > 1]
+    if not spreads and document["design"].get("order") != "sequential":
+        plain = [each.plain for each in sorted(prompts, key=lambda each: each.order)]
+        spreads = [(b - a) ** 2 for a, b in pairwise(plain)]
     return 1.96 * math.sqrt(fmean(spreads)) if spreads else 0.0
 
 
@@ -167,7 +187,69 @@ def _prompts(document: dict[str, Any], arm: dict[str, Any]) -> Iterator[Prompt]:
             ratios[block] = walls[block]
             if steady:
                 ratios[block] = math.log(_steady(theirs, excess) / _steady(mine, excess))
-        yield Prompt(prompt["task"], ratios, walls, error if steady else 0.0)
+        whole = _whole(document, arm, pairs)
+        first = pairs[0][1]
+        plain = math.log(_steady(first, excess) if steady else _wall(first))
+        clock = error if steady else 0.0
+        yield Prompt(prompt["task"], ratios, walls, clock, whole, plain, first["order"])
+
+
+def _whole(
+    document: dict[str, Any], arm: dict[str, Any], pairs: list[tuple[Trial, Trial]]
+) -> float | None:
+    """Log ratio of whole requests: P + d (m - 1) over P + Q + e (m - 1), the median over blocks."""
+    read = _reading(document, arm, pairs)
+    if read is None or arm.get("concurrency", 1) > 1:
+        return None
+    written = median(_tokens(base) for _, base in pairs)
+    return median(
+        math.log((read[0] + _wall(base) * written) / (read[1] + _wall(own) * written))
+        for own, base in pairs
+    )
+
+
+def _reading(
+    document: dict[str, Any], arm: dict[str, Any], pairs: list[tuple[Trial, Trial]]
+) -> tuple[float, float] | None:
+    """What reading the prompt takes the baseline and the arm; else what comes before a token."""
+    arms = {each["id"]: each for each in document["arms"]}
+    prompt, baseline = pairs[0][0]["prompt"], arms[arm["baseline"]]
+    done = [
+        t
+        for t in document["trials"]
+        if t["prompt"] == prompt and t["outcome"] == "ok"
+        if arms[t["arm"]].get("concurrency", 1) == 1
+    ]
+
+    def by_target(own: dict[str, Any]) -> list[float]:
+        same = [t for t in done if _placed(arms[t["arm"]]) == _placed(own)]
+        return [t["prompt_ms"] for t in same if "prompt_ms" in t]
+
+    drafts = [t for t in done if _draft(arms[t["arm"]]) == _draft(arm)]
+    drafted = [t["draft_prompt_ms"] for t in drafts if "draft_prompt_ms" in t]
+    drafted = [0.0] if arm["method"]["type"] in LOOK_UP else drafted
+    if by_target(baseline) and by_target(arm) and drafted:
+        return median(by_target(baseline)), median(by_target(arm)) + median(drafted)
+    sides = [[_before_first(pair[at]) for pair in pairs] for at in (1, 0)]
+    known = [[each for each in side if each is not None] for side in sides]
+    return (median(known[0]), median(known[1])) if known == sides else None
+
+
+def _placed(arm: dict[str, Any]) -> int | None:
+    layers: int | None = arm.get("placement", {}).get("target_gpu_layers_requested")
+    return layers
+
+
+def _draft(arm: dict[str, Any]) -> str:
+    return str(arm["method"].get("draft") or arm["id"])
+
+
+def _before_first(trial: Trial) -> float | None:
+    if "ttft_ms" in trial:
+        return float(trial["ttft_ms"])
+    if "prompt_ms" in trial and "wall_ms" in trial:
+        return max(float(trial["prompt_ms"]), float(trial["wall_ms"] - trial["decode_ms"]))
+    return None
 
 
 def _tokens(trial: Trial) -> int:

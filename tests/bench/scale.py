@@ -13,6 +13,7 @@ import importlib
 import itertools
 import json
 import math
+import os
 import resource
 import shutil
 import subprocess
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
 COMMAND = "python -m tests.bench.scale"
-SEED, FAR = 2, 10_000
+SEED, FAR, MOST_PAGES = 2, 10_000, 500
 MOST_CPU_MS, MOST_EXPONENT, MOST_SITE_KB, MOST_FILE_MB = 120.0, 1.05, 60.0, 25.0
 # Stage to the functions that are it; time in a stage within a stage counts for the inner one.
 STAGES = {
@@ -42,7 +43,7 @@ STAGES = {
     "exports": ("pipeline.site.build:export",),
     "submissions": ("pipeline.site.pages.submissions:submission_pages",),
     "other pages": ("pipeline.site.build:pages",),
-    "raw files": ("pipeline.site.build:_raw_files",),
+    "raw files": ("pipeline.site.build:raw_files",),
     "pictures": ("pipeline.site.build:cards",),
     "MkDocs": ("pipeline.site.build:_run_mkdocs",),
     "index, policy": ("pipeline.site.build:shorten_index", "pipeline.site.build:write_policy"),
@@ -112,6 +113,8 @@ def _excess(found: Sequence[dict[str, dict[str, float]]]) -> Iterator[str]:
         yield f"a file takes {last['site MB'] * 1000 / files:.0f} KB, more than {MOST_SITE_KB:g}"
     if last["largest file MB"] > MOST_FILE_MB:
         yield f"a file of the site has {last['largest file MB']:.0f} MB, more than {MOST_FILE_MB:g}"
+    if last["pages"] >= MOST_PAGES:
+        yield f"the site has {last['pages']:.0f} pages, not fewer than {MOST_PAGES}"
     slope = exponent([e["cold"]["files"] for e in found], [e["cold"]["all"] for e in found])
     if slope is not None and slope > MOST_EXPONENT:
         yield f"the exponent is {slope:.2f}, more than {MOST_EXPONENT:g}"
@@ -144,7 +147,8 @@ def _apart(folder: Path, files: int, results: Path, *, mkdocs: bool) -> dict[str
     """One build in a process of its own: its memory is its own."""
     words = (str(results), str(folder / f"site-{files}"), str(folder / f"cache-{files}"))
     command = (sys.executable, "-m", "tests.bench.scale", "--once", *words, str(int(mkdocs)))
-    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    known = os.environ | {"DRAFTMAP_REPOSITORY": "https://github.com/draftmap/draftmap"}
+    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env=known)
     line = done.stdout.splitlines()[-1]
     sys.stderr.write(f"{line}\n")  # what is measured survives a kill
     found: dict[str, float] = json.loads(line)
@@ -174,10 +178,15 @@ def _once(results: str, output: str, cache: str, mkdocs: str) -> int:
         "memory MB": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
         "site MB": sum(sizes) / 1e6,
         "largest file MB": max(sizes) / 1e6,
-        "pages": float(sum(each.suffix in {".html", ".md"} for each in files)),
+        "pages": float(sum(map(_is_page, files))),
     }
     sys.stdout.write(json.dumps(figures) + "\n")
     return 0
+
+
+def _is_page(path: Path) -> bool:
+    """Whether MkDocs makes or made a page of it; pieces of pages have no head."""
+    return path.suffix == ".md" or (path.suffix == ".html" and b"<html" in path.read_bytes()[:500])
 
 
 def _clock(spent: dict[str, float], stage: str, module: str, name: str) -> None:

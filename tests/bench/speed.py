@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import orjson
 
-from schemas import contract, strict, validator
+from schemas import authority, contract, strict, validator
 from schemas.codec import decode, encode
 from schemas.submission import Submission
 from tests.samples import sample, sample_bytes
@@ -29,7 +29,7 @@ def main() -> None:
     document = orjson.loads(data)
     tasks: dict[str, Callable[[], object]] = {
         "load strictly": lambda: strict.load(data),
-        "check the schema": lambda: validator.schema_findings(
+        "check the schema": lambda: authority.schema_findings(
             document, validator.SUBMISSION_SCHEMA
         ),
         "decode": lambda: decode(Submission, document),

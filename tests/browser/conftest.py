@@ -7,12 +7,14 @@ import shutil
 import threading
 from contextlib import contextmanager, suppress
 from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from typing import TYPE_CHECKING
 
 import pytest
 from playwright.sync_api import expect, sync_playwright
 
+from pipeline.site.serve import Handler
+from tests.browser.pages import CATCH
 from tests.processes import PATIENCE_S
 from tests.sites import built_site
 
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from _typeshed import SupportsRead, SupportsWrite
-    from playwright.sync_api import Browser
+    from playwright.sync_api import Browser, Page
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
 FLAGS = (
@@ -40,11 +42,15 @@ MISSING = (
 )
 
 
-class Quiet(SimpleHTTPRequestHandler):
-    """The plain file server, without a line per request."""
+class Quiet(Handler):
+    """Our file server; a page that is gone waits for no file."""
 
-    def log_message(self, *_: object) -> None:
-        """Say nothing."""
+    protocol_version = "HTTP/1.1"  # one connection for many files
+
+    def end_headers(self) -> None:
+        """Let the browser keep what it has: the site does not change while it is tested."""
+        self.send_header("Cache-Control", "max-age=3600")
+        super().end_headers()
 
     def copyfile(self, source: SupportsRead[bytes], outputfile: SupportsWrite[bytes]) -> None:
         """Send a file, unless the page that asked for it is gone."""
@@ -88,3 +94,19 @@ def browser() -> Iterator[Browser]:
         expect.set_options(timeout=PATIENCE_MS)
         yield started
         started.close()
+
+
+@pytest.fixture(scope="session")
+def tab(browser: Browser) -> Iterator[Page]:
+    """The page in which tests open addresses; see `tests.browser.pages.lent`."""
+    with browser.new_context() as context:
+        context.grant_permissions(["clipboard-read", "clipboard-write"])
+        context.add_init_script(CATCH)
+        yield context.new_page()
+
+
+@pytest.fixture(scope="session")
+def still_tab(browser: Browser) -> Iterator[Page]:
+    """The same without JavaScript."""
+    with browser.new_context(java_script_enabled=False) as context:
+        yield context.new_page()

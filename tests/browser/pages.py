@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Literal
 
 from tests.processes import eventually
 from tests.sites import submission_name
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
     from playwright.sync_api import BrowserContext, Page, ViewportSize
 
 WIDE: ViewportSize = {"width": 1440, "height": 900}
 MIDDLE: ViewportSize = {"width": 768, "height": 1024}
 NARROW: ViewportSize = {"width": 390, "height": 844}
 HOSTILE = f"submissions/{submission_name(3)}/"
+# What would run, ask or break the policy leaves a word in this list.
+CATCH = """
+window.caught = [];
+window.boom = () => { window.caught.push('boom'); };
+document.addEventListener('securitypolicyviolation',
+  (event) => window.caught.push(`policy: ${event.violatedDirective} ${event.blockedURI}`));
+"""
+FORGET = "() => { localStorage.clear(); sessionStorage.clear(); }"
 WAKE = """async () => { for (const each of document.querySelectorAll('figure[data-spec]')) {
   each.scrollIntoView();
   for (const frame of [1, 2]) await new Promise(requestAnimationFrame); } }"""
@@ -33,9 +45,44 @@ def one_of_each_kind(found: list[str]) -> list[str]:
     return list(kinds.values())
 
 
+@contextmanager
+def lent(
+    tab: Page, size: ViewportSize = WIDE, scheme: Literal["light", "dark"] = "light"
+) -> Iterator[Page]:
+    """The page of the whole session, of a certain size; then all is undone that was done to it.
+
+    A page of its own would cost each test a second of processor time: a process to be started, and
+    the scripts of the theme to be compiled again.
+    """
+    heard: list[tuple[Any, Any]] = []
+    listen = tab.on
+
+    def on(event: Any, handler: Any) -> None:  # noqa: ANN401 - as Playwright takes them
+        heard.append((event, handler))
+        listen(event, handler)
+
+    tab.on = on  # type: ignore[assignment, method-assign]  # until it is given back
+    tab.set_viewport_size(size)
+    tab.emulate_media(color_scheme=scheme)
+    try:
+        yield tab
+    finally:
+        for event, handler in heard:
+            tab.remove_listener(event, handler)
+        tab.on = listen  # type: ignore[method-assign]
+        tab.unroute_all(behavior="ignoreErrors")
+        tab.mouse.move(0, 0)
+        if tab.url.startswith("http"):
+            tab.evaluate(FORGET)
+
+
 def watched(context: BrowserContext, base: str, complaints: list[str]) -> Page:
-    """A page that writes down errors, refusals of the policy and requests to other hosts."""
-    page = context.new_page()
+    """A new page that writes down what `watch` does."""
+    return watch(context.new_page(), base, complaints)
+
+
+def watch(page: Page, base: str, complaints: list[str]) -> Page:
+    """Write down errors on a page, refusals of the policy and requests to other hosts."""
     page.on("dialog", lambda dialog: complaints.append(f"{page.url} asked {dialog.message}"))
     page.on(
         "console",
@@ -65,12 +112,12 @@ def comes_to(page: Page, expression: str, expected: object) -> bool:
 
 
 def stir(page: Page) -> None:
-    """Do something on a page: charts sleep until then, and what fits the screen cannot scroll.
+    """Do something on a page: charts and tools sleep until then.
 
     Not before its scripts have run, which would not hear of it.
     """
     page.wait_for_load_state("load")
-    page.evaluate("window.dispatchEvent(new Event('scroll'))")
+    page.evaluate("window.dispatchEvent(new Event('pointermove'))")
 
 
 def wake_charts(page: Page) -> None:

@@ -11,12 +11,13 @@ from playwright.sync_api import expect
 
 from pipeline.site.advice import Question, answers
 from pipeline.site.pages.advisor import knowledge
+from tests.browser.pages import NARROW, lent
 from tests.pipeline.tables import campaign, database
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Page
 
     from pipeline.site.advice import Knowledge
 
@@ -52,10 +53,9 @@ def known() -> Knowledge:
 
 
 @pytest.fixture
-def page(browser: Browser, known: Knowledge) -> Iterator[Page]:
+def page(tab: Page, known: Knowledge) -> Iterator[Page]:
     """A page whose advisor knows the three campaigns above."""
-    with browser.new_context(viewport={"width": 390, "height": 844}) as context:
-        page = context.new_page()
+    with lent(tab, NARROW) as page:
         body = orjson.dumps(known).decode()
         page.route(
             "**/assets/advisor/*.json",

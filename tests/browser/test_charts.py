@@ -9,12 +9,12 @@ from xml.etree import ElementTree as ET
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.pages import WIDE, comes_to, stir, watched
+from tests.browser.pages import WIDE, comes_to, lent, stir, watch
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from playwright.sync_api import Browser, Page, Route
+    from playwright.sync_api import Page, Route
 
 pytestmark = pytest.mark.browser
 ALIVE = "figure[data-spec] .dm-chart__live svg"
@@ -35,7 +35,7 @@ PAINT = """() => new Promise((done) => new PerformanceObserver((list) => {
   for (const each of list.getEntriesByName('first-contentful-paint')) done(each.startTime);
 }).observe({ type: 'paint', buffered: true }))"""
 # Counts the charts that were drawn and those that were ended.
-COUNT = """window.charts = { drawn: 0, ended: 0 };
+COUNT = """() => { window.charts = { drawn: 0, ended: 0 };
 let library;
 Object.defineProperty(window, 'vegaEmbed', { get: () => library, set: (embed) => {
   library = async (...about) => {
@@ -45,7 +45,7 @@ Object.defineProperty(window, 'vegaEmbed', { get: () => library, set: (embed) =>
     view.finalize = () => { window.charts.ended += 1; end.call(view); };
     return view;
   };
-} });"""
+} }); }"""
 # A page change as the theme's instant navigation makes it: the address, the text, the signal.
 CHANGE = """async (address) => {
   const text = await (await fetch(address)).text();
@@ -62,9 +62,9 @@ def complaints() -> list[str]:
 
 
 @pytest.fixture
-def page(browser: Browser, base: str, complaints: list[str]) -> Iterator[Page]:
-    with browser.new_context(viewport=WIDE, color_scheme="light") as context:
-        yield watched(context, base, complaints)
+def page(tab: Page, base: str, complaints: list[str]) -> Iterator[Page]:
+    with lent(tab) as page:
+        yield watch(page, base, complaints)
 
 
 def test_home_paints_its_map_without_the_chart_library(page: Page, base: str) -> None:
@@ -119,9 +119,9 @@ def test_a_chart_that_left_the_page_is_ended_even_while_it_was_being_drawn(
     page: Page, base: str, complaints: list[str]
 ) -> None:
     held: list[Route] = []
-    page.add_init_script(COUNT)
     page.route("**/backends.json", lambda route: held.append(route))  # noqa: PLW0108 - it is marked
     page.goto(base + "tasks/")
+    page.evaluate(COUNT)
     stir(page)
     expect(page.locator(ALIVE).first).to_be_visible()
     page.evaluate(CHANGE, f"{base}methods/")
@@ -165,15 +165,24 @@ def test_a_chart_can_be_taken_along(page: Page, base: str, way: str) -> None:
     assert page.url == f"{base}{way}#{figure.get_attribute('id')}"
 
 
-def test_a_map_that_is_a_table_gives_its_figures(page: Page, base: str) -> None:
+def test_a_map_that_is_a_table_can_be_taken_along(page: Page, base: str) -> None:
     page.goto(base)
     stir(page)
     bar = page.locator(".dm-map-figure .dm-chart__files[data-ready]")
-    with page.expect_download() as found:
-        bar.get_by_role("button", name="CSV").click()
+    saved = {}
+    for kind in ("PNG", "SVG", "CSV"):
+        with page.expect_download() as found:
+            bar.get_by_text(kind, exact=True).click()
+        saved[kind] = found.value.path().read_bytes()
 
-    assert bar.locator("> *").all_inner_texts() == ["CSV", "Link"]
-    assert len(found.value.path().read_text("utf-8").splitlines()) > 1
+    assert bar.locator("> *").all_inner_texts() == ["PNG", "SVG", "CSV", "Link"]
+    assert saved["PNG"].startswith(b"\x89PNG")
+    drawn = ET.fromstring(saved["SVG"])  # noqa: S314 - our own picture
+    texts = {each.text for each in drawn.iter("{http://www.w3.org/2000/svg}text")}
+    shown = page.locator(".dm-sq b:visible").all_inner_texts()
+    assert set(shown) <= texts
+    assert len(list(drawn.iter("{http://www.w3.org/2000/svg}rect"))) > len(shown)
+    assert len(saved["CSV"].decode().splitlines()) > 1
 
 
 def test_every_chart_has_its_four_buttons(page: Page, base: str) -> None:

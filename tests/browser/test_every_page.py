@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING
 import pytest
 from axe_playwright_python.base import AXE_SCRIPT
 
-from tests.browser.pages import MIDDLE, WIDE, one_of_each_kind, px_too_wide, wake_charts, watched
+from tests.browser.pages import (
+    MIDDLE,
+    WIDE,
+    lent,
+    one_of_each_kind,
+    px_too_wide,
+    stir,
+    wake_charts,
+    watch,
+)
 from tests.sites import addresses
 
 if TYPE_CHECKING:
@@ -15,7 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any
 
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Page
 
 pytestmark = pytest.mark.browser
 # What repeats is inspected once, or at its beginning: what stands around the articles, the rows of
@@ -82,10 +91,10 @@ def complaints() -> list[str]:
 
 
 @pytest.fixture
-def page(browser: Browser, base: str, complaints: list[str]) -> Iterator[Page]:
+def page(tab: Page, base: str, complaints: list[str]) -> Iterator[Page]:
     """A wide page in the light, watched for errors, refusals and requests to other hosts."""
-    with browser.new_context(viewport=WIDE, color_scheme="light") as context:
-        yield watched(context, base, complaints)
+    with lent(tab) as page:
+        yield watch(page, base, complaints)
 
 
 def test_no_page_complains_spreads_or_shuts_anyone_out(
@@ -93,7 +102,9 @@ def test_no_page_complains_spreads_or_shuts_anyone_out(
 ) -> None:
     """On a wide screen and a tablet, in both themes; `test_hostile.py` has a phone in the dark."""
     for address in one_of_each_kind(addresses(site)):
-        inspectable(page, base + address).locator(READY.get(address, "article")).wait_for()
+        inspectable(page, base + address)
+        stir(page)
+        page.locator(READY.get(address, "article")).wait_for()
         if address not in LIKE_METHODOLOGY:
             complaints += [f"{address} {line}" for line in _inaccessible(page, address)]
         for size in (WIDE, MIDDLE):

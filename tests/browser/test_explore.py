@@ -11,36 +11,65 @@ import pytest
 from playwright.sync_api import expect
 
 from pipeline.data.export import guarded
+from tests.browser.pages import NARROW, lent, stir
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Page, Route, ViewportSize
 
 
 pytestmark = pytest.mark.browser
-WIDE = {"width": 1280, "height": 900}
-NARROW = {"width": 390, "height": 844}
+WIDE: ViewportSize = {"width": 1280, "height": 900}
 ROWS = "#dm-cells tbody tr"
 READY = '#dm-explore[data-state="ready"]'
 COMPARED = '#dm-compare[data-state="ready"]'
 
 
 @pytest.fixture
-def page(browser: Browser) -> Iterator[Page]:
-    with browser.new_context(viewport=WIDE, color_scheme="light") as context:
-        context.grant_permissions(["clipboard-read", "clipboard-write"])
-        yield context.new_page()
+def page(tab: Page) -> Iterator[Page]:
+    with lent(tab, WIDE) as page:
+        yield page
 
 
 def opened(page: Page, address: str) -> Page:
     page.goto(address)
+    stir(page)
     page.wait_for_selector(READY)
     return page
 
 
 def tasks(page: Page) -> set[str]:
     return set(page.locator(f"{ROWS} td:nth-child(5)").all_text_contents())
+
+
+@pytest.mark.parametrize(
+    ("way", "file"),
+    [("explore/", "/explore/cells."), ("compare/", "/explore/cells."), ("advisor/", "/advisor/")],
+)
+def test_a_tool_loads_its_figures_when_the_visitor_acts(
+    page: Page, base: str, way: str, file: str
+) -> None:
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(base + way, wait_until="networkidle")
+    before = [url for url in asked if f"assets{file}" in url]
+    with page.expect_request(lambda request: f"assets{file}" in request.url):
+        page.mouse.move(9, 9)
+
+    assert before == []
+
+
+def test_what_was_typed_while_the_cells_were_loading_counts(page: Page, base: str) -> None:
+    held: list[Route] = []
+    page.route("**/assets/explore/*", lambda route: held.append(route))  # noqa: PLW0108 - it is marked
+    page.goto(base + "explore/")
+    with page.expect_request("**/assets/explore/*"):
+        page.locator("#dm-explore-words").fill("4060")
+    held[0].continue_()
+
+    expect(page).to_have_url(f"{base}explore/?words=4060")
+    assert "RTX 4060" in page.locator(f"{ROWS} th").first.inner_text()
 
 
 def test_filters_change_rows_and_address_and_back_undoes_them(page: Page, base: str) -> None:
@@ -174,30 +203,29 @@ def test_who_searches_in_vain_is_led_to_the_advisor(page: Page, base: str) -> No
     page.wait_for_selector('.dm-advisor[data-state="ready"]')
 
 
-def test_explore_is_usable_on_a_phone(browser: Browser, base: str) -> None:
-    with browser.new_context(viewport=NARROW) as context:
-        page = opened(context.new_page(), base + "explore/")
-        filters = page.locator(".dm-explore__filters")
+def test_explore_is_usable_on_a_phone(page: Page, base: str) -> None:
+    page.set_viewport_size(NARROW)
+    opened(page, base + "explore/")
+    filters = page.locator(".dm-explore__filters")
 
-        assert filters.get_attribute("open") is None
-        filters.locator("summary").click()
-        page.get_by_label("Task", exact=True).select_option("json")
-        assert tasks(page) == {"Structured JSON"}
-        assert page.evaluate("document.documentElement.scrollWidth") <= NARROW["width"]
+    assert filters.get_attribute("open") is None
+    filters.locator("summary").click()
+    page.get_by_label("Task", exact=True).select_option("json")
+    assert tasks(page) == {"Structured JSON"}
+    assert page.evaluate("document.documentElement.scrollWidth") <= NARROW["width"]
 
 
 def test_without_javascript_the_first_rows_and_the_pairs_are_there(
-    browser: Browser, base: str
+    still_tab: Page, base: str
 ) -> None:
-    with browser.new_context(java_script_enabled=False, viewport=WIDE) as context:
-        page = context.new_page()
-        page.goto(base + "explore/")
+    still_tab.set_viewport_size(WIDE)
+    still_tab.goto(base + "explore/")
 
-        assert page.locator(ROWS).count() == 40
-        assert not page.locator("#dm-explore").is_visible()
-        assert page.get_by_role("link", name="CSV", exact=True).is_visible()
-        page.goto(base + "compare/")
-        assert page.locator("#dm-pairs tbody tr").count() > 0
+    assert still_tab.locator(ROWS).count() == 40
+    assert not still_tab.locator("#dm-explore").is_visible()
+    assert still_tab.get_by_role("link", name="CSV", exact=True).is_visible()
+    still_tab.goto(base + "compare/")
+    assert still_tab.locator("#dm-pairs tbody tr").count() > 0
 
 
 def test_two_backends_of_one_card_are_compared_task_by_task(page: Page, base: str) -> None:

@@ -8,23 +8,23 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.pages import NARROW, WIDE, px_too_wide, watched
+from tests.browser.pages import NARROW, lent, px_too_wide, watch
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Page
 
 pytestmark = pytest.mark.browser
 RESULT = ".dm-fit__result"
 
 
 @pytest.fixture
-def page(browser: Browser, base: str) -> Iterator[Page]:
+def page(tab: Page, base: str) -> Iterator[Page]:
     """A page on which nothing may be complained about."""
     complaints: list[str] = []
-    with browser.new_context(viewport=WIDE, color_scheme="light") as context:
-        yield watched(context, base, complaints)
+    with lent(tab) as page:
+        yield watch(page, base, complaints)
     assert complaints == []
 
 
@@ -61,13 +61,12 @@ def test_a_card_without_its_memory_is_asked_for_it(page: Page, base: str) -> Non
     expect(page.locator(".dm-fit__answer")).to_contain_text("How much memory does your RTX 4070")
 
 
-def test_a_phone_shows_it_without_scrolling_sideways(browser: Browser, base: str) -> None:
-    with browser.new_context(viewport=NARROW) as context:
-        page = context.new_page()
-        page.goto(base + "will-it-fit/?card=8+GB&model=qwen3.5-27b&draft=head")
-        expect(page.locator(RESULT)).to_be_visible()
+def test_a_phone_shows_it_without_scrolling_sideways(page: Page, base: str) -> None:
+    page.set_viewport_size(NARROW)
+    page.goto(base + "will-it-fit/?card=8+GB&model=qwen3.5-27b&draft=head")
+    expect(page.locator(RESULT)).to_be_visible()
 
-        assert px_too_wide(page) == 0
+    assert px_too_wide(page) == 0
 
 
 def test_my_machine_says_that_27b_does_not_fit_into_2_gb(page: Page, base: str) -> None:

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import nh3
 import pytest
 
-from tests.browser.pages import NARROW, one_of_each_kind, px_too_wide, wake_charts, watched
+from tests.browser.pages import NARROW, lent, one_of_each_kind, px_too_wide, wake_charts, watch
 from tests.hostile_site import TRICKS, file_stem
 from tests.sites import addresses, hostile_addresses
 
@@ -18,18 +18,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Page
 
 pytestmark = pytest.mark.browser
 FORMULAS = "=+-@\t\r"
 PLACES = ("devices", "models")
-# Whatever would run, ask or break the policy leaves a word in this list.
-WATCH = """
-window.caught = [];
-window.boom = () => { window.caught.push('boom'); };
-document.addEventListener('securitypolicyviolation',
-  (event) => window.caught.push(`policy: ${event.violatedDirective} ${event.blockedURI}`));
-"""
 # The innermost elements that hold a text: what is in them, and whether it lies inside a link.
 HOLDERS = """(text) => [...document.querySelectorAll('article *')]
   .filter((each) => each.textContent.includes(text)
@@ -51,12 +44,10 @@ def complaints() -> list[str]:
 
 
 @pytest.fixture
-def page(browser: Browser, base: str, complaints: list[str]) -> Iterator[Page]:
+def page(tab: Page, base: str, complaints: list[str]) -> Iterator[Page]:
     """A page on a phone in the dark, watched for dialogs, errors and foreign requests."""
-    with browser.new_context(viewport=NARROW, color_scheme="dark") as context:
-        opened = watched(context, base, complaints)
-        opened.add_init_script(WATCH)
-        yield opened
+    with lent(tab, NARROW, "dark") as page:
+        yield watch(page, base, complaints)
 
 
 def kinds(site: Path) -> list[str]:

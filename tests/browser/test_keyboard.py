@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.pages import WIDE
+from tests.browser.pages import lent, stir
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Page
 
 pytestmark = pytest.mark.browser
 SLACK = 5
@@ -47,9 +47,9 @@ MISSED = """() => window.controls.filter((each) => each.tabIndex >= 0 && !window
 
 
 @pytest.fixture
-def page(browser: Browser) -> Iterator[Page]:
-    with browser.new_context(viewport=WIDE, color_scheme="light") as context:
-        yield context.new_page()
+def page(tab: Page) -> Iterator[Page]:
+    with lent(tab) as page:
+        yield page
 
 
 @pytest.mark.parametrize(
@@ -65,6 +65,7 @@ def test_tab_reaches_every_control_and_shows_where_it_is(
     page: Page, base: str, address: str, ready: str
 ) -> None:
     page.goto(base + address)
+    stir(page)
     page.locator(ready).wait_for()
     controls = page.evaluate(CONTROLS)
     for _ in range(controls + SLACK):
@@ -89,8 +90,8 @@ def test_arrows_switch_the_map_and_enter_opens_a_cell(page: Page, base: str) -> 
 
 def test_the_filters_of_explore_work_without_a_mouse(page: Page, base: str) -> None:
     page.goto(base + "explore/")
-    page.locator(EXPLORE).wait_for()
     page.locator('select[name="task"]').focus()
+    page.locator(EXPLORE).wait_for()
     page.keyboard.type("Code")
     expect(page).to_have_url(f"{base}explore/?task=code")
     page.locator('#dm-cells th[data-sort="device"] button').focus()
@@ -107,13 +108,17 @@ def test_the_filters_of_explore_work_without_a_mouse(page: Page, base: str) -> N
 
 def test_the_advisor_and_compare_answer_the_keyboard(page: Page, base: str) -> None:
     page.goto(base + "advisor/")
-    page.locator(ADVISOR).wait_for()
     page.locator('select[name="task"]').focus()
+    page.locator(ADVISOR).wait_for()
     page.keyboard.press("ArrowDown")
     expect(page).to_have_url(re.compile("task=math"))
 
     page.goto(base + "compare/")
+    place = page.locator('select[data-side="a"][data-kind="place"]')
+    place.focus()
     page.locator(COMPARE).wait_for()
+    assert not page.locator("#dm-compared").is_visible()
+    place.press("ArrowDown")
     before = page.locator("#dm-compared thead tr").first.inner_text()
     page.get_by_role("button", name="Swap sides").focus()
     page.keyboard.press("Enter")

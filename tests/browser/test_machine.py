@@ -9,18 +9,16 @@ import orjson
 import pytest
 from playwright.sync_api import expect
 
-from pipeline.data.database import open_database
 from pipeline.site.pages import machine
-from tests.browser.pages import NARROW, WIDE, px_too_wide, watched
-from tests.schemas.test_say_script import SCRIPT
+from tests.browser.pages import NARROW, WIDE, lent, px_too_wide, watch
+from tests.pipeline.tables import real_database
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Page
 
 pytestmark = pytest.mark.browser
-RESULTS = SCRIPT.parents[3] / "results"
 CARD, MODEL = "#dm-machine-card", "#dm-machine-model"
 ANSWER = ".dm-machine__answer .dm-advice"
 TIERS = ("measured", "imported", "published", "predicted")
@@ -29,18 +27,16 @@ TIERS = ("measured", "imported", "published", "predicted")
 @pytest.fixture(scope="module")
 def real() -> bytes:
     """The file of the real collection: the corpus of the tests has other cards."""
-    with open_database(RESULTS) as connection:
-        document: dict[str, Any] = orjson.loads(machine.machine_file(connection, "").data)
+    document: dict[str, Any] = orjson.loads(machine.machine_file(real_database(), "").data)
     return orjson.dumps(document)
 
 
 @pytest.fixture
-def page(browser: Browser, base: str, real: bytes) -> Iterator[Page]:
+def page(tab: Page, base: str, real: bytes) -> Iterator[Page]:
     """The home page, and nothing that the browser complains about."""
     complaints: list[str] = []
-    with browser.new_context(viewport=WIDE, color_scheme="light") as context:
-        context.grant_permissions(["clipboard-read", "clipboard-write"])
-        page = watched(context, base, complaints)
+    with lent(tab) as page:
+        watch(page, base, complaints)
         page.route(
             f"**/{machine.PATH}",
             lambda route: route.fulfill(body=real, content_type="application/json"),
@@ -124,9 +120,8 @@ def test_nonsense_and_hostile_text_end_in_a_hint_and_a_command(page: Page) -> No
     assert "python -m harness run --target" in text
 
 
-def test_nothing_is_loaded_before_a_visitor_asks(browser: Browser, base: str) -> None:
-    with browser.new_context(viewport=WIDE) as context:
-        page = context.new_page()
+def test_nothing_is_loaded_before_a_visitor_asks(tab: Page, base: str) -> None:
+    with lent(tab) as page:
         asked: list[str] = []
         page.on("request", lambda request: asked.append(request.url))
         page.goto(base, wait_until="networkidle")
@@ -137,24 +132,22 @@ def test_nothing_is_loaded_before_a_visitor_asks(browser: Browser, base: str) ->
     assert before == []
 
 
-def test_the_answer_fits_a_phone_and_a_wide_screen(browser: Browser, base: str) -> None:
+def test_the_answer_fits_a_phone_and_a_wide_screen(tab: Page, base: str) -> None:
     for viewport in (NARROW, WIDE):
-        with browser.new_context(viewport=viewport) as context:
-            page = context.new_page()
+        with lent(tab, viewport) as page:
             page.goto(f"{base}?card=RTX+4060&model=7B")
             expect(page.locator(ANSWER)).to_be_visible()
 
             assert px_too_wide(page) == 0
 
 
-def test_without_javascript_the_form_leads_to_the_devices(browser: Browser, base: str) -> None:
-    with browser.new_context(java_script_enabled=False, viewport=NARROW) as context:
-        page = context.new_page()
-        page.goto(base)
-        page.locator(CARD).fill("RTX 4060")
-        page.get_by_role("button", name="Does it help me?").click()
+def test_without_javascript_the_form_leads_to_the_devices(still_tab: Page, base: str) -> None:
+    still_tab.set_viewport_size(NARROW)
+    still_tab.goto(base)
+    still_tab.locator(CARD).fill("RTX 4060")
+    still_tab.get_by_role("button", name="Does it help me?").click()
 
-        expect(page.locator("h1")).to_contain_text("Devices")
+    expect(still_tab.locator("h1")).to_contain_text("Devices")
 
 
 def test_explore_understands_memory_and_never_ends_in_nothing(page: Page, base: str) -> None:

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
-from tests.browser.pages import NARROW, px_too_wide, watched
+from tests.browser.pages import NARROW, lent, px_too_wide, watch
 
 pytestmark = pytest.mark.browser
 EXAMPLES = Path(__file__).parents[2] / "site_src" / "assets" / "examples"
@@ -20,13 +20,11 @@ def complaints() -> list[str]:
 
 
 @pytest.fixture
-def page(browser: Browser, base: str, complaints: list[str]) -> Iterator[Page]:
-    context = browser.new_context(viewport=NARROW)
-    page = watched(context, base, complaints)
-    page.goto(f"{base}slower/")
-    page.locator(".dm-slower[data-state=ready]").wait_for()
-    yield page
-    context.close()
+def page(tab: Page, base: str, complaints: list[str]) -> Iterator[Page]:
+    with lent(tab, NARROW) as page:
+        watch(page, base, complaints).goto(f"{base}slower/")
+        page.locator(".dm-slower[data-state=ready]").wait_for()
+        yield page
     assert complaints == []
 
 

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.pages import WIDE
+from tests.browser.pages import lent, stir
 from tests.sites import submission_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from playwright.sync_api import Browser, Locator, Page
+    from playwright.sync_api import Locator, Page
 
 pytestmark = pytest.mark.browser
 READY = '#dm-explore[data-state="ready"]'
@@ -37,16 +37,19 @@ class Visitor:
         found.first.click()
         self.clicks += 1
 
+    def waits(self, ready: str) -> None:
+        """Moves the pointer, for which a tool loads its figures, until they are there."""
+        stir(self.page)
+        self.page.wait_for_selector(ready)
+
     def choose(self, field: str, value: str) -> None:
         self.page.locator(f'select[name="{field}"]').select_option(value)
         self.clicks += 1
 
 
 @pytest.fixture
-def visitor(browser: Browser, base: str, request: pytest.FixtureRequest) -> Iterator[Visitor]:
-    with browser.new_context(viewport=WIDE) as context:
-        context.grant_permissions(["clipboard-read", "clipboard-write"])
-        page = context.new_page()
+def visitor(tab: Page, base: str, request: pytest.FixtureRequest) -> Iterator[Visitor]:
+    with lent(tab) as page:
         page.goto(base)
         visitor = Visitor(page)
         yield visitor
@@ -55,7 +58,7 @@ def visitor(browser: Browser, base: str, request: pytest.FixtureRequest) -> Iter
 
 def test_the_verdict_for_a_12_gb_card_with_a_14b_model_on_code(visitor: Visitor) -> None:
     visitor.click('.md-tabs a:text-is("Explore")')
-    visitor.page.wait_for_selector(READY)
+    visitor.waits(READY)
     visitor.choose("vram", "12")
     visitor.choose("size", "8-16B")
     visitor.choose("task", "code")
@@ -75,7 +78,7 @@ def test_the_verdict_for_a_12_gb_card_with_a_14b_model_on_code(visitor: Visitor)
 
 def test_what_to_expect_of_a_12_gb_card_with_a_14b_model_on_code(visitor: Visitor) -> None:
     visitor.click('.md-tabs a:text-is("Advisor")')
-    visitor.page.wait_for_selector('.dm-advisor[data-state="ready"]')
+    visitor.waits('.dm-advisor[data-state="ready"]')
     visitor.choose("device", "memory:12")
     visitor.choose("backend", "cuda")
     visitor.choose("model", "sample-14b|q4-k-m")
@@ -92,7 +95,7 @@ def test_what_to_expect_of_a_12_gb_card_with_a_14b_model_on_code(visitor: Visito
 
 def test_a_card_that_only_its_memory_tells_of(visitor: Visitor) -> None:
     visitor.click('.md-tabs a:text-is("Advisor")')
-    visitor.page.wait_for_selector('.dm-advisor[data-state="ready"]')
+    visitor.waits('.dm-advisor[data-state="ready"]')
     visitor.choose("device", "memory:8")
 
     # The RTX 4060 was measured through both; a card is not asked through the processor's backend.
@@ -116,14 +119,14 @@ def test_two_backends_of_one_card(visitor: Visitor) -> None:
     assert visitor.clicks == 2
 
     visitor.click('article a:text-is("compare")')
-    visitor.page.wait_for_selector('#dm-compare[data-state="ready"]')
+    visitor.waits('#dm-compare[data-state="ready"]')
     assert visitor.page.locator(".dm-compare-table tbody tr").count() > 1
     assert visitor.clicks == 3
 
 
 def test_the_raw_data_of_a_cell(visitor: Visitor) -> None:
     visitor.click('.md-tabs a:text-is("Explore")')
-    visitor.page.wait_for_selector(READY)
+    visitor.waits(READY)
     row = visitor.page.locator("#dm-cells tbody tr").first
     with visitor.page.expect_download() as from_the_row:
         visitor.click(row.get_by_role("link", name="raw data"))
@@ -142,7 +145,7 @@ def test_the_raw_data_of_a_cell(visitor: Visitor) -> None:
 
 def test_a_filtered_view_to_share(visitor: Visitor, base: str) -> None:
     visitor.click('.md-tabs a:text-is("Explore")')
-    visitor.page.wait_for_selector(READY)
+    visitor.waits(READY)
     visitor.choose("task", "code")
     visitor.click('[data-copy="link"]')
     expect(visitor.page.locator("[data-part=copied]")).not_to_be_empty()

@@ -67,8 +67,8 @@ PULL_REQUESTS: dict[str, PullRequest] = {
     ),
     "an executable bit": _named(GOOD, "path-mode", EXECUTABLE),
     "a submodule": PullRequest(adds={GOOD: (MODULE, b"1" * 40)}, expected={GOOD: "path-mode"}),
-    "a folder where a file is expected": _named(f"{GOOD}/x.json"),
-    "a folder below": _named(_in("deeper/x.json")),
+    "a folder where a file is expected": _named(f"{GOOD}/x.json", "path-folder"),
+    "a folder below": _named(_in("deeper/x.json"), "path-folder"),
     "the folder as a file": PullRequest(
         adds={FOLDER: (REGULAR, b"x")},
         removes=(THERE,),

@@ -1,9 +1,9 @@
 """Are our tests of significance those of the textbook, and of SciPy?"""
 
 import pytest
-from scipy import stats
+from scipy import special, stats
 
-from estimates.intervals import p_of_even, p_of_rank, spearman
+from estimates.intervals import p_of_even, p_of_rank, spearman, t_quantile
 
 RISING = (1.0, 2.0, 3.0, 4.0, 5.0)
 WITH_TIES = (2.0, 2.0, 1.0, 7.0, 7.0)
@@ -22,7 +22,9 @@ def test_equal_values_share_their_rank() -> None:
     )
 
 
-@pytest.mark.parametrize(("correlation", "independent"), [(0.9, 4), (-0.3, 20), (0.0, 9)])
+@pytest.mark.parametrize(
+    ("correlation", "independent"), [(0.9, 4), (-0.3, 20), (0.0, 9), (-0.99, 31)]
+)
 def test_the_chance_of_a_correlation_is_that_of_students_t(
     correlation: float, independent: int
 ) -> None:
@@ -38,6 +40,14 @@ def test_a_perfect_correlation_is_no_chance() -> None:
     assert p_of_rank(-1.0, 5) == 0.0
 
 
-@pytest.mark.parametrize("counts", [(10,) * 10, (30, *(8,) * 9), (0, 5, 10)])
+@pytest.mark.parametrize("counts", [(10,) * 10, (30, *(8,) * 9), (0, 5, 10), (9, 1)])
 def test_the_chance_of_uneven_counts_is_pearsons(counts: tuple[int, ...]) -> None:
     assert p_of_even(counts) == pytest.approx(stats.chisquare(counts).pvalue)
+
+
+@pytest.mark.parametrize("freedom", [1, 2, 3, 4, 7.5, 15, 31, 100, 1000, 20_000])
+@pytest.mark.parametrize("probability", [0.025, 0.5, 0.6, 0.95, 0.975, 0.995, 0.9999, 1 - 1e-7])
+def test_the_quantiles_of_students_t_are_scipys(freedom: float, probability: float) -> None:
+    expected = float(special.stdtrit(freedom, probability))
+
+    assert t_quantile(freedom, probability) == pytest.approx(expected, rel=1e-10, abs=1e-12)

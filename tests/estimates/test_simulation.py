@@ -15,8 +15,10 @@ from harness.campaign.build import LEAST_BLOCKS, MOST_BLOCKS
 from harness.run.execute import RunContext, measure
 from harness.runners.fake import FakeRig, FakeRunner
 from schemas.submission import Snapshot
-from tests.bench import length, simulation, simulation_table
+from tests.bench import campaigns, length, simulation, simulation_table
 from tests.bench.designs import MACHINE, RULE, THEN, both_lengths, interleaved
+from tests.bench.disturbances import QUIET
+from tests.bench.disturbances import SCENARIOS as DISTURBED
 from tests.bench.population import campaign, population
 from tests.bench.rigs import SCENARIOS, bursts, drift
 
@@ -97,6 +99,23 @@ def test_a_few_campaigns_come_near_the_truth_on_every_rig(scenario: str) -> None
     assert abs(overall.bias) < (0.05 if stalling else 0.02)
     assert per_task.coverage is not None
     assert per_task.coverage >= 0.85
+
+
+@pytest.mark.parametrize("name", [QUIET, "drift of 4 trials", "two prompts a task"])
+def test_a_few_campaigns_of_a_scenario_keep_the_promise(name: str) -> None:
+    row = campaigns.simulate(DISTURBED[name], campaigns=60)
+
+    assert row.covered >= 0.9
+    assert row.one_task >= 0.9
+    assert row.contains_wall == 1.0
+    # By turns, a drift of four trials passes for a difference of the arms.
+    assert (row.covered_before < 0.3) == (name == "drift of 4 trials")
+
+
+def test_a_quiet_machine_pays_little_for_the_spread_between_tasks() -> None:
+    row = campaigns.simulate(DISTURBED[QUIET], campaigns=100)
+
+    assert row.wide <= campaigns.WIDER * row.wide_before
 
 
 def test_drift_passes_for_a_slowdown_where_arms_run_one_after_another() -> None:

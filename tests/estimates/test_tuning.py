@@ -231,6 +231,38 @@ def test_tasks_that_differ_do_not_hide_a_gain_over_all_of_them() -> None:
     assert mixed.gain == apart.gain
 
 
+def test_a_gain_that_may_be_none_is_not_told_apart_from_leaving_it_off() -> None:
+    # 1.5 % on average; Student's t at 90 % for three degrees of freedom is 1.638, times 4.8 % / 2.
+    fresh = times(baseline=EVEN, arm=scaled(1.0, 0.93, 1.03, 0.95, 1.03))
+
+    found = tuning.settle({}, fresh, best="arm", rival=None, baseline="baseline")
+
+    assert found is not None
+    assert found.pick is None
+    assert found.undecided == pytest.approx(0.0155 + 1.638 * 0.0523 / 2, abs=0.004)
+
+
+def test_the_race_helps_to_say_whether_speculation_helps_and_not_by_how_much() -> None:
+    # Two prompts of each task gain 2 to 14 %, and six more in the race 8 %.
+    tasks = {f"p{number}": "code" if number < 2 else "chat" for number in range(4)}
+    more = {f"r{number}": "code" if number < 3 else "chat" for number in range(6)}
+    fresh = times(baseline=EVEN, arm=scaled(1.0, 1 / 1.02, 1 / 1.14, 1 / 1.0, 1 / 1.12))
+    race = {
+        "baseline": {(name, 0): 0.0 for name in more},
+        "arm": {(name, 0): -math.log(1.08) for name in more},
+    }
+
+    alone = tuning.settle({}, fresh, best="arm", rival=None, baseline="baseline", tasks=tasks)
+    both = tuning.settle(
+        race, fresh, best="arm", rival=None, baseline="baseline", tasks={**tasks, **more}
+    )
+
+    assert alone is not None
+    assert both is not None
+    assert (alone.pick, both.pick) == (None, "arm")
+    assert alone.gain == both.gain
+
+
 def test_a_rival_that_both_stages_together_prefer_is_picked() -> None:
     # The race has four prompts and the leader ahead by 1 %, the certificate eight and it behind
     # by 5 %.

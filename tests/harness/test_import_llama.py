@@ -1,6 +1,7 @@
 """What do the importers of llama-server, llama-spec-bench and qwen38-specdec keep and leave out?"""
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from estimates.summary import summarize
 from harness.errors import BadInputError
 from harness.importers.model import Given, given
+from harness.importers.mtp_bench import method_of
 from schemas.method import Mtp
 from schemas.submission import OtherMethod, Submission
 from tests.harness.imports import ALL, SAMPLES, changed, imported, one, run
@@ -121,6 +123,50 @@ def spec_bench_lines(*stages: dict[str, Any], seconds: float) -> bytes:
     return f"{json.dumps(row)}\n{json.dumps({'row_type': 'summary', 'attempts': 1})}\n".encode()
 
 
+BASE_TABLE, MTP_TABLE = (
+    (SAMPLES / f"llama-spec-bench-{name}.txt").read_text("utf-8") for name in ("base", "mtp")
+)
+
+
+def of_tables(base: str, mtp: str) -> list[tuple[int | None, int | None]]:
+    """Drafted and accepted tokens of the second arm."""
+    files = [Given(name=name, data=each.encode()) for name, each in (("a", base), ("b", mtp))]
+    (found,) = run("llama-spec-bench", files, ALL["llama-spec-bench"].facts).submissions
+    return [(trial.drafted, trial.accepted) for trial in found.trials if trial.arm != "baseline"]
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        lambda text: text.replace("|      - |", "|      \N{EM DASH} |"),
+        lambda text: text.replace("50/100", "50 / 100").replace("60/80", "60 /  80"),
+        lambda text: text.replace("| task ", "| Task ").replace("time(s)", "Time (s)"),
+        lambda text: text.replace("\n|", "\n2026-08-15T10:00:00 |"),
+        lambda text: text.replace("\n|", "\n   |").replace("\n", "\r\n"),
+    ],
+)
+def test_a_table_is_read_however_it_was_copied(written: Callable[[str], str]) -> None:
+    expected = of_tables(BASE_TABLE, MTP_TABLE)
+
+    assert expected[:2] == [(100, 50), (80, 60)]
+    assert of_tables(written(BASE_TABLE), written(MTP_TABLE)) == expected
+
+
+@pytest.mark.parametrize(("cell", "other"), [("50/100", "50 of 100"), ("   101 |", "  1.0k |")])
+def test_a_cell_that_is_no_figure_is_refused_by_its_line(cell: str, other: str) -> None:
+    with pytest.raises(BadInputError, match="line 4: "):
+        of_tables(BASE_TABLE, MTP_TABLE.replace(cell, other, 1))
+
+
+def test_every_card_of_a_specdec_file_counts() -> None:
+    def twice(value: dict[str, Any]) -> None:
+        value["env"]["gpu"] = "\n".join([value["env"]["gpu"]] * 2)
+
+    found = specdec(twice)[0]
+
+    assert [gpu.name for gpu in found.machine.gpus] == ["NVIDIA GeForce RTX 3090"] * 2
+
+
 def test_the_stages_of_a_chain_are_one_method_of_one_generation() -> None:
     ngram = {"type": "ngram_mod", "drafts": 10, "draft_tokens": 40, "accepted": 30}
     mtp = {"type": "mtp", "drafts": 20, "draft_tokens": 40, "accepted": 20}
@@ -132,8 +178,29 @@ def test_the_stages_of_a_chain_are_one_method_of_one_generation() -> None:
     (found,) = run("llama-spec-bench", files, ALL["llama-spec-bench"].facts).submissions
 
     trial = found.trials[1]
-    assert found.arms[1].method == OtherMethod(name="mtp-ngram-mod")
+    assert found.arms[1].method == OtherMethod(name="ngram-mod+mtp", chain=("ngram-mod", "mtp"))
     assert (trial.drafted, trial.accepted, trial.rounds) == (80, 50, 50)
+
+
+@pytest.mark.parametrize(
+    ("flags", "method"),
+    [
+        ("--spec-type draft-mtp --spec-draft-n-max 3", "mtp:n_max=3"),
+        ("--spec-type draft-mtp --spec-draft-p-min 0.75", "mtp:p_min=0.75"),
+        ("--spec-type draft-mtp --spec-draft-p-min 0", "mtp"),
+        ("--spec-autotune --spec-type ngram-mod", "ngram-mod:controller=autotune"),
+        (
+            "--spec-type ngram-mod,draft-mtp",
+            "other:name=ngram-mod+mtp,chain=ngram-mod+mtp",
+        ),
+        ("--spec-type ngram-mod,unheard-of", None),
+        ("-md small.gguf", None),
+    ],
+)
+def test_the_method_of_a_servers_flags_says_what_varies_its_depth(
+    flags: str, method: str | None
+) -> None:
+    assert method_of(flags) == method
 
 
 def test_a_log_of_llama_server_gives_build_model_method_and_counters() -> None:

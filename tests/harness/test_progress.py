@@ -38,6 +38,15 @@ def test_a_terminal_shows_arm_prompt_rate_and_how_many_are_done() -> None:
     assert "2/3" in text
 
 
+def test_of_a_tune_the_time_until_all_of_it_is_done_is_shown() -> None:
+    out = io.StringIO()
+    with ProgressDisplay(Console(file=out, width=120)) as display:
+        display(events.Planned(total=1), name="1 look")
+        display(events.TrialEnded(trial=TRIAL, tps=12.34), name="1 look", left_s=240.0)
+
+    assert out.getvalue() == "1 look: 1 of 1 trials, about 4 min left until all is done\n"
+
+
 def test_a_failed_trial_counts_and_says_its_reason() -> None:
     failure = Failure(reason="out-of-memory", detail="no room")
 

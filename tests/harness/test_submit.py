@@ -67,6 +67,19 @@ def test_placing_twice_changes_nothing(result: Path, checkout: Path) -> None:
     assert len(list(first.parent.iterdir())) == 1
 
 
+def test_in_a_full_folder_a_result_gets_that_of_its_month(
+    checkout: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(submit, "MOST_FLAT", 1)
+    first = submit.place(sample(), checkout)
+
+    second = submit.place(sample(seed=1), checkout)
+
+    assert second.relative_to(first.parent).as_posix() == f"2026/11/{second.name}"
+    assert [submit.place(sample(seed=seed), checkout) for seed in (0, 1)] == [first, second]
+    assert submit.replacing(sample(), second.name, checkout).supersedes == second.name
+
+
 def test_a_checkout_is_found_from_a_folder_inside_it(checkout: Path) -> None:
     inside = checkout / "results" / "community"
     inside.mkdir(parents=True)

@@ -12,17 +12,18 @@ from typer.testing import CliRunner, Result
 
 from harness.campaign import suite
 from harness.campaign.methods import parse
+from harness.campaign.model import PlannedTrial
 from harness.cli.app import app
 from harness.cli.engines import ChosenEngine
 from harness.cli.tune_session import Stages
 from harness.errors import BadInputError, UsageError
 from harness.run import journal
-from harness.run.events import Event, TrialStarted
+from harness.run.events import Event, Planned, TrialEnded, TrialStarted
 from harness.runners.fake import FakeRig, FakeRunner
 from harness.runners.options import ConnectionOptions
 from harness.tune import report
 from harness.tune.outcome import Outcome, as_json, why
-from harness.tune.search import SearchOptions, families, split, stage
+from harness.tune.search import SearchOptions, TimeLeft, families, split, stage
 from harness.tune.tuner import Tuner
 from schemas.contract import read
 from schemas.submission import Submission
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 
     from harness.campaign.model import Campaign
     from harness.runners.base import Runner
-    from harness.tune.outcome import StageName
+    from harness.tune.search import StageName
 
 CORE = suite.load("core")
 # A step over w tokens takes 20 + 2 (w - 1) ms, a drafted token 2 ms, six of ten are accepted: depth
@@ -247,6 +248,24 @@ def test_an_arm_that_cannot_run_leaves_the_others_their_chance() -> None:
     assert outcome.leader is not None
     assert outcome.leader.family == "Draft model"
     assert outcome.leader.depth in (1, 2, 3)
+
+
+def test_the_time_left_covers_the_stages_that_follow_and_ends_with_the_budget() -> None:
+    now = [0.0]
+    trial = PlannedTrial(order=0, block=0, prompt="code-one", arm="baseline")
+    left = TimeLeft(1000.0, split(CORE.prompts), lambda: now[0])
+
+    before = left.seconds("look")
+    left.observe(Planned(total=16))
+    now[0] = 1.0
+    left.observe(TrialEnded(trial=trial))
+
+    assert before is None
+    # 15 of the look; 8 prompts, 5 arms, 4 blocks; 24 prompts, 3 arms, 2 blocks: a second for each.
+    assert left.seconds("look") == 15 + 160 + 144
+    assert left.seconds("race") == 15 + 144
+    now[0] = 950.0
+    assert left.seconds("certificate") == 50.0
 
 
 def test_a_finished_tune_leaves_nothing_to_resume(

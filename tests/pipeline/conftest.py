@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pipeline.data.database import open_database
-from tests.pipeline.tables import database, small_corpus
+from tests.pipeline.tables import small_corpus, whole_database
 
 if TYPE_CHECKING:
     import duckdb
@@ -35,4 +35,4 @@ def full(corpus: Path) -> duckdb.DuckDBPyConnection:
 
 @pytest.fixture(scope="session")
 def empty() -> duckdb.DuckDBPyConnection:
-    return database()
+    return whole_database()

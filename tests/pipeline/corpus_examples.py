@@ -57,12 +57,19 @@ def _step(ms: float) -> Submission:
     return sample(seed=60, contributor="zoe", costs=Costs(step_ms=ms))
 
 
+def _layers(count: int | None) -> Submission:
+    """A submission of somebody else under the target's name, with so many layers."""
+    other = sample(seed=61, contributor="zoe")
+    return replace(other, target=replace(other.target, layers=count, sha256="ee" * 32))
+
+
 RAISING: dict[str, Submission] = {
     "copied-times": copied(),
     "copied-noise": copied(jittered(0.01)),
     "windows-overlap": _at("09:50:00"),
     # Six others take 20 ms per token; 10 ms are 2.0 times as fast.
     "far-from-peers": _step(10.0),
+    "another-model": _layers(33),
 }
 QUIET: dict[str, Submission] = {
     # Seven of hundreds of times may coincide.
@@ -71,4 +78,5 @@ QUIET: dict[str, Submission] = {
     "windows-overlap": _at("10:00:01"),
     # 1.4 times as fast is no reason to doubt.
     "far-from-peers": _step(14.3),
+    "another-model": _layers(None),
 }

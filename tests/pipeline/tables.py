@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
+from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from estimates import identity
 from estimates.model import Estimate, ExactnessCounts, Interval, Summary
-from pipeline.data.aggregate import aggregate
+from pipeline.data import aggregate
+from pipeline.data.database import open_database
 from pipeline.data.load import Entry, TextEntry, load
 from schemas.codec import canonical_bytes
 from schemas.submission import Arm, DraftModel, NoSpeculation, Origin
@@ -15,7 +19,6 @@ from tests.samples import sample, sample_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Container
-    from pathlib import Path
     from typing import Any
 
     import duckdb
@@ -24,6 +27,7 @@ if TYPE_CHECKING:
     from schemas.submission import Submission, Task
 
 
+RESULTS = Path(__file__).resolve().parents[2] / "results"
 ARM = "draft-model-n4"
 
 
@@ -93,12 +97,68 @@ def canonical_name(submission: Submission) -> str:
     return identity.canonical_name(submission, sample_bytes(submission))
 
 
+class Tables:
+    """A connection whose tables are made when a query first names them; all 60 take a second."""
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
+        self._connection = connection
+        self._left = dict(aggregate.view_queries())
+        aggregate.prepare(connection)
+
+    def execute(self, query: str, parameters: object = None) -> duckdb.DuckDBPyConnection:
+        self.make(query)
+        return self._connection.execute(query, parameters)
+
+    def sql(self, query: str, **more: Any) -> duckdb.DuckDBPyRelation:  # noqa: ANN401 - as DuckDB takes it
+        self.make(query)
+        return self._connection.sql(query, **more)
+
+    def table(self, name: str) -> duckdb.DuckDBPyRelation:
+        self.make(name)
+        return self._connection.table(name)
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - whatever else DuckDB offers
+        return getattr(self._connection, name)
+
+    def make(self, query: str) -> None:
+        """Make the tables that a query names, and those that they are made of before them."""
+        wanted, chosen = {*_words(query)}, []
+        for name in reversed(aggregate.view_queries()):
+            if name in wanted:
+                wanted |= _sources(name)
+                chosen.append(name)
+        for name in reversed(chosen):
+            if name in self._left:
+                aggregate.make(self._connection, name, self._left.pop(name))
+
+
+@cache
+def _sources(name: str) -> frozenset[str]:
+    """What the query of a table names; what is handed over to it is made of `vote`."""
+    return _words(aggregate.view_queries()[name]) | ({"vote"} if name == "pool_interval" else set())
+
+
+def _words(query: str) -> frozenset[str]:
+    return frozenset(re.findall(r"\w+", re.sub("--.*", "", query)))
+
+
 def database(*entries: Entry, new: Container[str] = ()) -> duckdb.DuckDBPyConnection:
-    """All tables over these campaigns; maintainers know all contributors but the `new` ones."""
+    """The tables over these campaigns; maintainers know all contributors but the `new` ones."""
     names = {(each.submission.contributor or "").lower() for each in entries} - {""}
     known = [entry_on(name) for name in sorted(names) if name not in new]
-    connection = load(entries, (), known)
-    aggregate(connection)
+    return Tables(load(entries, (), known))  # type: ignore[return-value]  # it stands for one
+
+
+@cache
+def real_database() -> duckdb.DuckDBPyConnection:
+    """The results of the repository, opened once per process; nobody changes it."""
+    return open_database(RESULTS)
+
+
+def whole_database(*entries: Entry) -> duckdb.DuckDBPyConnection:
+    """All tables, and the checks on them."""
+    connection = load(entries, ())
+    aggregate.aggregate(connection)
     return connection
 
 

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pipeline.site.build import UnexpectedScriptError, build, inline_scripts, write_policy
-from pipeline.site.pages.model import Asset, Site
+from pipeline.site.pages.model import Asset, Site, file_path
+from pipeline.site.pages.short import as_text, raw_files
 from pipeline.site.pages.submissions import submission_pages
 from schemas.vocabulary import say
 from tests.links import Reader
@@ -152,20 +153,37 @@ def _submission(site: Path, number: int) -> str:
 
 @pytest.fixture(scope="module")
 def leaves(full: duckdb.DuckDBPyConnection) -> dict[str, str]:
-    parts = submission_pages(full, Site(bundle="", address="https://x.example/"), most_pages=3)
+    """The parts of a collection that counts as large from four submissions on, by path."""
+    site = Site(
+        bundle="",
+        address="https://x.example/",
+        outside={
+            file_path(f"{name}.json"): f"https://code.example/{name}" for name in _later(full)
+        },
+    )
+    parts = submission_pages(full, site, most_pages=3)
     return {part.path: part.data.decode() for part in parts if isinstance(part, Asset)}
 
 
-def test_in_a_large_collection_each_submission_has_a_short_page_at_its_address(
+def _later(full: duckdb.DuckDBPyConnection) -> list[str]:
+    rows = full.execute("select submission from submission order by measured_until, submission")
+    return [name for (name,) in rows.fetchall()][3:]
+
+
+def test_in_a_large_collection_the_first_keep_a_page_and_the_others_are_data_and_text(
     full: duckdb.DuckDBPyConnection, leaves: dict[str, str]
 ) -> None:
     names = [name for (name,) in full.execute("select submission from submission").fetchall()]
+    later = _later(full)
 
-    assert set(leaves) == {f"submissions/{name}/index.html" for name in names}
+    assert set(leaves) == {
+        *(f"submissions/{name}/index.html" for name in names if name not in later),
+        *(f"submissions/{name}/{file}" for name in later for file in ("page.json", "summary.txt")),
+    }
     assert [path for path, text in leaves.items() if len(text) > 6000] == []
 
 
-def test_a_short_page_says_every_verdict_and_flag_without_a_script(
+def test_a_short_form_says_every_verdict_and_flag_without_a_script(
     full: duckdb.DuckDBPyConnection, leaves: dict[str, str]
 ) -> None:
     for path, text in leaves.items():
@@ -176,23 +194,46 @@ def test_a_short_page_says_every_verdict_and_flag_without_a_script(
             {"name": name},
         ).fetchall()
         flags = full.execute("select message from flag where submission = $name", {"name": name})
-        page = unescape(text)
+        page = unescape(json.loads(text)["main"] if path.endswith(".json") else text)
 
         for speedup, low, high in rows:
-            assert f"<td>{say.times(speedup)}" in page
+            assert f"{say.times(speedup)}" in page
             assert low is None or say.interval(low, high) in page
-        assert [message for (message,) in flags.fetchall() if message not in page] == []
-        assert f"data/submissions/{name}.json" in page
+        for (message,) in flags.fetchall():
+            assert " ".join(message.split()) in " ".join(page.split())
         assert "<script" not in text
-        assert f'<link rel="canonical" href="https://x.example/submissions/{name}/">' in text
+        if path.endswith(".html"):
+            assert f"data/submissions/{name}.json" in page
+            assert f'<link rel="canonical" href="https://x.example/submissions/{name}/">' in text
+        if path.endswith(".json"):
+            assert f'href="https://code.example/{name}"' in page
 
 
-def test_hostile_text_on_a_short_page_stays_text(leaves: dict[str, str]) -> None:
-    tags = {tag for text in leaves.values() for tag in Reader(text).tags}
+def test_hostile_text_in_a_short_form_stays_text(leaves: dict[str, str]) -> None:
+    pages = [json.loads(t)["main"] if p.endswith(".json") else t for p, t in leaves.items()]
+    read = [Reader(page) for page, path in zip(pages, leaves, strict=True) if "txt" not in path]
 
-    assert tags <= {
-        *("html", "head", "meta", "title", "link", "body", "header", "main", "h1", "h2", "p"),
+    assert {tag for page in read for tag in page.tags} <= {
+        *("html", "head", "meta", "title", "link", "body", "main", "h1", "h2", "p"),
         *("a", "div", "table", "thead", "tbody", "tr", "th", "td", "dl", "dt", "dd", "code"),
         *("strong", "span"),
     }
-    assert [handler for text in leaves.values() for handler in Reader(text).handlers] == []
+    assert [handler for page in read for handler in page.handlers] == []
+
+
+def test_the_text_of_a_short_form_has_a_line_for_each_row() -> None:
+    html = (
+        "<h1>A &amp; B</h1><p>One\n <a href='x'>two</a>.</p><table><tr><th>Arm</th><th>Verdict</th>"
+        "</tr><tr><th>ngram</th><td>helps</td></tr></table><dl><dt>Engine</dt><dd>b1</dd></dl>"
+    )
+
+    assert as_text(html) == ("A & B\n\nOne two.\nArm | Verdict\nngram | helps\nEngine: b1\n")
+
+
+def test_raw_files_that_lie_in_the_repository_are_not_copied(tmp_path: Path) -> None:
+    (tmp_path / "community").mkdir()
+    for name in ("a.json", "b.json"):
+        (tmp_path / "community" / name).write_text("{}")
+    site = Site(bundle="", outside={file_path("b.json"): "https://code.example/b"})
+
+    assert [part.path for part in raw_files(tmp_path, (), site)] == [file_path("a.json")]

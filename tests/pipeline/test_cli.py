@@ -6,16 +6,22 @@ import sys
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner, Result
 
+from pipeline.cli import app
 from tests.pipeline.tables import put
 from tests.samples import sample
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def pipeline(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "pipeline", *map(str, arguments)]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+def pipeline(*arguments: str | Path) -> Result:
+    return CliRunner().invoke(app, [*map(str, arguments)])
+
+
+@pytest.fixture(autouse=True)
+def _from_the_repository(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
 
 
 @pytest.fixture
@@ -29,20 +35,21 @@ def rejected(tmp_path: Path) -> Path:
 def test_a_valid_file_is_accepted_in_silence(tmp_path: Path) -> None:
     path = put(tmp_path, sample(tasks=("code",), prompts_per_task=1, blocks=1))
 
-    done = pipeline("validate", path)
+    command = [sys.executable, "-m", "pipeline", "validate", path]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
 
     assert (done.returncode, done.stdout) == (0, "")
     assert done.stderr == "1 file accepted\n"
 
 
 def test_without_a_path_the_results_of_the_repository_are_judged() -> None:
-    assert pipeline("validate").returncode == 0
+    assert pipeline("validate").exit_code == 0
 
 
 def test_findings_are_one_per_line_with_file_place_and_rule(rejected: Path) -> None:
     done = pipeline("validate", rejected)
 
-    assert done.returncode == 1
+    assert done.exit_code == 1
     (line,) = done.stdout.splitlines()
     assert line.startswith(f"{rejected}: $: ")
     assert line.endswith("]")
@@ -74,21 +81,21 @@ def test_what_cannot_be_meant_says_so_with_its_code(
 ) -> None:
     done = pipeline(*arguments)
 
-    assert (done.returncode, done.stdout) == (code, "")
+    assert (done.exit_code, done.stdout) == (code, "")
     assert said in done.stderr
 
 
 def test_a_folder_without_results_is_not_accepted(tmp_path: Path) -> None:
     done = pipeline("validate", tmp_path)
 
-    assert (done.returncode, done.stdout) == (1, "")
+    assert (done.exit_code, done.stdout) == (1, "")
     assert done.stderr.startswith(f"{tmp_path} holds no JSON file. ")
 
 
 def test_a_rejected_file_stops_the_build(rejected: Path, tmp_path: Path) -> None:
     done = pipeline("build", "--results", rejected.parents[1], "--output", tmp_path / "site")
 
-    assert (done.returncode, done.stdout) == (1, "")
+    assert (done.exit_code, done.stdout) == (1, "")
     assert f"{rejected}: $: " in done.stderr
     assert not (tmp_path / "site").exists()
 
@@ -109,14 +116,14 @@ def test_a_picture_is_drawn_for_light_and_for_dark_pages(tmp_path: Path) -> None
 def test_an_unknown_picture_is_a_usage_error_that_names_the_charts(tmp_path: Path) -> None:
     done = pipeline("picture", "mona-lisa", "--output", tmp_path)
 
-    assert done.returncode == 2
+    assert done.exit_code == 2
     assert "There is no chart 'mona-lisa'. Name some of: backends, break_even" in done.stderr
 
 
 def test_a_results_folder_that_is_not_there_is_no_empty_site(tmp_path: Path) -> None:
     done = pipeline("build", "--results", tmp_path / "resutls", "--output", tmp_path / "site")
 
-    assert done.returncode == 1
+    assert done.exit_code == 1
     assert done.stderr.startswith(f"{tmp_path / 'resutls'} does not exist. ")
     assert not (tmp_path / "site").exists()
 
@@ -127,5 +134,5 @@ def test_a_site_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
 
     done = pipeline("build", "--results", tmp_path, "--output", taken)
 
-    assert done.returncode == 3
+    assert done.exit_code == 3
     assert done.stderr == f"{taken} cannot be written (File exists). Choose another --output.\n"

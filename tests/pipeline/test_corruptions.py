@@ -56,7 +56,7 @@ def test_validate_and_show_name_every_corruption(
     path.write_bytes(changed(document, change))
 
     validated = CliRunner().invoke(app, ["validate", str(path)])
-    shown = CliRunner().invoke(app, ["show", str(path), "--details"])
+    shown = CliRunner().invoke(app, ["show", str(path)])
 
     assert name in validated.output
     assert name in shown.output

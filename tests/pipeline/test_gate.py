@@ -133,7 +133,6 @@ def test_the_whole_folder_cannot_become_a_file(repository: Repository) -> None:
         "lpt1.x.json",
         "a b.json",
         "r\u00e9sultat.json",
-        "deeper/result.json",
         "::error::x.json",
         "x" * 102 + ".json",
     ],
@@ -143,6 +142,47 @@ def test_a_name_that_is_not_canonical_is_refused(repository: Repository, name: s
     repository.commit()
 
     assert repository.rules() == {name: {"path-name"}}
+
+
+def test_a_result_may_lie_in_the_folder_of_its_month(repository: Repository) -> None:
+    name = name_of(SMALL)  # measured on 2026-11-21
+    repository.write(sample_bytes(SMALL), f"2026/11/{name}")
+    repository.commit()
+
+    judgement = repository.judge()
+
+    assert (judgement.decision, judgement.results) == ("accepted", (f"{FOLDER}/2026/11/{name}",))
+
+
+@pytest.mark.parametrize("folder", ["2026/12", "2026", "11", "deeper", "2026/11/21"])
+def test_a_result_in_another_folder_is_refused(repository: Repository, folder: str) -> None:
+    repository.write(sample_bytes(SMALL), f"{folder}/{name_of(SMALL)}")
+    repository.commit()
+
+    assert repository.rules() == {f"{folder}/{name_of(SMALL)}": {"path-folder"}}
+
+
+def test_one_name_in_two_folders_is_a_duplicate(repository: Repository) -> None:
+    for folder in ("", "2026/11/"):
+        repository.write(sample_bytes(SMALL), f"{folder}{name_of(SMALL)}")
+    repository.write(sample_bytes(OTHER), f"2026/11/{name_of(OTHER)}")
+    repository.commit()
+
+    assert repository.rules() == {
+        name_of(SMALL): {"path-duplicate"},
+        f"2026/11/{name_of(OTHER)}": {"path-duplicate"},
+    }
+
+
+def test_a_result_in_the_folder_of_a_month_cannot_be_edited(repository: Repository) -> None:
+    repository.write(sample_bytes(SMALL), f"2026/11/{name_of(SMALL)}")
+    repository.commit()
+    repository.git("branch", "--force", "main", "pull-request")
+    path = repository.path / FOLDER / "2026" / "11" / name_of(SMALL)
+    path.write_bytes(sample_bytes(OTHER))
+    repository.commit()
+
+    assert repository.rules() == {f"2026/11/{name_of(SMALL)}": {"path-not-added"}}
 
 
 def test_a_name_that_does_not_fit_the_content_is_refused(repository: Repository) -> None:

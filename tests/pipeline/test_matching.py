@@ -12,9 +12,9 @@ from typing import Any
 import playwright
 import pytest
 
-from pipeline.data.database import open_database
 from pipeline.site.pages.machine import machine_file
 from schemas.vocabulary import as_json
+from tests.pipeline.tables import real_database
 
 ROOT = Path(__file__).parents[2]
 SCRIPTS = ROOT / "site_src" / "assets" / "javascripts"
@@ -49,8 +49,7 @@ process.stdout.write(JSON.stringify({
 @pytest.fixture(scope="module")
 def file() -> dict[str, Any]:
     """The file of the real collection."""
-    with open_database(ROOT / "results") as connection:
-        document: dict[str, Any] = json.loads(machine_file(connection, "none").data)
+    document: dict[str, Any] = json.loads(machine_file(real_database(), "none").data)
     return document
 
 

@@ -31,12 +31,33 @@ JSONL = """{"timings": {"predicted_n": 64, "predicted_ms": 900}}
 {"timings": {"predicted_n": 32, "predicted_ms": 450, "draft_n": 8, "draft_n_accepted": 8}}"""
 BARE = '[{"predicted_n": 10, "predicted_ms": 100.0}, {"predicted_n": 20, "predicted_ms": 150.0}]'
 PREFIXED = "[53409] 5.05 I slot print_timing: id 0 | task 0 | eval time = 10.00 ms / 3 tokens (3.33 ms per token, 300.00 tokens per second)"  # noqa: E501 - a line of a log
+# Two requests at the same time, whose lines stand mixed: 10 tokens in 100 ms, 20 in 150 ms.
+MIXED = """
+slot print_timing: id 0 | task 4 | prompt eval time = 10 ms / 5 tokens
+slot print_timing: id 1 | task 5 | prompt eval time = 20 ms / 7 tokens
+slot print_timing: id 0 | task 4 | eval time = 100 ms / 10 tokens (, 90 tokens per second)
+slot print_timing: id 1 | task 5 | eval time = 150 ms / 20 tokens (, 126 tokens per second)
+slot print_timing: id 0 | task 4 | draft acceptance = 0.5 ( 3 accepted / 6 generated)
+slot print_timing: id 1 | task 5 | draft acceptance = 0.8 ( 8 accepted / 9 generated)
+"""
+STREAMED = """data: {"choices": [{"finish_reason": null}], "timings": {"predicted_n": 3}}
+data: {"choices": [{"finish_reason": "stop"}], "timings": {"predicted_n": 64}}
+data: [DONE]
+
+data: {"content": "a", "stop": false, "timings": {"predicted_n": 1}}
+data: {"content": "", "stop": true, "timings": {"predicted_n": 32}}
+"""
+COLOURED = "\x1b[32m" + PREFIXED.replace(" ms /", " ms\x1b[0m /") + "\x1b[0m"
 TEXTS = {
     **{path.name: path.read_text("utf-8") for path in LOGS},
     "answers": ANSWERS,
     "jsonl": JSONL,
     "bare": BARE,
     "prefixed": PREFIXED,
+    "mixed": MIXED,
+    "streamed": STREAMED,
+    "one after the other": f"{ANSWERS}\n{ANSWERS}",
+    "coloured": COLOURED,
 }
 READ = """
 import { compiled, read, requestsOf } from "./serverlog.js";
@@ -92,6 +113,20 @@ def test_the_page_reads_the_requests_that_the_importer_reads(
 
     assert [tuple(request.values()) for request in seen[name]["requests"]] == expected
     assert expected
+
+
+def test_requests_are_told_apart_and_a_stream_counts_once(
+    seen: dict[str, dict[str, Any]],
+) -> None:
+    found = {
+        name: [(each["tokens"], each["ms"], each["drafted"]) for each in seen[name]["requests"]]
+        for name in ("mixed", "streamed", "one after the other", "coloured")
+    }
+
+    assert found["mixed"] == [(10, 100, 6), (20, 150, 9)]
+    assert found["streamed"] == [(64, None, None), (32, None, None)]
+    assert found["one after the other"] == [(64, 900.25, 30)] * 2
+    assert found["coloured"] == [(3, 10, None)]
 
 
 @pytest.mark.parametrize("path", LOGS, ids=lambda path: path.name)

@@ -15,7 +15,7 @@ from pipeline.data.datapackage import NUMERIC, reference, views
 from pipeline.data.load import dataclass_structure, schema_structure
 from pipeline.errors import CheckFailedError
 from schemas.vocabulary import metrics
-from tests.pipeline.tables import campaign, database, one, rows
+from tests.pipeline.tables import campaign, database, one, rows, whole_database
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -206,4 +206,4 @@ def test_tables_that_contradict_themselves_stop_the_pipeline() -> None:
     upside_down = campaign(1.0, within=(1.5, 0.5))
 
     with pytest.raises(CheckFailedError, match="interval_upside_down"):
-        database(upside_down)
+        whole_database(upside_down)

@@ -1,7 +1,6 @@
 """Figures by others are shown with their tier and their author, and change no measured figure."""
 
 import json
-from pathlib import Path
 
 import duckdb
 import pytest
@@ -9,14 +8,12 @@ import pytest
 from pipeline.data.database import open_database
 from pipeline.site.charts import definitions
 from pipeline.site.rows import read
-from tests.pipeline.tables import campaign, database, one, rows
-
-RESULTS = Path(__file__).resolve().parents[2] / "results"
+from tests.pipeline.tables import RESULTS, campaign, database, one, real_database, rows
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def everything() -> duckdb.DuckDBPyConnection:
-    return open_database(RESULTS)
+    return real_database()
 
 
 @pytest.fixture(scope="module")

@@ -50,6 +50,26 @@ def test_a_missing_results_folder_is_an_empty_one(tmp_path: Path) -> None:
     assert discover(tmp_path / "nowhere") == ()
 
 
+def test_results_of_a_month_are_part_of_the_collection_wherever_they_lie(tmp_path: Path) -> None:
+    flat = [put(tmp_path, small(seed=seed)) for seed in (1, 2, 3)]
+    before = [source.path.name for source in discover(tmp_path)]
+    month = tmp_path / "community" / "2026" / "11"
+    month.mkdir(parents=True)
+    moved = flat[1].rename(month / flat[1].name)
+
+    assert [source.path.name for source in discover(tmp_path)] == before
+    assert rules_of(tmp_path) == []
+    assert [source.place for source in named([moved])] == ["corpus"]
+
+
+def test_a_result_in_the_folder_of_another_month_is_refused(tmp_path: Path) -> None:
+    path = put(tmp_path, small())
+    (tmp_path / "community" / "2025" / "11").mkdir(parents=True)
+    path.rename(tmp_path / "community" / "2025" / "11" / path.name)
+
+    assert rules_of(tmp_path) == ["canonical-folder"]
+
+
 def test_files_come_in_one_order(tmp_path: Path) -> None:
     for seed in (3, 1, 2):
         put(tmp_path, small(seed=seed))

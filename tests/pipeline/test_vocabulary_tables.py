@@ -60,7 +60,7 @@ def test_a_size_class_begins_at_its_lower_bound(
 def test_methods_and_tasks_have_the_words_that_pages_print(
     empty: duckdb.DuckDBPyConnection,
 ) -> None:
-    words = "method_label('ngram-map-k'), task_label('json'), task_label('all')"
+    words = "speculation_label('ngram-map-k'), task_label('json'), task_label('all')"
     verdicts = "verdict_label('never-drafted'), speculation_label('none')"
 
     assert one(empty, f"select {words}") == ("N-gram map-k", "Structured JSON", "All tasks")

@@ -42,6 +42,8 @@ METHODS: tuple[Method, ...] = (
     Forced(n_max=4, length=2.5, draft="tiny-q8-0"),
     EmptyDraft(),
     OtherMethod(name="lookahead", n_max=4),
+    OtherMethod(name="ngram-mod+mtp", chain=("ngram-mod", "mtp")),
+    Mtp(n_max=9, adaptive=True, controller="autotune"),
 )
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from schemas import contract, validator
+from schemas import authority, contract, validator
 from schemas.finding import MAX_FINDINGS
 from schemas.submission import Submission
 from tests.data.make_invalid import small
@@ -218,7 +218,7 @@ def test_a_pattern_ends_where_the_text_ends() -> None:
     # Python's `$` would also match before a last newline; the loader refuses it earlier as well.
     document = small() | {"contributor": "ada\n"}
 
-    found = validator.schema_findings(document, validator.SUBMISSION_SCHEMA)
+    found = authority.schema_findings(document, validator.SUBMISSION_SCHEMA)
 
     assert [finding.rule for finding in found] == ["schema-pattern"]
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from schemas import strict
-from schemas import validator as validators
+from schemas import authority, strict
+from schemas.authority import findings_of, schema_findings
 from schemas.codec import canonical_bytes
 from schemas.contract import read, read_quickly, read_thoroughly
 from schemas.migrations import Step, forms, migrated
@@ -20,9 +20,7 @@ from schemas.submission import Submission
 from schemas.validator import (
     SUBMISSION_SCHEMA,
     SUBMISSION_V1,
-    findings_of,
     schema,
-    schema_findings,
 )
 
 DATA = Path(__file__).parents[1] / "data"
@@ -79,7 +77,7 @@ STEP = Step(
 
 @pytest.fixture(scope="module")
 def validator() -> Any:  # noqa: ANN401 - a validator of jsonschema
-    return validators.validator(schema_3())
+    return authority.validator(schema_3())
 
 
 def document(path: Path) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from schemas import validator
+from schemas import authority
 from schemas.validator import SUBMISSION_SCHEMA, schema
 from tests.schema_tree import Node, fields, objects, resolved, values
 
@@ -108,4 +108,4 @@ def _composite(node: Node) -> bool:
 
 def _errors(node: Node, example: Any) -> list[str]:  # noqa: ANN401 - any JSON value
     rooted = {**node, "$defs": ROOT["$defs"]}
-    return [error.message for error in validator.validator(rooted).iter_errors(example)]
+    return [error.message for error in authority.validator(rooted).iter_errors(example)]

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from schemas.validator import SUBMISSION_SCHEMA, findings_of, schema, validator
+from schemas.authority import findings_of, validator
+from schemas.validator import SUBMISSION_SCHEMA, schema
 from tests.data.make_invalid import small, valid_files
 from tests.leaves import general, leaves, with_value, without
 

@@ -31,14 +31,15 @@ _BY_POSITION = ("num_accepted_tokens_per_pos", "accepted_tokens_per_pos")
 class Counted:
     """Speculation in one answer, as its engine counts it.
 
-    `steps` are the rounds that drafted, `histogram` has them by accepted length, `depth` is what
-    the server was started with.
+    `steps` are the rounds that drafted, `histogram` has them by accepted length, `lengths` what
+    each of them drafted, `depth` is what the server was started with.
     """
 
     drafted: int
     accepted: int
     steps: int | None = None
     histogram: tuple[int, ...] | None = None
+    lengths: tuple[int, ...] | None = None
     depth: int | None = None
 
 
@@ -144,6 +145,7 @@ def totals(
         drafted=counted.drafted,
         accepted=accepted,
         accepted_histogram=_histogram(counted, rounds, cut, chunk_tokens),
+        drafted_histogram=_drafted(counted, rounds),
         metrics_drafted=page.drafted if page and differs else None,
         # In the format's way of counting, too, so that what differs is not only that.
         metrics_accepted=max(page.accepted - cut, 0) if page and differs else None,
@@ -180,6 +182,16 @@ def _histogram(
     counts[0] += rounds - counted.steps
     found = without_zeros(counts)
     return found if _adds_up(found, rounds, counted.accepted - cut) else None
+
+
+def _drafted(counted: Counted, rounds: int) -> tuple[int, ...] | None:
+    """Rounds by drafted length; `None` where it is not known what each of them drafted."""
+    lengths = counted.lengths
+    if lengths is None or sum(lengths) != counted.drafted or len(lengths) > rounds:
+        return None
+    counts = [lengths.count(length) for length in range(max(lengths, default=0) + 1)]
+    counts[0] += rounds - len(lengths)
+    return tuple(counts)
 
 
 def without_zeros(counts: Sequence[int]) -> tuple[int, ...]:

@@ -16,15 +16,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Literal
 
+from harness.machine.command import server_environment
 from harness.runners.base import Failure
-from harness.runners.devices import ARGUMENTS
 from harness.runners.failures import failure_in_log
 from harness.runners.http.client import ServerRefusedError, ServerSilentError
 from harness.runners.http.guard import Guard
 
 HOST = "127.0.0.1"
-# A key that the user's other servers want would lock us out of this one.
-_ARGUMENTS = (ARGUMENTS, "LLAMA_API_KEY")
 _POLL_S = 0.05
 ASK_LIMIT_S = 5.0
 _END_LIMIT_S = 10.0
@@ -145,7 +143,7 @@ def start(program: Path, arguments: Sequence[str], *, port: int) -> ServerProces
             stdin=subprocess.DEVNULL,
             stdout=stream,
             stderr=subprocess.STDOUT,
-            env=environment(program),
+            env=server_environment(program),
             start_new_session=True,
         )
     guard = Guard(process.pid, folder=folder.name)
@@ -171,15 +169,3 @@ def start_ready(
         server.end()
         return failure
     return server
-
-
-def environment(program: Path) -> dict[str, str]:
-    """The environment without llama.cpp's arguments: what counts stands on the command line.
-
-    Release archives have the libraries next to the program.
-    """
-    folder = str(program.resolve().parent)
-    known = os.environ.get("LD_LIBRARY_PATH")
-    path = f"{folder}{os.pathsep}{known}" if known else folder
-    passed = {name: value for name, value in os.environ.items() if not name.startswith(_ARGUMENTS)}
-    return {**passed, "LD_LIBRARY_PATH": path}

@@ -11,11 +11,15 @@ from pathlib import Path
 
 from harness.campaign.model import Campaign
 from harness.errors import BadInputError, MachineError
-from harness.machine.command import INSTALL_SERVER, SERVER_PROGRAM, server_program
+from harness.machine.command import (
+    INSTALL_SERVER,
+    SERVER_PROGRAM,
+    server_environment,
+    server_program,
+)
 from harness.models import thinking
 from harness.runners.base import EngineReport
 from harness.runners.devices import backend_named, default_threads, variables
-from harness.runners.http.process import environment
 from schemas.submission import Device, Engine, Settings
 
 _FLAG = re.compile(r"(?<![\w-])(--?[A-Za-z][A-Za-z0-9-]*)")
@@ -269,7 +273,7 @@ def _output(program: Path, flag: str) -> str:
             capture_output=True,
             timeout=_LIMIT_S,
             check=False,
-            env=environment(program),
+            env=server_environment(program),
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         message = f"{program} {flag} gave no answer: {error}"

@@ -46,6 +46,7 @@ def _vllm(values: Mapping[str, Json]) -> Counted | None:
         accepted=found.accepted,
         steps=count(values, "num_spec_steps"),
         histogram=_histogram(values.get("acceptance_histogram")),
+        lengths=whole_numbers(values.get("per_step_drafted")),
         depth=count(values, "num_spec_tokens"),
     )
 

@@ -23,6 +23,7 @@ CORPUS_FLAGS: dict[str, Check] = {
     "copied-noise": checks.copied_noise,
     "windows-overlap": checks.windows_overlap,
     "far-from-peers": checks.far_from_peers,
+    "another-model": checks.another_model,
 }
 
 

@@ -16,7 +16,13 @@ from numpy.typing import NDArray
 
 from estimates.model import Flag, Severity
 from pipeline.collection.plausibility.corpus import Marks, Question, overlap, surprising, window
-from pipeline.collection.plausibility.peers import middle, middle_distance
+from pipeline.collection.plausibility.peers import (
+    SHAPE,
+    Shape,
+    middle,
+    middle_distance,
+    shape,
+)
 from pipeline.collection.plausibility.traces import Trace
 
 # Marks in common, and their share in the smaller submission's: far above chance, below any copy.
@@ -165,6 +171,42 @@ def far_from_peers(question: Question) -> Flag | None:
     if len(read) < FEWEST_PEERS:
         return None
     return _flag(own.bytes_per_s, read, f"{own.bytes_per_s / 1e9:.0f} GB/s", "with any target")
+
+
+def another_model(question: Question) -> Flag | None:
+    """What others measured under this target's name was built otherwise: it is not that model.
+
+    Quantisers make many files of one model, so that digests of weights differ among honest results.
+    How many layers it has, its vocabulary and its architecture do not.
+    """
+    own, voter = shape(question.submission), question.identity.voter
+    alike, differing = 0, dict[int, str]()
+    for other, voters in question.corpus.shapes.get(question.identity.target, {}).items():
+        fact = _differing(own, other)
+        if fact is not None:
+            differing |= {at: fact for name, at in voters.items() if name != voter}
+        elif any(each is not None for each in other):
+            alike += len(voters) - (voter in voters)
+    if alike >= len(differing):
+        return None
+    position = min(differing)
+    fact = differing[position]
+    here, there = question.submission.target, question.corpus.submissions[position].target
+    return Flag(
+        name="another-model",
+        severity=_severity(question, position),
+        message=(
+            f"The target has {fact.replace('_', ' ')} {getattr(here, fact)}, that of "
+            f"{question.name_of(position)} has {getattr(there, fact)}: two models of one name."
+        ),
+        remedy="Give the target the name under which its weights are published.",
+    )
+
+
+def _differing(own: Shape, other: Shape) -> str | None:
+    """The first fact that both state and that differs."""
+    pairs = zip(SHAPE, own, other, strict=True)
+    return next((f for f, a, b in pairs if a is not None and b is not None and a != b), None)
 
 
 def _flag(value: float, peers: Sequence[float], shown: str, scope: str) -> Flag | None:

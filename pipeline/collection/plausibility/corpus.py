@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from estimates.identity import Identity, identify
 from pipeline.collection.plausibility import peers
-from pipeline.collection.plausibility.traces import Trace, trace
+from pipeline.collection.plausibility.traces import SKETCH_LENGTH, Trace, sketch, trace
 from schemas.codec import content_digest
 from schemas.migrations import forms
 from schemas.submission import Submission
@@ -75,7 +75,6 @@ def _moment(text: str) -> datetime:
     return datetime.fromisoformat(text)
 
 
-SKETCH_LENGTH = 512
 FEWEST_FREE = 10
 # Chance that honest noise is called a copy, over the whole corpus that one file is compared with.
 FALSE_ALARM = 1e-5
@@ -85,7 +84,6 @@ _PROPOSED, _PART = 0.25, 0.6
 _AT_ONCE = 256
 # A mark that many share is followed to so many of them: enough to find each one a partner.
 _FOLLOWED = 20
-_MULTIPLIER = np.uint32(2_654_435_761)  # Knuth's multiplicative hash, 2^32 over the golden ratio
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,6 +205,17 @@ class Corpus:
         return known or tuple(identify(each) for each in self.submissions)
 
     @cached_property
+    def shapes(self) -> dict[str, dict[peers.Shape, dict[str, int]]]:
+        """By target and shape: each voter with the position of their first submission."""
+        found: dict[str, dict[peers.Shape, dict[str, int]]] = {}
+        for position, (each, named) in enumerate(
+            zip(self.submissions, self.identities, strict=True)
+        ):
+            voters = found.setdefault(named.target, {}).setdefault(peers.shape(each), {})
+            voters.setdefault(named.voter, position)
+        return found
+
+    @cached_property
     def windows(self) -> dict[str, Windows]:
         """Voter to when which submission was measured."""
         found: dict[str, list[Window]] = {}
@@ -286,12 +295,3 @@ def surprising(free: float, comparisons: int) -> float:
         return 1.0
     score = NormalDist().inv_cdf(1 - FALSE_ALARM / max(1, comparisons))
     return math.tanh(score / math.sqrt(free - 3))
-
-
-def sketch(of: Trace) -> NDArray[np.float32]:
-    """The noise folded into a fixed length: each key has a place and a sign of its own."""
-    mixed = of.keys * _MULTIPLIER
-    signs = np.where(mixed & np.uint32(1 << 31), 1.0, -1.0)
-    places = (mixed >> np.uint32(8)) % np.uint32(SKETCH_LENGTH)
-    folded = np.bincount(places, of.noise * signs, SKETCH_LENGTH)
-    return folded.astype(np.float32)

@@ -130,3 +130,13 @@ def fields(paces: Iterable[Pace | None]) -> dict[Place, Field]:
             anywhere = found.setdefault((*each.device, None), {})
             anywhere.setdefault(each.voter, []).append(each.bytes_per_s)
     return {place: Field.of(values) for place, values in found.items()}
+
+
+# What every file of a model says alike, where it says it.
+SHAPE = ("architecture", "layers", "vocabulary_size")
+Shape: TypeAlias = tuple[str | int | None, ...]
+
+
+def shape(submission: Submission) -> Shape:
+    """What a target is built like, whoever quantised it."""
+    return tuple(getattr(submission.target, fact) for fact in SHAPE)

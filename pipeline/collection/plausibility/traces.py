@@ -25,6 +25,8 @@ _RATIO_STEP = 1e-5
 _CLIP = 3.0
 _MAD_TO_SIGMA = 1.4826
 _SWEEPS = 3
+SKETCH_LENGTH = 512
+_MULTIPLIER = np.uint32(2_654_435_761)  # Knuth's multiplicative hash, 2^32 over the golden ratio
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,32 +53,28 @@ def trace(submission: Submission) -> Trace:
     """The trace of a submission; the same trials leave the same trace."""
     timed = [(each, each.decode_ms) for each in submission.trials if each.decode_ms]
     timed.sort(key=lambda pair: pair[0].order)
+    exact = [(each, ms, count) for each, ms in timed if (count := digits(ms)) >= DIGITS]
     keys, noise, fitted = _noise(submission, timed)
     order = np.argsort(keys)
     return Trace(
-        times=_digests(_time_marks(timed)),
-        ratios=_digests(_ratio_marks(timed)),
+        times=_digests(_time_marks(exact)),
+        ratios=_digests(_ratio_marks(exact)),
         keys=keys[order],
         noise=noise[order],
         fitted=fitted,
     )
 
 
-def _time_marks(timed: Sequence[tuple[Trial, float]]) -> Iterator[str]:
-    for each, ms in timed:
-        count = digits(ms)
-        if count >= DIGITS_ALONE:
-            yield f"{ms!r}"
-        elif count >= DIGITS:
-            yield f"{each.prompt} {ms!r}"
+def _time_marks(exact: Sequence[tuple[Trial, float, int]]) -> Iterator[str]:
+    for each, ms, count in exact:
+        yield f"{ms!r}" if count >= DIGITS_ALONE else f"{each.prompt} {ms!r}"
 
 
-def _ratio_marks(timed: Sequence[tuple[Trial, float]]) -> Iterator[str]:
+def _ratio_marks(exact: Sequence[tuple[Trial, float, int]]) -> Iterator[str]:
     """Ratios of times that follow one another in the same arm, some in a row."""
     by_arm: dict[str, list[float]] = {}
-    for each, ms in timed:
-        if digits(ms) >= DIGITS:
-            by_arm.setdefault(each.arm, []).append(math.log(ms))
+    for each, ms, _ in exact:
+        by_arm.setdefault(each.arm, []).append(math.log(ms))
     for logs in by_arm.values():
         steps = [round((b - a) / _RATIO_STEP) for a, b in itertools.pairwise(logs)]
         for start in range(len(steps) - RATIOS_IN_A_ROW + 1):
@@ -145,3 +143,12 @@ def _keys(trials: Sequence[Trial], methods: Mapping[str, str]) -> Iterator[int]:
         name = f"{methods.get(each.arm)} {each.prompt} {each.block} {counters}"
         seen[name] += 1
         yield zlib.crc32(f"{name} {seen[name]}".encode())
+
+
+def sketch(of: Trace) -> NDArray[np.float32]:
+    """The noise folded into a fixed length: each key has a place and a sign of its own."""
+    mixed = of.keys * _MULTIPLIER
+    signs = np.where(mixed & np.uint32(1 << 31), 1.0, -1.0)
+    places = (mixed >> np.uint32(8)) % np.uint32(SKETCH_LENGTH)
+    folded = np.bincount(places, of.noise * signs, SKETCH_LENGTH)
+    return folded.astype(np.float32)

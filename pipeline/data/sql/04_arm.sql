@@ -1,9 +1,11 @@
--- One row is one arm of one submission: a configuration that was compared.
+-- One row is one arm of one submission: a configuration that was compared. `depth` is that of every
+-- round; where it varies, `varied_by` says by what, `depths` how far, and `depth_limit` is the most.
 create table arm as
 with listed as (
   select
     submission,
     unnest(document.arms) as arm,
+    unnest(identity.settings) as named,
     generate_subscripts(document.arms, 1) as position
   from submission_document
 ),
@@ -17,9 +19,12 @@ flat as (
     arm.outcome,
     arm.reason,
     arm.method.type as method,
-    arm.method.name as method_name,
+    named.method_label,
     arm.method.draft,
-    arm.method.n_max as depth,
+    named.depth,
+    arm.method.n_max as depth_limit,
+    named.varied_by,
+    named.depths,
     arm.method.n_min,
     arm.method.p_min,
     arm.method.ngram_min,
@@ -27,6 +32,8 @@ flat as (
     arm.method.ngram_size,
     arm.method.min_hits,
     arm.method.adaptive,
+    arm.method.controller,
+    arm.method.chain,
     coalesce(arm.concurrency, 1) as concurrency,
     arm.placement.target_gpu_layers_requested,
     arm.placement.target_gpu_layers_resident,
@@ -40,7 +47,6 @@ flat as (
 )
 select
   flat.*,
-  coalesce(flat.method_name, method_label(flat.method)) as method_label,
   draft.draft_name,
   draft.quantisation as draft_quantisation,
   draft.parameters as draft_parameters

@@ -4,6 +4,6 @@ with listed as (
   select submission, unnest(identity.settings) as named
   from submission_document
 )
-select submission, named.*
+select submission, named.arm, named.setting, named.draft, named.draft_label
 from listed
 order by submission, named.arm;

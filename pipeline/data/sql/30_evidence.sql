@@ -8,6 +8,7 @@ select
   arm.method,
   arm.method_label,
   arm.depth,
+  arm.varied_by,
   setting.draft_label,
   arm.concurrency,
   arm.outcome,

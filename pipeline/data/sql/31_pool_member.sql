@@ -32,7 +32,7 @@ as_task as (
 as_method as (
   select
     'method' as pool_kind,
-    concat_ws('--', 'method', task, method, 'n' || depth, tier) as pool,
+    concat_ws('--', 'method', task, method, coalesce('n' || depth, varied_by), tier) as pool,
     *
   from judged
 ),

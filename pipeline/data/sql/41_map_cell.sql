@@ -43,20 +43,27 @@ squares as (
   from single
   group by device, size_class, backend, task, tier
 ),
+bounded as (
+  select * replace (chosen_low(speedup, interval_low, choices) as interval_low)
+  from ranked
+  where best_rank = 1
+),
+judged as (
+  select * replace (chosen_verdict(verdict, interval_low, interval_high) as verdict)
+  from bounded
+),
 best as (
   select
     device, size_class, backend, task, tier,
     cell as best_cell,
     choices,
     speedup,
-    chosen_low(speedup, interval_low, choices) as interval_low,
+    interval_low,
     interval_high,
     interval_kind,
-    chosen_verdict(verdict, speedup, interval_low, interval_high, choices) as verdict,
+    verdict,
     confirmed,
-    mark_of(
-      chosen_verdict(verdict, speedup, interval_low, interval_high, choices), confirmed
-    ) as mark,
+    mark_of(verdict, confirmed) as mark,
     method,
     method_label,
     depth,
@@ -74,8 +81,7 @@ best as (
     contributors,
     prompts,
     preview_submissions
-  from ranked
-  where best_rank = 1
+  from judged
 ),
 fallback as (
   select

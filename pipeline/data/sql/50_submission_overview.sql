@@ -28,6 +28,10 @@ with arms as (
   where evidence.task in ('all', 'own') and evidence.role = 'speculation'
   group by evidence.submission
 ),
+bounded as (
+  select *, chosen_low(best.speedup, best.interval_low, choices) as best_interval_low
+  from arms
+),
 trials as (
   select submission, count(*) as trials, count(*) filter (outcome = 'failed') as failed_trials
   from trial
@@ -60,18 +64,17 @@ select
   prompts.prompts,
   prompts.tasks,
   coalesce(flags.flags, 0) as flags,
-  arms.* exclude (submission, best, choices),
+  bounded.* exclude (submission, best, choices, best_interval_low),
   best.arm as best_arm,
   best.method_label as best_method_label,
-  chosen_verdict(best.verdict, best.speedup, best.interval_low, best.interval_high, choices)
-    as best_verdict,
+  chosen_verdict(best.verdict, best_interval_low, best.interval_high) as best_verdict,
   best.speedup as best_speedup,
-  chosen_low(best.speedup, best.interval_low, choices) as best_interval_low,
+  best_interval_low,
   best.interval_high as best_interval_high
 from setup
 join submission using (submission)
 left join trials using (submission)
 left join prompts using (submission)
 left join flags using (submission)
-left join arms using (submission)
+left join bounded using (submission)
 order by submission;

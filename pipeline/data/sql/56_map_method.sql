@@ -26,6 +26,19 @@ best as (
     partition by device, size_class, backend, task, tier, method
     order by is_firm(verdict) desc, speedup desc nulls last, cell
   ) = 1
+),
+bounded as (
+  select * replace (chosen_low(speedup, interval_low, choices) as interval_low)
+  from best
+),
+judged as (
+  select
+    * replace (
+      if(
+        speedup is null, null, chosen_verdict(verdict, interval_low, interval_high)
+      ) as verdict
+    )
+  from bounded
 )
 select
   best.device,
@@ -44,25 +57,14 @@ select
   squares.losing_cells,
   squares.failed_cells,
   best.speedup,
-  chosen_low(best.speedup, best.interval_low, best.choices) as interval_low,
+  best.interval_low,
   best.interval_high,
-  if(
-    best.speedup is null,
-    null,
-    chosen_verdict(best.verdict, best.speedup, best.interval_low, best.interval_high, choices)
-  ) as verdict,
-  if(
-    best.speedup is null,
-    null,
-    mark_of(
-      chosen_verdict(best.verdict, best.speedup, best.interval_low, best.interval_high, choices),
-      best.confirmed
-    )
-  ) as mark,
+  best.verdict,
+  mark_of(best.verdict, best.confirmed) as mark,
   best.depth,
   best.target_label,
   best.submissions,
   best.rigs
-from best
+from judged as best
 join squares using (device, size_class, backend, task, tier, method)
 order by tier, task, device, backend, size_order, method;

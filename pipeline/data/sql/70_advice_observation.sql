@@ -1,7 +1,7 @@
 -- One row is one observation that the advisor learns from: what one voter, a contributor, measured
 -- with one setting on one task. Only measured evidence without a serious flag; over several machines
 -- and submissions of the voter the geometric mean. Other engines than llama.cpp are left out: they
--- have other costs. `bytes_cost` is what a round costs by the bytes that it reads, in steps of the
+-- have other costs; arms whose depth varies, too: their costs are of no one depth. `bytes_cost` is what a round costs by the bytes that it reads, in steps of the
 -- target: 1, and for each drafted token the draft model's bytes over those of the target's step. 1
 -- where nothing but the target is read, or where a size is unknown.
 create table advice_observation as
@@ -28,7 +28,7 @@ measured as (
   from pool_member
   left join read using (submission, arm)
   where pool_kind = 'cell' and tier = 'measured' and task <> 'all' and concurrency = 1
-    and conditions is null
+    and conditions is null and varied_by is null
     and engine_name = 'llama.cpp' and speedup > 0 and tokens_per_round > 0 and round_cost > 0
     and trust_in(verdict, doubt) > 0
 )

@@ -1,35 +1,32 @@
--- One row is what the others say about one part (cost or yield) of one observation: the nearest pool
--- that anybody but its own voter has a vote in, with that voter taken out.
+-- One row is what the others say about one part (cost or yield) of one observation at one level: the
+-- pool there, if anybody but its own voter has a vote in it, with that voter taken out. `nearest`:
+-- the level that a prediction takes. `score` is how far off that is, over the half-width of the
+-- level's spread for a new voter; null where no two voters share a pool. `fold` is one of ten groups
+-- that a voter belongs to, for ever.
 create table advice_left_out as
-with others as (
-  select
-    member.observation,
-    member.part,
-    member.level,
-    member.level_order,
-    member.method,
-    member.voter,
-    pool.votes - 1 as votes,
-    (pool.votes * pool.mean_log - vote.mean_log) / (pool.votes - 1) as mean_log
-  from advice_member as member
-  join advice_vote as vote using (advice_pool, voter)
-  join advice_pool as pool using (advice_pool)
-  where pool.votes > 1
-  qualify row_number() over (
-    partition by member.observation, member.part order by member.level_order
-  ) = 1
-)
 select
-  others.observation,
-  others.part,
-  others.level,
-  others.votes,
-  others.mean_log,
+  member.observation,
+  member.part,
+  member.level,
+  member.method,
+  member.voter,
+  (md5_number(member.voter) % 10)::bigint as fold,
+  row_number() over (
+    partition by member.observation, member.part order by member.level_order
+  ) = 1 as nearest,
+  pool.votes - 1 as votes,
+  (pool.votes * pool.mean_log - vote.mean_log) / (pool.votes - 1) as others_log,
   spread.freedom,
-  spread.variance
-from others
+  spread.variance,
+  abs(member.log_value - others_log)
+    / (quantile * sqrt(spread.variance * (1 + 1.0::double / (pool.votes - 1)))) as score
+from advice_member as member
+join advice_vote as vote using (advice_pool, voter)
+join advice_pool as pool using (advice_pool)
 left join advice_spread as spread
-  on spread.left_out = others.voter
-  and spread.level = others.level
-  and spread.method = others.method
-order by others.observation, others.part;
+  on spread.left_out = member.voter
+  and spread.level = member.level
+  and spread.method = member.method
+left join incoming_t_quantile using (freedom)
+where pool.votes > 1
+order by member.observation, member.part, member.level_order;

@@ -59,18 +59,14 @@ create macro chosen_high(speedup, interval_high, choices) as greatest(
   )
 );
 
-create macro chosen_verdict(verdict, speedup, interval_low, interval_high, choices) as if(
-  is_firm(verdict),
-  verdict_of(chosen_low(speedup, interval_low, choices), interval_high),
-  verdict
+-- The verdict with that lower bound. A query computes the bound once, in a step of its own: each
+-- use of `chosen_low` is a subquery, and planning those took longer than all the rest.
+create macro chosen_verdict(verdict, chosen_low, interval_high) as if(
+  is_firm(verdict), verdict_of(chosen_low, interval_high), verdict
 );
 
 create macro verdict_label(verdict) as (
   select word from vocabulary_verdict where id = verdict
-);
-
-create macro method_label(method) as (
-  select label from vocabulary_method where id = method
 );
 
 -- Null for what does not speculate.
@@ -106,4 +102,81 @@ create macro interval_label(interval_kind) as
 -- The engine's part of an address: most results come from one engine, whose addresses stay short.
 create macro other_engine(words) as nullif(
   words, (select vocabulary_runner.engine_label from vocabulary_runner where usual)
+);
+
+-- By level and method, how many times as wide intervals must be so that 95 % of the predictions for
+-- a contributor whom nobody has seen fall into them: split conformal prediction (Vovk, Gammerman and
+-- Shafer 2005) over contributors, each with the same weight however many predictions it has (Dunn,
+-- Wasserman and Ramdas 2022), with the correction for their finite number, up to 99 %. `scores` names
+-- a table of predictions with fold, voter, level, method and score, the distance over the half-width.
+-- `left_out` is null, or a fold of voters who were not looked at. Scores are counted in steps of 1 %;
+-- no widening is below `least_wide`.
+-- A method of few voters takes the wider of its own and that of all; below ten in all there is
+-- nothing to learn from.
+create macro widenings(scores, least_wide, more) as table (
+  with listed as (
+    select fold, voter, level, method, score from query_table(scores) where score is not null
+    union all
+    select fold, voter, level, null, score from query_table(scores) where score is not null
+  ),
+  weighted as (
+    select
+      fold,
+      level,
+      method,
+      ceil(100 * ln(greatest(score, 0.01)))::bigint as step,
+      1.0::double / count(*) over (partition by level, method, voter) as weight
+    from listed
+  ),
+  counted as (
+    select fold, level, method, step, sum(weight) as weight
+    from weighted
+    group by fold, level, method, step
+  ),
+  folds as (
+    select distinct fold as left_out from counted
+    union all
+    select null
+  ),
+  others as (
+    select left_out, level, method, step, sum(weight) as weight
+    from folds
+    join counted on counted.fold is distinct from folds.left_out
+    group by left_out, level, method, step
+  ),
+  ranked as (
+    select
+      *,
+      sum(weight) over (partition by left_out, level, method) as voters,
+      sum(weight) over (partition by left_out, level, method order by step) as so_far
+    from others
+  ),
+  needed as (
+    select
+      left_out,
+      level,
+      method,
+      round(any_value(voters)) as voters,
+      exp(
+        min(step) filter (so_far + 1e-6 >= least(0.99 * voters, 0.95 * (voters + more))) / 100
+      ) as widening
+    from ranked
+    group by left_out, level, method
+  )
+  select
+    own.left_out,
+    own.level,
+    own.method,
+    case
+      when own.voters >= 10 then greatest(least_wide, own.widening)
+      when every.voters >= 10 then greatest(least_wide, own.widening, every.widening)
+      else 1.0
+    end::double as widening
+  from needed as own
+  join needed as every
+    on every.method is null
+    and every.level = own.level
+    and every.left_out is not distinct from own.left_out
+  where own.method is not null
+  order by own.level, own.method, own.left_out nulls first
 );

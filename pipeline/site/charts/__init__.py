@@ -3,23 +3,30 @@
 `draw(connection, "tasks", tier="measured")` binds the parameters into `sql/tasks.sql`.
 """
 
+import hashlib
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import cache
-from importlib import resources
+from importlib import metadata, resources
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import duckdb
+import msgspec
 import orjson
 import polars as pl
 import vl_convert
 from polars import selectors as cs
 
+from pipeline.collection.corpus import code_digest
 from pipeline.site.charts import captions, pictures
 from pipeline.site.charts.theme import CONFIGS, STATIC_WIDTH_PX, Row, Scheme
 from pipeline.site.rows import frame
+from schemas import vocabulary
 from schemas.vocabulary import say
 
 Value: TypeAlias = "str | float | int | bool | None"
@@ -80,7 +87,20 @@ class Definition:
     counts: Mapping[str, str]
     options: Mapping[str, str] = field(default_factory=dict)
     unseen: tuple[str, ...] = ()
+    foreign: Mapping[str, str] = field(default_factory=dict)
     query: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drawn:
+    """What takes time to draw: the specification and its two pictures."""
+
+    spec: dict[str, Any]
+    svg: str
+    svg_dark: str
+
+
+_MEMORY: ContextVar[tuple[Path, set[Path]] | None] = ContextVar("charts", default=None)
 
 
 @cache
@@ -107,13 +127,13 @@ def draw(connection: duckdb.DuckDBPyConnection, name: str, **parameters: str) ->
     )
     if not rows:
         return _empty(name, definition)
-    spec = _spec(definition, rows)
+    drawn = _drawn(definition, rows)
     return Chart(
         name=name,
         title=definition.title,
-        spec=spec,
-        svg=_svg(spec, "light"),
-        svg_dark=_svg(spec, "dark"),
+        spec=drawn.spec,
+        svg=drawn.svg,
+        svg_dark=drawn.svg_dark,
         table=Table(
             columns=tuple(definition.columns.values()),
             rows=tuple(tuple(rounded(row[key]) for key in definition.columns) for row in rows),
@@ -121,6 +141,50 @@ def draw(connection: duckdb.DuckDBPyConnection, name: str, **parameters: str) ->
         takeaway=captions.CAPTIONS[name](rows),
         alt=_alt(definition, rows),
     )
+
+
+@contextmanager
+def remembered(folder: Path | None) -> Iterator[None]:
+    """Draw nothing again that an earlier build drew of the same rows by the same code.
+
+    Pictures that this build did not ask for are removed. Without a folder everything is drawn.
+    """
+    used: set[Path] = set()
+    token = _MEMORY.set(None if folder is None else (folder, used))
+    try:
+        yield
+    finally:
+        _MEMORY.reset(token)
+    for path in set(folder.glob("*")) - used if folder else ():
+        path.unlink()
+
+
+def _drawn(definition: Definition, rows: list[Row]) -> Drawn:
+    if (memory := _MEMORY.get()) is None:
+        return _draw(definition, rows)
+    folder, used = memory
+    content = orjson.dumps([_version(), definition, rows], option=orjson.OPT_NON_STR_KEYS)
+    path = folder / hashlib.sha256(content).hexdigest()[:32]
+    used.add(path)
+    with suppress(OSError, msgspec.DecodeError):
+        return msgspec.json.decode(path.read_bytes(), type=Drawn)
+    drawn = _draw(definition, rows)
+    folder.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(msgspec.json.encode(drawn))
+    return drawn
+
+
+def _draw(definition: Definition, rows: list[Row]) -> Drawn:
+    spec = _spec(definition, rows)
+    return Drawn(spec=spec, svg=_svg(spec, "light"), svg_dark=_svg(spec, "dark"))
+
+
+@cache
+def _version() -> str:
+    """One digest of the code and the libraries that draw."""
+    libraries = [metadata.version(name) for name in ("altair", "vl-convert-python")]
+    folders = (Path(__file__).parent, Path(vocabulary.__file__).parent)
+    return code_digest(folders) + " ".join(libraries)
 
 
 def plain(found: pl.DataFrame) -> list[Row]:

@@ -26,7 +26,7 @@ def backends(rows: list[Row]) -> str:
     more = part if settings > len(groups) else ""
     clear = [[row for row in group if row["verdict"] in CLEAR] for group in groups]
     pairs = [(min(found, key=_speedup), max(found, key=_speedup)) for found in clear if found]
-    apart = [(low, high) for low, high in pairs if low["interval_high"] < high["interval_low"]]
+    apart = [(low, high) for low, high in pairs if _apart(low, high)]
     if not apart:
         return f"In no setting do the intervals of two backends lie clearly apart.{more}"
     low, high = max(apart, key=lambda pair: pair[1]["interval_low"] / pair[0]["interval_high"])
@@ -59,13 +59,16 @@ def methods(rows: list[Row]) -> str:
 
 
 def depths(rows: list[Row]) -> str:
-    """The best depth of each pair, and how far the least good one lies below it."""
+    """The best depth of each pair, as far as intervals support it."""
     best = [row for row in rows if row["best"]]
     if len(best) == 1:
         tried = [str(row["depth"]) for row in rows]
+        clear = best[0]["verdict"] in CLEAR
         return (
-            f"Of the depths {', '.join(tried[:-1])} and {tried[-1]} the best is"
-            f" {best[0]['depth']}: {_figure(best[0])}, {best[0]['line_label']}."
+            f"Of the depths {', '.join(tried[:-1])} and {tried[-1]},"
+            f" {best[0]['depth']} has the highest {'lower bound' if clear else 'figure'}:"
+            f" {_figure(best[0])}, {best[0]['line_label']}"
+            f"{'' if clear else '; it ranks nothing with certainty'}."
         )
     at = ", ".join(
         f"{depth} in {sum(row['depth'] == depth for row in best)}"
@@ -79,11 +82,28 @@ def depths(rows: list[Row]) -> str:
     )
 
 
+def round_costs(rows: list[Row]) -> str:
+    """From the cheapest round to the dearest, and what that means for acceptance."""
+    least = min(rows, key=lambda row: row["round_cost"])
+    most = max(rows, key=lambda row: row["round_cost"])
+
+    def said(row: Row) -> str:
+        return f"{row['round_cost']:.2f} plain tokens at depth {row['depth']}"
+
+    if least is most:
+        return f"A round costs {said(least)} ({least['line_label']}); what yields more wins."
+    return (
+        f"A round costs from {said(least)} ({least['line_label']}) to {said(most)}"
+        f" ({most['line_label']}); a draft that yields more tokens a round than that wins."
+    )
+
+
 def concurrency(rows: list[Row]) -> str:
+    """How often more requests at once cost speedup, as far as intervals support it."""
     ends = [(found[0], found[-1]) for found in _groups(rows, "series")]
-    fell = sum(many["speedup"] < one["speedup"] for one, many in ends)
-    lost = sum(one["speedup"] > 1 > many["speedup"] for one, many in ends)
-    one, many = max(ends, key=lambda pair: pair[0]["speedup"] / pair[1]["speedup"])
+    fell = [pair for pair in ends if _apart(pair[1], pair[0])]
+    lost = sum((one["verdict"], many["verdict"]) == ("helps", "hurts") for one, many in ends)
+    one, many = max(fell or ends, key=lambda pair: pair[0]["speedup"] / pair[1]["speedup"])
     change = (
         f"from {times(one['speedup'])} with {count(one['concurrency'], 'request')} at once"
         f" to {times(many['speedup'])} with {many['concurrency']}"
@@ -91,9 +111,9 @@ def concurrency(rows: list[Row]) -> str:
     if len(ends) == 1:
         return f"The speedup of one stream goes {change}."
     return (
-        f"In {fell or 'none'} of {len(ends)} series the speedup is smaller with more requests at"
-        f" once, and in {lost or 'none'} of them a gain becomes a loss; the largest change goes"
-        f" {change}."
+        f"In {len(fell) or 'none'} of {len(ends)} series the speedup is clearly smaller with more"
+        f" requests at once, and in {lost or 'none'} of them a clear gain becomes a clear loss"
+        f"{f'; the largest clear fall goes {change}' if fell else ''}."
     )
 
 
@@ -184,6 +204,7 @@ CAPTIONS: Mapping[str, Callable[[list[Row]], str]] = {
     "submission_tasks": submission_tasks,
     "methods": methods,
     "depths": depths,
+    "round_costs": round_costs,
     "concurrency": concurrency,
     "context_cost": context_cost,
     "context_acceptance": context_acceptance,
@@ -203,6 +224,12 @@ def _clear_ends(rows: list[Row], words: Callable[[Row], str], scope: str = "") -
     loss = f"the lowest clear loss is {words(min(hurts, key=_speedup))}" if hurts else ""
     found = "; ".join(filter(None, (gain, loss))) or f"no figure{scope} is clearly above or below 1"
     return f"{found[:1].upper()}{found[1:]}."
+
+
+def _apart(low: Row, high: Row) -> bool:
+    """Whether the whole interval of one figure lies below that of another."""
+    ends = (low["interval_high"], high["interval_low"])
+    return None not in ends and ends[0] < ends[1]
 
 
 def _speedup(row: Row) -> float:

@@ -226,19 +226,21 @@ def predicted_plane(rows: list[theme.Row], columns: Tooltip) -> Picture:
     return marks.layered([line, points], height=420)
 
 
-def verification_curves(rows: list[theme.Row], columns: Tooltip) -> Picture:
+def curves(  # noqa: PLR0913 - two axes with their titles
+    rows: list[theme.Row], columns: Tooltip, *, line: str, x: str, y: str, wide: str, high: str
+) -> Picture:
     """Colour by backend; the curves of one backend are distinguished by their dashes."""
     colours = theme.backend_colours(row["backend"] for row in rows)
     base = marks.base(rows, columns).encode(
-        x=alt.X("width:Q", title="Tokens verified in one step", axis=alt.Axis(tickMinStep=1)),
-        y=alt.Y("step_ratio:Q", title="Cost in single steps", scale=alt.Scale(domainMin=0)),
+        x=alt.X(f"{x}:Q", title=wide, axis=alt.Axis(tickMinStep=1)),
+        y=alt.Y(f"{y}:Q", title=high, scale=alt.Scale(domainMin=0)),
         color=marks.channel(alt.Color, "backend", "Backend", colours),
-        detail="curve_label:N",
+        detail=f"{line}:N",
     )
-    few = len({row["curve_label"] for row in rows}) <= FEW_CURVES
+    few = len({row[line] for row in rows}) <= FEW_CURVES
     legend = alt.Legend(title=None, orient="bottom", columns=1, labelLimit=600, symbolSize=300)
     lines = base.mark_line(strokeWidth=2, aria=False).encode(
-        strokeDash=alt.StrokeDash("curve_label:N", legend=legend if few else None)
+        strokeDash=alt.StrokeDash(f"{line}:N", legend=legend if few else None)
     )
     return marks.layered([lines, base.mark_point(filled=True, opacity=1)], height=300)
 
@@ -273,7 +275,7 @@ PICTURES: Mapping[str, Callable[..., Picture]] = {
     for drawing in (
         *(bands, methods_by_depth, speedup_by_depth, series_by_concurrency, series_by_context),
         settings_by_build,
-        *(break_even_plane, predicted_plane, verification_curves, published_bars),
+        *(break_even_plane, predicted_plane, curves, published_bars),
     )
 }
 

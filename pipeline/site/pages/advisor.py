@@ -8,7 +8,7 @@ from operator import attrgetter
 import duckdb
 import orjson
 
-from pipeline.data.aggregate import t_quantile
+from estimates.intervals import t_reach
 from pipeline.site.advice import (
     Advice,
     Choice,
@@ -109,7 +109,7 @@ def knowledge(connection: duckdb.DuckDBPyConnection) -> Knowledge:
         },
         spreads=_spreads(spreads),
         quantiles={
-            str(freedom): round(t_quantile(freedom), DIGITS)
+            str(freedom): round(t_reach(freedom), DIGITS)
             for freedom in sorted({row.freedom for row in spreads})
         },
         errors={

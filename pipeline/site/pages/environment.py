@@ -55,9 +55,7 @@ def render(
     text = (
         environment()
         .get_template(template)
-        .render(
-            site=site, url=lambda address: model.relative(here, address), figures=figures, **values
-        )
+        .render(site=site, url=site.link_from(here), figures=figures, **values)
     )
     return Page(path=path, text=with_cards(text), figures=figures)
 
@@ -161,6 +159,7 @@ def _filters() -> dict[str, Callable[..., object]]:
         "device_address": model.device_address,
         "target_address": model.target_address,
         "submission_address": model.submission_address,
+        "published_address": model.published_address,
         "file_address": model.file_path,
         "whisker": whisker,
     }

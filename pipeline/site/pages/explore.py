@@ -1,7 +1,8 @@
 """The pages Explore and Compare, and the one small file of all cells that they work on."""
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from types import SimpleNamespace
 from typing import Any
 
@@ -20,9 +21,10 @@ from pipeline.site.pages.model import (
     submission_address,
     target_address,
 )
-from pipeline.site.rows import frame, read
+from pipeline.site.rows import Row, frame, read
 from schemas.vocabulary import DEFAULT_RUNNER, RUNNERS, SIZES, TASKS, VERDICTS, say
 
+LOSSES = ("hurts-confirmed", "hurts")
 USUAL_ENGINE = RUNNERS[DEFAULT_RUNNER].engine_label
 TOP = 40  # rows that stand in the page itself, for readers without JavaScript
 VENDORS = {
@@ -189,7 +191,7 @@ def explore(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Page 
     if data:
         yield data
     path = data.path if data else None
-    rows = read(connection, "explore")
+    rows = read(connection, "explore_cells")
     measured = [row for row in rows if row.tier == "measured" and row.task != "all"]
     yield render(
         "explore.md.jinja",
@@ -203,6 +205,7 @@ def explore(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Page 
         top=measured[:TOP],
         printed=read(connection, "published_squares"),
         losing=sum(row.verdict == "hurts" for row in measured),
+        shares=shares(measured),
     )
     yield render(
         "compare.md.jinja",
@@ -210,7 +213,14 @@ def explore(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Page 
         site=site,
         data=path,
         pairs=read(connection, "compared_backends"),
+        credits=[row for row in read(connection, "credits") if row.counted],
     )
+
+
+def shares(measured: Iterable[Row]) -> dict[str, int]:
+    """How many cells have each verdict, losses first, as the page's script lists them."""
+    counts = Counter(row.mark for row in measured)
+    return {mark: counts[mark] for mark in dict.fromkeys((*LOSSES, *VERDICTS)) if counts[mark]}
 
 
 def cells_file(cells: pl.DataFrame) -> Asset:

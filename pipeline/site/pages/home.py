@@ -1,6 +1,7 @@
 """The home page with the map, and the finished maps that its switch can show."""
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 
 import duckdb
 
@@ -13,6 +14,15 @@ from pipeline.site.rows import Row, read
 from schemas.vocabulary import TASKS
 
 NEWEST = 8
+TIERS = ("measured", "imported", "published")
+# Questions that visitors bring; each link asks one.
+TRIES = (
+    ("RTX 3090", "27B"),
+    ("RTX 5060 Ti", "14B"),
+    ("RX 7900 XTX", ""),
+    ("M3 Max", "7B"),
+    ("12 GB", "14B"),
+)
 MAP = "Map of the best known speedup by device and model size"
 
 
@@ -41,6 +51,8 @@ def home(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Page | A
         tasks=tuple(dict.fromkeys(choice.task for choice in listed)),
         methods=tuple(dict.fromkeys((choice.method, choice.label) for choice in listed)),
         grid=grid(first),
+        tiers=devices_by_tier(first.squares),
+        tries=TRIES,
         shown=SHOWN,
         caption=caption(first),
         newest=newest[:NEWEST],
@@ -49,6 +61,13 @@ def home(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Page | A
     )
     for choice in listed:
         yield _choice_file(choice)
+
+
+def devices_by_tier(squares: Iterable[Row]) -> dict[str, int]:
+    """How many devices of a map have each tier as their best one."""
+    ranked = sorted(squares, key=lambda row: TIERS.index(row.tier))
+    best = {row.device: row.tier for row in reversed(ranked)}
+    return {tier: count for tier, count in Counter(best.values()).items() if count}
 
 
 def headline_of(connection: duckdb.DuckDBPyConnection) -> Row:

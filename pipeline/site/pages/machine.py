@@ -18,7 +18,13 @@ from estimates.plan.shapes import shape_of
 from estimates.roofline import bandwidth_gb_per_s, devices, normalised
 from pipeline.site.pages import commands
 from pipeline.site.pages.environment import vocabulary_file
-from pipeline.site.pages.model import Asset, device_address, submission_address, target_address
+from pipeline.site.pages.model import (
+    Asset,
+    device_address,
+    published_address,
+    submission_address,
+    target_address,
+)
 from pipeline.site.rows import Row, read
 
 PATH = "assets/machine.json"
@@ -221,7 +227,8 @@ def _row(
     models_by: Mapping[str, int],
     settings_by: Mapping[tuple[Any, ...], int],
 ) -> tuple[object, ...]:
-    evidence = submission_address(row.submission) if row.submission else f"published/#{row.source}"
+    own = row.submission
+    evidence = submission_address(own) if own else published_address(row.source)
     return (
         *(devices_by[row.device], row.backend, models_by[row.model], row.quantisation, row.task),
         *(row.own_tasks, row.tier, *map(_rounded, (row.speedup, row.interval_low))),

@@ -2,7 +2,8 @@
 
 import hashlib
 import re
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 
 from pipeline.site.charts import Chart
 
@@ -37,12 +38,18 @@ class Site:
     """What every page knows.
 
     `bundle` is the library that wakes charts. `repository` and `address` (of the site) lie outside;
-    `None` means unknown, and then nothing links there.
+    `None` means unknown, and then nothing links there. `outside`: where raw files lie that the
+    site does not serve itself, by the address that they would have here.
     """
 
     bundle: str
     repository: str | None = None
     address: str | None = None
+    outside: Mapping[str, str] = field(default_factory=dict)
+
+    def link_from(self, address: str) -> Callable[[str], str]:
+        """What a page at an address writes as a link to another address of the site."""
+        return lambda to: self.outside.get(to) or relative(address, to)
 
 
 def address_of(path: str) -> str:
@@ -96,6 +103,16 @@ def file_path(file: str) -> str:
 def device_file(device: str) -> str:
     """The JSON file of a device, named like its page."""
     return f"data/devices/{_file_stem(device)}.json"
+
+
+def published_address(source: str) -> str:
+    """The address of the rows that a source has printed."""
+    return address_of(published_path(source))
+
+
+def published_path(source: str) -> str:
+    """The Markdown file of the rows that a source has printed."""
+    return f"published/{_file_stem(source)}.md"
 
 
 def _file_stem(name: str) -> str:

@@ -10,6 +10,7 @@ import duckdb
 from markupsafe import Markup
 
 from pipeline.site import rows
+from pipeline.site.charts import definitions
 from pipeline.site.pages import commands
 from pipeline.site.pages.environment import environment, figure, plain, render
 from pipeline.site.pages.grid import target_grid
@@ -74,13 +75,21 @@ def _page(connection: duckdb.DuckDBPyConnection, site: Site, page: Overview) -> 
         made = environment().from_string(prose)
         return Markup(made.render(rows=found, url=lambda address: relative(here, address)))  # noqa: S704 - our own prose, its values escaped
 
+    charts = [name for name in (page.chart, *page.charts) if name is not None]
+    foreign = _drawn(
+        *(
+            figure(connection, name, **definitions()[name].foreign)
+            for name in charts
+            if definitions()[name].foreign
+        )
+    )
     return render(
         page.template,
         path=page.path,
         site=site,
-        figures=tuple(
-            figure(connection, name) for name in (page.chart, *page.charts) if name is not None
-        ),
+        figures=(*(figure(connection, name) for name in charts), *foreign),
+        foreign=foreign,
+        credits=[row for row in rows.read(connection, "credits") if row.counted],
         page=page,
         rows=found,
         filled=filled,
@@ -93,7 +102,12 @@ def _page(connection: duckdb.DuckDBPyConnection, site: Site, page: Overview) -> 
     )
 
 
-DEVICE_CHARTS = ("depths", "verification_curve")
+# The charts of a device with their headings.
+DEVICE_CHARTS = {
+    "depths": "The best depth",
+    "round_costs": "R of this machine",
+    "verification_curve": "What a wider step costs",
+}
 MAP = "Map of the best measured speedup on this device by task and model size"
 
 
@@ -102,6 +116,7 @@ def device_pages(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[
     squares = grouped(read(connection, "device_squares"), attrgetter("device"))
     parts = _parts(connection, "device")
     printed = grouped(read(connection, "published_pairs"), attrgetter("device"))
+    wins = grouped(read(connection, "acceptance_wins"), attrgetter("device"))
     known = {device.device for device in read(connection, "device")}
     for name, pairs in printed.items():
         if name not in known:
@@ -124,6 +139,8 @@ def device_pages(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[
                 *(figure(connection, name, device=device.device) for name in DEVICE_CHARTS)
             ),
             device=device,
+            headings=DEVICE_CHARTS,
+            wins=wins[device.device],
             title=plain(device.device_label),
             drawings=tuple(draw(lines, layout, MAP) for layout in (LOW, NARROW) if lines),
             squares=tuple(square for line in lines for square in line.squares),
@@ -169,6 +186,7 @@ def target_pages(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[
             "target.md.jinja",
             path=target_path(target.target),
             site=site,
+            figures=_drawn(figure(connection, "depths", device="all", target=target.target)),
             target=target,
             title=plain(target.target_label),
             grid=target_grid(squares[target.target]),

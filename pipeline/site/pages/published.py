@@ -1,4 +1,4 @@
-"""The page of what articles have printed: every transcribed figure with its source and place."""
+"""What articles have printed: a page of all sources, and one of the rows of each."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -6,8 +6,8 @@ from operator import attrgetter
 
 import duckdb
 
-from pipeline.site.pages.environment import figure, render
-from pipeline.site.pages.model import Page, Site
+from pipeline.site.pages.environment import figure, plain, render
+from pipeline.site.pages.model import Page, Site, published_path
 from pipeline.site.rows import Row, grouped, read
 from schemas.validator import PUBLISHED_SCHEMA, schema
 
@@ -35,8 +35,8 @@ class Quantity:
     description: str
 
 
-def published(connection: duckdb.DuckDBPyConnection, site: Site) -> Page:
-    """The page of published figures, source by source."""
+def published(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Page]:
+    """The page of published figures, and every row of each source as it was printed."""
     figures = read(connection, "published_figure")
     used = {each.quantity for each in figures}
     sources = grouped(read(connection, "published_row"), attrgetter("source"))
@@ -46,21 +46,36 @@ def published(connection: duckdb.DuckDBPyConnection, site: Site) -> Page:
         for rows in sources.values()
         for row in rows
     }
-    return render(
+    compared = {key.partition("/")[0] for key, found in here.items() if found}
+    credited = {row.source: row for row in read(connection, "source")}
+    printed = grouped(figures, lambda each: f"{each.source}/{each.row_id}")
+    for source, rows in sources.items():
+        yield render(
+            "published_source.md.jinja",
+            path=published_path(source),
+            site=site,
+            title=plain(rows[0].source_title),
+            source=source,
+            rows=rows,
+            measured=here,
+            credited=credited[source],
+            compares=source in compared,
+            printed=printed,
+            in_words=in_words,
+            setup_of=setup_of,
+            models_of=models_of,
+        )
+    yield render(
         "published.md.jinja",
         path="published.md",
         site=site,
         figures=tuple(figure(connection, "published_bars", source=source) for source in sources),
         sources=sources,
-        measured=here,
-        credited={row.source: row for row in read(connection, "source")},
-        compared={key.partition("/")[0] for key, found in here.items() if found},
-        printed=grouped(figures, lambda each: f"{each.source}/{each.row_id}"),
+        credited=credited,
+        compared=compared,
         count_printed=len(figures),
         quantities=tuple(each for each in quantities() if each.name in used),
         in_words=in_words,
-        setup_of=setup_of,
-        models_of=models_of,
     )
 
 

@@ -15,7 +15,7 @@ import duckdb
 import orjson
 
 from estimates.explain import RARELY_FIRES
-from estimates.intervals import CONFIDENCE, t_quantile
+from estimates.intervals import t_reach
 from pipeline.site.pages.environment import render
 from pipeline.site.pages.model import Asset, Page, Site, submission_address
 from pipeline.site.rows import Row, grouped, read
@@ -70,10 +70,7 @@ def knowledge(document: dict[str, Any]) -> dict[str, Any]:
     """What the scripts compute and speak with."""
     return {
         "patterns": dict(SERVER_LOG),
-        "quantiles": [
-            round(t_quantile(freedom, (1 + CONFIDENCE) / 2), 6)
-            for freedom in range(1, MOST_PAIRS + 1)
-        ],
+        "quantiles": [round(t_reach(freedom), 6) for freedom in range(1, MOST_PAIRS + 1)],
         "helps_above": HELPS_ABOVE,
         "hurts_below": HURTS_BELOW,
         "bounds": document["bounds"] | {"rarely_fires": RARELY_FIRES},

@@ -1,6 +1,6 @@
 """A page for each submission, the list of them all, and those that do not count."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from operator import attrgetter
 
@@ -11,15 +11,17 @@ from estimates.explain import ANSWER_LENGTHS
 from estimates.requests import Costs, break_even_tokens, whole_request
 from pipeline.site.pages import commands
 from pipeline.site.pages.drawing import Curve, curve
-from pipeline.site.pages.environment import environment, figure, gib, plain, render
-from pipeline.site.pages.model import Asset, Page, Site, address_of, relative, submission_path
+from pipeline.site.pages.environment import figure, gib, plain, render
+from pipeline.site.pages.model import Asset, Page, Site, submission_path
+from pipeline.site.pages.short import MOST_PAGES, short_form, with_own_page
 from pipeline.site.rows import Row, grouped, read
 from schemas.vocabulary import TASKS, say
 
 # Prompts from a question to a long document, in tokens.
 PROMPT_LENGTHS = (64, 512, 4096)
 PLOT_WIDTH, PLOT_HEIGHT = 560.0, 180.0
-MOST_PAGES = 200  # submissions; in a larger collection each has a short page of its own
+AT_ONCE = 500  # submissions whose rows are in memory together
+SINGLE = ("submission", "setup", "standing")
 UNCOUNTED_PATH = "submissions/uncounted.md"
 # What a submission has several rows of: the name in the template and the table or query.
 PARTS = {
@@ -74,15 +76,19 @@ class Evidence:
 def submission_pages(
     connection: duckdb.DuckDBPyConnection, site: Site, most_pages: int = MOST_PAGES
 ) -> Iterator[Page | Asset]:
-    """The index of submissions and one page per submission; short ones for a large collection.
+    """The index of submissions, and what is at the address of each.
 
-    A short page has the same address and the verdicts as text. It needs no chart, no navigation and
-    no pass through MkDocs, which together cost half a second of CPU and 130 KB each.
+    In a large collection that is the short form: the verdicts as text, without charts and without a
+    pass through MkDocs, which together cost half a second of CPU and 130 KB each. The first
+    submissions have it as a page, since their address was one before the collection grew; of the
+    others it is data that the page for missing addresses shows, and plain text beside it.
     """
-    everything = tuple(evidence(connection))
-    uncounted = tuple(each for each in everything if not each.standing.counted)
+    names = _newest_first(connection)
+    counted = {row.submission for row in read(connection, "standing") if row.counted}
+    uncounted = [name for name in names if name not in counted]
     newest = read(connection, "newest")
-    large = len(everything) > most_pages
+    own = with_own_page(connection, most_pages)
+    large = own is not None
     yield render(
         "submissions.md.jinja",
         path="submissions/index.md",
@@ -95,37 +101,29 @@ def submission_pages(
         "uncounted.md.jinja",
         path=UNCOUNTED_PATH,
         site=site,
-        rows=uncounted[:most_pages] if large else uncounted,
+        rows=tuple(evidence(connection, uncounted[:most_pages] if large else uncounted)),
     )
-    yield from (
-        (leaf(each, site) for each in everything)
-        if large
-        else _full_pages(connection, site, everything)
-    )
-
-
-def leaf(it: Evidence, site: Site) -> Asset:
-    """The short page of one submission: its verdicts, flags and machine as plain HTML."""
-    address = address_of(submission_path(it.submission.submission))
-    text = (
-        environment()
-        .get_template("leaf.html.jinja")
-        .render(
-            it=it,
-            site=site,
-            url=lambda to: relative(address, to),
-            judged_arms=tuple(judge(it.parts["arms"], it.parts["estimates"])),
-            facts=tuple(machine_facts(it)),
-            engine_facts=tuple(engine_facts(it.submission)),
-            flags=it.parts["flags"],
-            credits=it.parts["credits"],
+    everything = evidence(connection, names)
+    if own is None:
+        yield from _full_pages(connection, site, everything)
+        return
+    for each in everything:
+        name = each.submission.submission
+        yield from short_form(
+            name,
+            site,
+            is_page=name in own,
+            it=each,
+            judged_arms=tuple(judge(each.parts["arms"], each.parts["estimates"])),
+            facts=tuple(machine_facts(each)),
+            engine_facts=tuple(engine_facts(each.submission)),
+            flags=each.parts["flags"],
+            credits=each.parts["credits"],
         )
-    )
-    return Asset(path=f"{address}index.html", data=text.encode())
 
 
 def _full_pages(
-    connection: duckdb.DuckDBPyConnection, site: Site, everything: tuple[Evidence, ...]
+    connection: duckdb.DuckDBPyConnection, site: Site, everything: Iterable[Evidence]
 ) -> Iterator[Page]:
     for each in everything:
         name = each.submission.submission
@@ -146,20 +144,26 @@ def _full_pages(
         )
 
 
-def evidence(connection: duckdb.DuckDBPyConnection) -> Iterator[Evidence]:
-    """What is known about each submission, newest first."""
+def _newest_first(connection: duckdb.DuckDBPyConnection) -> list[str]:
+    order = connection.table("submission").order("measured_until desc, submission")
+    return [name for (name,) in order.select("submission").fetchall()]
+
+
+def evidence(connection: duckdb.DuckDBPyConnection, names: Sequence[str]) -> Iterator[Evidence]:
+    """What is known about each of these submissions; so many rows are read at a time."""
     of = attrgetter("submission")
-    parts = {name: grouped(read(connection, table), of) for name, table in PARTS.items()}
-    standings = {row.submission: row for row in read(connection, "standing")}
-    setups = {row.submission: row for row in read(connection, "setup")}
-    listed = sorted(read(connection, "submission"), key=of)
-    for row in sorted(listed, key=attrgetter("measured_until"), reverse=True):
-        yield Evidence(
-            submission=row,
-            setup=setups[row.submission],
-            standing=standings[row.submission],
-            parts={name: rows[row.submission] for name, rows in parts.items()},
-        )
+    for start in range(0, len(names), AT_ONCE):
+        some = names[start : start + AT_ONCE]
+        own = {table: read(connection, table, some) for table in (*PARTS.values(), *SINGLE)}
+        parts = {name: grouped(own[table], of) for name, table in PARTS.items()}
+        rows, setups, standings = ({row.submission: row for row in own[table]} for table in SINGLE)
+        for name in some:
+            yield Evidence(
+                submission=rows[name],
+                setup=setups[name],
+                standing=standings[name],
+                parts={part: found[name] for part, found in parts.items()},
+            )
 
 
 def judge(arms: tuple[Row, ...], estimates: tuple[Row, ...]) -> Iterator[Judged]:

@@ -1,4 +1,4 @@
--- One row is one backend on one device that was measured with several, by size class and method: of
+-- One row is one backend on one device that ran with several, by size class, method and task: of
 -- the settings in which speculation was judged through several, the twelve where they differ most:
 -- those first whose intervals lie apart, by how far.
 with judged as (
@@ -8,18 +8,19 @@ with judged as (
     max(ln(interval_low)) over setting - min(ln(interval_high)) over setting as apart,
     count(*) over setting as backends
   from backend_view
-  where tier = $tier and task = $task and device_backends > 1 and speedup is not null
-  window setting as (partition by device, size_class, method_label)
+  where tier = $tier and ($task = 'every' or task = $task) and device_backends > 1 and speedup is not null
+  window setting as (partition by device, size_class, method_label, task)
 ),
 ranked as (
   select
     *,
-    dense_rank() over (order by greatest(apart, 0) desc nulls last, spread desc, device, size_order, method_label) as place
+    dense_rank() over (order by greatest(apart, 0) desc nulls last, spread desc, device, size_order, method_label, task) as place
   from judged
   where backends > 1
 )
 select
-  concat_ws(' · ', device_label, size_class, method_label) as line_label,
+  concat_ws(' · ', device_label, size_class, method_label, if($task = 'every', task_label(task), null))
+    as line_label,
   device,
   device_label,
   size_class,

@@ -1,12 +1,12 @@
--- One row is one depth of one pair on one device (`$device`, or all), where it ran at more than one:
--- measured and imported over all tasks under usual conditions, and published ratios with nothing else
--- changed. `best` marks the depth with the highest lower bound, or without intervals the highest figure.
+-- One row is one depth of one pair on one `$device` or of one `$target`, where it ran at several:
+-- measured and imported over all tasks under usual conditions, and for devices published ratios with
+-- nothing else changed. `best` marks the depth with the highest lower bound, or without intervals the highest figure.
 with figures as (
   select
-    device, tier, depth, method, method_label, speedup, interval_low, interval_high,
+    device, target, tier, depth, method, method_label, speedup, interval_low, interval_high,
     verdict, verdict_label(mark) as verdict_label,
     concat_ws(' · ', if($device = 'all', device_label, null),
-      target_label || ' ' || quantisation, method_label, draft_label, backend,
+      if($target = 'all', target_label || ' ', '') || quantisation, method_label, draft_label, backend,
       nullif(tier, 'measured'), nullif(concurrency, 1) || ' at once', other_engine(engine_label)
     ) as line_label
   from cell
@@ -14,7 +14,7 @@ with figures as (
     and conditions is null
   union all
   select
-    device, tier, depth, method, method_label, speedup, null, null,
+    device, null, tier, depth, method, method_label, speedup, null, null,
     null, null,
     concat_ws(' · ', if($device = 'all', device_label, null),
       concat_ws(' ', target_label, quantisation), method_label, draft_label, backend,
@@ -36,7 +36,7 @@ merged as (
     if(count(*) = 1, any_value(verdict_label), null) as verdict_label,
     count(*) as figures
   from figures
-  where $device in ('all', device)
+  where $device in ('all', device) and $target in ('all', target)
   group by line_label, depth
 )
 select

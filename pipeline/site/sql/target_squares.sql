@@ -13,23 +13,31 @@ counted as (
     count(speedup) over square as choices
   from figures
   window square as (partition by target, device, backend, task, tier)
+),
+best as (
+  select *
+  from counted
+  qualify row_number() over (
+    partition by target, device, backend, task
+    order by tier = 'measured' desc, verdict = 'helps' desc, speedup desc nulls last, cell
+  ) = 1
+),
+bounded as (
+  select * replace (chosen_low(speedup, interval_low, choices) as interval_low) from best
+),
+judged as (
+  select
+    * replace (
+      if(
+        speedup is null, null, chosen_verdict(verdict, interval_low, interval_high)
+      ) as verdict
+    )
+  from bounded
 )
 select
   target, device, device_label, device_kind, vram_gib, backend, task, tier, speedup, cells,
-  if(speedup is null, null, chosen_low(speedup, interval_low, choices)) as interval_low,
-  interval_high,
-  if(
-    speedup is null, null, chosen_verdict(verdict, speedup, interval_low, interval_high, choices)
-  ) as verdict,
-  if(
-    speedup is null,
-    null,
-    mark_of(chosen_verdict(verdict, speedup, interval_low, interval_high, choices), confirmed)
-  ) as mark,
+  if(speedup is null, null, interval_low) as interval_low,
+  interval_high, verdict, mark_of(verdict, confirmed) as mark,
   method_label, depth, target_label
-from counted
-qualify row_number() over (
-  partition by target, device, backend, task
-  order by tier = 'measured' desc, verdict = 'helps' desc, speedup desc nulls last, cell
-) = 1
+from judged
 order by target, device, backend, task_order(task);

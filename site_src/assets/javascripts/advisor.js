@@ -179,6 +179,8 @@ import { UNKNOWN, count, interval, number, percent, times } from "./say.js";
 
   const wake = async (place) => {
     const form = place.querySelector("form");
+    form.hidden = false;
+    await window.visitor.acts;
     const replies = await Promise.all([fetch(place.dataset.knowledge), fetch(place.dataset.vocabulary)]);
     if (!replies.every((reply) => reply.ok)) return; // the answer that is in the page stays
     const [known, words] = await Promise.all(replies.map((reply) => reply.json()));
@@ -188,7 +190,6 @@ import { UNKNOWN, count, interval, number, percent, times } from "./say.js";
     offerBackends(known, form);
     for (const name of FIELDS.slice(1)) choose(form, name, query.get(name));
     const update = () => show(known, read(known, form), page);
-    form.hidden = false;
     form.addEventListener("submit", (event) => event.preventDefault());
     form.addEventListener("change", (event) => {
       if (event.target.name === "device") offerBackends(known, form);

@@ -4,7 +4,6 @@
 
 (() => {
   const MARGIN = "300px";
-  const STIRRINGS = ["scroll", "pointermove", "pointerdown", "keydown", "touchstart"];
   const ERRORS_ONLY = 1;
   const SHARE_OF_LABELS = 0.4; // on a phone the names of lines leave room for the lines
   const LEGEND_ENTRY_PX = 180;
@@ -103,12 +102,8 @@
     for (const [host, known] of live) if (known.view) draw(host.closest("figure"));
   });
 
-  const stirred = new Promise((resolve) => {
-    for (const each of STIRRINGS) window.addEventListener(each, resolve, { once: true, passive: true });
-  });
-
   document$.subscribe(async () => {
-    await stirred;
+    await window.visitor.stirs;
     if (document.querySelector("figure.dm-chart")) import("./chartfiles.js"); // the buttons below charts
     for (const [host, known] of live) {
       if (!host.isConnected) {

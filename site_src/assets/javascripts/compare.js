@@ -55,7 +55,6 @@ class Compare {
     form.addEventListener("submit", (event) => event.preventDefault());
     form.addEventListener("change", (event) => this.changed(event.target));
     form.querySelector('[data-part="swap"]').addEventListener("click", () => this.go({ a: this.sides.b, b: this.sides.a }));
-    form.hidden = false;
     this.restore();
   }
 
@@ -67,7 +66,18 @@ class Compare {
   restore() {
     const query = new URLSearchParams(location.search);
     const asked = Object.fromEntries(SIDES.map((side) => [side, this.side(query.get(side))]));
-    this.show(this.completed(asked));
+    if (asked.a || asked.b) this.show(this.completed(asked));
+    else this.wait();
+  }
+
+  // Nothing is asked: the pairs below stay the answer until a place is chosen.
+  wait() {
+    this.sides = null;
+    this.section.hidden = true;
+    for (const side of SIDES) this.select(side, "place").value = "";
+    for (const side of SIDES) this.select(side, "setup").disabled = true;
+    this.form.querySelector('[data-part="swap"]').disabled = true;
+    this.form.dataset.state = "ready";
   }
 
   side(name) {
@@ -79,17 +89,10 @@ class Compare {
   completed({ a, b }) {
     if (a && b) return { a, b };
     if (b) return { a: this.opposite(b), b };
-    const first = a ?? { place: this.richest(), setup: null };
-    const second = this.opposite(first);
-    if (first.setup || second.place !== first.place) return { a: first, b: second };
-    const arm = { place: first.place, setup: [...this.places.get(first.place).shapes.values()][0] };
+    const second = this.opposite(a);
+    if (a.setup || second.place !== a.place) return { a, b: second };
+    const arm = { place: a.place, setup: [...this.places.get(a.place).shapes.values()][0] };
     return { a: arm, b: this.opposite(arm) };
-  }
-
-  richest() {
-    const shared = (place) => this.near(place).reduce((most, other) => Math.max(most, this.common(place.place, other.place).length), 0);
-    const ranked = [...this.places.values()].map((place) => [shared(place), place.place]);
-    return ranked.reduce((best, each) => (each[0] > best[0] ? each : best))[1];
   }
 
   // Other backends of the same device first, then its other engines, then all other places.
@@ -121,6 +124,11 @@ class Compare {
   }
 
   changed({ dataset: { side, kind }, value }) {
+    if (!value && kind === "place") return;
+    if (!this.sides) {
+      this.go(this.completed({ [side]: { place: value, setup: null } }));
+      return;
+    }
     const sides = { ...this.sides, [side]: kind === "setup" ? { place: this.sides[side].place, setup: value || null } : this.moved(side, value) };
     this.go(sides);
   }
@@ -149,6 +157,7 @@ class Compare {
   show(sides) {
     const { a, b } = this.resolved(sides);
     this.sides = { a, b };
+    this.form.querySelector('[data-part="swap"]').disabled = false;
     for (const side of SIDES) this.showSide(side, this.sides[side]);
     const pairs = this.pairs(a, b);
     this.section.hidden = false;
@@ -165,6 +174,7 @@ class Compare {
     const select = this.select(side, "setup");
     select.replaceChildren(new Option("Everything that both have", ""), ...options);
     select.value = setup ?? "";
+    select.disabled = false;
     this.select(side, "place").value = place;
   }
 
@@ -241,7 +251,9 @@ addEventListener("popstate", () => current?.form.isConnected && current.restore(
 document$.subscribe(async () => {
   const form = document.getElementById("dm-compare");
   if (!form || form.dataset.state) return;
-  form.dataset.state = "loading";
+  form.dataset.state = "waiting";
+  form.hidden = false;
+  await window.visitor.acts;
   try {
     current = new Compare(form, await load(form.dataset));
   } catch (error) {

@@ -32,9 +32,13 @@ class Explore {
     this.selects = [...form.querySelectorAll("select[name]")];
     this.names = this.selects.map((each) => each.name);
     this.total = select(cells, { choices: {}, terms: [], counted: this.names, ...DEFAULT }).rows.length;
+    const early = form.elements.words.value; // typed while the cells were loading
     this.fill();
     this.listen();
     this.restore();
+    if (!early || location.search) return;
+    form.elements.words.value = early;
+    this.changed("replace");
   }
 
   part(name) {
@@ -46,6 +50,7 @@ class Explore {
       const { keys, labels } = this.cells.facets[each.name];
       each.append(...keys.map((value, number) => new Option(labels[number], value)));
     }
+    this.part("order").replaceChildren();
     for (const heading of this.headings()) {
       const { sort } = heading.dataset;
       const [first, last] = sort in this.cells.figures ? ["lowest first", "highest first"] : ["ascending", "descending"];
@@ -56,9 +61,6 @@ class Explore {
       heading.append(button);
     }
     this.part("order").append(new Option("Speedup itself, highest first", "-speedup"), new Option("Speedup itself, lowest first", "speedup"));
-    const asked = new URLSearchParams(location.search).has("words"); // who wants rows, not filters
-    if (asked || matchMedia(NARROW).matches) this.form.querySelector("details").open = false;
-    this.form.hidden = false;
   }
 
   headings() {
@@ -346,7 +348,11 @@ addEventListener("popstate", () => current?.form.isConnected && current.restore(
 document$.subscribe(async () => {
   const form = document.getElementById("dm-explore");
   if (!form || form.dataset.state) return;
-  form.dataset.state = "loading";
+  form.dataset.state = "waiting";
+  const asked = new URLSearchParams(location.search).has("words"); // who wants rows, not filters
+  if (asked || matchMedia(NARROW).matches) form.querySelector("details").open = false;
+  form.hidden = false;
+  await window.visitor.acts;
   try {
     current = new Explore(form, await load(form.dataset));
   } catch (error) {

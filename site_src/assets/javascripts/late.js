@@ -1,8 +1,16 @@
-// Start the theme's search when its field gets the focus: its index and its worker are a fifth of a
-// page and most visitors never search. Runs before the theme, which asks for both on every page.
+// What waits for the visitor: charts and files of figures load when they do something, the theme's
+// search when its field gets the focus. Runs before the theme, which asks for its index everywhere.
 "use strict";
 
 (() => {
+  const ACTS = ["pointermove", "pointerdown", "touchstart", "keydown", "focusin"];
+  const first = (kinds) =>
+    new Promise((resolve) => {
+      for (const each of kinds) window.addEventListener(each, resolve, { once: true, passive: true, capture: true });
+    });
+  // An address with a question has been acted on already.
+  window.visitor = { stirs: first([...ACTS, "scroll"]), acts: location.search ? Promise.resolve() : first(ACTS) };
+
   const INDEX = "search/search_index.json";
   const FIELD = '[data-md-component="search-query"]';
   const { open, send } = XMLHttpRequest.prototype;

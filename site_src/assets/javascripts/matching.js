@@ -28,13 +28,14 @@ const compile = (rules) => {
   return {
     phrases: Object.entries(rules.phrases).sort(([a], [b]) => b.length - a.length).map(([phrase, meant]) => [new RegExp(`(?<![a-z0-9])${escaped(phrase).replaceAll(" ", "[\\s-]*")}(?![a-z0-9])`, "g"), ` ${meant} `]),
     glued: new RegExp(`(${variants})(\\d+\\s*(?:${memory})(?![a-z]))`, "g"), // "ti16gb"
-    memory: new RegExp(`(?<![\\w.])${number}\\s*-?\\s*(?:${memory})(?![a-z0-9])(?:[\\s-]*(?:of\\s+)?(?:${anyOf(rules.memory_words)})(?![a-z]))?`, "g"),
+    memory: new RegExp(`(?<![\\w.])${number}\\s*-?\\s*(${memory})(?![a-z0-9])(?:[\\s-]*(?:of\\s+)?(?:${anyOf(rules.memory_words)})(?![a-z]))?`, "g"),
     range: new RegExp(`(?<![\\w.-])${number}\\s*(?:${billions})?\\s*(?:-|to)\\s*${number}\\s*(?:${billions})(?![a-z0-9])`),
     below: new RegExp(`(?:<|\\bunder|\\bbelow|\\bless than|\\bup to)[\\s-]*${number}\\s*(?:${billions})(?![a-z0-9])`),
     above: new RegExp(`(?:>|\\bover|\\babove|\\bmore than)[\\s-]*${number}\\s*(?:${billions})(?![a-z0-9])`),
     active: new RegExp(`(?<![a-z0-9])a(\\d+(?:\\.\\d+)?)b(?![a-z0-9])`),
     // Millions have three digits: "135m" is a model, "4060m" the card of a laptop.
     size: new RegExp(`(?<![\\w.])(?!\\d{4}m)${number}(?:(${sizes})|\\s+(${billions}))(?![a-z0-9])(?:\\s*(?:params?|parameters|model))?`),
+    after: /(?<=[\s\d])x\s*(\d)(?![\w.])/g, // "3090 x2"
     count: /(?<![\w.])(\d)\s*x\s*(?=[a-z]*\s*\d|[a-z]{2,})/g,
     parts: new RegExp(`^((?:${families})*)([a-z]{0,2}\\d+(?:\\.\\d+)?[a-z]*?)((?:${variants})*)$`),
     families: new RegExp(families, "g"),
@@ -48,14 +49,15 @@ const plain = (text) =>
     .toLowerCase()
     .replaceAll("×", "x")
     .replace(/[–—‐‑]/g, "-")
+    .replace(/(\d),(\d{1,2})(?!\d)/g, "$1.$2")
     .replace(/[®™()[\]{},;:|/\\_"'=&]/g, " ");
 
 // "rtx4060ti" as "rtx 4060 ti"; what is no name of a card stays one word.
 const apart = (pattern, word) => {
-  if (/^\d{4}m$/.test(word)) return [word.slice(0, -1), "mobile"];
   const found = word.match(pattern.parts);
-  if (!found || (!found[1] && !found[3])) return [word];
-  return [...(found[1].match(pattern.families) ?? []), found[2], ...(found[3].match(pattern.variants) ?? [])];
+  if (!found) return [word];
+  const number = /^\d{4}m$/.test(found[2]) ? [found[2].slice(0, -1), "mobile"] : [found[2]];
+  return [...(found[1].match(pattern.families) ?? []), ...number, ...(found[3].match(pattern.variants) ?? [])];
 };
 
 // Takes what a pattern finds out of the text.
@@ -76,6 +78,7 @@ const sizeOf = (rules, pattern, state) => {
   return one ? { parameters: Number(one[1]) * rules.size_units[one[2] ?? one[3]], written: `${one[1]}${one[2] ?? ""}` } : null;
 };
 
+const CORES = /(?<![a-z0-9.])\d+[\s-]*cores?(?:[\s-]+gpu)?\b/; // of one chip there are several sizes
 const THREADS = /(?<![a-z0-9])\d+[\s-]*threads?\b/; // the cores are meant, and not the graphics unit
 
 // Text as memory in gigabytes, size in parameters, and the words that are left.
@@ -84,14 +87,16 @@ export const parse = (rules, text) => {
   const state = { text: plain(text) };
   for (const [phrase, meant] of pattern.phrases) state.text = state.text.replace(phrase, meant);
   let memory = null;
-  state.text = state.text.replace(pattern.glued, "$1 $2").replace(pattern.memory, (_, gigabytes) => {
-    memory ??= Number(gigabytes);
+  state.text = state.text.replace(pattern.glued, "$1 $2").replace(pattern.memory, (_, number, unit) => {
+    memory ??= Math.round(number * rules.memory_units[unit] * 10) / 10;
     return " ";
   });
   const cores = take(state, THREADS) !== null;
+  take(state, CORES);
   const active = take(state, pattern.active);
   const size = sizeOf(rules, pattern, state);
   const words = state.text
+    .replace(pattern.after, " $1 x ")
     .replace(pattern.count, "$1 x ")
     .split(/[^a-z0-9.]+/)
     .map((word) => word.replace(/^\.+|\.+$/g, ""))
@@ -137,7 +142,7 @@ const cost = (rules, each, words, { memory, cores }) => {
 };
 
 // A word that can only be a card, known or not: "4075", "a40", but no "qwen3.8".
-const CHIP = /^(?=..)[a-z]{0,2}\d+[a-z]?$/;
+const CHIP = /^(?:[a-z]{1,2}\d|\d{3})\d*[a-z]?$/;
 
 // Words as names have them: "mi 210" as "mi210", "4080s" as "4080 super", "890m" as a chip.
 const asNamed = (known, { words, size }) => {
@@ -146,6 +151,8 @@ const asNamed = (known, { words, size }) => {
     const joined = `${found.at(-1)}${word}`;
     if (known.has(joined) && !known.has(word)) found.splice(-1, 1, joined);
     else if (/^\d{4}s$/.test(word) && !known.has(word)) found.push(word.slice(0, -1), "super");
+    else if (/^\d{4}$/.test(word) && !known.has(word) && known.has(`r${word}`)) found.push(`r${word}`);
+    else if (/\ds$/.test(word) && !known.has(word) && known.has(word.slice(0, -1))) found.push(word.slice(0, -1));
     else found.push(word);
   }
   return found;

@@ -9,18 +9,31 @@ const LONGEST = 4_000_000; // characters: a log of a day; more would only stop t
 export const compiled = (patterns) =>
   Object.fromEntries(Object.entries(patterns).map(([name, pattern]) => [name, new RegExp(pattern.replaceAll("(?P<", "(?<"))]));
 
-const figure = (value) => (typeof value === "number" && Number.isFinite(value) ? value : null);
+const figure = (value) => (typeof value === "number" && Number.isFinite(value) && value >= 0 ? value : null);
 const whole = (value) => (Number.isInteger(value) && value >= 0 ? value : null);
 const numbers = (groups) =>
   Object.fromEntries(Object.entries(groups).map(([name, text]) => [name, text === undefined ? null : Number.isFinite(Number(text)) ? Number(text) : text]));
 
 // ---- a log ------------------------------------------------------------------------------------
 const logged = (lines, known) => {
-  const found = [];
-  let [prompt, answer, drafts] = [null, null, null];
-  const close = () => {
-    if (!answer) return;
-    found.push({
+  const [found, tasks] = [[], new Map()]; // lines of several slots may stand mixed
+  let task = "";
+  const begun = () => {
+    tasks.set(task, { prompt: null, answer: null, drafts: null });
+    found.push(tasks.get(task));
+    return tasks.get(task);
+  };
+  for (const line of lines) {
+    const match = (name) => line.match(known[name]);
+    let hit;
+    if ((hit = match("slot"))) [task] = hit;
+    if ((hit = match("prompt"))) begun().prompt = numbers(hit.groups);
+    else if ((hit = match("answer"))) (tasks.get(task) ?? begun()).answer = numbers(hit.groups);
+    else if ((hit = match("drafts")) && tasks.has(task)) tasks.get(task).drafts = numbers(hit.groups);
+  }
+  return found
+    .filter(({ answer }) => answer)
+    .map(({ prompt, answer, drafts }) => ({
       promptTokens: prompt && prompt.tokens,
       promptMs: prompt && prompt.ms,
       tokens: answer.tokens,
@@ -28,34 +41,36 @@ const logged = (lines, known) => {
       perSecond: answer.rate,
       drafted: drafts && drafts.drafted,
       accepted: drafts && drafts.accepted,
-    });
-  };
-  for (const line of lines) {
-    const match = (name) => line.match(known[name]);
-    let hit;
-    if ((hit = match("prompt"))) {
-      close();
-      [prompt, answer, drafts] = [numbers(hit.groups), null, null];
-    } else if ((hit = match("answer"))) answer = numbers(hit.groups);
-    else if ((hit = match("drafts"))) drafts = numbers(hit.groups);
-  }
-  close();
-  return found;
+    }));
 };
 
-// ---- answers: one value, a list, or one a line; with `timings`, or the timings themselves -----
-const parsed = (text) => {
+// ---- answers: one value, a list, one after the other; with `timings`, or the timings themselves
+const TOKENS = /"(?:[^"\\]|\\.)*"|[{}[\]]/g;
+const objects = (text) => {
+  const found = [];
+  let [depth, start] = [0, 0];
+  for (const { 0: sign, index } of text.matchAll(TOKENS)) {
+    if ("{[".includes(sign) && depth++ === 0) start = index;
+    else if ("}]".includes(sign) && depth && --depth === 0) found.push(text.slice(start, index + 1));
+  }
+  return found;
+};
+const tried = (text) => {
   try {
     return [JSON.parse(text)].flat();
   } catch {
-    return text.split("\n").filter((line) => line.trim().startsWith("{")).flatMap((line) => {
-      try {
-        return [JSON.parse(line)];
-      } catch {
-        return [];
-      }
-    });
+    return null;
   }
+};
+const parsed = (text) => tried(text) ?? objects(text).flatMap((each) => tried(each) ?? []);
+
+// Of a streamed answer the chunk that ends it, which has the times.
+const ENDS = /"finish_reason":\s*"|"stop":\s*true/;
+const joined = (text) => {
+  const plain = text.replace(/\x1b\[[0-9;]*m/g, "");
+  if (!plain.trimStart().startsWith("data:")) return plain;
+  const chunks = plain.split("\n").filter((line) => line.includes('"timings"') && ENDS.test(line));
+  return chunks.map((line) => line.trim().slice("data:".length)).join("\n");
 };
 const object = (value) => (value && typeof value === "object" && !Array.isArray(value) ? value : {});
 const unpacked = (value) => (Array.isArray(object(value).requests) ? value.requests : [value]);
@@ -111,11 +126,13 @@ const scraped = (lines, known) => {
 
 const all = (lines, pattern) => lines.map((line) => line.match(pattern)).filter(Boolean).map((hit) => numbers(hit.groups));
 
-export const requestsOf = (text, known) =>
-  (known.json.test(text) ? parsed(text).flatMap(unpacked).map(object).map(answered) : logged(text.split(/\r\n|\n|\r/), known)).filter((each) => each.tokens !== null);
+export const requestsOf = (pasted, known) => {
+  const text = joined(pasted);
+  return (known.json.test(text) ? parsed(text).flatMap(unpacked).map(object).map(answered) : logged(text.split(/\r\n|\n|\r/), known)).filter((each) => each.tokens !== null);
+};
 
 export const read = (pasted, known) => {
-  const text = pasted.slice(0, LONGEST);
+  const text = joined(pasted.slice(0, LONGEST));
   const json = known.json.test(text);
   const lines = json ? [] : text.split(/\r\n|\n|\r/);
   const statistics = new Map(); // the last line of each kind has the sums

@@ -11,14 +11,20 @@ import pytest
 
 from estimates.plan.memory import place
 from estimates.plan.model import Placement, Setting
+from harness.errors import BadInputError
 from harness.models import embedded
+from harness.models.gguf_file import sparse_copy
 from harness.models.gguf_shape import facts_of_file
-from harness.plan import exact
+from harness.plan import exact, wish
+from harness.plan.computer import computer_of
+from harness.plan.planner import plan
+from harness.plan.request import ComputerOptions, ModelOptions, PlanRequest
+from tests.harness.ggufs import write_gguf
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-pytestmark = pytest.mark.engine
+engine = pytest.mark.engine
 
 # Loads with memory, decodes nothing, and leaves what the engine logs on standard error.
 REAL = """
@@ -46,6 +52,7 @@ def real(path: Path, context: int, ubatch: int) -> dict[str, float]:
     }
 
 
+@engine
 @pytest.mark.parametrize(("context", "ubatch"), [(2048, 512), (4096, 512), (8192, 256)])
 def test_closed_forms_and_simulation_are_within_two_mib_of_the_real_load(
     context: int, ubatch: int
@@ -64,10 +71,11 @@ def test_closed_forms_and_simulation_are_within_two_mib_of_the_real_load(
     assert simulated[0].weights == pytest.approx(measured["model"], abs=2)
 
 
+@engine
 def test_a_file_with_only_a_header_is_planned_like_the_whole(tmp_path: Path) -> None:
     whole, sparse = model(), tmp_path / "sparse.gguf"
     with whole.open("rb") as file:
-        exact.sparse_copy(file.read(3_000_000), whole.stat().st_size, sparse)
+        sparse_copy(file.read(3_000_000), whole.stat().st_size, sparse)
 
     loads = [exact.Load(path=str(path), setting=Setting(), layers=0) for path in (whole, sparse)]
     simulated = exact.simulate(loads)
@@ -77,13 +85,110 @@ def test_a_file_with_only_a_header_is_planned_like_the_whole(tmp_path: Path) -> 
     assert facts_of_file(sparse).layers == facts_of_file(whole).layers
 
 
+@engine
 def test_an_engine_that_does_not_know_the_architecture_gives_its_reason(tmp_path: Path) -> None:
     data = model().read_bytes()[:3_000_000]
     odd = tmp_path / "odd.gguf"
     renamed = data.replace(b"\x05\0\0\0\0\0\0\0llama", b"\x05\0\0\0\0\0\0\0xxama", 1)
-    exact.sparse_copy(renamed.replace(b"llama.", b"xxama."), model().stat().st_size, odd)
+    sparse_copy(renamed.replace(b"llama.", b"xxama."), model().stat().st_size, odd)
 
     found = exact.simulate([exact.Load(path=str(odd), setting=Setting(), layers=0)])
 
     assert isinstance(found, str)
     assert "unknown model architecture: 'xxama'" in found
+
+
+# What a build of llama.cpp logs with `-fit on -lv 5`, shortened; two models on a card.
+SERVER_LOG = """0.00.009.398 I cmn  common_init_: fitting params to device memory ...
+0.00.142.890 I print_info: file size   = 4.50 GiB (4.5 BPW)
+0.00.143.829 I llama_context:  CUDA_Host  output buffer size =     0.58 MiB
+0.00.144.304 I llama_kv_cache:      CUDA0 KV buffer size =     0.00 MiB
+0.00.144.323 I llama_kv_cache: size =  448.00 MiB (  4096 cells,  28 layers,  1/1 seqs)
+0.00.150.354 I sched_reserve:      CUDA0 compute buffer size =   304.75 MiB
+0.00.150.355 I sched_reserve:  CUDA_Host compute buffer size =    12.01 MiB
+0.00.150.609 I common_memory_breakdown_print: | memory breakdown [MiB] | total   free   self |
+0.00.15 I memory_breakdown_print: |  - CUDA0 (RTX) | 8188 = 7100 + (4900 = 4147 + 448 + 304) + 100 |
+0.00.150.621 I memory_breakdown_print: |   - Host |   320 =   308 +       0 +      12     |
+0.00.163.101 I common_fit_params: fitting params to free memory took 0.15 seconds
+0.00.306.527 I load_tensors: this line must never be waited for
+"""
+
+
+def program(path: Path, log: str, *, then: str = "sleep 60") -> Path:
+    """A server that logs this, and then goes on as if it loaded."""
+    lines = path.with_suffix(".log")
+    lines.write_text(log)
+    path.write_text(f"#!/bin/sh\necho $@ > {path}.asked\ncat {lines}\n{then}\n")
+    path.chmod(0o755)
+    return path
+
+
+def small(path: Path, layers: int = 5) -> exact.Load:
+    return exact.Load(path=str(write_gguf(path)), setting=Setting(slots=2), layers=layers)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a program of a shell")
+def test_a_server_tells_what_lies_where_and_is_ended_before_it_loads(tmp_path: Path) -> None:
+    server = program(tmp_path / "server", SERVER_LOG)
+
+    found = exact.simulate_by_server(server, [small(tmp_path / "model.gguf")])
+
+    assert not isinstance(found, str)
+    assert found[0].places == {"CUDA0": (4147, 448), "Host": (308, 0)}
+    assert (found[0].weights, found[0].kv, found[0].output) == (4608, 448, 0.58)
+    assert (found[0].on_devices, found[0].host_compute) == ((304.75,), 12.01)
+    asked = (tmp_path / "server.asked").read_text()
+    assert "-c 4096 -np 2" in asked
+    assert "-ngl 5" in asked
+    assert "-kvu" in asked
+    assert "-fit on" in asked
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a program of a shell")
+@pytest.mark.parametrize(
+    ("log", "reason"),
+    [
+        ("0.00 E llama_model_load: error loading model: unknown model", "loading model: unknown"),
+        ("error: invalid argument: -fit", "invalid argument: -fit"),
+        ("", "it logged nothing"),
+    ],
+)
+def test_a_server_that_simulates_nothing_gives_its_reason(
+    tmp_path: Path, log: str, reason: str
+) -> None:
+    server = program(tmp_path / "server", log, then="exit 1")
+
+    found = exact.simulate_by_server(server, [small(tmp_path / "model.gguf")])
+
+    assert isinstance(found, str)
+    assert reason in found
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a program of a shell")
+def test_a_plan_takes_the_sizes_that_a_server_tells(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine = computer_of(ComputerOptions(gpus=("RTX 4060 8 GB",), ram=8))
+    monkeypatch.setattr(wish, "computer_of", lambda _: machine)
+    server = program(tmp_path / "server", SERVER_LOG)
+    request = PlanRequest(
+        models=ModelOptions(target=str(write_gguf(tmp_path / "model.gguf"))),
+        computer=ComputerOptions(server_binary=str(server)),
+    )
+
+    found = plan(request, say=lambda _: None)
+
+    device, host = found.asked.found.devices[0], found.asked.found.host
+    assert found.exact
+    assert (device.model, device.kv, device.compute) == (4147, 448, 304.75)
+    assert (host.model, host.output) == (308, 0.58)
+
+
+def test_a_server_that_is_not_there_is_one_line(tmp_path: Path) -> None:
+    request = PlanRequest(
+        models=ModelOptions(target=str(write_gguf(tmp_path / "model.gguf"))),
+        computer=ComputerOptions(server_binary=str(tmp_path / "none")),
+    )
+
+    with pytest.raises(BadInputError, match=r"no llama-server at .*none; name the program"):
+        plan(request, say=lambda _: None)

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from estimates.plan.errors import Rate, leave_one_out, reached
+from estimates.plan.model import Facts
 from estimates.plan.speed import Machine
 from harness.errors import BadInputError
 from harness.plan import nearest
@@ -13,6 +15,8 @@ from harness.plan.computer import Computer, computer_of
 from harness.plan.nearest import with_results
 from harness.plan.request import ComputerOptions
 from tests.samples import sample, sample_bytes
+
+TARGET = Facts(name="any", embedding=0, vocabulary=0, layers=(), output_bytes=4e9)
 
 
 def computer(*gpus: str) -> Computer:
@@ -25,12 +29,13 @@ def collection(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     path = tmp_path / "one.json"
     path.write_bytes(sample_bytes(sample()))
     monkeypatch.setattr(nearest, "COLLECTION", tmp_path)
+    monkeypatch.setattr(nearest, "learned", lambda: ((), None))
     return path
 
 
 @pytest.mark.usefixtures("collection")
 def test_a_result_of_the_same_card_tells_what_its_memory_reaches() -> None:
-    found = with_results(computer("RTX 4060 8 GB"), (), None).speed
+    found = with_results(computer("RTX 4060 8 GB"), (), TARGET).speed
 
     # The sample's rounds take about 20.1 ms each and read 3.5 GB.
     assert found.device_reached_gb_per_s == pytest.approx(3.5 / 0.0201, rel=0.02)
@@ -39,13 +44,13 @@ def test_a_result_of_the_same_card_tells_what_its_memory_reaches() -> None:
 
 @pytest.mark.usefixtures("collection")
 def test_a_result_of_another_card_tells_nothing() -> None:
-    assert with_results(computer("RTX 4070 12 GB"), (), None).speed == Machine(
+    assert with_results(computer("RTX 4070 12 GB"), (), TARGET).speed == Machine(
         device_gb_per_s=504, host_gb_per_s=None
     )
 
 
 def test_a_file_that_is_named_counts_for_any_card(collection: Path) -> None:
-    found = with_results(computer("RTX 4070 12 GB"), (collection,), None).speed
+    found = with_results(computer("RTX 4070 12 GB"), (collection,), TARGET).speed
 
     assert found.device_reached_gb_per_s is not None
 
@@ -55,7 +60,7 @@ def test_a_file_that_is_no_result_is_one_line(tmp_path: Path) -> None:
     path.write_text("{}")
 
     with pytest.raises(BadInputError, match=r"no\.json"):
-        with_results(computer("none"), (path,), None)
+        with_results(computer("none"), (path,), TARGET)
 
 
 @pytest.mark.parametrize(
@@ -75,3 +80,39 @@ def test_the_collections_results_of_a_card_predict_its_speed(model: str, tps: fl
 
     assert found.basis == "nearest"
     assert found.low < tps < found.high
+
+
+def rate(gb: float, gb_per_s: float, device: str = "card") -> Rate:
+    return Rate(
+        device=device,
+        on_cpu=False,
+        model="any",
+        tps=gb_per_s / gb,
+        gb_per_token=gb,
+        gb_per_s=gb_per_s,
+        source="test",
+    )
+
+
+def test_the_models_nearest_in_size_tell_the_rate() -> None:
+    # 4.1 and 4.4 GB are near 4; 0.2 GB is another kind of load.
+    rates = [rate(0.2, 100), rate(4.1, 300), rate(4.4, 320)]
+
+    assert reached(rates, 4.0) == 310
+    assert reached(rates, 0.1) == 100
+    assert reached([], 4.0) is None
+
+
+def test_every_speed_is_predicted_from_the_others_of_its_device() -> None:
+    # 200 is predicted as 240 and 240 as 200: 1.2 times off. 100 is 2.4 times off from 240, and
+    # the lonely card has no other.
+    pair = [rate(4, 200), rate(4, 240)]
+    far = [rate(4, 100, "b"), rate(4, 240, "b"), rate(4, 1, "alone")]
+
+    good, all_of = leave_one_out(pair), leave_one_out([*pair, *far])
+
+    assert good is not None
+    assert (good.points, good.devices, good.within) == (2, 1, 1.0)
+    assert good.median == pytest.approx(1.2)
+    assert all_of is not None
+    assert (all_of.points, all_of.devices, all_of.within) == (4, 2, 0.5)

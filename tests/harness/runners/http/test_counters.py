@@ -143,3 +143,24 @@ def test_drafts_of_which_nothing_was_accepted_leave_only_rounds_of_length_zero()
     made = totals(decode_ms=5.0, output_tokens=10, counted=Counted(drafted=27, accepted=0))
 
     assert (made.rounds, made.accepted_histogram) == (9, (9,))
+
+
+@pytest.mark.parametrize(
+    ("lengths", "histogram"),
+    [
+        # Ten rounds, three of which drafted; one drafted a single token.
+        ((4, 1, 4), (7, 1, 0, 0, 2)),
+        ((4, 4), None),  # nine were drafted
+        ((1,) * 9 + (0, 0), None),  # more than the rounds
+        (None, None),
+    ],
+)
+def test_the_depths_of_an_engine_that_changes_them_are_a_histogram(
+    lengths: tuple[int, ...] | None, histogram: tuple[int, ...] | None
+) -> None:
+    counted = Counted(drafted=9, accepted=5, steps=3, lengths=lengths)
+
+    made = totals(decode_ms=1.0, output_tokens=16, counted=counted)
+
+    assert made.rounds == 10
+    assert made.drafted_histogram == histogram

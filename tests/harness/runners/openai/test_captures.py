@@ -53,7 +53,7 @@ def test_a_plain_stream_has_ids_and_the_servers_times() -> None:
 
 def test_a_speculating_stream_counts_its_drafts() -> None:
     assert in_answer(stream("ngram/chat.sse")) == Counted(
-        drafted=60, accepted=11, steps=12, histogram=(1, 11), depth=5
+        drafted=60, accepted=11, steps=12, histogram=(1, 11), lengths=(5,) * 12, depth=5
     )
 
 
@@ -76,6 +76,10 @@ def test_rounds_are_the_chunks_after_the_first(name: str) -> None:
     assert made.accepted_histogram == tuple(
         lengths.count(length) for length in range(max(lengths) + 1)
     )
+    assert made.drafted_histogram is not None
+    assert sum(made.drafted_histogram) == made.rounds
+    drafted = sum(length * count for length, count in enumerate(made.drafted_histogram))
+    assert drafted == made.drafted
 
 
 @pytest.mark.parametrize("name", ["ngram", "draft_model"])

@@ -6,16 +6,11 @@ A point names a model, its shape (`arch`) and settings; what was measured with i
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
-
-import orjson
 
 from estimates.plan.memory import KV_TYPE_BYTES, state_bytes
 from estimates.plan.model import MIB, Era, Facts, Layer, Memory, Setting
 from estimates.plan.placement import free_of
 from estimates.plan.shapes import facts_of, quantisation_of, scaled, shape_of
-from harness.errors import BadInputError
-from harness.plan.computer import bandwidth_of
 
 _GIB = 1024
 _NO_LIMIT_MIB = 1e9
@@ -40,6 +35,10 @@ _PLACED = re.compile(r"\s*(\d+)\s*/\s*(\d+)")
 Fields = Mapping[str, object]
 
 
+class PointError(ValueError):
+    """A point that nothing can be planned from; the message says what to add."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Point:
     """What is to be planned. `layers` is a fixed placement; `None` leaves it to the planner."""
@@ -52,24 +51,11 @@ class Point:
     devices: tuple[Memory, ...]
 
 
-def read_point(path: Path) -> Point:
-    """The point in a file. Raises `BadInputError` with what is wrong."""
-    try:
-        value = orjson.loads(path.read_bytes())
-    except OSError as error:
-        message = f"{path} cannot be read ({error.strerror}); give a JSON file with facts"
-        raise BadInputError(message) from error
-    except orjson.JSONDecodeError as error:
-        message = f"{path.name} is not JSON ({error.msg}); give one point of facts"
-        raise BadInputError(message) from error
-    return point_of(value)
-
-
 def point_of(value: object) -> Point:
-    """The point that a decoded object describes. Raises `BadInputError`."""
+    """The point that a decoded object describes. Raises `PointError`."""
     if not isinstance(value, dict):
         message = "the facts are not an object with `arch` and `n_ctx`; give one point of a list"
-        raise BadInputError(message)
+        raise PointError(message)
     fields: Fields = value
     facts = _facts(fields)
     mtp = fields.get("mtp")
@@ -93,7 +79,7 @@ def _facts(fields: Fields) -> Facts:
             f"nothing is known about the shape of {name or 'this model'!r}: "
             "add `arch` with kv_layers, k_gqa, v_gqa, n_embd and n_vocab"
         )
-        raise BadInputError(message)
+        raise PointError(message)
     if shape is None:
         return _bare_facts(name, given, fields)
     placed = _placed(fields)
@@ -261,12 +247,6 @@ def _devices(fields: Fields) -> tuple[Memory, ...]:
     if free is None and size is not None:
         free = free_of(float(size[1]) * _GIB)
     return (Memory(name=name, free_mib=free if free is not None else _NO_LIMIT_MIB),)
-
-
-def bandwidth_of_devices(devices: tuple[Memory, ...]) -> float | None:
-    """The bandwidth of the first device whose name is known."""
-    known = (bandwidth_of(device.name) for device in devices)
-    return next((rate for rate in known if rate is not None), None)
 
 
 def _fixed_layers(fields: Fields, facts: Facts) -> int | None:

@@ -1,0 +1,103 @@
+"""Name an arm by its method, its depth and its draft, wherever it runs.
+
+An engine may change the depth by itself, stop a draft early (`p_min`), or ask several methods in
+turn. No such arm has "a depth of n": it has a histogram of depths, and the name of what chose them.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from estimates.decomposition import drafted_lengths
+from schemas.codec import slug
+from schemas.submission import Arm, Method, OtherMethod, Submission, Trial
+from schemas.vocabulary import METHODS
+
+_DASH = "\N{EN DASH}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """What distinguishes one arm, wherever it runs: method, depth and draft.
+
+    `setting` is its part of an address; `draft` is the slug of `draft_label`. An arm whose depth
+    varies has no `depth`: `varied_by` says what varies it, `depths` how far.
+    """
+
+    arm: str
+    setting: str
+    method_label: str
+    depth: int | None = None
+    varied_by: str | None = None
+    depths: str | None = None
+    draft: str | None = None
+    draft_label: str | None = None
+
+
+def setting(arm: Arm, submission: Submission) -> Setting:
+    """How an arm of a submission is named."""
+    name, depth, changed = label(arm.method), fixed(arm.method), varied_by(arm.method)
+    draft = getattr(arm.method, "draft", None)
+    model = next((each for each in submission.drafts if each.id == draft), None)
+    model_label = None if model is None else f"{model.name} {model.quantisation}"
+    draft_slug = None if model_label is None else slug(model_label, limit=None)
+    parts = (slug(name, limit=None), None if depth is None else f"n{depth}", draft_slug)
+    own = [trial for trial in submission.trials if changed and trial.arm == arm.id]
+    return Setting(
+        arm=arm.id,
+        setting="-".join(part for part in parts if part is not None),
+        method_label=name,
+        depth=depth,
+        varied_by=changed,
+        depths=spread(arm.method, own),
+        draft=draft_slug,
+        draft_label=model_label,
+    )
+
+
+def fixed(method: Method) -> int | None:
+    """The depth of a method that has a single one."""
+    return None if varied_by(method) else limit(method)
+
+
+def limit(method: Method) -> int | None:
+    """The most tokens that a round drafts, whether or not each round drafts as many."""
+    most: int | None = getattr(method, "n_max", None)
+    return most
+
+
+def varied_by(method: Method) -> str | None:
+    """What makes the depth vary, in words; `None` where nothing does."""
+    controller: str | None = getattr(method, "controller", None)
+    if controller or getattr(method, "adaptive", None):
+        return f"adaptive depth ({controller})" if controller else "adaptive depth"
+    if isinstance(method, OtherMethod) and method.chain:
+        return "depth by the method that drafts"
+    p_min: float | None = getattr(method, "p_min", None)
+    return f"p-min {p_min:g}" if p_min else None
+
+
+def label(method: Method) -> str:
+    """What readers call a method: `MTP`, `MTP, adaptive depth (autotune)`, `A, then B`."""
+    name: str = getattr(method, "name", None) or METHODS[method.type].label
+    if isinstance(method, OtherMethod) and method.chain:
+        return ", then ".join(METHODS[each].label for each in method.chain)
+    varied = varied_by(method)
+    return name if varied is None else f"{name}, {varied}"
+
+
+def spread(method: Method, trials: Sequence[Trial]) -> str | None:
+    """The range of the rounds that drafted, with its median; `None` for a method of one depth.
+
+    Without a histogram all that is known is the most: `up to 9`.
+    """
+    if varied_by(method) is None:
+        return None
+    finished = [trial for trial in trials if trial.outcome == "ok"]
+    lengths = drafted_lengths(finished) or ()
+    drafted = [depth for depth, rounds in enumerate(lengths) if depth and rounds]
+    if not drafted:
+        most = limit(method)
+        return None if most is None else f"up to {most}"
+    rounds = [depth for depth in drafted for _ in range(lengths[depth])]
+    middle = rounds[(len(rounds) - 1) // 2]
+    return f"median {middle}, {drafted[0]}{_DASH}{drafted[-1]}"

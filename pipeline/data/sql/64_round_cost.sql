@@ -1,0 +1,33 @@
+-- One row is what a round costs at one depth of one pair on one device: R, in tokens of the baseline.
+-- From arms that draft in every round, real drafts and those of a set acceptance alike; over several
+-- results the geometric mean.
+create table round_cost as
+with measured as (
+  select
+    *,
+    concat_ws(' · ', target_label || ' ' || quantisation, method_label, draft_label, backend)
+      as line_label
+  from evidence
+  where counted and tier = 'measured' and task in ('all', 'own') and outcome = 'ok'
+    and concurrency = 1 and conditions is null and depth > 0 and round_cost > 0
+    and (role = 'speculation' or method = 'forced') and drafts_always(method)
+)
+select
+  device,
+  any_value(device_label order by submission) as device_label,
+  backend,
+  target,
+  any_value(target_label order by submission) as target_label,
+  quantisation,
+  method,
+  method_label,
+  draft_label,
+  any_value(line_label order by submission) as line_label,
+  depth,
+  exp(avg(ln(round_cost))) as round_cost,
+  exp(avg(ln(tokens_per_round))) as tokens_per_round,
+  count(*) as results,
+  arg_max(submission, (measured_from, submission)) as submission
+from measured
+group by device, backend, target, quantisation, method, method_label, draft_label, depth
+order by device, line_label, depth;

@@ -1,0 +1,97 @@
+"""What a large collection has instead of a full page for each submission.
+
+The short form of a submission is its verdicts, flags and machine as text, without charts and
+without a pass through MkDocs, which together cost half a second of CPU and 130 KB each. The
+submissions that were measured first have it as a page, since their address was one before the
+collection grew. Of the others it is data that the page for missing addresses shows, with plain text
+beside it.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from html.parser import HTMLParser
+from pathlib import Path
+
+import duckdb
+import orjson
+
+from pipeline.collection.discover import discover
+from pipeline.site.pages.environment import environment
+from pipeline.site.pages.model import Asset, Site, file_path, submission_address
+
+MOST_PAGES = 200  # submissions; in a larger collection only so many have a page
+
+
+def with_own_page(
+    connection: duckdb.DuckDBPyConnection, most_pages: int = MOST_PAGES
+) -> frozenset[str] | None:
+    """The submissions that keep a page in a large collection; `None`: it is small, all have one."""
+    first = connection.table("submission").order("measured_until, submission")
+    names = [name for (name,) in first.select("submission").limit(most_pages + 1).fetchall()]
+    return frozenset(names[:most_pages]) if len(names) > most_pages else None
+
+
+def outside(
+    connection: duckdb.DuckDBPyConnection, results: Path, repository: str | None
+) -> Mapping[str, str]:
+    """Where raw files lie that a large collection leaves to its repository, by their address here.
+
+    Empty where all are copied into the site: in a small collection, or without a known repository.
+    """
+    own = with_own_page(connection)
+    if own is None or repository is None:
+        return {}
+    return {
+        file_path(source.path.name): f"{repository}/blob/HEAD/results/{path.as_posix()}"
+        for source in discover(results)
+        if source.kind == "submission" and source.path.stem not in own
+        for path in (source.path.relative_to(results),)
+    }
+
+
+def raw_files(results: Path, extra: tuple[Path, ...], site: Site) -> Iterator[Asset]:
+    """The raw files that the site serves itself."""
+    for source in discover(results, extra):
+        path = file_path(source.path.name)
+        if source.kind == "submission" and path not in site.outside:
+            yield Asset(path=path, data=source.path.read_bytes())
+
+
+def short_form(submission: str, site: Site, *, is_page: bool, **values: object) -> Iterator[Asset]:
+    """The short form of a submission as a page, or as data and text below the same address."""
+    address = submission_address(submission)
+    words = {"site": site, "url": site.link_from(address), **values}
+    if is_page:
+        page = environment().get_template("leaf.html.jinja").render(words)
+        yield Asset(path=f"{address}index.html", data=page.encode())
+        return
+    main = environment().get_template("leaf_main.html.jinja").render(words)
+    yield Asset(path=f"{address}page.json", data=orjson.dumps({"main": main}))
+    yield Asset(path=f"{address}summary.txt", data=as_text(main).encode())
+
+
+class _Text(HTMLParser):
+    """The text of our own HTML: a line for each heading, paragraph, row and term."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lines = [""]
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        del attrs
+        if tag in {"h1", "h2", "p", "tr", "dt"}:
+            self.lines += [""] if tag in {"tr", "dt"} else ["", ""]
+        elif tag in {"td", "dd"} or (tag == "th" and self.lines[-1]):
+            self.lines[-1] += ": " if tag == "dd" else " | "
+
+    def handle_data(self, data: str) -> None:
+        self.lines[-1] += re.sub(r"\s+", " ", data)
+
+
+def as_text(html: str) -> str:
+    """What a short form says, as plain text."""
+    reader = _Text()
+    reader.feed(html)
+    reader.close()
+    lines = "\n".join(" ".join(line.split()) for line in reader.lines).strip()
+    return re.sub(r"\n{3,}", "\n\n", lines) + "\n"

@@ -1,0 +1,50 @@
+"""Serve a built site on this machine as a static host does: `python -m pipeline.site.serve FOLDER`.
+
+What is missing is answered with the site's page for missing addresses, which shows the submissions
+of a large collection. Needs nothing but Python.
+"""
+
+import sys
+from contextlib import suppress
+from functools import partial
+from http import HTTPStatus
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+
+class Handler(SimpleHTTPRequestHandler):
+    """The plain file server without lists of folders and without a line per request."""
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+    def list_directory(self, path: object) -> None:
+        """A folder without a page is missing, as on a static host."""
+        del path
+        self.send_error(HTTPStatus.NOT_FOUND)
+
+    def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
+        """Answer with the site's own page for what is missing."""
+        page = Path(self.directory, "404.html")
+        if code != HTTPStatus.NOT_FOUND or not page.is_file():
+            super().send_error(code, message, explain)
+            return
+        data = page.read_bytes()
+        self.send_response(code)
+        self.send_header("Content-Type", "text/html; charset=utf-8")
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(data)
+
+
+def main(folder: str, port: str = "8000") -> None:
+    """Serve until Ctrl-C."""
+    handler = partial(Handler, directory=folder)
+    server = ThreadingHTTPServer(("127.0.0.1", int(port)), handler)
+    with server, suppress(KeyboardInterrupt):
+        server.serve_forever()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:3])

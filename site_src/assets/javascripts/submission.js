@@ -1,0 +1,26 @@
+// Show a submission of a large collection, which is data and no page: at its own address, where the
+// host answers with the page for missing addresses, or at submissions/?id=NAME.
+const root = new URL("../../", import.meta.url);
+
+function asked() {
+  const { pathname, searchParams } = new URL(location.href);
+  const below = pathname.slice(root.pathname.length);
+  const name = /^submissions\/([a-z0-9][a-z0-9._-]*)\/?$/.exec(below)?.[1];
+  return name ?? (below === "submissions/" ? searchParams.get("id") : null);
+}
+
+async function show(name) {
+  const own = new URL(`submissions/${name}/`, root);
+  const reply = await fetch(new URL("page.json", own));
+  if (!reply.ok) return;
+  const { main: html } = await reply.json();
+  const main = document.querySelector("article, main");
+  main.innerHTML = html; // Written by the site's templates, with every text escaped.
+  for (const link of main.querySelectorAll("a[href]")) {
+    link.href = new URL(link.getAttribute("href"), own);
+  }
+  document.title = `${main.querySelector("h1").textContent} - Draftmap`;
+}
+
+const name = asked();
+if (name && /^[a-z0-9][a-z0-9._-]*$/.test(name)) await show(name);

@@ -1,0 +1,127 @@
+"""Rigs whose best depth is known, for simulated tunes: what each depth costs and yields."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    Array = NDArray[np.float64]
+    Counts = NDArray[np.int64]
+
+DEEPEST, TASKS, TOKENS = 16, 8, 96
+SPACES = {"8 depths": 8, "12 depths": 12}
+TRUTH_PROMPTS = 24
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rig:
+    """The truth: costs in tokens of the baseline, chances by task, noise as log deviations."""
+
+    costs: Array  # of a round by drafted length
+    chances: Array  # by task, of the first position
+    fall: float  # factor from one position to the next
+    noise: float
+    drift: float  # over the whole tune
+    deepest: int = DEEPEST
+    probe_noise: float = 0.01
+
+
+def rig(kind: str, rng: np.random.Generator) -> Rig:
+    """A rig of a kind, drawn at random."""
+    width_cost = rng.uniform(0.02, 0.18)
+    draft = rng.uniform(0.0, 0.22)
+    middle, fall = rng.uniform(0.6, 0.9), 1.0
+    steps = 1 + width_cost * np.arange(DEEPEST + 1)
+    if kind == "a kernel step in T(k)":
+        steps[rng.integers(3, 10) :] *= rng.uniform(1.15, 1.6)
+    elif kind == "acceptance falls with depth":
+        fall = rng.uniform(0.8, 0.95)
+    elif kind == "nearly equal depths":
+        width_cost, draft = rng.uniform(0.08, 0.14), rng.uniform(0.02, 0.06)
+        steps = 1 + width_cost * np.arange(DEEPEST + 1)
+    elif kind == "nothing helps":
+        middle, draft = rng.uniform(0.15, 0.5), rng.uniform(0.25, 0.6)
+        steps = 1 + rng.uniform(0.15, 0.4) * np.arange(DEEPEST + 1)
+    return Rig(
+        costs=steps + draft * np.arange(DEEPEST + 1),
+        chances=np.clip(middle + rng.normal(0, rng.uniform(0.02, 0.15), TASKS), 0.05, 0.97),
+        fall=fall,
+        noise=rng.uniform(0.06, 0.1) if kind == "noise of 6 to 10 %" else rng.uniform(0.01, 0.06),
+        drift=rng.uniform(-0.3, 0.3) if kind == "a drift" else 0.0,
+        deepest=SPACES.get(kind, DEEPEST),
+    )
+
+
+KINDS = (
+    "any",
+    "nearly equal depths",
+    "a kernel step in T(k)",
+    "acceptance falls with depth",
+    "a drift",
+    "noise of 6 to 10 %",
+    "8 depths",
+    "12 depths",
+    "a gain of 5 to 12 %",
+    "nothing helps",
+    "a loss of 0 to 3 %",
+)
+# Kinds whose best speedup is set: between these two.
+BEST = {"a gain of 5 to 12 %": (1.05, 1.12), "a loss of 0 to 3 %": (0.97, 1.0)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answers:
+    """What every depth does on some prompts: rounds by drafted length, and accepted ones deepest.
+
+    A draft agrees with the text at a place or not, whatever the depth: depths differ by where their
+    rounds begin.
+    """
+
+    lengths: Counts  # depth, prompt, drafted length
+    accepted: Counts  # of the largest depth: prompt, accepted length
+
+
+def answers(truth: Rig, tasks: Sequence[int], rng: np.random.Generator) -> Answers:
+    """Answers of 96 tokens to prompts of these tasks."""
+    prompts = len(tasks)
+    chance = truth.chances[list(tasks)][:, None]
+    draws = rng.random((prompts, TOKENS + DEEPEST + 1))
+    run = np.zeros((prompts, TOKENS), dtype=np.int64)
+    going = np.ones((prompts, TOKENS), dtype=bool)
+    for place in range(truth.deepest):
+        going &= draws[:, place : place + TOKENS] < chance * truth.fall**place
+        run += going
+    lengths = np.zeros((truth.deepest + 1, prompts, truth.deepest + 1), dtype=np.int64)
+    accepted = np.zeros((prompts, truth.deepest + 1), dtype=np.int64)
+    for depth in range(1, truth.deepest + 1):
+        at = np.ones(prompts, dtype=np.int64)
+        while (live := np.flatnonzero(at < TOKENS)).size:
+            drafted = np.minimum(depth, TOKENS - at[live] - 1)
+            right = np.minimum(run[live, at[live]], drafted)
+            lengths[depth, live, drafted] += 1
+            if depth == truth.deepest:
+                accepted[live, right] += 1
+            at[live] += right + 1
+    return Answers(lengths=lengths, accepted=accepted)
+
+
+def log_times(truth: Rig, found: Answers) -> Array:
+    """Log time per token, by depth (0 is the baseline) and prompt, on a quiet machine."""
+    spent = found.lengths @ truth.costs[: truth.deepest + 1]
+    spent[0] = TOKENS - 1
+    logs: Array = np.log(spent / (TOKENS - 1))
+    return logs
+
+
+def true_speedups(truth: Rig, rng: np.random.Generator) -> Array:
+    """The speedup of every depth over many prompts of each task."""
+    found = answers(truth, [task for task in range(TASKS) for _ in range(TRUTH_PROMPTS)], rng)
+    speedups: Array = np.exp(-log_times(truth, found).mean(axis=1))
+    return speedups

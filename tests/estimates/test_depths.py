@@ -1,0 +1,76 @@
+"""Is no arm whose depth varies said to have a depth?"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from estimates import depths
+from estimates.identity import identify
+from harness.report import arms
+from schemas.method import DraftModel, Mtp, NgramMod, OtherMethod, PromptLookup
+from tests.samples import sample
+
+if TYPE_CHECKING:
+    from schemas.submission import Method, Submission
+
+ADAPTIVE = Mtp(n_max=9, adaptive=True, controller="autotune")
+CHAIN = OtherMethod(name="ngram-mod+mtp", chain=("ngram-mod", "mtp"))
+
+
+@pytest.mark.parametrize(
+    ("method", "label", "depth"),
+    [
+        (Mtp(n_max=3), "MTP", 3),
+        (ADAPTIVE, "MTP, adaptive depth (autotune)", None),
+        (NgramMod(n_max=8, adaptive=True), "N-gram mod, adaptive depth", None),
+        (DraftModel(draft="small", n_max=8, p_min=0.75), "Draft model, p-min 0.75", None),
+        (DraftModel(draft="small", n_max=8, p_min=0.0), "Draft model", 8),
+        (CHAIN, "N-gram mod, then MTP", None),
+        (PromptLookup(n_max=8, ngram_min=2, ngram_max=4), "Prompt lookup", 8),
+        (OtherMethod(name="lookahead", n_max=4), "lookahead", 4),
+    ],
+)
+def test_a_method_and_what_readers_call_it(method: Method, label: str, depth: int | None) -> None:
+    assert depths.label(method) == label
+    assert depths.fixed(method) == depth
+
+
+def with_method(method: Method, drafted: tuple[int, ...] | None) -> Submission:
+    """A sample whose first speculating arm has this method, and these rounds by drafted length."""
+    found = sample(tasks=("code",), prompts_per_task=1, blocks=1)
+    changed = next(arm for arm in found.arms if arm.role == "speculation")
+    return replace(
+        found,
+        arms=tuple(replace(arm, method=method) if arm is changed else arm for arm in found.arms),
+        trials=tuple(
+            replace(trial, drafted_histogram=drafted) if trial.arm == changed.id else trial
+            for trial in found.trials
+        ),
+    )
+
+
+def test_the_depths_of_an_adaptive_arm_are_a_median_and_a_range() -> None:
+    # Of ten rounds that drafted, four drafted 1 token, two 4 and four 9; five drafted nothing.
+    found = with_method(ADAPTIVE, (5, 4, 0, 0, 2, 0, 0, 0, 0, 4))
+
+    (named,) = [each for each in identify(found).settings if each.varied_by]
+
+    assert named.depths == "median 4, 1–9"  # noqa: RUF001 - as pages print a range
+    assert (named.depth, named.setting) == (None, "mtp-adaptive-depth-autotune")
+
+
+def test_without_a_histogram_the_most_is_all_that_is_known() -> None:
+    (adaptive,) = [e for e in identify(with_method(ADAPTIVE, None)).settings if e.varied_by]
+    (chain,) = [e for e in identify(with_method(CHAIN, None)).settings if e.varied_by]
+
+    assert (adaptive.depths, chain.depths) == ("up to 9", None)
+
+
+def test_a_report_says_what_changes_the_depth() -> None:
+    found = with_method(ADAPTIVE, None)
+    arm = next(arm for arm in found.arms if arm.role == "speculation")
+
+    assert "up to 9 tokens, adaptive depth (autotune)" in arms.title(arm, found).plain

@@ -1,0 +1,108 @@
+"""What does a run say about an arm that found no memory?"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from estimates.plan.model import Facts, Memory, Placement, Setting
+from estimates.plan.placement import Case, Draft
+from estimates.plan.shapes import facts_of, quantisation_of, shape_of
+from harness.cli import session
+from harness.plan import run_check
+from harness.plan.computer import computer_of
+from harness.plan.request import ComputerOptions
+from harness.plan.warnings import after_failure
+from tests.harness.ggufs import write_gguf
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def known(name: str) -> Facts:
+    shape = shape_of(name)
+    assert shape is not None
+    return facts_of(shape, quantisation_of("Q4_K_M"))
+
+
+CASE = Case(
+    target=known("qwen3-8b"),
+    setting=Setting(context=32768),
+    devices=(Memory(name="RTX 4060", free_mib=7000),),
+    host=Memory(name="main memory", free_mib=30_000),
+)
+WHOLE = Placement(layers=37)
+
+
+def said(case: Case) -> str:
+    return "\n".join(after_failure(case, WHOLE))
+
+
+def test_what_was_planned_stands_beside_what_is_free_on_each_device() -> None:
+    # 36 layers · 2048 values · 32768 tokens · 2 bytes = 4608 MiB of cache
+    text = said(CASE)
+
+    assert "RTX 4060: planned 9," in text
+    assert "KV cache 4,608" in text
+    assert "free 7,000: 2," in text
+    assert "too many" in text
+    assert "main memory: planned" in text
+
+
+def test_the_options_that_would_have_fitted_are_named() -> None:
+    text = said(CASE)
+
+    context = int(text.partition("--context ")[2].partition(";")[0])
+    layers = int(text.partition("--gpu-layers ")[2].split()[0])
+    assert 8192 < context < 32768
+    assert 15 < layers < 37
+
+
+def test_a_draft_can_move_or_go() -> None:
+    with_draft = replace(
+        CASE,
+        setting=Setting(context=2048),
+        devices=(Memory(name="RTX 4060", free_mib=7000),),
+        draft=Draft(facts=known("qwen3-1.7b"), setting=Setting(context=2048)),
+    )
+
+    text = said(with_draft)
+
+    assert "--draft-gpu-layers 0" in text
+    assert text.endswith("no draft")
+
+
+def test_where_the_plan_fits_something_else_holds_the_memory() -> None:
+    text = said(replace(CASE, devices=(Memory(name="RTX 4060", free_mib=16_000),)))
+
+    assert "look at what else holds memory" in text
+
+
+def test_where_nothing_fits_another_model_is_advised() -> None:
+    none = replace(CASE, devices=(), host=Memory(name="main memory", free_mib=500))
+
+    assert "smaller quantisation" in "\n".join(after_failure(none, Placement(layers=0)))
+
+
+def test_a_run_plans_the_files_that_failed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    machine = computer_of(ComputerOptions(gpus=("RTX 4060 8 GB",), ram=8))
+    monkeypatch.setattr(run_check, "computer_of", lambda _: machine)
+    path = write_gguf(tmp_path / "t.gguf")
+
+    lines = run_check.failed_allocation(path, path, Setting(), layers=-1, draft_layers=-1)
+    broken = run_check.failed_allocation(
+        tmp_path / "none.gguf", None, Setting(), layers=-1, draft_layers=-1
+    )
+
+    assert lines[0].startswith("RTX 4060 8 GB: planned ")
+    assert broken == ()
+
+
+def test_the_report_prints_it_below_the_verdict(capsys: pytest.CaptureFixture[str]) -> None:
+    from harness.cli import console  # noqa: PLC0415 - its screen is that of this test
+
+    session._print_memory({"draft-model": ("card: too little",)}, console.result_console())  # noqa: SLF001 - the part that prints
+
+    assert "draft-model found no memory:\n  card: too little" in capsys.readouterr().out

@@ -1,0 +1,43 @@
+"""Look for private data in a built site: `python -m tests.private build/site`.
+
+The gate refuses secrets and flags personal data; this reads what visitors get, whatever led there.
+A secret anywhere is an error. Personal data are named, because what looks like an address may be a
+version, and a result with a flag is accepted.
+"""
+
+import re
+import sys
+from collections.abc import Iterator
+from html import unescape
+from pathlib import Path
+
+from schemas.private import personal, secret
+
+TEXTS = {".html", ".json", ".txt", ".xml", ".csv", ".svg", ".md"}
+MARKUP = {".html", ".xml", ".svg"}
+TAG = re.compile(r"<(?:script|style)\b.*?</(?:script|style)\s*>|<[^>]*>", re.DOTALL | re.IGNORECASE)
+
+
+def main(site: Path) -> int:
+    """Print what was found; 1 if a secret is among it."""
+    secrets = 0
+    for path in sorted(each for each in site.rglob("*") if each.suffix in TEXTS):
+        place = path.relative_to(site).as_posix()
+        for kind, is_secret in found(path.read_text("utf-8"), is_markup=path.suffix in MARKUP):
+            secrets += is_secret
+            sys.stdout.write(f"{place}: {kind}{'' if is_secret else ' (perhaps)'}\n")
+    return 1 if secrets else 0
+
+
+def found(text: str, *, is_markup: bool) -> Iterator[tuple[str, bool]]:
+    """The kinds of private data in a file, and whether each is a secret."""
+    plain = unescape(TAG.sub("\n", text)) if is_markup else text
+    if kind := secret(plain):
+        yield kind, True
+    kinds = {kind for line in re.split(r'[\n"]', plain) if (kind := personal(line))}
+    for kind in sorted(kinds):
+        yield kind, False
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1])))
