@@ -252,13 +252,13 @@ class ModelDrafter:
         if count <= 0:
             return []
         self._forget_rejected(text)
-        told = [] if self._script is None else self._script(text, count)
+        scripted = [] if self._script is None else self._script(text, count)
         draft: list[int] = []
         pending = list(text[len(self._fed) :])
         while len(draft) < count:
             token = self._context.advance(pending)
             self._fed += pending
-            draft.append(told[len(draft)] if len(draft) < len(told) else token)
+            draft.append(scripted[len(draft)] if len(draft) < len(scripted) else token)
             pending = [draft[-1]]
         return draft
 
