@@ -1,4 +1,4 @@
-"""Keep out what maintainers have ended: results of an ended contributor, and ended results sent again.
+"""Keep out what maintainers have ended: results of an ended contributor, and ended results again.
 
 An ended result that comes back under another name, day or machine still has its times or its noise;
 who measured again has other ones.
