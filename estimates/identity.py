@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
-from estimates.conditions import conditions
+from estimates.conditions import Conditions, conditions
 from estimates.depths import Setting, setting
 from schemas.codec import file_name, slug
 from schemas.submission import Engine, Gpu, Machine, Submission
@@ -114,13 +114,17 @@ def identify(submission: Submission) -> Identity:
         attention=unusual.attention,
         loading=unusual.loading,
         measured_with=unusual.options,
-        place=_joined(
-            "-",
-            *(device, engine.backend_label, _engine_slug(engine), target_slug, quantisation),
-            None if unusual.label is None else _slug(unusual.label),
-        ),
+        place=_joined("-", device, *_where(engine), target_slug, quantisation, *_how(unusual)),
         settings=tuple(setting(arm, submission) for arm in submission.arms),
     )
+
+
+def _where(engine: Engine) -> tuple[str | None, ...]:
+    return engine.backend_label, _engine_slug(engine)
+
+
+def _how(unusual: Conditions) -> tuple[str, ...]:
+    return () if unusual.label is None else (_slug(unusual.label),)
 
 
 def _cards(machine: Machine, engine: Engine) -> tuple[Gpu, ...]:

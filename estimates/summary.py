@@ -79,22 +79,7 @@ def _estimate(
 ) -> Estimate:
     by_wall = wall_speedup(scope) if scope.complete else None
     interval = published(scope, by_wall)
-    estimate = Estimate(
-        arm=scope.arm.id,
-        baseline=scope.arm.baseline or "",
-        task=scope.task,
-        own_tasks=scope.own_tasks,
-        verdict=verdict(
-            scope.arm,
-            scope.trials,
-            scope.baseline_trials,
-            interval,
-            single_pass=single_pass(scope.submission) and _over_prompts(scope) is not None,
-        ),
-        prompts=len(scope.prompts),
-        trials=sum(len(pairs.trials) for pairs in scope.prompts),
-        failed_trials=sum(1 for trial in scope.trials if trial.outcome == "failed"),
-    )
+    estimate = _counted(scope, interval)
     if not scope.complete:
         return estimate
     if METHODS[scope.arm.method.type].instrument:  # it has R, and its speed is that of no method
@@ -114,6 +99,21 @@ def _estimate(
         cpu_interval=by_processor[1] if by_processor else None,
         predicted_speedup=predicted,
         unexplained=None if predicted is None else speedup / predicted - 1,
+    )
+
+
+def _counted(scope: Scope, interval: Interval | None) -> Estimate:
+    """What is said of every arm and task, whether or not its prompts were answered in pairs."""
+    once = single_pass(scope.submission) and _over_prompts(scope) is not None
+    return Estimate(
+        arm=scope.arm.id,
+        baseline=scope.arm.baseline or "",
+        task=scope.task,
+        own_tasks=scope.own_tasks,
+        verdict=verdict(scope.arm, scope.trials, scope.baseline_trials, interval, single_pass=once),
+        prompts=len(scope.prompts),
+        trials=sum(len(pairs.trials) for pairs in scope.prompts),
+        failed_trials=sum(1 for trial in scope.trials if trial.outcome == "failed"),
     )
 
 

@@ -211,7 +211,8 @@ def _bounded(
     if budget_s is not None:
         longest_s = min(longest_s, max(once_s + block_s, budget_s))
     trials = len(plan(campaign))
-    others = f", {rates.shared:.1f} times as long beside other programs" if rates.shared > 1 else ""
+    longer = f", {rates.shared:.1f} times as long next to other programs"
+    others = longer if rates.shared > 1 else ""
     return Expected(
         seconds=longest_s,
         least_seconds=min(longest_s, once_s + block_s * campaign.least_blocks),

@@ -5,6 +5,7 @@ Everything that touches disk or network is here; what follows from it is decided
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
 from harness.campaign import build as campaigns
 from harness.campaign import suite
@@ -51,14 +52,12 @@ def campaign_from(
     if fetch and served is None:
         wanted = (options.target or DEFAULT_TARGET, *names)
         require_room(wanted, _context(options))
+    model = partial(_model, say=say, fetch=fetch)
     target = served.target(options.target) if served else None
-    target = target or _model(options.target or DEFAULT_TARGET, say=say, fetch=fetch)
+    target = target or model(options.target or DEFAULT_TARGET)
     if not names and not options.methods:
         say("No draft model is known for this target; give one with --draft to measure that too.")
-    drafts = tuple(
-        (served.draft(name) if served else None) or _model(name, say=say, fetch=fetch)
-        for name in names
-    )
+    drafts = tuple((served.draft(name) if served else None) or model(name) for name in names)
     campaign = campaigns.build(
         with_layers(options, target, drafts),
         target=target,

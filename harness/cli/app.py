@@ -59,7 +59,8 @@ def _loaded(name: str) -> Any:  # noqa: ANN401 - of the parser that typer carrie
     application = getattr(module, "app", None)
     if application is None:
         application = typer.Typer(rich_markup_mode="markdown", add_completion=False)
-        application.command(name)(getattr(module, module.__name__.rpartition(".")[2]))
+        function = getattr(module, module.__name__.rpartition(".")[2])
+        application.command(name, help=getattr(module, "HELP", None))(function)
     command: Any = typer.main.get_command(application)
     command.name = name
     command.help = "\n\n".join(filter(None, (_COMMANDS[name], command.help)))

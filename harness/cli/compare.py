@@ -1,10 +1,10 @@
 """`draftmap compare`: did a change of the engine make speculation slower?"""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -13,7 +13,7 @@ from harness.cli import console
 from harness.cli.engines import ChosenEngine, named_engines
 from harness.cli.options import offers_fields
 from harness.cli.request import Contribution, ResultOptions, RunRequest
-from harness.errors import INTERRUPTED, BadInputError, MachineError, UsageError
+from harness.errors import INTERRUPTED, BadInputError, HarnessError, MachineError, UsageError
 from harness.files import written
 from harness.options import Option
 from harness.run import result_file
@@ -84,15 +84,26 @@ def compare(
             session.print_plan(request)
             return
         measured, errors = session.measured_in_turn(request, needs_all=True)
+    if code := _exit_code(builds, measured, errors, as_json=result.json):
+        raise typer.Exit(code)
+
+
+def _exit_code(
+    builds: Builds,
+    measured: Mapping[str, Any],
+    errors: Mapping[str, HarnessError],
+    *,
+    as_json: bool,
+) -> int:
+    """Print the comparison, if there is one, and say how the program ends."""
     code = MachineError.exit_code
     if not errors:
         both = (each.submission for each in measured.values())
-        code = _print(builds, *both, as_json=result.json)
+        code = _print(builds, *both, as_json=as_json)
     interrupted = any(each.interrupted for each in measured.values())
     if all(error.exit_code == INTERRUPTED for error in errors.values()) and (errors or interrupted):
         code = INTERRUPTED
-    if code:
-        raise typer.Exit(code)
+    return code
 
 
 def _defaults(options: Options) -> Options:

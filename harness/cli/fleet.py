@@ -180,7 +180,7 @@ def _only_one(output: Path) -> FileLock:
 
 
 class _Board:
-    """The table of all cells on standard error, drawn anew twice a second; only on a terminal."""
+    """The table of all cells on standard error, drawn twice a second; only on a terminal."""
 
     def __init__(self) -> None:
         screen = console.progress_console()

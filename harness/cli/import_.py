@@ -31,62 +31,8 @@ HELP = """They are never averaged with measured results. Facts that a file lacks
 `--map`: required ones are asked for, others stay unknown. What a result cannot hold is listed as
 `left out`: summaries, tests of prompt processing only, counters that contradict each other, records
 without tokens or time. Files may be compressed with gzip.
-
-**inventivehq**: a community file of InventiveHQ's speculation experiment. Has models, GPU, methods,
-times and counters; lacks the day.
-
-- `--from inventivehq community.json --map date=2026-06-01`
-
-**speed-bench**: what llama.cpp's `speed_bench.py --output` saves, one file per server. Has tasks,
-times, counters, length and sampling; lacks model, machine, method and day.
-
-- `--from speed-bench off.json on.json --map method=mtp:n_max=3 --map facts.toml`
-
-**mtp-bench**: its JSON, or the table that it prints. Has rates and counters; lacks the rest, unless
-a script added `gguf`, `spec_flags` and `timestamp`.
-
-- `--from mtp-bench off.json n2=on2.txt n3=on3.txt --map arm.n2=mtp:n_max=2
---map arm.n3=mtp:n_max=3 --map target=Qwen3.6-27B --map quantisation=Q8_0 --map backend=cuda
---map gpu="NVIDIA GeForce RTX 3090" --map date=2026-05-17 --map sampling=other`
-
-**llama-bench**: `-o json` or `-o jsonl`. Has everything but speculation: a baseline only.
-
-- `--from llama-bench bench.json`
-
-**vllm**: answers of a server with `--enable-per-request-metrics` (and
-`--per-request-spec-decode-metrics summary`), one per line or as the batch runner writes them; or
-what `vllm bench serve --save-detailed` saves, whose counters are sums and are left out. Lacks
-machine, quantisation, method and sampling.
-
-- `--from vllm off.jsonl on.jsonl --map method=eagle3:n_max=3 --map quantisation=BF16
---map target=Qwen3-8B --map backend=cuda --map gpu="NVIDIA L40S" --map sampling=greedy`
-
-**spec-bench**: the answers of Spec-Bench. Has tasks, rounds and the time of whole requests, the
-prompt included; lacks drafted tokens, model, machine and method.
-
-- `--from spec-bench vanilla.jsonl medusa=m.jsonl --map arm.medusa=other:name=medusa
---map target=vicuna-7b-v1.3 --map backend=cuda --map gpu="NVIDIA A100"`
-
-**qwen38-specdec**: a file of the schema `qwen38-specdec/1`. Has nearly everything; lacks the
-backend. Each tree, temperature and thinking mode becomes a result of its own.
-
-- `--from qwen38-specdec phase_a.json --map backend=cuda`
-
-**llama-spec-bench**: the table of ik_llama.cpp's `llama-spec-bench`, or its JSON Lines. Has tasks,
-times and counters; a table lacks the rest, JSON Lines with `--output-details` lack machine,
-quantisation and day.
-
-- `--from llama-spec-bench base.txt mtp.txt --map n_max=2 --map sampling=greedy
---map target=Qwen3.8-27B --map quantisation=IQ4_KS --map backend=cuda --map date=2026-08-15
---map gpu="NVIDIA GeForce RTX 3090"`
-
-**llama-server**: its log, or its answers with `timings`; each file with the same prompts in the
-same order. Has times and counters; lacks tasks, machine, sampling and day.
-
-- `--from llama-server off.log on.log --map n_max=2 --map quantisation=Q4_K_M
---map target=Qwen3.8-27B --map backend=cuda --map gpu="NVIDIA GeForce RTX 3090"
---map date=2026-08-15 --map sampling=greedy`
 """
+HELP += "".join(f"\n**{name}**: {each.help}\n" for name, each in IMPORTERS.items())
 app = typer.Typer(rich_markup_mode="markdown", add_completion=False)
 
 

@@ -22,6 +22,36 @@ _DECIDED = Without(
 )  # fmt: skip
 
 
+HELP = """It takes three steps, and the last one is a result file like any other.
+
+1. Look: one run at the largest depth, and the costs of single steps. From both, the speedup of
+every smaller depth is forecast, not measured.
+
+2. Race: the best forecasts against no speculation, in paired blocks. An arm that is clearly
+behind is dropped.
+
+3. Certify: the winner, its runner-up and no speculation on prompts that the race did not use,
+because the winner of a race looks better than it is.
+
+It ends with the command line of the engine, or with "leave speculation off".
+
+- `python -m harness tune` for the embedded model
+
+- `python -m harness tune --target big.gguf --draft small.gguf --budget 30`
+
+- `python -m harness tune --runner llama-server --target big.gguf --method mtp --method
+ngram-simple`
+
+- `python -m harness tune --runner openai --method draft-model --draft NAME --server-command
+"SERVER --port {port}" --spec-server-command "SERVER --port {port} --draft-tokens {depth}"`:
+`{depth}` stands where the server's command takes the depth (for vLLM, in its
+--speculative-config). With --base-url and --spec-base-url the servers are compared as they are.
+
+The depth in a --method is ignored, its other sizes hold for all depths. Ctrl-C or a kill lose
+nothing: repeat the command with --resume.
+"""
+
+
 @console.reports_errors
 @offers_fields
 def tune(
@@ -32,34 +62,6 @@ def tune(
     result: ResultOptions,
     contribution: Contribution,
 ) -> None:
-    """It takes three steps, and the last one is a result file like any other.
-
-    1. Look: one run at the largest depth, and the costs of single steps. From both, the speedup of
-    every smaller depth is forecast, not measured.
-
-    2. Race: the best forecasts against no speculation, in paired blocks. An arm that is clearly
-    behind is dropped.
-
-    3. Certify: the winner, its runner-up and no speculation on prompts that the race did not use,
-    because the winner of a race looks better than it is.
-
-    It ends with the command line of the engine, or with "leave speculation off".
-
-    - `python -m harness tune` for the embedded model
-
-    - `python -m harness tune --target big.gguf --draft small.gguf --budget 30`
-
-    - `python -m harness tune --runner llama-server --target big.gguf --method mtp --method
-    ngram-simple`
-
-    - `python -m harness tune --runner openai --method draft-model --draft NAME --server-command
-    "SERVER --port {port}" --spec-server-command "SERVER --port {port} --draft-tokens {depth}"`:
-    `{depth}` stands where the server's command takes the depth (for vLLM, in its
-    --speculative-config). With --base-url and --spec-base-url the servers are compared as they are.
-
-    The depth in a --method is ignored, its other sizes hold for all depths. Ctrl-C or a kill lose
-    nothing: repeat the command with --resume.
-    """
     if len(engine.server_binaries) > 1:
         message = "a tune is for one engine; give one --server-binary"
         raise UsageError(message)

@@ -226,10 +226,10 @@ class Fleet:
 
     def _told(self, event: tuple[float, dict[str, str]]) -> None:
         """A line of a child about its progress."""
-        told = event[1]
-        state = self.states.get(told["cell"])
-        if state is not None and state.word == "runs" and told["line"]:
-            state.line = told["line"]
+        news = event[1]
+        state = self.states.get(news["cell"])
+        if state is not None and state.word == "runs" and news["line"]:
+            state.line = news["line"]
 
 
 def _done(cell: Cell, entry: Entry) -> State:

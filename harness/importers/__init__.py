@@ -1,10 +1,7 @@
 """Which files of other tools can be read? One line per format.
 
-To add one: a file with a function that turns `Given` files into a `Reading`, a line here, and a
-sample in `tests/captures/imports`.
+To add one: a file with a `Format`, a line here, and a sample in `tests/captures/imports`.
 """
-
-from collections.abc import Callable, Sequence
 
 from harness.importers import (
     inventivehq,
@@ -17,18 +14,16 @@ from harness.importers import (
     speed_bench,
     vllm,
 )
-from harness.importers.model import Given, Reading
+from harness.importers.model import Format
 
-Importer = Callable[[Sequence[Given]], Reading]
-
-IMPORTERS: dict[str, Importer] = {
-    "inventivehq": inventivehq.read,
-    "speed-bench": speed_bench.read,
-    "mtp-bench": mtp_bench.read,
-    "llama-bench": llama_bench.read,
-    "vllm": vllm.read,
-    "spec-bench": spec_bench.read,
-    "qwen38-specdec": qwen38_specdec.read,
-    "llama-spec-bench": llama_spec_bench.read,
-    "llama-server": llama_server.read,
+IMPORTERS: dict[str, Format] = {
+    "inventivehq": inventivehq.FORMAT,
+    "speed-bench": speed_bench.FORMAT,
+    "mtp-bench": mtp_bench.FORMAT,
+    "llama-bench": llama_bench.FORMAT,
+    "vllm": vllm.FORMAT,
+    "spec-bench": spec_bench.FORMAT,
+    "qwen38-specdec": qwen38_specdec.FORMAT,
+    "llama-spec-bench": llama_spec_bench.FORMAT,
+    "llama-server": llama_server.FORMAT,
 }

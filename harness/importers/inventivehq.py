@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from harness.importers.entries import Entry, document
-from harness.importers.model import BASELINE, ArmRead, Given, Part, Reading, Record
+from harness.importers.model import BASELINE, ArmRead, Format, Given, Part, Reading, Record
 from harness.importers.translate import id_of, model_facts, reason_of
 from harness.importers.trials import rate_counts, rounds
 from schemas.vocabulary import METHODS
@@ -221,3 +221,13 @@ def _named(label: str | None) -> dict[str, str]:
     if label is None or label.lower().startswith("cpu"):
         return {}
     return {"gpu": re.sub(r"\s*\(.*", "", label)}
+
+
+FORMAT = Format(
+    read=read,
+    signs=(frozenset({"runs", "hardware"}), frozenset({"runs", "meta"})),
+    help="""a community file of InventiveHQ's speculation experiment. Has models, GPU, methods,
+times and counters; lacks the day.
+
+- `--from inventivehq community.json --map date=2026-06-01`""",
+)

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 
 from harness.importers.entries import Entry, lines
-from harness.importers.model import BASELINE, ArmRead, Given, Part, Reading, Record
+from harness.importers.model import BASELINE, ArmRead, Format, Given, Part, Reading, Record
 from harness.importers.translate import id_of, model_facts
 from harness.importers.trials import written
 
@@ -153,3 +153,12 @@ def _window(rows: Sequence[Entry]) -> dict[str, str]:
         return {"measured_from": written(start), "measured_until": written(end)}
     except (ValueError, OverflowError):
         rows[0].refuse("test_time", "a time such as 2026-05-17T09:00:00Z")
+
+
+FORMAT = Format(
+    read=read,
+    signs=(frozenset({"n_gen", "model_filename"}), frozenset({"n_gen", "avg_ts"})),
+    help="""`-o json` or `-o jsonl`. Has everything but speculation: a baseline only.
+
+- `--from llama-bench bench.json`""",
+)

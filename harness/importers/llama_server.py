@@ -11,7 +11,17 @@ from typing import Literal
 
 from harness.errors import BadInputError
 from harness.importers.entries import Entry, lines
-from harness.importers.model import BASELINE, Given, Part, Reading, Record, arms, named, text
+from harness.importers.model import (
+    BASELINE,
+    Format,
+    Given,
+    Part,
+    Reading,
+    Record,
+    arms,
+    named,
+    text,
+)
 from harness.importers.mtp_bench import method_of
 from harness.importers.translate import model_facts
 from harness.importers.trials import rate_counts, rounds
@@ -251,3 +261,19 @@ def _facts(files: Sequence[Given]) -> dict[str, str]:
     if len(models) == 1:
         facts |= model_facts(models.pop())
     return facts
+
+
+FORMAT = Format(
+    read=read,
+    signs=(
+        frozenset({"timings", "choices"}),
+        frozenset({"timings", "content"}),
+        frozenset({"predicted_n", "predicted_ms", "prompt_n"}),
+    ),
+    help="""its log, or its answers with `timings`; each file with the same prompts in the
+same order. Has times and counters; lacks tasks, machine, sampling and day.
+
+- `--from llama-server off.log on.log --map n_max=2 --map quantisation=Q4_K_M
+--map target=Qwen3.8-27B --map backend=cuda --map gpu="NVIDIA GeForce RTX 3090"
+--map date=2026-08-15 --map sampling=greedy`""",
+)

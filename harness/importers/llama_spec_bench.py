@@ -11,7 +11,17 @@ from dataclasses import dataclass, replace
 
 from harness.errors import BadInputError
 from harness.importers.entries import Entry, lines
-from harness.importers.model import BASELINE, Given, Part, Reading, Record, arms, named, text
+from harness.importers.model import (
+    BASELINE,
+    Format,
+    Given,
+    Part,
+    Reading,
+    Record,
+    arms,
+    named,
+    text,
+)
 from harness.importers.mtp_bench import method_of
 from harness.importers.translate import id_of, model_facts, reason_of, sampling_of
 from harness.importers.trials import MS_PER_S, rounds
@@ -220,3 +230,16 @@ def _facts(entries: Sequence[Entry]) -> dict[str, str]:
         facts |= sampling_of(one if isinstance(one, int | float) else None)
     limits = {row.count("max_tokens") for row in entries} - {None}
     return facts | ({"max_output_tokens": str(limits.pop())} if len(limits) == 1 else {})
+
+
+FORMAT = Format(
+    read=read,
+    signs=(frozenset({"row_type", "generated"}), frozenset({"row_type", "tokens"})),
+    help="""the table of ik_llama.cpp's `llama-spec-bench`, or its JSON Lines. Has tasks,
+times and counters; a table lacks the rest, JSON Lines with `--output-details` lack machine,
+quantisation and day.
+
+- `--from llama-spec-bench base.txt mtp.txt --map n_max=2 --map sampling=greedy
+--map target=Qwen3.8-27B --map quantisation=IQ4_KS --map backend=cuda --map date=2026-08-15
+--map gpu="NVIDIA GeForce RTX 3090"`""",
+)

@@ -8,7 +8,7 @@ import gzip
 import hashlib
 import re
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from io import BufferedReader
 from pathlib import Path
@@ -216,3 +216,15 @@ def arms(
         )
         for name in names
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Format:
+    """How the files of a tool are read and recognised, and what its help says.
+
+    The first row of a file that has all keys of a sign is of that format.
+    """
+
+    read: Callable[[Sequence[Given]], Reading]
+    signs: tuple[frozenset[str], ...]
+    help: str

@@ -14,7 +14,17 @@ import msgspec
 from harness.campaign.methods import controller_of
 from harness.errors import BadInputError
 from harness.importers.entries import Entry, document
-from harness.importers.model import BASELINE, Given, Part, Reading, Record, arms, named, text
+from harness.importers.model import (
+    BASELINE,
+    Format,
+    Given,
+    Part,
+    Reading,
+    Record,
+    arms,
+    named,
+    text,
+)
 from harness.importers.translate import METHODS, model_facts, reason_of, task_names
 from harness.importers.trials import MS_PER_S, rounds
 from schemas import vocabulary
@@ -195,3 +205,15 @@ def _aggregates(pairs: Sequence[tuple[str, Given]]) -> tuple[str, ...]:
         for _, file in pairs
         if b"ggregate" in file.data
     )
+
+
+FORMAT = Format(
+    read=read,
+    signs=(frozenset({"requests", "aggregate"}), frozenset({"results", "aggregate"})),
+    help="""its JSON, or the table that it prints. Has rates and counters; lacks the rest, unless
+a script added `gguf`, `spec_flags` and `timestamp`.
+
+- `--from mtp-bench off.json n2=on2.txt n3=on3.txt --map arm.n2=mtp:n_max=2
+--map arm.n3=mtp:n_max=3 --map target=Qwen3.6-27B --map quantisation=Q8_0 --map backend=cuda
+--map gpu="NVIDIA GeForce RTX 3090" --map date=2026-05-17 --map sampling=other`""",
+)

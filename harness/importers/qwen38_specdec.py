@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from harness.errors import BadInputError
 from harness.importers.entries import Entry, document
-from harness.importers.model import BASELINE, ArmRead, Given, Part, Reading, Record
+from harness.importers.model import BASELINE, ArmRead, Format, Given, Part, Reading, Record
 from harness.importers.mtp_bench import method_of
 from harness.importers.translate import id_of, model_facts, sampling_of
 from harness.importers.trials import rounds
@@ -246,3 +246,13 @@ def _of_key(top: Entry, key: _Key) -> dict[str, str]:
     if think is not None:
         facts["thinking"] = str(think).lower()
     return facts
+
+
+FORMAT = Format(
+    read=read,
+    signs=(frozenset({"schema", "arms", "records"}),),
+    help="""a file of the schema `qwen38-specdec/1`. Has nearly everything; lacks the
+backend. Each tree, temperature and thinking mode becomes a result of its own.
+
+- `--from qwen38-specdec phase_a.json --map backend=cuda`""",
+)

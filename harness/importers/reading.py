@@ -9,32 +9,7 @@ from harness.importers.entries import Entry, lines, unread
 from harness.importers.model import Given, Reading, text
 
 _MOST_NAMES, _LONGEST_NAME = 24, 40
-# The first row of a file that has all keys of a sign is of that format.
-_KEYS: dict[str, tuple[frozenset[str], ...]] = {
-    "llama-bench": (frozenset({"n_gen", "model_filename"}), frozenset({"n_gen", "avg_ts"})),
-    "spec-bench": (frozenset({"question_id", "choices"}),),
-    "llama-server": (
-        frozenset({"timings", "choices"}),
-        frozenset({"timings", "content"}),
-        frozenset({"predicted_n", "predicted_ms", "prompt_n"}),
-    ),
-    "vllm": (
-        frozenset({"usage", "choices"}),
-        frozenset({"custom_id", "response"}),
-        frozenset({"request_throughput", "num_prompts"}),
-    ),
-    "speed-bench": (frozenset({"config", "results", "summary"}),),
-    "mtp-bench": (
-        frozenset({"requests", "aggregate"}),
-        frozenset({"results", "aggregate"}),
-    ),
-    "inventivehq": (frozenset({"runs", "hardware"}), frozenset({"runs", "meta"})),
-    "qwen38-specdec": (frozenset({"schema", "arms", "records"}),),
-    "llama-spec-bench": (frozenset({"row_type", "generated"}), frozenset({"row_type", "tokens"})),
-    "a result of this project, which needs no import": (
-        frozenset({"format", "version", "trials", "arms"}),
-    ),
-}
+_OWN = frozenset({"format", "version", "trials", "arms"})
 _STARTS = {
     "build_commit,": "llama-bench's CSV, which lacks the repetitions: run it with -o json",
     "| model": "llama-bench's table, which lacks the repetitions: run it with -o json",
@@ -61,16 +36,17 @@ def looks_like(file: Given) -> str | None:
 
 def _of_row(row: Entry) -> str | None:
     keys = row.value.keys()
-    return next(
-        (name for name, signs in _KEYS.items() if any(sign <= keys for sign in signs)), None
-    )
+    if keys >= _OWN:
+        return "a result of this project, which needs no import"
+    found = (name for name, each in IMPORTERS.items() if any(s <= keys for s in each.signs))
+    return next(found, None)
 
 
 def read(form: str, files: Sequence[Given]) -> Reading:
     """What the files say. Raises `BadInputError`, with the format they seem to have instead."""
     _require_different(files)
     try:
-        reading = IMPORTERS[form](files)
+        reading = IMPORTERS[form].read(files)
     except BadInputError as error:
         hint = next((found for file in files if (found := _other(form, file)) is not None), None)
         if hint is None:

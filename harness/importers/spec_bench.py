@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from harness.importers.entries import Entry, lines
-from harness.importers.model import BASELINE, Given, Part, Reading, Record, arms, named
+from harness.importers.model import BASELINE, Format, Given, Part, Reading, Record, arms, named
 from harness.importers.translate import sampling_of, task_names
 from harness.importers.trials import MS_PER_S, histogram, written
 
@@ -104,3 +104,14 @@ def _window(rows: Sequence[Entry]) -> dict[str, str]:
     """The moment of the first answer; the time of a line is that of its end."""
     moments = [moment for row in rows if (moment := row.moment("tstamp"))]
     return {"measured_from": written(min(moments))} if moments else {}
+
+
+FORMAT = Format(
+    read=read,
+    signs=(frozenset({"question_id", "choices"}),),
+    help="""the answers of Spec-Bench. Has tasks, rounds and the time of whole requests, the
+prompt included; lacks drafted tokens, model, machine and method.
+
+- `--from spec-bench vanilla.jsonl medusa=m.jsonl --map arm.medusa=other:name=medusa
+--map target=vicuna-7b-v1.3 --map backend=cuda --map gpu="NVIDIA A100"`""",
+)

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from harness.importers.entries import Entry, document
-from harness.importers.model import Given, Part, Reading, Record, arms, named
+from harness.importers.model import Format, Given, Part, Reading, Record, arms, named
 from harness.importers.translate import id_of, reason_of, sampling_of, task_names
 from harness.importers.trials import MS_PER_S, rounds
 
@@ -104,3 +104,13 @@ def _facts(tops: Sequence[Entry]) -> dict[str, str]:
     if len(temperatures) == 1 and None not in temperatures and all(extra):
         facts |= sampling_of(temperatures.pop())
     return facts
+
+
+FORMAT = Format(
+    read=read,
+    signs=(frozenset({"config", "results", "summary"}),),
+    help="""what llama.cpp's `speed_bench.py --output` saves, one file per server. Has tasks,
+times, counters, length and sampling; lacks model, machine, method and day.
+
+- `--from speed-bench off.json on.json --map method=mtp:n_max=3 --map facts.toml`""",
+)

@@ -12,7 +12,7 @@ from typing import Literal
 
 from harness.errors import BadInputError
 from harness.importers.entries import Entry, lines
-from harness.importers.model import BASELINE, Given, Part, Reading, Record, arms, named
+from harness.importers.model import BASELINE, Format, Given, Part, Reading, Record, arms, named
 from harness.importers.translate import model_facts, reason_of
 from harness.importers.trials import MS_PER_S, histogram, written
 from harness.runners.http.counters import Counted, totals
@@ -220,3 +220,20 @@ def _window(rows: Sequence[Entry]) -> dict[str, str]:
     bodies = [_answer(row)[0] for row in rows]
     created = [made for body in bodies if body and (made := body.moment("created"))]
     return {"measured_from": written(min(created))} if created else {}
+
+
+FORMAT = Format(
+    read=read,
+    signs=(
+        frozenset({"usage", "choices"}),
+        frozenset({"custom_id", "response"}),
+        frozenset({"request_throughput", "num_prompts"}),
+    ),
+    help="""answers of a server with `--enable-per-request-metrics` (and
+`--per-request-spec-decode-metrics summary`), one per line or as the batch runner writes them; or
+what `vllm bench serve --save-detailed` saves, whose counters are sums and are left out. Lacks
+machine, quantisation, method and sampling.
+
+- `--from vllm off.jsonl on.jsonl --map method=eagle3:n_max=3 --map quantisation=BF16
+--map target=Qwen3-8B --map backend=cuda --map gpu="NVIDIA L40S" --map sampling=greedy`""",
+)

@@ -80,8 +80,8 @@ def _named(weights: Weights, digest: str) -> Weights:
     """The weights with the name that the same bytes once had as a preset or from the hub."""
     note = files.directory() / "names" / f"{digest}.json"
     if weights.name is None:
-        told = orjson.loads(note.read_bytes()) if note.is_file() else {}
-        return dataclasses.replace(weights, **told)
+        noted = orjson.loads(note.read_bytes()) if note.is_file() else {}
+        return dataclasses.replace(weights, **noted)
     if not note.is_file():
         named = {key: value for key, value in dataclasses.asdict(weights).items() if key != "path"}
         with files.usable():

@@ -156,7 +156,7 @@ _KINDS = (
 
 
 def _corrected(found: Projection, simulated: tuple[exact.Simulated, ...], wish: Wish) -> Projection:
-    """The projection with the sizes that the engine told."""
+    """The projection with the sizes that the engine reports."""
     devices = tuple(replace(buffers) for buffers in found.devices)
     host = replace(found.host)
     host.output = sum(each.output for each in simulated)
@@ -187,7 +187,7 @@ def _corrected(found: Projection, simulated: tuple[exact.Simulated, ...], wish: 
 def _take(
     buffers: Buffers, kinds: Sequence[str], weights: int, context: int, *, extra: float = 0.0
 ) -> None:
-    """Whole MiB that the engine told, where they are not our own figure without its decimals."""
+    """Whole MiB that the engine reports, where they are not our own figure without its decimals."""
     model, kv, recurrent, _ = kinds
     if int(getattr(buffers, model)) != weights:
         setattr(buffers, model, float(weights))

@@ -207,8 +207,8 @@ def _table(arms: Sequence[tuple[Arm, Estimate]]) -> list[str]:
 def _by_task(result: _Result, arm: Arm) -> str:
     found = result.tasks(arm)
     parts = [f"{word} {say.listed(found[key])}" for key, word in _FASTER.items() if key in found]
-    told = "helps" in found or "hurts" in found
-    return f"By kind of text, {arm.id} {'; it '.join(parts)}." if told else ""
+    clear = "helps" in found or "hurts" in found
+    return f"By kind of text, {arm.id} {'; it '.join(parts)}." if clear else ""
 
 
 def _why(arm: Arm, whole: Estimate) -> str:

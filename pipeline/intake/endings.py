@@ -1,7 +1,7 @@
-"""Keep out what maintainers have ended: results of an ended contributor, and ended results anew.
+"""Keep out what maintainers have ended: results of an ended contributor, and ended results again.
 
 An ended result that comes back under another name, day or machine still has its times or its noise;
-who measured anew has other ones.
+who measured again has other ones.
 """
 
 import re

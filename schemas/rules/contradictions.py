@@ -97,7 +97,7 @@ def backend_name_of_other(submission: Submission) -> Iterator[Finding]:
     known = get_args(get_type_hints(Engine)["backend"])
     if engine.backend != "other" or engine.backend_name in known:
         message = (
-            f"{shown(engine.backend_name)} beside the backend {engine.backend}; name only a "
+            f"{shown(engine.backend_name)} together with the backend {engine.backend}; name only a "
             "backend that the list lacks, and with `other`"
         )
         yield Finding(path="$.engine.backend_name", message=message, rule="backend-name-of-other")

@@ -1,6 +1,6 @@
 """The words of the project as data: methods, tasks, verdicts, size classes, runners and metrics.
 
-Each is a TOML file beside this one, read once. Python, SQL and the page scripts take these words
+Each is a TOML file in this folder, read once. Python, SQL and the page scripts take these words
 from here; how a figure is printed is in `schemas.vocabulary.say`.
 """
 

@@ -200,6 +200,8 @@ def test_who_searches_in_vain_is_led_to_the_advisor(page: Page, base: str) -> No
     assert page.locator("#dm-cells tbody").inner_text().startswith("Nobody has measured this.")
     assert not page.get_by_label("Video memory").is_visible()  # rows, not filters, were asked for
     page.locator("#dm-cells").get_by_role("link", name="Ask the advisor").click()
+    expect(page).to_have_url(f"{base}advisor/")
+    stir(page)
     page.wait_for_selector('.dm-advisor[data-state="ready"]')
 
 

@@ -80,7 +80,7 @@ def test_the_quiet_quick_run_takes_about_as_long_as_was_said() -> None:
     assert busy is not None
     assert 178 / 1.5 < quiet.seconds < 178 * 1.5
     assert 612 / 1.5 < busy.seconds < 612 * 1.5
-    assert "3.9 times as long beside other programs" in busy.basis
+    assert "3.9 times as long next to other programs" in busy.basis
 
 
 def test_a_comparison_of_servers_takes_about_as_long_as_is_said() -> None:

@@ -187,9 +187,9 @@ def test_every_chart_has_a_query_a_picture_and_a_caption() -> None:
     for name, definition in definitions().items():
         assert (SQL / f"{definition.query or name}.sql").exists()
         assert definition.picture in PICTURES
-        assert name in CAPTIONS
+        assert (name in CAPTIONS) != (definition.caption is not None)
     assert {each.picture for each in definitions().values()} == set(PICTURES)
-    assert set(CAPTIONS) == set(CHARTS)
+    assert set(CAPTIONS) <= set(CHARTS)
 
 
 @pytest.mark.parametrize(("name", "parameters"), [("nothing", {}), ("tasks", {"colour": "red"})])

@@ -52,7 +52,7 @@ USUAL = Attention()
 class Context:
     """One sequence of a model. `held` counts the tokens whose state the engine keeps."""
 
-    def __init__(  # noqa: PLR0913 - one argument per thing that the engine is told
+    def __init__(  # noqa: PLR0913 - one argument per thing that the engine takes
         self,
         weights: Weights,
         *,

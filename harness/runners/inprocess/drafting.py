@@ -72,24 +72,12 @@ class Drafting:
                     n_max=method.n_max, ngram_min=method.ngram_min, ngram_max=method.ngram_max
                 )
             case submission.DraftModel():
-                context = self._loaded[method.draft][1]
-                prompted = self._states.bring(context, prompt)
-                return ModelDrafter(
-                    context, prompt, n_max=method.n_max, prompt_ms=prompted.prompt_ms
-                )
+                return self._model_drafter(method.draft, prompt, method.n_max)
             case submission.Forced():
                 script = ForcedScript(reference, n_max=method.n_max, length=method.length)
                 if method.draft is None:
                     return ScriptDrafter(script)
-                context = self._loaded[method.draft][1]
-                prompted = self._states.bring(context, prompt)
-                return ModelDrafter(
-                    context,
-                    prompt,
-                    n_max=method.n_max,
-                    prompt_ms=prompted.prompt_ms,
-                    script=script,
-                )
+                return self._model_drafter(method.draft, prompt, method.n_max, script)
             case submission.Oracle():
                 return OracleDrafter(
                     reference, n_max=method.n_max, acceptance=method.acceptance, seed=self._seed
@@ -99,6 +87,13 @@ class Drafting:
                 raise BadInputError(message)
             case _:
                 assert_never(method)
+
+    def _model_drafter(
+        self, draft: str, prompt: Sequence[int], n_max: int, script: ForcedScript | None = None
+    ) -> "ModelDrafter":
+        context = self._loaded[draft][1]
+        prompt_ms = self._states.bring(context, prompt).prompt_ms
+        return ModelDrafter(context, prompt, n_max=n_max, prompt_ms=prompt_ms, script=script)
 
     def close(self) -> None:
         """Free contexts, then weights."""
@@ -257,13 +252,13 @@ class ModelDrafter:
         if count <= 0:
             return []
         self._forget_rejected(text)
-        told = [] if self._script is None else self._script(text, count)
+        scripted = [] if self._script is None else self._script(text, count)
         draft: list[int] = []
         pending = list(text[len(self._fed) :])
         while len(draft) < count:
             token = self._context.advance(pending)
             self._fed += pending
-            draft.append(told[len(draft)] if len(draft) < len(told) else token)
+            draft.append(scripted[len(draft)] if len(draft) < len(scripted) else token)
             pending = [draft[-1]]
         return draft
 

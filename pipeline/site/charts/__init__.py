@@ -76,7 +76,8 @@ class Chart:
 class Definition:
     """One entry of `charts.toml`: `columns` maps result columns to headings.
 
-    `unseen` are columns for the caption alone. `query` is the SQL file, where charts share one.
+    `unseen` are columns for the caption alone; without `caption`, a function of the chart's name in
+    `captions` says what the figures say. `query` is the SQL file, where charts share one.
     """
 
     title: str
@@ -89,6 +90,7 @@ class Definition:
     unseen: tuple[str, ...] = ()
     foreign: Mapping[str, str] = field(default_factory=dict)
     query: str | None = None
+    caption: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,7 +140,7 @@ def draw(connection: duckdb.DuckDBPyConnection, name: str, **parameters: str) ->
             columns=tuple(definition.columns.values()),
             rows=tuple(tuple(rounded(row[key]) for key in definition.columns) for row in rows),
         ),
-        takeaway=captions.CAPTIONS[name](rows),
+        takeaway=definition.caption or captions.CAPTIONS[name](rows),
         alt=_alt(definition, rows),
     )
 

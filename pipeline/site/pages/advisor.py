@@ -1,7 +1,7 @@
 """The page of the advisor, and one file with everything that it was fitted to."""
 
 import hashlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 
@@ -97,16 +97,7 @@ def knowledge(connection: duckdb.DuckDBPyConnection) -> Knowledge:
         models=tuple(_models(seen)),
         tasks=tuple((each.id, each.label) for each in TASKS.values() if each.id in tasks),
         choices=tuple(_choices(seen)),
-        pools={
-            row.advice_pool: Pool(
-                votes=row.votes,
-                mean=round(row.mean_log, DIGITS),
-                nearest=tuple(behind[name] for name in row.nearest),
-                bytes_mean=round(row.bytes_log, DIGITS),
-                bytes_variance=round(row.bytes_variance, DIGITS),
-            )
-            for row in pools
-        },
+        pools={row.advice_pool: _pool(row, behind) for row in pools},
         spreads=_spreads(spreads),
         quantiles={
             str(freedom): round(t_reach(freedom), DIGITS)
@@ -124,6 +115,16 @@ def knowledge(connection: duckdb.DuckDBPyConnection) -> Knowledge:
             )
             for row in read(connection, "advised_steps")
         },
+    )
+
+
+def _pool(row: Row, behind: Mapping[str, int]) -> Pool:
+    return Pool(
+        votes=row.votes,
+        mean=round(row.mean_log, DIGITS),
+        nearest=tuple(behind[name] for name in row.nearest),
+        bytes_mean=round(row.bytes_log, DIGITS),
+        bytes_variance=round(row.bytes_variance, DIGITS),
     )
 
 

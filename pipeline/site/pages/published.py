@@ -41,11 +41,8 @@ def published(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Pag
     used = {each.quantity for each in figures}
     sources = grouped(read(connection, "published_row"), attrgetter("source"))
     cells = [cell for cell in read(connection, "cell") if cell.tier == "measured"]
-    here = {
-        f"{row.source}/{row.row_id}": measured(row, cells)
-        for rows in sources.values()
-        for row in rows
-    }
+    every = (row for rows in sources.values() for row in rows)
+    here = {f"{row.source}/{row.row_id}": measured(row, cells) for row in every}
     compared = {key.partition("/")[0] for key, found in here.items() if found}
     credited = {row.source: row for row in read(connection, "source")}
     printed = grouped(figures, lambda each: f"{each.source}/{each.row_id}")

@@ -1,6 +1,6 @@
 """A page for each submission, the list of them all, and those that do not count."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from operator import attrgetter
 
@@ -106,7 +106,13 @@ def submission_pages(
     everything = evidence(connection, names)
     if own is None:
         yield from _full_pages(connection, site, everything)
-        return
+    else:
+        yield from _short_forms(site, everything, own)
+
+
+def _short_forms(
+    site: Site, everything: Iterable[Evidence], own: Container[str]
+) -> Iterator[Page | Asset]:
     for each in everything:
         name = each.submission.submission
         yield from short_form(
