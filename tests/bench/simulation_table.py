@@ -1,6 +1,6 @@
 """How do the figures of the simulation look on a page? `python -m tests.bench.simulation_table`.
 
-Prints the tables of the design notes from the recorded figures; a test compares them.
+Writes the tables of the design notes from the recorded figures; a test compares them.
 """
 
 from __future__ import annotations
@@ -29,10 +29,20 @@ MINUS = "\N{MINUS SIGN}"
 
 
 def main() -> None:
-    """Print the tables."""
-    document = json.loads(DATA.read_text("utf-8"))
-    tables = (speedups, intervals, lengths)
-    sys.stdout.write("\n".join(each(document["rows"]) for each in tables))
+    """Put the tables in the place of those with the same heading, and print them."""
+    rows = json.loads(DATA.read_text("utf-8"))["rows"]
+    for name, tables in NOTES.items():
+        path = DATA.parents[1] / name
+        text = path.read_text("utf-8")
+        for table in (each(rows) for each in tables):
+            heading = table.partition("\n")[0]
+            start = text.index(heading)
+            end = text.index("\n\n", start) + 1 if "\n\n" in text[start:] else len(text)
+            kept = text[start:end].splitlines(keepends=True)
+            prose = [line for line in kept if not line.startswith("|")]
+            text = text[:start] + table + "".join(prose) + text[end:]
+            sys.stdout.write(f"{table}\n")
+        path.write_text(text, "utf-8")
 
 
 def speedups(rows: Sequence[Row]) -> str:
@@ -106,6 +116,12 @@ def lengths(rows: Sequence[Row]) -> str:
         figures = ("", _bias(naive), _percent(naive["error_95"]), "", "", "")
         lines.append(_line((name, DESIGNS["one-after-another"], *figures)))
     return "\n".join(lines) + "\n"
+
+
+NOTES = {
+    "0004-paired-ratios-within-blocks.md": (speedups, intervals),
+    "0007-length-of-a-campaign.md": (lengths,),
+}
 
 
 def _line(cells: Sequence[str]) -> str:
