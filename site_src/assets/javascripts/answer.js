@@ -162,6 +162,7 @@ const roomWords = (data, room, named = true) => {
   const biggest = kind === "no" ? largest(file, { memory: asked.memory }) : null;
   if (kind === "no") line.append(biggest ? `The largest model of the planner’s list that lies on it as a whole is ${biggest.label}. ` : "No model of the planner’s list lies on it as a whole. ");
   line.append(link(`${data.root}will-it-fit/${query}`, "With another context, cache or draft"));
+  if (file.own_error) line.append(` The planner’s own error: ${file.own_error}.`);
   const better = alternatives(file, model, asked.memory).listed.filter(({ ratio }) => ratio >= GAIN);
   if (!better.length) return [line];
   const items = better.map((each) => el("li", "", el("strong", "", `≈ ${times(each.ratio)}`), ` ${each.range}${each.words}`));

@@ -137,7 +137,8 @@ const plainSpeed = (file, model, asked, { layers, experts }) => {
       if (at >= first && at >= experts) device += active;
       else host += active;
     });
-  const starts = Math.min(layers, own(model)) * rules.layer_ms + Math.min(layers, experts) * rules.crossing_ms;
+  const start = rules.layer_ms + (model.used === null ? 0 : rules.choice_ms);
+  const starts = Math.min(layers, own(model)) * start + Math.min(layers, experts) * rules.crossing_ms;
   const [low, usual, high] = rules.efficiency;
   const fast = (asked.bandwidth ?? rules.bandwidth) * usual * 1e9;
   const slow = rules.host_bandwidth * usual * rules.host_efficiency * 1e9;
