@@ -36,6 +36,7 @@ def home(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Page | A
             site=site,
             headline=headline,
             machine_path=machine.PATH,
+            tries=TRIES,
             machine_tasks=tuple(TASKS),
         )
         return
