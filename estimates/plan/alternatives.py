@@ -18,6 +18,7 @@ _MIXTURE_QUANTISATION = "Q4_K_M"
 _LARGE_MODEL_BYTES = 6e9
 _MUCH_SMALLER = 0.5
 _LARGER = ("Q8_0", "Q6_K", "Q5_K_M")
+_SMALLER = ("Q6_K", "Q5_K_M", "Q4_K_M", "Q3_K_M", "Q2_K")
 _LEAST_GROWTH = 1.1
 _HEAD_DEPTH = 3
 
@@ -38,7 +39,7 @@ def of(
         *_other_drafts(target, draft, asked, base, speed),
         *_other_cache(target, draft, asked, base, speed),
         *(_longer_context(target, alone, speed) if longer else ()),
-        *_larger_weights(alone, speed),
+        *_other_weights(alone, speed),
         *_mixtures(alone, speed),
     ]
     return tuple(sorted(found, key=lambda each: (not each.fits, -each.tps.estimate)))
@@ -111,19 +112,21 @@ def _longer_context(target: Source, alone: Choice, speed: Machine) -> Iterator[C
     yield _alone(f"no draft, context of {say.count(longest, 'token')}", target, case, speed)
 
 
-def _larger_weights(alone: Choice, speed: Machine) -> Iterator[Choice]:
-    """The largest quantisation that still has as many layers on the devices."""
+def _other_weights(alone: Choice, speed: Machine) -> Iterator[Choice]:
+    """The largest quantisation that still has as many layers on the devices; else one that fits."""
     facts = alone.case.target
     shape = shape_of(facts.name)
     if shape is None:
         return
-    for name in _LARGER:
-        larger = facts_of(shape, quantisation_of(name), with_head=bool(facts.draft_layers))
-        if larger.model_bytes < facts.model_bytes * _LEAST_GROWTH:
+    for name in _LARGER if alone.fits else _SMALLER:
+        other = facts_of(shape, quantisation_of(name), with_head=bool(facts.draft_layers))
+        larger = other.model_bytes >= facts.model_bytes * _LEAST_GROWTH
+        if larger != alone.fits:
             continue
-        source = Source(facts=larger, path=None, server_name=f"-m {shape.name}-{name}.gguf")
-        choice = _alone(f"no draft, weights in {name}", source, _with(alone.case, larger), speed)
-        if choice.fits and choice.found.placement.layers >= alone.found.placement.layers:
+        source = Source(facts=other, path=None, server_name=f"-m {shape.name}-{name}.gguf")
+        choice = _alone(f"no draft, weights in {name}", source, _with(alone.case, other), speed)
+        least = alone.found.placement.layers if alone.fits else 0
+        if choice.fits and choice.found.placement.layers >= least:
             yield choice
             return
 

@@ -16,7 +16,7 @@ from estimates.model import Summary
 from estimates.plan.model import Setting
 from estimates.summary import summarize, to_json
 from harness.campaign.duration import expected, this_machine
-from harness.campaign.model import Campaign, layers_of
+from harness.campaign.model import ArmPlan, Campaign, layers_of
 from harness.campaign.plan import engine_turns
 from harness.cli import console
 from harness.cli.request import ResultOptions, RunRequest
@@ -33,6 +33,7 @@ from harness.run import execute, journal
 from harness.run import result_file as results
 from harness.run.turns import EngineRun, NotStartedError, in_turn
 from harness.runners.base import Runner
+from harness.runners.failures import is_out_of_memory
 from schemas.codec import Json
 from schemas.submission import Submission
 
@@ -83,6 +84,9 @@ def measured_in_turn(
         ended = in_turn(started, turns, needs_all=needs_all)
     measured: dict[str, Measured] = {}
     for name, outcome in ended.items():
+        if isinstance(outcome, HarnessError) and is_out_of_memory(str(outcome)):
+            for line in runs[name].planned(runs[name].campaign.arms[0]):
+                console.say(line)
         if not isinstance(outcome, HarnessError):
             measured[name] = runs[name].write(outcome)
         elif isinstance(outcome, NotStartedError) and len(ended) == 1:
@@ -241,30 +245,33 @@ class _Run:
 
     def _without_memory(self, submission: Submission) -> Iterator[tuple[str, tuple[str, ...]]]:
         """Each arm that found no memory, with what its plan says about that."""
-        settings, files = self.campaign.settings, self.campaign.files()
-        target = files.get(self.campaign.target.model.id)
         arms = {arm.id: arm for arm in self.campaign.arms}
         for failed in submission.arms:
-            if failed.reason != "out-of-memory" or target is None:
-                continue
-            arm = arms[failed.id]
-            setting = Setting(
-                context=settings.context_tokens * arm.concurrency,
-                slots=arm.concurrency,
-                ubatch=settings.batch_tokens,
-                kv_k=settings.kv_type_k,
-                kv_v=settings.kv_type_v,
-                flash_attention=settings.flash_attention != "off",
-            )
-            lines = failed_allocation(
-                target,
-                files.get(getattr(arm.method, "draft", None) or ""),
-                setting,
-                layers=layers_of(arm, settings),
-                draft_layers=settings.draft_gpu_layers,
-            )
+            lines = self.planned(arms[failed.id]) if failed.reason == "out-of-memory" else ()
             if lines:
                 yield failed.id, lines
+
+    def planned(self, arm: ArmPlan) -> tuple[str, ...]:
+        """What the plan says about an arm that found no memory."""
+        settings, files = self.campaign.settings, self.campaign.files()
+        target = files.get(self.campaign.target.model.id)
+        if target is None:
+            return ()
+        setting = Setting(
+            context=settings.context_tokens * arm.concurrency,
+            slots=arm.concurrency,
+            ubatch=settings.batch_tokens,
+            kv_k=settings.kv_type_k,
+            kv_v=settings.kv_type_v,
+            flash_attention=settings.flash_attention != "off",
+        )
+        return failed_allocation(
+            target,
+            files.get(getattr(arm.method, "draft", None) or ""),
+            setting,
+            layers=layers_of(arm, settings),
+            draft_layers=settings.draft_gpu_layers,
+        )
 
 
 def print_plan(request: RunRequest) -> None:

@@ -118,7 +118,7 @@ def failed_allocation(
         target=facts,
         setting=setting,
         devices=computer.devices,
-        host=computer.host,
+        host=replace(computer.host, name="main memory"),
         draft=Draft(facts=second, setting=setting, on_host=draft_layers == 0) if second else None,
     )
     whole = facts.placed_layers if computer.devices else 0

@@ -43,11 +43,14 @@ def show(plan: Plan, screen: Console) -> None:
     screen.print()
     screen.print(_alternatives(plan))
     screen.print()
-    what = "as asked" if plan.best is plan.asked else plan.best.changes
-    screen.print(f"Fastest with this file ({what}):", markup=False)
-    screen.print(Text(f"  {plan.best.command}"), soft_wrap=True)
-    screen.print("To be sure, measure it:")
-    screen.print(Text(f"  {_measure(plan)}"), soft_wrap=True)
+    if plan.best.fits:
+        what = "as asked" if plan.best is plan.asked else plan.best.changes
+        screen.print(f"Fastest with this file ({what}):", markup=False)
+        screen.print(Text(f"  {plan.best.command}"), soft_wrap=True)
+        screen.print("To be sure, measure it:")
+        screen.print(Text(f"  {_measure(plan)}"), soft_wrap=True)
+    else:
+        screen.print("This file fits in no way: take a smaller quantisation or another model.")
     for line in _own_error(plan):
         screen.print(Text(line, style="dim"))
 

@@ -114,7 +114,16 @@ def test_a_model_larger_than_everything_is_said_in_one_line() -> None:
     found = document("--target", "llama-3.3-70b:Q8_0", "--gpu", "RTX 4060 8 GB", "--ram", "16")
 
     assert [line for line in found["warnings"] if "it does not fit" in line]
-    assert all(not each["fits"] for each in found["alternatives"] if "draft" in each["changes"])
+    assert all(not each["fits"] for each in found["alternatives"])
+
+
+def test_a_file_that_fits_in_no_way_is_told_the_quantisation_that_does() -> None:
+    text = call("--target", "qwen3.5-27b:Q8_0", "--gpu", "RTX 4060 8 GB", "--ram", "16").stdout
+    words = " ".join(text.split())
+
+    assert "No: it does not fit. Probably better: " in words
+    assert "no draft, weights in Q5_K_M, about " in words
+    assert "This file fits in no way" in words
 
 
 def test_the_command_states_every_value_that_the_plan_rests_on() -> None:
