@@ -183,10 +183,23 @@ def _too_large(path: str) -> ServerSilentError:
 
 def _json(text: str, path: str) -> Json:
     try:
-        answer: Json = json.loads(text)
-    except (ValueError, RecursionError) as error:
+        return parsed(text)
+    except ValueError as error:
         message = f"the answer to {path} is not JSON"
         raise ServerSilentError(message) from error
+
+
+def parsed(text: str) -> Json:
+    """JSON whose texts can be written to a file. Raises `ValueError` for anything else.
+
+    JSON can spell half of a sign (its escape D800), which no file can hold: it becomes a `?`.
+    """
+    try:
+        answer: Json = json.loads(text)
+        if "\\ud" in text.lower():
+            answer = json.loads(json.dumps(answer, ensure_ascii=False).encode("utf-8", "replace"))
+    except RecursionError as error:
+        raise ValueError(*error.args) from error
     return answer
 
 

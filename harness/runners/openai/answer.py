@@ -6,7 +6,6 @@ the answer ended included. It is exact when the first chunk holds one token, as 
 prompt yields; where a server holds tokens back and sends several at first, it is too short.
 """
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
@@ -219,7 +218,7 @@ def events(lines: Iterable[bytes]) -> Iterator[dict[str, Json]]:
 
 def _event(data: bytes) -> dict[str, Json]:
     try:
-        value: Json = json.loads(data)
+        value = client.parsed(data.decode("utf-8", "replace"))
     except ValueError as error:
         shown = data[:_SHOWN].decode("utf-8", "replace")
         message = f"a line of the stream is not JSON: {shown}"

@@ -69,7 +69,9 @@ class ServedModels:
         found = connect(
             endpoint,
             model=self.options.model,
-            limits=Limits(startup_s=_ASK_LIMIT_S, answer_s=_ASK_LIMIT_S),
+            limits=Limits(
+                startup_s=_ASK_LIMIT_S, answer_s=min(_ASK_LIMIT_S, self.options.answer_limit_s)
+            ),
             key=api_key(),
         )
         if isinstance(found, Failure):

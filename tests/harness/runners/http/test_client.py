@@ -9,7 +9,9 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 import pytest
+from typer.testing import CliRunner
 
+from harness.cli.app import app
 from harness.runners.base import Failure
 from harness.runners.http.client import (
     Address,
@@ -24,6 +26,7 @@ from tests.harness.runners.openai.sessions import open_session, plan
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
 
 
 LIMIT_S = 0.3
@@ -176,6 +179,33 @@ def test_a_redirect_is_not_followed_and_the_key_stays_here() -> None:
     assert str(raised.value) == (
         "HTTP 302: it redirects to another address; give that one as the server's URL"
     )
+
+
+def test_half_a_sign_which_no_file_can_hold_becomes_a_question_mark() -> None:
+    text = r'{"id": "a\ud800b", "list": ["\ud83d\ude00", "\\\\ud800"]}'
+    with answering(sends(JSON + b"\r\n" + text.encode())) as address:
+        found = Client(address=address, limit_s=IN_TIME_S).get("/x")
+
+    assert found == {"id": "a?b", "list": ["\N{GRINNING FACE}", r"\\ud800"]}
+
+
+def test_the_first_question_of_a_run_keeps_the_limit_too(tmp_path: Path, cache_dir: Path) -> None:
+    assert cache_dir.is_dir()
+    began = time.monotonic()
+    with answering(LATE["headers that drip"]) as address:
+        done = CliRunner().invoke(
+            app,
+            ["run", "--runner", "openai", "--base-url", str(address), "--spec-base-url",
+             str(address), "--method", "prompt-lookup", "--answer-timeout", "0.3",
+             "--output", str(tmp_path)],
+        )  # fmt: skip
+
+    assert done.exit_code == 3
+    assert done.stderr == (
+        "Error: the baseline's server: no answer to /v1/models within 0.3 s; raise "
+        "--answer-timeout [timed-out]\n"
+    )
+    assert time.monotonic() - began < IN_TIME_S
 
 
 def test_a_refusal_is_one_printable_line_without_the_key() -> None:
