@@ -126,7 +126,9 @@ class Tune:
         deepest = self._truth.deepest
         lengths = found.lengths[deepest].sum(axis=0)
         known = self._truth.costs[: deepest + 1]
-        probes = (known - self._truth.overhead) * np.exp(self._rng.normal(0, self._truth.probe_noise, deepest + 1))
+        probes = (known - self._truth.overhead) * np.exp(
+            self._rng.normal(0, self._truth.probe_noise, deepest + 1)
+        )
         disturbed = self._rng.normal(0, self._truth.noise / math.sqrt(prompts))
         costs = forecasts.costs_from_steps(
             [float(each) for each in probes],
