@@ -102,8 +102,7 @@ def test_an_outside_module_stays_in_its_place(outside: str) -> None:
         dotted(path)
         for package in PACKAGES
         for path in modules(package)
-        if outside in imported(parsed(path))
-        and not is_below(dotted(path), ALLOWED[outside])
+        if outside in imported(parsed(path)) and not is_below(dotted(path), ALLOWED[outside])
     ]
 
     assert strays == []
@@ -114,9 +113,7 @@ def test_a_leaf_imports_little(leaf: str) -> None:
     allowed = LEAVES[leaf] | {leaf} | sys.stdlib_module_names
 
     strays = {
-        dotted(path): found
-        for path in modules(leaf)
-        if (found := imported(parsed(path)) - allowed)
+        dotted(path): found for path in modules(leaf) if (found := imported(parsed(path)) - allowed)
     }
 
     assert strays == {}

@@ -27,6 +27,8 @@ from harness.runners.http.process import ServerProcess, free_port, start_ready
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from schemas.codec import Json
+
 NS_PER_MS = 1e6
 READY_S, ANSWER_S = 120.0, 600.0
 TARGET, DRAFT = "smollm2-135m:f16", "smollm2-135m:q4_1"
@@ -52,7 +54,7 @@ class Server:
 
     def answer(self, prompt: str, tokens: int) -> Answer:
         """Greedy, to the full length, from a prompt that the server holds already."""
-        question = {
+        question: dict[str, Json] = {
             "prompt": prompt,
             "temperature": 0,
             "top_k": 1,
@@ -81,7 +83,7 @@ class Server:
 def serve(program: Path, drafting: Sequence[str]) -> Server:
     """A server of the target on one thread. Raises `SystemExit` when it does not start."""
     port = free_port()
-    client = Client(Address(host="127.0.0.1", port=port), limit_s=ANSWER_S)
+    client = Client(address=Address(host="127.0.0.1", port=port), limit_s=ANSWER_S)
     words = ["-m", str(resolve(TARGET, say=_quiet)), "--host", "127.0.0.1", "--port", str(port)]
     words += ["-a", "m", "-c", "2048", "-np", "1", "-t", "1", "-tb", "1", "-b", "512", "-ub", "512"]
     words += ["-ngl", "0", "--cache-ram", "0", *drafting]

@@ -186,7 +186,7 @@ def tuned(kind: str, number: int, seed: int) -> Found:
     trials = tune.trials / sweep
     near = bool(speedups[pick] >= speedups.max() * (1 - NEAR))
     margin = verdict.undecided if verdict is not None and verdict.undecided else 0.0
-    again = [None, None]
+    again: list[bool | None] = [None, None]
     if verdict is not None and verdict.gain.half_width is not None:
         gaps = [tune.again(verdict.best, elsewhere=elsewhere) for elsewhere in (False, True)]
         again = [
