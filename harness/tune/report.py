@@ -157,7 +157,8 @@ def write_svg(outcome: Outcome, path: Path) -> None:
     shown = family(outcome)
     if len(shown) > 1:
         with files.written(path) as part:
-            part.write_text(svg(shown), encoding="utf-8")
+            pick = outcome.leader.depth if outcome.certified and outcome.leader else None
+            part.write_text(svg(shown, pick=pick), encoding="utf-8")
 
 
 _SVG_WIDTH, _SVG_HEIGHT, _SVG_MARGIN = 640, 360, 48
@@ -173,18 +174,18 @@ _PICTURE = """\
 """
 
 
-def svg(shown: Sequence[Contender]) -> str:
-    """The same chart as a picture of its own, readable on light and dark pages."""
+def svg(shown: Sequence[Contender], *, pick: int | None = None) -> str:
+    """The same chart as a picture of its own; a ring marks the depth that was certified."""
     title = f"{shown[0].family}: speedup over depth (line: forecast, dots: measured)"
     return _PICTURE.format(
         width=_SVG_WIDTH,
         height=_SVG_HEIGHT,
         title=escape(title),
-        parts="\n".join(_svg_parts(shown)),
+        parts="\n".join(_svg_parts(shown, pick)),
     )
 
 
-def _svg_parts(shown: Sequence[Contender]) -> Iterator[str]:
+def _svg_parts(shown: Sequence[Contender], pick: int | None) -> Iterator[str]:
     low, high = _span(shown)
     deepest = shown[-1].depth
 
@@ -196,6 +197,8 @@ def _svg_parts(shown: Sequence[Contender]) -> Iterator[str]:
         return f"{_SVG_MARGIN + (high - value) / (high - low) * room + down:.1f}"
 
     yield _line(x(0), x(deepest), y(1), y(1), f'stroke="{_GREY}" stroke-dasharray="4"')
+    yield f'<text x="{x(deepest)}" y="{y(1, -6)}" text-anchor="end">no speculation</text>'
+    yield f'<text x="{_SVG_WIDTH - 16}" y="{_SVG_HEIGHT - 4}" text-anchor="end">depth</text>'
     for tenth in range(5):
         value = low + (high - low) * tenth / 4
         yield f'<text x="6" y="{y(value, 4)}">{say.times(value)}</text>'
@@ -208,6 +211,11 @@ def _svg_parts(shown: Sequence[Contender]) -> Iterator[str]:
         if mark.measured is not None and mark.low is not None and mark.high is not None:
             yield _line(at, at, y(mark.low), y(mark.high), f'stroke="{_BLUE}" stroke-width="2"')
             yield f'<circle cx="{at}" cy="{y(mark.measured)}" r="5" fill="{_BLUE}"/>'
+            if mark.depth == pick:
+                ring = f'fill="none" stroke="{_BLUE}" stroke-width="2"'
+                yield f'<circle cx="{at}" cy="{y(mark.measured)}" r="10" {ring}/>'
+                word = f'x="{at}" y="{y(mark.high, -8)}" text-anchor="middle" font-weight="bold"'
+                yield f"<text {word}>best</text>"
 
 
 def _line(x1: str, x2: str, y1: str, y2: str, look: str) -> str:

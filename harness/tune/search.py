@@ -194,10 +194,13 @@ class TimeLeft:
         now = self._clock()
         trial_s = (now - self._began_s) / self._timed
         here = max(0, self._total - self._done)
-        if now > self._ends_s:  # a block that was begun is finished
-            return trial_s * here
+        # Whatever the budget: the look is finished, and the others have a block of few prompts.
+        block = _FEWEST_PROMPTS * _CERTIFIED_ARMS
+        least = {"look": here + 2 * block, "race": block}.get(stage, 0)
+        if now > self._ends_s:  # a block that was begun is finished, too
+            return trial_s * max(here, least)
         later = {"look": self._race + self._certificate, "race": self._certificate}.get(stage, 0)
-        return min(trial_s * (here + later), self._ends_s - now)
+        return max(trial_s * least, min(trial_s * (here + later), self._ends_s - now))
 
 
 def split(prompts: Sequence[SuitePrompt]) -> Prompts:

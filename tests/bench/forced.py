@@ -27,6 +27,8 @@ from harness.runners.http.process import ServerProcess, free_port, start_ready
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from schemas.codec import Json
+
 NS_PER_MS = 1e6
 READY_S, ANSWER_S = 120.0, 600.0
 TARGET, DRAFT = "smollm2-135m:f16", "smollm2-135m:q4_1"
@@ -52,7 +54,7 @@ class Server:
 
     def answer(self, prompt: str, tokens: int) -> Answer:
         """Greedy, to the full length, from a prompt that the server holds already."""
-        question = {
+        question: dict[str, Json] = {
             "prompt": prompt,
             "temperature": 0,
             "top_k": 1,
@@ -81,8 +83,8 @@ class Server:
 def serve(program: Path, drafting: Sequence[str]) -> Server:
     """A server of the target on one thread. Raises `SystemExit` when it does not start."""
     port = free_port()
-    client = Client(Address(host="127.0.0.1", port=port), limit_s=ANSWER_S)
-    words = ["-m", str(resolve(TARGET, say=_quiet)), "--host", "127.0.0.1", "--port", str(port)]
+    client = Client(address=Address(host="127.0.0.1", port=port), limit_s=ANSWER_S)
+    words = ["-m", file_of(TARGET), "--host", "127.0.0.1", "--port", str(port)]
     words += ["-a", "m", "-c", "2048", "-np", "1", "-t", "1", "-tb", "1", "-b", "512", "-ub", "512"]
     words += ["-ngl", "0", "--cache-ram", "0", *drafting]
     started = start_ready(
@@ -95,14 +97,15 @@ def serve(program: Path, drafting: Sequence[str]) -> Server:
 
 def drafting(depth: int, length: float | None = None) -> list[str]:
     """The words for a draft of a depth, its acceptance set where a length is given."""
-    words = ["-md", str(resolve(DRAFT, say=_quiet)), "-ngld", "0", "--spec-type", "draft-simple"]
+    words = ["-md", file_of(DRAFT), "-ngld", "0", "--spec-type", "draft-simple"]
     words += ["--spec-draft-n-max", str(depth), "--spec-draft-n-min", "0"]
     words += ["--spec-draft-p-min", "0"]
     return words if length is None else [*words, "--spec-synth-len", f"{length:g}"]
 
 
-def _quiet(_text: str) -> None:
-    """Nothing is said while models are looked up."""
+def file_of(model: str) -> str:
+    """The file of a model that needs no download."""
+    return str(resolve(model, say=lambda _text: None).path)
 
 
 def lines(rows: Sequence[dict[str, Answer]]) -> list[str]:

@@ -14,7 +14,7 @@ import argparse
 import json
 import math
 import sys
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,15 +26,13 @@ from estimates.forecast import Candidate
 from harness.campaign.build import LEAST_BLOCKS
 from schemas.vocabulary import say
 from tests.bench.tune_rigs import (
-    BEST,
     KINDS,
     TASKS,
     Answers,
     Rig,
     answers,
+    known,
     log_times,
-    rig,
-    true_speedups,
 )
 
 if TYPE_CHECKING:
@@ -128,7 +126,9 @@ class Tune:
         deepest = self._truth.deepest
         lengths = found.lengths[deepest].sum(axis=0)
         known = self._truth.costs[: deepest + 1]
-        probes = known * np.exp(self._rng.normal(0, self._truth.probe_noise, deepest + 1))
+        probes = (known - self._truth.overhead) * np.exp(
+            self._rng.normal(0, self._truth.probe_noise, deepest + 1)
+        )
         disturbed = self._rng.normal(0, self._truth.noise / math.sqrt(prompts))
         costs = forecasts.costs_from_steps(
             [float(each) for each in probes],
@@ -178,12 +178,7 @@ class Found:
 def tuned(kind: str, number: int, seed: int) -> Found:
     """One tune of a rig of a kind."""
     rng = np.random.default_rng([seed, KINDS.index(kind), number])
-    truth = rig(kind, rng)
-    speedups = true_speedups(truth, rng)
-    if kind in BEST:
-        factor = speedups[1:].max() / rng.uniform(*BEST[kind])
-        truth = replace(truth, costs=truth.costs * factor)
-        speedups[1:] /= factor
+    truth, speedups = known(kind, rng)
     tune = Tune(truth, rng)
     verdict = tune.verdict()
     pick = int(verdict.pick) if verdict is not None and verdict.pick is not None else 0
@@ -191,7 +186,7 @@ def tuned(kind: str, number: int, seed: int) -> Found:
     trials = tune.trials / sweep
     near = bool(speedups[pick] >= speedups.max() * (1 - NEAR))
     margin = verdict.undecided if verdict is not None and verdict.undecided else 0.0
-    again = [None, None]
+    again: list[bool | None] = [None, None]
     if verdict is not None and verdict.gain.half_width is not None:
         gaps = [tune.again(verdict.best, elsewhere=elsewhere) for elsewhere in (False, True)]
         again = [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -12,11 +13,11 @@ from estimates.decomposition import expected_tokens, round_cost, tokens_per_roun
 from estimates.forecast import Candidate
 from estimates.pairing import pair
 from schemas.submission import DraftingProbe, DraftModel, Probes, VerificationProbe
-from tests.bench import tune
+from tests.bench import tune, tune_rigs
 from tests.estimates.campaigns import BASELINE, SPEC, campaign, trial
 
 # Four rounds of two drafted tokens: one accepted none, one accepted one, two accepted both.
-DEEP = {"rounds": 4, "drafted": 8, "accepted": 5, "accepted_histogram": (1, 1, 2)}
+DEEP: dict[str, Any] = {"rounds": 4, "drafted": 8, "accepted": 5, "accepted_histogram": (1, 1, 2)}
 
 
 def test_acceptance_by_position_gives_the_tokens_per_round_of_a_server_log() -> None:
@@ -290,10 +291,10 @@ def test_one_pass_of_a_server_gives_no_interval() -> None:
     assert (found.low, found.high) == (-math.inf, math.inf)
 
 
-@pytest.mark.parametrize("kind", tune.KINDS)
+@pytest.mark.parametrize("kind", tune_rigs.KINDS)
 def test_a_tune_of_a_known_rig_picks_well_with_few_trials(kind: str) -> None:
-    row = tune.simulate(kind, 8, seed=7)
+    row = tune.simulate(kind, 6, seed=7)
 
-    assert row.near_best >= (0.6 if kind == "a gain of 5 to 12 %" else 0.85)
+    assert row.near_best >= 0.8
     assert row.most_trials <= 0.4
     assert kind != "nothing helps" or row.said_off == 1

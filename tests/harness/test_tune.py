@@ -266,6 +266,8 @@ def test_the_time_left_covers_the_stages_that_follow_and_ends_with_the_budget() 
     assert left.seconds("race") == 15 + 144
     now[0] = 950.0
     assert left.seconds("certificate") == 50.0
+    # Before that come the other 15 trials of the look, and two blocks of twelve.
+    assert left.seconds("look") == 950.0 * (15 + 24)
 
 
 def test_a_finished_tune_leaves_nothing_to_resume(
