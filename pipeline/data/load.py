@@ -100,8 +100,6 @@ def _hint_structure(hint: Any) -> Structure:  # noqa: ANN401 - a type hint is an
     return PYTHON_LEAVES[hint]
 
 
-# Tables beyond this lie in a temporary folder: those of ten thousand files take some gigabytes.
-MEMORY_LIMIT = "1200MB"
 TEXT, YES_NO = pa.string(), pa.bool_()
 INCOMING_SUBMISSION = pa.schema(
     {
@@ -157,10 +155,7 @@ class TextEntry:
 def connect() -> duckdb.DuckDBPyConnection:
     """An empty database in memory; what does not fit goes to a folder that no other one has."""
     spilled = Path(gettempdir(), f"draftmap-tables-{token_hex(8)}")  # made when it is needed
-    return duckdb.connect(
-        ":memory:",
-        config={"threads": 1, "memory_limit": MEMORY_LIMIT, "temp_directory": str(spilled)},
-    )
+    return duckdb.connect(":memory:", config={"threads": 1, "temp_directory": str(spilled)})
 
 
 def load(
