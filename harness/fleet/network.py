@@ -7,6 +7,7 @@ and both ends show the key of the fleet; without it only the loopback address is
 import ipaddress
 import logging
 import os
+import platform
 import re
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -38,6 +39,7 @@ _CONFIG = {
     "distributed.comm.timeouts.connect": "10s",
 }
 LOOPBACK = "127.0.0.1"
+_ANYWHERE = ("0.0.0.0", "[::]")  # noqa: S104 - compared with, not listened to
 
 
 def configure() -> None:
@@ -63,10 +65,13 @@ class Address:
     def scheme(self) -> str:
         return "tls" if self.encrypted else "tcp"
 
+    def there(self) -> "Address":
+        """The address for programs of other machines."""
+        return replace(self, host=platform.node()) if self.host in _ANYWHERE else self
+
     def here(self, port: int) -> "Address":
         """The address for programs of this machine, at the port that was found free."""
-        anywhere = self.host in ("0.0.0.0", "[::]")  # noqa: S104 - compared, not listened to
-        return replace(self, host=LOOPBACK if anywhere else self.host, port=port)
+        return replace(self, host=LOOPBACK if self.host in _ANYWHERE else self.host, port=port)
 
     @property
     def loopback(self) -> bool:
