@@ -15,7 +15,7 @@ from typing import Any, Literal
 from distributed import Client, Future, Scheduler
 
 from harness import __version__
-from harness.errors import BadInputError, MachineError
+from harness.errors import BadInputError
 from harness.fleet import network, worker
 from harness.fleet.job import Order, Outcome
 from harness.fleet.ledger import Entry, Ledger
@@ -98,18 +98,15 @@ class Fleet:
         """Measure all cells. Raises `MachineError` where the address cannot be used."""
         network.configure()
         security = network.security(address, keys)
-        try:
-            scheduler = await Scheduler(
-                host=address.host,
-                port=address.port,
-                protocol=address.scheme,
-                security=security,
-                dashboard=False,
-                dashboard_address=f"{network.LOOPBACK}:0",
-            )
-        except OSError as error:
-            message = f"{address} cannot be used ({error.strerror or error}); choose another"
-            raise MachineError(message) from error
+        network.require_usable(address)
+        scheduler = await Scheduler(
+            host=address.host,
+            port=address.port,
+            protocol=address.scheme,
+            security=security,
+            dashboard=False,
+            dashboard_address=f"{network.LOOPBACK}:0",
+        )
         try:
             here = address.here(scheduler.port)
             locals_.start(here)

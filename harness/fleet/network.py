@@ -9,6 +9,8 @@ import logging
 import os
 import platform
 import re
+import socket
+import warnings
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -45,6 +47,7 @@ _ANYWHERE = ("0.0.0.0", "[::]")  # noqa: S104 - compared with, not listened to
 def configure() -> None:
     """Set what holds for every scheduler and worker; the fleet itself says what happens."""
     dask.config.set(_CONFIG)
+    warnings.filterwarnings("ignore", module="distributed")
     for name in ("distributed", "distributed.client", "distributed.worker", "tornado"):
         logging.getLogger(name).setLevel(logging.CRITICAL)
 
@@ -100,6 +103,17 @@ def address(text: str, flag: str, *, encrypted: bool) -> Address:
         )
         raise UsageError(message)
     return found
+
+
+def require_usable(at: Address) -> None:
+    """Raise `MachineError` when no program can listen there: it is taken, or another machine's."""
+    family = socket.AF_INET6 if ":" in at.host else socket.AF_INET
+    try:
+        with socket.create_server((at.host.strip("[]"), at.port), family=family):
+            pass
+    except OSError as error:
+        message = f"{at} cannot be used ({error.strerror}); choose another --listen"
+        raise MachineError(message) from error
 
 
 def default_keys() -> Path:
