@@ -80,8 +80,9 @@ cold: setup ## Build the site with and without the cache: the bytes must be the 
 	$(RUN) -m pipeline build --output build/cold
 	diff -rq build/warm build/cold
 
-links: setup ## Check that all links and all addresses that were ever published lead somewhere
+links: setup ## Check that links and all addresses ever published lead somewhere, and no secret is out
 	$(RUN) -m tests.links $(SITE) tests/data/addresses-of-results.txt
+	$(RUN) -m tests.private $(SITE)
 
 builds: setup ## Measure several builds of llama-server from the registry in turns
 	@tools/builds build/builds $(RUN) $(BUILDS_ARGS)

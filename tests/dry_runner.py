@@ -146,6 +146,8 @@ def _run_step(
     if action == "actions/checkout":
         git(host.folder, "clone", "--quiet", str(host.origin), str(workspace))
         git(workspace, "checkout", "--quiet", given.get("ref", "main"))
+        for path in workspace.rglob("*.py"):
+            os.utime(path, (0, 0))  # so that Python need not compile every clone again
     elif action == "actions/upload-artifact":
         _upload(host, given, workspace)
     elif action == "actions/download-artifact":
@@ -162,6 +164,7 @@ def _run_command(
     environment = {
         **_environment(),
         "PATH": f"{host.folder / 'bin'}{os.pathsep}{os.environ['PATH']}",
+        "PYTHONPYCACHEPREFIX": str(host.folder / "compiled"),
         "VENV": str(host.folder / "venv"),
         "GITHUB_STEP_SUMMARY": str(host.folder / "step-summary.md"),
         **own,

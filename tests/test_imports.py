@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -55,9 +56,16 @@ def dotted(path: Path) -> str:
     return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
 
 
-def imported(source: str) -> set[str]:
+@cache
+def parsed(path: Path) -> ast.Module:
+    """A module as a tree, read once for all tests."""
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+@cache
+def imported(tree: ast.AST) -> frozenset[str]:
     """The top names of all modules that are imported at run time, inside functions too."""
-    return {name.split(".")[0] for name in _imported(ast.parse(source))}
+    return frozenset(name.split(".")[0] for name in _imported(tree))
 
 
 def _imported(node: ast.AST) -> Iterator[str]:
@@ -85,7 +93,7 @@ def f():
     from altair import Chart
 """
 
-    assert imported(source) == {"typing", "os", "json", "altair"}
+    assert imported(ast.parse(source)) == {"typing", "os", "json", "altair"}
 
 
 @pytest.mark.parametrize("outside", sorted(ALLOWED))
@@ -94,8 +102,7 @@ def test_an_outside_module_stays_in_its_place(outside: str) -> None:
         dotted(path)
         for package in PACKAGES
         for path in modules(package)
-        if outside in imported(path.read_text(encoding="utf-8"))
-        and not is_below(dotted(path), ALLOWED[outside])
+        if outside in imported(parsed(path)) and not is_below(dotted(path), ALLOWED[outside])
     ]
 
     assert strays == []
@@ -106,9 +113,7 @@ def test_a_leaf_imports_little(leaf: str) -> None:
     allowed = LEAVES[leaf] | {leaf} | sys.stdlib_module_names
 
     strays = {
-        dotted(path): found
-        for path in modules(leaf)
-        if (found := imported(path.read_text(encoding="utf-8")) - allowed)
+        dotted(path): found for path in modules(leaf) if (found := imported(parsed(path)) - allowed)
     }
 
     assert strays == {}
@@ -119,8 +124,7 @@ def test_every_module_begins_with_the_question_that_it_answers(package: str) -> 
     silent = [
         dotted(path)
         for path in modules(package)
-        if (text := path.read_text(encoding="utf-8")).strip()
-        and not ast.get_docstring(ast.parse(text))
+        if parsed(path).body and not ast.get_docstring(parsed(path))
     ]
 
     assert silent == []
@@ -142,7 +146,7 @@ def test_nobody_catches_everything(package: str) -> None:
     broad = [
         f"{dotted(path)}:{node.lineno}"
         for path in modules(package)
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for node in ast.walk(parsed(path))
         if isinstance(node, ast.ExceptHandler)
         and (node.type is None or ast.unparse(node.type) in ("Exception", "BaseException"))
     ]

@@ -31,7 +31,7 @@ NAMED = {
     "harness/report/trust.py": {"empty-draft"},  # the same
     "harness/campaign/methods.py": {"draft-model", "forced"},  # the types of requests for them
     "harness/importers/inventivehq.py": {"draft-model"},  # what that experiment ran, with its depth
-    "harness/plan/points.py": {"mtp"},  # a key of the facts
+    "estimates/plan/points.py": {"mtp"},  # a key of the facts
     "harness/models/presets.toml": {"dflash", "eagle3"},  # what a head is drafted with
     "pipeline/data/sql/41_map_cell.sql": {"draft-model"},  # the default of a square
     "harness/runners/openai/recorded.toml": {"draft-model"},  # an option of servers

@@ -70,7 +70,9 @@ def _other_drafts(
         yield from _moved_draft(target, draft, asked, base, speed)
     if asked.speculation is not None and asked.case.setting.slots > 1:
         case = replace(asked.case, setting=replace(asked.case.setting, slots=1))
-        yield _speculating("one slot", target, draft, case, asked.speculation, base, speed)
+        yield _speculating(
+            "as asked, with one slot", target, draft, case, asked.speculation, base, speed
+        )
 
 
 def _moved_draft(
@@ -82,7 +84,9 @@ def _moved_draft(
         return
     case = replace(asked.case, draft=replace(asked.case.draft, on_host=True))
     moved = replace(asked.speculation, draft_on_host=True)
-    yield _speculating("the draft in main memory", target, draft, case, moved, base, speed)
+    yield _speculating(
+        "as asked, with the draft in main memory", target, draft, case, moved, base, speed
+    )
 
 
 def _other_cache(
@@ -93,6 +97,7 @@ def _other_cache(
     case = replace(asked.case, setting=replace(asked.case.setting, kv_k="q8_0", kv_v="q8_0"))
     what = "KV cache in q8_0"
     if asked.speculation is not None:
+        what = f"as asked, with the {what}"
         yield _speculating(what, target, draft, case, asked.speculation, base, speed)
     else:
         yield _alone(what, target, case, speed)

@@ -37,9 +37,11 @@ def server_line(
     setting, placement = case.setting, found.placement
     words = ["llama-server", *target.server_name.split(" ", 1)]
     words += ["-c", str(setting.context), "-np", str(setting.slots), "-ub", str(setting.ubatch)]
+    words += ["-kvu"] if setting.unified and setting.slots > 1 else []
     words += ["-ngl", str(placement.layers), "-fit", "off"]
     if placement.cpu_experts and placement.layers:
         words += ["-ncmoe", str(placement.cpu_experts)]
+    words += [] if setting.flash_attention else ["-fa", "off"]
     if setting.kv_k != "f16":
         words += ["-ctk", setting.kv_k, "-ctv", setting.kv_v]
     if speculation is not None:

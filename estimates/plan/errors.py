@@ -17,7 +17,8 @@ from importlib import resources
 from estimates.plan.model import Buffers, Facts, Memory, Placement
 from estimates.plan.placement import Case, Projection, fit, project
 from estimates.plan.points import Point, point_of
-from estimates.plan.speed import EFFICIENCY, MS_PER_LAYER, NEAREST_ERROR, bytes_per_step
+from estimates.plan.speculation import Curve, Rounds
+from estimates.plan.speed import EFFICIENCY, NEAREST_ERROR, bytes_per_step, starts_ms
 
 _ALIKE = 0.2  # models whose sizes differ by less are equally near
 RUNTIME_MIB = 140  # what CUDA itself takes of a card
@@ -73,8 +74,7 @@ class Errors:
 
 def rate_of(facts: Facts, tps: float, *, on_cpu: bool, device: str, source: str) -> Rate | None:
     """The rate behind a plain speed; `None` for a speed that no memory could explain."""
-    starts_ms = 0.0 if on_cpu else len(facts.layers) * MS_PER_LAYER
-    left_ms = _MS / tps - starts_ms
+    left_ms = _MS / tps - (0.0 if on_cpu else starts_ms(facts, len(facts.layers)))
     if left_ms <= 0:
         return None
     gb = gb_per_token(facts)
@@ -253,6 +253,23 @@ def learned() -> tuple[tuple[Rate, ...], Errors]:
     found = value if isinstance(value, dict) else {}
     rates = tuple(Rate(**each) for each in found["rates"])
     return rates, _errors_from(found["errors"])
+
+
+@cache
+def curves() -> tuple[Curve, ...]:
+    """Published yields of rounds by model and method."""
+    value = _file("learned.json")
+    found = value["curves"] if isinstance(value, dict) else ()
+    return tuple(Curve(**{**each, "tokens": tuple(each["tokens"])}) for each in found)
+
+
+def rounds_of(method: str, depth: int) -> Rounds | None:
+    """What published pairs say about rounds of a method at a depth."""
+    value = _file("learned.json")
+    found = value["rounds"] if isinstance(value, dict) else ()
+    same = (each for each in found if (each["method"], each["depth"]) == (method, depth))
+    entry = next(same, None)
+    return Rounds(**entry) if entry else None
 
 
 def _errors_from(value: Mapping[str, dict[str, float] | None]) -> Errors:

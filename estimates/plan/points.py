@@ -15,7 +15,7 @@ from estimates.plan.shapes import facts_of, quantisation_of, scaled, shape_of
 _GIB = 1024
 _NO_LIMIT_MIB = 1e9
 # The first build numbers and pull requests with room for the logits of few tokens only.
-_FEW_LOGITS_BUILD, _FEW_LOGITS_PULL_REQUEST = 9700, 23269
+_FEW_LOGITS_BUILD, _FEW_LOGITS_PULL_REQUEST = 9300, 23269
 _SMALLEST_BUILD_NUMBER = 1000
 _FIRST_YEAR_OF_FEW_LOGITS = 2026
 _SERVER_SLOTS = 4  # what llama-server chooses for itself (`n_parallel = auto`)

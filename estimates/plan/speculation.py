@@ -27,6 +27,8 @@ from estimates.plan.speed import (
 Way = Literal["model", "own-head", "other-head", "text"]
 
 _GB, _MS = 1e9, 1000.0
+# Curves were taken from coding prompts, drawn at a temperature: other texts yield less.
+_CURVE_ERROR = 1.25
 _DEPTH_TOKENS = 512
 # The chance that a drafted token is accepted: least, usual and most, by the way of drafting.
 # Assumed; the head's usual one agrees with 51.0 over 30.7 tokens/s of a 27B model on an RTX 3090.
@@ -39,11 +41,34 @@ ACCEPTANCE: dict[Way, tuple[float, float, float]] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Curve:
+    """Tokens that a round of a method yields for a model at depth 1, 2 …, as published."""
+
+    target: str
+    method: str
+    tokens: tuple[float, ...]
+    source: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rounds:
+    """What rounds of a method at a depth yielded and cost in published pairs, in plain steps."""
+
+    method: str
+    depth: int
+    pairs: int
+    tokens: float
+    cost: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Speculation:
     """A way of drafting, the longest draft, and the draft model where there is one.
 
     `method` is its id in the vocabulary, for commands. `acceptance` is a measured
-    chance of a drafted token; `None` takes the usual ones.
+    chance of a drafted token; `None` takes that of `curve`, else the usual ones.
     """
 
     way: Way
@@ -52,6 +77,29 @@ class Speculation:
     draft: Facts | None = None
     draft_on_host: bool = False
     acceptance: float | None = None
+    curve: Curve | None = None
+
+    def chances(self) -> tuple[float, float, float]:
+        """The chance that a drafted token is accepted: least, usual and most."""
+        if self.acceptance is not None:
+            return (self.acceptance,) * 3
+        if self.curve is None:
+            return ACCEPTANCE[self.way]
+        yielded = self.curve.tokens[min(self.depth, len(self.curve.tokens)) - 1]
+        low, usual, high = (
+            chance_of(yielded * by, self.depth) for by in (1 / _CURVE_ERROR, 1, _CURVE_ERROR)
+        )
+        return low, usual, high
+
+
+def chance_of(tokens: float, depth: int) -> float:
+    """The chance of a drafted token, the same for all, with which a round yields so many tokens."""
+    low, high = 0.0, 1.0
+    for _ in range(40):
+        middle = (low + high) / 2
+        below = tokens_per_round(middle, depth) < tokens
+        low, high = (middle, high) if below else (low, middle)
+    return (low + high) / 2
 
 
 def speedup(
@@ -65,9 +113,7 @@ def speedup(
 
     The baseline may have more layers on the devices: what the draft takes is part of its price.
     """
-    low, usual, high = ACCEPTANCE[speculation.way]
-    if speculation.acceptance is not None:
-        low = usual = high = speculation.acceptance
+    low, usual, high = speculation.chances()
     alone = plain(case, found, machine)
     scale = (_MS / alone.estimate) / reading(case, found.placement, machine, _DEPTH_TOKENS).total_ms
     speeds = []

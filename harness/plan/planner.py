@@ -65,7 +65,7 @@ def answer(wish: Wish, *, simulated: tuple[exact.Simulated, ...] | None = None) 
         context_max_alone=largest_context(alone.case, alone.found.placement),
         alternatives=alternatives.of(wish.target, wish.draft, asked, alone, wish.speed),
         exact=simulated is not None,
-        warnings=(*wish.notes, *warnings.of(asked, alone, gain)),
+        warnings=(*warnings.of(asked, alone, gain), *wish.notes),
     )
 
 

@@ -9,6 +9,7 @@ from estimates.plan.placement import Case, fit, largest_context, project
 from estimates.plan.speed import Estimate
 from schemas.vocabulary import say
 
+SLOWER = "expect it to be slower than no draft"
 _WIDE_BATCH = 32
 _ABOUT_EVEN = 0.99
 
@@ -81,7 +82,7 @@ def _speed(asked: Choice, gain: Estimate | None) -> Iterator[str]:
         yield "drafts of 32 tokens and more upload the host's layers to the device every round"
     if gain is not None and gain.estimate < _ABOUT_EVEN:
         yield (
-            f"expect it to be slower than no draft: {say.times(gain.estimate)} "
+            f"{SLOWER}: {say.times(gain.estimate)} "
             f"({say.times(gain.low)} to {say.times(gain.high)})"
         )
 

@@ -1,5 +1,6 @@
 """Resolves what a request names: models to facts, a machine to memories, a draft to its method."""
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -8,10 +9,11 @@ import orjson
 
 from estimates.plan.choices import Source
 from estimates.plan.commands import methods_by
+from estimates.plan.errors import curves
 from estimates.plan.model import MIB, Memory, Setting
 from estimates.plan.placement import Case, Draft
 from estimates.plan.points import Point, PointError, point_of
-from estimates.plan.speculation import Speculation, Way
+from estimates.plan.speculation import Curve, Speculation, Way
 from estimates.plan.speed import Machine
 from harness.errors import BadInputError
 from harness.models.hub import Client
@@ -69,7 +71,7 @@ def wish_of(request: PlanRequest, say: Callable[[str], None], client: Client | N
         drafting=models.draft if way is not None else None,
         target=target,
         draft=draft,
-        speculation=_speculation(way, request, draft, on_host=on_host),
+        speculation=_speculation(way, request, target, draft, on_host=on_host),
         case=case,
         speed=replace(computer.speed, anchors=request.speed.anchors),
         layers=load.gpu_layers,
@@ -93,12 +95,13 @@ def wish_of_facts(request: PlanRequest) -> Wish:
         ]
     )
     way: Way | None = "own-head" if point.uses_head else None
+    target = Source(facts=point.facts, path=None, server_name=f"-m {point.name}.gguf")
     return Wish(
         name=point.name,
         drafting=methods_by(way)[0] if way else None,
-        target=Source(facts=point.facts, path=None, server_name=f"-m {point.name}.gguf"),
+        target=target,
         draft=None,
-        speculation=_speculation(way, request, None, on_host=False),
+        speculation=_speculation(way, request, target, None, on_host=False),
         case=Case(
             target=point.facts,
             setting=point.setting,
@@ -164,16 +167,36 @@ def _draft(draft: Source | None, setting: Setting, *, on_host: bool) -> Draft | 
     )
 
 
+def _curve(target: Source, method: str) -> Curve | None:
+    """What was published about this very model with this method."""
+    names = {_plain(target.facts.name), _plain(target.server_name)}
+    for curve in curves():
+        if curve.method == method and any(_plain(curve.target) in name for name in names):
+            return curve
+    return None
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[^a-z0-9.]+", "-", name.lower())
+
+
 def _speculation(
-    way: Way | None, request: PlanRequest, draft: Source | None, *, on_host: bool
+    way: Way | None,
+    request: PlanRequest,
+    target: Source,
+    draft: Source | None,
+    *,
+    on_host: bool,
 ) -> Speculation | None:
     if way is None:
         return None
     usual = methods_by(way)
     asked = (request.models.draft_kind, (request.models.draft or "").lower())
+    method = next((name for name in asked if name in usual), usual[0])
     return Speculation(
         way=way,
-        method=next((name for name in asked if name in usual), usual[0]),
+        method=method,
+        curve=_curve(target, method),
         depth=request.load.depth,
         draft=draft.facts if draft else None,
         draft_on_host=on_host,

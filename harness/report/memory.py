@@ -1,13 +1,19 @@
 """Prints a plan: memory by device and buffer, layers, context, speed, and the alternatives."""
 
+import shlex
+from collections.abc import Iterator
+
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from estimates.plan.choices import Choice, Plan
+from estimates.plan.errors import learned, rounds_of
 from estimates.plan.model import KIND_LABELS, KINDS, Buffers
-from estimates.plan.speed import Estimate
+from estimates.plan.speculation import Speculation, tokens_per_round
+from estimates.plan.speed import NEAREST_ERROR, Estimate
 from harness import PROGRAM
+from harness.plan.warnings import SLOWER
 from schemas.vocabulary import say
 
 _BASES = {
@@ -16,36 +22,81 @@ _BASES = {
     "physics": "from bytes and bandwidth",
 }
 _NO_LIMIT_MIB = 1e8
+_ABOUT_EVEN, _CLEARLY_FASTER = 0.99, 1.05
 
 
 def show(plan: Plan, screen: Console) -> None:
     """Print the plan for people."""
-    screen.print(Text(_title(plan), style="bold"))
+    screen.print(Text(_title(plan), style="dim"), soft_wrap=True)
+    for line in _answer(plan):
+        screen.print(Text(line, style="bold"))
     screen.print()
     screen.print(_memory(plan.asked))
     screen.print()
     for line in _facts(plan):
         screen.print(Text(line), soft_wrap=True)
-    if plan.warnings:
+    shown = [each for each in plan.warnings if not each.startswith(SLOWER)]  # the answer says so
+    if shown:
         screen.print()
-        for warning in plan.warnings:
+        for warning in shown:
             screen.print(Text.assemble(("! ", "yellow"), warning[:1].upper() + warning[1:] + "."))
     screen.print()
     screen.print(_alternatives(plan))
     screen.print()
-    screen.print("Fastest with this file:")
+    what = "as asked" if plan.best is plan.asked else plan.best.changes
+    screen.print(f"Fastest with this file ({what}):", markup=False)
     screen.print(Text(f"  {plan.best.command}"), soft_wrap=True)
     screen.print("To be sure, measure it:")
     screen.print(Text(f"  {_measure(plan)}"), soft_wrap=True)
+    for line in _own_error(plan):
+        screen.print(Text(line, style="dim"))
 
 
 def _title(plan: Plan) -> str:
     drafting = f" with {plan.drafting} drafting" if plan.drafting else " without a draft"
     setting = plan.asked.case.setting
     slots = f", {say.count(setting.slots, 'slot')}" if setting.slots > 1 else ""
-    fits = "fits" if plan.asked.fits else "does not fit"
-    context = say.count(setting.context, "token")
-    return f"{plan.target}{drafting}, context of {context}{slots}: {fits}"
+    return f"{plan.target}{drafting}, context of {say.count(setting.context, 'token')}{slots}"
+
+
+def _answer(plan: Plan) -> Iterator[str]:
+    """Whether it fits, what speculation makes of the speed, and what is faster."""
+    asked, gain = plan.asked, plan.speedup
+    rate = f"about {asked.tps.estimate:.1f} tokens/s"
+    if not asked.fits:
+        yield "No: it does not fit."
+    elif gain is None:
+        yield f"Yes, it fits{_where(asked)}: {rate}."
+    else:
+        instead = f"{rate} instead of {plan.alone.tps.estimate:.1f}"
+        times = say.speedup(gain.estimate, gain.low, gain.high)
+        if gain.estimate < _ABOUT_EVEN:
+            yield f"It fits, but the draft probably makes it slower: {times}, {instead}."
+        elif gain.low > 1:
+            yield f"Yes, it fits and is faster: {times}, {instead}."
+        else:
+            yield f"It fits, and may be faster: {times}, {instead}."
+    target = asked.case.target
+    crowded = not asked.fits or asked.found.placement.layers < target.placed_layers
+    others = [
+        each
+        for each in plan.alternatives
+        if each.fits and (crowded or each.case.target is target)  # another model only for need
+    ]
+    better = max(others, key=lambda each: each.tps.estimate, default=None)
+    least = asked.tps.estimate * _CLEARLY_FASTER if asked.fits else 0.0
+    if better is not None and better.tps.estimate > least:
+        yield f"Probably better: {better.changes}, about {better.tps.estimate:.1f} tokens/s."
+
+
+def _where(choice: Choice) -> str:
+    whole, layers = choice.case.target.placed_layers, choice.found.placement.layers
+    if not choice.case.devices or layers == 0:
+        return " in main memory"
+    experts = choice.found.placement.cpu_experts
+    if experts:
+        return f", the experts of {say.count(experts, 'layer')} in main memory"
+    return " on the card as a whole" if layers == whole else f", {layers} of {whole} layers on it"
 
 
 def _memory(choice: Choice) -> Table:
@@ -80,9 +131,29 @@ def _facts(plan: Plan) -> list[str]:
         times = say.speedup(gain.estimate, gain.low, gain.high)
         lines.append(f"with speculation   {_rate(plan.asked.tps)}")
         lines.append(f"speedup            {times}, {_BASES[gain.basis]}")
+        lines += _factors(plan.asked.speculation, gain)
     source = "the engine's own allocation" if plan.exact else "closed forms"
     lines.append(f"memory from        {source}")
     return lines
+
+
+def _factors(speculation: Speculation | None, gain: Estimate) -> Iterator[str]:
+    """The two factors of a speedup, tokens over steps, with what was published about each."""
+    if speculation is None:
+        return
+    low, usual, high = (
+        tokens_per_round(chance, speculation.depth) for chance in speculation.chances()
+    )
+    known = rounds_of(speculation.method, speculation.depth)
+    whence = "assumed" if speculation.acceptance is None else "from your acceptance"
+    if speculation.acceptance is None and speculation.curve is not None:
+        whence = f"published for {speculation.curve.target} by {speculation.curve.source}"
+    there = f"; {known.tokens:.1f} in {known.pairs} published pairs" if known else ""
+    yield f"a round yields     {usual:.1f} tokens [{low:.1f}, {high:.1f}], {whence}{there}"
+    there = (
+        f"; {known.cost:.1f} [{known.low:.1f}, {known.high:.1f}] in those pairs" if known else ""
+    )
+    yield f"a round costs      {usual / gain.estimate:.1f} plain steps{there}"
 
 
 def _placed(choice: Choice, whole: int) -> str:
@@ -115,6 +186,7 @@ def _mib(size: float) -> str:
 def _alternatives(plan: Plan) -> Table:
     table = Table(box=None, padding=(0, 1), pad_edge=False)
     table.add_column("tokens/s", justify="right", no_wrap=True)
+    table.add_column("between", justify="right", no_wrap=True)
     table.add_column("fits", no_wrap=True)
     table.add_column("What the same memory could do")
     ranked = sorted(
@@ -123,13 +195,45 @@ def _alternatives(plan: Plan) -> Table:
     for each in ranked:
         style = "bold" if each is plan.asked else ""
         fits = "yes" if each.fits else "no"
-        table.add_row(f"{each.tps.estimate:.1f}", fits, Text(each.changes), style=style)
+        tps = each.tps
+        between = f"{tps.low:.1f} to {tps.high:.1f}"
+        table.add_row(f"{tps.estimate:.1f}", between, fits, Text(each.changes), style=style)
     return table
 
 
+def _own_error(plan: Plan) -> Iterator[str]:
+    """How far such plans were from what was measured."""
+    errors = learned()[1]
+    speed = errors.speed if plan.alone.tps.basis == "nearest" else errors.bare
+    if speed is not None and plan.alone.tps.basis != "measured":
+        how = "of the same device" if speed is errors.speed else "known for the card"
+        what = "results" if speed is errors.speed else "the bandwidth"
+        yield (
+            f"own error: {say.percent(speed.within)} of {speed.points} measured speeds within "
+            f"a factor of {NEAREST_ERROR:g}, predicted from {what} {how}"
+        )
+    memory = errors.memory
+    if memory is not None and not plan.exact:
+        yield (
+            f"           memory of a device {memory.total_median_mib:.0f} MiB in the middle of "
+            f"{memory.totals} public logs, at most {memory.total_worst_mib:.0f} MiB off"
+        )
+
+
 def _measure(plan: Plan) -> str:
-    words = [f"{PROGRAM} run --quick --target", plan.target]
-    layers = plan.asked.found.placement.layers
-    if plan.asked.case.devices and layers < plan.asked.case.target.placed_layers:
-        words.append(f"--gpu-layers {layers}")
-    return " ".join(words)
+    """The run that shows what the asked configuration really does, by the words of its command."""
+    asked = plan.asked
+    words = shlex.split(asked.command)
+    given = [f"{PROGRAM} run --quick --target", shlex.quote(words[2])]
+    if asked.speculation is not None:
+        if "-md" in words:
+            given += ["--draft", shlex.quote(words[words.index("-md") + 1])]
+        given.append(f"--method {asked.speculation.method}:n_max={asked.speculation.depth}")
+        if asked.speculation.way in ("own-head", "other-head"):
+            given.append("--runner llama-server")
+    placement = asked.found.placement
+    if asked.case.devices and placement.layers < asked.case.target.placed_layers:
+        given.append(f"--gpu-layers {placement.layers}")
+    if asked.case.devices and placement.cpu_experts:
+        given.append(f"--n-cpu-moe {placement.cpu_experts} --runner llama-server")
+    return " ".join(dict.fromkeys(given))

@@ -192,9 +192,12 @@ class TimeLeft:
         if not self._timed:
             return None
         now = self._clock()
+        trial_s = (now - self._began_s) / self._timed
+        here = max(0, self._total - self._done)
+        if now > self._ends_s:  # a block that was begun is finished
+            return trial_s * here
         later = {"look": self._race + self._certificate, "race": self._certificate}.get(stage, 0)
-        trials = max(0, self._total - self._done) + later
-        return min((now - self._began_s) / self._timed * trials, max(0.0, self._ends_s - now))
+        return min(trial_s * (here + later), self._ends_s - now)
 
 
 def split(prompts: Sequence[SuitePrompt]) -> Prompts:

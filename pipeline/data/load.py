@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
+from secrets import token_hex
 from tempfile import gettempdir
 from typing import Any, Literal, TypeAlias, Union, get_args, get_origin, get_type_hints
 
@@ -99,13 +100,8 @@ def _hint_structure(hint: Any) -> Structure:  # noqa: ANN401 - a type hint is an
     return PYTHON_LEAVES[hint]
 
 
-# Tables beyond this lie in a temporary folder: ten thousand files have some gigabytes of them.
+# Tables beyond this lie in a temporary folder: those of ten thousand files take some gigabytes.
 MEMORY_LIMIT = "1200MB"
-SETTINGS: dict[str, str | bool | int | float | list[str]] = {
-    "threads": 1,
-    "memory_limit": MEMORY_LIMIT,
-    "temp_directory": str(Path(gettempdir(), "draftmap-tables")),
-}
 TEXT, YES_NO = pa.string(), pa.bool_()
 INCOMING_SUBMISSION = pa.schema(
     {
@@ -158,6 +154,15 @@ class TextEntry:
     text: str
 
 
+def connect() -> duckdb.DuckDBPyConnection:
+    """An empty database in memory; what does not fit goes to a folder that no other one has."""
+    spilled = Path(gettempdir(), f"draftmap-tables-{token_hex(8)}")  # made when it is needed
+    return duckdb.connect(
+        ":memory:",
+        config={"threads": 1, "memory_limit": MEMORY_LIMIT, "temp_directory": str(spilled)},
+    )
+
+
 def load(
     submissions: Iterable[Entry] | Stored,
     published: Iterable[TextEntry],
@@ -168,7 +173,7 @@ def load(
 
     Submissions come as entries or from partitions; `sources` is the table of sources as JSON.
     """
-    connection = duckdb.connect(":memory:", config=SETTINGS)
+    connection = connect()
     texts = [{"file": entry.file, "document": entry.text} for entry in published]
     endings = [{"file": entry.file, "document": entry.text} for entry in lifecycle]
     incoming = {
@@ -193,7 +198,7 @@ def load(
 
 def typed(entries: Iterable[Entry]) -> pa.Table:
     """The rows of `submission_document` for these entries, in the order of their names."""
-    with duckdb.connect(":memory:", config=SETTINGS) as connection:
+    with connect() as connection:
         _load_entries(connection, entries)
         return connection.table("submission_document").to_arrow_table()
 

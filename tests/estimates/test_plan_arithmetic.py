@@ -10,7 +10,7 @@ from estimates.plan.memory import cells, kv_mib, place, recurrent_mib, state_byt
 from estimates.plan.model import Facts, Layer, Memory, Placement, Setting
 from estimates.plan.placement import Case, Draft, fit, largest_context
 from estimates.plan.shapes import facts_of, quantisation_of, shape_of
-from estimates.plan.speculation import Speculation, speedup, tokens_per_round
+from estimates.plan.speculation import Curve, Speculation, speedup, tokens_per_round
 from estimates.plan.speed import Anchor, Machine, plain, split_time
 
 MIB = 1024 * 1024
@@ -163,6 +163,19 @@ def test_a_round_yields_one_token_and_what_was_accepted() -> None:
     assert tokens_per_round(0.5, 2) == 1.75
     assert tokens_per_round(0.0, 5) == 1
     assert tokens_per_round(1.0, 3) == 4
+
+
+def test_a_published_curve_gives_the_chance_that_yields_its_tokens() -> None:
+    # 1 + a + a^2 = 1.75 at a = 0.5.
+    curve = Curve(target="GLM-5.2", method="mtp", tokens=(1.5, 1.75), source="somewhere")
+    how = Speculation(way="own-head", method="mtp", depth=2, curve=curve)
+
+    low, usual, high = how.chances()
+
+    assert usual == pytest.approx(0.5)
+    assert tokens_per_round(low, 2) == pytest.approx(1.75 / 1.25)
+    assert tokens_per_round(high, 2) == pytest.approx(1.75 * 1.25)
+    assert replace(how, acceptance=0.9).chances() == (0.9, 0.9, 0.9)
 
 
 def test_the_table_of_an_8_gb_card_comes_out_as_it_was_measured() -> None:

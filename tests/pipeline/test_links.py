@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.site.build import build
+from tests import private
 from tests.links import broken_links, main, sitemap, unnamed
 from tests.sites import addresses, built_site
 
@@ -157,4 +158,23 @@ def _addresses(site: Path) -> list[str]:
         each
         for each in (*addresses(site), *files)
         if each and not each.startswith("design/0") and not hostile.search(each)
+    ]
+
+
+def test_a_secret_on_a_page_is_found_and_personal_data_are_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    token = "ghp_" + "a1B2" * 9
+    (tmp_path / "feed.xml").write_text("<id>urn:uuid:0b2f1f3e-1111-4222-8333-123456789abc</id>")
+
+    assert private.main(tmp_path) == 0
+
+    (tmp_path / "index.html").write_text(f"<p>by <b>{token[:9]}</b>{token[9:]}</p>", "utf-8")
+    (tmp_path / "page.json").write_text(f'{{"main": "<p>{token} ada@example.org</p>"}}', "utf-8")
+
+    assert private.main(tmp_path) == 1
+    assert capsys.readouterr().out.splitlines() == [
+        "index.html: a GitHub token",
+        "page.json: a GitHub token",
+        "page.json: an e-mail address (perhaps)",
     ]

@@ -16,8 +16,9 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="module")
 def empty() -> Iterator[duckdb.DuckDBPyConnection]:
-    with database() as connection:
-        yield connection
+    connection = database()
+    yield connection
+    connection.close()
 
 
 @pytest.mark.parametrize(

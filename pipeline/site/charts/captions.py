@@ -159,6 +159,7 @@ def break_even(rows: list[Row]) -> str:
     return (
         f"{won} of {count(len(rows), 'cell')} yield more tokens a round than the round"
         f" costs; in {lost or 'none'} {subject} more than even a fully accepted draft returns."
+        f"{_part(rows, 'cells')}"
     )
 
 
@@ -172,6 +173,12 @@ def predictions(rows: list[Row]) -> str:
     return "; ".join(parts) + "."
 
 
+def _part(rows: list[Row], column: str, shown: int | None = None) -> str:
+    """How many of all are shown, where that is a part."""
+    shown = len(rows) if shown is None else shown
+    return "" if rows[0][column] <= shown else f" Shown are {shown} of {rows[0][column]}."
+
+
 def verification_curve(rows: list[Row]) -> str:
     """The cheapest and the dearest curve at their greatest widths."""
     last = {row["curve_label"]: row for row in rows}  # rows come by ascending width
@@ -182,6 +189,7 @@ def verification_curve(rows: list[Row]) -> str:
     return (
         f"The flattest curve is that of {cheapest['curve_label']}: {_step(cheapest)}."
         f" The steepest is that of {dearest['curve_label']}: {_step(dearest)}."
+        f"{_part(rows, 'curves', len(last))}"
     )
 
 

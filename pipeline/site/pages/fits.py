@@ -8,7 +8,6 @@ planned here, for the usual setting and sizes of memory.
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from functools import cache
 
 import duckdb
@@ -17,15 +16,6 @@ import orjson
 from estimates.plan import alternatives, memory, placement, speed
 from estimates.plan.choices import Choice, Source
 from estimates.plan.commands import server_line, speculating, speculation_by
-from estimates.plan.errors import (
-    Errors,
-    Rate,
-    leave_one_out,
-    memory_error,
-    memory_points,
-    rate_of,
-    without_results,
-)
 from estimates.plan.model import KIND_LABELS, MIB, Facts, Layer, Memory, Setting
 from estimates.plan.placement import Case, fit
 from estimates.plan.shapes import (
@@ -33,19 +23,16 @@ from estimates.plan.shapes import (
     Shape,
     facts_of,
     quantisation_of,
-    shape_of,
     shapes,
 )
-from estimates.roofline import devices, normalised
+from pipeline.site.pages import learned
 from pipeline.site.pages.environment import render, vocabulary_file
-from pipeline.site.pages.machine import MEMORY, PLAN_PATH
 from pipeline.site.pages.machine import PATH as MACHINE_PATH
+from pipeline.site.pages.machine import PLAN_PATH
 from pipeline.site.pages.model import Asset, Page, Site
-from pipeline.site.rows import read
 from schemas.codec import Json
 
 FORMAT, VERSION = "draftmap-plan", 1
-LEARNED_PATH = "assets/planner.json"
 USUAL, USUAL_CONTEXT, USUAL_MEMORY, USUAL_RAM = "Q4_K_M", 8192, 12, 32
 USUAL_MODEL = "qwen3-14b"
 QUANTISATIONS = ("Q8_0", "Q6_K", "Q5_K_M", "Q4_K_M", "MXFP4", "IQ4_XS", "Q3_K_M", "Q2_K")
@@ -69,11 +56,12 @@ ONE_BYTE = Quantisation(body=8, embedding=8, output=8)
 
 def fits(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Page | Asset]:
     """The page, its file, and what the planner learns from the results."""
-    data = document()
-    rates = learned_rates(connection)
-    errors = errors_of(rates)
+    rates = learned.learned_rates(connection)
+    errors = learned.errors_of(rates)
+    own_errors = tuple(learned.own_errors(errors))
+    data = {**document(), "own_error": "; ".join(own_errors)}
     yield Asset(path=PLAN_PATH, data=orjson.dumps(data))
-    yield Asset(path=LEARNED_PATH, data=learned_file(rates, errors))
+    yield Asset(path=learned.PATH, data=learned.learned_file(connection, rates, errors))
     yield render(
         "fits.md.jinja",
         path="will-it-fit.md",
@@ -88,52 +76,9 @@ def fits(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Page | A
         usual=(USUAL, USUAL_CONTEXT, USUAL_MEMORY, USUAL_MODEL, USUAL_RAM),
         memories=SHOWN_MEMORIES,
         lines=lines(),
-        errors=errors,
-        speed_factor=speed.NEAREST_ERROR,
-        learned_path=LEARNED_PATH,
+        own_errors=own_errors,
+        learned_path=learned.PATH,
         vocabulary=vocabulary_file().path,
-    )
-
-
-def learned_rates(connection: duckdb.DuckDBPyConnection) -> tuple[Rate, ...]:
-    """The rate that each device's memory reached, by result; of models that lay there whole."""
-    found = []
-    for row in read(connection, "planner_rates"):
-        shape, bits = shape_of(row.target_label), quantisation_of(row.quantisation)
-        if shape is None or bits is None:
-            continue
-        facts, on_cpu = facts_of(shape, bits), row.backend == "cpu"
-        if row.vram_gib and not on_cpu and facts.model_bytes / MIB > row.vram_gib * GIB:
-            continue  # a part of it lay in main memory
-        device = normalised(MEMORY.sub("", row.device_label))
-        rate = rate_of(facts, row.tps, on_cpu=on_cpu, device=device, source=row.source)
-        if rate is not None:
-            found.append(rate)
-    return tuple(found)
-
-
-def errors_of(rates: tuple[Rate, ...]) -> Errors:
-    """The planner's own errors, over these results and the public logs of memory."""
-    return Errors(
-        speed=leave_one_out(rates),
-        bare=without_results(rates, devices().bandwidth_gb_per_s),
-        memory=memory_error(memory_points()),
-    )
-
-
-def learned_file(rates: tuple[Rate, ...], errors: Errors) -> bytes:
-    """What `harness plan` reads; a copy is shipped with it."""
-    document = {"errors": errors, "rates": tuple(_short(rate) for rate in rates)}
-    return orjson.dumps(document, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
-
-
-def _short(rate: Rate) -> Rate:
-    """With as many digits as it is known to."""
-    return replace(
-        rate,
-        tps=round(rate.tps, 2),
-        gb_per_token=round(rate.gb_per_token, 3),
-        gb_per_s=round(rate.gb_per_s, 1),
     )
 
 
@@ -171,6 +116,7 @@ def rules() -> Mapping[str, object]:
         "efficiency": (speed.EFFICIENCY_LOW, speed.EFFICIENCY, speed.EFFICIENCY_HIGH),
         "host_efficiency": speed.HOST_EFFICIENCY,
         "layer_ms": speed.MS_PER_LAYER,
+        "choice_ms": speed.MS_PER_CHOICE,
         "crossing_ms": speed.MS_PER_CROSSING,
         "bandwidth": speed.ASSUMED_GB_PER_S,
         "host_bandwidth": speed.ASSUMED_HOST_GB_PER_S,

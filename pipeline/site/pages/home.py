@@ -67,7 +67,8 @@ def devices_by_tier(squares: Iterable[Row]) -> dict[str, int]:
     """How many devices of a map have each tier as their best one."""
     ranked = sorted(squares, key=lambda row: TIERS.index(row.tier))
     best = {row.device: row.tier for row in reversed(ranked)}
-    return {tier: count for tier, count in Counter(best.values()).items() if count}
+    counts = Counter(best.values())
+    return {tier: counts[tier] for tier in TIERS if counts[tier]}
 
 
 def headline_of(connection: duckdb.DuckDBPyConnection) -> Row:

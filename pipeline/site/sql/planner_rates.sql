@@ -1,19 +1,26 @@
 -- One row is one plain speed of a model on one device: of a submission, or the middle of what one
--- person published.
-select
-  tier,
-  device_label,
-  vram_gib,
-  backend,
-  target_label,
-  quantisation,
-  coalesce(
-    nullif(regexp_extract(page, '^submissions/(.+)/$', 1), ''), any_value(source_url order by source_url)
-  ) as source,
-  median(baseline_tps) as tps
-from multiplier
+-- person published about it.
+with own as (
+  select
+    tier, device_label, vram_gib, backend, target_label, quantisation, submission as source,
+    median(baseline_tps) as tps
+  from evidence
+  where concurrency = 1 and conditions is null
+  group by tier, device_label, vram_gib, backend, target_label, quantisation, submission
+),
+printed as (
+  select
+    'published' as tier, device_label, vram_gib, backend, target_label, quantisation,
+    min(source.url) as source,
+    median(baseline_tps) as tps
+  from published_pair
+  join source using (source)
+  group by
+    device_label, vram_gib, backend, target_label, quantisation,
+    coalesce(published_pair.contributor, source.author, source.publisher)
+)
+select * from (from own union all from printed)
 where
-  baseline_tps is not null and concurrency = 1 and quantisation is not null
+  tps is not null and quantisation is not null
   and not contains(device_label, ' × ') and not contains(device_label, ' + ')
-group by tier, device_label, vram_gib, backend, target_label, quantisation, page, author
 order by device_label, target_label, quantisation, tier, source, tps;

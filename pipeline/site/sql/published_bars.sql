@@ -18,7 +18,7 @@ select
     concat_ws(' / ', source, row_id, figure_position),
     coalesce(nullif(concat_ws(' ', device_label, backend), ''), split_part(place, ';', 1)),
     coalesce(target_name, speculation_label(method)),
-    if(task is null, 'with ' || draft_name, task_label(task))
+    if(task is null, '+ ' || draft_name, task_label(task))
   ) as bar_label,
   device_label,
   target_name,

@@ -1,4 +1,5 @@
--- One row is one measured verification curve, with what steps of some widths cost in single steps.
+-- One row is one measured verification curve, with what steps of some widths cost in single steps:
+-- the first 200 of all `curves`.
 select
   submission,
   any_value(device) as device,
@@ -11,8 +12,10 @@ select
   max(step_ratio) filter (width = 2) as cost_2,
   max(step_ratio) filter (width = 3) as cost_3,
   max(step_ratio) filter (width = 5) as cost_5,
-  max(step_ratio) filter (width = 9) as cost_9
+  max(step_ratio) filter (width = 9) as cost_9,
+  count(*) over () as curves
 from verification_curve
 where tier = 'measured'
 group by submission
-order by min(rowid);
+order by min(rowid)
+limit 200;

@@ -1,4 +1,5 @@
--- One row is one width of one verification curve: the newest of each device, backend and target.
+-- One row is one width of one verification curve: the newest of each device, backend and target. Of
+-- more than 40 `curves` the flattest, the steepest and an even part of the others.
 with newest_first as (
   select
     verification_curve.*,
@@ -9,8 +10,21 @@ with newest_first as (
   from verification_curve
   join setup using (submission)
   where $device = 'all' or verification_curve.device = $device
+),
+ranked as (
+  select
+    curve_label,
+    arg_max(step_ratio / width, width) as slope,
+    count(*) over () as curves,
+    row_number() over (order by slope, curve_label) as flat,
+    row_number() over (order by slope desc, curve_label) as steep
+  from newest_first
+  where age = 1
+  group by curve_label
 )
-select curve_label, device, backend, submission, width, step_ms, step_ratio
+select curve_label, device, backend, submission, width, step_ms, step_ratio, curves
 from newest_first
+join ranked using (curve_label)
 where age = 1
+qualify dense_rank() over (order by least(flat, steep) > 1, md5(curve_label)) <= 40
 order by curve_label, width;

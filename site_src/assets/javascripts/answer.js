@@ -29,20 +29,20 @@ export const load = ({ machine, vocabulary, root }) => {
 export const answerTo = async (data, asked) => {
   const question = understand(data, asked);
   if (!asks(question)) return { question, nothing: true };
-  const room = await planned(data, question);
   const first = reply(data, null, question);
+  const room = await planned(data, question, first.found?.row.model.label);
   if (first.found || !data.knowledge) return { ...first, room };
   data.known ??= read(data.root + data.knowledge);
   return { ...reply(data, await data.known, question), room };
 };
 
 // The planner's answer where memory and model are known; its file comes with the first such question.
-const planned = async (data, question) => {
+const planned = async (data, question, answered) => {
   const { devices, memory, models, size, typed } = question;
   if (memory === null || (!size && !models.length) || devices[0]?.kind === "cpu") return null;
   data.plans ??= read(data.root + data.plan);
   const file = await data.plans;
-  const model = modelFor(file, question, typed.model ? modelsFor(data.rules, file.models, typed.model).models[0] : null);
+  const model = modelFor(file, question, typed.model ? modelsFor(data.rules, file.models, typed.model).models[0] : null, answered);
   const bandwidth = devices.find((each) => each.bandwidth !== null)?.bandwidth ?? null;
   return model && { file, ...plan(file, model, { memory, bandwidth }) };
 };
@@ -162,6 +162,7 @@ const roomWords = (data, room, named = true) => {
   const biggest = kind === "no" ? largest(file, { memory: asked.memory }) : null;
   if (kind === "no") line.append(biggest ? `The largest model of the planner’s list that lies on it as a whole is ${biggest.label}. ` : "No model of the planner’s list lies on it as a whole. ");
   line.append(link(`${data.root}will-it-fit/${query}`, "With another context, cache or draft"));
+  if (file.own_error) line.append(` The planner’s own error: ${file.own_error}.`);
   const better = alternatives(file, model, asked.memory).listed.filter(({ ratio }) => ratio >= GAIN);
   if (!better.length) return [line];
   const items = better.map((each) => el("li", "", el("strong", "", `≈ ${times(each.ratio)}`), ` ${each.range}${each.words}`));

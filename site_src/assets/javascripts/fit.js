@@ -100,7 +100,7 @@ const table = (file, found) => {
   return el("table", "dm-table dm-fit__kinds", el("thead", "", head), el("tbody", "", ...rows));
 };
 
-const facts = (found, card) => {
+const facts = (file, found, card) => {
   const { layers, whole, experts, alone, contextMax, tps, asked, model } = found;
   const drafting = asked.draft !== "none" && (asked.draft === "head" ? model.head > 0 : model.draft !== null);
   const items = [];
@@ -109,6 +109,7 @@ const facts = (found, card) => {
   add("Largest context so", contextMax ? `${number(contextMax, 0)} tokens` : "none");
   add("Plain speed, no draft", `about ${number(tps.estimate, 0)} tokens/s [${number(tps.low, 0)}, ${number(tps.high, 0)}]`);
   add("Bandwidth", card.bandwidth ? `${number(card.bandwidth, 0)} GB/s (${card.label})` : "400 GB/s assumed: name your card");
+  if (file.own_error) add("Own error", file.own_error);
   return el("dl", "dm-fit__facts", ...items);
 };
 
@@ -138,7 +139,7 @@ const draw = (file, found, card) => {
     el("p", "", text),
     missing && el("p", "dm-soft", missing),
     places,
-    el("div", "dm-fit__columns", table(file, found), el("div", "", facts(found, card), others(file, found))),
+    el("div", "dm-fit__columns", table(file, found), el("div", "", facts(file, found, card), others(file, found))),
     found.fits ? command("Run it:", found.command) : null,
     command("Plan it with your own file, exactly:", found.planLine),
   );

@@ -137,7 +137,8 @@ const plainSpeed = (file, model, asked, { layers, experts }) => {
       if (at >= first && at >= experts) device += active;
       else host += active;
     });
-  const starts = Math.min(layers, own(model)) * rules.layer_ms + Math.min(layers, experts) * rules.crossing_ms;
+  const start = rules.layer_ms + (model.used === null ? 0 : rules.choice_ms);
+  const starts = Math.min(layers, own(model)) * start + Math.min(layers, experts) * rules.crossing_ms;
   const [low, usual, high] = rules.efficiency;
   const fast = (asked.bandwidth ?? rules.bandwidth) * usual * 1e9;
   const slow = rules.host_bandwidth * usual * rules.host_efficiency * 1e9;
@@ -216,13 +217,15 @@ export const verdict = (found) => {
 };
 
 // The model of the file that a question means: by its name, else a dense one of about its size.
-export const modelFor = (file, { models, size }, named) => {
+export const modelFor = (file, { models, size }, named, answered = "") => {
   const known = models.map((model) => modelOf(file, model.plan)).find(Boolean) ?? named;
   if (known || !size) return known ?? null;
   const dense = file.models.filter((model) => model.used === null);
   if (size.parameters === undefined) return dense.filter((model) => model.parameters >= size.from && (size.below === null || model.parameters < size.below)).sort((a, b) => a.parameters - b.parameters)[0] ?? null;
   const off = (model) => Math.abs(Math.log(model.parameters / size.parameters));
   const unnamed = (model) => !model.label.toLowerCase().split(" ").includes(size.written);
-  const [nearest] = [...dense].sort((a, b) => unnamed(a) - unnamed(b) || off(a) - off(b));
+  const family = (label) => label.toLowerCase().match(/^[a-z]+/)?.[0]; // that of the answer comes first
+  const strange = (model) => family(model.label) !== family(answered);
+  const [nearest] = [...dense].sort((a, b) => unnamed(a) - unnamed(b) || strange(a) - strange(b) || off(a) - off(b));
   return off(nearest) < FAR ? nearest : null;
 };

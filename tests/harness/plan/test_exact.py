@@ -34,6 +34,8 @@ params.load_mode = 0
 model = api.llama_model_load_from_file(sys.argv[1].encode(), params)
 context = api.llama_context_default_params()
 context.n_ctx, context.n_ubatch, context.n_outputs_max = int(sys.argv[2]), int(sys.argv[3]), 1
+context.type_k = context.type_v = {"f16": 1, "q8_0": 8, "q4_0": 2}[sys.argv[4]]
+context.flash_attn_type = int(sys.argv[5])
 api.llama_init_from_model(model, context)
 """
 
@@ -42,8 +44,10 @@ def model() -> Path:
     return embedded.embedded(say=lambda _: None)
 
 
-def real(path: Path, context: int, ubatch: int) -> dict[str, float]:
-    command = [sys.executable, "-c", REAL, str(path), str(context), str(ubatch)]
+def real(path: Path, setting: Setting) -> dict[str, float]:
+    sizes = (str(setting.context), str(setting.ubatch), setting.kv_k)
+    flash = "-1" if setting.flash_attention else "0"
+    command = [sys.executable, "-c", REAL, str(path), *sizes, flash]
     log = subprocess.run(command, capture_output=True, text=True, check=True).stderr
     kinds = {"model": "model", "kv": "KV", "compute": "compute", "output": "output"}
     pattern = r"{} +buffer size = +([\d.]+) MiB"
@@ -53,12 +57,17 @@ def real(path: Path, context: int, ubatch: int) -> dict[str, float]:
 
 
 @engine
-@pytest.mark.parametrize(("context", "ubatch"), [(2048, 512), (4096, 512), (8192, 256)])
-def test_closed_forms_and_simulation_are_within_two_mib_of_the_real_load(
-    context: int, ubatch: int
-) -> None:
-    setting = Setting(context=context, ubatch=ubatch)
-    measured = real(model(), context, ubatch)
+@pytest.mark.parametrize(
+    "setting",
+    [
+        Setting(context=2048),
+        Setting(context=8192, ubatch=256, kv_k="q8_0", kv_v="q8_0"),
+        Setting(context=4096, kv_k="q4_0", kv_v="q4_0"),
+        Setting(context=4096, flash_attention=False),
+    ],
+)
+def test_closed_forms_and_simulation_are_within_two_mib_of_the_real_load(setting: Setting) -> None:
+    measured = real(model(), setting)
 
     _, closed = place(facts_of_file(model()), setting, Placement(layers=0))
     simulated = exact.simulate([exact.Load(path=str(model()), setting=setting, layers=0)])
@@ -107,7 +116,7 @@ SERVER_LOG = """0.00.009.398 I cmn  common_init_: fitting params to device memor
 0.00.150.354 I sched_reserve:      CUDA0 compute buffer size =   304.75 MiB
 0.00.150.355 I sched_reserve:  CUDA_Host compute buffer size =    12.01 MiB
 0.00.150.609 I common_memory_breakdown_print: | memory breakdown [MiB] | total   free   self |
-0.00.15 I memory_breakdown_print: |  - CUDA0 (RTX) | 8188 = 7100 + (4900 = 4147 + 448 + 304) + 100 |
+0.00.15 I memory_breakdown_print: |  - CUDA0 (RTX) | 8188 = 7100 + (4900 = 4147 + 448 + 304) + 9 |
 0.00.150.621 I memory_breakdown_print: |   - Host |   320 =   308 +       0 +      12     |
 0.00.163.101 I common_fit_params: fitting params to free memory took 0.15 seconds
 0.00.306.527 I load_tensors: this line must never be waited for

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -65,9 +66,27 @@ def test_the_owner_of_an_8_gb_card_learns_before_the_evening() -> None:
     words = " ".join(text.split())
 
     assert "speculation displaces 3 layers of the target to main memory" in words.lower()
-    assert "Expect it to be slower than no draft" in words
+    assert "It fits, but the draft probably makes it slower: 0.7" in words
+    assert "Probably better: a mixture of experts" in words
+    assert "own error: " in words
     assert "a mixture of experts of that size: qwen3.5-35b-a3b-Q4_K_M" in words
-    assert "-ngld 25" not in words.rpartition("Fastest")[2]
+    assert "-ngld 25" not in words.partition("Fastest")[2].partition("To be sure")[0]
+    assert "--draft qwen3.5-0.8b-Q4_K_M.gguf --method draft-model:n_max=8" in words
+
+
+def test_both_factors_of_a_speedup_stand_beside_what_others_published() -> None:
+    text = call(
+        *("--target", "qwen3.8-27b:Q5_K_M", "--draft", "mtp", "--depth", "2"),
+        *("--gpu", "RTX 3090 24 GB", "--ram", "64"),
+    ).stdout
+    words = " ".join(text.split())
+
+    assert "Yes, it fits and is faster: 1." in words
+    assert "from the nearest machines" in words
+    # 1 + 0.68 + 0.68^2 tokens; the shipped figures are those of dozens of pairs.
+    assert re.search(r"a round yields 2\.1 tokens .*, assumed; 2\.\d in \d\d published", words)
+    assert re.search(r"a round costs 1\.\d plain steps; 1\.\d \[", words)
+    assert "Probably better" not in words  # no other model where this one has room
 
 
 def test_the_alternatives_are_ranked_by_speed_and_those_that_fit_come_first() -> None:

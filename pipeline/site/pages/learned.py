@@ -1,0 +1,113 @@
+"""What the planner learns from all results: the rate of each device's memory, and its own errors.
+
+The file has one address, so that other programs can read it; a copy of it is shipped with the
+harness (`estimates/plan/learned.json`).
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import duckdb
+import orjson
+
+from estimates.plan import speed
+from estimates.plan.errors import (
+    Errors,
+    Rate,
+    leave_one_out,
+    memory_error,
+    memory_points,
+    rate_of,
+    without_results,
+)
+from estimates.plan.model import MIB
+from estimates.plan.shapes import facts_of, quantisation_of, shape_of
+from estimates.plan.speculation import Curve, Rounds
+from estimates.roofline import devices, normalised
+from pipeline.site.pages.machine import MEMORY
+from pipeline.site.rows import grouped, read
+from schemas.vocabulary import say
+
+PATH = "assets/planner.json"
+MIB_PER_GIB = 1024
+
+
+def learned_rates(connection: duckdb.DuckDBPyConnection) -> tuple[Rate, ...]:
+    """The rate that each device's memory reached, by result; of models that lay there whole."""
+    found = []
+    for row in read(connection, "planner_rates"):
+        shape, bits = shape_of(row.target_label), quantisation_of(row.quantisation)
+        if shape is None or bits is None:
+            continue
+        facts, on_cpu = facts_of(shape, bits), row.backend == "cpu"
+        if row.vram_gib and not on_cpu and facts.model_bytes / MIB > row.vram_gib * MIB_PER_GIB:
+            continue  # a part of it lay in main memory
+        device = normalised(MEMORY.sub("", row.device_label))
+        rate = rate_of(facts, row.tps, on_cpu=on_cpu, device=device, source=row.source)
+        if rate is not None:
+            found.append(rate)
+    return tuple(found)
+
+
+def errors_of(rates: tuple[Rate, ...]) -> Errors:
+    """The planner's own errors, over these results and the public logs of memory."""
+    return Errors(
+        speed=leave_one_out(rates),
+        bare=without_results(rates, devices().bandwidth_gb_per_s),
+        memory=memory_error(memory_points()),
+    )
+
+
+def own_errors(errors: Errors) -> Iterator[str]:
+    """The planner's own errors in words."""
+    found = errors.memory
+    if found is not None:
+        yield (
+            f"memory of a device within {found.total_median_mib:.0f} MiB in the middle of "
+            f"{say.count(found.totals, 'public log')}, at most {found.total_worst_mib:.0f} MiB off"
+        )
+    for error, source in ((errors.bare, "its bandwidth"), (errors.speed, "other results of it")):
+        if error is not None:
+            yield (
+                f"the plain speed of a device from {source} within a factor of "
+                f"{speed.NEAREST_ERROR:g} in {say.percent(error.within)} of "
+                f"{say.count(error.points, 'result')}"
+            )
+
+
+def learned_file(
+    connection: duckdb.DuckDBPyConnection, rates: tuple[Rate, ...], errors: Errors
+) -> bytes:
+    """What `harness plan` reads; a copy is shipped with it."""
+    document = {
+        "errors": errors,
+        "rates": tuple(_short(rate) for rate in rates),
+        "rounds": tuple(_rounds(connection)),
+        "curves": tuple(_curves(connection)),
+    }
+    return orjson.dumps(document, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+
+
+def _rounds(connection: duckdb.DuckDBPyConnection) -> Iterator[Rounds]:
+    for row in read(connection, "planner_rounds"):
+        sizes = {name: round(getattr(row, name), 2) for name in ("tokens", "cost", "low", "high")}
+        yield Rounds(method=row.method, depth=row.depth, pairs=row.pairs, **sizes)
+
+
+def _curves(connection: duckdb.DuckDBPyConnection) -> Iterator[Curve]:
+    rows = read(connection, "planner_curves")
+    for (target, method), listed in grouped(rows, lambda row: (row.target, row.method)).items():
+        depths = tuple(row.depth for row in listed)
+        if depths == tuple(range(1, len(depths) + 1)):
+            tokens = tuple(round(row.tokens, 3) for row in listed)
+            yield Curve(target=target, method=method, tokens=tokens, source=listed[0].source)
+
+
+def _short(rate: Rate) -> Rate:
+    """With as many digits as it is known to."""
+    return replace(
+        rate,
+        tps=round(rate.tps, 2),
+        gb_per_token=round(rate.gb_per_token, 3),
+        gb_per_s=round(rate.gb_per_s, 1),
+    )

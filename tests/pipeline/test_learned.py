@@ -1,0 +1,90 @@
+"""What does the planner learn from the results, and how does it judge itself?"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from importlib import resources
+
+import pytest
+
+from estimates.plan.errors import learned as shipped
+from estimates.summary import summarize
+from pipeline.data.load import Entry
+from pipeline.site.pages import learned
+from tests.pipeline.tables import database, entry
+from tests.samples import sample
+
+
+def result(contributor: str, **machine: object) -> Entry:
+    submission = sample(
+        tasks=("code",),
+        prompts_per_task=3,
+        contributor=contributor,
+        **machine,  # type: ignore[arg-type]
+    )
+    target = replace(submission.target, name="Qwen2.5-7B-Instruct", quantisation="Q4_K_M")
+    submission = replace(submission, target=target)
+    return entry(submission, summarize(submission))
+
+
+@pytest.fixture(scope="module")
+def rates() -> tuple[learned.Rate, ...]:
+    """Two results on a card with room for the model, one on a processor, one too small."""
+    return learned.learned_rates(
+        database(
+            result("ada"),
+            result("bob", seed=1),
+            result("cyd", gpu=None, backend="cpu"),
+            result("dan", gpu="NVIDIA GeForce GTX 1050", vram_mib=2048),
+        )
+    )
+
+
+def test_a_result_tells_the_rate_of_its_device(rates: tuple[learned.Rate, ...]) -> None:
+    cards = [rate for rate in rates if rate.device == "rtx 4060"]
+
+    # 7.6 billion weights without the embedding are 4.3 GB; the sample takes about 20 ms a token,
+    # 28 layers 0.56 ms of it to start.
+    assert len(cards) == 2
+    assert cards[0].model == "qwen2.5-7b"
+    assert cards[0].gb_per_s == pytest.approx(4.3 / (1 / cards[0].tps - 0.00056), rel=0.03)
+
+
+def test_what_does_not_lie_on_the_card_as_a_whole_tells_nothing(
+    rates: tuple[learned.Rate, ...],
+) -> None:
+    assert {rate.device for rate in rates if not rate.on_cpu} == {"rtx 4060"}
+    assert len([rate for rate in rates if rate.on_cpu]) == 1
+
+
+def test_the_errors_come_from_leaving_each_result_out(rates: tuple[learned.Rate, ...]) -> None:
+    errors = learned.errors_of(rates)
+    words = list(learned.own_errors(errors))
+
+    assert errors.speed is not None
+    assert (errors.speed.points, errors.speed.devices) == (2, 1)
+    assert errors.bare is not None
+    assert errors.bare.points == 2
+    assert words[0].startswith("memory of a device within ")
+    assert "from other results of it within a factor of 1.25 in " in words[2]
+
+
+def test_the_file_is_what_the_harness_reads(rates: tuple[learned.Rate, ...]) -> None:
+    made = json.loads(learned.learned_file(database(), rates, learned.errors_of(rates)))
+    file = json.loads(resources.files("estimates.plan").joinpath("learned.json").read_bytes())
+
+    assert made.keys() == file.keys()
+    assert made["errors"].keys() == file["errors"].keys()
+    assert set(made["rates"][0]) == set(file["rates"][0])
+
+
+def test_the_shipped_errors_meet_their_aim() -> None:
+    rates, errors = shipped()
+
+    assert len(rates) > 40
+    assert errors.speed is not None
+    assert errors.speed.within >= 0.8
+    assert errors.memory is not None
+    assert errors.memory.cache_worst <= 0.02
+    assert errors.memory.total_median_mib <= 150
