@@ -15,6 +15,7 @@ from rich.live import Live
 from rich.table import Table
 from typer.core import TyperGroup
 
+from harness import PROGRAM
 from harness.campaign.options import Options
 from harness.cli import console
 from harness.cli.engines import EngineOptions
@@ -85,6 +86,9 @@ def run(path: MatrixFile, options: FleetOptions, connections: Connections) -> No
     keys = connections.keys()
     if address.encrypted and network.make_keys(keys):
         console.say(f"The key of the fleet is in {keys}; copy that folder to the other machines.")
+    if not options.devices:
+        start = f"{PROGRAM} fleet worker --scheduler {address.there()} --device 0"
+        console.say(f"Waiting for workers; start one for each device of each machine: {start}")
     with _only_one(options.output), _Board() as board:
         whole = conduct.Fleet(
             matrix=found,

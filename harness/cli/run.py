@@ -16,9 +16,10 @@ from harness.cli.request import Contribution, ResultOptions, RunRequest
 from harness.machine.command import package_version
 from harness.models.presets import DEFAULT_DRAFT
 from harness.runners.options import ConnectionOptions
+from schemas.vocabulary import FIXED_TASKS
 
-# Tasks of a first look: two where lookups often find something, two where they seldom do.
-_FIRST_TASKS = ("code", "math", "chat", "json")
+# A first look has every second task, and two passes.
+_FIRST_TASKS = FIXED_TASKS[::2]
 _FIRST_BLOCKS = 2
 
 

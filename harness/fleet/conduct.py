@@ -15,15 +15,17 @@ from typing import Any, Literal
 from distributed import Client, Future, Scheduler
 
 from harness import __version__
-from harness.errors import BadInputError, MachineError
+from harness.errors import BadInputError
 from harness.fleet import network, worker
 from harness.fleet.job import Order, Outcome
 from harness.fleet.ledger import Entry, Ledger
 from harness.fleet.matrix import Matrix
 from harness.fleet.placement import GRACE_S, Cell, Device, Place, assign
 from harness.fleet.worker import LocalWorkers
+from schemas.vocabulary.say import count
 
 _TICK_S = 0.2
+_IDLE_S = 30.0
 _INTERRUPTED = 130
 _USELESS_TO_REPEAT = (1, 2)
 
@@ -65,6 +67,7 @@ class Fleet:
     _attempts: Counter[str] = field(default_factory=Counter)
     _left: dict[Place, float] = field(default_factory=dict)
     _strangers: set[str] = field(default_factory=set)
+    _idle_since: float | None = None
 
     def __post_init__(self) -> None:
         """Every cell, with what an earlier start has done already."""
@@ -95,18 +98,15 @@ class Fleet:
         """Measure all cells. Raises `MachineError` where the address cannot be used."""
         network.configure()
         security = network.security(address, keys)
-        try:
-            scheduler = await Scheduler(
-                host=address.host,
-                port=address.port,
-                protocol=address.scheme,
-                security=security,
-                dashboard=False,
-                dashboard_address=f"{network.LOOPBACK}:0",
-            )
-        except OSError as error:
-            message = f"{address} cannot be used ({error.strerror or error}); choose another"
-            raise MachineError(message) from error
+        network.require_usable(address)
+        scheduler = await Scheduler(
+            host=address.host,
+            port=address.port,
+            protocol=address.scheme,
+            security=security,
+            dashboard=False,
+            dashboard_address=f"{network.LOOPBACK}:0",
+        )
         try:
             here = address.here(scheduler.port)
             locals_.start(here)
@@ -134,6 +134,19 @@ class Fleet:
         journals = self.ledger.journals()
         for cell, device in assign(self.pending, free, journals=journals, away=away):
             self._start(client, cell, device, resume=journals.get(cell.id) == device.place)
+        self._say_if_idle(now)
+
+    def _say_if_idle(self, now: float) -> None:
+        """Say from time to time what is waited for, while nothing is measured."""
+        if self._running or not self.pending:
+            self._idle_since = None
+        elif self._idle_since is None:
+            self._idle_since = now
+        elif now - self._idle_since > _IDLE_S:
+            self._idle_since = now
+            needs = ", ".join(name for name in self.pending[0].resources() if name != "device")
+            what = f"one that offers {needs}" if needs and self.devices else "a worker"
+            self.say(f"{count(len(self.pending), 'cell')} wait for {what}.")
 
     async def _meet(self, scheduler: Any, client: Any) -> None:  # noqa: ANN401 - of the library
         """Learn who came and who went."""

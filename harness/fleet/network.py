@@ -7,7 +7,10 @@ and both ends show the key of the fleet; without it only the loopback address is
 import ipaddress
 import logging
 import os
+import platform
 import re
+import socket
+import warnings
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -38,11 +41,13 @@ _CONFIG = {
     "distributed.comm.timeouts.connect": "10s",
 }
 LOOPBACK = "127.0.0.1"
+_ANYWHERE = ("0.0.0.0", "[::]")  # noqa: S104 - compared with, not listened to
 
 
 def configure() -> None:
     """Set what holds for every scheduler and worker; the fleet itself says what happens."""
     dask.config.set(_CONFIG)
+    warnings.filterwarnings("ignore", module="distributed")
     for name in ("distributed", "distributed.client", "distributed.worker", "tornado"):
         logging.getLogger(name).setLevel(logging.CRITICAL)
 
@@ -63,10 +68,13 @@ class Address:
     def scheme(self) -> str:
         return "tls" if self.encrypted else "tcp"
 
+    def there(self) -> "Address":
+        """The address for programs of other machines."""
+        return replace(self, host=platform.node()) if self.host in _ANYWHERE else self
+
     def here(self, port: int) -> "Address":
         """The address for programs of this machine, at the port that was found free."""
-        anywhere = self.host in ("0.0.0.0", "[::]")  # noqa: S104 - compared, not listened to
-        return replace(self, host=LOOPBACK if anywhere else self.host, port=port)
+        return replace(self, host=LOOPBACK if self.host in _ANYWHERE else self.host, port=port)
 
     @property
     def loopback(self) -> bool:
@@ -95,6 +103,17 @@ def address(text: str, flag: str, *, encrypted: bool) -> Address:
         )
         raise UsageError(message)
     return found
+
+
+def require_usable(at: Address) -> None:
+    """Raise `MachineError` when no program can listen there: it is taken, or another machine's."""
+    family = socket.AF_INET6 if ":" in at.host else socket.AF_INET
+    try:
+        with socket.create_server((at.host.strip("[]"), at.port), family=family):
+            pass
+    except OSError as error:
+        message = f"{at} cannot be used ({error.strerror}); choose another --listen"
+        raise MachineError(message) from error
 
 
 def default_keys() -> Path:

@@ -162,10 +162,14 @@ async def serve(
         raise MachineError(message) from None
     with lock:
         until = time.monotonic() + patience_s
-        worked = False
+        worked = silent = False
         while time.monotonic() < until:
             if await _work(scheduler, keys, device, say):
                 worked, until = True, time.monotonic() + patience_s
+                silent = False
+            elif not silent:
+                silent = True
+                say(f"{scheduler} does not answer; waiting for it up to {patience_s:.0f} s.")
             await asyncio.sleep(_AGAIN_S)
     if not worked:
         message = f"no scheduler answers at {scheduler}; start it, or check --scheduler and --tls"

@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import signal
+import socket
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -233,6 +234,24 @@ def test_a_dry_run_says_who_measures_what_and_how_long(tmp_path: Path) -> None:
     assert done.exit_code == 0, done.stderr
     (row,) = json.loads(done.stdout)["cells"]
     assert (row["where"], row["takes_s"]) == ("desk:0", None)
+
+
+def test_an_address_that_is_taken_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / "matrix.toml").write_text('targets = ["a"]\n', "utf-8")
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        address = f"127.0.0.1:{taken.getsockname()[1]}"
+
+        done = CliRunner().invoke(
+            app,
+            ["fleet", str(tmp_path / "matrix.toml"), "--no-tls", "--listen", address,
+             "--output", str(tmp_path / "out")],
+        )  # fmt: skip
+
+    assert done.exit_code == 3
+    assert done.stderr.splitlines()[-1].startswith(f"Error: tcp://{address} cannot be used (")
+    assert "Traceback" not in done.stderr
 
 
 class Trial:

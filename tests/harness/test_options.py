@@ -18,6 +18,7 @@ from harness.cli.import_ import ImportOptions
 from harness.cli.options import offers_fields, option_names
 from harness.cli.request import Contribution, ResultOptions
 from harness.errors import UsageError
+from harness.fleet.options import Connections, FleetOptions, WorkerOptions
 from harness.options import Option, comma_separated
 from harness.runners.options import ConnectionOptions
 
@@ -28,6 +29,9 @@ COMMANDS = {
     ResultOptions: "run",
     Contribution: "run",
     ImportOptions: "import",
+    FleetOptions: "fleet run",
+    Connections: "fleet run",
+    WorkerOptions: "fleet worker",
 }
 
 
@@ -56,7 +60,9 @@ def made(*arguments: str) -> tuple[int, str]:
 
 @pytest.mark.parametrize("kind", COMMANDS)
 def test_the_help_names_every_field_that_is_an_option(kind: type) -> None:
-    shown = CliRunner().invoke(app, [COMMANDS[kind], "--help"], env={"COLUMNS": "300"}).output
+    shown = (
+        CliRunner().invoke(app, [*COMMANDS[kind].split(), "--help"], env={"COLUMNS": "300"}).output
+    )
 
     assert set(option_names(kind)) <= set(re.findall(r"--[a-z-]+", shown))
 
