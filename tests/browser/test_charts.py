@@ -87,7 +87,7 @@ def test_the_picture_of_a_chart_is_painted_before_the_library_is_there(
     page.goto(base + "tasks/")
 
     assert page.evaluate(PAINT) > 0
-    expect(page.locator("figure img:visible")).to_have_count(1)
+    expect(page.locator("#chart-tasks img:visible")).to_have_count(1)
     expect(page.locator("figure[data-state]")).to_have_count(0)
     assert held == []
     stir(page)
