@@ -157,11 +157,14 @@ def _reasons(outcome: Outcome) -> Iterator[str]:
         yield from _certified(outcome, leader, found)
     if leader is not None and outcome.close:
         names = say.listed([leader.arm.id, *outcome.close])
-        share = say.percent(outcome.within, 1)
-        within = (
-            f"are within {share} of each other" if outcome.within < _TOLD else "may differ much"
-        )
-        yield f"Not separable in this time: {names} {within}."
+        yield f"Not separable in this time: {names} {_apart(outcome.within)}."
+
+
+def _apart(share: float) -> str:
+    """How far apart arms are at most, as far as that says anything."""
+    return (
+        f"are within {say.percent(share, 1)} of each other" if share < _TOLD else "may differ much"
+    )
 
 
 def _certified(outcome: Outcome, leader: Contender, found: Ratio) -> Iterator[str]:
@@ -177,9 +180,9 @@ def _certified(outcome: Outcome, leader: Contender, found: Ratio) -> Iterator[st
     else:
         yield f"No gain is shown: the best, {leader.arm.id}, runs at {measured}{forecast}."
         if outcome.verdict is not None and outcome.verdict.undecided is not None:
-            share = say.percent(math.expm1(outcome.verdict.undecided), 1)
+            apart = _apart(math.expm1(outcome.verdict.undecided))
             yield (
-                f"Not separable: it and no speculation are within {share} of each other; "
+                f"Not separable: it and no speculation {apart}; "
                 "more prompts, or a quieter machine, would decide."
             )
 
