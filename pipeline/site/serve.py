@@ -15,6 +15,8 @@ from pathlib import Path
 class Handler(SimpleHTTPRequestHandler):
     """The plain file server without lists of folders and without a line per request."""
 
+    extensions_map = SimpleHTTPRequestHandler.extensions_map | {".txt": "text/plain; charset=utf-8"}
+
     def log_message(self, *_: object) -> None:
         """Say nothing."""
 

@@ -10,10 +10,7 @@ import pytest
 
 from pipeline.intake import comment, git, neighbours, reply
 from pipeline.intake.sending import Sending
-from schemas.codec import content_digest
-from schemas.migrations import forms
 from schemas.submission import Submission, Trial
-from tests.pipeline.corpus_examples import VICTIM, copied
 from tests.pipeline.repositories import FOLDER, SMALL, Repository, name_of
 from tests.samples import sample, sample_bytes
 
@@ -266,50 +263,6 @@ def test_a_serious_flag_is_in_the_title_of_the_comment(repository: Repository) -
     assert comment.body(answer).startswith("## Well-formed, but with serious flags\n\nThank you.")
     assert "serious flags stand against 1 of them, so that no verdict" in comment.body(answer)
     assert "but with serious flags, so that no vote is cast" in reply.note(judgement, answer)
-
-
-def test_one_campaign_in_two_versions_of_the_format_is_a_duplicate(repository: Repository) -> None:
-    for data in forms(SMALL):
-        name = name_of(SMALL).rpartition("-")[0] + f"-{content_digest(data)}.json"
-        repository.write(data, name)
-    repository.commit()
-
-    found = repository.judge(ADA).findings
-
-    assert [[each.rule for each in wrong] for wrong in found.values()] == [["duplicate"]]
-
-
-def test_a_branch_and_a_tag_of_one_name_are_no_revision(repository: Repository) -> None:
-    repository.write(sample_bytes(SMALL), name_of(SMALL))
-    repository.commit()
-    repository.git("tag", "main")  # resolves before the branch: nothing would seem to change
-
-    with pytest.raises(git.GitError, match="is a branch and a tag"):
-        repository.judge(ADA)
-
-
-def test_every_file_is_examined_for_flags_and_against_the_others_of_its_pull_request(
-    repository: Repository,
-) -> None:
-    honest = [
-        sample(tasks=("code",), prompts_per_task=1, blocks=1, seed=seed, contributor="ada")
-        for seed in range(20, 20 + neighbours.MAX_UNDERSTOOD)
-    ]
-    # Named so that the two copies come last.
-    copies = [VICTIM, replace(copied(jittered(VICTIM).trials), contributor="ada")]
-    for each in (*honest, *copies):
-        repository.write(sample_bytes(each), name_of(each))
-    repository.commit()
-
-    judgement = repository.judge(replace(ADA, labels=frozenset({"on-behalf"})))
-    found = {each.file: each for each in neighbours.understood(repository.path, judgement)}
-
-    assert judgement.decision == "accepted"
-    for each in copies:
-        understood = found[f"{FOLDER}/{name_of(each)}"].understood
-        assert understood is not None
-        assert {"copied-noise"} <= {flag.name for flag in understood.flags}
-    assert all(each.understood is not None for each in found.values())
 
 
 @pytest.mark.parametrize("is_new", [True, False])

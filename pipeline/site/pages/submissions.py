@@ -76,13 +76,7 @@ class Evidence:
 def submission_pages(
     connection: duckdb.DuckDBPyConnection, site: Site, most_pages: int = MOST_PAGES
 ) -> Iterator[Page | Asset]:
-    """The index of submissions, and what is at the address of each.
-
-    In a large collection that is the short form: the verdicts as text, without charts and without a
-    pass through MkDocs, which together cost half a second of CPU and 130 KB each. The first
-    submissions have it as a page, since their address was one before the collection grew; of the
-    others it is data that the page for missing addresses shows, and plain text beside it.
-    """
+    """The index of submissions, and what is at the address of each (`short`: of very many)."""
     names = _newest_first(connection)
     counted = {row.submission for row in read(connection, "standing") if row.counted}
     uncounted = [name for name in names if name not in counted]
