@@ -17,6 +17,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -65,15 +66,25 @@ def _torment(folder: Path, rng: random.Random, kills: int) -> int:
     (folder / "matrix.toml").write_text(text, "utf-8")
     fleet = _start(folder)
     for kill in range(kills):
-        time.sleep(rng.uniform(4.0, 9.0))
-        worker = rng.choice([*_workers(fleet)])
-        _say(f"kill -9 of a worker, number {kill + 1}")
-        worker.kill()
+        _await_start(folder, more_than=kill)
+        time.sleep(rng.uniform(0.5, 4.0))
+        for worker in rng.sample(found := [*_workers(fleet)], k=min(1, len(found))):
+            _say(f"kill -9 of a worker, number {kill + 1}")
+            worker.kill()
     for each in [*_workers(fleet), fleet]:
         each.kill()
     fleet.wait()
     _say("kill -9 of the fleet and its workers; started again")
     return _start(folder).wait(_LIMIT_S)
+
+
+def _await_start(folder: Path, *, more_than: int) -> None:
+    """Wait until so many cells, and one more, have been given to a worker."""
+    ledger, until = folder / "out" / "fleet.jsonl", time.monotonic() + _LIMIT_S
+    while time.monotonic() < until:
+        if ledger.exists() and ledger.read_text("utf-8").count('"started"') > more_than:
+            return
+        time.sleep(0.1)
 
 
 def _start(folder: Path) -> psutil.Popen:
@@ -85,8 +96,9 @@ def _start(folder: Path) -> psutil.Popen:
 
 def _workers(fleet: psutil.Popen) -> Iterator[psutil.Process]:
     for child in fleet.children():
-        if "worker" in child.cmdline():
-            yield child
+        with suppress(psutil.Error):  # one that was killed a moment ago
+            if "worker" in child.cmdline():
+                yield child
 
 
 def _problems(folder: Path) -> Iterator[str]:
