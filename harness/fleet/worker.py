@@ -84,7 +84,7 @@ def own_device(rig: str, device: str | None, backends: tuple[str, ...]) -> Devic
     gpus = () if device == "cpu" else found.gpus
     if len(gpus) > 1 and number.isdecimal() and int(number) < len(gpus):
         gpus = (gpus[int(number)],)
-    offered = backends or (_BACKENDS.get(gpus[0].vendor, ("vulkan",)) if gpus else ("cpu",))
+    offered = backends or next((_BACKENDS.get(each.vendor, ("vulkan",)) for each in gpus), ("cpu",))
     return Device(
         rig=rig,
         name=device,

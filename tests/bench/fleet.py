@@ -67,7 +67,7 @@ def _torment(folder: Path, rng: random.Random, kills: int) -> int:
     fleet = _start(folder)
     for kill in range(kills):
         _await_start(folder, more_than=kill)
-        time.sleep(rng.uniform(0.5, 4.0))
+        time.sleep(rng.uniform(2.0, 8.0))
         for worker in rng.sample(found := [*_workers(fleet)], k=min(1, len(found))):
             _say(f"kill -9 of a worker, number {kill + 1}")
             worker.kill()
