@@ -12,18 +12,13 @@ from typer.testing import CliRunner, Result
 
 from harness.campaign import suite
 from harness.campaign.methods import parse
-from harness.campaign.model import PlannedTrial
 from harness.cli.app import app
-from harness.cli.engines import ChosenEngine
-from harness.cli.tune_session import Stages
-from harness.errors import BadInputError, UsageError
 from harness.run import journal
-from harness.run.events import Event, Planned, TrialEnded, TrialStarted
+from harness.run.events import Event, TrialStarted
 from harness.runners.fake import FakeRig, FakeRunner
-from harness.runners.options import ConnectionOptions
 from harness.tune import report
 from harness.tune.outcome import Outcome, as_json, why
-from harness.tune.search import SearchOptions, TimeLeft, families, split, stage
+from harness.tune.search import SearchOptions, families, split
 from harness.tune.tuner import Tuner
 from schemas.contract import read
 from schemas.submission import Submission
@@ -250,26 +245,6 @@ def test_an_arm_that_cannot_run_leaves_the_others_their_chance() -> None:
     assert outcome.leader.depth in (1, 2, 3)
 
 
-def test_the_time_left_covers_the_stages_that_follow_and_ends_with_the_budget() -> None:
-    now = [0.0]
-    trial = PlannedTrial(order=0, block=0, prompt="code-one", arm="baseline")
-    left = TimeLeft(1000.0, split(CORE.prompts), lambda: now[0])
-
-    before = left.seconds("look")
-    left.observe(Planned(total=16))
-    now[0] = 1.0
-    left.observe(TrialEnded(trial=trial))
-
-    assert before is None
-    # 15 of the look; 8 prompts, 5 arms, 4 blocks; 24 prompts, 3 arms, 2 blocks: a second for each.
-    assert left.seconds("look") == 15 + 160 + 144
-    assert left.seconds("race") == 15 + 144
-    now[0] = 950.0
-    assert left.seconds("certificate") == 50.0
-    # Before that come the other 15 trials of the look, and two blocks of twelve.
-    assert left.seconds("look") == 950.0 * (15 + 24)
-
-
 def test_a_finished_tune_leaves_nothing_to_resume(
     tmp_path: Path, cache_dir: Path, models: list[str]
 ) -> None:
@@ -290,29 +265,3 @@ def test_a_dry_run_lists_what_would_be_tried(models: list[str]) -> None:
     assert result.exit_code == 0, result.stderr
     assert "Prompt lookup: depth 1 to 6" in result.stdout
     assert "race on 8 prompts, certificate on 24 others, within 5 minutes" in result.stdout
-
-
-def test_what_a_tune_decides_is_no_option_of_it() -> None:
-    result = call("tune", "--blocks", "3")
-
-    assert result.exit_code == 2
-    with pytest.raises(UsageError, match="no method speculates"):
-        families((parse("none"),), (), deepest=4)
-    with pytest.raises(BadInputError):
-        split(CORE.prompts[:3])
-
-
-def test_a_servers_command_is_written_with_the_depth_of_the_arm() -> None:
-    plain = campaign()
-    found = families((parse("draft-model"),), plain.drafts, deepest=4)
-    connection = ConnectionOptions(
-        server_command="serve big --port {port}",
-        spec_server_commands=("serve big --port {port} --depth {depth}",),
-    )
-    stages = Stages(chosen=ChosenEngine(name="openai", connection=connection), families=found)
-    arms = [found[0].arms[depth] for depth in (2, 4)]
-    planned = stage(plain, arms, plain.suite.prompts, blocks=1)
-
-    assert stages.command(planned, arms[0]) == "serve big --port 8000 --depth 2"
-    assert stages.command(planned, planned.arms[0]) == "serve big --port 8000"
-    assert stages.at(planned)[0].interleaved == "block"

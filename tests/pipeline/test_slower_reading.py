@@ -1,0 +1,167 @@
+"""The page "Why is it slower?" reads what the importer of llama-server's logs reads."""
+
+import re
+from dataclasses import astuple
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.errors import BadInputError
+from harness.importers import llama_server
+from harness.importers.model import Given
+from schemas.vocabulary import SERVER_LOG
+from tests import scripts
+
+ROOT = Path(__file__).parents[2]
+CAPTURES = ROOT / "tests" / "captures"
+IMPORTS = CAPTURES / "imports"
+EXAMPLES = ROOT / "site_src" / "assets" / "examples"
+LOGS = (*sorted(EXAMPLES.glob("*.log")), *sorted(IMPORTS.glob("*.log")))
+ANSWERS = """{"timings": {"cache_n": 5, "prompt_n": 20, "prompt_ms": 50.5, "predicted_n": 64,
+ "predicted_ms": 900.25, "predicted_per_second": 70.0, "draft_n": 30, "draft_n_accepted": 12}}"""
+JSONL = """{"timings": {"predicted_n": 64, "predicted_ms": 900}}
+{"timings": {"predicted_n": 32, "predicted_ms": 450, "draft_n": 8, "draft_n_accepted": 8}}"""
+BARE = '[{"predicted_n": 10, "predicted_ms": 100.0}, {"predicted_n": 20, "predicted_ms": 150.0}]'
+PREFIXED = "[53409] 5.05 I slot print_timing: id 0 | task 0 | eval time = 10.00 ms / 3 tokens (3.33 ms per token, 300.00 tokens per second)"  # noqa: E501 - a line of a log
+# Two requests at the same time, whose lines stand mixed: 10 tokens in 100 ms, 20 in 150 ms.
+MIXED = """
+slot print_timing: id 0 | task 4 | prompt eval time = 10 ms / 5 tokens
+slot print_timing: id 1 | task 5 | prompt eval time = 20 ms / 7 tokens
+slot print_timing: id 0 | task 4 | eval time = 100 ms / 10 tokens (, 90 tokens per second)
+slot print_timing: id 1 | task 5 | eval time = 150 ms / 20 tokens (, 126 tokens per second)
+slot print_timing: id 0 | task 4 | draft acceptance = 0.5 ( 3 accepted / 6 generated)
+slot print_timing: id 1 | task 5 | draft acceptance = 0.8 ( 8 accepted / 9 generated)
+"""
+STREAMED = """data: {"choices": [{"finish_reason": null}], "timings": {"predicted_n": 3}}
+data: {"choices": [{"finish_reason": "stop"}], "timings": {"predicted_n": 64}}
+data: [DONE]
+
+data: {"content": "a", "stop": false, "timings": {"predicted_n": 1}}
+data: {"content": "", "stop": true, "timings": {"predicted_n": 32}}
+"""
+COLOURED = "\x1b[32m" + PREFIXED.replace(" ms /", " ms\x1b[0m /") + "\x1b[0m"
+TEXTS = {
+    **{path.name: path.read_text("utf-8") for path in LOGS},
+    "answers": ANSWERS,
+    "jsonl": JSONL,
+    "bare": BARE,
+    "prefixed": PREFIXED,
+    "mixed": MIXED,
+    "streamed": STREAMED,
+    "one after the other": f"{ANSWERS}\n{ANSWERS}",
+    "coloured": COLOURED,
+}
+READ = """
+import { compiled, read, requestsOf } from "./serverlog.js";
+const answer = ({ patterns, texts }) => {
+  const known = compiled(patterns);
+  const lines = (text) => text.split("\\n");
+  return texts.map((text) => ({
+    requests: requestsOf(text, known),
+    found: read(text, known),
+    groups: lines(text).map((line) => Object.values(known).map((pattern) => {
+      const hit = line.match(pattern);
+      return hit && Object.values(hit.groups ?? {}).map((group) => group ?? null);
+    })),
+  }));
+};
+"""
+
+
+@pytest.fixture(scope="module")
+def seen(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
+    given = {"patterns": dict(SERVER_LOG), "texts": list(TEXTS.values())}
+    return dict(zip(TEXTS, scripts.run(tmp_path_factory.mktemp("read"), READ, given), strict=True))
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_the_page_reads_the_requests_that_the_importer_reads(
+    seen: dict[str, dict[str, Any]], name: str
+) -> None:
+    given = Given(name=name, data=TEXTS[name].encode())
+    expected = [astuple(request)[1:8] for request in llama_server.requests_of(given)]
+
+    assert [tuple(request.values()) for request in seen[name]["requests"]] == expected
+    assert expected
+
+
+def test_requests_are_told_apart_and_a_stream_counts_once(
+    seen: dict[str, dict[str, Any]],
+) -> None:
+    found = {
+        name: [(each["tokens"], each["ms"], each["drafted"]) for each in seen[name]["requests"]]
+        for name in ("mixed", "streamed", "one after the other", "coloured")
+    }
+
+    assert found["mixed"] == [(10, 100, 6), (20, 150, 9)]
+    assert found["streamed"] == [(64, None, None), (32, None, None)]
+    assert found["one after the other"] == [(64, 900.25, 30)] * 2
+    assert found["coloured"] == [(3, 10, None)]
+
+
+@pytest.mark.parametrize("path", LOGS, ids=lambda path: path.name)
+def test_every_pattern_finds_the_same_in_both_languages(
+    seen: dict[str, dict[str, Any]], path: Path
+) -> None:
+    patterns = [re.compile(pattern) for pattern in SERVER_LOG.values()]
+
+    assert seen[path.name]["groups"] == [
+        [
+            list(hit.groupdict().values()) if (hit := pattern.search(line)) else None
+            for pattern in patterns
+        ]
+        for line in TEXTS[path.name].split("\n")
+    ]
+
+
+def test_sums_layers_and_slots_of_a_log_are_read(seen: dict[str, dict[str, Any]]) -> None:
+    captured = seen["llama-server-b10068-draft.log"]["found"]
+    older = seen["llama-server-2025.log"]["found"]
+
+    assert captured["layers"] == {"on": 31, "all": 31}
+    assert [
+        (each["calls"], each["drafts"], each["draft_ms"]) for each in captured["statistics"]
+    ] == [(76, 76, 15566.471)]
+    assert [(each["kind"], each["draft_ms"]) for each in older["statistics"]] == [
+        ("ngram_simple", None),
+        ("draft", 400.0),
+    ]
+    assert (captured["slots"], older["slots"]) == (1, 2)
+
+
+def test_counters_of_other_servers_are_read(tmp_path: Path) -> None:
+    page = CAPTURES / "vllm" / "ngram" / "metrics_after.txt"
+    sglang = """{"meta_info": {"spec_verify_ct": 9, "spec_draft_token_num": 27,
+      "spec_accept_token_num": 11}}"""
+    vllm = """{"metrics": {"speculative_decoding": {"num_spec_steps": 4,
+      "num_draft_tokens": 12, "num_accepted_draft_tokens": 5}}}"""
+    texts = [page.read_text("utf-8"), sglang, vllm, f"[{vllm}, {vllm}]"]
+    given = {"patterns": dict(SERVER_LOG), "texts": texts}
+
+    found = [each["found"]["counters"] for each in scripts.run(tmp_path, READ, given)]
+
+    assert found == [
+        {"rounds": 24, "drafted": 120, "accepted": 22},
+        {"rounds": 9, "drafted": 27, "accepted": 11},
+        {"rounds": 4, "drafted": 12, "accepted": 5},
+        {"rounds": 8, "drafted": 24, "accepted": 10},
+    ]
+
+
+def test_text_that_is_no_log_gives_nothing_and_no_error(tmp_path: Path) -> None:
+    texts = [
+        "",
+        "hello",
+        "{",
+        "[1, 2]",
+        '{"timings": 3}',
+        "null",
+        '{"a": "<img src=x>"}',
+        "eval time =",
+    ]
+    given = {"patterns": dict(SERVER_LOG), "texts": texts}
+
+    assert [each["requests"] for each in scripts.run(tmp_path, READ, given)] == [[]] * len(texts)
+    with pytest.raises(BadInputError):
+        llama_server.requests_of(Given(name="log", data=b"hello"))
