@@ -64,12 +64,22 @@ class MemoryError:  # noqa: A001 - the planner's, of memory
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ResultsError:
+    """How far plans are from the memory that the targets of results held, in MiB."""
+
+    points: int
+    median_mib: float
+    worst_mib: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Errors:
     """The planner's own errors; `speed` with a result of the same device, `bare` without any."""
 
     speed: SpeedError | None
     bare: SpeedError | None
     memory: MemoryError | None
+    results: ResultsError | None
 
 
 def rate_of(facts: Facts, tps: float, *, on_cpu: bool, device: str, source: str) -> Rate | None:
@@ -126,12 +136,9 @@ def _speed_error(factors: Sequence[float], devices: int) -> SpeedError | None:
     if not factors:
         return None
     sizes = [max(factor, 1 / factor) for factor in factors]
-    return SpeedError(
-        points=len(sizes),
-        devices=devices,
-        within=sum(size <= NEAREST_ERROR for size in sizes) / len(sizes),
-        median=statistics.median(sizes),
-    )
+    within = sum(size <= NEAREST_ERROR for size in sizes) / len(sizes)
+    middle = statistics.median(sizes)
+    return SpeedError(points=len(sizes), devices=devices, within=within, median=middle)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -183,6 +190,15 @@ def memory_error(points: Sequence[Compared]) -> MemoryError:
         total_worst_mib=max(totals, default=0.0),
         layers_worst=max(layers, default=0),
     )
+
+
+def results_error(used: Sequence[tuple[float, float]]) -> ResultsError | None:
+    """The error over pairs of planned and measured MiB."""
+    errors = [abs(planned - measured) for planned, measured in used]
+    if not errors:
+        return None
+    middle = statistics.median(errors)
+    return ResultsError(points=len(errors), median_mib=middle, worst_mib=max(errors))
 
 
 def _projection(point: Point) -> Projection:
@@ -273,9 +289,10 @@ def rounds_of(method: str, depth: int) -> Rounds | None:
 
 
 def _errors_from(value: Mapping[str, dict[str, float] | None]) -> Errors:
-    speed, bare, memory = value["speed"], value["bare"], value["memory"]
+    speed, bare, memory, results = (value[key] for key in ("speed", "bare", "memory", "results"))
     return Errors(
         speed=SpeedError(**speed) if speed else None,  # type: ignore[arg-type]
         bare=SpeedError(**bare) if bare else None,  # type: ignore[arg-type]
         memory=MemoryError(**memory) if memory else None,  # type: ignore[arg-type]
+        results=ResultsError(**results) if results else None,  # type: ignore[arg-type]
     )

@@ -12,8 +12,12 @@ from estimates.plan.errors import learned as shipped
 from estimates.summary import summarize
 from pipeline.data.load import Entry
 from pipeline.site.pages import learned
-from tests.pipeline.tables import database, entry
+from tests.pipeline.tables import database, entry, real_database
 from tests.samples import sample
+
+
+# Planned and measured MiB of two results.
+USED = ((319.0, 317.0), (199.0, 261.0))
 
 
 def result(contributor: str, **machine: object) -> Entry:
@@ -58,8 +62,17 @@ def test_what_does_not_lie_on_the_card_as_a_whole_tells_nothing(
     assert len([rate for rate in rates if rate.on_cpu]) == 1
 
 
+def test_what_a_target_held_in_memory_is_compared_with_its_plan() -> None:
+    used = learned.memory_used(real_database())
+
+    # SmolLM2 135M in F16: 256.6 MiB of weights, 45 of cache for 2,048 tokens, 15.5 of buffers.
+    assert len(used) >= 5
+    assert min(abs(planned - 319) for planned, _ in used) < 1
+    assert all(abs(planned - measured) < 70 for planned, measured in used)
+
+
 def test_the_errors_come_from_leaving_each_result_out(rates: tuple[learned.Rate, ...]) -> None:
-    errors = learned.errors_of(rates)
+    errors = learned.errors_of(rates, USED)
     words = list(learned.own_errors(errors))
 
     assert errors.speed is not None
@@ -67,11 +80,13 @@ def test_the_errors_come_from_leaving_each_result_out(rates: tuple[learned.Rate,
     assert errors.bare is not None
     assert errors.bare.points == 2
     assert words[0].startswith("memory of a device within ")
-    assert "from other results of it within a factor of 1.25 in " in words[2]
+    assert words[1].startswith("memory of 2 results of the collection within 32 MiB in the middle")
+    assert "at most 62 MiB off" in words[1]
+    assert "from other results of it within a factor of 1.25 in " in words[3]
 
 
 def test_the_file_is_what_the_harness_reads(rates: tuple[learned.Rate, ...]) -> None:
-    made = json.loads(learned.learned_file(database(), rates, learned.errors_of(rates)))
+    made = json.loads(learned.learned_file(database(), rates, learned.errors_of(rates, USED)))
     file = json.loads(resources.files("estimates.plan").joinpath("learned.json").read_bytes())
 
     assert made.keys() == file.keys()

@@ -57,7 +57,7 @@ ONE_BYTE = Quantisation(body=8, embedding=8, output=8)
 def fits(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Page | Asset]:
     """The page, its file, and what the planner learns from the results."""
     rates = learned.learned_rates(connection)
-    errors = learned.errors_of(rates)
+    errors = learned.errors_of(rates, learned.memory_used(connection))
     own_errors = tuple(learned.own_errors(errors))
     data = {**document(), "own_error": "; ".join(own_errors)}
     yield Asset(path=PLAN_PATH, data=orjson.dumps(data))

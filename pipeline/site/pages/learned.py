@@ -4,6 +4,7 @@ The file has one address, so that other programs can read it; a copy of it is sh
 harness (`estimates/plan/learned.json`).
 """
 
+import math
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -12,15 +13,18 @@ import orjson
 
 from estimates.plan import speed
 from estimates.plan.errors import (
+    RUNTIME_MIB,
     Errors,
     Rate,
     leave_one_out,
     memory_error,
     memory_points,
     rate_of,
+    results_error,
     without_results,
 )
-from estimates.plan.model import MIB
+from estimates.plan.model import MIB, Memory, Placement, Setting
+from estimates.plan.placement import Case, project
 from estimates.plan.shapes import facts_of, quantisation_of, shape_of
 from estimates.plan.speculation import Curve, Rounds
 from estimates.roofline import devices, normalised
@@ -49,12 +53,35 @@ def learned_rates(connection: duckdb.DuckDBPyConnection) -> tuple[Rate, ...]:
     return tuple(found)
 
 
-def errors_of(rates: tuple[Rate, ...]) -> Errors:
+def memory_used(connection: duckdb.DuckDBPyConnection) -> tuple[tuple[float, float], ...]:
+    """Planned and measured MiB of each target that lay in one memory."""
+    found = []
+    for row in read(connection, "planner_memory"):
+        shape, bits = shape_of(row.target_label), quantisation_of(row.quantisation)
+        if shape is None or bits is None:
+            continue
+        facts = facts_of(shape, bits, file_bytes=row.file_bytes)
+        setting = Setting(
+            context=row.context_tokens,
+            kv_k=row.kv_type_k or Setting().kv_k,
+            kv_v=row.kv_type_v or Setting().kv_v,
+            ubatch=row.micro_batch_tokens or Setting().ubatch,
+        )
+        room = Memory(name="room", free_mib=math.inf)
+        case = Case(target=facts, setting=setting, devices=() if row.on_cpu else (room,), host=room)
+        placed = project(case, Placement(layers=0 if row.on_cpu else facts.placed_layers))
+        planned = placed.host.total() if row.on_cpu else placed.devices[0].total() + RUNTIME_MIB
+        found.append((planned, float(row.measured_mib)))
+    return tuple(found)
+
+
+def errors_of(rates: tuple[Rate, ...], used: tuple[tuple[float, float], ...]) -> Errors:
     """The planner's own errors, over these results and the public logs of memory."""
     return Errors(
         speed=leave_one_out(rates),
         bare=without_results(rates, devices().bandwidth_gb_per_s),
         memory=memory_error(memory_points()),
+        results=results_error(used),
     )
 
 
@@ -65,6 +92,12 @@ def own_errors(errors: Errors) -> Iterator[str]:
         yield (
             f"memory of a device within {found.total_median_mib:.0f} MiB in the middle of "
             f"{say.count(found.totals, 'public log')}, at most {found.total_worst_mib:.0f} MiB off"
+        )
+    if errors.results is not None:
+        yield (
+            f"memory of {say.count(errors.results.points, 'result')} of the collection within "
+            f"{errors.results.median_mib:.0f} MiB in the middle, at most "
+            f"{errors.results.worst_mib:.0f} MiB off"
         )
     for error, source in ((errors.bare, "its bandwidth"), (errors.speed, "other results of it")):
         if error is not None:
