@@ -15,7 +15,6 @@ from pipeline.site.pages import learned
 from tests.pipeline.tables import database, entry, real_database
 from tests.samples import sample
 
-
 # Planned and measured MiB of two results.
 USED = ((319.0, 317.0), (199.0, 261.0))
 
