@@ -69,8 +69,9 @@ def commit(repository: Path, revision: str) -> str:
             f"{shown(revision)} names no commit of this clone; fetch it, or check the spelling"
         )
         raise GitError(message)
-    both = {_resolved(repository, f"refs/{kind}/{revision}") for kind in ("heads", "tags")}
-    if len(both - {None}) > 1:
+    names = (f"refs/{kind}/{revision}" for kind in ("heads", "tags"))
+    there = _text(repository, "for-each-ref", "--format=%(refname)", *names).split()
+    if len({_resolved(repository, name) for name in there}) > 1:
         message = f"{shown(revision)} is a branch and a tag of other commits; name it by its id"
         raise GitError(message)
     return found

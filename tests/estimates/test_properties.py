@@ -57,7 +57,7 @@ def test_another_unit_of_time_changes_no_ratio(
 def test_swapping_the_arms_inverts_speedup_and_interval(
     rows: dict[str, tuple[float, float]],
 ) -> None:
-    trials, prompts = table(rows), tuple(rows)
+    trials, prompts = table(rows, blocks=2), tuple(rows)
 
     forward = summarize(campaign(trials, prompts=prompts)).estimates
     backward = summarize(

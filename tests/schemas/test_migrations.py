@@ -160,6 +160,12 @@ def test_version_2_adds_settings_and_no_other_field() -> None:
         schema(SUBMISSION_V1)["properties"].keys() == schema(SUBMISSION_SCHEMA)["properties"].keys()
     )
     assert added == {
+        ("method_draft_model", "controller"),
+        ("method_head", "controller"),
+        ("method_ngram", "controller"),
+        ("method_other", "adaptive"),
+        ("method_other", "chain"),
+        ("method_other", "controller"),
         ("settings", "context_depth_tokens"),
         ("settings", "cpu_expert_layers"),
         ("settings", "sampling_seed"),
