@@ -126,7 +126,8 @@ def _facts(plan: Plan) -> list[str]:
     whole = plan.asked.case.target.placed_layers
     layers = (_placed(plan.asked, whole), _placed(plan.alone, whole))
     lines = [_both("layers on devices", *layers, plan)]
-    contexts = (_tokens(plan.context_max), _tokens(plan.context_max_alone))
+    # Of these layers: with fewer of them on the devices, a longer context would fit.
+    contexts = (f"{_tokens(plan.context_max)} with these layers", _tokens(plan.context_max_alone))
     lines.append(_both("largest context", *contexts, plan))
     lines.append(f"plain speed        {_rate(plan.alone.tps)}")
     if plan.speedup is not None:
@@ -232,11 +233,12 @@ def _measure(plan: Plan) -> str:
         if "-md" in words:
             given += ["--draft", shlex.quote(words[words.index("-md") + 1])]
         given.append(f"--method {asked.speculation.method}:n_max={asked.speculation.depth}")
-        if asked.speculation.way in ("own-head", "other-head"):
-            given.append("--runner llama-server")
     placement = asked.found.placement
     if asked.case.devices and placement.layers < asked.case.target.placed_layers:
         given.append(f"--gpu-layers {placement.layers}")
     if asked.case.devices and placement.cpu_experts:
-        given.append(f"--n-cpu-moe {placement.cpu_experts} --runner llama-server")
-    return " ".join(dict.fromkeys(given))
+        given.append(f"--n-cpu-moe {placement.cpu_experts}")
+    heads = asked.speculation is not None and asked.speculation.way in ("own-head", "other-head")
+    if heads or placement.cpu_experts:
+        given.append("--runner llama-server")
+    return " ".join(given)
