@@ -201,3 +201,10 @@ def test_a_server_that_is_not_there_is_one_line(tmp_path: Path) -> None:
 
     with pytest.raises(BadInputError, match=r"no llama-server at .*none; name the program"):
         plan(request, say=lambda _: None)
+
+
+def test_the_engines_log_is_read_by_buffer() -> None:
+    found = exact.parsed(LOG)
+
+    assert (found.weights, found.kv, found.recurrent, found.output) == (1536, 55, 149.62, 0.19)
+    assert (found.on_devices, found.host_compute) == ((300.0,), 15.0)

@@ -12,7 +12,7 @@ from typer.testing import CliRunner, Result
 from harness.cli.app import app
 from harness.errors import BadInputError, MachineError
 from harness.models.hub_client import HuggingFace
-from harness.plan import exact, run_check
+from harness.plan import run_check
 from harness.plan.computer import bandwidth_of
 from harness.plan.sources import find
 from tests.harness.fake_hub import FakeHub, serving
@@ -72,6 +72,12 @@ def test_the_owner_of_an_8_gb_card_learns_before_the_evening() -> None:
     assert "a mixture of experts of that size: qwen3.5-35b-a3b-Q4_K_M" in words
     assert "-ngld 25" not in words.partition("Fastest")[2].partition("To be sure")[0]
     assert "--draft qwen3.5-0.8b-Q4_K_M.gguf --method draft-model:n_max=8" in words
+
+
+def test_the_run_to_be_sure_names_both_files_even_where_they_are_one() -> None:
+    words = call(*BIG, "--draft", BIG[1], *CARD).stdout.partition("To be sure")[2]
+
+    assert "--target qwen3.5-27b-Q4_K_M.gguf --draft qwen3.5-27b-Q4_K_M.gguf" in words
 
 
 def test_both_factors_of_a_speedup_stand_beside_what_others_published() -> None:
@@ -288,10 +294,3 @@ sched_reserve:      CUDA0 compute buffer size =   300.00 MiB
 sched_reserve:  CUDA_Host compute buffer size =    12.00 MiB
 sched_reserve:        CPU compute buffer size =     3.00 MiB
 """
-
-
-def test_the_engines_log_is_read_by_buffer() -> None:
-    found = exact.parsed(LOG)
-
-    assert (found.weights, found.kv, found.recurrent, found.output) == (1536, 55, 149.62, 0.19)
-    assert (found.on_devices, found.host_compute) == ((300.0,), 15.0)
