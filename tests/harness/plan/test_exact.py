@@ -203,6 +203,17 @@ def test_a_server_that_is_not_there_is_one_line(tmp_path: Path) -> None:
         plan(request, say=lambda _: None)
 
 
+LOG = """print_info: file size   = 1.50 GiB (4.5 BPW)
+llama_context:        CPU  output buffer size =     0.19 MiB
+llama_kv_cache: size =   45.00 MiB (  2048 cells,  30 layers,  1/1 seqs), K (f16):   22.50 MiB
+llama_kv_cache_iswa: size =   10.00 MiB
+llama_memory_recurrent: size =  149.62 MiB
+sched_reserve:      CUDA0 compute buffer size =   300.00 MiB
+sched_reserve:  CUDA_Host compute buffer size =    12.00 MiB
+sched_reserve:        CPU compute buffer size =     3.00 MiB
+"""
+
+
 def test_the_engines_log_is_read_by_buffer() -> None:
     found = exact.parsed(LOG)
 
