@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import socket
+import subprocess
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -236,12 +238,12 @@ def test_an_address_that_is_taken_is_one_line(tmp_path: Path) -> None:
         taken.listen()
         address = f"127.0.0.1:{taken.getsockname()[1]}"
 
-        done = CliRunner().invoke(
-            app,
-            ["fleet", str(tmp_path / "matrix.toml"), "--no-tls", "--listen", address,
-             "--output", str(tmp_path / "out")],
+        done = subprocess.run(
+            [sys.executable, "-m", "harness", "fleet", str(tmp_path / "matrix.toml"), "--no-tls",
+             "--listen", address, "--output", str(tmp_path / "out")],
+            capture_output=True, text=True, check=False,
         )  # fmt: skip
 
-    assert done.exit_code == 3
+    assert done.returncode == 3
     assert done.stderr.splitlines()[-1].startswith(f"Error: tcp://{address} cannot be used (")
     assert "Traceback" not in done.stderr

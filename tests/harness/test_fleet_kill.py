@@ -7,6 +7,7 @@ import json
 import os
 import signal
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -51,7 +52,9 @@ class Trial:
         """Measure the matrix; `watch` is called all the time."""
         at = replace(network.address("127.0.0.1", "--listen", encrypted=False), port=0)
         whole = conduct.Fleet(matrix=matrix, ledger=Ledger(self.folder / "out"), observe=watch)
-        asyncio.run(whole.measure(at, self.folder, self.workers))
+        work = whole.measure(at, self.folder, self.workers)
+        with ThreadPoolExecutor(1) as thread:  # an open browser has an event loop in this one
+            thread.submit(asyncio.run, work).result()
         return whole
 
     def log(self) -> list[list[str]]:
