@@ -72,8 +72,8 @@ def test_synthetic_acceptance_is_counted_as_it_was_set(session: Session) -> None
 
     assert isinstance(found.rounds, Totals)
     assert found.rounds.rounds is not None
-    # 27 tokens after the first at 2.5 a round are 11 rounds; how many each accepts is drawn.
-    assert 8 <= found.rounds.rounds <= 15
+    # 27 tokens after the first at 2.5 a round are 11 rounds, give or take 1.6: each is drawn.
+    assert 6 <= found.rounds.rounds <= 18
 
 
 @pytest.fixture(scope="module")
