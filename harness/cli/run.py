@@ -16,11 +16,6 @@ from harness.cli.request import Contribution, ResultOptions, RunRequest
 from harness.machine.command import package_version
 from harness.models.presets import DEFAULT_DRAFT
 from harness.runners.options import ConnectionOptions
-from schemas.vocabulary import FIXED_TASKS
-
-# A first look has every second task, and two passes.
-_FIRST_TASKS = FIXED_TASKS[::2]
-_FIRST_BLOCKS = 2
 
 
 @console.reports_errors
@@ -60,14 +55,10 @@ def run(
 def _with_fetched_target(options: Options) -> Options:
     """The options for a machine without the package that makes the other default models.
 
-    A server reads every prompt again for every arm, which is most of the time of a first look. It
-    has four prompts instead of eight in one pass; with a second pass there is an interval.
+    A server reads every prompt again for every arm, which is most of the time of a first look: it
+    has one prompt of each task. Fewer tasks would have no figure over all of them.
     """
     if options.target is not None:
         return options
-    options = replace(options, target=DEFAULT_DRAFT)
-    if not options.quick or options.tasks or options.prompts:
-        return options
-    return replace(
-        options, tasks=_FIRST_TASKS, prompts=("1",), blocks=options.blocks or _FIRST_BLOCKS
-    )
+    prompts = options.prompts or (("1",) if options.quick else ())
+    return replace(options, target=DEFAULT_DRAFT, prompts=prompts)
