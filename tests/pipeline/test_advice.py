@@ -204,6 +204,20 @@ def test_tasks_of_one_voter_are_left_out_together() -> None:
     assert rows(connection, "from advice_error") == []
 
 
+def test_voters_who_agree_exactly_say_nothing_about_how_voters_differ() -> None:
+    # Without Bob, Ada and Eve are left, who measured the same: no spread instead of one of zero.
+    connection = database(
+        measured("ada", "A 1", "code", 3.2, 1.6),
+        measured("bob", "B 2", "code", 3.6, 2.0),
+        measured("eve", "C 3", "code", 3.2, 1.6),
+    )
+
+    left_out = "select distinct left_out is not null from advice_spread where level = 'cost-draft'"
+    assert rows(connection, left_out) != []
+    assert one(connection, "select count(*) from advice_spread where variance = 0") == (0,)
+    assert one(connection, "select count(*) from advice_left_out where not isfinite(score)") == (0,)
+
+
 def test_imported_evidence_teaches_nothing() -> None:
     connection = database(
         campaign(2.0, task="code", tier="imported", tokens_per_round=3.2, round_cost=1.6)

@@ -1,8 +1,8 @@
 -- One row is how much voters differ within the pools of one level and method: the pooled variance of
 -- their logarithms, with its degrees of freedom. A voter's tasks are not independent, so the degrees
 -- of freedom never exceed the number of voters less one. `left_out` is null, or the voter whose votes
--- were taken out first. A level without two voters in any pool borrows from the next wider level,
--- where voters differ more (`from_level`); without that it has no row.
+-- were taken out first. A level without two voters who differ in any pool borrows from the next wider
+-- level, where voters differ more (`from_level`); without that it has no row.
 create table advice_spread as
 with shared as (
   select advice_vote.level, advice_vote.method, count(distinct voter) as voters
@@ -43,7 +43,12 @@ without as (
     pooled.level,
     pooled.method,
     pooled.voters - if(taken.freedom is null, 0, 1) as voters,
-    greatest(pooled.squares - coalesce(taken.squares, 0), 0) as squares,
+    -- What is left of equal squares is no spread, but the rounding of a difference.
+    if(
+      pooled.squares - coalesce(taken.squares, 0) > 1e-9 * pooled.squares,
+      pooled.squares - coalesce(taken.squares, 0),
+      0
+    ) as squares,
     pooled.freedom - coalesce(taken.freedom, 0) as freedom
   from voters
   cross join pooled
@@ -63,7 +68,7 @@ usable as (
     least(freedom, voters - 1)::bigint as freedom,
     (squares / freedom)::double as variance
   from estimated
-  where freedom > 0 and voters > 1
+  where freedom > 0 and voters > 1 and squares > 0
 ),
 levels as (
   select distinct part, level, level_order, method from advice_member
