@@ -79,11 +79,9 @@ class Identity:
 def identify(submission: Submission) -> Identity:
     """Name everything in a submission. The same file always gets the same names."""
     machine, engine, target = submission.machine, submission.engine, submission.target
-    cards = _cards(machine, engine)
-    processor = cards[0].name if cards else machine.cpu.name
-    name, label = (
-        _cards_label(cards) if cards else _cpu_label(machine.cpu.name, machine.cpu.logical_cores)
-    )
+    cards, cpu = _cards(machine, engine), machine.cpu
+    processor = cards[0].name if cards else cpu.name
+    name, label = _cards_label(cards) if cards else _cpu_label(cpu.name, cpu.logical_cores)
     # A model that thinks writes other text than one that answers: another target, everywhere.
     shown_target = f"{target.name}, thinking" if submission.settings.thinking else target.name
     device, target_slug, quantisation = (

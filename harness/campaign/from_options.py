@@ -12,7 +12,7 @@ from harness.campaign import suite
 from harness.campaign.arms import needs_draft, takes_draft
 from harness.campaign.filling import fitting
 from harness.campaign.methods import DraftModelRequest, MethodRequest, method_type
-from harness.campaign.model import Campaign
+from harness.campaign.model import Campaign, Suite
 from harness.campaign.options import AUTOMATIC_LAYERS, Options
 from harness.errors import BadInputError, UsageError
 from harness.models import compatibility, gguf_header
@@ -39,14 +39,7 @@ def campaign_from(
     Without `fetch`, the table's description stands in for presets that are not on this disk.
     Raises `BadInputError` or `MachineError` when a part is missing or does not fit.
     """
-    chosen = suite.select(
-        suite.load(options.suite or campaigns.DEFAULT_SUITE),
-        tasks=options.tasks,
-        prompts=options.prompts,
-        quick=options.quick,
-    )
-    if options.context_depths:
-        chosen = fitting(chosen, options.context_depths, say)
+    chosen = _chosen_prompts(options, say)
     names = draft_names(options, defaults)
     methods = usable_methods(options, names, defaults)
     if fetch and served is None:
@@ -68,6 +61,16 @@ def campaign_from(
     )
     _check_vocabularies(campaign, say=say)
     return campaign
+
+
+def _chosen_prompts(options: Options, say: Callable[[str], None]) -> Suite:
+    chosen = suite.select(
+        suite.load(options.suite or campaigns.DEFAULT_SUITE),
+        tasks=options.tasks,
+        prompts=options.prompts,
+        quick=options.quick,
+    )
+    return fitting(chosen, options.context_depths, say) if options.context_depths else chosen
 
 
 def with_layers(options: Options, target: ModelFile, drafts: tuple[ModelFile, ...]) -> Options:

@@ -1,4 +1,4 @@
-"""What a fleet has done, in `fleet.jsonl` beside the results: a second start goes on from there."""
+"""Records what a fleet has done in `fleet.jsonl`; a second start continues from there."""
 
 import os
 from collections.abc import Iterator, Sequence

@@ -197,7 +197,7 @@ class TimeLeft:
         # Whatever the budget: the look is finished, and the others have a block of few prompts.
         block = _FEWEST_PROMPTS * _CERTIFIED_ARMS
         least = {"look": here + 2 * block, "race": block}.get(stage, 0)
-        if now > self._ends_s:  # a block that was begun is finished, too
+        if now > self._ends_s:  # a block that was started is finished, too
             return trial_s * max(here, least)
         later = {"look": self._race + self._certificate, "race": self._certificate}.get(stage, 0)
         return max(trial_s * least, min(trial_s * (here + later), self._ends_s - now))

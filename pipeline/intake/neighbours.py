@@ -42,10 +42,10 @@ def understood(repository: Path, judgement: Judgement) -> tuple[Result, ...]:
     replaced = {each.supersedes for each in new.values()}
     near = dict(_neighbours(repository, judgement.base, new))
     old = [each for name, each in near.items() if name not in replaced]
-    corpus, beside = Corpus(tuple(old)), flags_within(list(new.values()))
+    corpus, within = Corpus(tuple(old)), flags_within(list(new.values()))
     flags = {
         path: _together(corpus_flags(each, corpus), own)
-        for (path, each), own in zip(new.items(), beside, strict=True)
+        for (path, each), own in zip(new.items(), within, strict=True)
     }
     known = [understand(each) for each in old]
     whole = set(list(new)[:MAX_UNDERSTOOD])
@@ -69,7 +69,7 @@ def _result(
     raised: tuple[Flag, ...],
     known: Sequence[Understanding] | None,
 ) -> Result:
-    """One result with all its flags, those `raised` beside the others included.
+    """One result with all its flags, including those `raised` by the others of the pull request.
 
     Without `known` neighbours its arms are left out: a comment shows few, and all are flagged.
     """

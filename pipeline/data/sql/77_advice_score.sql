@@ -1,4 +1,4 @@
--- One row is one observation beside what the advisor says without its voter, with the half-width that
+-- One row is one observation next to what the advisor says without its voter, with the half-width that
 -- the spreads of its levels give, widened by what the other folds of voters needed. Null where nobody
 -- else has measured anything near.
 -- log speedup = log tokens per round - log round cost; both variances add up, each for a new voter

@@ -18,7 +18,7 @@ const numbers = (groups) =>
 const logged = (lines, known) => {
   const [found, tasks] = [[], new Map()]; // lines of several slots may stand mixed
   let task = "";
-  const begun = () => {
+  const started = () => {
     tasks.set(task, { prompt: null, answer: null, drafts: null });
     found.push(tasks.get(task));
     return tasks.get(task);
@@ -27,8 +27,8 @@ const logged = (lines, known) => {
     const match = (name) => line.match(known[name]);
     let hit;
     if ((hit = match("slot"))) [task] = hit;
-    if ((hit = match("prompt"))) begun().prompt = numbers(hit.groups);
-    else if ((hit = match("answer"))) (tasks.get(task) ?? begun()).answer = numbers(hit.groups);
+    if ((hit = match("prompt"))) started().prompt = numbers(hit.groups);
+    else if ((hit = match("answer"))) (tasks.get(task) ?? started()).answer = numbers(hit.groups);
     else if ((hit = match("drafts")) && tasks.has(task)) tasks.get(task).drafts = numbers(hit.groups);
   }
   return found
