@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from itertools import accumulate, zip_longest
 from operator import mul
 
-from estimates.pairing import PromptPairs, rounds
+from estimates.pairing import PromptPairs, once, rounds
 from schemas.submission import Forced, Method, Probes, Trial, VerificationProbe
 from schemas.vocabulary import METHODS
 
@@ -29,14 +29,21 @@ def tokens_per_round(trials: Sequence[Trial]) -> float | None:
     return tokens / sum(known)
 
 
+@once
+def yielded(pairs: PromptPairs) -> float | None:
+    """Tokens per round of the arm on one prompt."""
+    return tokens_per_round(pairs.trials)
+
+
+@once
 def round_cost(pairs: PromptPairs) -> float | None:
     """R: what one round costs, in units of one baseline token.
 
     Tokens per round over the speedup. Where the output is the same in all blocks this is the
     median over the blocks of a round's duration in tokens of the baseline's paired trial.
     """
-    yielded = tokens_per_round(pairs.trials)
-    return None if yielded is None else yielded / pairs.speedup
+    tokens = yielded(pairs)
+    return None if tokens is None else tokens / pairs.speedup
 
 
 def acceptance_rate(trials: Sequence[Trial]) -> float | None:

@@ -6,16 +6,17 @@ two of a pair ran within seconds of each other, so each pair is one measurement 
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property, partial
+from functools import cache, cached_property, partial, wraps
 from operator import mul
 from statistics import median
-from typing import Literal
+from typing import Literal, TypeVar
 
 from schemas.submission import Arm, Prompt, Submission, Trial
 
 Clock = Literal["steady", "decode"]
+T = TypeVar("T")
 
 NORMAL_95 = 1.96
 
@@ -202,6 +203,21 @@ class PromptPairs:
     def speedup(self) -> float:
         """How many times as fast as its baseline the arm is."""
         return math.exp(self.log_ratio)
+
+
+def once(derive: Callable[[PromptPairs], T]) -> Callable[[PromptPairs], T]:
+    """The same function, computed once for each prompt: several figures ask for it."""
+    name = f"{derive.__module__}.{derive.__qualname__}"
+
+    @wraps(derive)
+    def known(pairs: PromptPairs) -> T:
+        kept = vars(pairs)
+        if name not in kept:
+            kept[name] = derive(pairs)
+        found: T = kept[name]
+        return found
+
+    return known
 
 
 def pair(submission: Submission, arm: Arm) -> tuple[PromptPairs, ...]:

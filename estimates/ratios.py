@@ -7,7 +7,7 @@ from statistics import fmean, median
 
 from estimates.intervals import equal_weight_mean, interval_over_tasks, t_interval
 from estimates.model import Control, Interval
-from estimates.pairing import PromptPairs, cpu_ms_per_token, pair
+from estimates.pairing import PromptPairs, cpu_ms_per_token, once, pair
 from estimates.repeatability import repeat_deviation, widened
 from schemas.submission import Arm, NoSpeculation, Submission, Task, Trial
 from schemas.vocabulary import FIXED_TASKS, METHODS
@@ -52,7 +52,7 @@ class Scope:
             values = [each for pairs in group if (each := value(pairs)) is not None]
             if len(values) < len(group):
                 return None
-            groups.append([math.log(each) for each in values])
+            groups.append(list(map(math.log, values)))
         return math.exp(equal_weight_mean(groups))
 
 
@@ -143,6 +143,7 @@ def cpu_speedup(scope: Scope) -> tuple[float, Interval | None] | None:
     return math.exp(equal_weight_mean(known)), interval
 
 
+@once
 def cpu_log_ratio(pairs: PromptPairs) -> float | None:
     """Logarithm of baseline over arm processor time per token: the median over paired blocks."""
     ratios: list[float] = []
@@ -163,6 +164,7 @@ def energy_per_token_j(trials: Sequence[Trial]) -> float | None:
     return sum(joules) / tokens
 
 
+@once
 def energy_ratio(pairs: PromptPairs) -> float | None:
     """Joules per token of the arm over those of its baseline in the same blocks: below 1 saves."""
     own, base = energy_per_token_j(pairs.trials), energy_per_token_j(pairs.baseline_trials)

@@ -29,7 +29,7 @@ from estimates.intervals import (
     variance,
 )
 from estimates.model import Interval, Repeatability
-from estimates.pairing import PromptPairs, pair
+from estimates.pairing import PromptPairs, once, pair
 from schemas.submission import Arm, Submission, Trial
 
 LEAST_BLOCKS = 3
@@ -178,6 +178,7 @@ def _headline(
     )
 
 
+@once
 def _by_block(pairs: PromptPairs) -> dict[int, float]:
     blocks = (trial.block for trial in pairs.trials)
     return dict(zip(blocks, pairs.block_log_ratios, strict=True))

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from statistics import median
+from typing import Any, TypeAlias
 
 from estimates import decomposition as parts
 from estimates import ratios, repeatability
@@ -35,6 +36,8 @@ from estimates.verdicts import INSTRUMENT, count, doubted, verdict, worst
 from schemas.codec import Json, encode
 from schemas.submission import Submission
 from schemas.vocabulary import METHODS
+
+Fields: TypeAlias = dict[str, Any]  # of an estimate, by name
 
 
 def summarize(submission: Submission) -> Summary:
@@ -83,13 +86,15 @@ def _estimate(
     if not scope.complete:
         return estimate
     if METHODS[scope.arm.method.type].instrument:  # it has R, and its speed is that of no method
-        return replace(_with_decomposition(estimate, scope), verdict="uncertain", doubt=INSTRUMENT)
+        return replace(estimate, **_decomposition(scope), verdict="uncertain", doubt=INSTRUMENT)
     speedup = math.exp(equal_weight_mean(scope.log_ratios))
     predicted = scope.mean_over_prompts(predict)
     by_processor = cpu_speedup(scope)
-    derived = _with_request(_with_decomposition(estimate, scope), scope, readings)
     return replace(
-        _with_alternative(derived, scope),
+        estimate,
+        **_decomposition(scope),
+        **_request(scope, readings),
+        **_alternative(scope),
         speedup=speedup,
         interval=interval,
         wall_speedup=by_wall,
@@ -155,60 +160,55 @@ def _over_prompts(scope: Scope) -> Interval | None:
     return interval.at_least(by_repeats)
 
 
-def _with_request(estimate: Estimate, scope: Scope, readings: Readings) -> Estimate:
+def _request(scope: Scope, readings: Readings) -> Fields:
     """The whole request, and what its parts cost; unknown where a prompt's reading is."""
     found = requests_over(scope, readings)
     if found is None:
-        return estimate
+        return {}
     costs = found.costs
-    return replace(
-        estimate,
-        whole_request=found.speedup,
-        whole_request_interval=_honest(found.interval, scope),
-        mean_prompt_tokens=found.prompt_tokens,
-        mean_output_tokens=found.output_tokens,
-        baseline_prompt_token_ms=costs.baseline_prompt_token_ms if costs else None,
-        prompt_token_ms=costs.prompt_token_ms if costs else None,
-        baseline_token_ms=costs.baseline_token_ms if costs else None,
-        token_ms=costs.token_ms if costs else None,
-    )
+    return {
+        "whole_request": found.speedup,
+        "whole_request_interval": _honest(found.interval, scope),
+        "mean_prompt_tokens": found.prompt_tokens,
+        "mean_output_tokens": found.output_tokens,
+        "baseline_prompt_token_ms": costs.baseline_prompt_token_ms if costs else None,
+        "prompt_token_ms": costs.prompt_token_ms if costs else None,
+        "baseline_token_ms": costs.baseline_token_ms if costs else None,
+        "token_ms": costs.token_ms if costs else None,
+    }
 
 
-def _with_alternative(estimate: Estimate, scope: Scope) -> Estimate:
+def _alternative(scope: Scope) -> Fields:
     """The speedup over the target with the memory to itself, if that was measured."""
     compared = against_alternative(scope)
     if compared is None:
-        return estimate
-    return replace(
-        estimate,
-        alternative=compared.arm.baseline,
-        over_alternative=math.exp(equal_weight_mean(compared.log_ratios)),
-        over_alternative_interval=_timed(_over_prompts(compared), compared),
-    )
+        return {}
+    return {
+        "alternative": compared.arm.baseline,
+        "over_alternative": math.exp(equal_weight_mean(compared.log_ratios)),
+        "over_alternative_interval": _timed(_over_prompts(compared), compared),
+    }
 
 
-def _with_decomposition(estimate: Estimate, scope: Scope) -> Estimate:
+def _decomposition(scope: Scope) -> Fields:
     """Rates and costs over the paired trials; counters are pooled, ratios averaged as logs."""
     prompts = scope.prompts
     trials = tuple(trial for pairs in prompts for trial in pairs.trials)
     drafts = parts.can_draft(scope.arm.method)
-    return replace(
-        estimate,
-        baseline_tps=median(1000 / pairs.baseline_ms for pairs in prompts),
-        tps=median(1000 / pairs.arm_ms for pairs in prompts),
-        energy_per_token_j=scope.mean_over_prompts(
+    return {
+        "baseline_tps": median(1000 / pairs.baseline_ms for pairs in prompts),
+        "tps": median(1000 / pairs.arm_ms for pairs in prompts),
+        "energy_per_token_j": scope.mean_over_prompts(
             lambda pairs: ratios.energy_per_token_j(pairs.trials)
         ),
-        energy_ratio=scope.mean_over_prompts(ratios.energy_ratio),
-        tokens_per_round=scope.mean_over_prompts(
-            lambda pairs: parts.tokens_per_round(pairs.trials)
-        ),
-        round_cost=scope.mean_over_prompts(parts.round_cost),
-        acceptance_rate=parts.acceptance_rate(trials) if drafts else None,
-        sequence_acceptance=parts.sequence_acceptance(trials) if drafts else None,
-        fire_rate=parts.fire_rate(trials) if drafts else None,
-        exactness=count(worst(pairs.trials, pairs.baseline_trials) for pairs in prompts),
-    )
+        "energy_ratio": scope.mean_over_prompts(ratios.energy_ratio),
+        "tokens_per_round": scope.mean_over_prompts(parts.yielded),
+        "round_cost": scope.mean_over_prompts(parts.round_cost),
+        "acceptance_rate": parts.acceptance_rate(trials) if drafts else None,
+        "sequence_acceptance": parts.sequence_acceptance(trials) if drafts else None,
+        "fire_rate": parts.fire_rate(trials) if drafts else None,
+        "exactness": count(worst(pairs.trials, pairs.baseline_trials) for pairs in prompts),
+    }
 
 
 def _judged(submission: Submission) -> Submission:
@@ -245,7 +245,7 @@ def _prompt_estimate(pairs: PromptPairs, readings: Readings) -> PromptEstimate:
         whole_request=math.exp(request.log_ratio) if request else None,
         baseline_reading_ms=request.baseline_prompt_ms if request else None,
         reading_ms=request.prompt_ms if request else None,
-        tokens_per_round=parts.tokens_per_round(pairs.trials),
+        tokens_per_round=parts.yielded(pairs),
         round_cost=parts.round_cost(pairs),
         acceptance_rate=parts.acceptance_rate(pairs.trials) if drafts else None,
         exactness=worst(pairs.trials, pairs.baseline_trials),

@@ -6,6 +6,7 @@ partitions by a digest of the code. A partition may come from an earlier build o
 the cache is a product of builds and holds nothing that a build without it would not derive.
 """
 
+import gc
 import hashlib
 import re
 import shutil
@@ -75,7 +76,7 @@ def gather(
 
     A file that no finding is about may be in neither: a preview of what another preview holds.
     """
-    keyed = {source: _key(source) for source in sources}
+    keyed = {source: key_of(source) for source in sources}
     rejected = derive(folder, ((key, source) for source, key in keyed.items()), jobs=jobs)
     place = folder / version()
     known = _known(place)
@@ -114,7 +115,7 @@ def derive_share(
 
     Shares are chosen by content, so that a new file moves no other.
     """
-    keyed = ((_key(source), source) for source in sources if source.kind == "submission")
+    keyed = ((key_of(source), source) for source in sources if source.kind == "submission")
     own = [each for each in keyed if int(each[0][:8] or "0", 16) % shares == share - 1]
     refused = derive(folder, own, jobs=jobs)
     return len(own), {str(source.path): found for source, found in refused.items() if found}
@@ -147,7 +148,7 @@ def version() -> str:
     return f"v-{digest[:16]}"
 
 
-def _key(source: Source) -> str:
+def key_of(source: Source) -> str:
     """What a row is found by; empty for a file that cannot be read."""
     data = read_bytes(source)
     if isinstance(data, Finding):
@@ -181,7 +182,14 @@ def _put_together(place: Path) -> None:
 
 def _write_part(task: tuple[Path, Sequence[Keyed]]) -> dict[Source, Found]:
     """Derive the facts of some files and write them; returns the findings on the others."""
-    place, keyed = task
+    gc.disable()  # a submission is a tree of thousands of objects, none of which forms a circle
+    try:
+        return _derived(*task)
+    finally:
+        gc.enable()
+
+
+def _derived(place: Path, keyed: Sequence[Keyed]) -> dict[Source, Found]:
     refused: dict[Source, Found] = {}
     entries: dict[str, tuple[str, Entry, Accepted]] = {}
     for key, source in keyed:
