@@ -39,7 +39,7 @@ LIBRARIES = (
     "duckdb",
     "pyarrow",
 )
-CODE = {".py", ".json", ".toml", ".sql"}
+CODE = {".py", ".json", ".toml", ".sql", ".jinja"}
 
 
 def corpus_findings(

@@ -16,6 +16,7 @@ import sys
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from html import escape
+from itertools import chain
 from pathlib import Path
 
 import duckdb
@@ -24,7 +25,7 @@ import vl_convert
 from pipeline.data.database import open_database
 from pipeline.data.export import export
 from pipeline.errors import PipelineError
-from pipeline.site.charts import remembered
+from pipeline.site.kept import kept, remembered
 from pipeline.site.pages import pages
 from pipeline.site.pages.environment import chart_files
 from pipeline.site.pages.model import Asset, Page, Site
@@ -148,17 +149,19 @@ def build(
     shutil.copytree(PROSE, docs, dirs_exist_ok=True)
     for path in docs.rglob("*.css"):
         path.write_text(compact(path.read_text("utf-8")), "utf-8")
-    library = _chart_library()
-    repository = repository_address(ROOT)
-    site = Site(
-        bundle=library.path,
-        repository=repository,
-        address=site_address(site_url),
-        outside=outside(connection, results, repository),
-    )
-    files = export(connection, docs / "data")
-    with remembered(cache / "charts" if cache else None):
-        for part in (library, *raw_files(results, extra, site), *pages(connection, site, files)):
+    with remembered(cache / "kept" if cache else None):
+        library = _chart_library()
+        repository = repository_address(ROOT)
+        site = Site(
+            bundle=library.path,
+            repository=repository,
+            address=site_address(site_url),
+            outside=outside(connection, results, repository),
+        )
+        files = export(connection, docs / "data")
+        for part in chain(
+            [library], raw_files(results, extra, site), pages(connection, site, files)
+        ):
             _write(docs, part)
     _write(docs, proofs_page(site, PROSE / "design" / "data"))
     for picture in (card(connection), *cards(connection, site)):
@@ -216,7 +219,8 @@ def _write(docs: Path, part: Page | Asset) -> None:
 
 def _chart_library() -> Asset:
     """The library that makes charts interactive: one file, named after its content."""
-    data = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;").encode()
+    text = "window.vegaEmbed = vegaEmbed;"
+    data = kept(lambda: vl_convert.javascript_bundle(text).encode(), text)
     name = hashlib.sha256(data).hexdigest()[:12]
     return Asset(path=f"assets/javascripts/vega.{name}.js", data=data)
 

@@ -10,14 +10,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
+import altair as alt
 import pytest
 import vl_convert
 
 from estimates.summary import summarize
 from pipeline.site import rows
-from pipeline.site.charts import Chart, definitions, draw, remembered
+from pipeline.site.charts import SPOKEN, Chart, definitions, draw
 from pipeline.site.charts.captions import CAPTIONS
 from pipeline.site.charts.pictures import PICTURES
+from pipeline.site.charts.theme import (
+    BACKEND_COLOURS,
+    CONFIGS,
+    METHOD_COLOURS,
+    STATIC_WIDTH_PX,
+    darkened,
+)
+from pipeline.site.kept import remembered
 from pipeline.site.pages.overviews import DEVICE_CHARTS
 from tests.contexts import at_depth
 from tests.crowds import crowds
@@ -50,27 +59,38 @@ def drawn(full: duckdb.DuckDBPyConnection, busy: duckdb.DuckDBPyConnection) -> d
 
 
 def test_a_chart_is_drawn_once_and_forgotten_when_nothing_asks_for_it(
-    full: duckdb.DuckDBPyConnection, drawn: dict[str, Chart], tmp_path: Path
+    full: duckdb.DuckDBPyConnection,
+    drawn: dict[str, Chart],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    folder = tmp_path / "charts"
-    with remembered(folder):
-        assert draw(full, "tasks") == drawn["tasks"]
-        draw(full, "backends")
-    assert len(list(folder.iterdir())) == 2
+    folder, made = tmp_path / "kept", []
+    draws = vl_convert.vegalite_to_svg
+    monkeypatch.setattr(vl_convert, "vegalite_to_svg", lambda spec: made.append(1) or draws(spec))
 
-    with remembered(folder):
-        first = draw(full, "tasks")
+    def build(*names: str) -> list[Chart]:
+        with remembered(folder):
+            return [draw(full, name) for name in names]
+
+    assert build("tasks", "backends") == [drawn["tasks"], drawn["backends"]]
+    assert build("tasks") == [drawn["tasks"]]
+    assert len(made) == len(["tasks", "backends"])
     (left,) = folder.iterdir()
-    kept = json.loads(left.read_bytes())
-    left.write_text(json.dumps({**kept, "svg": "<svg>stored</svg>"}))
-    with remembered(folder):
-        stored = draw(full, "tasks")
-    left.write_text("cut sho")
-    with remembered(folder):
-        again = draw(full, "tasks")
+    left.write_bytes(left.read_bytes()[:-9])  # cut short
+    assert build("tasks") == [drawn["tasks"]]
+    assert len(made) == len(["tasks", "backends", "tasks"])
 
-    assert (first, again) == (drawn["tasks"], drawn["tasks"])
-    assert stored.svg == "<svg>stored</svg>"
+
+def test_a_picture_for_dark_pages_is_what_the_dark_theme_draws(drawn: dict[str, Chart]) -> None:
+    spec = {**drawn["tasks"].spec, "width": STATIC_WIDTH_PX, "config": CONFIGS["dark"]}
+
+    assert SPOKEN.sub("", vl_convert.vegalite_to_svg(spec)) == drawn["tasks"].svg_dark
+
+
+def test_no_mark_has_a_colour_that_dark_pages_exchange() -> None:
+    marks = {*METHOD_COLOURS.values(), *BACKEND_COLOURS.values()}
+
+    assert [each for each in marks if darkened(f'="{each}"') != f'="{each}"'] == []
 
 
 @pytest.mark.parametrize("name", CHARTS)
@@ -78,7 +98,7 @@ def test_a_chart_has_pictures_table_and_words(name: str, drawn: dict[str, Chart]
     chart = drawn[name]
 
     assert not chart.empty
-    assert chart.spec["width"] == "container"
+    assert alt.Chart.from_dict(chart.spec).to_dict()["width"] == "container"  # it is valid
     assert "config" not in chart.spec
     assert chart.table.rows
     assert all(len(row) == len(chart.table.columns) for row in chart.table.rows)

@@ -3,16 +3,12 @@
 `draw(connection, "tasks", tier="measured")` binds the parameters into `sql/tasks.sql`.
 """
 
-import hashlib
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
-from contextvars import ContextVar
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from importlib import metadata, resources
-from pathlib import Path
+from importlib import resources
 from typing import Any, TypeAlias
 
 import duckdb
@@ -20,13 +16,13 @@ import msgspec
 import orjson
 import polars as pl
 import vl_convert
+from altair.utils.schemapi import debug_mode
 from polars import selectors as cs
 
-from pipeline.collection.corpus import code_digest
 from pipeline.site.charts import captions, pictures
-from pipeline.site.charts.theme import CONFIGS, STATIC_WIDTH_PX, Row, Scheme
+from pipeline.site.charts.theme import CONFIGS, STATIC_WIDTH_PX, Row, darkened
+from pipeline.site.kept import kept
 from pipeline.site.rows import frame
-from schemas import vocabulary
 from schemas.vocabulary import say
 
 Value: TypeAlias = "str | float | int | bool | None"
@@ -95,14 +91,10 @@ class Definition:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Drawn:
-    """What takes time to draw: the specification and its two pictures."""
+    """What takes time to draw: the specification and its picture for light pages."""
 
     spec: dict[str, Any]
     svg: str
-    svg_dark: str
-
-
-_MEMORY: ContextVar[tuple[Path, set[Path]] | None] = ContextVar("charts", default=None)
 
 
 @cache
@@ -135,7 +127,7 @@ def draw(connection: duckdb.DuckDBPyConnection, name: str, **parameters: str) ->
         title=definition.title,
         spec=drawn.spec,
         svg=drawn.svg,
-        svg_dark=drawn.svg_dark,
+        svg_dark=darkened(drawn.svg),
         table=Table(
             columns=tuple(definition.columns.values()),
             rows=tuple(tuple(rounded(row[key]) for key in definition.columns) for row in rows),
@@ -145,48 +137,14 @@ def draw(connection: duckdb.DuckDBPyConnection, name: str, **parameters: str) ->
     )
 
 
-@contextmanager
-def remembered(folder: Path | None) -> Iterator[None]:
-    """Draw nothing again that an earlier build drew of the same rows by the same code.
-
-    Pictures that this build did not ask for are removed. Without a folder everything is drawn.
-    """
-    used: set[Path] = set()
-    token = _MEMORY.set(None if folder is None else (folder, used))
-    try:
-        yield
-    finally:
-        _MEMORY.reset(token)
-    for path in set(folder.glob("*")) - used if folder else ():
-        path.unlink()
-
-
 def _drawn(definition: Definition, rows: list[Row]) -> Drawn:
-    if (memory := _MEMORY.get()) is None:
-        return _draw(definition, rows)
-    folder, used = memory
-    content = orjson.dumps([_version(), definition, rows], option=orjson.OPT_NON_STR_KEYS)
-    path = folder / hashlib.sha256(content).hexdigest()[:32]
-    used.add(path)
-    with suppress(OSError, msgspec.DecodeError):
-        return msgspec.json.decode(path.read_bytes(), type=Drawn)
-    drawn = _draw(definition, rows)
-    folder.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(msgspec.json.encode(drawn))
-    return drawn
+    made = kept(lambda: _draw(definition, rows), [definition, rows])
+    return msgspec.json.decode(made, type=Drawn)
 
 
-def _draw(definition: Definition, rows: list[Row]) -> Drawn:
+def _draw(definition: Definition, rows: list[Row]) -> bytes:
     spec = _spec(definition, rows)
-    return Drawn(spec=spec, svg=_svg(spec, "light"), svg_dark=_svg(spec, "dark"))
-
-
-@cache
-def _version() -> str:
-    """One digest of the code and the libraries that draw."""
-    libraries = [metadata.version(name) for name in ("altair", "vl-convert-python")]
-    folders = (Path(__file__).parent, Path(vocabulary.__file__).parent)
-    return code_digest(folders) + " ".join(libraries)
+    return msgspec.json.encode(Drawn(spec=spec, svg=_svg(spec)))
 
 
 def plain(found: pl.DataFrame) -> list[Row]:
@@ -213,16 +171,17 @@ def rounded(value: Any) -> Any:  # noqa: ANN401 - a specification is JSON of any
 def _spec(definition: Definition, rows: list[Row]) -> dict[str, Any]:
     """Vega-Lite as wide as its place; the page adds the colours of its scheme as `config`."""
     seen = [{key: row[key] for key in row if key not in definition.unseen} for row in rows]
-    drawn = pictures.PICTURES[definition.picture](seen, definition.columns, **definition.options)
-    spec: dict[str, Any] = drawn.properties(
-        width="container", autosize={"type": "fit-x", "contains": "padding"}
-    ).to_dict()
+    draws = pictures.PICTURES[definition.picture]
+    width = {"width": "container", "autosize": {"type": "fit-x", "contains": "padding"}}
+    with debug_mode(arg=False):  # a test checks each chart, which takes as long as to draw it
+        picture = draws(seen, definition.columns, **definition.options).properties(**width)
+        spec: dict[str, Any] = picture.to_dict(validate=False)
     spec.pop("config", None)
     return {key: rounded(value) for key, value in spec.items()}
 
 
-def _svg(spec: dict[str, Any], scheme: Scheme) -> str:
-    static = orjson.dumps({**spec, "width": STATIC_WIDTH_PX, "config": CONFIGS[scheme]})
+def _svg(spec: dict[str, Any]) -> str:
+    static = orjson.dumps({**spec, "width": STATIC_WIDTH_PX, "config": CONFIGS["light"]})
     return SPOKEN.sub("", vl_convert.vegalite_to_svg(static.decode()))
 
 

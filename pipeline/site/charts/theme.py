@@ -91,6 +91,19 @@ def config(scheme: Scheme) -> dict[str, Any]:
 
 
 CONFIGS = {scheme: config(scheme) for scheme in SCHEMES}
+_DARK = dict(
+    zip(
+        *((*(f'="{each}"' for each in (*_INK[scheme], _CARD[scheme])),) for scheme in SCHEMES),
+        strict=True,
+    )
+)
+
+
+def darkened(svg: str) -> str:
+    """A picture for light pages as one for dark pages: `config` differs in these colours alone."""
+    for light, dark in _DARK.items():
+        svg = svg.replace(light, dark)
+    return svg
 
 
 def method_colours(methods: Iterable[str]) -> Scale:

@@ -25,6 +25,7 @@ from estimates.plan.shapes import (
     quantisation_of,
     shapes,
 )
+from pipeline.site.kept import kept
 from pipeline.site.pages import learned
 from pipeline.site.pages.environment import render, vocabulary_file
 from pipeline.site.pages.machine import PATH as MACHINE_PATH
@@ -59,7 +60,8 @@ def fits(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Page | A
     rates = learned.learned_rates(connection)
     errors = learned.errors_of(rates, learned.memory_used(connection))
     own_errors = tuple(learned.own_errors(errors))
-    data = {**document(), "own_error": "; ".join(own_errors)}
+    known = orjson.loads(kept(lambda: orjson.dumps(document()), "planner"))
+    data = {**known, "own_error": "; ".join(own_errors)}
     yield Asset(path=PLAN_PATH, data=orjson.dumps(data))
     yield Asset(path=learned.PATH, data=learned.learned_file(connection, rates, errors))
     yield render(
