@@ -5,7 +5,6 @@ cannot do, quantiles and bootstraps, is handed to the one file that reads it (`B
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import fields
 from functools import cache
 from importlib import resources
 
@@ -103,9 +102,7 @@ def _text(*parts: str) -> str:
 
 
 def _hand_over_intervals(connection: duckdb.DuckDBPyConnection) -> None:
-    columns = [field.name for field in fields(Vote)]
-    rows = connection.table("vote").select(*columns).order("pool, voter").fetchall()
-    votes = (Vote(**dict(zip(columns, row, strict=True))) for row in rows)
+    votes = map(Vote._make, connection.table("vote").select(*Vote._fields).fetchall())
     found = [
         {
             "pool": entry.pool,

@@ -12,10 +12,11 @@ import io
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import duckdb
 import orjson
+import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -159,8 +160,31 @@ def _csv(table: pa.Table) -> bytes:
     stream = io.StringIO(newline="")
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(table.column_names)
-    writer.writerows([_cell(value) for value in row.values()] for row in table.to_pylist())
+    writer.writerows(zip(*map(_cells, table.columns), strict=True))
     return stream.getvalue().encode()
+
+
+def _cells(column: pa.ChunkedArray) -> list[object]:
+    """A column as `csv` prints it; of its texts, each different one is looked at once."""
+    values = _values(column)
+    if pa.types.is_floating(column.type) or pa.types.is_integer(column.type):
+        return values
+    if pa.types.is_nested(column.type):
+        return list(map(_cell, values))
+    known = {value: _cell(value) for value in set(values)}
+    return [known[value] for value in values]
+
+
+def _values(column: pa.ChunkedArray) -> list[Any]:
+    """The values of a column; polars is ten times as fast at it as Arrow."""
+    found: list[Any] = pl.Series(values=column).to_list()
+    return found
+
+
+def _rows(table: pa.Table) -> list[dict[str, Any]]:
+    columns = map(_values, table.columns)
+    names = table.column_names
+    return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
 
 
 def _cell(value: object) -> object:
@@ -176,13 +200,13 @@ def _cell(value: object) -> object:
 
 
 def _json(table: pa.Table) -> bytes:
-    return orjson.dumps(table.to_pylist(), option=_COMPACT)
+    return orjson.dumps(_rows(table), option=_COMPACT)
 
 
 def _versioned(table: pa.Table) -> bytes:
     """Rows for programs, under a version that changes when a name or a meaning does."""
     known = metrics()
-    rows = table.to_pylist()
+    rows = _rows(table)
     dated = "last_measured" in table.column_names
     value = {
         "format": f"draftmap-{MULTIPLIERS}",

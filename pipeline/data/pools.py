@@ -14,13 +14,13 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import groupby
-from statistics import fmean, variance
-from typing import Literal
+from statistics import fmean
+from typing import Literal, NamedTuple
 
 import numpy as np
 from scipy.special import bdtr, ndtri
 
-from estimates.intervals import CONFIDENCE, t_reach
+from estimates.intervals import CONFIDENCE, t_reach, variance
 from estimates.model import Interval
 
 IntervalKind = Literal["one-contributor", "t", "order"]
@@ -35,8 +35,7 @@ MOST_CHOICES = 1000
 ORDER_VOTES = 8
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Vote:
+class Vote(NamedTuple):
     """One contributor in one pool; `half_width` is that of the files' own intervals, as a log.
 
     `deviation` is the standard deviation of the files' figures, as a log. `shared`: the figure is

@@ -150,14 +150,10 @@ class Marks:
         """How many of these marks each submission has, for those that have any."""
         first = np.searchsorted(self.digests, own, "left")
         last = np.searchsorted(self.digests, own, "right")
-        found = [
-            self.owners[start:end][:_FOLLOWED]
-            for start, end in zip(first, last, strict=True)
-            if start < end
-        ]
-        if not found:
-            return {}
-        owners, counts = np.unique(np.concatenate(found), return_counts=True)
+        followed = np.minimum(last - first, _FOLLOWED)
+        ends = np.cumsum(followed)
+        at = np.arange(followed.sum()) + np.repeat(first - (ends - followed), followed)
+        owners, counts = np.unique(self.owners[at], return_counts=True)
         return dict(zip(owners.tolist(), counts.tolist(), strict=True))
 
 

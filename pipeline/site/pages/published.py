@@ -40,9 +40,9 @@ def published(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Pag
     figures = read(connection, "published_figure")
     used = {each.quantity for each in figures}
     sources = grouped(read(connection, "published_row"), attrgetter("source"))
-    cells = [cell for cell in read(connection, "cell") if cell.tier == "measured"]
+    places = read(connection, "measured_places")
     every = (row for rows in sources.values() for row in rows)
-    here = {f"{row.source}/{row.row_id}": measured(row, cells) for row in every}
+    here = {f"{row.source}/{row.row_id}": measured(row, places) for row in every}
     compared = {key.partition("/")[0] for key, found in here.items() if found}
     credited = {row.source: row for row in read(connection, "source")}
     printed = grouped(figures, lambda each: f"{each.source}/{each.row_id}")
@@ -105,7 +105,7 @@ def models_of(row: Row) -> tuple[str, ...]:
     return tuple(filter(None, (target, f"with {draft}" if draft else "", how)))
 
 
-def measured(row: Row, cells: Iterable[Row]) -> Measured | None:
+def measured(row: Row, places: Iterable[Row]) -> Measured | None:
     """The cells of the same device, backend and task, all models and methods; `None` without any.
 
     An article names a card without its memory, so "RTX 5060 Ti" is also "RTX 5060 Ti 16 GB".
@@ -114,22 +114,20 @@ def measured(row: Row, cells: Iterable[Row]) -> Measured | None:
         return None
     names = f"{row.device_label} "
     found = [
-        cell
-        for cell in cells
-        if f"{cell.device_label} ".startswith(names)
-        and row.backend in {None, cell.backend}
-        and cell.task == (row.task or "all")
-        and cell.speedup is not None
+        place
+        for place in places
+        if place.task == (row.task or "all")
+        and row.backend in {None, place.backend}
+        and f"{place.device_label} ".startswith(names)
     ]
-    speedups = [cell.speedup for cell in found]
     if not found:
         return None
     return Measured(
         device=found[0].device,
         device_label=found[0].device_label,
-        lowest=min(speedups),
-        highest=max(speedups),
-        cells=len(found),
+        lowest=min(place.lowest for place in found),
+        highest=max(place.highest for place in found),
+        cells=sum(place.cells for place in found),
     )
 
 

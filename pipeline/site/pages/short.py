@@ -9,7 +9,7 @@ beside it.
 
 import re
 from collections.abc import Iterator, Mapping
-from html.parser import HTMLParser
+from html import unescape
 from pathlib import Path
 
 import duckdb
@@ -70,28 +70,23 @@ def short_form(submission: str, site: Site, *, is_page: bool, **values: object) 
     yield Asset(path=f"{address}summary.txt", data=as_text(main).encode())
 
 
-class _Text(HTMLParser):
-    """The text of our own HTML: a line for each heading, paragraph, row and term."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.lines = [""]
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        del attrs
-        if tag in {"h1", "h2", "p", "tr", "dt"}:
-            self.lines += [""] if tag in {"tr", "dt"} else ["", ""]
-        elif tag in {"td", "dd"} or (tag == "th" and self.lines[-1]):
-            self.lines[-1] += ": " if tag == "dd" else " | "
-
-    def handle_data(self, data: str) -> None:
-        self.lines[-1] += re.sub(r"\s+", " ", data)
+# What the tags of a short form become in plain text; the first heading of a line begins it.
+AS_TEXT = (
+    (re.compile(r"\s+"), " "),
+    (re.compile(r"<tr\b[^>]*><th\b[^>]*>|<(?:tr|dt)\b[^>]*>"), "\n"),
+    (re.compile(r"<(?:h1|h2|p)\b[^>]*>"), "\n\n"),
+    (re.compile(r"<t[hd]\b[^>]*>"), " | "),
+    (re.compile(r"<dd\b[^>]*>"), ": "),
+    (re.compile(r"<[^>]*>"), ""),
+)
 
 
 def as_text(html: str) -> str:
-    """What a short form says, as plain text."""
-    reader = _Text()
-    reader.feed(html)
-    reader.close()
-    lines = "\n".join(" ".join(line.split()) for line in reader.lines).strip()
+    """What a short form says, as plain text: a line for each heading, paragraph, row and term.
+
+    It is HTML of our own template: no text and no attribute in it has a bare `<` or `>`.
+    """
+    for tag, text in AS_TEXT:
+        html = tag.sub(text, html)
+    lines = "\n".join(" ".join(line.split()) for line in unescape(html).split("\n")).strip()
     return re.sub(r"\n{3,}", "\n\n", lines) + "\n"
