@@ -45,19 +45,24 @@ def open_database(
     with all findings when any file is invalid, and `MissingFileError` for an extra path that does
     not exist.
     """
-    sources = discover(results, extra)
     with TemporaryDirectory() as folder:
-        facts, files = _gathered(cache or Path(folder), sources, jobs)
-        if cache:
-            prune(cache)
-        connection = load(
-            _stored(facts, files),
-            map(_text_entry, files.published),
-            map(_text_entry, files.lifecycle),
-            _sources(results / "sources.toml"),
-        )
+        connection = _loaded(results, extra, cache or Path(folder), jobs)
     aggregate(connection)
     return connection
+
+
+def _loaded(
+    results: Path, extra: tuple[Path, ...], cache: Path, jobs: int
+) -> duckdb.DuckDBPyConnection:
+    """The documents in a database; what was known of each file is not needed any more."""
+    facts, files = _gathered(cache, discover(results, extra), jobs)
+    prune(cache)
+    return load(
+        _stored(facts, files),
+        map(_text_entry, files.published),
+        map(_text_entry, files.lifecycle),
+        _sources(results / "sources.toml"),
+    )
 
 
 def _gathered(

@@ -4,11 +4,18 @@
 -- hold single requests under the usual settings only, for what a batch or a long context leaves of a
 -- speedup is another question (concurrency_view, context_view).
 -- A figure over a suite's own tasks is in no pool: another suite has others.
+-- What no aggregate asks for stays in `evidence`: each piece of it is in up to four pools.
 -- `series` is the address of a cell without its concurrency, task and tier.
 create table pool_member as
 with judged as (
   select
-    evidence.*,
+    evidence.* exclude (
+      rig_label, device_name, measured_until, role, outcome, reason, wall_speedup, cpu_speedup,
+      cpu_interval_low, cpu_interval_high, bootstrap_low, bootstrap_high, energy_per_token_j,
+      energy_ratio, unexplained, mean_prompt_tokens, mean_output_tokens, baseline_prompt_token_ms,
+      prompt_token_ms, baseline_token_ms, token_ms, whole_request_low, whole_request_high,
+      alternative, over_alternative, over_alternative_low, over_alternative_high
+    ),
     setting.setting,
     setting.draft as draft_slug,
     identity.quantisation as quantisation_slug,
