@@ -15,7 +15,15 @@ from xml.etree import ElementTree as ET
 
 PLACES = ("href", "src", "xlink:href", "poster")
 # What our scripts load: the attributes hold an address relative to the page.
-LOADED = ("data-spec", "data-bundle", "data-cells", "data-knowledge", "data-folder", "data-root")
+LOADED = (
+    "data-spec",
+    "data-bundle",
+    "data-cells",
+    "data-parts",
+    "data-knowledge",
+    "data-folder",
+    "data-root",
+)
 # Attributes that name the id of an element on the same page.
 NAMED = ("for", "aria-labelledby", "aria-describedby", "aria-controls", "data-filters")
 IN_CSS = re.compile(r"""url\(["']?([^"')]+)""")

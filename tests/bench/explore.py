@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 from playwright.sync_api import sync_playwright
 
-from pipeline.site.pages.explore import FILTERS, USUAL_ENGINE, VENDORS, cells_file
+from pipeline.site.pages.explore import FILTERS, USUAL_ENGINE, VENDORS, Files, cells_files
 from schemas.vocabulary import FIXED_TASKS, size_class
 from tests.bench.synthetic_rigs import models
 from tests.bench.synthetic_truth import world
@@ -34,6 +34,7 @@ from tests.sites import built_site
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Set as AbstractSet
 
     from playwright.sync_api import CDPSession, Page
 
@@ -85,13 +86,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def measure(folder: Path, cells: int) -> dict[str, float]:
     """Times in milliseconds and gzip weights in KiB."""
     site = built_site(folder)
-    data = cells_file(pl.DataFrame(random_rows(cells, SEED), infer_schema_length=None)).data
-    (site / "assets" / "explore" / "bench.json").write_bytes(data)
+    files = cells_files(pl.DataFrame(random_rows(cells, SEED), infer_schema_length=None))
+    parts = [files.parts] if files.parts else []
+    for file in (files.first, *parts, *files.others):
+        (site / file.path).write_bytes(file.data)
+    listed = "".join(f' data-parts="../{each.path}"' for each in parts)
     page = site / "explore" / "index.html"
-    text = CELLS_PATH.sub('data-cells="../assets/explore/bench.json"', page.read_text("utf-8"))
+    text = CELLS_PATH.sub(f'data-cells="../{files.first.path}"{listed}', page.read_text("utf-8"))
     page.write_text(text, "utf-8")
-    weights = dict(_weights(site, text))
-    return {"cells": cells, **_times(site), **weights}
+    return {"cells": cells, **_times(site, parts=bool(parts)), **dict(_weights(site, text, files))}
 
 
 def random_rows(count: int, seed: int) -> Iterator[dict[str, object]]:
@@ -145,19 +148,20 @@ def random_rows(count: int, seed: int) -> Iterator[dict[str, object]]:
         }
 
 
-def _times(site: Path) -> dict[str, float]:
+def _times(site: Path, *, parts: bool) -> dict[str, float]:
     handler = partial(Quiet, directory=str(site))
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server, sync_playwright() as playwright:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         program = next(filter(None, map(shutil.which, NAMES)))
         browser = playwright.chromium.launch(executable_path=program, args=list(FLAGS))
-        found = _work(browser.new_page(), f"http://127.0.0.1:{server.server_port}/explore/")
+        address = f"http://127.0.0.1:{server.server_port}/explore/"
+        found = _work(browser.new_page(), address, FILTERS.keys() - ({"task"} if parts else set()))
         browser.close()
         server.shutdown()
     return found
 
 
-def _work(page: Page, address: str) -> dict[str, float]:
+def _work(page: Page, address: str, filters: AbstractSet[str]) -> dict[str, float]:
     session = page.context.new_cdp_session(page)
     session.send("Performance.enable", {"timeDomain": "threadTicks"})
     page.goto(address)
@@ -165,28 +169,28 @@ def _work(page: Page, address: str) -> dict[str, float]:
     page.wait_for_selector('#dm-explore[data-state="ready"]', timeout=60_000)
     first_ms = _busy_ms(session)
     times: dict[str, list[tuple[float, float]]] = {"order": [], "filter": [], "search": []}
-    for kind, step in _steps(page):
+    for kind, step in _steps(page, filters):
         before_ms = _busy_ms(session)
         wall_ms = page.evaluate(STEP, step)
         times[kind].append((_busy_ms(session) - before_ms, wall_ms))
-    filters = times["filter"] + times["search"]
+    timed = times["filter"] + times["search"]
     return {
         "first_render_ms": round(first_ms, 1),
-        "filters_timed": len(filters),
-        "filter_p50_ms": round(statistics.median(ms for ms, _ in filters), 1),
-        "filter_p95_ms": _p95(ms for ms, _ in filters),
-        "filter_wall_p95_ms": _p95(wall for _, wall in filters),
+        "filters_timed": len(timed),
+        "filter_p50_ms": round(statistics.median(ms for ms, _ in timed), 1),
+        "filter_p95_ms": _p95(ms for ms, _ in timed),
+        "filter_wall_p95_ms": _p95(wall for _, wall in timed),
         "search_p95_ms": _p95(ms for ms, _ in times["search"]),
         "first_sort_max_ms": round(max(ms for ms, _ in times["order"]), 1),
     }
 
 
-def _steps(page: Page) -> Iterator[tuple[str, tuple[str, str, str]]]:
+def _steps(page: Page, names: AbstractSet[str]) -> Iterator[tuple[str, tuple[str, str, str]]]:
     """What a reader does: every order once, then filters on and off, then typing."""
     order = '#dm-explore [data-part="order"]'
     for value in page.evaluate(OPTIONS, order):
         yield "order", (order, "change", value)
-    filters = [f'#dm-explore [name="{name}"]' for name in FILTERS]
+    filters = [f'#dm-explore [name="{name}"]' for name in FILTERS if name in names]
     for number in range(ROUNDS):
         for selector in filters:
             values = page.evaluate(OPTIONS, selector)[1:]
@@ -208,16 +212,19 @@ def _p95(values: Iterable[float]) -> float:
     return round(statistics.quantiles(values, n=20)[-1], 1)
 
 
-def _weights(site: Path, page: str) -> Iterator[tuple[str, float]]:
-    """What travels for this page, as a server with gzip sends it."""
+def _weights(site: Path, page: str, files: Files) -> Iterator[tuple[str, float]]:
+    """What travels for this page, as a server with gzip sends it; of parts the heaviest."""
     linked = re.findall(r'(?:src|href)="\.\./(assets/[^"?#]+\.(?:js|css|svg))"', page)
     script = re.findall(r'from "\./([a-z-]+\.js)"', "".join(_scripts(site)))
     paths = {site / each for each in linked}
     paths |= {site / "assets" / "javascripts" / each for each in script}
-    data_kib = _kib((site / "assets" / "explore" / "bench.json").read_bytes())
+    data_kib = max(_kib(each.data) for each in (files.first, *files.others))
     rest_kib = _kib(page.encode()) + sum(_kib(path.read_bytes()) for path in sorted(paths))
     yield "cells_gzip_kib", round(data_kib, 1)
     yield "page_gzip_kib", round(data_kib + rest_kib, 1)
+    yield "files", 1 + len(files.others)
+    yield "largest_file_mb", max(len(each.data) for each in (files.first, *files.others)) / 1e6
+    yield "all_files_mb", sum(len(each.data) for each in (files.first, *files.others)) / 1e6
 
 
 def _scripts(site: Path) -> Iterator[str]:

@@ -11,8 +11,15 @@ import pytest
 from polars import col
 
 from pipeline.site.pages.columns import Facet, Measure, encode, scaled
-from pipeline.site.pages.explore import FACETS, FILTERS, MEASURES, cells_file, explore
-from pipeline.site.pages.model import Site
+from pipeline.site.pages.explore import (
+    FACETS,
+    FILTERS,
+    MEASURES,
+    cells_file,
+    cells_files,
+    explore,
+)
+from pipeline.site.pages.model import Page, Site
 from pipeline.site.rows import frame
 from tests.pipeline.tables import campaign, database, one, rows
 
@@ -76,6 +83,43 @@ def test_the_file_says_of_every_cell_what_sql_says(full: duckdb.DuckDBPyConnecti
         )
     ]
     assert file["rows"] == one(full, "select count(*) from cell")[0]
+
+
+def test_of_many_cells_each_task_and_each_device_has_a_file(
+    full: duckdb.DuckDBPyConnection,
+) -> None:
+    cells = frame(full, "explore_cells")
+    whole = json.loads(cells_file(cells).data)
+    files = cells_files(cells, most_cells=1)
+    assert files.parts
+    listed = json.loads(files.parts.data)
+    known = {each.path: json.loads(each.data) for each in files.others}
+
+    def found(kind: str, facet: str) -> list[tuple[str, int]]:
+        for name, path in listed[kind].items():
+            assert known[path]["facets"][facet]["keys"] == [name]
+            assert known[path]["facets"].keys() == whole["facets"].keys()
+        return [(name, known[path]["rows"]) for name, path in listed[kind].items()]
+
+    def counted(facet: str) -> list[tuple[str, int]]:
+        single = cells.filter(cells["task"] != "all")
+        return [(name, count) for name, count in single.group_by(facet).len().rows()]
+
+    assert sorted(found("tasks", "task")) == sorted(counted("task"))
+    assert sorted(found("devices", "device")) == sorted(counted("device"))
+    assert json.loads(files.first.data)["facets"]["task"]["keys"] == ["all"]
+    assert len(known) == len(listed["tasks"]) + len(listed["devices"])
+
+
+def test_a_large_collection_opens_with_the_cells_over_all_tasks(
+    full: duckdb.DuckDBPyConnection,
+) -> None:
+    page, *_ = (each for each in explore(full, Site(bundle="x"), 1) if isinstance(each, Page))
+
+    assert 'data-parts="../assets/explore/parts.' in page.text
+    assert '<option value="code">Code</option>' in page.text
+    cells, _, _ = page.text.partition('id="published"')
+    assert cells.count("<td>All tasks</td>") == cells.count('<th scope="row">') > 0
 
 
 def test_every_filter_of_the_page_is_a_facet_of_the_file() -> None:

@@ -1,12 +1,14 @@
-"""The pages Explore and Compare, and the one small file of all cells that they work on."""
+"""The pages Explore and Compare, and the small files of all cells that they work on."""
 
 import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 
 import duckdb
+import orjson
 import polars as pl
 from polars import col
 
@@ -21,7 +23,7 @@ from pipeline.site.pages.model import (
     submission_address,
     target_address,
 )
-from pipeline.site.rows import Row, frame, read
+from pipeline.site.rows import frame, read
 from schemas.vocabulary import DEFAULT_RUNNER, RUNNERS, SIZES, TASKS, VERDICTS, say
 
 LOSSES = ("hurts-confirmed", "hurts")
@@ -184,50 +186,107 @@ FILTERS = {
 }
 
 
-def explore(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Page | Asset]:
-    """The pages with their first rows, and the file with all of them."""
+MOST_CELLS = 60_000  # in one file: some 760 KB compressed
+ALL_TASKS, PLACE = "all", "assets/explore/"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Files:
+    """All cells as files: the one that the page opens with, and the rest of a large collection.
+
+    `parts` lists files by task and by device; without it, the first has all `cells`.
+    """
+
+    first: Asset
+    cells: pl.DataFrame
+    others: tuple[Asset, ...] = ()
+    parts: Asset | None = None
+
+
+def explore(
+    connection: duckdb.DuckDBPyConnection, site: Site, most_cells: int = MOST_CELLS
+) -> Iterator[Page | Asset]:
+    """The pages with their first rows, and the files with all of them."""
     cells = frame(connection, "explore_cells")
-    data = cells_file(cells) if len(cells) else None
-    if data:
-        yield data
-    path = data.path if data else None
-    rows = read(connection, "explore_cells")
-    measured = [row for row in rows if row.tier == "measured" and row.task != "all"]
+    files = cells_files(cells, most_cells) if len(cells) else None
+    yield from filter(None, (files.first, files.parts, *files.others) if files else ())
+    data = files.first.path if files else None
+    parts = files.parts.path if files and files.parts else None
+    measured = cells.filter(tier="measured").filter(col("task") != ALL_TASKS)
+    shown = files.cells.filter(tier="measured") if files and parts else measured
     yield render(
         "explore.md.jinja",
         path="explore.md",
         site=site,
-        data=path,
+        data=data,
+        parts=parts,
         machine_path=machine.PATH,
         filters=FILTERS | {name: AXES[name] for name in axes_of(cells) if name in AXES},
         usual_engine=USUAL_ENGINE,
         total=len(measured),
-        top=measured[:TOP],
+        shown=len(shown),
+        tasks=tuple(name for name in TASKS if cells.filter(task=name).height),
+        top=[SimpleNamespace(**row) for row in shown.head(TOP).iter_rows(named=True)],
         printed=read(connection, "published_squares"),
-        losing=sum(row.verdict == "hurts" for row in measured),
-        shares=shares(measured),
+        losing=measured.filter(verdict="hurts").height,
+        shares=shares(shown["mark"]),
     )
     yield render(
         "compare.md.jinja",
         path="compare.md",
         site=site,
-        data=path,
+        data=data,
+        parts=parts,
         pairs=read(connection, "compared_backends"),
         credits=[row for row in read(connection, "credits") if row.counted],
     )
 
 
-def shares(measured: Iterable[Row]) -> dict[str, int]:
+def shares(marks: Iterable[str]) -> dict[str, int]:
     """How many cells have each verdict, losses first, as the page's script lists them."""
-    counts = Counter(row.mark for row in measured)
+    counts = Counter(marks)
     return {mark: counts[mark] for mark in dict.fromkeys((*LOSSES, *VERDICTS)) if counts[mark]}
 
 
-def cells_file(cells: pl.DataFrame) -> Asset:
-    """All cells column by column, under a name that changes with the content."""
-    data = encode(cells, (*FACETS, *axes_of(cells).values()), MEASURES)
+def cells_files(cells: pl.DataFrame, most_cells: int = MOST_CELLS) -> Files:
+    """One file, or of many cells those over all tasks, each task's and each device's.
+
+    A visitor of a large collection looks at one task at a time, and compares two devices.
+    """
+    axes = axes_of(cells)
+    if len(cells) <= most_cells:
+        return Files(first=cells_file(cells, axes), cells=cells)
+    overall, single = cells.filter(task=ALL_TASKS), cells.filter(col("task") != ALL_TASKS)
+    tasks = {name: cells_file(each, axes) for (name,), each in _by(single, "task")}
+    devices = {name: cells_file(each, axes) for (name,), each in _by(single, "device")}
+    listed = {
+        kind: {name: file.path for name, file in files.items()}
+        for kind, files in (("tasks", tasks), ("devices", devices))
+    }
+    return Files(
+        first=cells_file(overall, axes),
+        cells=overall,
+        others=(*tasks.values(), *devices.values()),
+        parts=_named("parts", orjson.dumps(listed)),
+    )
+
+
+def _by(cells: pl.DataFrame, facet: str) -> Iterable[tuple[tuple[str, ...], pl.DataFrame]]:
+    found: dict[tuple[str, ...], pl.DataFrame] = cells.partition_by(
+        facet, maintain_order=True, as_dict=True
+    )
+    return found.items()
+
+
+def cells_file(cells: pl.DataFrame, axes: Mapping[str, Facet] | None = None) -> Asset:
+    """Cells column by column, under a name that changes with the content."""
+    own = axes_of(cells) if axes is None else axes
+    return _named("cells", encode(cells, (*FACETS, *own.values()), MEASURES))
+
+
+def _named(kind: str, data: bytes) -> Asset:
     name = hashlib.sha256(data).hexdigest()[:12]
-    return Asset(path=f"assets/explore/cells.{name}.json", data=data)
+    return Asset(path=f"{PLACE}{kind}.{name}.json", data=data)
 
 
 def axes_of(cells: pl.DataFrame) -> Mapping[str, Facet]:

@@ -16,9 +16,35 @@ const read = async (url, name) => {
   return answer.json();
 };
 
-export const load = async ({ cells, vocabulary }) => {
-  const [file, words] = await Promise.all([read(cells, "cells"), read(vocabulary, "words")]);
-  return { ...decode(file), words, usualEngine: words.runners[words.default_runner].engine_label.replaceAll(" ", "-") };
+export const load = async ({ cells, vocabulary }, more = []) => {
+  const [words, ...files] = await Promise.all([read(vocabulary, "words"), ...[cells, ...more].map((each) => read(each, "cells"))]);
+  return { ...decode(more.length ? joined(files) : files[0]), words, usualEngine: words.runners[words.default_runner].engine_label.replaceAll(" ", "-") };
+};
+
+// A large collection has a file for each task and for each device, listed in another one.
+export const partsOf = ({ parts }) => (parts ? read(parts, "files") : null);
+
+// Files of the same columns as one: their rows one after the other, each value once.
+export const joined = (files) => {
+  const facet = (name) => {
+    const [numbers, made] = [new Map(), { keys: [], labels: [], index: [] }];
+    for (const { facets } of files) {
+      const { keys, labels = keys, pages, options, index } = facets[name];
+      const moved = keys.map((key, at) => {
+        if (numbers.has(key)) return numbers.get(key);
+        made.labels.push(labels[at]);
+        if (pages) (made.pages ??= []).push(pages[at]);
+        if (options) (made.options ??= []).push(options[at]);
+        numbers.set(key, made.keys.push(key) - 1);
+        return made.keys.length - 1;
+      });
+      for (const number of index) made.index.push(moved[number]);
+    }
+    return made;
+  };
+  const figures = (name) => ({ ...files[0].figures[name], values: files.flatMap((each) => each.figures[name].values) });
+  const each = (names, made) => Object.fromEntries(Object.keys(names).map((name) => [name, made(name)]));
+  return { ...files[0], rows: files.reduce((sum, { rows }) => sum + rows, 0), facets: each(files[0].facets, facet), figures: each(files[0].figures, figures) };
 };
 
 // Typed arrays: a filter reads 50,000 small numbers per column, not 50,000 objects.

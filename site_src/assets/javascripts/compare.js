@@ -2,7 +2,7 @@
 // A side is `a` or `b` in the address: a setup, or a place when everything in common is compared.
 "use strict";
 
-import { figure, isUsual, key, label, load, page, printed } from "./cells.js";
+import { figure, isUsual, key, label, load, page, partsOf, printed } from "./cells.js";
 import { interval, method, speedup } from "./cells-text.js";
 import { UNKNOWN, times } from "./say.js";
 
@@ -44,9 +44,12 @@ const words = (cells, row) => {
 };
 
 class Compare {
-  constructor(form, cells) {
+  // In a large collection `cells` are those over all tasks; `parts` has the file of each device.
+  constructor(form, cells, parts) {
     this.form = form;
     this.cells = cells;
+    this.parts = parts;
+    this.devices = new Set();
     this.section = document.getElementById("dm-compared");
     Object.assign(this, index(cells));
     for (const side of SIDES) {
@@ -55,7 +58,6 @@ class Compare {
     form.addEventListener("submit", (event) => event.preventDefault());
     form.addEventListener("change", (event) => this.changed(event.target));
     form.querySelector('[data-part="swap"]').addEventListener("click", () => this.go({ a: this.sides.b, b: this.sides.a }));
-    this.restore();
   }
 
   select(side, kind) {
@@ -66,8 +68,8 @@ class Compare {
   restore() {
     const query = new URLSearchParams(location.search);
     const asked = Object.fromEntries(SIDES.map((side) => [side, this.side(query.get(side))]));
-    if (asked.a || asked.b) this.show(this.completed(asked));
-    else this.wait();
+    if (asked.a || asked.b) return this.show(this.completed(asked));
+    return this.wait();
   }
 
   // Nothing is asked: the pairs below stay the answer until a place is chosen.
@@ -141,7 +143,10 @@ class Compare {
   }
 
   go(sides) {
-    this.show(sides);
+    this.show(sides).catch((error) => {
+      this.section.hidden = false;
+      this.section.querySelector('[data-part="says"]').textContent = `${error.message}.`;
+    });
     const query = new URLSearchParams(SIDES.map((side) => [side, sides[side].setup ?? sides[side].place]));
     history.pushState(history.state, "", `${location.pathname}?${query}`);
   }
@@ -154,7 +159,18 @@ class Compare {
     return b.setup && !a.setup ? { a: there(b, a), b } : { a, b };
   }
 
-  show(sides) {
+  // Every task of two places, where the first file has no single ones.
+  async whole(sides) {
+    const devices = SIDES.map((side) => this.places.get(sides[side].place).device);
+    if (!this.parts || devices.every((each) => this.devices.has(each))) return;
+    this.devices = new Set(devices);
+    const files = [...this.devices].map((each) => this.parts.devices[each]).filter(Boolean);
+    this.cells = await load(this.form.dataset, files.map((each) => this.form.dataset.root + each));
+    Object.assign(this, index(this.cells));
+  }
+
+  async show(sides) {
+    await this.whole(sides);
     const { a, b } = this.resolved(sides);
     this.sides = { a, b };
     this.form.querySelector('[data-part="swap"]').disabled = false;
@@ -255,7 +271,9 @@ document$.subscribe(async () => {
   form.hidden = false;
   await window.visitor.acts;
   try {
-    current = new Compare(form, await load(form.dataset));
+    const found = new Compare(form, await load(form.dataset), await partsOf(form.dataset));
+    await found.restore();
+    current = found;
   } catch (error) {
     form.dataset.state = "failed";
     form.before(element("p", "dm-chart__error", `The comparison does not work: ${error.message}. The table below has the closest pairs.`));

@@ -3,7 +3,7 @@
 // called `q` there: that name opens the search of the theme.
 "use strict";
 
-import { isUsual, key, label, load, page, printed, select } from "./cells.js";
+import { isUsual, key, label, load, page, partsOf, printed, select } from "./cells.js";
 import { command, csv, interval, markdown, method, speedup } from "./cells-text.js";
 import { has, spread, terms as termsOf } from "./matching.js";
 import { TIMES, UNKNOWN, number as figure, percent } from "./say.js";
@@ -23,22 +23,48 @@ const element = (tag, className, ...children) => {
 const link = (href, text) => Object.assign(element("a", "", text), { href });
 
 class Explore {
-  constructor(form, cells) {
+  // In a large collection `parts` has the file of each task: one task is looked at at a time.
+  constructor(form, parts) {
     this.form = form;
-    this.cells = cells;
+    this.parts = parts;
     this.root = form.dataset.root;
     this.table = document.getElementById("dm-cells");
     this.pages = document.querySelector(".dm-explore__pages");
-    this.selects = [...form.querySelectorAll("select[name]")];
+    this.selects = [...form.querySelectorAll("select[name]")].filter((each) => !parts || each.name !== "task");
     this.names = this.selects.map((each) => each.name);
-    this.total = select(cells, { choices: {}, terms: [], counted: this.names, ...DEFAULT }).rows.length;
-    const early = form.elements.words.value; // typed while the cells were loading
-    this.fill();
+  }
+
+  async start() {
+    await this.open(this.asked());
+    const early = this.form.elements.words.value; // typed while the cells were loading
+    this.head();
     this.listen();
     this.restore();
     if (!early || location.search) return;
-    form.elements.words.value = early;
+    this.form.elements.words.value = early;
     this.changed("replace");
+  }
+
+  // The task that the address asks for, where it decides which file is read.
+  asked() {
+    const task = new URLSearchParams(location.search).get("task");
+    return task in (this.parts?.tasks ?? {}) ? task : "";
+  }
+
+  // The cells of a task, or all there are; what was chosen stays chosen where the cells have it.
+  async open(task) {
+    this.wanted = task;
+    if (this.cells && task === this.task) return;
+    this.form.dataset.state = "waiting";
+    const file = task ? { cells: this.root + this.parts.tasks[task] } : {};
+    const cells = await load({ ...this.form.dataset, ...file });
+    if (task !== this.wanted) return; // another one was asked for meanwhile
+    this.cells = cells;
+    this.task = task;
+    this.total = select(this.cells, { choices: {}, terms: [], counted: this.names, ...DEFAULT }).rows.length;
+    if (this.parts) this.form.elements.task.value = task;
+    this.fill();
+    for (const each of this.selects) each.value = this.choices?.[each.name] ?? "";
   }
 
   part(name) {
@@ -48,8 +74,11 @@ class Explore {
   fill() {
     for (const each of this.selects) {
       const { keys, labels } = this.cells.facets[each.name];
-      each.append(...keys.map((value, number) => new Option(labels[number], value)));
+      each.replaceChildren(each.options[0], ...keys.map((value, number) => new Option(labels[number], value)));
     }
+  }
+
+  head() {
     this.part("order").replaceChildren();
     for (const heading of this.headings()) {
       const { sort } = heading.dataset;
@@ -73,11 +102,24 @@ class Explore {
     form.addEventListener("input", (event) => event.target.name === "words" && this.changed("replace"));
     form.addEventListener("change", (event) => {
       if (event.target === this.part("order")) this.sort(...this.parsed(event.target.value));
+      else if (event.target.name === "task" && this.parts) this.moved(() => this.changed("push"), event.target.value);
       else if (event.target.name !== "words") this.changed("push");
     });
     form.addEventListener("reset", () => setTimeout(() => this.clear()));
     for (const each of form.querySelectorAll("[data-copy]")) each.addEventListener("click", () => this.copy(this[each.dataset.copy](), each.textContent));
     for (const each of this.pages.querySelectorAll("button")) each.addEventListener("click", () => this.step(Number(each.dataset.step)));
+  }
+
+  // Another task in a large collection: its file first.
+  async moved(then, task) {
+    try {
+      await this.open(task);
+      if (task === this.task) then();
+    } catch (error) {
+      this.form.dataset.state = "ready";
+      if (this.parts) this.form.elements.task.value = this.task;
+      this.part("count").textContent = `${error.message}.`;
+    }
   }
 
   // From the address: nothing that the data does not have.
@@ -106,6 +148,7 @@ class Explore {
     const query = new URLSearchParams();
     const words = this.form.elements.words.value.trim();
     if (words) query.set("words", words);
+    if (this.parts && this.task) query.set("task", this.task);
     for (const [name, value] of Object.entries(this.choices)) query.set(name, value);
     const { column, falling } = this.sorted;
     if (column !== DEFAULT.column || falling !== DEFAULT.falling) query.set("sort", `${falling ? "-" : ""}${column}`);
@@ -133,7 +176,7 @@ class Explore {
   clear() {
     this.choices = {};
     this.sorted = { ...DEFAULT };
-    this.changed("push");
+    this.moved(() => this.changed("push"), "");
   }
 
   turn(column) {
@@ -254,7 +297,7 @@ class Explore {
     cell.colSpan = this.table.tHead.rows[0].cells.length;
     const chosen = (name) => (this.choices[name] ? this.cells.facets[name].labels[this.cells.facets[name].numbers.get(this.choices[name])] : "");
     const words = this.form.elements.words.value;
-    const asked = { card: [chosen("device") || chosen("vram"), words].filter(Boolean).join(" "), model: chosen("target") || (this.choices.size ?? ""), task: this.choices.task };
+    const asked = { card: [chosen("device") || chosen("vram"), words].filter(Boolean).join(" "), model: chosen("target") || (this.choices.size ?? ""), task: this.choices.task ?? this.task };
     this.instead(cell, asked);
     return element("tr", "", cell);
   }
@@ -344,7 +387,7 @@ class Explore {
 }
 
 let current = null;
-addEventListener("popstate", () => current?.form.isConnected && current.restore());
+addEventListener("popstate", () => current?.form.isConnected && current.moved(() => current.restore(), current.asked()));
 document$.subscribe(async () => {
   const form = document.getElementById("dm-explore");
   if (!form || form.dataset.state) return;
@@ -354,7 +397,9 @@ document$.subscribe(async () => {
   form.hidden = false;
   await window.visitor.acts;
   try {
-    current = new Explore(form, await load(form.dataset));
+    const found = new Explore(form, await partsOf(form.dataset));
+    await found.start();
+    current = found;
   } catch (error) {
     form.dataset.state = "failed";
     form.before(element("p", "dm-chart__error", `The filters do not work: ${error.message}. The first cells are below.`));
