@@ -7,6 +7,7 @@ before a last newline, and a date must exist.
 """
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from datetime import date, datetime
 from functools import cache
@@ -18,7 +19,8 @@ import jsonschema_rs
 from schemas.codec import Json
 
 SUBMISSION_SCHEMA = "submission.v2.schema.json"
-SUBMISSION_V1 = "submission.v1"  # no file: version 2 without what is in it since
+SUBMISSION_V1 = "submission.v1"  # no file: as every older version, the newest without what is later
+OLDER = re.compile(r"submission\.v(\d+)")
 PUBLISHED_SCHEMA = "published.v1.schema.json"
 LIFECYCLE_SCHEMA = "lifecycle.v1.schema.json"
 VERDICT_SCHEMA = "verdict.v1.schema.json"
@@ -34,8 +36,8 @@ FORMATS: Mapping[str, Callable[[str], object]] = {
 @cache
 def schema(name: str) -> Schema:
     """A schema of this package as a JSON value; the caller must not change it."""
-    if name == SUBMISSION_V1:
-        return _of_version(1)
+    if older := OLDER.fullmatch(name):
+        return _of_version(int(older[1]))
     text = resources.files("schemas").joinpath(name).read_text(encoding="utf-8")
     value: Schema = json.loads(text)
     return value

@@ -11,7 +11,7 @@ from typing import cast
 from schemas.codec import Json, canonical_bytes, encode
 from schemas.finding import Finding
 from schemas.submission import Submission
-from schemas.validator import SUBMISSION_V1, accepts
+from schemas.validator import accepts
 
 Object = dict[str, Json]
 
@@ -30,27 +30,29 @@ class Step:
     back: Callable[[Object], Object]
 
 
-def _findings_of_version_1(document: Object) -> tuple[Finding, ...]:
-    if accepts(document, SUBMISSION_V1):
-        return ()
-    from schemas.authority import schema_findings  # noqa: PLC0415 - slow to import; valid files need none
+def adding(version: int) -> Step:
+    """From this version to one that only adds what a file may state.
 
-    return schema_findings(document, SUBMISSION_V1)
+    An older file states none of it, and that stays so.
+    """
+    name = f"submission.v{version}"
 
+    def findings(document: Object) -> tuple[Finding, ...]:
+        if accepts(document, name):
+            return ()
+        from schemas.authority import schema_findings  # noqa: PLC0415 - slow to import; valid files need none
 
-def _to_version_2(document: Object) -> Object:
-    """Version 2 adds settings; a file of version 1 states none of them, and that stays so."""
-    return {**document, "version": 2}
+        return schema_findings(document, name)
 
-
-def _back_to_version_1(document: Object) -> Object:
-    return {**document, "version": 1}
+    return Step(
+        findings=findings,
+        migrate=lambda old: {**old, "version": version + 1},
+        back=lambda new: {**new, "version": version},
+    )
 
 
 # The version that a step leads away from.
-STEPS: Mapping[int, Step] = {
-    1: Step(findings=_findings_of_version_1, migrate=_to_version_2, back=_back_to_version_1)
-}
+STEPS: Mapping[int, Step] = {1: adding(1)}
 
 
 def migrated(
