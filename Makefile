@@ -110,8 +110,8 @@ bench-numbers: setup ## Simulate cells, campaigns, the advisor; recompute real f
 	$(RUN) -m tests.bench.builds
 	$(RUN) -m tests.bench.corruptions
 
-bench-scale: setup ## Build corpora of several sizes: CPU per file by stage, growth: FILES="100 300"
-	$(RUN) -m tests.bench.scale $(if $(FILES),--files $(FILES))
+bench-scale: setup ## Build corpora of several sizes: CPU per file by stage, growth: FILES="100 300", COPIES=9
+	$(RUN) -m tests.bench.scale $(if $(FILES),--files $(FILES)) $(if $(COPIES),--copies $(COPIES))
 
 bench-plan: setup ## Compare the planner with what engines allocated, by public logs
 	$(RUN) -m tests.bench.plan estimates/plan/memory_points.json

@@ -21,8 +21,9 @@ import sys
 import tempfile
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
+from tests.bench.copies import multiply
 from tests.bench.synthetic import RESULTS, synthetic_corpus
 from tests.bench.synthetic import _file as named_file
 
@@ -32,6 +33,10 @@ if TYPE_CHECKING:
 COMMAND = "python -m tests.bench.scale"
 SEED, FAR, MOST_PAGES = 2, 10_000, 500
 MOST_CPU_MS, MOST_EXPONENT, MOST_SITE_KB, MOST_FILE_MB = 120.0, 1.05, 60.0, 25.0
+MOST_WARM_S, MOST_MEMORY_MB = 5.0, 2000.0
+Builds: TypeAlias = "dict[str, dict[str, float]]"  # seconds by stage, of each kind of build
+Kinds: TypeAlias = tuple[str, str]
+KINDS: Kinds = ("cold", "warm")
 # Stage to the functions that are it; time in a stage within a stage counts for the inner one.
 STAGES = {
     "facts": ("pipeline.data.database:gather", "pipeline.data.database:checked"),
@@ -55,6 +60,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog=COMMAND, description=__doc__)
     parser.add_argument("--files", type=int, nargs="+", default=[100, 300])
     parser.add_argument("--folder", type=Path, default=None, help="for corpora and sites")
+    parser.add_argument(
+        "--copies", type=int, default=0, help="of the largest corpus, whose facts are copied too"
+    )
     parser.add_argument("--no-mkdocs", action="store_true", help="only our own stages")
     parser.add_argument("--once", nargs=4, help=argparse.SUPPRESS)
     chosen = parser.parse_args(arguments)
@@ -63,8 +71,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with tempfile.TemporaryDirectory() as temporary:
         folder = chosen.folder or Path(temporary)
         found = [_measured(folder, files, mkdocs=not chosen.no_mkdocs) for files in chosen.files]
-    sys.stdout.write(table(found))
-    excess = list(_excess(found))
+        sys.stdout.write(table(found))
+        excess = list(_excess(found))
+        if chosen.copies:
+            many = _copied(folder, chosen.files[-1], chosen.copies, mkdocs=not chosen.no_mkdocs)
+            sys.stdout.write(table([many], ("with facts", "one more")))
+            excess += _excess([many], ("with facts", "one more"))
     sys.stdout.writelines(f"{line}\n" for line in excess)
     return 1 if excess else 0
 
@@ -79,10 +91,10 @@ def exponent(sizes: Sequence[float], costs: Sequence[float]) -> float | None:
     return sum((x - mean_x) * (y - mean_y) for x, y in zip(xs, ys, strict=True)) / spread
 
 
-def table(found: Sequence[dict[str, dict[str, float]]]) -> str:
+def table(found: Sequence[Builds], kinds: Kinds = KINDS) -> str:
     """One line per stage of the cold and of the warm build: milliseconds per file, exponent."""
     lines = []
-    for kind in ("cold", "warm"):
+    for kind in kinds:
         sizes = [each[kind]["files"] for each in found]
         header = "".join(f"{size:>9.0f}" for size in sizes)
         lines.append(f"{kind + ', ms of CPU per file':28}{header}   exponent {FAR:>8} files, s")
@@ -103,24 +115,29 @@ def _line(name: str, sizes: Sequence[float], costs: Sequence[float]) -> str:
     return f"{name:28}{shown}   " + ("" if slope is None else f"{slope:8.2f}") + far
 
 
-def _excess(found: Sequence[dict[str, dict[str, float]]]) -> Iterator[str]:
-    last = found[-1]["cold"]
+def _excess(found: Sequence[Builds], kinds: Kinds = KINDS) -> Iterator[str]:
+    cold, warm = kinds
+    last, more = found[-1][cold], found[-1][warm]
     files = last["files"]
     own = (last["all"] - last.get("MkDocs", 0.0)) / files * 1000
     if own > MOST_CPU_MS:
         yield f"a file costs {own:.0f} ms of CPU, more than {MOST_CPU_MS:g}"
+    if more["all"] - more.get("MkDocs", 0.0) > MOST_WARM_S:
+        yield f"one more file takes {more['all'] - more.get('MkDocs', 0.0):.0f} s of our own stages"
+    if last["memory MB"] > MOST_MEMORY_MB:
+        yield f"{last['memory MB']:.0f} MB of memory, more than {MOST_MEMORY_MB:g}"
     if last["site MB"] * 1000 / files > MOST_SITE_KB:
         yield f"a file takes {last['site MB'] * 1000 / files:.0f} KB, more than {MOST_SITE_KB:g}"
     if last["largest file MB"] > MOST_FILE_MB:
         yield f"a file of the site has {last['largest file MB']:.0f} MB, more than {MOST_FILE_MB:g}"
     if last["pages"] >= MOST_PAGES:
         yield f"the site has {last['pages']:.0f} pages, not fewer than {MOST_PAGES}"
-    slope = exponent([e["cold"]["files"] for e in found], [e["cold"]["all"] for e in found])
+    slope = exponent([e[cold]["files"] for e in found], [e[cold]["all"] for e in found])
     if slope is not None and slope > MOST_EXPONENT:
         yield f"the exponent is {slope:.2f}, more than {MOST_EXPONENT:g}"
 
 
-def _measured(folder: Path, files: int, *, mkdocs: bool) -> dict[str, dict[str, float]]:
+def _measured(folder: Path, files: int, *, mkdocs: bool) -> Builds:
     """The cost of the cold build of all files but one, and of the next build with that one."""
     results = folder / f"corpus-{files}"
     newest = _corpus(results, files)
@@ -130,6 +147,19 @@ def _measured(folder: Path, files: int, *, mkdocs: bool) -> dict[str, dict[str, 
     cold = _apart(folder, files, results, mkdocs=mkdocs)
     held.rename(newest)
     return {"cold": cold, "warm": _apart(folder, files, results, mkdocs=mkdocs)}
+
+
+def _copied(folder: Path, files: int, copies: int, *, mkdocs: bool) -> Builds:
+    """The build of the corpus and its copies, all facts known, and the next with one file more."""
+    results, cache = folder / f"corpus-{files}", folder / f"cache-{files}"
+    newest = _corpus(results, files)
+    multiply(results, cache, copies)
+    shutil.rmtree(cache / "kept", ignore_errors=True)
+    held = results / newest.name
+    newest.rename(held)
+    many = _apart(folder, files, results, mkdocs=mkdocs)
+    held.rename(newest)
+    return {"with facts": many, "one more": _apart(folder, files, results, mkdocs=mkdocs)}
 
 
 def _corpus(results: Path, files: int) -> Path:

@@ -16,6 +16,7 @@ from pipeline.data import facts
 from pipeline.data.aggregate import view_queries
 from pipeline.data.database import open_database
 from pipeline.data.facts import derive_share, version
+from tests.bench.copies import multiply
 
 if TYPE_CHECKING:
     import duckdb
@@ -114,6 +115,24 @@ def test_many_small_partitions_become_one(tmp_path: Path, monkeypatch: pytest.Mo
 
     assert counts == [1, 2, 3, 2]  # the fourth build put three together and added one
     assert (len(known), refused) == (4, {})
+
+
+def test_copies_of_facts_stand_for_files_of_other_contributors(tmp_path: Path) -> None:
+    """The benchmark of ten thousand files does not derive ten thousand."""
+    results, cache = tmp_path / "results", tmp_path / "cache"
+    shutil.copytree(RESULTS, results)
+    facts.gather(cache, [each for each in discover(results) if each.kind == "submission"])
+
+    files = multiply(results, cache, 2)
+
+    with open_database(results, cache=cache) as connection:
+        counted = connection.execute(
+            "select count(*), count(*) filter (contributor ~ '-[12]$'), count(distinct submission.file)"
+            " from submission join standing using (submission) where counted"
+        ).fetchall()
+    assert files == 3 * len(NAMES)
+    ((counts, copies, names),) = counted
+    assert (counts, copies, names) == (files, 2 * len(NAMES), files)
 
 
 def test_what_other_code_derived_is_not_read_and_removed(tmp_path: Path) -> None:
