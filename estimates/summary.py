@@ -8,7 +8,6 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
-from statistics import median
 
 from estimates import decomposition as parts
 from estimates import ratios, repeatability
@@ -188,26 +187,11 @@ def _with_alternative(estimate: Estimate, scope: Scope) -> Estimate:
 
 
 def _with_decomposition(estimate: Estimate, scope: Scope) -> Estimate:
-    """Rates and costs over the paired trials; counters are pooled, ratios averaged as logs."""
-    prompts = scope.prompts
-    trials = tuple(trial for pairs in prompts for trial in pairs.trials)
-    drafts = parts.can_draft(scope.arm.method)
+    """The figures of `ratios.FIGURES`, and how many prompts have the baseline's output."""
     return replace(
         estimate,
-        baseline_tps=median(1000 / pairs.baseline_ms for pairs in prompts),
-        tps=median(1000 / pairs.arm_ms for pairs in prompts),
-        energy_per_token_j=scope.mean_over_prompts(
-            lambda pairs: ratios.energy_per_token_j(pairs.trials)
-        ),
-        energy_ratio=scope.mean_over_prompts(ratios.energy_ratio),
-        tokens_per_round=scope.mean_over_prompts(
-            lambda pairs: parts.tokens_per_round(pairs.trials)
-        ),
-        round_cost=scope.mean_over_prompts(parts.round_cost),
-        acceptance_rate=parts.acceptance_rate(trials) if drafts else None,
-        sequence_acceptance=parts.sequence_acceptance(trials) if drafts else None,
-        fire_rate=parts.fire_rate(trials) if drafts else None,
-        exactness=count(worst(pairs.trials, pairs.baseline_trials) for pairs in prompts),
+        **{name: figure(scope) for name, figure in ratios.FIGURES.items()},
+        exactness=count(worst(pairs.trials, pairs.baseline_trials) for pairs in scope.prompts),
     )
 
 
