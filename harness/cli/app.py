@@ -23,14 +23,14 @@ _COMMANDS = {
     "tune": "Find the method and depth that is fastest on this machine, and certify it.",
     "compare": "Compare two builds of llama-server: is speculation slower after a change?",
     "fleet": "Measure a matrix of targets, methods and backends over many machines.",
-    "plan": "Tell what fits, what a draft costs in memory and what it gains, before a download.",
+    "plan": "Predict what fits, what a draft costs in memory and what it gains; no download.",
     "doctor": "Check Python, engine, devices, memory, power, load and clock; say what to fix.",
     "validate": "Check result files against the format; print one line per finding.",
     "show": "Print the report of a result file: verdict and speedup per arm and task, and why.",
     "submit": "Check a result, copy it to results/community/ and open a pull request with gh.",
     "methods": "List the methods for `run --method` with their default sizes.",
     "import": "Turn the raw records of another tool into results of the tier `imported`.",
-    "models": "List the models and pairs with a name; check, compare or fetch models.",
+    "models": "List the models and pairs that have a name; check a pair, or fetch models.",
 }
 
 

@@ -18,7 +18,7 @@ from schemas.submission import Submission
 @console.reports_errors
 def show(
     *,
-    file: Annotated[Path, typer.Argument(help="A result file.")],
+    file: Annotated[Path, typer.Argument(help="A result file.", metavar="FILE")],
     details: Annotated[
         bool, typer.Option("--details", help="Print all figures after the verdict.")
     ] = False,
