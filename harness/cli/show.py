@@ -10,7 +10,6 @@ from estimates.summary import summarize, to_json
 from harness.cli import console
 from harness.errors import BadInputError, unreadable
 from harness.report import brief
-from harness.report.terminal import show as show_report
 from schemas.contract import read
 from schemas.submission import Submission
 
@@ -32,6 +31,8 @@ def show(
     screen = console.result_console()
     brief.show(submission, summary, screen, path=file)
     if details:
+        from harness.report.terminal import show as show_report  # noqa: PLC0415 - slow to import
+
         screen.print()
         show_report(submission, summary, screen)
 
