@@ -36,13 +36,16 @@ from schemas.submission import Submission
 from schemas.vocabulary import METHODS
 
 
-def summarize(submission: Submission) -> Summary:
-    """Derive everything from a valid submission. The same file gives the same summary."""
+def summarize(submission: Submission, *, resample: bool = True) -> Summary:
+    """Derive everything from a valid submission. The same file gives the same summary.
+
+    Without `resample` the bootstrap intervals, which only tables and JSON hold, are left out.
+    """
     submission = _judged(submission)
     compared = tuple(arm for arm in submission.arms if arm.role != "baseline")
     pairs = pair_all(submission, compared)
     readings, predict = Readings(submission), cache(_predict(submission))
-    resampled = cache(resampled_means)
+    resampled = cache(resampled_means) if resample else None
     estimates = tuple(
         _estimate(scope, readings, predict, resampled)
         for arm in compared
@@ -74,7 +77,7 @@ def _estimate(
     scope: Scope,
     readings: Readings,
     predict: Callable[[PromptPairs], float | None],
-    resampled: Resampled,
+    resampled: Resampled | None,
 ) -> Estimate:
     by_wall = wall_speedup(scope) if scope.complete else None
     interval = published(scope, by_wall)
@@ -92,7 +95,7 @@ def _estimate(
         speedup=speedup,
         interval=interval,
         wall_speedup=by_wall,
-        bootstrap=_timed(bootstrap_interval(scope.groups, resampled), scope),
+        bootstrap=_timed(bootstrap_interval(scope.groups, resampled), scope) if resampled else None,
         repeatability=repeatability.around(speedup, scope.groups, scope.submission),
         cpu_speedup=by_processor[0] if by_processor else None,
         cpu_interval=by_processor[1] if by_processor else None,

@@ -24,10 +24,10 @@ def show(
     json: Annotated[bool, typer.Option("--json", help="Print the estimates as JSON.")] = False,
 ) -> None:
     submission = _read(file)
-    summary = summarize(submission)
     if json:
-        console.print_json(to_json(summary))
+        console.print_json(to_json(summarize(submission)))
         return
+    summary = summarize(submission, resample=False)
     screen = console.result_console()
     brief.show(submission, summary, screen, path=file)
     if details:
