@@ -8,6 +8,7 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
+from typing import Any
 
 from estimates import decomposition as parts
 from estimates import ratios, repeatability
@@ -191,9 +192,10 @@ def _with_alternative(estimate: Estimate, scope: Scope) -> Estimate:
 
 def _with_decomposition(estimate: Estimate, scope: Scope) -> Estimate:
     """The figures of `ratios.FIGURES`, and how many prompts have the baseline's output."""
+    figures: dict[str, Any] = {name: figure(scope) for name, figure in ratios.FIGURES.items()}
     return replace(
         estimate,
-        **{name: figure(scope) for name, figure in ratios.FIGURES.items()},
+        **figures,
         exactness=count(worst(pairs.trials, pairs.baseline_trials) for pairs in scope.prompts),
     )
 

@@ -4,7 +4,7 @@ import statistics
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import fields, replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from estimates.running_order import plan_digest
 from harness import __version__
@@ -32,6 +32,9 @@ def trial_of(
 
     `started_ms` is set where it was one of several requests in flight.
     """
+    measured: dict[str, Any] = {
+        each.name: _known(getattr(generation, each.name)) for each in fields(Measured)
+    }
     trial = Trial(
         arm=planned.arm,
         prompt=planned.prompt,
@@ -43,7 +46,7 @@ def trial_of(
         started_ms=_known(started_ms),
         finish=generation.finish,
         output_sha256=None if generation.whole is None else token_digest(generation.whole),
-        **{each.name: _known(getattr(generation, each.name)) for each in fields(Measured)},
+        **measured,
     )
     if isinstance(generation.rounds, Totals):
         return _with_totals(trial, generation.rounds)
