@@ -56,6 +56,7 @@ def home(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Page | A
         opening=first,
         tasks=tuple(dict.fromkeys(choice.task for choice in listed)),
         methods=tuple(dict.fromkeys((choice.method, choice.label) for choice in listed)),
+        sources=read(connection, "sources"),
         grid=grid(first),
         tiers=devices_by_tier(first.squares),
         tries=TRIES,
