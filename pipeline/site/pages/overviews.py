@@ -28,19 +28,8 @@ from pipeline.site.rows import Row, grouped, read
 
 # Kinds of cells that are set to the right, and their headings too.
 FIGURES = {
-    *(
-        "tally",
-        "whole",
-        "number",
-        "one_decimal",
-        "decimal",
-        "percent",
-        "ms",
-        "gb",
-        "ratio",
-        "signed",
-    ),
-    *("speedup", "median", "side", "advised", "error"),
+    *("tally", "whole", "number", "one_decimal", "decimal", "percent", "ms", "gb", "ratio"),
+    *("signed", "speedup", "median", "side", "advised", "error"),
 }
 
 
