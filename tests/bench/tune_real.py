@@ -40,15 +40,15 @@ HOPELESS = (0.02, 0.05)
 TUNES, HOPELESS_TUNES, SWEEPS = 20, 10, 2
 BUDGET_MIN = 0.9
 TRUTH_ACCEPTANCE, TRUTH_PROMPTS = 0.7, 4000
-COMMON = ("--target", TARGET, "--max-tokens", str(TOKENS), "--threads", "1")
 
 
 class Bench:
     """The steps in a folder: sweeps, tunes, repetitions."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, target: str, budget_min: float) -> None:
         folder.mkdir(parents=True, exist_ok=True)
-        self.folder = folder
+        self.folder, self._budget_min = folder, budget_min
+        self._common = ("--target", target, "--max-tokens", str(TOKENS), "--threads", "1")
 
     def steps(self) -> Iterator[tuple[str, ...]]:
         """The commands that are still to be run, without their output."""
@@ -84,11 +84,12 @@ class Bench:
             for depth in range(1, DEEPEST + 1)
             for word in ("--method", f"oracle:n_max={depth},acceptance={TRUTH_ACCEPTANCE}")
         ]
-        return ("run", *COMMON, *arms, "--prompts", "1", "--blocks", "3")
+        return ("run", *self._common, *arms, "--prompts", "1", "--blocks", "3")
 
     def _tune(self, wanted: float, seed: int) -> tuple[str, ...]:
         words = ("--method", f"oracle:acceptance={wanted}", "--deepest", str(DEEPEST))
-        return ("tune", *COMMON, *words, "--budget", str(BUDGET_MIN), "--seed", str(seed), "--json")
+        words += ("--budget", str(self._budget_min), "--seed", str(seed), "--json")
+        return ("tune", *self._common, *words)
 
     def _again(self, tune: int) -> tuple[str, ...] | None:
         found = self.found(tune)
@@ -97,7 +98,7 @@ class Bench:
         prompts = ",".join(prompt.id for prompt in self.submission(f"tune-{tune}").suite.prompts)
         arm = f"oracle:n_max={found['pick']['depth']},acceptance={acceptance(tune)}"
         words = ("--method", arm, "--prompts", prompts, "--blocks", str(CERTIFICATE_BLOCKS))
-        return ("run", *COMMON, *words, "--seed", str(tune))
+        return ("run", *self._common, *words, "--seed", str(tune))
 
     def found(self, tune: int) -> dict[str, Any] | None:
         """What a tune printed, if it was run."""
@@ -205,9 +206,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run what is missing, and print the table once both sweeps are there."""
     parser = argparse.ArgumentParser(prog="python -m tests.bench.tune_real", description=__doc__)
     parser.add_argument("folder", type=Path, help="where the steps are kept")
+    parser.add_argument("--target", default=TARGET, help="a faster model needs a smaller budget")
+    parser.add_argument("--budget", type=float, default=BUDGET_MIN, help="minutes for a tune")
     parser.add_argument("--steps", type=int, default=1000, help="run no more than so many")
     chosen = parser.parse_args(arguments)
-    bench = Bench(chosen.folder)
+    bench = Bench(chosen.folder, target=chosen.target, budget_min=chosen.budget)
     for _ in range(chosen.steps):
         step = next(bench.steps(), None)
         if step is None:

@@ -24,6 +24,7 @@ select
   concat_ws('|', place.level, place.key, way, 'n' || depth) as round_pool,
   place.level as level,
   way as method,
+  depth,
   count(*) as votes,
   avg(log_cost) as mean_log,
   coalesce(var_pop(log_cost) * count(*), 0.0)::double as squares
