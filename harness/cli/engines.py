@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Annotated
 
 from harness.campaign.build import CONTROLS, at_depth
-from harness.campaign.methods import DraftModelRequest, MethodRequest, method_type
+from harness.campaign.methods import ChainRequest, DraftModelRequest, MethodRequest, method_type
 from harness.campaign.model import Campaign
 from harness.campaign.options import Options
 from harness.cli import console
@@ -32,7 +32,8 @@ def require_suited(options: Options, runner: str, kind: RunnerKind) -> None:
     """Raise `UsageError` naming the runner that can, where this one cannot."""
     options.check_axes()
     for request in options.methods:
-        _require_method(request, kind)
+        for each in request.parts if isinstance(request, ChainRequest) else (request,):
+            _require_method(each, kind)
     for flag in options.given_axes():
         _require_axis(flag, runner, kind)
     if options.teacher_forced and not kind.forces:

@@ -205,6 +205,7 @@ def as_json(outcome: Outcome, *, command: str | None, path: Path | None) -> dict
             for each in by_task(outcome)
         ],
         "trials": outcome.trials,
+        "prompts": {name: len(each.suite.prompts) for name, each in outcome.stages.items()},
         "why": why(outcome),
         "result": None if path is None else str(path),
     }
