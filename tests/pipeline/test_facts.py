@@ -127,7 +127,8 @@ def test_copies_of_facts_stand_for_files_of_other_contributors(tmp_path: Path) -
 
     with open_database(results, cache=cache) as connection:
         counted = connection.execute(
-            "select count(*), count(*) filter (contributor ~ '-[12]$'), count(distinct submission.file)"
+            "select count(*), count(*) filter (contributor ~ '-[12]$'),"
+            " count(distinct submission.file)"
             " from submission join standing using (submission) where counted"
         ).fetchall()
     assert files == 3 * len(NAMES)
@@ -150,7 +151,7 @@ def test_a_share_that_is_none_is_named(tmp_path: Path) -> None:
     done = CliRunner().invoke(app, ["derive", "--cache", str(tmp_path), "--share", "9/8"])
 
     assert done.exit_code == 2
-    assert "9/8 is no share" in done.output
+    assert "9/8 is not a share" in done.output
 
 
 def _partitions(cache: Path) -> list[Path]:

@@ -228,6 +228,7 @@ def explore(
         tasks=tuple(name for name in TASKS if cells.filter(task=name).height),
         top=[SimpleNamespace(**row) for row in shown.head(TOP).iter_rows(named=True)],
         printed=read(connection, "published_squares"),
+        sources=read(connection, "sources"),
         losing=measured.filter(verdict="hurts").height,
         shares=shares(shown["mark"]),
     )
