@@ -43,6 +43,7 @@ COMMAND = "python -m tests.bench.explore"
 CELLS, SEED, ROUNDS = 50_000, 1, 4
 DEVICES, TASKS = 150, ("all", *FIXED_TASKS)
 METHODS = (("draft-model", "Draft model"), ("prompt-lookup", "Prompt lookup"), ("mtp", "MTP"))
+USUAL = ("context_depth", "token_choice", "cache_types", "attention", "loading", "conditions")
 VERDICTS = ("helps", "hurts", "no-clear-difference")
 FILTER_LIMIT_MS, WEIGHT_LIMIT_KIB = 100.0, 1024.0
 CELLS_PATH = re.compile(r'data-cells="[^"]*"')
@@ -109,6 +110,7 @@ def random_rows(count: int, seed: int) -> Iterator[dict[str, object]]:
         gpu = world()["gpu"][device % len(world()["gpu"])]
         speedup = setting.lognormvariate(0.2, 0.3) * rng.lognormvariate(0, 0.15)
         tokens = rng.uniform(1.2, 4.5)
+        verdict = rng.choice(VERDICTS)
         draft = f"{target.family}-{setting.choice((0.5, 1, 1.5))}B Q8_0"
         yield {
             "cell": f"cell-{number}",
@@ -125,7 +127,7 @@ def random_rows(count: int, seed: int) -> Iterator[dict[str, object]]:
             "method_label": method_label,
             "depth": setting.choice((2, 4, 6, 8)),
             "draft_label": draft if method == "draft-model" else None,
-            "verdict": rng.choice(VERDICTS),
+            "verdict": verdict,
             "speedup": speedup,
             "interval_low": speedup * rng.uniform(0.7, 0.95),
             "interval_high": speedup * rng.uniform(1.05, 1.4),
@@ -145,6 +147,10 @@ def random_rows(count: int, seed: int) -> Iterator[dict[str, object]]:
             "size_class": size_class(target.parameters).label,
             "size_order": 2 if target.parameters < 8e9 else 3,
             "concurrency": 1,
+            "mark": verdict,
+            "whole_request": speedup * setting.uniform(0.8, 1),
+            "measured_with": "",
+            **dict.fromkeys(USUAL),
         }
 
 
