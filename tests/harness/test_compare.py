@@ -15,11 +15,14 @@ from harness.cli.app import app
 from tests.harness.campaigns import BASELINE, LOOKUP, campaign
 from tests.harness.ggufs import write_gguf
 from tests.harness.runners.llama_server import scripted
+from tests.processes import needs_shell
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from click.testing import Result
+
+pytestmark = needs_shell
 
 
 class Comparing:
