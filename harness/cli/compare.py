@@ -60,11 +60,7 @@ def compare(
 ) -> None:
     """Both builds answer the same prompts in turns, in random order, with a fresh server each time.
 
-<<<<<<< HEAD
-    Its defaults are one prompt of each task of the suite, 64 tokens each, and 8 blocks. Exit code 1
-=======
     Without further options: a short prompt of each task, 48 tokens each, 16 blocks. Exit code 1
->>>>>>> reach
     means that an arm is clearly slower with head, 0 that none is, 3 that something could not be
     measured. A busy machine makes the intervals wide, not wrong: give it more --blocks.
 
