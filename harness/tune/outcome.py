@@ -10,7 +10,7 @@ from estimates.model import Estimate
 from estimates.summary import summarize
 from estimates.tuning import Gap, Verdict
 from harness.campaign.model import ArmPlan, Campaign
-from harness.report.terminal import overall
+from harness.report.words import overall
 from harness.tune.search import StageName
 from schemas.codec import Json
 from schemas.submission import Submission

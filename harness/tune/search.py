@@ -57,7 +57,7 @@ class SearchOptions:
         int,
         Option(
             "The largest depth (drafted tokens per round). One run at it predicts all smaller "
-            f"ones. Heads trained for the target are taken to {_DEEPEST_HEAD} at most.",
+            f"ones. Heads trained for the target are tried up to {_DEEPEST_HEAD}.",
             metavar="N",
             panel=_PANEL,
             least=1,
