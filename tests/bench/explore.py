@@ -151,6 +151,7 @@ def random_rows(count: int, seed: int) -> Iterator[dict[str, object]]:
             "whole_request": speedup * setting.uniform(0.8, 1),
             "measured_with": "",
             **dict.fromkeys(USUAL),
+            "context_depth": setting.choice((None, None, 4096)),
         }
 
 
