@@ -210,21 +210,21 @@ BOUNDS: dict[str, tuple[Submission, Submission]] = {
         by_position(lambda order, _block, _prompt: 1.9 if order == 20 else 1.0),
     ),
     "first-block": (
-        by_position(lambda _order, block, _prompt: 1.06 if block == 0 else 1.0),
-        by_position(lambda _order, block, _prompt: 1.04 if block == 0 else 1.0),
+        by_position(lambda _order, block, _prompt: 1.055 if block == 0 else 1.0),
+        by_position(lambda _order, block, _prompt: 1.045 if block == 0 else 1.0),
     ),
     "cold-start": (
         by_position(lambda order, _block, _prompt: 1.28 if order == 1 else 1.0),
         by_position(lambda order, _block, _prompt: 1.22 if order == 1 else 1.0),
     ),
     "drift": (
-        by_position(lambda order, _block, _prompt: 1 + 0.025 * order / 47),
-        by_position(lambda order, _block, _prompt: 1 + 0.015 * order / 47),
+        by_position(lambda order, _block, _prompt: 1 + 0.022 * order / 47),
+        by_position(lambda order, _block, _prompt: 1 + 0.018 * order / 47),
     ),
     # The upper ends of the intervals are 0.967 and 0.974.
     "loop-overhead": (control(0.955, EmptyDraft()), control(0.962, EmptyDraft())),
-    # 11 and 7 % from the ratio by the clock.
-    "processor-time-disagrees": (processor_time(11.2), processor_time(10.8)),
+    # 11 and 8 % from the ratio by the clock.
+    "processor-time-disagrees": (processor_time(11.2), processor_time(10.9)),
     # 10 ms are 1.33 and 1.27 probed steps.
     "probe-disagrees": (single_step(7.5), single_step(7.9)),
     # 29 and 22 % slower than predicted.
