@@ -243,6 +243,11 @@ BOUNDS: dict[str, tuple[Submission, Submission]] = {
     ),
     # 17 and 13 % below what was set.
     "acceptance-not-as-set": (forced(length=2.4), forced(length=2.3)),
+    # Twelve whole multiples of ten, and eleven.
+    "rounded-times": (
+        times([2000.0 + 10 * number for number in range(12)]),
+        times([2000.0 + 10 * number for number in range(11)]),
+    ),
     "stolen-time": (
         environment("after", steal_fraction=0.055),
         environment("after", steal_fraction=0.045),
