@@ -56,11 +56,11 @@ def compare(
     result: ResultOptions,
     contribution: Contribution,
 ) -> None:
-    """Both builds answer the same prompts in turns, in drawn orders, with a fresh server each time.
+    """Both builds answer the same prompts in turns, in random order, with a fresh server each time.
 
-    Without further options: one prompt of each task of the suite, 64 tokens each, 8 blocks. Exit
-    code 1 means that an arm is clearly slower with head, 0 that none is, 3 that something could not
-    be measured. A busy machine makes the intervals wide, not wrong: give it more --blocks.
+    Its defaults are one prompt of each task of the suite, 64 tokens each, and 8 blocks. Exit code 1
+    means that an arm is clearly slower with head, 0 that none is, 3 that something could not be
+    measured. A busy machine makes the intervals wide, not wrong: give it more --blocks.
 
     - `python -m harness compare --base old/llama-server --head new/llama-server`
 

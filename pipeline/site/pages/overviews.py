@@ -10,10 +10,13 @@ import duckdb
 from markupsafe import Markup
 
 from pipeline.site import rows
+from pipeline.site.acceptance import EVERY, Forecast, forecasts
+from pipeline.site.advice import Knowledge, Question
 from pipeline.site.charts import definitions
 from pipeline.site.pages import commands
 from pipeline.site.pages.environment import environment, figure, plain, render
 from pipeline.site.pages.grid import target_grid
+from pipeline.site.pages.knowledge import of_rounds
 from pipeline.site.pages.map import LOW, NARROW, best_case, by_task, draw
 from pipeline.site.pages.model import (
     Figure,
@@ -148,7 +151,7 @@ def device_pages(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[
     squares = grouped(read(connection, "device_squares"), attrgetter("device"))
     parts = _parts(connection, "device")
     printed = grouped(read(connection, "published_pairs"), attrgetter("device"))
-    wins = grouped(read(connection, "acceptance_wins"), attrgetter("device"))
+    rounds = of_rounds(connection)
     known = {device.device for device in read(connection, "device")}
     for name, pairs in printed.items():
         if name not in known:
@@ -172,7 +175,7 @@ def device_pages(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[
             ),
             device=device,
             headings=DEVICE_CHARTS,
-            wins=wins[device.device],
+            wins=_wins(rounds, device),
             title=plain(device.device_label),
             drawings=tuple(draw(lines, layout, MAP) for layout in (LOW, NARROW) if lines),
             squares=tuple(square for line in lines for square in line.squares),
@@ -183,6 +186,16 @@ def device_pages(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[
         )
     labels = {name: pairs[0].device_label for name, pairs in printed.items() if pairs}
     yield from _moved(site, labels)
+
+
+def _wins(rounds: Knowledge, device: Row) -> tuple[Forecast, ...]:
+    """What published acceptance would gain on a device, by the rounds measured on it alone."""
+    asked = (
+        Question(backend=backend, size=0, task=EVERY, device=device.device)
+        for backend in device.backends
+    )
+    found = (each for question in asked for each in forecasts(rounds, question))
+    return tuple(each for each in found if each.level == "round-device")
 
 
 def _repeatable(pairs: Iterable[Row]) -> Row | None:
