@@ -126,7 +126,7 @@ def _unmeasured(connection: duckdb.DuckDBPyConnection) -> tuple[tuple[Row, int],
     """One published pair of each device that only others know, and how many it has."""
     known = {device.device for device in read(connection, "device")}
     printed = grouped(read(connection, "published_pairs"), attrgetter("device"))
-    first = {name: _repeatable(pairs) for name, pairs in printed.items() if name not in known}
+    first = {name: _highest(pairs) for name, pairs in printed.items() if name not in known}
     found = [(pair, len(printed[name])) for name, pair in first.items() if pair]
     return tuple(sorted(found, key=lambda each: (-each[1], each[0].device_label)))
 
