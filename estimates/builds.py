@@ -8,7 +8,7 @@ where x_pb is the log ratio of head over base for prompt p in block b, x_p its m
 blocks, and a deviation is clipped at three robust standard deviations of all of them, so that a
 stall of one trial does not pass for a property of a build. The interval is Student's t over blocks.
 Its level is shared by all tests of a comparison (Bonferroni): a build compared with itself then
-shows a difference anywhere in less than one comparison of twenty (`python -m tests.bench.builds`).
+shows a difference anywhere in less than one comparison of fifty (`python -m tests.bench.builds`).
 """
 
 import math
@@ -34,7 +34,8 @@ Logs = NDArray[np.float64]
 # `higher` and `lower` are about head.
 Direction = Literal["higher", "lower", "no-difference", "unclear"]
 
-ERROR_RATE = 0.05
+ERROR_RATE = 0.02
+_WITHIN = 0.9  # two one-sided tests of 95 % each
 THRESHOLD = 0.01
 WIDE = 0.05
 FEWEST_BLOCKS = 6  # that as many point one way happens by chance in 2 of 64 comparisons
@@ -130,7 +131,7 @@ def judge(means: Logs, level: float, threshold: float) -> tuple[float, Interval 
         return ratio, None, "unclear"
     interval, inner = (
         Interval(low=ratio * math.exp(-off), high=ratio * math.exp(off))
-        for off in (float(half_width(means, each)) for each in (level, 1 - 2 * ERROR_RATE))
+        for off in (float(half_width(means, each)) for each in (level, _WITHIN))
     )
     if interval.high < 1 and ratio <= 1 - threshold:
         return ratio, interval, "lower"

@@ -7,14 +7,20 @@ from __future__ import annotations
 
 import signal
 import subprocess
+import sys
 import time
 from typing import TYPE_CHECKING
 
 import psutil
+import pytest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+# For tests that write a program as a script of the shell.
+needs_shell = pytest.mark.skipif(sys.platform == "win32", reason="a program of a shell")
+# For tests of Linux's own folders, whose names hold colons.
+needs_colons = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such names")
 PATIENCE_S = 120.0
 _POLL_S = 0.02
 # Chromium's processes come and go as it likes, and belong to no test that counts processes.

@@ -14,9 +14,10 @@ from harness.campaign.options import Options
 from harness.campaign.plan import most_blocks
 from harness.errors import BadInputError
 from harness.models.model_file import ModelFile
+from harness.models.presets import DEFAULT_DRAFT
 from harness.models.thinking import OUTPUT_TOKENS
 from schemas.submission import EmptyDraft, NoSpeculation, Oracle
-from schemas.vocabulary import DEFAULT_RUNNER, RUNNERS
+from schemas.vocabulary import DEFAULT_RUNNER, FIXED_TASKS, RUNNERS
 
 DEFAULT_METHODS = tuple(map(parse, RUNNERS[DEFAULT_RUNNER].default_methods))
 CONTROLS: tuple[MethodRequest, ...] = (NoSpeculation(), EmptyDraft())
@@ -26,7 +27,8 @@ LEAST_BLOCKS = 3
 MOST_BLOCKS = 6
 QUICK_BLOCKS = 1
 DEFAULT_PRECISION = 0.03
-DEFAULT_SUITE = "core"
+DEFAULT_SUITE, SHORT_SUITE = "core", "short"
+_TASKS = len(FIXED_TASKS)
 _MOST_ARMS = 32  # the format's bound of $.arms
 # Drafts stand in the context before they are accepted or not; engines reserve it in such steps.
 _ROOM_FOR_DRAFTS, _WHOLE_TOKENS = 64, 256
@@ -90,6 +92,25 @@ def profile(options: Options) -> model.Profile:
     if options != usual:
         return "custom"
     return "quick" if options.quick else "default"
+
+
+def first_look(options: Options) -> Options:
+    """What --quick means where arms take turns by passes and not by prompts, as servers do.
+
+    One pass of each arm supports no verdict, however many prompts it has: so one prompt of each
+    task, in three blocks. A server reads every prompt again for each arm and block, and on a
+    processor that took 85 % of the time: the embedded model gets prompts of a line or two.
+    """
+    if not options.quick or options.blocks is not None:
+        return options
+    chosen = options.prompts or options.tasks or max(options.concurrency, default=1) > _TASKS
+    short = options.target == DEFAULT_DRAFT and not chosen
+    return replace(
+        options,
+        blocks=LEAST_BLOCKS,
+        prompts=options.prompts if chosen else ("1",),
+        suite=options.suite or (SHORT_SUITE if short else None),
+    )
 
 
 def at_depth(campaign: model.Campaign, depth: int | None) -> model.Campaign:

@@ -1,5 +1,6 @@
 """The frozen values that describe a campaign: suite, arms, settings, plan."""
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -17,9 +18,23 @@ USUAL_CACHE = "f16"
 DEFAULT_CONTEXT_TOKENS = 2048
 
 
+_TURN = re.compile(r"^<\|(user|assistant)\|>\n", re.MULTILINE)
+
+
+def messages(text: str) -> list[dict[str, str]]:
+    """The messages of a prompt's text: the user's, up to a line `<|assistant|>` or `<|user|>`.
+
+    What follows such a line is said by the one it names, without the line break before the next.
+    """
+    first, *rest = _TURN.split(text)
+    turns = [("user", first), *zip(rest[::2], rest[1::2], strict=True)]
+    said = [(role, part.removesuffix("\n")) for role, part in turns[:-1]] + turns[-1:]
+    return [{"role": role, "content": part} for role, part in said]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SuitePrompt:
-    """One prompt of a suite with its text as the user would type it."""
+    """One prompt of a suite: what the user types, or a conversation up to it (`messages`)."""
 
     id: str
     task: Task

@@ -101,7 +101,7 @@ class Options(AxisOptions):
         int | None,
         Option(
             "How often everything is repeated. Default: 3 to 6, until --precision is reached; "
-            "1 with --quick.",
+            "1 with --quick, 3 where it goes through a server.",
             metavar="N",
             panel=_MEASURED,
             least=1,

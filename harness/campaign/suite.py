@@ -12,7 +12,7 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import get_args
 
-from harness.campaign.model import Suite, SuitePrompt
+from harness.campaign.model import Suite, SuitePrompt, messages
 from harness.errors import BadInputError, suggestion
 from schemas.submission import Task
 
@@ -142,11 +142,16 @@ def _prompt(entry: Table, where: str, name: str) -> SuitePrompt:
         hint = suggestion(task, get_args(Task))
         message = f"{name}: prompt {prompt_id!r} has the unknown task {task!r}.{hint}"
         raise BadInputError(message)
+    # TOML's closing quotes stand on a line of their own; that line break is not part of it.
+    text = _text(entry, "text", where, _ANYTHING).removesuffix("\n")
+    roles = [message["role"] for message in messages(text)]
+    if roles != ["user", *["assistant", "user"] * (len(roles) // 2)]:
+        message = f"{where}: the user and the assistant must take turns, the user last; {_SEE}"
+        raise BadInputError(message)
     return SuitePrompt(
         id=prompt_id,
         task=task,  # type: ignore[arg-type]  # checked above
-        # TOML's closing quotes stand on a line of their own; that line break is not part of it.
-        text=_text(entry, "text", where, _ANYTHING).removesuffix("\n"),
+        text=text,
         quick=entry.get("quick") is True,
     )
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
-from harness.campaign.build import CONTROLS, at_depth
+from harness.campaign.build import CONTROLS, at_depth, first_look, profile
 from harness.campaign.methods import ChainRequest, DraftModelRequest, MethodRequest, method_type
 from harness.campaign.model import Campaign
 from harness.campaign.options import Options
@@ -164,7 +164,7 @@ class ChosenEngine:
 
         kind = self.kind
         campaign = campaign_from(
-            options,
+            first_look(options) if kind.interleaved == "block" else options,
             say=console.say,
             fetch=fetch,
             defaults=kind.default_methods,
@@ -172,7 +172,8 @@ class ChosenEngine:
             served=kind.served(self.connection, console.say),
         )
         kind.check(self.connection, campaign)
-        return self.on(replace(campaign, interleaved=kind.interleaved))
+        chosen = profile(options)
+        return self.on(replace(campaign, profile=chosen, interleaved=kind.interleaved))
 
     def on(self, campaign: Campaign) -> Campaign:
         """The campaign on this engine. Raises `UsageError` if the engine cannot run it."""

@@ -53,12 +53,5 @@ def run(
 
 
 def _with_fetched_target(options: Options) -> Options:
-    """The options for a machine without the package that makes the other default models.
-
-    A server reads every prompt again for every arm, which is most of the time of a first look: it
-    has one prompt of each task. Fewer tasks would have no figure over all of them.
-    """
-    if options.target is not None:
-        return options
-    prompts = options.prompts or (("1",) if options.quick else ())
-    return replace(options, target=DEFAULT_DRAFT, prompts=prompts)
+    """The options for a machine without the package that makes the other default models."""
+    return replace(options, target=options.target or DEFAULT_DRAFT)

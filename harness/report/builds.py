@@ -19,7 +19,7 @@ _NARROWER = "Repeat with more --blocks, or on a quieter machine."
 _UNSAFE = re.compile(r"[^\w.()+ -]")
 _LEGEND = (
     "Change: head over base, with its interval over blocks; those of speeds and R are right "
-    "together 19 times of 20. R: the cost of a round in plain tokens; lower is better."
+    "together 49 times of 50. R: the cost of a round in plain tokens; lower is better."
 )
 
 

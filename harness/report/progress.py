@@ -111,6 +111,7 @@ class ProgressDisplay:
             TextColumn("{task.fields[whole]}"),
             console=console,
             transient=True,
+            refresh_per_second=2,  # each is work next to what is measured
             disable=not console.is_terminal,
         )
         self._tasks: dict[str, TaskID] = {}

@@ -1,21 +1,28 @@
 """Does a comparison of two builds find a slowdown of 5 %, and none where there is none?
 
 `make bench-numbers` runs it; alone: `python -m tests.bench.builds`. Whole comparisons are simulated
-with the noise of real machines and judged by the code that judges real ones.
+with the noise of real machines and judged by the code that judges real ones. With `--server` and
+`--target` they are real: a llama-server with itself, and with itself held up for 5 % of the time.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import math
+import subprocess
 import sys
+import tempfile
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
+import psutil
 
 from estimates.builds import THRESHOLD, block_means, judge, level_of
 from estimates.running_order import running_order
+from harness.cli.compare import BLOCKS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,7 +32,6 @@ if TYPE_CHECKING:
 COMPARISONS = 2000
 ARMS = 3
 PROMPTS = 8
-BLOCKS = 8
 # A speed for each arm, and R for those that speculate: as `estimates.builds.compare` counts them.
 TESTS = 2 * ARMS - 1
 ENGINES = ("base", "head")
@@ -113,19 +119,97 @@ def _signs(seed: int) -> NDArray[np.float64]:
     return np.where(np.asarray(drawn).T == "head", 1.0, -1.0)
 
 
+# A program that starts a server and stops it 50 times a second for a share of the time.
+_HELD_UP = """#!{python}
+import signal, subprocess, sys, time
+server = subprocess.Popen([{server!r}, *sys.argv[1:]])
+
+def end(*_):
+    server.send_signal(signal.SIGCONT)
+    server.terminate()
+
+signal.signal(signal.SIGTERM, end)
+while server.poll() is None:
+    time.sleep({runs_s})
+    server.send_signal(signal.SIGSTOP)
+    time.sleep({stands_s})
+    server.send_signal(signal.SIGCONT)
+sys.exit(server.returncode)
+"""
+_PERIOD_S, _HELD_SHARE = 0.04, 0.05
+
+
+def _held_up(folder: Path, server: Path) -> Path:
+    stands_s = _PERIOD_S * _HELD_SHARE
+    program = folder / "llama-server"
+    program.write_text(
+        _HELD_UP.format(
+            python=sys.executable,
+            server=str(server),
+            runs_s=_PERIOD_S - stands_s,
+            stands_s=stands_s,
+        ),
+        "utf-8",
+    )
+    program.chmod(0o755)
+    return program
+
+
+def real(server: Path, more: Sequence[str], *, comparisons: int) -> None:
+    """Compare a server with itself and with itself held up, in turns; print each and the counts."""
+    counted: dict[tuple[str, str], int] = {}
+    with tempfile.TemporaryDirectory() as name:
+        slower = _held_up(Path(name), server)
+        for number in range(2 * comparisons):
+            kind, head = (("5 % held up", slower), ("itself", server))[number % 2]
+            command = ["compare", "--base", str(server), "--head", str(head), "--json"]
+            command += ["--seed", str(number), "--output", f"{name}/", *more]
+            done = subprocess.run(
+                [sys.executable, "-m", "harness", *command], capture_output=True, check=False
+            )
+            found = json.loads(done.stdout or '{"verdict": "failed", "arms": []}')
+            counted[kind, found["verdict"]] = counted.get((kind, found["verdict"]), 0) + 1
+            speeds = ", ".join(_speed(arm) for arm in found["arms"])
+            load = psutil.getloadavg()[0]
+            _say(f"{kind:12}{found['verdict']:15}load {load:4.1f}  {speeds}")
+    for (kind, verdict), count in sorted(counted.items()):
+        _say(f"{kind}: {verdict} {count} of {comparisons}")
+
+
+def _speed(arm: dict[str, dict[str, dict[str, float]]]) -> str:
+    """The change of an arm's speed with its interval, as text."""
+    change = arm.get("speed") or {}
+    interval = change.get("interval") or {}
+    ends = "".join(f" {interval[end]:.3f}" for end in ("low", "high") if end in interval)
+    return f"{arm['arm']} {change.get('ratio', math.nan):.3f} [{ends.strip()}]"
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Simulate and print a line for each machine and slowdown."""
+    """Simulate and print a line for each machine and slowdown; or compare a real server."""
     parser = argparse.ArgumentParser(prog="python -m tests.bench.builds", description=__doc__)
     parser.add_argument("--comparisons", type=int, default=COMPARISONS)
-    count = parser.parse_args(arguments).comparisons
+    parser.add_argument("--server", type=Path, help="a llama-server; further options of compare")
+    chosen, more = parser.parse_known_args(arguments)
+    if chosen.server is not None:
+        real(chosen.server.absolute(), more, comparisons=chosen.comparisons)
+    else:
+        _simulate(chosen.comparisons)
+
+
+def _simulate(count: int) -> None:
     names = ("slower", "no-difference", "unclear", "faster")
     heads = "".join(f"{name:>15}" for name in names)
-    sys.stdout.write(f"{'':24}{'slowdown':>10}{heads}\n")
+    _say(f"{'':24}{'slowdown':>10}{heads}")
     for name, machine in MACHINES.items():
         for slowdown in (0.0, 0.02, 0.05):
             found = verdicts(machine, slowdown=slowdown, comparisons=count)
             shares = "".join(f"{found[each]:>15.1%}" for each in names)  # type: ignore[index]
-            sys.stdout.write(f"{name:24}{slowdown:>10.0%}{shares}\n")
+            _say(f"{name:24}{slowdown:>10.0%}{shares}")
+
+
+def _say(line: str) -> None:
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
 
 
 if __name__ == "__main__":

@@ -5,14 +5,16 @@ from pathlib import Path
 import pytest
 
 from harness.campaign import suite
-from harness.campaign.build import DEFAULT_METHODS, build, profile
+from harness.campaign.build import DEFAULT_METHODS, build, first_look, profile
 from harness.campaign.from_options import campaign_from, draft_names, usable_methods
 from harness.campaign.methods import DraftModelRequest, parse
 from harness.campaign.model import Campaign, Stopping
 from harness.campaign.options import Options
 from harness.errors import BadInputError
 from harness.models.model_file import ModelFile
+from harness.models.presets import DEFAULT_DRAFT
 from schemas.submission import DraftModel, Model, PromptLookup
+from schemas.vocabulary import FIXED_TASKS
 from tests.harness.ggufs import TOKENS, write_gguf
 
 
@@ -49,6 +51,36 @@ def test_quick_is_one_block_of_fewer_prompts_with_shorter_outputs() -> None:
 
     assert (built.blocks, len(built.suite.prompts), built.profile) == (1, 24, "quick")
     assert built.settings.max_output_tokens == 24
+
+
+def test_a_first_look_through_a_server_repeats_one_prompt_of_each_task_three_times() -> None:
+    looked = first_look(Options(quick=True, target="qwen3-8b"))
+    embedded = first_look(Options(quick=True, target=DEFAULT_DRAFT))
+
+    built = campaign(looked)
+    assert (built.blocks, len(built.suite.prompts), built.suite.id) == (3, 8, "core")
+    assert (embedded.blocks, embedded.prompts, embedded.suite) == (3, ("1",), "short")
+    short = suite.load("short")
+    assert sorted(prompt.task for prompt in short.prompts) == sorted(FIXED_TASKS)
+    assert max(len(prompt.text) for prompt in short.prompts) < 200
+
+
+@pytest.mark.parametrize(
+    ("asked", "prompts", "blocks"),
+    [
+        (Options(), (), None),
+        (Options(quick=True, blocks=2), (), 2),
+        (Options(quick=True, tasks=("code",)), (), 3),
+        (Options(quick=True, prompts=("2",)), ("2",), 3),
+        (Options(quick=True, concurrency=(1, 16)), (), 3),  # as many at once need as many prompts
+    ],
+)
+def test_a_first_look_leaves_what_was_chosen(
+    asked: Options, prompts: tuple[str, ...], blocks: int | None
+) -> None:
+    looked = first_look(asked)
+
+    assert (looked.prompts, looked.blocks, looked.suite) == (prompts, blocks, None)
 
 
 @pytest.mark.parametrize(

@@ -170,7 +170,7 @@ def test_a_dry_run_for_machines_holds_every_trial(models: list[str]) -> None:
         ("--contributor", "a_b", 2, "--contributor 'a_b': letters"),
         ("--notes", "a\nb", 2, "--notes takes one line"),
         ("--runner", "opnai", 2, "unknown runner 'opnai'. Did you mean 'openai'?"),
-        ("--output", "/proc/here.json/none", 3, "cannot be written"),
+        ("--output", f"{__file__}/here.json/none", 3, "cannot be written"),
     ],
 )
 def test_a_dry_run_refuses_what_the_run_would(

@@ -11,6 +11,7 @@ from harness.machine.environment import Watch
 from harness.machine.linux import CpuTimes
 from schemas.codec import encode
 from schemas.submission import Gpu
+from tests.processes import needs_colons
 
 CAPTURES = Path(__file__).parents[1] / "captures"
 
@@ -141,6 +142,7 @@ def drm(tmp_path: Path) -> Path:
     return root
 
 
+@needs_colons
 def test_an_amd_card_is_read_from_sys_and_named_by_lspci(drm: Path) -> None:
     names = linux.parse_lspci(capture("lspci_amd_intel.txt"))
 
@@ -183,6 +185,7 @@ def radeons(tmp_path: Path) -> Path:
     return root
 
 
+@needs_colons
 @pytest.mark.parametrize(
     ("environment", "sizes", "state"),
     [
@@ -210,6 +213,7 @@ def test_amd_cards_and_their_state_are_those_that_may_be_used(
     assert (now.clock_mhz, now.temperature_c, now.power_w) == state
 
 
+@needs_colons
 def test_without_a_name_the_vendor_stands_in(drm: Path) -> None:
     assert [gpu.name for gpu in linux.gpus(drm, {})] == ["AMD GPU"]
 

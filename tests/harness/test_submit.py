@@ -13,6 +13,7 @@ from estimates.identity import canonical_name
 from harness import submit
 from harness.errors import BadInputError, MachineError
 from harness.run.result_file import require_writable, write
+from tests.processes import needs_shell
 from tests.samples import sample, sample_bytes
 
 if TYPE_CHECKING:
@@ -136,6 +137,7 @@ def test_the_gate_runs_before_anything_is_pushed(checkout: Path) -> None:
     assert named == (*commands[3], "--author", "ada")
 
 
+@needs_shell
 @pytest.mark.parametrize(("script", "expected"), [("echo ada", "ada"), ("exit 1", None)])
 def test_the_account_is_asked_of_the_program_that_opens_the_pull_request(
     checkout: Path, monkeypatch: pytest.MonkeyPatch, script: str, expected: str | None
@@ -204,6 +206,7 @@ def test_an_output_that_cannot_be_written_is_said_before_measuring(tmp_path: Pat
     assert list((tmp_path / "new").iterdir()) == []
 
 
+@needs_shell
 def test_the_address_of_the_pull_request_is_passed_on(
     checkout: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

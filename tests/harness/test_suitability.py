@@ -15,6 +15,7 @@ from harness.errors import BadInputError
 from harness.runners import RUNNERS
 from harness.runners.options import ConnectionOptions
 from tests.harness.ggufs import write_gguf
+from tests.processes import needs_shell
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -131,6 +132,7 @@ def command(tmp_path: Path, cache_dir: Path) -> list[str]:
     ]
 
 
+@needs_shell
 def test_a_dry_run_prints_the_command_lines(command: list[str]) -> None:
     result = CliRunner().invoke(app, command)
 
@@ -143,6 +145,7 @@ def test_a_dry_run_prints_the_command_lines(command: list[str]) -> None:
     ]
 
 
+@needs_shell
 def test_a_method_that_the_binary_does_not_offer_is_refused_before_anything_starts(
     command: list[str],
 ) -> None:
@@ -155,6 +158,7 @@ def test_a_method_that_the_binary_does_not_offer_is_refused_before_anything_star
     )
 
 
+@needs_shell
 def test_several_results_need_a_directory(command: list[str]) -> None:
     binary = command[command.index("--server-binary") + 1]
     command[command.index("--server-binary") + 1] = f"a={binary}"

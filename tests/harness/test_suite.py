@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from estimates.flags.figures import suites
 from harness.campaign import suite
+from harness.campaign.model import messages
 from harness.errors import BadInputError
+from schemas.vocabulary import FIXED_TASKS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -76,6 +79,23 @@ def test_the_digest_is_the_documented_one(small: suite.Suite) -> None:
     assert small.sha256 == hashlib.sha256(document.encode()).hexdigest()
 
 
+@pytest.mark.parametrize("name", suite.known_ids())
+def test_a_suite_of_the_harness_is_the_one_that_was_released(name: str) -> None:
+    shipped = suite.load(name)
+
+    assert suites()[name][shipped.version] == shipped.sha256
+    assert {prompt.task for prompt in shipped.prompts} == {*FIXED_TASKS}
+
+
+def test_a_prompt_may_be_a_conversation() -> None:
+    assert messages("Hello.") == [{"role": "user", "content": "Hello."}]
+    assert messages("Hi.\n<|assistant|>\nYes?\nWell?\n<|user|>\nGo <|on|>.\n") == [
+        {"role": "user", "content": "Hi."},
+        {"role": "assistant", "content": "Yes?\nWell?"},
+        {"role": "user", "content": "Go <|on|>.\n"},
+    ]
+
+
 def test_a_selection_keeps_the_digest_of_the_whole_suite(small: suite.Suite) -> None:
     chosen = suite.select(small, tasks=["math"])
 
@@ -133,6 +153,7 @@ def test_a_selection_that_leaves_nothing_is_refused(small: suite.Suite) -> None:
         (SMALL.replace('"1.0.0"', '"1"'), "'version' has the wrong form: '1'"),
         (SMALL.replace('"Three."', '" "'), "prompt 3: 'text' has the wrong form: ' '"),
         (SMALL.replace('text = "Three."', ""), "prompt 3: 'text' is missing"),
+        (SMALL.replace("Three.", "Say.\\n<|assistant|>\\nNo."), "prompt 3: the user and the assis"),
         (SMALL.partition("[[")[0], r"at least one"),
         (SMALL.partition("[[")[0] + 'prompts = "no"', r"must be \[\[prompts\]\] tables"),
         ("prompts = [", "not a readable suite"),

@@ -61,9 +61,10 @@ def _end(group: int, how: str) -> None:
     """Send a signal to the server and what it started; `0` only asks whether anything is left."""
     if os.name == "posix":
         os.killpg(group, 0 if how == "0" else getattr(signal, how))
-    elif how == "SIGTERM":  # on Windows this ends a process at once
+    elif how == "SIGTERM":  # Windows has no groups: this ends the server and all below it at once
+        command = ["taskkill", "/F", "/T", "/PID", str(group)]
         with suppress(OSError):
-            os.kill(group, signal.SIGTERM)
+            subprocess.run(command, capture_output=True, check=False)  # noqa: S603 - Windows' own
 
 
 if __name__ == "__main__":

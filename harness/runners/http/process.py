@@ -16,6 +16,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Literal
 
+import psutil
+
 from harness.machine.command import server_environment
 from harness.runners.base import Failure
 from harness.runners.failures import failure_in_log
@@ -104,10 +106,8 @@ class ServerProcess:
         if os.name == "posix":
             with suppress(ProcessLookupError):
                 os.killpg(self.pid, getattr(signal, name))
-        elif name == "SIGTERM":
-            self._process.terminate()
         else:
-            self._process.kill()
+            _end_tree(self.pid)
 
     def _died_while_loading(self) -> Failure:
         """Why it ended before it was ready; what is killed while it loads was too large."""
@@ -134,9 +134,21 @@ class ServerProcess:
         return f"{self.program.name} {how}"
 
 
+def _end_tree(pid: int) -> None:
+    """End a process and all below it, where there are no groups: on Windows a parent alone ends."""
+    with suppress(psutil.NoSuchProcess):
+        top = psutil.Process(pid)
+        for each in [*top.children(recursive=True), top]:
+            with suppress(psutil.Error):
+                each.kill()
+
+
 def start(program: Path, arguments: Sequence[str], *, port: int) -> ServerProcess:
     """Start a program as a server. Raises `OSError` when it cannot be started at all."""
-    folder: TemporaryDirectory[str] = TemporaryDirectory(prefix="draftmap-server-")
+    folder: TemporaryDirectory[str] = TemporaryDirectory(
+        prefix="draftmap-server-",
+        ignore_cleanup_errors=True,  # on Windows a program that is just dying keeps its log open
+    )
     with (Path(folder.name) / "log").open("wb") as stream:
         process = subprocess.Popen(  # noqa: S603 - the program that the user named
             [str(program), *arguments],

@@ -9,7 +9,7 @@ from typing import Any
 import llama_cpp
 from llama_cpp.llama_chat_format import Jinja2ChatFormatter
 
-from harness.campaign.model import ALL_LAYERS, SplitMode
+from harness.campaign.model import ALL_LAYERS, SplitMode, messages
 from harness.errors import BadInputError, MachineError
 from harness.models.compatibility import FIRST_COMPARED, SIZE_DIFFERENCE
 from harness.models.thinking import arguments
@@ -67,18 +67,18 @@ class Weights:
             known = self._ends[token] = bool(llama_cpp.llama_vocab_is_eog(self.vocab, token))
         return known
 
-    def render(self, user_text: str, *, thinking: bool = False) -> list[int]:
-        """Token ids of a conversation with one user message, ready for the answer."""
-        text = self.conversation(user_text, thinking=thinking)
+    def render(self, prompt: str, *, thinking: bool = False) -> list[int]:
+        """Token ids of the conversation of a prompt, ready for the answer."""
+        text = self.conversation(prompt, thinking=thinking)
         bos = self._piece(llama_cpp.llama_vocab_bos(self.vocab))
         if llama_cpp.llama_vocab_get_add_bos(self.vocab) and bos and text.startswith(bos):
             text = text[len(bos) :]  # the tokenizer adds it again
         return self._tokenize(text)
 
-    def conversation(self, user_text: str, *, thinking: bool = False) -> str:
-        """The text of a conversation with one user message under the model's chat template."""
+    def conversation(self, prompt: str, *, thinking: bool = False) -> str:
+        """The text of the conversation of a prompt under the model's chat template."""
         if self.chat_template is None:
-            return user_text
+            return prompt
         render = Jinja2ChatFormatter(
             template=self.chat_template,
             eos_token=self._piece(llama_cpp.llama_vocab_eos(self.vocab)),
@@ -86,8 +86,9 @@ class Weights:
         )
         # Typed as anything, because the switches are no parameters that the formatter declares.
         switches: dict[str, Any] = dict(arguments(thinking=thinking))
-        prompt: str = render(messages=[{"role": "user", "content": user_text}], **switches).prompt
-        return prompt
+        said: list[Any] = [*messages(prompt)]
+        text: str = render(messages=said, **switches).prompt
+        return text
 
     def _tokenize(self, text: str) -> list[int]:
         data = text.encode()

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from harness.campaign.model import messages
 from harness.models.thinking import arguments
 from harness.runners.base import Generation
 from harness.runners.http.client import (
@@ -100,10 +101,10 @@ def _ms(values: dict[str, Json], name: str) -> float:
     return found
 
 
-def rendered(client: Client, user_text: str, *, thinking: bool = False) -> str:
-    """A conversation with one user message under the model's chat template."""
+def rendered(client: Client, text: str, *, thinking: bool = False) -> str:
+    """The conversation of a prompt under the model's chat template."""
     body: Json = {
-        "messages": [{"role": "user", "content": user_text}],
+        "messages": [{**each} for each in messages(text)],
         "chat_template_kwargs": {**arguments(thinking=thinking)},
     }
     answer = client.post("/apply-template", body)

@@ -4,6 +4,7 @@ import time
 import uuid
 from dataclasses import dataclass, replace
 
+from harness.campaign.model import messages
 from harness.models.thinking import arguments
 from harness.runners.base import Generation
 from harness.runners.http.client import BadAnswerError
@@ -139,7 +140,7 @@ def _question(connection: Connection, prompt: Prompt) -> dict[str, Json]:
     drafts = engine in DRAFTS_BY_REQUEST and prompt.draft is not None
     return {
         "model": connection.model,
-        "messages": [{"role": "user", "content": prompt.text}],
+        "messages": [{**each} for each in messages(prompt.text)],
         **_sampling(prompt.sampling),
         "max_tokens": prompt.limit,
         **({"draft_model": prompt.draft} if drafts else {}),

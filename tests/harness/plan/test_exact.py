@@ -20,6 +20,7 @@ from harness.plan.computer import computer_of
 from harness.plan.planner import plan
 from harness.plan.request import ComputerOptions, ModelOptions, PlanRequest
 from tests.harness.ggufs import write_gguf
+from tests.processes import needs_shell
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -136,7 +137,7 @@ def small(path: Path, layers: int = 5) -> exact.Load:
     return exact.Load(path=str(write_gguf(path)), setting=Setting(slots=2), layers=layers)
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="a program of a shell")
+@needs_shell
 def test_a_server_tells_what_lies_where_and_is_ended_before_it_loads(tmp_path: Path) -> None:
     server = program(tmp_path / "server", SERVER_LOG)
 
@@ -153,7 +154,7 @@ def test_a_server_tells_what_lies_where_and_is_ended_before_it_loads(tmp_path: P
     assert "-fit on" in asked
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="a program of a shell")
+@needs_shell
 @pytest.mark.parametrize(
     ("log", "reason"),
     [
@@ -173,7 +174,7 @@ def test_a_server_that_simulates_nothing_gives_its_reason(
     assert reason in found
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="a program of a shell")
+@needs_shell
 def test_a_plan_takes_the_sizes_that_a_server_tells(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

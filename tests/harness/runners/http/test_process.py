@@ -71,6 +71,16 @@ def test_a_stubborn_server_and_its_children_end_too(monkeypatch: pytest.MonkeyPa
     assert gone(server.pid)
 
 
+def test_where_there_are_no_groups_what_a_server_started_ends_too() -> None:
+    server = process.start(Path(sys.executable), ["-c", STUBBORN], port=1)
+    assert eventually(lambda: server.log().count("deaf") == 2)
+
+    process._end_tree(server.pid)  # noqa: SLF001 - what Windows gets, which has no groups
+
+    assert gone(server.pid)
+    server.end()
+
+
 def test_the_guard_goes_when_the_server_was_ended() -> None:
     server = process.start(Path(sys.executable), ["-c", SLEEPER], port=1)
     guard = server._guard.pid  # noqa: SLF001 - nobody else has reason to ask

@@ -30,7 +30,9 @@ ALPHABET = "a b c d e f g h i j k l m n o p q r s t u v w x y z"
 TEXTS = (
     f"Write the letters of the alphabet, then write them again: {ALPHABET}",
     "Write the word hello twenty times.",
+    "Say one, two, three.\n<|assistant|>\none, two, three\n<|user|>\nGo on to ten.",
 )
+TALK = "code-3"
 OUTPUT_TOKENS = 28
 # The prompt on which each fires: ngram-simple wants a whole draft behind the match, ngram-mod takes
 # up new text every 32 tokens, the maps need a text to have come before. ngram-cache fires nowhere.
@@ -71,7 +73,7 @@ def session(plan: Campaign, binary: str) -> Iterator[Session]:
 @pytest.fixture(scope="module")
 def plain(session: Session) -> dict[str, Generation]:
     assert isinstance(session.prepare("baseline"), PreparedArm)
-    return {name: generate(session, "baseline", prompt=name) for name in ("code-1", "code-2")}
+    return {name: generate(session, "baseline", prompt=name) for name in ("code-1", "code-2", TALK)}
 
 
 def generate(
@@ -109,12 +111,13 @@ def test_the_in_process_runner_writes_the_same_from_the_same_file(
 ) -> None:
     inside = LlamaCppPython().open(plan)
     try:
-        same = generate(inside, "baseline")
+        same = {name: generate(inside, "baseline", prompt=name) for name in ("code-1", TALK)}
     finally:
         inside.close()
 
-    assert same.prompt_sha256 == plain["code-1"].prompt_sha256
-    assert same.tokens == plain["code-1"].tokens
+    for name, inner in same.items():
+        assert inner.prompt_sha256 == plain[name].prompt_sha256
+        assert inner.tokens == plain[name].tokens
 
 
 def test_a_draft_model_writes_the_same_and_says_where_it_lies_and_what_it_takes(

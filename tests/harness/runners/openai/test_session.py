@@ -127,6 +127,22 @@ def test_every_request_is_greedy_and_kept_out_of_the_prompt_cache() -> None:
     assert len({body["cache_salt"] for body in bodies}) == len(bodies) == 3
 
 
+def test_a_conversation_is_sent_turn_by_turn() -> None:
+    talk = plan()
+    said = "Hi.\n<|assistant|>\nYes?\n<|user|>\nGo on."
+    prompts = tuple(replace(each, text=said) for each in talk.suite.prompts)
+    talk = replace(talk, suite=replace(talk.suite, prompts=prompts))
+    with serving() as base, serving(depth=3) as other:
+        session = open_session(talk, base_url=base.url, spec_base_urls=(other.url,))
+        session.generate(request("baseline"))
+
+    assert base.state.bodies[-1]["messages"] == [
+        {"role": "user", "content": "Hi."},
+        {"role": "assistant", "content": "Yes?"},
+        {"role": "user", "content": "Go on."},
+    ]
+
+
 def test_an_engine_gets_no_field_that_it_does_not_know() -> None:
     with on_fakes(style="plain") as (session, _, other):
         answered(session)

@@ -1,0 +1,196 @@
+"""Trained heads for speculation are gigabytes; these have the same form and known answers.
+
+`eagle3` proposes one and the same token for ever: right where the text repeats it. `dflash` has no
+weights but zeros: whatever it proposes is wrong. `mtp` is a model of two layers that repeats
+the last token, with a built-in head that does so, too: all it proposes is right.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from gguf import GGUFReader, GGUFWriter
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    Weights = NDArray[np.float32]
+
+_HEADS, _KV_HEADS, _HEAD, _INNER = 9, 3, 64, 64
+_LAYERS = [1, 14, 29]  # of the target, whose states a head reads
+_TINY, _TINY_HEAD, _STATE = 64, 32, 16
+_RECURRENT = {
+    "conv_kernel": 4,
+    "inner_size": _STATE,
+    "state_size": _STATE,
+    "time_step_rank": 1,
+    "group_count": 1,
+}
+
+
+def eagle3(path: Path, target: Path, *, always: str) -> Path:
+    """An EAGLE-3 head for a model that always proposes the token of this spelling."""
+    reader = GGUFReader(target)
+    width = _width(reader)
+    writer = _head(path, "eagle3", reader)
+    writer.add_tensor("fc.weight", _zeros(width, len(_LAYERS) * width))
+    # Its vocabulary has one token; d2t says which of the target's that is.
+    token = reader.fields["tokenizer.ggml.tokens"].contents().index(always)
+    writer.add_tensor("d2t", np.array([token], dtype=np.int64))
+    writer.add_tensor("output.weight", _zeros(1, width))
+    writer.add_tensor("blk.0.attn_norm_2.weight", _ones(width))
+    _layer(writer, width, attention_input=2 * width)
+    return _written(writer, path)
+
+
+def dflash(path: Path, target: Path) -> Path:
+    """A DFlash drafter for a model, all zeros."""
+    reader = GGUFReader(target)
+    width = _width(reader)
+    writer = _head(path, "dflash", reader)
+    writer.add_uint32("dflash.block_size", 8)
+    writer.add_uint32("tokenizer.ggml.mask_token_id", 3)
+    writer.add_tensor("fc.weight", _zeros(width, len(_LAYERS) * width))
+    writer.add_tensor("enc.output_norm.weight", _ones(width))
+    for name in ("attn_q_norm", "attn_k_norm"):
+        writer.add_tensor(f"blk.0.{name}.weight", _ones(_HEAD))
+    _layer(writer, width, attention_input=width)
+    return _written(writer, path)
+
+
+def mtp(path: Path, vocabulary: Path) -> Path:
+    """A model of Qwen3.5's kind that repeats its last token, with a head that does so, too."""
+    reader = GGUFReader(vocabulary)
+    writer = GGUFWriter(path, "qwen35")
+    tokens = _copy_vocabulary(writer, reader)
+    _sizes(writer, width=_TINY, heads=2, kv_heads=1)
+    writer.add_block_count(3)
+    writer.add_key_length(_TINY_HEAD)
+    writer.add_value_length(_TINY_HEAD)
+    writer.add_rope_dimension_count(_TINY_HEAD)
+    writer.add_rope_dimension_sections([4, 4, 4, 4])
+    for name, value in _RECURRENT.items():
+        writer.add_uint32(f"qwen35.ssm.{name}", value)
+    writer.add_uint32("qwen35.full_attention_interval", 2)
+    writer.add_uint32("qwen35.nextn_predict_layers", 1)
+    embedded = np.random.default_rng(1).normal(size=(tokens, _TINY)).astype(np.float32)
+    writer.add_tensor("token_embd.weight", embedded)
+    writer.add_tensor("output_norm.weight", _ones(_TINY))
+    _recurrent(writer, "blk.0")
+    _attention(writer, "blk.1")
+    _attention(writer, "blk.2")
+    for layer in ("blk.0", "blk.1", "blk.2"):
+        writer.add_tensor(f"{layer}.attn_norm.weight", _ones(_TINY))
+        writer.add_tensor(f"{layer}.post_attention_norm.weight", _ones(_TINY))
+        _feed_forward(writer, layer, _TINY)
+    joined = np.concatenate([np.eye(_TINY), np.zeros((_TINY, _TINY))], axis=1)
+    writer.add_tensor("blk.2.nextn.eh_proj.weight", joined.astype(np.float32))
+    for name in ("enorm", "hnorm", "shared_head_norm"):
+        writer.add_tensor(f"blk.2.nextn.{name}.weight", _ones(_TINY))
+    return _written(writer, path)
+
+
+def _recurrent(writer: GGUFWriter, layer: str) -> None:
+    writer.add_tensor(f"{layer}.attn_qkv.weight", _zeros(3 * _STATE, _TINY))
+    writer.add_tensor(f"{layer}.attn_gate.weight", _zeros(_STATE, _TINY))
+    writer.add_tensor(f"{layer}.ssm_conv1d.weight", _zeros(3 * _STATE, 4))
+    writer.add_tensor(f"{layer}.ssm_dt.bias", _zeros(1))
+    writer.add_tensor(f"{layer}.ssm_a", -_ones(1))
+    writer.add_tensor(f"{layer}.ssm_beta.weight", _zeros(1, _TINY))
+    writer.add_tensor(f"{layer}.ssm_alpha.weight", _zeros(1, _TINY))
+    writer.add_tensor(f"{layer}.ssm_norm.weight", _ones(_STATE))
+    writer.add_tensor(f"{layer}.ssm_out.weight", _zeros(_TINY, _STATE))
+
+
+def _attention(writer: GGUFWriter, layer: str) -> None:
+    writer.add_tensor(f"{layer}.attn_q.weight", _zeros(4 * _TINY_HEAD, _TINY))
+    writer.add_tensor(f"{layer}.attn_k.weight", _zeros(_TINY_HEAD, _TINY))
+    writer.add_tensor(f"{layer}.attn_v.weight", _zeros(_TINY_HEAD, _TINY))
+    writer.add_tensor(f"{layer}.attn_output.weight", _zeros(_TINY, 2 * _TINY_HEAD))
+    for name in ("attn_q_norm", "attn_k_norm"):
+        writer.add_tensor(f"{layer}.{name}.weight", _ones(_TINY_HEAD))
+
+
+def _head(path: Path, kind: str, target: GGUFReader) -> GGUFWriter:
+    writer = GGUFWriter(path, kind)
+    _copy_vocabulary(writer, target)
+    width = _width(target)
+    _sizes(writer, width=width, heads=_HEADS, kv_heads=_KV_HEADS)
+    writer.add_block_count(1)
+    writer.add_rope_dimension_count(_HEAD)
+    writer.add_array(f"{kind}.target_layers", _LAYERS)
+    writer.add_uint32(f"{kind}.target_hidden_size", width)
+    norm = next(each for each in target.tensors if each.name == "output_norm.weight")
+    writer.add_tensor("output_norm.weight", np.array(norm.data, dtype=np.float32))
+    return writer
+
+
+def _layer(writer: GGUFWriter, width: int, *, attention_input: int) -> None:
+    inner = _KV_HEADS * _HEAD
+    writer.add_tensor("blk.0.attn_norm.weight", _ones(width))
+    writer.add_tensor("blk.0.attn_q.weight", _zeros(width, attention_input))
+    writer.add_tensor("blk.0.attn_k.weight", _zeros(inner, attention_input))
+    writer.add_tensor("blk.0.attn_v.weight", _zeros(inner, attention_input))
+    writer.add_tensor("blk.0.attn_output.weight", _zeros(width, width))
+    writer.add_tensor("blk.0.ffn_norm.weight", _ones(width))
+    _feed_forward(writer, "blk.0", width)
+
+
+def _feed_forward(writer: GGUFWriter, layer: str, width: int) -> None:
+    writer.add_tensor(f"{layer}.ffn_gate.weight", _zeros(_INNER, width))
+    writer.add_tensor(f"{layer}.ffn_up.weight", _zeros(_INNER, width))
+    writer.add_tensor(f"{layer}.ffn_down.weight", _zeros(width, _INNER))
+
+
+def _sizes(writer: GGUFWriter, *, width: int, heads: int, kv_heads: int) -> None:
+    writer.add_name("A head of known answers")
+    writer.add_context_length(8192)
+    writer.add_embedding_length(width)
+    writer.add_feed_forward_length(_INNER)
+    writer.add_head_count(heads)
+    writer.add_head_count_kv(kv_heads)
+    writer.add_rope_freq_base(1e5)
+    writer.add_layer_norm_rms_eps(1e-5)
+    writer.add_file_type(0)
+
+
+def _copy_vocabulary(writer: GGUFWriter, reader: GGUFReader) -> int:
+    """The tokenizer of another file; returns how many tokens it has."""
+    of_file = {name: each for name, each in reader.fields.items() if "tokenizer.ggml." in name}
+    for name, field in of_file.items():
+        value = field.contents()
+        match value:
+            case list():
+                writer.add_array(name, value)
+            case bool():
+                writer.add_bool(name, value)
+            case str():
+                writer.add_string(name, value)
+            case _:
+                writer.add_uint32(name, value)
+    tokens = len(of_file["tokenizer.ggml.tokens"].contents())
+    writer.add_vocab_size(tokens)
+    return tokens
+
+
+def _width(reader: GGUFReader) -> int:
+    return int(reader.fields["llama.embedding_length"].contents())
+
+
+def _ones(size: int) -> Weights:
+    return np.ones(size, dtype=np.float32)
+
+
+def _zeros(*shape: int) -> Weights:
+    return np.zeros(shape, dtype=np.float32)
+
+
+def _written(writer: GGUFWriter, path: Path) -> Path:
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+    return path

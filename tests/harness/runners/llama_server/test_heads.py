@@ -1,0 +1,103 @@
+"""Do arms with EAGLE-3, DFlash and MTP heads run on a real server, and count what is known?"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import pytest
+
+from harness.campaign.model import ArmPlan
+from harness.runners.base import Generation, PreparedArm, Request, Totals
+from harness.runners.llama_server.session import LlamaServer
+from harness.runners.options import ConnectionOptions
+from schemas.method import DFlash, Eagle3, Mtp
+from tests.harness.campaigns import BASELINE, campaign
+from tests.harness.runners.llama_server import heads
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from harness.runners.base import Session
+    from schemas.submission import Method
+
+
+pytestmark = pytest.mark.engine
+
+HELLOS = "Say hello " + "hello " * 20 + "and go on and on with it, only this word."
+TOKENS = 13
+
+
+@contextmanager
+def session(binary: str, method: Method, target: Path, draft: Path) -> Iterator[Session]:
+    arm = ArmPlan(id="head", role="speculation", method=method, baseline="baseline")
+    plan = campaign(
+        arms=(BASELINE, arm),
+        texts=(HELLOS,),
+        max_output_tokens=TOKENS,
+        target=target,
+        draft=draft,
+        context_tokens=512,
+    )
+    opened = LlamaServer(ConnectionOptions(binary=binary)).open(plan)
+    try:
+        yield opened
+    finally:
+        opened.close()
+
+
+def answered(session: Session, arm: str) -> tuple[Generation, Totals]:
+    prepared = session.prepare(arm)
+    assert isinstance(prepared, PreparedArm), prepared
+    found = session.generate(Request(arm=arm, prompt="code-1", max_output_tokens=TOKENS))
+    assert isinstance(found, Generation), found
+    assert isinstance(found.rounds, Totals)
+    return found, found.rounds
+
+
+def test_an_eagle3_head_is_right_where_its_one_token_comes(
+    binary: str, weights: Path, tmp_path: Path
+) -> None:
+    head = heads.eagle3(tmp_path / "head.gguf", weights, always="\u0120hello")
+
+    with session(binary, Eagle3(draft="draft", n_max=3), weights, head) as opened:
+        plain, _ = answered(opened, "baseline")
+        found, totals = answered(opened, "head")
+
+    assert found.tokens == plain.tokens
+    assert totals.drafted is not None
+    assert totals.drafted > 0
+    assert totals.rounds is not None
+    assert totals.accepted is not None
+    assert found.output_tokens == 1 + totals.rounds + totals.accepted
+
+
+def test_a_dflash_drafter_that_knows_nothing_changes_nothing(
+    binary: str, weights: Path, tmp_path: Path
+) -> None:
+    head = heads.dflash(tmp_path / "head.gguf", weights)
+
+    with session(binary, DFlash(draft="draft", n_max=7), weights, head) as opened:
+        plain, _ = answered(opened, "baseline")
+        found, totals = answered(opened, "head")
+
+    assert found.tokens == plain.tokens
+    assert totals.drafted is not None
+    assert totals.drafted > 0
+    assert totals.accepted == 0
+    assert totals.rounds == TOKENS - 1
+
+
+def test_a_built_in_head_that_says_what_the_model_says_is_always_right(
+    binary: str, weights: Path, tmp_path: Path
+) -> None:
+    model = heads.mtp(tmp_path / "model.gguf", weights)
+
+    with session(binary, Mtp(n_max=3), model, model) as opened:
+        plain, _ = answered(opened, "baseline")
+        found, totals = answered(opened, "head")
+
+    # Twelve tokens after the first, in three rounds of one token and three accepted ones.
+    assert found.tokens == plain.tokens
+    assert (totals.rounds, totals.drafted, totals.accepted) == (3, 9, 9)
