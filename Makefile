@@ -81,8 +81,9 @@ cold: setup ## Build the site with and without the cache: the bytes must be the 
 	$(RUN) -m pipeline build --output build/cold
 	diff -rq build/warm build/cold
 
-links: setup ## Check that links and all addresses ever published lead somewhere, and no secret is out
+links: setup ## Check links, addresses ever published, credits, captions and names, and that no secret is out
 	$(RUN) -m tests.links $(SITE) tests/data/addresses-of-results.txt
+	$(RUN) -m tests.evidence $(SITE)
 	$(RUN) -m tests.private $(SITE)
 
 builds: setup ## Measure several builds of llama-server from the registry in turns

@@ -4,22 +4,24 @@ All inputs and means are natural logarithms of ratios; `Interval` values are rat
 """
 
 import math
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 from functools import cache
-from statistics import NormalDist
-from typing import TypeAlias
+from statistics import NormalDist, correlation
+from typing import TYPE_CHECKING, TypeAlias
 from zlib import crc32
-
-import numpy as np
-from numpy.typing import NDArray
 
 from estimates.model import Interval
 from estimates.pairing import PromptPairs
 
+if TYPE_CHECKING:  # only the bootstrap needs it, and it takes longer to import than a file to judge
+    import numpy as np
+    from numpy.typing import NDArray
+
 CONFIDENCE = 0.95
 # With 2000 resamples the Monte Carlo error of a 2.5 % quantile is about 0.35 % of probability.
 RESAMPLES = 2000
-Resampled: TypeAlias = Callable[[tuple[PromptPairs, ...]], NDArray[np.float64]]
+Resampled: TypeAlias = Callable[[tuple[PromptPairs, ...]], "NDArray[np.float64]"]
 SEED = 20261121
 
 
@@ -85,6 +87,8 @@ def bootstrap_interval(
     """
     if not groups or any(len(group) < 2 for group in groups):  # noqa: PLR2004 - nothing to resample
         return None
+    import numpy as np  # noqa: PLC0415 - see above
+
     means = np.mean([(resampled or resampled_means)(group) for group in groups], axis=0)
     means.sort()
     tail = (1 - CONFIDENCE) / 2
@@ -92,17 +96,20 @@ def bootstrap_interval(
     return Interval(low=math.exp(low), high=math.exp(high))
 
 
-def _quantile(ordered: NDArray[np.float64], share: float) -> float:
+def _quantile(ordered: "NDArray[np.float64]", share: float) -> float:
     """Interpolated between two of the sorted values, as `numpy.quantile` does by default."""
     place = share * (len(ordered) - 1)
     before, after = ordered[math.floor(place)], ordered[math.ceil(place)]
     return float(before + (after - before) * (place - math.floor(place)))
 
 
-def resampled_means(group: tuple[PromptPairs, ...]) -> NDArray[np.float64]:
+def resampled_means(group: tuple[PromptPairs, ...]) -> "NDArray[np.float64]":
     """The means of a task's resamples. Its seed is that of its name: the same at every time."""
+    import numpy as np  # noqa: PLC0415 - see above
+
     rng = np.random.default_rng([SEED, crc32(group[0].prompt.task.encode())])
-    by_prompt = np.stack([_resampled_log_ratios(rng, pairs) for pairs in group])
+    logs = (np.asarray(pairs.block_log_ratios, dtype=np.float64) for pairs in group)
+    by_prompt = np.stack([_resampled_log_ratios(rng, each) for each in logs])
     shape = (RESAMPLES, len(group))
     prompts = rng.integers(len(group), size=shape)
     # A prompt that is drawn twice must bring two independent draws of its blocks.
@@ -111,10 +118,11 @@ def resampled_means(group: tuple[PromptPairs, ...]) -> NDArray[np.float64]:
     return np.asarray(chosen.mean(axis=1), dtype=np.float64)
 
 
-def _resampled_log_ratios(rng: np.random.Generator, pairs: PromptPairs) -> NDArray[np.float64]:
-    blocks = len(pairs.block_log_ratios)
-    chosen = rng.integers(blocks, size=(RESAMPLES, blocks))
-    drawn = np.asarray(pairs.block_log_ratios, dtype=np.float64)[chosen]
+def _resampled_log_ratios(
+    rng: "np.random.Generator", logs: "NDArray[np.float64]"
+) -> "NDArray[np.float64]":
+    blocks = len(logs)
+    drawn = logs[rng.integers(blocks, size=(RESAMPLES, blocks))]
     if blocks > 2:  # noqa: PLR2004 - the mean of two is the same in either order
         drawn.sort(axis=1)
     # The median, without the checks that numpy makes for each of a thousand small arrays.
@@ -171,7 +179,7 @@ def _around(mean: float, error: float, freedom: float) -> Interval:
 
 def spearman(one: Sequence[float], other: Sequence[float]) -> float:
     """Spearman's rank correlation of two lists of one length, neither of them constant."""
-    return float(np.corrcoef(_ranks(one), _ranks(other))[0, 1])
+    return correlation(_ranks(one), _ranks(other))
 
 
 def p_of_rank(correlation: float, independent: int) -> float:
@@ -196,7 +204,7 @@ def p_of_even(counts: Sequence[int]) -> float:
     return p
 
 
-def _ranks(values: Sequence[float]) -> NDArray[np.float64]:
+def _ranks(values: Sequence[float]) -> list[float]:
     """Ranks from 1; equal values share the mean of theirs."""
-    _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
-    return np.asarray((np.cumsum(counts) - (counts - 1) / 2)[place], dtype=np.float64)
+    ordered = sorted(values)
+    return [(bisect_left(ordered, each) + bisect_right(ordered, each) + 1) / 2 for each in values]

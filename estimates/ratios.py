@@ -1,10 +1,12 @@
 """Ratios besides the speedup: controls, alternatives, processor time, energy, engines."""
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean, median
+from typing import TypeAlias
 
+from estimates import decomposition as parts
 from estimates.intervals import equal_weight_mean, interval_over_tasks, t_interval
 from estimates.model import Control, Interval
 from estimates.pairing import PromptPairs, cpu_ms_per_token, pair
@@ -54,6 +56,9 @@ class Scope:
                 return None
             groups.append([math.log(each) for each in values])
         return math.exp(equal_weight_mean(groups))
+
+
+Figure: TypeAlias = Callable[[Scope], float | None]
 
 
 def scopes(submission: Submission, arm: Arm, pairs: tuple[PromptPairs, ...]) -> Iterator[Scope]:
@@ -168,6 +173,33 @@ def energy_ratio(pairs: PromptPairs) -> float | None:
     own, base = energy_per_token_j(pairs.trials), energy_per_token_j(pairs.baseline_trials)
     return None if own is None or base is None else own / base
 
+
+def _over_trials(value: Callable[[Sequence[Trial]], float | None]) -> Figure:
+    """Of the paired trials together, where the method drafts: counters are pooled."""
+    return lambda scope: (
+        value([trial for pairs in scope.prompts for trial in pairs.trials])
+        if parts.can_draft(scope.arm.method)
+        else None
+    )
+
+
+def _over_prompts(value: Callable[[Sequence[Trial]], float | None]) -> Figure:
+    """Of each prompt's trials, averaged as logarithms."""
+    return lambda scope: scope.mean_over_prompts(lambda pairs: value(pairs.trials))
+
+
+# What is derived of an arm on a task besides its speedup, by the field of `Estimate`.
+FIGURES: Mapping[str, Figure] = {
+    "baseline_tps": lambda scope: median(1000 / pairs.baseline_ms for pairs in scope.prompts),
+    "tps": lambda scope: median(1000 / pairs.arm_ms for pairs in scope.prompts),
+    "energy_per_token_j": _over_prompts(energy_per_token_j),
+    "energy_ratio": lambda scope: scope.mean_over_prompts(energy_ratio),
+    "tokens_per_round": _over_prompts(parts.tokens_per_round),
+    "round_cost": lambda scope: scope.mean_over_prompts(parts.round_cost),
+    "acceptance_rate": _over_trials(parts.acceptance_rate),
+    "sequence_acceptance": _over_trials(parts.sequence_acceptance),
+    "fire_rate": _over_trials(parts.fire_rate),
+}
 
 _OTHER = "other-engine"
 

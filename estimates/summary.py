@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
-from statistics import median
+from typing import Any
 
 from estimates import decomposition as parts
 from estimates import ratios, repeatability
@@ -37,13 +37,16 @@ from schemas.submission import Submission
 from schemas.vocabulary import METHODS
 
 
-def summarize(submission: Submission) -> Summary:
-    """Derive everything from a valid submission. The same file gives the same summary."""
+def summarize(submission: Submission, *, resample: bool = True) -> Summary:
+    """Derive everything from a valid submission. The same file gives the same summary.
+
+    Without `resample` the bootstrap intervals, which only tables and JSON hold, are left out.
+    """
     submission = _judged(submission)
     compared = tuple(arm for arm in submission.arms if arm.role != "baseline")
     pairs = pair_all(submission, compared)
     readings, predict = Readings(submission), cache(_predict(submission))
-    resampled = cache(resampled_means)
+    resampled = cache(resampled_means) if resample else None
     estimates = tuple(
         _estimate(scope, readings, predict, resampled)
         for arm in compared
@@ -75,7 +78,7 @@ def _estimate(
     scope: Scope,
     readings: Readings,
     predict: Callable[[PromptPairs], float | None],
-    resampled: Resampled,
+    resampled: Resampled | None,
 ) -> Estimate:
     by_wall = wall_speedup(scope) if scope.complete else None
     interval = published(scope, by_wall)
@@ -93,7 +96,7 @@ def _estimate(
         speedup=speedup,
         interval=interval,
         wall_speedup=by_wall,
-        bootstrap=_timed(bootstrap_interval(scope.groups, resampled), scope),
+        bootstrap=_timed(bootstrap_interval(scope.groups, resampled), scope) if resampled else None,
         repeatability=repeatability.around(speedup, scope.groups, scope.submission),
         cpu_speedup=by_processor[0] if by_processor else None,
         cpu_interval=by_processor[1] if by_processor else None,
@@ -188,26 +191,12 @@ def _with_alternative(estimate: Estimate, scope: Scope) -> Estimate:
 
 
 def _with_decomposition(estimate: Estimate, scope: Scope) -> Estimate:
-    """Rates and costs over the paired trials; counters are pooled, ratios averaged as logs."""
-    prompts = scope.prompts
-    trials = tuple(trial for pairs in prompts for trial in pairs.trials)
-    drafts = parts.can_draft(scope.arm.method)
+    """The figures of `ratios.FIGURES`, and how many prompts have the baseline's output."""
+    figures: dict[str, Any] = {name: figure(scope) for name, figure in ratios.FIGURES.items()}
     return replace(
         estimate,
-        baseline_tps=median(1000 / pairs.baseline_ms for pairs in prompts),
-        tps=median(1000 / pairs.arm_ms for pairs in prompts),
-        energy_per_token_j=scope.mean_over_prompts(
-            lambda pairs: ratios.energy_per_token_j(pairs.trials)
-        ),
-        energy_ratio=scope.mean_over_prompts(ratios.energy_ratio),
-        tokens_per_round=scope.mean_over_prompts(
-            lambda pairs: parts.tokens_per_round(pairs.trials)
-        ),
-        round_cost=scope.mean_over_prompts(parts.round_cost),
-        acceptance_rate=parts.acceptance_rate(trials) if drafts else None,
-        sequence_acceptance=parts.sequence_acceptance(trials) if drafts else None,
-        fire_rate=parts.fire_rate(trials) if drafts else None,
-        exactness=count(worst(pairs.trials, pairs.baseline_trials) for pairs in prompts),
+        **figures,
+        exactness=count(worst(pairs.trials, pairs.baseline_trials) for pairs in scope.prompts),
     )
 
 

@@ -21,10 +21,11 @@ Findings = Mapping[str, tuple[Finding, ...]]
 app = typer.Typer(
     help="From result files to the site: validate them, judge a pull request, build.",
     epilog="Exit codes: 0 done, or accepted. 1 what was given is wrong: a file, a path, a result. "
-    "2 the command line cannot be carried out. 3 the machine or the pipeline itself fails.",
+    "2 the command line is wrong. 3 the machine or the pipeline itself fails.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
+    rich_markup_mode=None,
 )
 
 app.command("gate")(gate_command)
@@ -36,8 +37,8 @@ NO_ADDRESS = (
     " picture"
 )
 PICTURES = Path("site_src/assets/images")
-CACHE = "Folder with what earlier builds derived from single files; the site is the same without."
-JOBS = "How many processes derive what single files say."
+CACHE = "Folder that caches what each file says by itself; the site is the same without it."
+JOBS = "How many processes work on the files."
 
 
 @app.command("validate")
@@ -49,10 +50,11 @@ def validate_command(
     *,
     as_json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
     certificates: Annotated[
-        Path | None, typer.Option(help="Local file that remembers which files were accepted.")
+        Path | None,
+        typer.Option(help="Local file that remembers which files were accepted.", metavar="FILE"),
     ] = None,
 ) -> None:
-    """Say what is wrong with result files. Exit code 0: nothing; 1: something, or no file."""
+    """Report what is wrong with result files. Exit code 0: nothing; 1: something, or no files."""
     sources = named(paths or [RESULTS])
     if not sources:
         raise _stopped(NothingFoundError(paths or [RESULTS]))
@@ -67,15 +69,23 @@ def validate_command(
 @app.command("build")
 def build_command(
     *,
-    results: Annotated[Path, typer.Option(help="Folder with community/ and published/.")] = RESULTS,
+    results: Annotated[
+        Path, typer.Option(help="Folder with community/ and published/.", metavar="FOLDER")
+    ] = RESULTS,
     extra: Annotated[
         list[Path] | None,
-        typer.Option(help="A file or folder to show as a local preview; may be repeated."),
+        typer.Option(
+            help="A file or folder to show as a local preview; may be repeated.", metavar="PATH"
+        ),
     ] = None,
-    output: Annotated[Path, typer.Option(help="Folder for the built site.")] = SITE,
-    site_url: Annotated[str | None, typer.Option(help="Address the site will have.")] = None,
-    cache: Annotated[Path | None, typer.Option(help=CACHE)] = None,
-    jobs: Annotated[int, typer.Option(min=1, help=JOBS)] = 1,
+    output: Annotated[
+        Path, typer.Option(help="Folder for the built site.", metavar="FOLDER")
+    ] = SITE,
+    site_url: Annotated[
+        str | None, typer.Option(help="Address the site will have.", metavar="URL")
+    ] = None,
+    cache: Annotated[Path | None, typer.Option(help=CACHE, metavar="FOLDER")] = None,
+    jobs: Annotated[int, typer.Option(min=1, help=JOBS, metavar="N")] = 1,
 ) -> None:
     """Build the site from the results and print its folder."""
     from pipeline.site.build import build, site_address  # noqa: PLC0415 - validate must not wait for charts and pages
@@ -103,19 +113,21 @@ def build_command(
 @app.command("derive")
 def derive_command(
     *,
-    results: Annotated[Path, typer.Option(help="Folder with community/ and published/.")] = RESULTS,
-    cache: Annotated[Path, typer.Option(help=CACHE)],
-    share: Annotated[str, typer.Option(help="Which files: 2/8 is the second of eight shares.")] = (
-        "1/1"
-    ),
-    jobs: Annotated[int, typer.Option(min=1, help=JOBS)] = 1,
+    results: Annotated[
+        Path, typer.Option(help="Folder with community/ and published/.", metavar="FOLDER")
+    ] = RESULTS,
+    cache: Annotated[Path, typer.Option(help=CACHE, metavar="FOLDER")],
+    share: Annotated[
+        str, typer.Option(help="Which files: 2/8 is the second of eight shares.", metavar="I/N")
+    ] = ("1/1"),
+    jobs: Annotated[int, typer.Option(min=1, help=JOBS, metavar="N")] = 1,
 ) -> None:
-    """Derive what single files say into a cache that `build` reads: one share of it per machine."""
+    """Fill the cache of `build`, one share of the files per machine."""
     from pipeline.data.facts import derive_share  # noqa: PLC0415 - validate must not wait for the database
 
     found = re.fullmatch(r"([1-9]\d{0,3})/([1-9]\d{0,3})", share)
     if found is None or int(found[1]) > int(found[2]):
-        message = f"{share} is no share; write 2/8 for the second of eight"
+        message = f"{share} is not a share; write 2/8 for the second of eight"
         raise typer.BadParameter(message, param_hint="--share")
     try:
         require_results(results)
@@ -134,10 +146,14 @@ def derive_command(
 def picture_command(
     names: Annotated[list[str], typer.Argument(help="Charts, for example: map tasks.")],
     *,
-    results: Annotated[Path, typer.Option(help="Folder with community/ and published/.")] = RESULTS,
-    output: Annotated[Path, typer.Option(help="Folder for the pictures.")] = PICTURES,
+    results: Annotated[
+        Path, typer.Option(help="Folder with community/ and published/.", metavar="FOLDER")
+    ] = RESULTS,
+    output: Annotated[
+        Path, typer.Option(help="Folder for the pictures.", metavar="FOLDER")
+    ] = PICTURES,
 ) -> None:
-    """Draw charts as SVG files, one for light and one for dark pages, and print their names."""
+    """Draw charts as SVG files, for light and for dark pages."""
     from pipeline.site.pictures import draw_pictures  # noqa: PLC0415 - validate must not wait for charts
 
     try:

@@ -61,7 +61,7 @@ class Variable:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Engine:
-    runner: Literal["llama-cpp-python", "llama-server", "openai", "fake", "imported"]
+    runner: str  # one of the vocabulary's, or `imported`
     name: str
     backend: Literal[
         "cpu", "cuda", "vulkan", "metal", "rocm", "sycl", "opencl", "cann", "musa", "webgpu",

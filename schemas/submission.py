@@ -48,22 +48,29 @@ Reason = Literal[
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Trial:
+class Measured:
+    """What a runner measures of one generation and a trial states as it is; `None`: it did not."""
+
+    prompt_ms: float | None = None
+    draft_prompt_ms: float | None = None
+    ttft_ms: float | None = None
+    wall_ms: float | None = None
+    energy_j: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trial(Measured):
     arm: str
     prompt: str
     block: int
     order: int
     outcome: Outcome
     reason: Reason | None = None
-    prompt_ms: float | None = None
-    draft_prompt_ms: float | None = None
     output_tokens: int | None = None
     decode_ms: float | None = None
     draft_ms: float | None = None
     verify_ms: float | None = None
     started_ms: float | None = None
-    wall_ms: float | None = None
-    ttft_ms: float | None = None
     rounds: int | None = None
     full_rounds: int | None = None
     drafted: int | None = None
@@ -79,7 +86,6 @@ class Trial:
     compared_tokens: int | None = None
     first_divergence: int | None = None
     divergence_margin: float | None = None
-    energy_j: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

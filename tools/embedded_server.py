@@ -6,6 +6,7 @@ command line: this gives it one, with the flags of b9294 to b11549 that the runn
 
 import argparse
 import signal
+from collections.abc import Iterable
 
 import xllamacpp
 
@@ -36,7 +37,7 @@ def _parser() -> argparse.ArgumentParser:
         parser.add_argument(name)
     for name in ("--port", "-c", "-np", "-t", "-tb", "-b", "-ub", "-ngl", "-ngld", "--cache-ram"):
         parser.add_argument(name, type=int)
-    parser.add_argument("--spec-type", choices=tuple(_TYPES), default="none")
+    parser.add_argument("--spec-type", type=_types, default="none", metavar=_listed(_TYPES))
     for name in ("draft-n-max", "draft-n-min", "ngram-mod-n-match", "ngram-mod-n-min"):
         parser.add_argument(f"--spec-{name}", type=int)
     for name in ("ngram-mod-n-max", "ngram-simple-size-n", "ngram-simple-size-m"):
@@ -46,6 +47,19 @@ def _parser() -> argparse.ArgumentParser:
     if hasattr(xllamacpp.CommonParams().speculative, "synth_len"):  # from b10809
         parser.add_argument("--spec-synth-len", type=float)
     return parser
+
+
+def _listed(names: Iterable[str]) -> str:
+    return "{" + ",".join(names) + "}"  # as the help of a stock server lists them
+
+
+def _types(text: str) -> tuple[str, ...]:
+    """Comma-separated types, which take turns. Raises `ArgumentTypeError` for another word."""
+    names = tuple(text.split(","))
+    if not _TYPES.keys() >= set(names):
+        message = f"one or more of {', '.join(_TYPES)}, with commas between them"
+        raise argparse.ArgumentTypeError(message)
+    return names
 
 
 def _params(given: argparse.Namespace) -> xllamacpp.CommonParams:
@@ -67,26 +81,26 @@ def _params(given: argparse.Namespace) -> xllamacpp.CommonParams:
 
 
 def _speculate(speculative: xllamacpp.CommonParamsSpeculative, given: argparse.Namespace) -> None:
-    name = _TYPES[given.spec_type]
-    if name is not None:
-        types = xllamacpp.common_speculative_type
-        speculative.types = [getattr(types, f"COMMON_SPECULATIVE_TYPE_{name}")]
+    types = xllamacpp.common_speculative_type
+    names = [name for each in given.spec_type if (name := _TYPES[each]) is not None]
+    if names:
+        speculative.types = [getattr(types, f"COMMON_SPECULATIVE_TYPE_{name}") for name in names]
     if getattr(given, "spec_synth_len", None) is not None:
         speculative.synth_len = given.spec_synth_len
-    if given.spec_type == "draft-simple":
+    if "draft-simple" in given.spec_type:
         draft = speculative.draft
         draft.mparams.path, draft.n_gpu_layers = given.md, given.ngld
         draft.n_max, draft.n_min = given.spec_draft_n_max, given.spec_draft_n_min
         draft.p_min = given.spec_draft_p_min
         draft.cpuparams.n_threads = draft.cpuparams_batch.n_threads = given.t
-    elif given.spec_type == "ngram-simple":
+    if "ngram-simple" in given.spec_type:
         simple = speculative.ngram_simple
         simple.size_n, simple.size_m = (
             given.spec_ngram_simple_size_n,
             given.spec_ngram_simple_size_m,
         )
         simple.min_hits = given.spec_ngram_simple_min_hits
-    elif given.spec_type == "ngram-mod":
+    if "ngram-mod" in given.spec_type:
         pool = speculative.ngram_mod
         pool.n_match = given.spec_ngram_mod_n_match
         pool.n_min, pool.n_max = given.spec_ngram_mod_n_min, given.spec_ngram_mod_n_max

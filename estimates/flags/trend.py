@@ -6,9 +6,8 @@ odd first block, and a first trial in a slow first block is no cold start.
 
 import math
 from collections.abc import Sequence
+from operator import mul
 from statistics import fmean, median
-
-import numpy as np
 
 from estimates.decomposition import can_draft, tokens_per_round
 from estimates.flags.evidence import Evidence, Repeats, once, only, steady_length
@@ -147,12 +146,12 @@ def _slope(groups: Sequence[Repeats]) -> float:
     orders = _centered([[trial.order for trial in group.trials] for group in groups])
     times = _centered([[math.log(ms) for ms in group.ms_per_token] for group in groups])
     independent = len(times) - len(groups)
-    if independent < _FEWEST_FOR_TREND or np.ptp(times) == 0 or np.ptp(orders) == 0:
+    if independent < _FEWEST_FOR_TREND or len(set(times)) == 1 or len(set(orders)) == 1:
         return 0.0
     rank = spearman(orders, times)
     if p_of_rank(rank, independent) >= DRIFT_P:
         return 0.0
-    return float(np.dot(orders, times) / np.dot(orders, orders))
+    return math.fsum(map(mul, orders, times)) / math.fsum(map(mul, orders, orders))
 
 
 def _coldness(first: Repeats, groups: Sequence[Repeats]) -> tuple[float, float]:

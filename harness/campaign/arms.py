@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Required, TypedDict, assert_never
 
 from harness.campaign.methods import (
+    ChainRequest,
     DraftHeadRequest,
     DraftModelRequest,
     ForcedRequest,
@@ -42,11 +43,15 @@ _HEADS = {
 
 def takes_draft(request: MethodRequest) -> bool:
     """Whether a draft can belong to the method."""
+    if isinstance(request, ChainRequest):
+        return request.model is not None
     return isinstance(request, DraftModelRequest | DraftHeadRequest | ForcedRequest)
 
 
 def needs_draft(request: MethodRequest) -> bool:
     """Whether the method requires a draft."""
+    if isinstance(request, ChainRequest):
+        return request.model is not None and needs_draft(request.model)
     return METHODS[method_type(request)].draft == "required"
 
 
@@ -92,13 +97,15 @@ def label(request: MethodRequest) -> str:
             is_usual = lengths == (usual["ngram_min"], usual["ngram_max"])
             tail = "" if is_usual else f"-g{lengths[0]}-{lengths[1]}"
             return f"{request.type}-n{request.n_max}{tail}"
-        case submission.Ngram():
+        case submission.Ngram() | ChainRequest():
             return _ngram(request)
         case _ as never:
             assert_never(never)
 
 
-def _ngram(request: submission.Ngram) -> str:
+def _ngram(request: submission.Ngram | ChainRequest) -> str:
+    if isinstance(request, ChainRequest):
+        return "-then-".join(request.types)
     usual = METHODS[request.type].defaults
     changed = request.controller
     return _joined(
@@ -157,7 +164,21 @@ def _arms(methods: tuple[MethodRequest, ...], drafts: tuple[ModelFile, ...]) -> 
                 arms.append(_arm(request, "control"))
             case DraftModelRequest() | DraftHeadRequest() | ForcedRequest():
                 arms += _drafted(request, drafts_of(request, drafts, among=methods))
+            case ChainRequest():
+                arms.append(_chained(request, drafts))
     return tuple(arms)
+
+
+def _chained(request: ChainRequest, drafts: Sequence[ModelFile]) -> ArmPlan:
+    """One arm; a campaign with a chain has one draft, if any."""
+    if len(drafts) > 1 or (needs_draft(request) and not drafts):
+        message = f"the chain {'+'.join(request.types)} takes one draft; name it with --draft"
+        raise BadInputError(message)
+    n_max = None if request.model is None else request.model.n_max
+    method = submission.OtherMethod(
+        name="+".join(request.types), n_max=n_max, chain=tuple(request.types)
+    )
+    return ArmPlan(id=label(request), role="speculation", method=method, baseline=BASELINE)
 
 
 def _arm(request: PlainRequest, role: submission.Role) -> ArmPlan:

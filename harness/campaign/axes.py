@@ -65,9 +65,9 @@ class AxisOptions:
     context_depths: Annotated[
         tuple[int, ...],
         Option(
-            "Tokens before the answer, such as `512,4096`: every prompt is filled up with text of "
-            "the project, in front of its question. One result for each depth. Default: the "
-            "prompts as they are.",
+            "Context before the answer in tokens, such as `512,4096`: each prompt is padded to "
+            "this length with filler text in front of its question. One result file per depth. "
+            "Default: the prompts as they are.",
             name="context-depth",
             metavar="N,N",
             panel=_MEASURED,
@@ -77,8 +77,8 @@ class AxisOptions:
     temperature: Annotated[
         float | None,
         Option(
-            "Draw tokens at this temperature instead of taking the likeliest. Outputs are then "
-            "not compared with the baseline's. Default: greedy.",
+            "Sample at this temperature instead of decoding greedily. Outputs are then not "
+            "compared with the baseline's. Default: greedy.",
             metavar="T",
             panel=_MEASURED,
             least=0.01,
@@ -88,7 +88,7 @@ class AxisOptions:
     sampling_seed: Annotated[
         int | None,
         Option(
-            "Seed of the draws, with --temperature; the next block takes the next number. "
+            "Sampling seed, with --temperature; each further block uses the next number. "
             "Default: 0.",
             name="seed-of-sampling",
             metavar="N",

@@ -28,6 +28,8 @@ _READ_BYTES_PER_S = 1e9
 # Of the programs that count as load some wait or soon end: seven quick runs at loads of 5 to 20 on
 # two cores took 2.5 to 5.5 times as long as alone.
 _LASTING = 0.75
+# From this share of the processors that the calibration leaves to others, some may be waiting.
+_SATURATED = 0.9
 _CALIBRATION_BYTES = 64 * 1024 * 1024
 _CALIBRATION_REPEATS = 8
 # So small that one thread does it, in microseconds that other programs leave alone now and then.
@@ -115,12 +117,36 @@ def this_machine(threads: int | None) -> Rates:
     """The rates of this machine for so many threads; by default for all cores but one."""
     cores = psutil.cpu_count(logical=False) or 1
     used = min(cores, threads or max(1, cores - 1))
-    load = psutil.getloadavg()[0]
-    return Rates(
-        bytes_per_s=memory_bandwidth(),
-        flops_per_s=arithmetic_rate() * used,
-        shared=max(1.0, (load + used) / (psutil.cpu_count() or 1)) ** _LASTING,
+    before = _idle_s(), time.perf_counter(), time.process_time()
+    copied, operations = memory_bandwidth(), arithmetic_rate()
+    idle_s, passed_s, own_s = (
+        now - then
+        for now, then in zip(
+            (_idle_s(), time.perf_counter(), time.process_time()), before, strict=True
+        )
     )
+    processors = psutil.cpu_count() or 1
+    load = others(psutil.getloadavg()[0], processors - (idle_s + own_s) / passed_s, processors)
+    return Rates(
+        bytes_per_s=copied,
+        flops_per_s=operations * used,
+        shared=max(1.0, (load + used) / processors) ** _LASTING,
+    )
+
+
+def others(average: float, now: float, processors: int) -> float:
+    """How many processors other programs want, by the load average and by what they take now.
+
+    The average of a minute still counts programs that have ended, such as the run before this one;
+    a moment misses what pauses. Half of each, unless all processors are taken: then only the
+    average knows how many wait for them.
+    """
+    return average if now >= _SATURATED * (processors - 1) else (average + max(0.0, now)) / 2
+
+
+def _idle_s() -> float:
+    times = psutil.cpu_times()
+    return float(times.idle + getattr(times, "iowait", 0.0))
 
 
 def expected(campaign: Campaign, rates: Rates) -> Expected | None:

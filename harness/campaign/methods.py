@@ -5,7 +5,7 @@ engine, whose defaults differ from build to build.
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal
@@ -53,6 +53,28 @@ class ForcedRequest:
     type: Literal["forced"] = "forced"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChainRequest:
+    """Methods that the engine asks in turn for a draft: the first that has one drafts.
+
+    Sizes are the usual ones, but for those of the one method that drafts with a model.
+    """
+
+    parts: tuple["submission.Ngram | DraftModelRequest | DraftHeadRequest", ...]
+    type: Literal["other"] = "other"
+
+    @property
+    def types(self) -> tuple[str, ...]:
+        """The types of the methods, in their order."""
+        return tuple(part.type for part in self.parts)
+
+    @property
+    def model(self) -> "DraftModelRequest | DraftHeadRequest | None":
+        """The method that drafts with a model, if there is one."""
+        found = (part for part in self.parts if not isinstance(part, submission.Ngram))
+        return next(found, None)
+
+
 # Methods without a draft are requested as the format has them.
 PlainRequest = (
     submission.NoSpeculation
@@ -61,7 +83,7 @@ PlainRequest = (
     | submission.EmptyDraft
     | submission.Oracle
 )
-MethodRequest = PlainRequest | DraftModelRequest | DraftHeadRequest | ForcedRequest
+MethodRequest = PlainRequest | DraftModelRequest | DraftHeadRequest | ForcedRequest | ChainRequest
 
 _Options = dict[str, float]  # whole numbers but for shares
 
@@ -88,6 +110,8 @@ class MethodKind:
 
 def parse(text: str) -> MethodRequest:
     """The request in the value of `--method`. Raises `UsageError` with the nearest name."""
+    if "+" in text:
+        return _chain([parse(part) for part in text.split("+")])
     name, _, rest = text.strip().partition(":")
     known = METHODS.get(name)
     if known is None:
@@ -97,6 +121,23 @@ def parse(text: str) -> MethodRequest:
     sizes, controller = _without_controller(rest)
     request = known.build({**usual, **_options(name, sizes, known.defaults)})
     return request if controller is None else _controlled(request, controller)
+
+
+def _chain(parts: Sequence[MethodRequest]) -> ChainRequest:
+    """Raises `UsageError` for what is no chain, or has sizes that a result cannot hold."""
+    found = [
+        each
+        for each in parts
+        if isinstance(each, submission.Ngram | DraftModelRequest | DraftHeadRequest)
+    ]
+    if len(found) < len(parts) or len({each.type for each in found}) < len(found):
+        message = "a chain has different n-gram methods and one that drafts: ngram-mod+draft-model"
+        raise UsageError(message)
+    ngrams = [each for each in found if isinstance(each, submission.Ngram)]
+    if len(ngrams) < len(found) - 1 or any(each != parse(each.type) for each in ngrams):
+        message = "a chain has one method with a model, and n-gram methods have their usual sizes"
+        raise UsageError(message)
+    return ChainRequest(parts=tuple(found))
 
 
 def controller_of(flags: str) -> str | None:

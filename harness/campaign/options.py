@@ -59,7 +59,8 @@ class Options(AxisOptions):
         Option(
             "A way of drafting, with its sizes if you like: `prompt-lookup:n_max=5`. Repeat it to "
             f"compare several: {', '.join(METHODS)}. `python -m harness methods` explains them and "
-            "lists which runner measures which. Default: two that the runner supports.",
+            "lists which runner measures which. `ngram-mod+draft-model` is a chain, which a server "
+            "asks in turn for a draft. Default: two that the runner supports.",
             name="method",
             metavar="METHOD",
             panel=_MEASURED,

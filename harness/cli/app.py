@@ -7,6 +7,7 @@ seconds to import, and `--help` needs none of them.
 import signal
 from functools import partial
 from importlib import import_module
+from pathlib import Path
 from types import FrameType
 from typing import Annotated, Any
 
@@ -22,14 +23,14 @@ _COMMANDS = {
     "tune": "Find the method and depth that is fastest on this machine, and certify it.",
     "compare": "Compare two builds of llama-server: is speculation slower after a change?",
     "fleet": "Measure a matrix of targets, methods and backends over many machines.",
-    "plan": "Tell what fits, what a draft costs in memory and what it gains, before a download.",
+    "plan": "Predict what fits, what a draft costs in memory and what it gains; no download.",
     "doctor": "Check Python, engine, devices, memory, power, load and clock; say what to fix.",
     "validate": "Check result files against the format; print one line per finding.",
     "show": "Print the report of a result file: verdict and speedup per arm and task, and why.",
     "submit": "Check a result, copy it to results/community/ and open a pull request with gh.",
     "methods": "List the methods for `run --method` with their default sizes.",
     "import": "Turn the raw records of another tool into results of the tier `imported`.",
-    "models": "List the models and pairs with a name; check, compare or fetch models.",
+    "models": "List the models and pairs that have a name; check a pair, or fetch models.",
 }
 
 
@@ -51,7 +52,7 @@ class _Commands(TyperGroup):
 
     def get_params(self, context: Any) -> Any:  # noqa: ANN401 - as typer calls it
         """Those of the program itself."""
-        return _with_plain_flags(super().get_params, context)
+        return _prepared(super().get_params, context)
 
 
 def _loaded(name: str) -> Any:  # noqa: ANN401 - of the parser that typer carries
@@ -67,17 +68,33 @@ def _loaded(name: str) -> Any:  # noqa: ANN401 - of the parser that typer carrie
     for each in (command, *command.params):
         each.help = console.as_started(getattr(each, "help", None) or "")
     for each in (command, *getattr(command, "commands", {}).values()):
-        each.get_params = partial(_with_plain_flags, each.get_params)
+        each.get_params = partial(_prepared, each.get_params)
     return command
 
 
-def _with_plain_flags(get_params: Any, context: Any) -> Any:  # noqa: ANN401 - as typer calls it
-    """The parameters that a help lists: a flag takes no value, so it shows no type."""
+def _prepared(get_params: Any, context: Any) -> Any:  # noqa: ANN401 - as typer calls it
+    """The parameters of a command: a flag takes no value, so its help shows no type.
+
+    Flags and paths are converted here: typer imports pydantic for it, which takes a tenth of a
+    second. A version of typer that does not look here converts them itself.
+    """
     found = get_params(context)
     for each in found:
+        described = getattr(each, "type_descriptor", None)
         if getattr(each, "is_flag", False):
             each.metavar = ""
+        if described is not None and described.annotation in (bool, Path, list[Path]):
+            each._runtime_param = _Conversion()  # noqa: SLF001 - there is no public way
     return found
+
+
+class _Conversion:
+    """A word becomes a path, and a list of words one of paths; a flag stays what it is."""
+
+    def coerce(self, value: Any, *, param: Any, **_: Any) -> Any:  # noqa: ANN401 - as typer calls it
+        if param.multiple or param.nargs == -1:
+            return [Path(each) for each in value or ()]
+        return Path(value) if isinstance(value, str) else value
 
 
 app = typer.Typer(

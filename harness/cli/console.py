@@ -11,15 +11,17 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
-from typing import ParamSpec, TypeVar
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
-import orjson
 import typer
-from rich.console import Console
 
 from harness import IN_A_CHECKOUT, INSTALLED, PROGRAM
 from harness.errors import INTERRUPTED, HarnessError, MachineError
-from schemas.codec import Json
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from schemas.codec import Json
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -90,20 +92,26 @@ def heard() -> Iterator[None]:
         signal.signal(signal.SIGINT, previous)
 
 
-def print_json(value: Json) -> None:
+def print_json(value: "Json") -> None:
     """Print the result as JSON."""
+    import orjson  # noqa: PLC0415 - most commands print none
+
     typer.echo(orjson.dumps(value, option=orjson.OPT_INDENT_2).decode())
 
 
-def result_console() -> Console:
+def result_console() -> "Console":
     """Standard output for people: no colour and a fixed width when it is not a terminal."""
+    from rich.console import Console  # noqa: PLC0415 - slow to import
+
     if sys.stdout.isatty():
         return Console(highlight=False)
     return Console(highlight=False, no_color=True, width=_NARROWEST)
 
 
-def progress_console() -> Console:
+def progress_console() -> "Console":
     """Standard error, where progress is drawn."""
+    from rich.console import Console  # noqa: PLC0415 - slow to import
+
     return Console(stderr=True, highlight=False)
 
 

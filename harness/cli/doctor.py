@@ -18,7 +18,9 @@ def doctor(
     *,
     model: Annotated[
         str | None,
-        typer.Option(help="Test the engine with this model. Default: the embedded one."),
+        typer.Option(
+            help="Test the engine with this model. Default: the embedded one.", metavar="MODEL"
+        ),
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the checks as JSON.")] = False,
 ) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Annotated
 
 from harness.campaign.build import CONTROLS, at_depth, first_look, profile
-from harness.campaign.methods import DraftModelRequest, MethodRequest, method_type
+from harness.campaign.methods import ChainRequest, DraftModelRequest, MethodRequest, method_type
 from harness.campaign.model import Campaign
 from harness.campaign.options import Options
 from harness.cli import console
@@ -21,7 +21,6 @@ from harness.machine.command import (
     package_version,
     server_program,
 )
-from harness.models.model_file import ServedModels
 from harness.options import Option
 from harness.runners import OFFERED, RUNNERS, RunnerKind
 from harness.runners.base import Runner
@@ -33,7 +32,8 @@ def require_suited(options: Options, runner: str, kind: RunnerKind) -> None:
     """Raise `UsageError` naming the runner that can, where this one cannot."""
     options.check_axes()
     for request in options.methods:
-        _require_method(request, kind)
+        for each in request.parts if isinstance(request, ChainRequest) else (request,):
+            _require_method(each, kind)
     for flag in options.given_axes():
         _require_axis(flag, runner, kind)
     if options.teacher_forced and not kind.forces:
@@ -169,10 +169,9 @@ class ChosenEngine:
             fetch=fetch,
             defaults=kind.default_methods,
             controls=tuple(each for each in CONTROLS if method_type(each) in kind.methods),
-            served=self._served(),
+            served=kind.served(self.connection, console.say),
         )
-        if kind.check is not None:
-            kind.check(self.connection, campaign)
+        kind.check(self.connection, campaign)
         chosen = profile(options)
         return self.on(replace(campaign, profile=chosen, interleaved=kind.interleaved))
 
@@ -186,24 +185,17 @@ class ChosenEngine:
 
         Raises `UsageError` when the engine cannot run an arm of the campaign.
         """
-        preview = self.kind.preview
-        return preview(campaign, self.connection) if preview else ()
-
-    def _served(self) -> ServedModels | None:
-        if not self.kind.behind_servers:
-            return None
-        from harness.runners.openai import served  # noqa: PLC0415 - only if needed
-
-        return served.ServedModels(options=self.connection, say=console.say)
+        return self.kind.preview(self.connection, campaign)
 
     def _identity(self) -> str:
         """Runner, engine and chosen devices; a journal is resumed with the same ones only."""
         return f"{self._program()} {chosen_devices(os.environ)}".strip()
 
     def _program(self) -> str:
-        if self.kind.identify is not None:
-            return self.kind.identify(self.connection)
         connection = self.connection
+        identity = self.kind.identify(connection)
+        if identity is not None:
+            return identity
         urls = (connection.base_url, *connection.spec_base_urls)
         commands = (connection.server_command, *connection.spec_server_commands)
         return " ".join(part for part in (self.name, *urls, *commands) if part)

@@ -6,7 +6,6 @@ import signal
 from collections.abc import Coroutine
 from importlib.util import find_spec
 from pathlib import Path
-from types import TracebackType
 from typing import Annotated, Any, Self
 
 import typer
@@ -70,7 +69,7 @@ def fleet() -> None:
 @console.reports_errors
 @offers_fields
 def run(path: MatrixFile, options: FleetOptions, connections: Connections) -> None:
-    """Measure the cells of a matrix; a second start goes on where the first one ended.
+    """Measure the cells of a matrix; start it again to continue where it stopped.
 
     Exit codes: 0 every cell is done, 3 some failed, 130 interrupted.
     """
@@ -195,12 +194,7 @@ class _Board:
             self._live.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._live is not None:
             self._live.stop()
 

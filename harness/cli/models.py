@@ -130,7 +130,7 @@ def _amount(size_mb: float) -> str:
 
 _DOES_NOT_FIT = 1
 
-app = typer.Typer(invoke_without_command=True, rich_markup_mode="markdown")
+app = typer.Typer(invoke_without_command=True, rich_markup_mode="markdown", add_completion=False)
 
 
 @app.callback()
@@ -140,7 +140,7 @@ def models(
     *,
     json: Annotated[bool, typer.Option("--json", help="Print the list as JSON.")] = False,
 ) -> None:
-    """For each it tells whether it is on this disk and fits the memory of this machine."""
+    """Shows for each whether it is on this disk and fits the memory of this machine."""
     if context.invoked_subcommand is not None:
         return
     found = overview(DEFAULT_CONTEXT_TOKENS)
@@ -158,7 +158,7 @@ def check(
     draft: Annotated[str, typer.Argument(help="The model that would draft for it.")],
     json: Annotated[bool, typer.Option("--json", help="Print the answer as JSON.")] = False,
 ) -> None:
-    """Tell whether DRAFT can draft for TARGET, by llama.cpp's rule and the files' headers.
+    """Check whether DRAFT can draft for TARGET, by llama.cpp's rule and the files' headers.
 
     Nothing is fetched and no weights are loaded. Exit codes: 0 yes, 1 no or a wrong path or a
     broken file, 3 a model that is not on this disk.

@@ -39,7 +39,11 @@ class Contribution:
     contributor: Contributor = None
     notes: Annotated[
         str | None,
-        Option("One line about the machine: cooling, undervolting.", metavar="TEXT", panel=_RESULT),
+        Option(
+            "One line about the machine, such as its cooling or an undervolt.",
+            metavar="TEXT",
+            panel=_RESULT,
+        ),
     ] = None
 
     def check(self) -> None:

@@ -10,7 +10,6 @@ from estimates.summary import summarize, to_json
 from harness.cli import console
 from harness.errors import BadInputError, unreadable
 from harness.report import brief
-from harness.report.terminal import show as show_report
 from schemas.contract import read
 from schemas.submission import Submission
 
@@ -18,20 +17,22 @@ from schemas.submission import Submission
 @console.reports_errors
 def show(
     *,
-    file: Annotated[Path, typer.Argument(help="A result file.")],
+    file: Annotated[Path, typer.Argument(help="A result file.", metavar="FILE")],
     details: Annotated[
         bool, typer.Option("--details", help="Print all figures after the verdict.")
     ] = False,
     json: Annotated[bool, typer.Option("--json", help="Print the estimates as JSON.")] = False,
 ) -> None:
     submission = _read(file)
-    summary = summarize(submission)
     if json:
-        console.print_json(to_json(summary))
+        console.print_json(to_json(summarize(submission)))
         return
+    summary = summarize(submission, resample=False)
     screen = console.result_console()
     brief.show(submission, summary, screen, path=file)
     if details:
+        from harness.report.terminal import show as show_report  # noqa: PLC0415 - slow to import
+
         screen.print()
         show_report(submission, summary, screen)
 

@@ -15,12 +15,19 @@ from harness.cli import console
 @console.reports_errors
 def submit(
     *,
-    file: Annotated[Path, typer.Argument(help="A result file written by `python -m harness run`.")],
+    file: Annotated[
+        Path,
+        typer.Argument(help="A result file written by `python -m harness run`.", metavar="FILE"),
+    ],
     repository: Annotated[
-        Path | None, typer.Option(help="Your clone of the project. Default: the one you are in.")
+        Path | None,
+        typer.Option(
+            help="Your clone of the project. Default: the one you are in.", metavar="FOLDER"
+        ),
     ] = None,
     supersedes: Annotated[
-        str | None, typer.Option(help="File name of an earlier result of yours to replace.")
+        str | None,
+        typer.Option(help="File name of an earlier result of yours to replace.", metavar="NAME"),
     ] = None,
     yes: Annotated[
         bool, typer.Option("--yes", "-y", help="Open the pull request without asking.")
@@ -28,7 +35,8 @@ def submit(
 ) -> None:
     """Without `gh`, or without your consent, it prints the commands to run yourself.
 
-    Who is named sends a result; for somebody else, ask a maintainer for the label on-behalf.
+    A result is sent by the person whom it names; to send somebody else's, ask a maintainer for the
+    label `on-behalf`.
     """
     accepted = submission.accepted(file)
     checkout = submission.find_checkout((repository or Path()).resolve())
@@ -38,7 +46,7 @@ def submit(
     typer.echo(path.relative_to(checkout).as_posix())
     if submission.was_submitted(path, checkout):
         branch = submission.branch(path)
-        console.say(f"The branch {branch} exists: this result was submitted before, or nearly.")
+        console.say(f"The branch {branch} exists: this result was submitted before, or almost.")
         console.say(f"To submit it again, delete the branch first: git branch -D {branch}")
         return
     steps = submission.steps(path, checkout, submission.login(checkout))

@@ -47,8 +47,8 @@ ngram-simple`
 `{depth}` stands where the server's command takes the depth (for vLLM, in its
 --speculative-config). With --base-url and --spec-base-url the servers are compared as they are.
 
-The depth in a --method is ignored, its other sizes hold for all depths. Ctrl-C or a kill lose
-nothing: repeat the command with --resume.
+The depth in a --method is ignored; its other sizes apply to all depths. Nothing is lost on Ctrl-C
+or a kill: repeat the command with --resume.
 """
 
 

@@ -51,8 +51,7 @@ class Stages:
         """The stage on the engine, and its runner."""
         engine = self._with_depths(campaign)
         kind = engine.kind
-        if kind.check is not None:
-            kind.check(engine.connection, campaign)
+        kind.check(engine.connection, campaign)
         on_engine = engine.on(replace(campaign, interleaved=kind.interleaved))
         return on_engine, engine.runner()
 

@@ -22,7 +22,7 @@ _INVALID = 1
 @console.reports_errors
 def validate(
     *,
-    files: Annotated[list[Path], typer.Argument(help="Result files.")],
+    files: Annotated[list[Path], typer.Argument(help="Result files.", metavar="FILE")],
     json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
 ) -> None:
     """How each valid file was understood is printed on standard error, for you to check."""

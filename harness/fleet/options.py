@@ -41,9 +41,9 @@ class FleetOptions:
     output: Annotated[Path, Option("Where the results go.", short="-o", metavar="FOLDER")] = Path(
         "results"
     )
-    listen: Annotated[str, Option("Where the scheduler waits for workers.", metavar="ADDRESS")] = (
-        "127.0.0.1:8786"
-    )
+    listen: Annotated[
+        str, Option("Where the scheduler listens for workers.", metavar="ADDRESS")
+    ] = "127.0.0.1:8786"
     devices: Annotated[
         tuple[str, ...],
         Option(

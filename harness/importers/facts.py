@@ -40,7 +40,7 @@ KEYS: dict[str, str] = {
     "sampling": "greedy or other",
     "temperature": "temperature, where sampling is other",
     "sampling_seed": "seed of the sampling",
-    "context_depth": "tokens before the answer, where all prompts were filled up to so many",
+    "context_depth": "tokens before the answer, where all prompts were padded to that length",
     "thinking": "whether the model's thinking mode was on: true or false",
     "concurrency": "requests in flight at once",
     "rate_counts": "what a rate of this tool counts: all tokens, or steps (all but the first)",

@@ -26,6 +26,9 @@ _COUNTS = {
     "model_n_params": "parameters",
 }
 _TEXTS = {"build_commit": "engine_commit", "type_k": "kv_type_k", "type_v": "kv_type_v"}
+# What builds that speculate in it add to a test.
+_DRAFTS = ("draft_model", "model_draft", "spec_type", "speculative", "n_draft")
+_PLAIN = (None, "", "none", "off", False, 0)
 
 
 def read(files: Sequence[Given]) -> Reading:
@@ -38,6 +41,9 @@ def read(files: Sequence[Given]) -> Reading:
                 row.refuse("n_gen", "the number of generated tokens of a test")
             if row.count("n_gen") == 0 or row.count("n_prompt"):
                 left_out.append(f"{row.place}: a test that processes a prompt; not generation only")
+                continue
+            if any(row.value.get(key) not in _PLAIN for key in _DRAFTS):
+                left_out.append(f"{row.place}: a test with speculation, which is no baseline")
                 continue
             groups.setdefault(tuple(sorted(_facts(row).items())), []).append(row)
     parts = [_part(dict(facts), rows) for facts, rows in groups.items()]

@@ -1,7 +1,8 @@
 """Read llama-server: its log, or answers with `timings` (pasted, a list, one a line, streamed).
 
-A log holds a block of lines for each request: the times of the prompt and of the answer, and
-where something was drafted `draft acceptance`. Requests are paired by their position.
+A log holds a block of lines for each request: the times of the prompt and of the answer, and where
+something was drafted `draft acceptance`; llama-cli and llama-speculative print about the same.
+Requests are paired by their position.
 """
 
 import re
@@ -24,13 +25,17 @@ from harness.importers.model import (
 )
 from harness.importers.mtp_bench import method_of
 from harness.importers.translate import model_facts
-from harness.importers.trials import rate_counts, rounds
+from harness.importers.trials import MS_PER_S, rate_counts, rounds
 from schemas.vocabulary import SERVER_LOG
 
 _JSON, _PROMPT, _ANSWER, _DRAFTS, _STATISTICS, _SLOT = (
     re.compile(SERVER_LOG[name])
     for name in ("json", "prompt", "answer", "drafts", "statistics", "slot")
 )
+_ENCODED, _DECODED, _SUMS = (
+    re.compile(SERVER_LOG[name]) for name in ("encoded", "decoded", "sums")
+)
+_WANTED = "give the log of llama-server or llama-cli, or answers with timings"
 _CHUNK = "data:"  # a line of a streamed answer
 # `build: 10068 (abc1234)`, `build_info: b10068-abc1234`, `"system_fingerprint":"b10068-abc1234"`.
 _BUILD = re.compile(
@@ -88,18 +93,12 @@ def _is_stream(file: Given) -> bool:
 
 
 def requests_of(file: Given) -> list[Request]:
-    """Every request of a log or of a file of answers, in its order; `serverlog.js` reads the same.
-
-    Raises `BadInputError` where there is none.
-    """
+    """Every request, in order; `serverlog.js` reads the same. Raises `BadInputError` if none."""
     if _is_stream(file):
         file = _last_chunks(file)
     found = list(_logged(file) if _is_log(file) else map(_answered, lines(file)))
     if not found:
-        message = (
-            f"{file.name}: no line 'eval time = … ms / … tokens' in it; "
-            "give the log of llama-server, or its answers"
-        )
+        message = f"{file.name}: no line 'eval time = … ms / … tokens' in it; {_WANTED}"
         raise BadInputError(message)
     return found
 
@@ -126,6 +125,8 @@ def _logged(file: Given) -> list[Request]:
 
     Lines of several slots may stand mixed; a line that names no task belongs to the one before it.
     """
+    if _DECODED.search(text(file)):
+        return list(_speculated(file))
     found: list[_Printed] = []
     tasks: dict[str, _Printed] = {}
     task = ""
@@ -145,13 +146,33 @@ def _logged(file: Given) -> list[Request]:
     return [_of_log(file.name, each, each.answer) for each in found if each.answer]
 
 
+def _speculated(file: Given) -> Iterator[Request]:
+    """One request for each `decoded` line. Its time begins before the first token: a step more."""
+    encoded, *parts = re.split(r"(?=\bdecoded)", text(file))
+    for part in parts:
+        answer, prompt = _DECODED.search(part), _ENCODED.search(encoded)
+        sums = {each["name"]: int(each["value"]) for each in _SUMS.finditer(part)}
+        if answer:
+            yield Request(
+                place=f"{file.name}: {answer[0]}",
+                prompt_tokens=int(prompt["tokens"]) if prompt else None,
+                prompt_ms=float(prompt["seconds"]) * MS_PER_S if prompt else None,
+                tokens=int(answer["tokens"]) + 1,
+                ms=float(answer["seconds"]) * MS_PER_S,
+                per_second=None,
+                drafted=sums.get("drafted"),
+                accepted=sums.get("accept"),
+            )
+        encoded = part
+
+
 def _of_log(name: str, printed: _Printed, answer: re.Match[str]) -> Request:
     prompt, drafts = printed.prompt, printed.drafts
     return Request(
         place=f"{name}: line {printed.line}",
         prompt_tokens=int(prompt["tokens"]) if prompt else None,
         prompt_ms=float(prompt["ms"]) if prompt else None,
-        tokens=int(answer["tokens"]),
+        tokens=int(answer["tokens"]) + (answer["runs"] is not None),
         ms=float(answer["ms"]),
         per_second=float(answer["rate"]),
         drafted=int(drafts["drafted"]) if drafts else None,

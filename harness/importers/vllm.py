@@ -1,8 +1,8 @@
 """How do vLLM's answers with per-request metrics read? One answer a line, or the batch runner's.
 
 A server with `--enable-per-request-metrics` gives the times, one with
-`--per-request-spec-decode-metrics` the counters. Bare answers are paired by their position. Results
-of `vllm bench serve` are read by `vllm_bench`.
+`--per-request-spec-decode-metrics` the counters. Bare answers are paired by their position. What
+`vllm bench serve` and SGLang's `bench_serving` save is read as well: they write the same lists.
 """
 
 import re
@@ -19,18 +19,28 @@ from harness.runners.http.counters import Counted, totals
 from schemas.submission import Reason
 
 _LISTS = ("input_lens", "output_lens", "ttfts", "itls", "errors")
+_DETAILS = (
+    "the times of each request: run vllm bench serve with --save-detailed, SGLang's bench_serving "
+    "with --output-details"
+)
 _DAY = re.compile(r"([0-9]{4})([0-9]{2})([0-9]{2})-[0-9]{6}")
 
 
 def is_result(row: Entry) -> bool:
-    """Whether a row is the result of a whole run of this tool, and not an answer."""
-    return {"request_throughput", "num_prompts"} <= row.value.keys()
+    """Whether a row is the result of a whole run of requests, and not an answer."""
+    keys = row.value.keys()
+    return "request_throughput" in keys and ("num_prompts" in keys or "completed" in keys)
+
+
+def is_sglang(row: Entry) -> bool:
+    """Whether SGLang's tool ran against its own server."""
+    return (row.text("backend") or "").startswith("sglang")
 
 
 def records(arm: str, row: Entry) -> Iterator[Record]:
     """One record for every request. Refuses a result without the lists."""
     if "itls" not in row.value:
-        row.refuse("itls", "the times of each request: run the tool with --save-detailed")
+        row.refuse("itls", _DETAILS)
     intervals, errors = row.elements("itls"), row.elements("errors")
     count = len(intervals.value)
     for key in _LISTS:
@@ -60,15 +70,16 @@ def records(arm: str, row: Entry) -> Iterator[Record]:
 def concurrency(row: Entry) -> int | None:
     """The cap on requests in flight; all at once without cap and rate; else unknown."""
     cap = row.count("max_concurrency")
-    if cap is None and row.value.get("request_rate") == "inf":
-        return row.count("num_prompts")
+    # SGLang writes Infinity, which JSON lacks and is read as null.
+    if cap is None and "request_rate" in row.value and row.value["request_rate"] in ("inf", None):
+        return row.count("num_prompts") or row.count("completed")
     return cap
 
 
 def facts(rows: Sequence[Entry]) -> dict[str, str]:
     """Target and day, as far as the results say them, and all alike."""
-    found: dict[str, str] = {}
-    models = {name for row in rows if (name := row.text("model_id"))}
+    found: dict[str, str] = {"engine": "SGLang"} if any(map(is_sglang, rows)) else {}
+    models = {name for row in rows if (name := _model(row))}
     if len(models) == 1:
         found |= model_facts(models.pop())
     days = [day for row in rows if (day := _DAY.fullmatch(row.text("date") or ""))]
@@ -80,8 +91,14 @@ def facts(rows: Sequence[Entry]) -> dict[str, str]:
 def left_out(rows: Sequence[Entry]) -> Iterator[str]:
     """Its counters of speculation belong to the whole run, and no request has its own."""
     for row in rows:
-        if any(key.startswith("spec_decode_") for key in row.value):
+        summed = any(key.startswith("spec_decode_") for key in row.value)
+        if summed or row.number("accept_length") is not None:
             yield f"{row.file}: the counters of speculation, which the tool sums over all requests"
+
+
+def _model(row: Entry) -> str | None:
+    server = row.child("server_info")
+    return row.text("model_id") or (server.text("model_path") if server else None)
 
 
 def _name(number: int) -> str:
@@ -92,16 +109,33 @@ _OK = 200
 
 
 def read(files: Sequence[Given]) -> Reading:
-    """One part; every file is an arm, the first one the baseline."""
+    """Every file is an arm, the first one the baseline; a part for each number of requests."""
     pairs = named(files)
     rows = [(arm, list(lines(file))) for arm, file in pairs]
+    results = [row for _, found in rows for row in found if is_result(row)]
+    levels = dict.fromkeys(map(concurrency, results)) or {None: None}
+    parts = []
+    for level in levels:
+        own = [(arm, [row for row in found if _is_at(row, level)]) for arm, found in rows]
+        name = f"vllm-{level}-at-once" if len(levels) > 1 and level else "vllm"
+        parts.append(_part(name, pairs, own))
+    return Reading(parts=tuple(parts), left_out=tuple(left_out(results)))
+
+
+def _is_at(row: Entry, level: int | None) -> bool:
+    return not is_result(row) or concurrency(row) == level
+
+
+def _part(
+    name: str, pairs: Sequence[tuple[str, Given]], rows: Sequence[tuple[str, list[Entry]]]
+) -> Part:
     records = tuple(record for arm, found in rows for record in _records(arm, found))
     _require_same_prompts(records)
     benched = [(arm, row) for arm, found in rows for row in found if is_result(row)]
     in_flight = {arm: concurrency(row) for arm, row in benched}
     results = [row for _, row in benched]
-    part = Part(
-        name="vllm",
+    return Part(
+        name=name,
         suite="vllm",
         facts={"engine": "vLLM"}
         | _window([row for _, found in rows for row in found])
@@ -110,7 +144,6 @@ def read(files: Sequence[Given]) -> Reading:
         records=records,
         asks=("concurrency",) if None in in_flight.values() else (),
     )
-    return Reading(parts=(part,), left_out=tuple(left_out(results)))
 
 
 def _records(arm: str, rows: Sequence[Entry]) -> Iterator[Record]:
@@ -228,11 +261,13 @@ FORMAT = Format(
         frozenset({"usage", "choices"}),
         frozenset({"custom_id", "response"}),
         frozenset({"request_throughput", "num_prompts"}),
+        frozenset({"request_throughput", "completed"}),
     ),
     help="""answers of a server with `--enable-per-request-metrics` (and
 `--per-request-spec-decode-metrics summary`), one per line or as the batch runner writes them; or
-what `vllm bench serve --save-detailed` saves, whose counters are sums and are left out. Lacks
-machine, quantisation, method and sampling.
+what `vllm bench serve --save-detailed` or SGLang's `bench_serving --output-details` saves, whose
+counters are sums and are left out; runs with other numbers of requests at once become results of
+their own. Lacks machine, quantisation, method and sampling.
 
 - `--from vllm off.jsonl on.jsonl --map method=eagle3:n_max=3 --map quantisation=BF16
 --map target=Qwen3-8B --map backend=cuda --map gpu="NVIDIA L40S" --map sampling=greedy`""",

@@ -247,7 +247,7 @@ class SpeedOptions:
         tuple[Anchor, ...],
         Option(
             "A measured speed of the target alone: TOKENS/S with all layers on the device, or "
-            "LAYERS:TOKENS/S. Two of them draw the line between.",
+            "LAYERS:TOKENS/S. Given two, speeds in between are interpolated.",
             name="anchor",
             metavar="TPS",
             panel=_SPEED,

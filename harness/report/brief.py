@@ -16,7 +16,6 @@ from estimates.model import Estimate, Summary, Verdict
 from estimates.repeatability import blocks_run
 from harness import PROGRAM
 from harness.report import use, words
-from harness.report.terminal import overall
 from harness.report.use import COLUMNS, INDENT, folded
 from schemas.submission import Arm, Submission
 from schemas.vocabulary import VERDICTS, say
@@ -63,7 +62,7 @@ class _Result:
         for arm in self.submission.arms:
             estimates = [each for each in self.summary.estimates if each.arm == arm.id]
             if arm.role == "speculation" and estimates:
-                found.append((arm, overall(estimates)))
+                found.append((arm, words.overall(estimates)))
         return sorted(found, key=self._place)
 
     def tasks(self, arm: Arm) -> dict[Verdict, list[str]]:

@@ -6,7 +6,6 @@ A log gets a line after each tenth instead, so that it shows that the run is ali
 from collections import Counter
 from collections.abc import Iterator
 from threading import Timer
-from types import TracebackType
 from typing import Self, assert_never
 
 from rich.console import Console
@@ -127,12 +126,7 @@ class ProgressDisplay:
             self._late.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._late.cancel()
         self._progress.stop()
 

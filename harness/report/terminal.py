@@ -42,14 +42,14 @@ def _print_arm(arm: Arm, submission: Submission, summary: Summary, console: Cons
     console.print(arms.title(arm, submission))
     _print_wrapped(_reason(estimates, submission), console)
     if any(e.speedup is not None for e in estimates):
-        _print_wrapped(words.over_alternative(overall(estimates)), console)
+        _print_wrapped(words.over_alternative(words.overall(estimates)), console)
         console.print(arms.table(estimates, console))
         found = next((each for each in summary.repeatability if each.arm == arm.id), None)
-        _print_wrapped(whole_request(overall(estimates)), console)
+        _print_wrapped(whole_request(words.overall(estimates)), console)
         _print_wrapped(trust.repeatability(found), console)
-        _print_wrapped(trust.by_processor(overall(estimates)), console)
+        _print_wrapped(trust.by_processor(words.overall(estimates)), console)
         _print_wrapped(trust.predicted(estimates), console)
-        _print_energy(overall(estimates), submission, console)
+        _print_energy(words.overall(estimates), submission, console)
 
 
 def _print_throughput(summary: Summary, console: Console) -> None:
@@ -66,17 +66,6 @@ def _print_controls(summary: Summary, console: Console) -> None:
             console.print()
             console.print(Text("Controls, whose answers are known:", style="bold"))
         _print_wrapped(line, console, first=_INDENT, rest=2 * _INDENT)
-
-
-def overall(estimates: Sequence[Estimate]) -> Estimate:
-    """The estimate over all tasks; with a single task, that one."""
-    whole = next((e for e in estimates if e.task is None), None)
-    if whole is not None and whole.speedup is not None:
-        return whole
-    tasks = [e for e in estimates if e.task is not None]
-    if len(tasks) == 1 or whole is None:
-        return tasks[0]
-    return whole
 
 
 def _header(submission: Submission) -> Iterator[Text]:
@@ -101,7 +90,7 @@ def _field(name: str, value: str) -> Text:
 
 
 def _reason(estimates: Sequence[Estimate], submission: Submission) -> str:
-    return reason(overall(estimates), submission) if estimates else ""
+    return reason(words.overall(estimates), submission) if estimates else ""
 
 
 def _print_energy(estimate: Estimate, submission: Submission, console: Console) -> None:
@@ -184,7 +173,7 @@ def _headline(estimates: Sequence[Estimate]) -> Sequence[Estimate]:
     """The estimate over all tasks, or those of the tasks where not all of them were measured."""
     if not estimates:
         return ()
-    whole = overall(estimates)
+    whole = words.overall(estimates)
     tasks = [each for each in estimates if each.task is not None and each.speedup is not None]
     return (whole,) if whole.speedup is not None or not tasks else tasks
 

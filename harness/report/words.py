@@ -1,5 +1,6 @@
 """Formats the values of the report; unknown is a dash, never a zero."""
 
+from collections.abc import Sequence
 from typing import Literal
 
 from estimates.model import Estimate, ExactnessCounts, Interval, Severity
@@ -13,6 +14,17 @@ SEVERITIES: dict[Severity, tuple[str, str]] = {
 }
 _BILLION = 1e9
 _MILLION = 1e6
+
+
+def overall(estimates: Sequence[Estimate]) -> Estimate:
+    """The estimate over all tasks; with a single task, that one."""
+    whole = next((e for e in estimates if e.task is None), None)
+    if whole is not None and whole.speedup is not None:
+        return whole
+    tasks = [e for e in estimates if e.task is not None]
+    if len(tasks) == 1 or whole is None:
+        return tasks[0]
+    return whole
 
 
 def speedup(estimate: Estimate) -> str:

@@ -3,8 +3,8 @@
 import statistics
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
-from typing import TypeVar
+from dataclasses import fields, replace
+from typing import Any, TypeVar
 
 from estimates.running_order import plan_digest
 from harness import __version__
@@ -15,13 +15,12 @@ from harness.run import journal
 from harness.run.stopping import Ended
 from harness.runners.base import Generation, Round, Totals
 from schemas.codec import token_digest
-from schemas.submission import Design, Machine, Prompt, Submission, Suite, Tool, Trial
+from schemas.submission import Design, Machine, Measured, Prompt, Submission, Suite, Tool, Trial
 
 F = TypeVar("F", bound=journal.Fact)
 T = TypeVar("T")
 
 MS_DECIMALS = 3
-_J_DECIMALS = 3
 # Bound of the format on $.warmups and $.environment, which grow with every resumption.
 _MOST_ENTRIES = 64
 
@@ -33,22 +32,21 @@ def trial_of(
 
     `started_ms` is set where it was one of several requests in flight.
     """
+    measured: dict[str, Any] = {
+        each.name: _known(getattr(generation, each.name)) for each in fields(Measured)
+    }
     trial = Trial(
         arm=planned.arm,
         prompt=planned.prompt,
         block=planned.block,
         order=order,
         outcome="ok",
-        prompt_ms=_known_ms(generation.prompt_ms),
-        draft_prompt_ms=_known_ms(generation.draft_prompt_ms),
-        ttft_ms=_known_ms(generation.ttft_ms),
         output_tokens=generation.output_tokens,
         decode_ms=_ms(generation.decode_ms),
-        started_ms=_known_ms(started_ms),
-        wall_ms=_ms(generation.wall_ms),
-        energy_j=None if generation.energy_j is None else round(generation.energy_j, _J_DECIMALS),
+        started_ms=_known(started_ms),
         finish=generation.finish,
         output_sha256=None if generation.whole is None else token_digest(generation.whole),
+        **measured,
     )
     if isinstance(generation.rounds, Totals):
         return _with_totals(trial, generation.rounds)
@@ -73,17 +71,8 @@ def _with_rounds(trial: Trial, rounds: Sequence[Round]) -> Trial:
 
 
 def _with_totals(trial: Trial, totals: Totals) -> Trial:
-    return replace(
-        trial,
-        rounds=totals.rounds,
-        full_rounds=totals.full_rounds,
-        drafted=totals.drafted,
-        accepted=totals.accepted,
-        metrics_drafted=totals.metrics_drafted,
-        metrics_accepted=totals.metrics_accepted,
-        accepted_histogram=totals.accepted_histogram,
-        drafted_histogram=totals.drafted_histogram,
-    )
+    stated = {each.name: getattr(totals, each.name) for each in fields(Totals)}
+    return replace(trial, **{**stated, "decode_ms": trial.decode_ms})
 
 
 def assemble(
@@ -224,5 +213,6 @@ def _ms(value: float) -> float:
     return round(value, MS_DECIMALS)
 
 
-def _known_ms(value: float | None) -> float | None:
-    return None if value is None else _ms(value)
+def _known(value: float | None) -> float | None:
+    """Thousandths of milliseconds, of joules or of whatever else was measured."""
+    return None if value is None else round(value, MS_DECIMALS)

@@ -1,13 +1,17 @@
-"""The runners, one entry each. Nothing here loads an engine: a runner is imported when it is used.
+"""The runners by name. Nothing here loads an engine: a runner is imported when it is used.
 
-No module of a runner imports this one.
+`runners.toml` says what each can do. The module of its name in this package has `build`, and those
+of the other functions in `RunnerKind` that its engine needs. No module of a runner imports this.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
 
 from harness.campaign.methods import MethodRequest, parse
 from harness.campaign.model import Campaign, Interleaved
+from harness.models.model_file import ServedModels
 from harness.runners.base import Runner
 from harness.runners.options import ConnectionOptions
 from schemas import vocabulary
@@ -18,116 +22,71 @@ class RunnerKind:
     """What a runner can do. `methods` are types of the format that it can measure.
 
     `interleaved` says when its arms take turns, `concurrent` whether it answers several requests
-    at once, `behind_servers` whether its models may be on no disk of ours. `build` raises
-    `BadInputError` when the options do not say how to connect to the engine, `check` when the
-    engine does not fit the campaign. `limits_drafts` says whether a draft can have a least length
-    and probability, `forces` whether the baseline's text can be fed to the model. `axes` are the
-    options of `AxisOptions` that it can carry out. `identify` names the engine so that two can be
+    at once, `behind_servers` whether its models may be on no disk of ours. `limits_drafts` says
+    whether a draft can have a least length and probability, `forces` whether the baseline's text
+    can be fed to the model. `axes` are the options of `AxisOptions` that it can carry out.
+
+    `build` raises `BadInputError` when the options do not say how to connect to the engine, `check`
+    when the engine does not fit the campaign. `identify` names the engine so that two can be
     distinguished. `preview` gives the command lines that would be started, one for each arm; it
-    raises `BadInputError` for an arm that the engine cannot run.
+    raises `BadInputError` for an arm that the engine cannot run. `served` knows the models that
+    are on no disk of ours.
     """
 
     summary: str
     interleaved: Interleaved
     concurrent: bool
+    behind_servers: bool
+    limits_drafts: bool
+    forces: bool
     methods: frozenset[str]
     default_methods: tuple[MethodRequest, ...]
+    axes: frozenset[str]
     build: Callable[[ConnectionOptions], Runner]
-    behind_servers: bool = False
-    limits_drafts: bool = False
-    forces: bool = False
-    axes: frozenset[str] = frozenset()
-    check: Callable[[ConnectionOptions, Campaign], None] | None = None
-    identify: Callable[[ConnectionOptions], str] | None = None
-    preview: Callable[[Campaign, ConnectionOptions], tuple[str, ...]] | None = None
+    check: Callable[[ConnectionOptions, Campaign], None]
+    identify: Callable[[ConnectionOptions], str | None]
+    preview: Callable[[ConnectionOptions, Campaign], tuple[str, ...]]
+    served: Callable[[ConnectionOptions, Callable[[str], None]], ServedModels | None]
 
 
-def _llama_cpp_python(options: ConnectionOptions) -> Runner:
-    from harness.runners.inprocess.isolated import Isolated, LlamaCppPython  # noqa: PLC0415
-
-    return Isolated(LlamaCppPython(), answer_limit_s=options.answer_limit_s)
+# The module of a runner has its name; this one is named for where the engine runs.
+_MODULES = {"llama-cpp-python": "inprocess"}
 
 
-def _llama_server(options: ConnectionOptions) -> Runner:
-    from harness.runners.llama_server.session import LlamaServer  # noqa: PLC0415 - only where asked for
-
-    return LlamaServer(options)
-
-
-def _llama_server_identity(options: ConnectionOptions) -> str:
-    from harness.runners.llama_server.binary import find  # noqa: PLC0415 - only where asked for
-
-    return find(options.binary).identity()
-
-
-def _llama_server_preview(campaign: Campaign, options: ConnectionOptions) -> tuple[str, ...]:
-    from harness.runners.llama_server.launch import command_lines  # noqa: PLC0415 - as above
-
-    return command_lines(campaign, options.binary)
-
-
-def _openai(options: ConnectionOptions) -> Runner:
-    from harness.runners.openai.session import OpenAiServer  # noqa: PLC0415 - only where asked for
-
-    return OpenAiServer(options)
-
-
-def _check_servers(options: ConnectionOptions, campaign: Campaign) -> None:
-    from harness.runners.openai.endpoints import check, endpoints  # noqa: PLC0415
-
-    check(endpoints(options), campaign)
-
-
-def _openai_preview(campaign: Campaign, options: ConnectionOptions) -> tuple[str, ...]:
-    from harness.runners.openai.endpoints import command_lines, endpoints  # noqa: PLC0415
-
-    return command_lines(endpoints(options), campaign)
-
-
-def _fake(_options: ConnectionOptions) -> Runner:
-    from harness.runners.fake import FakeRunner  # noqa: PLC0415 - only where it is asked for
-
-    return FakeRunner()
-
-
-def _kind(
-    name: str,
-    build: Callable[[ConnectionOptions], Runner],
-    *,
-    check: Callable[[ConnectionOptions, Campaign], None] | None = None,
-    identify: Callable[[ConnectionOptions], str] | None = None,
-    preview: Callable[[Campaign, ConnectionOptions], tuple[str, ...]] | None = None,
-) -> RunnerKind:
+def _kind(entry: vocabulary.RunnerEntry) -> RunnerKind:
     """The runner with what `runners.toml` and `methods.toml` say of it."""
-    entry = vocabulary.RUNNERS[name]
+    known = vocabulary.METHODS.values()
+    module = _MODULES.get(entry.id, entry.id.replace("-", "_"))
     return RunnerKind(
         summary=entry.summary,
         interleaved=entry.interleaved,
         concurrent=entry.concurrent,
-        methods=frozenset(each.id for each in vocabulary.METHODS.values() if name in each.runners),
-        default_methods=tuple(map(parse, entry.default_methods)),
-        build=build,
         behind_servers=entry.behind_servers,
         limits_drafts=entry.limits_drafts,
         forces=entry.forces,
+        methods=frozenset(method.id for method in known if entry.id in method.runners),
+        default_methods=tuple(map(parse, entry.default_methods)),
         axes=frozenset(f"--{name}" for name in entry.axes),
-        check=check,
-        identify=identify,
-        preview=preview,
+        build=_function(module, "build"),
+        check=_function(module, "check"),
+        identify=_function(module, "identify"),
+        preview=_function(module, "preview", ()),
+        served=_function(module, "served"),
     )
 
 
-RUNNERS = {
-    "llama-cpp-python": _kind("llama-cpp-python", _llama_cpp_python),
-    "llama-server": _kind(
-        "llama-server",
-        _llama_server,
-        identify=_llama_server_identity,
-        preview=_llama_server_preview,
-    ),
-    "openai": _kind("openai", _openai, check=_check_servers, preview=_openai_preview),
-    # For tests: its clock runs ahead of ours, so long campaigns of it break the format's rules.
-    "fake": _kind("fake", _fake),
-}
+def _function(module: str, name: str, otherwise: object = None) -> Callable[..., Any]:
+    """A function of a runner's module, which is imported on the first call.
 
+    `otherwise` is the answer where the module has no such function.
+    """
+
+    def call(*arguments: object) -> object:
+        function = getattr(import_module(f"{__name__}.{module}"), name, None)
+        return otherwise if function is None else function(*arguments)
+
+    return call
+
+
+RUNNERS = {name: _kind(entry) for name, entry in vocabulary.RUNNERS.items()}
 OFFERED = {name: kind for name, kind in RUNNERS.items() if vocabulary.RUNNERS[name].offered}

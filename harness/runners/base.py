@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, Protocol, runtime_checkable
 
 from harness.campaign.model import Campaign
-from schemas.submission import DeviceMemory, Engine, Placement, Probes, Reason, Settings
+from schemas.submission import DeviceMemory, Engine, Measured, Placement, Probes, Reason, Settings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,8 +59,8 @@ class Totals:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Generation:
-    """What one finished generation was: its tokens and how long its rounds took.
+class Generation(Measured):
+    """What one finished generation was: its tokens, what was measured, and its rounds.
 
     `tokens` are `None` where a server states only how many there were, as `counted_tokens`; where
     it states both, the count holds, and `tokens` may lack the last ones.
@@ -83,9 +83,6 @@ class Generation:
     wall_ms: float
     rounds: tuple[Round, ...] | Totals
     finish: Literal["length", "stop"]
-    draft_prompt_ms: float | None = None
-    ttft_ms: float | None = None
-    energy_j: float | None = None
     own_choices: tuple[int, ...] | None = None
     counted_tokens: int | None = None
 

@@ -12,6 +12,7 @@ from functools import lru_cache
 
 from harness.campaign.model import ArmPlan, Campaign, layers_of
 from harness.runners import base
+from harness.runners.options import ConnectionOptions
 from schemas import submission
 
 _PROMPT_TOKENS = 100
@@ -61,6 +62,11 @@ class FakeRunner:
     def open(self, campaign: Campaign) -> base.Session:
         """A session; nothing is loaded."""
         return FakeSession(self._rig, campaign)
+
+
+def build(_options: ConnectionOptions) -> FakeRunner:
+    """The runner of tests: its clock runs ahead of ours, so long campaigns break the format."""
+    return FakeRunner()
 
 
 class FakeSession:

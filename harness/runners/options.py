@@ -82,7 +82,7 @@ class ConnectionOptions(Patience):
     model: Annotated[
         str | None,
         Option(
-            "The servers' name of the target, if they offer several models.",
+            "The name of the target on the servers, if they offer several models.",
             name="served-model",
             metavar="NAME",
             panel=_SERVERS,

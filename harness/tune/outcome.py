@@ -10,7 +10,7 @@ from estimates.model import Estimate
 from estimates.summary import summarize
 from estimates.tuning import Gap, Verdict
 from harness.campaign.model import ArmPlan, Campaign
-from harness.report.terminal import overall
+from harness.report.words import overall
 from harness.tune.search import StageName
 from schemas.codec import Json
 from schemas.submission import Submission
@@ -205,6 +205,7 @@ def as_json(outcome: Outcome, *, command: str | None, path: Path | None) -> dict
             for each in by_task(outcome)
         ],
         "trials": outcome.trials,
+        "prompts": {name: len(each.suite.prompts) for name, each in outcome.stages.items()},
         "why": why(outcome),
         "result": None if path is None else str(path),
     }

@@ -11,6 +11,7 @@ from estimates.tuning import CERTIFICATE_BLOCKS, RACE_BLOCKS, RACED
 from harness.campaign.arms import BASELINE
 from harness.campaign.arms import arms as all_arms
 from harness.campaign.methods import (
+    ChainRequest,
     DraftHeadRequest,
     DraftModelRequest,
     ForcedRequest,
@@ -56,7 +57,7 @@ class SearchOptions:
         int,
         Option(
             "The largest depth (drafted tokens per round). One run at it predicts all smaller "
-            f"ones. Heads trained for the target are taken to {_DEEPEST_HEAD} at most.",
+            f"ones. Heads trained for the target are tried up to {_DEEPEST_HEAD}.",
             metavar="N",
             panel=_PANEL,
             least=1,
@@ -107,6 +108,8 @@ def families(
 
 def depths_of(request: MethodRequest, deepest: int) -> tuple[int, ...]:
     """The depths that a method is tried at; its own alone where it has no depth to set."""
+    if isinstance(request, ChainRequest):
+        return (0,)
     entry = METHODS[request.type]
     if entry.control is not None or entry.instrument or not entry.drafts:
         return ()
@@ -236,6 +239,8 @@ def stage(
     baseline = next(arm for arm in base.arms if arm.role == "baseline")
     suite: Suite = replace(base.suite, prompts=tuple(prompts))
     used = {getattr(arm.method, "draft", None) for arm in arms}
+    if any(getattr(arm.method, "chain", None) for arm in arms):  # which names no draft
+        used |= {draft.model.id for draft in base.drafts}
     return replace(
         base,
         profile="custom",

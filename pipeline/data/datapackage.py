@@ -11,8 +11,6 @@ import pyarrow as pa
 from pipeline.data.aggregate import row_meaning, view_queries
 from schemas.vocabulary import metrics
 
-NUMERIC = ("BIGINT", "DOUBLE")
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class View:
@@ -34,22 +32,6 @@ def views(connection: duckdb.DuckDBPyConnection) -> tuple[View, ...]:
         )
         for name, query in view_queries().items()
     )
-
-
-def reference(connection: duckdb.DuckDBPyConnection) -> str:
-    """The tables as Markdown: name, what one row is, columns with type and unit."""
-    parts: list[str] = []
-    for view in views(connection):
-        parts.append(f"## {view.name}\n\n{view.row}\n")
-        parts.extend(_line(column, kind) for column, kind in view.columns)
-        parts.append("")
-    return "\n".join(parts)
-
-
-def _line(column: str, kind: str) -> str:
-    metric = metrics().get(column) if kind in NUMERIC else None
-    meaning = f": {metric.label} ({metric.unit})" if metric else ""
-    return f"- `{column}` {kind.lower()}{meaning}"
 
 
 def _catalogue(connection: duckdb.DuckDBPyConnection) -> list[tuple[str, str, str]]:

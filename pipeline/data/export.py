@@ -35,6 +35,8 @@ EXPORTS = {
     "flags": "flag",
     "cells": "cell",
     "predictions": "advice_prediction",
+    "round-costs": "round_cost",
+    "acceptance-curves": "acceptance_curve",
     "engine-builds": "build_step",
     "multipliers": "multiplier",
     "published": "published_view",

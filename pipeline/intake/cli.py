@@ -68,7 +68,7 @@ def _labels(text: str) -> frozenset[str]:
         names = None
     if isinstance(names, list) and all(isinstance(name, str) for name in names):
         return frozenset(names)
-    message = f"--labels {shown(text)} is no JSON list of names"
+    message = f"--labels {shown(text)} is not a JSON list of names"
     raise PipelineError(message)
 
 

@@ -40,7 +40,7 @@ def ended(repository: Path, revision: str) -> Ended:
     texts = tuple(zip(about, git.contents(repository, list(about.values())), strict=True))
     for name, text in texts:
         if contract.lifecycle_findings(text):
-            message = f"{LIFECYCLE}/{name} of the base is no valid entry; repair it there first"
+            message = f"{LIFECYCLE}/{name} of the base is not a valid entry; repair it there first"
             raise git.GitError(message)
     return Ended(
         results=frozenset(entries.keys() - about.keys()), contributors=ended_contributors(texts)

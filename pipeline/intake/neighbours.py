@@ -73,7 +73,7 @@ def _result(
 
     Without `known` neighbours its arms are left out: a comment shows few, and all are flagged.
     """
-    summary = summarize(submission)
+    summary = summarize(submission, resample=False)
     flags = in_order((*summary.flags, *raised))
     estimates = doubted(summary.estimates, flags, submission.arms)
     own = understand(submission, replace(summary, flags=flags, estimates=estimates))

@@ -1,15 +1,14 @@
 """Predict a speedup: log speedup = log tokens per round - log round cost.
 
-A round that drafts n tokens reads the target once and the draft model n times, so that a round cost
-is pooled as a multiple of 1 + n x (bytes of the draft / bytes of the target's step): another draft,
-or the target in another quantisation, changes the bytes more than the rest.
+A round that drafts n tokens reads the target once and the draft n times, so that a round cost is
+pooled as a multiple of 1 + n x (bytes of the draft / bytes of the target's step): another draft, or
+the target in another quantisation, changes the bytes more than the rest.
 
 Each part comes from the nearest pool that has a vote. The variance of a new voter is that between
 voters of the pool's level and method, times 1 + 1/votes; the two parts' variances add up. The
 interval is Student's t with the smaller of their degrees of freedom.
 
-`Knowledge` is what a page loads as JSON: `site_src/assets/javascripts/arithmetic.js` does with it
-what `answers` does, and a test holds both to the same figures. See the design note 0015.
+A test holds `site_src/assets/javascripts/arithmetic.js` to the same figures (design note 0015).
 """
 
 import math
@@ -26,6 +25,9 @@ LEVELS = {
     "cost-backend": "models of this size on other devices through this backend",
     "yield-pair": "the same models on this task",
     "yield-method": "other models on this task, same method and depth",
+    "round-device": "what was measured on this device",
+    "round-memory": "devices with as much memory",
+    "round-backend": "other devices through this backend",
 }
 
 
@@ -100,6 +102,20 @@ class Spread:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Curve:
+    """Published tokens per round of a model by depth, and the `address` of the figures."""
+
+    label: str
+    method: str
+    method_label: str
+    thinking: bool | None
+    task: str | None
+    address: str
+    credit: str
+    tokens: dict[str, float]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PastError:
     """How wrong predictions of one kind were, each voter predicted from the others."""
 
@@ -126,6 +142,7 @@ class Knowledge:
     submissions: tuple[tuple[str, str], ...]  # address and label
     measured: dict[str, tuple[float, float | None, float | None]]  # speedup and interval
     steps: dict[str, float]  # cost of a verification step in single ones
+    curves: tuple[Curve, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,9 +179,7 @@ class Advice:
 def answers(known: Knowledge, question: Question) -> tuple[Advice, ...]:
     """What is to be expected of every choice that something near is known about, best first."""
     found = (answer(known, question, choice) for choice in choices(known, question))
-    return tuple(
-        sorted((each for each in found if each is not None), key=lambda each: -each.speedup)
-    )
+    return tuple(sorted((each for each in found if each), key=lambda each: -each.speedup))
 
 
 def choices(known: Knowledge, question: Question) -> Iterator[Choice]:

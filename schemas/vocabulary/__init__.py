@@ -125,6 +125,8 @@ class Spellings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     families: tuple[str, ...]
     variants: tuple[str, ...]
     memory_words: tuple[str, ...]
+    video_words: tuple[str, ...]
+    system_words: tuple[str, ...]
     brands: Mapping[str, str]
     words: Mapping[str, str]
     phrases: Mapping[str, str]

@@ -20,7 +20,7 @@ import pyarrow as pa
 
 from pipeline.data.aggregate import make, prepare, view_queries
 from pipeline.site.advice import KnownModel, Question, answer, key
-from pipeline.site.pages.advisor import knowledge
+from pipeline.site.pages.knowledge import knowledge
 from tests.bench.advisor_world import World
 
 if TYPE_CHECKING:

@@ -1,20 +1,23 @@
-"""Does a forced arm cost what a real draft of the same depth costs, on llama.cpp's server?
+"""Does a forced arm cost what a real draft of the same depth costs, on a server?
 
-`python -m tests.bench.forced --server PATH` starts three servers: plain, with a real draft, and
-with the same draft and its tokens per round as the set length. They answer the same prompts one
-after another in random order, block by block. Both clocks are printed: the server's own times, and
-the processor time of its threads, which other programs on the machine do not stretch.
+`python -m tests.bench.forced --server PATH` starts three llama.cpp servers: plain, with a real
+draft, and with the same draft and its tokens per round as the set length. They answer the same
+prompts one after another in random order, block by block. Both clocks are printed: the server's own
+times, and the processor time of its threads, which other programs on the machine do not stretch.
+With `--vllm build/vllm` the servers are vLLM's, of which only the first clock is known.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import random
 import sys
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -23,6 +26,7 @@ from harness.models.resolve import resolve
 from harness.runners.base import Failure
 from harness.runners.http.client import Address, Client
 from harness.runners.http.process import ServerProcess, free_port, start_ready
+from tests.vllm.environment import MODEL, SPECULATION, ask, running
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,15 +43,45 @@ class Answer:
     """One answer by both clocks; its prompt was read before."""
 
     wall_ms: float
-    cpu_ms: float
+    cpu_ms: float | None
     tokens: int
     rounds: int
     drafted: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Server:
+class Asked(Protocol):
     """A server with one way of drafting."""
+
+    def answer(self, prompt: str, tokens: int) -> Answer:
+        """Greedy, to the full length."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Vllm:
+    """A vLLM that runs; it times what follows the first token by itself."""
+
+    base_url: str
+
+    def answer(self, prompt: str, tokens: int) -> Answer:
+        """Greedy, to the full length."""
+        body = {"model": MODEL, "prompt": prompt, "temperature": 0, "max_tokens": tokens}
+        asked = {"path": "/v1/completions", "body": {**body, "ignore_eos": True}}
+        found = json.loads(ask(self.base_url, asked)[1])
+        written, metrics = found["usage"]["completion_tokens"] - 1, found["metrics"]
+        counted = metrics["speculative_decoding"] or {}
+        return Answer(
+            wall_ms=metrics["generation_time_ms"],
+            cpu_ms=None,
+            tokens=written,
+            rounds=counted.get("num_spec_steps", written),
+            drafted=counted.get("num_draft_tokens", 0),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LlamaServer:
+    """A llama.cpp server with its own process."""
 
     process: ServerProcess
     client: Client
@@ -80,7 +114,7 @@ class Server:
         return sum(int(task.read_text().split()[0]) for task in tasks) / NS_PER_MS
 
 
-def serve(program: Path, drafting: Sequence[str]) -> Server:
+def serve(program: Path, drafting: Sequence[str]) -> LlamaServer:
     """A server of the target on one thread. Raises `SystemExit` when it does not start."""
     port = free_port()
     client = Client(address=Address(host="127.0.0.1", port=port), limit_s=ANSWER_S)
@@ -92,7 +126,7 @@ def serve(program: Path, drafting: Sequence[str]) -> Server:
     )
     if isinstance(started, Failure):
         sys.exit(started.detail)
-    return Server(process=started, client=client)
+    return LlamaServer(process=started, client=client)
 
 
 def drafting(depth: int, length: float | None = None) -> list[str]:
@@ -112,6 +146,8 @@ def lines(rows: Sequence[dict[str, Answer]]) -> list[str]:
     """R of both arms and their ratio by both clocks, and what the counters say."""
     found = []
     for clock in ("wall_ms", "cpu_ms"):
+        if getattr(rows[0]["real"], clock) is None:
+            continue
         costs = {
             name: [
                 (getattr(row[name], clock) / row[name].rounds)
@@ -144,10 +180,32 @@ def _interval(values: Sequence[float]) -> tuple[float, float]:
     return float(low), float(high)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setup:
+    """Starts the three servers of one engine, all of which end with `ends`."""
+
+    server: Path | None
+    vllm: Path | None
+    depth: int
+    ends: ExitStack
+
+    def start(self, name: str, length: float | None = None) -> Asked:
+        """The plain server, the one with a real draft, or with its length set."""
+        if self.vllm is not None:
+            mode = "none" if name == "plain" else "draft_model"
+            return Vllm(base_url=self.ends.enter_context(running(self.vllm, mode, length=length)))
+        words = () if name == "plain" else drafting(self.depth, length)
+        started = serve(self.server or Path("llama-server"), words)
+        self.ends.callback(started.process.end)
+        return started
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(prog="python -m tests.bench.forced", description=__doc__)
-    parser.add_argument("--server", type=Path, required=True, help="a llama-server")
+    engine = parser.add_mutually_exclusive_group(required=True)
+    engine.add_argument("--server", type=Path, help="a llama-server")
+    engine.add_argument("--vllm", type=Path, help="what make test-vllm has set up; its depth is 3")
     parser.add_argument("--depth", type=int, default=4)
     parser.add_argument("--length", type=float, help="tokens per round; default: the real draft's")
     parser.add_argument("--prompts", type=int, default=6)
@@ -155,23 +213,23 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--tokens", type=int, default=64)
     chosen = parser.parse_args(arguments)
     prompts = [each.text for each in suite.load("core").prompts[:: 32 // chosen.prompts]]
-    servers = {"plain": serve(chosen.server, ())}
-    try:
-        servers["real"] = serve(chosen.server, drafting(chosen.depth))
+    drafted = (SPECULATION["draft_model"] or {})["num_speculative_tokens"]
+    depth = int(str(drafted)) if chosen.vllm else chosen.depth
+    with ExitStack() as ends:
+        vllm = chosen.vllm.absolute() if chosen.vllm else None
+        setup = Setup(server=chosen.server, vllm=vllm, depth=depth, ends=ends)
+        servers = {name: setup.start(name) for name in ("plain", "real")}
         first = [servers["real"].answer(prompt, chosen.tokens) for prompt in prompts]
         yielded = sum(each.tokens for each in first) / sum(each.rounds for each in first)
         length = chosen.length or round(yielded, 2)
-        servers["forced"] = serve(chosen.server, drafting(chosen.depth, length))
+        servers["forced"] = setup.start("forced", length)
         rows = []
         for block in range(chosen.blocks):
             for prompt in prompts:
                 order = random.Random(block).sample(sorted(servers), len(servers))  # noqa: S311 - an order
                 rows.append({name: servers[name].answer(prompt, chosen.tokens) for name in order})
-        sys.stdout.write(f"depth {chosen.depth}, set length {length:g}\n")
+        sys.stdout.write(f"depth {depth}, set length {length:g}\n")
         sys.stdout.write("".join(f"{line}\n" for line in lines(rows)))
-    finally:
-        for each in servers.values():
-            each.process.end()
 
 
 if __name__ == "__main__":

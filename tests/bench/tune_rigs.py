@@ -32,6 +32,7 @@ class Rig:
     deepest: int = DEEPEST
     overhead: float = 0.0
     probe_noise: float = 0.01
+    tokens: int = TOKENS  # of an answer
 
 
 def rig(kind: str, rng: np.random.Generator) -> Rig:
@@ -94,21 +95,21 @@ class Answers:
 
 
 def answers(truth: Rig, tasks: Sequence[int], rng: np.random.Generator) -> Answers:
-    """Answers of 96 tokens to prompts of these tasks."""
-    prompts = len(tasks)
+    """Answers to prompts of these tasks."""
+    prompts, tokens = len(tasks), truth.tokens
     chance = truth.chances[list(tasks)][:, None]
-    draws = rng.random((prompts, TOKENS + DEEPEST + 1))
-    run = np.zeros((prompts, TOKENS), dtype=np.int64)
-    going = np.ones((prompts, TOKENS), dtype=bool)
+    draws = rng.random((prompts, tokens + DEEPEST + 1))
+    run = np.zeros((prompts, tokens), dtype=np.int64)
+    going = np.ones((prompts, tokens), dtype=bool)
     for place in range(truth.deepest):
-        going &= draws[:, place : place + TOKENS] < chance * truth.fall**place
+        going &= draws[:, place : place + tokens] < chance * truth.fall**place
         run += going
     lengths = np.zeros((truth.deepest + 1, prompts, truth.deepest + 1), dtype=np.int64)
     accepted = np.zeros((prompts, truth.deepest + 1), dtype=np.int64)
     for depth in range(1, truth.deepest + 1):
         at = np.ones(prompts, dtype=np.int64)
-        while (live := np.flatnonzero(at < TOKENS)).size:
-            drafted = np.minimum(depth, TOKENS - at[live] - 1)
+        while (live := np.flatnonzero(at < tokens)).size:
+            drafted = np.minimum(depth, tokens - at[live] - 1)
             right = np.minimum(run[live, at[live]], drafted)
             lengths[depth, live, drafted] += 1
             if depth == truth.deepest:
@@ -120,8 +121,8 @@ def answers(truth: Rig, tasks: Sequence[int], rng: np.random.Generator) -> Answe
 def log_times(truth: Rig, found: Answers) -> Array:
     """Log time per token, by depth (0 is the baseline) and prompt, on a quiet machine."""
     spent = found.lengths @ truth.costs[: truth.deepest + 1]
-    spent[0] = TOKENS - 1
-    logs: Array = np.log(spent / (TOKENS - 1))
+    spent[0] = truth.tokens - 1
+    logs: Array = np.log(spent / (truth.tokens - 1))
     return logs
 
 

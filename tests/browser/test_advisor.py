@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import expect
 
 from pipeline.site.advice import Question, answers
-from pipeline.site.pages.advisor import knowledge
+from pipeline.site.pages.knowledge import knowledge
 from tests.browser.pages import NARROW, lent
 from tests.pipeline.tables import campaign, database
 

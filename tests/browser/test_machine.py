@@ -116,7 +116,7 @@ def test_the_question_is_kept_in_the_address_and_carried_along(page: Page, base:
 def test_nonsense_and_hostile_text_end_in_a_hint_and_a_command(page: Page) -> None:
     text = answered(page, '<img src=x onerror="boom()">', "((")
 
-    assert "is no card, memory or model that this site knows" in text
+    assert "is not a card, memory or model that this site knows" in text
     assert "python -m harness run --target" in text
 
 

@@ -116,12 +116,12 @@ def slower(each: Trial, factor: float) -> Trial:
     return replace(each, round_ms_median=medians, decode_ms=(each.decode_ms or 0.0) * factor)
 
 
-def costly(factor: float) -> Submission:
-    """The arm's rounds take so many times as long on the fourth prompt."""
+def costly(factor: float, prompts: Sequence[str] = PROMPTS[3:4]) -> Submission:
+    """The arm's rounds take so many times as long on these prompts."""
     clean = by_position(lambda _order, _block, _prompt: 1.0)
     trials = tuple(
         replace(each, decode_ms=(each.decode_ms or 0.0) * factor)
-        if (each.arm, each.prompt) == ("spec", PROMPTS[3])
+        if each.arm == "spec" and each.prompt in prompts
         else each
         for each in clean.trials
     )

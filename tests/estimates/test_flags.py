@@ -8,7 +8,7 @@ from estimates.flags import FLAGS
 from estimates.summary import summarize
 from schemas.submission import Snapshot
 from tests.estimates.campaigns import BASELINE, SPEC, campaign, failed, trial
-from tests.estimates.flag_builders import PROMPTS, by_position
+from tests.estimates.flag_builders import PROMPTS, by_position, costly
 from tests.estimates.flag_examples import QUIET, RAISING
 from tests.estimates.flag_machines import CLEAN, memory
 
@@ -52,6 +52,34 @@ def test_drift_is_told_with_its_direction_and_size() -> None:
     (flag,) = [each for each in summarize(RAISING["drift"]).flags if each.name == "drift"]
 
     assert flag.message.startswith("The machine became slower: ")
+
+
+@pytest.mark.parametrize(("rise", "flagged"), [(0.025, True), (0.015, False)])
+def test_a_drift_counts_from_two_percent_between_first_and_last_trial(
+    rise: float, *, flagged: bool
+) -> None:
+    drifting = by_position(lambda order, _block, _prompt: 1 + rise * order / 47)
+
+    assert ("drift" in {flag.name for flag in summarize(drifting).flags}) == flagged
+
+
+# One prompt of eight that costs 27 % more is a spread of 9 %; every second one at 24 % more is a
+# spread of 11 %, and none is farther than 12 % from the median.
+@pytest.mark.parametrize(
+    ("prompts", "factor", "flagged"),
+    [
+        (PROMPTS[3:4], 1.27, True),
+        (PROMPTS[3:4], 1.23, False),
+        (PROMPTS[::2], 1.24, True),
+        (PROMPTS[::2], 1.19, False),
+    ],
+)
+def test_the_cost_of_a_round_may_spread_by_a_tenth_and_be_a_quarter_off_on_one_prompt(
+    prompts: tuple[str, ...], factor: float, *, flagged: bool
+) -> None:
+    flags = summarize(costly(factor, prompts)).flags
+
+    assert ("round-cost-spread" in {flag.name for flag in flags}) == flagged
 
 
 def test_without_repetitions_drift_is_seen_in_the_plain_arm() -> None:

@@ -6,7 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from harness.campaign.duration import Rates, arithmetic_rate, expected, memory_bandwidth
+from harness.campaign.duration import (
+    Rates,
+    arithmetic_rate,
+    expected,
+    memory_bandwidth,
+    others,
+)
 from harness.campaign.methods import parse
 from harness.campaign.model import Campaign
 from harness.campaign.options import Options
@@ -81,6 +87,12 @@ def test_the_quiet_quick_run_takes_about_as_long_as_was_said() -> None:
     assert 178 / 1.5 < quiet.seconds < 178 * 1.5
     assert 612 / 1.5 < busy.seconds < 612 * 1.5
     assert "3.9 times as long next to other programs" in busy.basis
+
+
+def test_programs_that_have_ended_count_half_unless_all_processors_are_taken() -> None:
+    assert others(4.0, 0.5, processors=2) == 2.25
+    assert others(6.0, 1.0, processors=2) == 6.0  # six want what two processors have
+    assert others(0.2, -0.01, processors=8) == 0.1  # clocks that disagree by a tick
 
 
 def test_a_comparison_of_servers_takes_about_as_long_as_is_said() -> None:

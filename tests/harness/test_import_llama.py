@@ -12,7 +12,8 @@ from harness.importers.model import Given, given
 from harness.importers.mtp_bench import method_of
 from schemas.method import Mtp
 from schemas.submission import OtherMethod, Submission
-from tests.harness.imports import ALL, SAMPLES, changed, imported, one, run
+from tests.harness.imports import ALL, FACTS, SAMPLES, changed, imported, one, run
+from tests.pipeline.test_slower_reading import PLAIN_RUN, SPECULATIVE
 
 
 def specdec(change: Any = lambda _: None) -> tuple[Submission, ...]:  # noqa: ANN401 - edits JSON
@@ -226,6 +227,24 @@ def test_older_builds_call_it_an_acceptance_rate(older: str) -> None:
     ).submissions
 
     assert [t.accepted for t in found.trials if t.arm != "baseline"] == [50, 60]
+
+
+def test_llama_cli_and_llama_speculative_count_steps_and_not_tokens() -> None:
+    files = [
+        Given(name="off.log", data=PLAIN_RUN.encode()),
+        Given(name="on.log", data=SPECULATIVE.encode()),
+    ]
+    facts = FACTS | {"method": "mtp:n_max=4", "sampling": "greedy"}
+
+    (found,) = run("llama-server", files, facts).submissions
+
+    off, on = found.trials
+    assert (off.output_tokens, off.decode_ms) == (101, 1000.0)
+    # One step from before the first token: 101 steps, of which 31 rounds and 70 accepted tokens.
+    assert (on.output_tokens, on.decode_ms, on.rounds) == (102, 500.0, 31)
+    assert [each.speedup for each in summarize(found).estimates if each.task == "other"] == [
+        pytest.approx(2.02)
+    ]
 
 
 def answer(ms: float, **drafts: int) -> dict[str, Any]:

@@ -258,3 +258,15 @@ def test_llama_bench_on_several_cards_names_those_it_used(
     submission = run("llama-bench", [changed("llama-bench.json", several)], {}).submissions[0]
 
     assert [card.name for card in submission.machine.gpus] == cards
+
+
+def test_a_test_of_llama_bench_with_speculation_is_no_baseline() -> None:
+    def drafted(value: list[dict[str, Any]]) -> None:
+        value += [row | {"spec_type": "draft-mtp", "draft_model": "d.gguf"} for row in value]
+        value[0]["spec_type"] = "none"
+
+    plain = run("llama-bench", [changed("llama-bench.json", lambda _: None)], {})
+    done = run("llama-bench", [changed("llama-bench.json", drafted)], {})
+
+    assert len(done.submissions[0].trials) == len(plain.submissions[0].trials)
+    assert any("with speculation, which is no baseline" in line for line in done.left_out)

@@ -76,6 +76,40 @@ def test_all_requests_at_once_are_that_many_in_flight() -> None:
     assert done.submissions[0].arms[0].concurrency == 2
 
 
+def test_runs_of_one_file_with_other_numbers_of_requests_are_results_of_their_own() -> None:
+    def file(name: str, alone: float, crowded: float) -> Given:
+        runs = [served([[alone] * 10]), served([[crowded] * 10], max_concurrency=8)]
+        return Given(name=name, data="\n".join(map(json.dumps, runs)).encode())
+
+    files = [file("base.jsonl", 0.1, 0.2), file("spec.jsonl", 0.05, 0.4)]
+    done = run("vllm", files, FACTS | {"method": "eagle3", "sampling": "greedy"})
+
+    found = {
+        submission.arms[0].concurrency or 1: summarize(submission).estimates[0].speedup
+        for submission in done.submissions
+    }
+    assert found == pytest.approx({1: 2.0, 8: 0.5})
+
+
+def test_the_bench_of_sglang_writes_the_same_lists() -> None:
+    def file(name: str, itls: list[list[float]], **more: Any) -> Given:  # noqa: ANN401 - JSON
+        row = served(itls, backend="sglang-oai", completed=len(itls), request_rate=float("inf"))
+        left = {key: value for key, value in row.items() if key not in ("num_prompts", "model_id")}
+        return as_json(name, left | {"max_concurrency": None} | more)
+
+    files = [
+        file("base.jsonl", [[0.1] * 10, [0.2] * 10]),
+        file("spec.jsonl", [[0.25] * 2, [0.05] * 5], accept_length=3.1),
+    ]
+    done = run("vllm", files, FACTS | {"method": "eagle3", "sampling": "greedy"})
+
+    (submission,) = done.submissions
+    assert submission.engine.name == "SGLang"
+    assert submission.arms[0].concurrency == 2  # all at once
+    assert summarize(submission).estimates[0].speedup == pytest.approx(4.0)
+    assert "spec.jsonl: the counters of speculation" in done.left_out[0]
+
+
 @pytest.mark.parametrize(
     ("change", "said"),
     [
@@ -99,5 +133,5 @@ def test_vllm_bench_serve_without_details_says_which_option_it_needs() -> None:
     for key in ("input_lens", "output_lens", "ttfts", "itls", "errors"):
         del summary[key]
 
-    with pytest.raises(BadInputError, match="run the tool with --save-detailed"):
+    with pytest.raises(BadInputError, match="run vllm bench serve with --save-detailed"):
         run("vllm", [as_json("base.json", summary)], FACTS)

@@ -2,9 +2,12 @@
 
 import pytest
 
-from harness.campaign.arms import label
+from estimates.depths import fixed
+from estimates.depths import label as depth_label
+from harness.campaign.arms import arms, label
 from harness.campaign.methods import (
     METHODS,
+    ChainRequest,
     DraftHeadRequest,
     DraftModelRequest,
     ForcedRequest,
@@ -14,7 +17,8 @@ from harness.campaign.methods import (
 )
 from harness.errors import BadInputError
 from schemas.method import NgramCache, NgramMapK, NgramMod, NgramSimple, Suffix
-from schemas.submission import EmptyDraft, Ngram, NoSpeculation, Oracle, PromptLookup
+from schemas.submission import EmptyDraft, Ngram, NoSpeculation, Oracle, OtherMethod, PromptLookup
+from tests.harness.campaigns import campaign
 
 
 @pytest.mark.parametrize(
@@ -128,3 +132,42 @@ def test_the_usual_sizes_of_an_n_gram_method_can_fire_in_a_short_text(name: str)
     # What the engine wants to have seen before it looks: two n-grams and a draft of map types,
     # an n-gram and a draft of ngram-simple.
     assert 2 * (request.ngram_size or 0) + (request.n_max or 0) <= 16
+
+
+def test_a_chain_is_its_methods_in_order_with_the_depth_of_the_one_that_drafts() -> None:
+    request = parse("ngram-mod+draft-model:n_max=5")
+
+    assert request == ChainRequest(parts=(parse("ngram-mod"), DraftModelRequest(n_max=5)))
+    assert label(request) == "ngram-mod-then-draft-model"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "draft-model+mtp",
+        "ngram-mod+ngram-mod",
+        "ngram-mod+oracle",
+        "ngram-mod:n_max=9+draft-model",
+        "ngram-mod+prompt-lookup",
+    ],
+)
+def test_what_a_result_cannot_hold_is_no_chain(text: str) -> None:
+    with pytest.raises(BadInputError, match="a chain has"):
+        parse(text)
+
+
+def test_a_chain_is_one_arm_whose_depth_is_of_no_one_number() -> None:
+    baseline, chained = arms((parse("ngram-mod+draft-model:n_max=5"),), campaign().drafts)
+
+    assert baseline.id == "baseline"
+    assert chained.role == "speculation"
+    assert chained.method == OtherMethod(
+        name="ngram-mod+draft-model", n_max=5, chain=("ngram-mod", "draft-model")
+    )
+    assert fixed(chained.method) is None
+    assert depth_label(chained.method) == "N-gram mod, then Draft model"
+
+
+def test_a_chain_with_a_draft_model_needs_one() -> None:
+    with pytest.raises(BadInputError, match="takes one draft"):
+        arms((parse("ngram-mod+draft-model"),), ())

@@ -64,3 +64,14 @@ def test_a_servers_command_is_written_with_the_depth_of_the_arm() -> None:
     assert stages.command(planned, arms[0]) == "serve big --port 8000 --depth 2"
     assert stages.command(planned, planned.arms[0]) == "serve big --port 8000"
     assert stages.at(planned)[0].interleaved == "block"
+
+
+def test_a_chain_is_raced_as_it_is_and_keeps_its_draft() -> None:
+    plain = campaign()
+
+    (found,) = families((parse("ngram-mod+draft-model"),), plain.drafts, deepest=8)
+    planned = stage(plain, [found.arms[0]], plain.suite.prompts, blocks=1)
+
+    assert found.name == "N-gram mod, then Draft model"
+    assert list(found.arms) == [0]
+    assert planned.drafts == plain.drafts

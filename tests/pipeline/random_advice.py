@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from pipeline.site.advice import (
     Choice,
+    Curve,
     Knowledge,
     KnownDevice,
     KnownModel,
@@ -85,10 +86,36 @@ def pool_names(devices: tuple[KnownDevice, ...], choices: tuple[Choice, ...]) ->
     return names
 
 
+def round_names() -> set[str]:
+    """The keys of pools of rounds, of one method that has curves and of any."""
+    places = ["round-device|a", "round-device|b", *(f"round-memory|{size}" for size in MEMORIES)]
+    found = product((*places, "round-backend"), BACKENDS, ("mtp", "any"), (1, 2, 4))
+    return {key(place, backend, way, f"n{depth}") for place, backend, way, depth in found}
+
+
+def curves(rng: random.Random) -> tuple[Curve, ...]:
+    """A curve of each method for code, and one for whatever task."""
+    return tuple(
+        Curve(
+            label=method,
+            method=method,
+            method_label=method,
+            thinking=None,
+            task=task,
+            address="",
+            credit="",
+            tokens={str(depth): rng.uniform(1, depth + 1) for depth in (1, 2, 3, 4)},
+        )
+        for method, task in (("mtp", "code"), ("eagle3", "code"), ("eagle3", None))
+    )
+
+
 def random_knowledge(rng: random.Random) -> Knowledge:
     """Pools of every kind of key, two in three of them there, over three cards and two models."""
     devices, models, choices = all_choices()
     names = pool_names(devices, choices)
+    rounds = sorted(round_names())
+    kinds_of_rounds = product(("round-device", "round-memory", "round-backend"), ("mtp", "any"))
     present = [name for name in sorted(names) if rng.random() < 0.66]
     kinds = sorted({name.partition("|")[0] for name in names})
     cells = {
@@ -112,8 +139,18 @@ def random_knowledge(rng: random.Random) -> Knowledge:
                 nearest=tuple(rng.sample(range(9), rng.randint(1, 3))),
             )
             for name in present
+        }
+        | {
+            name: Pool(votes=rng.randint(1, 5), mean=figure(rng), nearest=())
+            for name in rounds
+            if rng.random() < 0.4
         },
         spreads={
+            f"{kind}|{method}": Spread(variance=rng.uniform(0, 0.05), freedom=rng.randint(1, 9))
+            for kind, method in (*kinds_of_rounds, ("yield-published", "any"))
+            if (kind, method) != ("round-device", "any")
+        }
+        | {
             f"{kind}|{method}": Spread(variance=rng.uniform(0, 0.05), freedom=rng.randint(1, 9))
             for kind, method in product(kinds, ("draft-model", "prompt-lookup"))
             if rng.random() < 0.8
@@ -133,6 +170,7 @@ def random_knowledge(rng: random.Random) -> Knowledge:
         submissions=(),
         measured={name: (figure(rng), None, None) for name in sorted(cells) if rng.random() < 0.5},
         steps={},
+        curves=curves(rng),
     )
 
 

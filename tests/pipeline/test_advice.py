@@ -18,7 +18,7 @@ import pytest
 from scipy import stats
 
 from pipeline.site.advice import Question, answer, answers
-from pipeline.site.pages.advisor import knowledge
+from pipeline.site.pages.knowledge import knowledge
 from tests.pipeline.tables import campaign, database, one, rows
 
 if TYPE_CHECKING:

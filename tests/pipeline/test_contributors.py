@@ -36,6 +36,7 @@ def helping(contributor: str | None, day: str = "2026-11-21") -> Entry:
         (("ada", "bob", "cyd"), ("cyd",), 3, True),
         (("ada", "bob", "cyd"), ("bob", "cyd"), 3, False),
         (("ada", "anonymous"), (), 2, False),
+        (("ada", "Ada"), (), 1, False),  # one account, however its name is written
     ],
 )
 def test_only_contributors_whom_maintainers_know_confirm(

@@ -44,6 +44,13 @@ def test_a_flag_is_not_raised_by_its_near_miss(name: str) -> None:
     assert name not in names(QUIET[name])
 
 
+@pytest.mark.parametrize(("others", "flagged"), [(4, True), (3, False)])
+def test_it_takes_four_others_to_say_what_is_usual(others: int, *, flagged: bool) -> None:
+    found = names(RAISING["far-from-peers"], Corpus(HONEST[:others]))
+
+    assert ("far-from-peers" in found) == flagged
+
+
 @pytest.mark.parametrize("factor", [0.5, 0.93, 1.07, 3.0])
 def test_scaled_times_are_a_copy(factor: float) -> None:
     assert "copied-times" in names(copied(scaled(factor)))

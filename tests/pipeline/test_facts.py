@@ -131,7 +131,7 @@ def test_a_share_that_is_none_is_named(tmp_path: Path) -> None:
     done = CliRunner().invoke(app, ["derive", "--cache", str(tmp_path), "--share", "9/8"])
 
     assert done.exit_code == 2
-    assert "9/8 is no share" in done.output
+    assert "9/8 is not a share" in done.output
 
 
 def _partitions(cache: Path) -> list[Path]:

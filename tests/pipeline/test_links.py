@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.site.build import build
-from tests import private
+from tests import evidence, private
 from tests.links import broken_links, main, sitemap, unnamed
 from tests.sites import addresses, built_site
 
@@ -45,6 +45,27 @@ def test_a_site_without_any_result_says_so_and_how_to_contribute(empty_site: Pat
     assert "It has no measured result yet." in home
     assert "python -m harness run" in home
     assert 'href="contribute/"' in home
+
+
+def test_every_page_credits_what_is_foreign_ranks_what_is_clear_and_names_no_field(
+    site: Path,
+) -> None:
+    assert list(evidence.complaints(site)) == []
+
+
+def test_what_is_neither_credited_nor_clear_nor_in_words_is_found(tmp_path: Path) -> None:
+    figure = """<figure class="dm-chart" data-spec="a/tasks.json"><figcaption>The highest is
+      1.50×.</figcaption><table><thead><tr><th>Speedup</th><th>Verdict</th></tr></thead>
+      <tr><td>1.50</td><td>uncertain</td></tr></table></figure>"""  # noqa: RUF001 - as printed
+    page = f'<article><i class="dm-tier--imported" title="interval_low">{figure}</i></article>'
+    (tmp_path / "index.html").write_text(page, "utf-8")
+
+    assert [words for _, words in evidence.complaints(tmp_path)] == [
+        "a figure by others is not credited",
+        "the name of a field is read out: interval_low",
+        "tasks cannot be taken along",
+        "ranks what is not clear: The highest is 1.50×.",  # noqa: RUF001 - as printed
+    ]
 
 
 @pytest.mark.parametrize("which", ["site", "empty_site"])

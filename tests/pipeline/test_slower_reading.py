@@ -40,6 +40,23 @@ data: [DONE]
 data: {"content": "a", "stop": false, "timings": {"predicted_n": 1}}
 data: {"content": "", "stop": true, "timings": {"predicted_n": 32}}
 """
+# 100 steps after the first token in 1 s, and 101 from before it in half a second.
+PLAIN_RUN = """
+common_perf_print: prompt eval time = 110.00 ms / 50 tokens ( 2.20 ms per token, 454.55 tokens per second)
+common_perf_print:        eval time = 1000.00 ms / 100 runs ( 10.00 ms per token, 100.00 tokens per second)
+"""  # noqa: E501 - lines of a log
+SPECULATIVE = """
+encoded   50 tokens in    0.110 seconds, speed:  454.545 t/s
+decoded  101 tokens in    0.500 seconds, speed:  202.000 t/s
+
+n_draft   = 4
+n_predict = 101
+n_drafted = 120
+n_accept  = 70
+accept    = 58.333%
+
+llama_perf_context_print: eval time = 100.00 ms / 120 runs ( 0.83 ms per token, 1200.00 tokens per second)
+"""  # noqa: E501 - lines of a log
 COLOURED = "\x1b[32m" + PREFIXED.replace(" ms /", " ms\x1b[0m /") + "\x1b[0m"
 TEXTS = {
     **{path.name: path.read_text("utf-8") for path in LOGS},
@@ -51,6 +68,9 @@ TEXTS = {
     "streamed": STREAMED,
     "one after the other": f"{ANSWERS}\n{ANSWERS}",
     "coloured": COLOURED,
+    "llama-cli": PLAIN_RUN,
+    "llama-speculative": SPECULATIVE,
+    "llama-speculative twice": SPECULATIVE + SPECULATIVE,
 }
 READ = """
 import { compiled, read, requestsOf } from "./serverlog.js";

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 
 NAMES = {int: "integer", float: "number", str: "string", bool: "boolean"}
+# `runners.toml` lists the names, and a test of the vocabulary compares them with the schema's.
+OPEN = {"engine.runner": "string"}
 
 
 def test_every_field_of_the_dataclasses_is_the_field_of_the_schema() -> None:
@@ -98,7 +100,7 @@ def _of_value(hint: object, node: Node, root: Node, path: str) -> Iterator[str]:
         yield from _of_value(get_args(hint)[0], entry, root, f"{path}[]")
     elif isinstance(hint, type) and dataclasses.is_dataclass(hint):
         yield from _of_object(hint, node, root, f"{path}.")
-    elif node.get("type") != NAMES[hint]:  # type: ignore[index]  # only scalar types are left
+    elif node.get("type", OPEN.get(path)) != NAMES[hint]:  # type: ignore[index]  # only scalar types are left
         yield f"{path}: {hint} in the dataclass, {node.get('type')} in the schema"
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -34,6 +35,8 @@ SPECULATION: dict[str, dict[str, object] | None] = {
     },
     "draft_model": {"method": "draft_model", "model": DRAFT, "num_speculative_tokens": 3},
 }
+SYNTHETIC = {"rejection_sample_method": "synthetic"}
+PLUGIN = "synthetic_acceptance"
 STARTUP_TIMEOUT_S = 240
 STOP_TIMEOUT_S = 30
 # One gigabyte of cache. One thread, wherever it finds room: threads that wait for each other spin,
@@ -49,9 +52,14 @@ ENVIRONMENT = {
 }
 
 
-def command(mode: str, *, build: Path = BUILD) -> list[str]:
-    """The command line without a port, to be started in the folder of the models."""
+def command(mode: str, *, build: Path = BUILD, length: float | None = None) -> list[str]:
+    """The command line without a port, to be started in the folder of the models.
+
+    With a `length`, a round yields so many tokens, whatever the draft is worth.
+    """
     speculation = SPECULATION[mode]
+    if speculation is not None and length is not None:
+        speculation = {**speculation, **SYNTHETIC, "synthetic_acceptance_length": length}
     words = [str(build / "venv" / "bin" / "vllm"), "serve", MODEL, "--host", "127.0.0.1"]
     # Processors without bfloat16 take four times as long for a prompt in it.
     words += ["--dtype", "float32", "--max-model-len", "2048", "--max-num-seqs", "4"]
@@ -71,15 +79,15 @@ def started(mode: str, *, build: Path = BUILD) -> list[str]:
 
 
 @contextmanager
-def running(build: Path, mode: str) -> Iterator[str]:
+def running(build: Path, mode: str, *, length: float | None = None) -> Iterator[str]:
     """The base address of a server in that mode, which ends with the block."""
     port = free_port()
-    log = build / f"{mode}.log"
+    log = build / f"{mode}{length or ''}.log"
     with log.open("wb") as output:
         server = subprocess.Popen(
-            [*command(mode, build=build), "--port", str(port)],
+            [*command(mode, build=build, length=length), "--port", str(port)],
             cwd=build / "models",
-            env=variables(build),
+            env=variables(build) | ({} if length is None else plugin(build)),
             stdout=output,
             stderr=subprocess.STDOUT,
             start_new_session=True,
@@ -96,6 +104,19 @@ def variables(build: Path) -> dict[str, str]:
     """The environment with its programs first: vLLM starts a compiler that lies there."""
     path = os.pathsep.join((str(build / "venv" / "bin"), os.environ.get("PATH", os.defpath)))
     return {**os.environ, **ENVIRONMENT, "PATH": path}
+
+
+def plugin(build: Path) -> dict[str, str]:
+    """What lets vLLM find the plugin: installed by hand below the build, for its own servers."""
+    folder = build / "plugins"
+    facts = folder / f"{PLUGIN}-1.dist-info"
+    facts.mkdir(parents=True, exist_ok=True)
+    (facts / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {PLUGIN}\nVersion: 1\n")
+    (facts / "entry_points.txt").write_text(
+        f"[vllm.general_plugins]\n{PLUGIN} = {PLUGIN}:register\n"
+    )
+    shutil.copy(Path(__file__).with_name(f"{PLUGIN}.py"), folder)
+    return {"PYTHONPATH": str(folder)}
 
 
 def free_port() -> int:

@@ -12,8 +12,21 @@ from typing import TYPE_CHECKING, Any
 import psutil
 import pytest
 
+from estimates.summary import summarize
 from harness.runners.http.counters import Counters, read_counters
-from tests.vllm.environment import BUILD, DRAFT, MODEL, ROOT, SPECULATION, ask, started, variables
+from schemas.contract import read
+from schemas.submission import Submission
+from tests.vllm.environment import (
+    BUILD,
+    DRAFT,
+    MODEL,
+    ROOT,
+    SPECULATION,
+    ask,
+    running,
+    started,
+    variables,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -114,6 +127,28 @@ def test_servers_are_started_and_ended_and_a_draft_that_does_not_fit_is_named(
     assert str(tmp_path) not in json.dumps(document)
     assert str(BUILD) not in json.dumps(document)
     assert running_from(str(BUILD / "models" / MODEL)) == []
+
+
+def test_acceptance_that_is_set_comes_back_and_a_round_costs_what_a_real_one_costs(
+    servers: dict[str, str], tmp_path: Path
+) -> None:
+    with running(BUILD, "draft_model", length=2.5) as forced:
+        words = ["--base-url", servers["none"], "--backend", "cpu"]
+        words += ["--method", METHODS["draft_model"], "--spec-base-url", servers["draft_model"]]
+        words += ["--method", "forced:length=2.5,n_max=3", "--spec-base-url", forced]
+        document = measured(tmp_path / "result.json", *words)
+
+    submission = read((tmp_path / "result.json").read_bytes())
+    assert isinstance(submission, Submission)
+    costs = {each.arm: each.round_cost for each in summarize(submission).estimates}
+    set_arm = next(arm["id"] for arm in document["arms"] if arm["method"]["type"] == "forced")
+    [trial] = trials(document, set_arm)
+    rounds = trial["rounds"]
+    assert trial["drafted"] == pytest.approx(3 * rounds, abs=3)  # the last one may be shorter
+    assert 1 + trial["accepted"] / rounds == pytest.approx(2.5, abs=0.4)
+    [real] = [cost for arm, cost in costs.items() if arm.startswith("draft-model")]
+    # A single answer on a machine that does other things; tests.bench.forced measures it.
+    assert costs[set_arm] == pytest.approx(real, rel=0.3)
 
 
 def running_from(place: str) -> list[int]:

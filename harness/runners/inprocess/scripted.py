@@ -3,28 +3,30 @@
 import random
 from collections.abc import Sequence
 
+from schemas.codec import token_digest
+
 
 class OracleDrafter:
     """A control: proposes the known answer, changed so that a set share of it is right.
 
-    Each token is left right with the given probability, independently, so that the true
-    acceptance is known. Drafting costs nothing.
+    Each place of an answer is left right with the given probability, independently, so that the
+    true acceptance is known. As with a real draft, a place is right or wrong whatever the depth.
+    Drafting costs nothing.
     """
 
     def __init__(
         self, reference: Sequence[int], *, n_max: int, acceptance: float, seed: int
     ) -> None:
-        self._reference = reference
+        # Of each answer its own draws: the same ones for all would make one prompt of many.
+        rng = random.Random(f"{seed} {token_digest(reference)}")  # noqa: S311 - a control, not a secret
         self._n_max = n_max
-        self._acceptance = acceptance
-        self._rng = random.Random(seed)  # noqa: S311 - a control, not a secret
+        self._proposed = [
+            token if rng.random() < acceptance else abs(token - 1) for token in reference
+        ]
 
     def draft(self, text: Sequence[int], limit: int) -> list[int]:
         """What the baseline wrote next, some of it replaced by the token before it in number."""
-        right = self._reference[len(text) : len(text) + min(limit, self._n_max)]
-        return [
-            token if self._rng.random() < self._acceptance else abs(token - 1) for token in right
-        ]
+        return self._proposed[len(text) : len(text) + min(limit, self._n_max)]
 
 
 class ForcedScript:

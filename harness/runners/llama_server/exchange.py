@@ -43,7 +43,7 @@ class Completion:
 def read_completion(answer: Json) -> Completion:
     """The completion in an answer. Raises `BadAnswerError` saying what is missing or wrong."""
     if not isinstance(answer, dict):
-        message = "the answer is no JSON object"
+        message = "the answer is not a JSON object"
         raise BadAnswerError(message)
     timings = answer.get("timings")
     if not isinstance(timings, dict):

@@ -129,7 +129,7 @@ def _counted(usage: Mapping[str, Json] | None) -> tuple[int, int]:
     if prompt is None or not output:
         message = (
             "the answer has no usage: the server does not count its tokens "
-            "(stream_options.include_usage), and chunks are no tokens"
+            "(stream_options.include_usage), and chunks are not tokens"
         )
         raise client.BadAnswerError(message)
     return prompt, output
@@ -224,7 +224,7 @@ def _event(data: bytes) -> dict[str, Json]:
         message = f"a line of the stream is not JSON: {shown}"
         raise client.BadAnswerError(message) from error
     if not isinstance(value, dict):
-        message = "a line of the stream is no JSON object"
+        message = "a line of the stream is not a JSON object"
         raise client.BadAnswerError(message)
     if value.get("error"):
         message = f"the server broke off: {client.one_line(data.decode('utf-8', 'replace'))}"

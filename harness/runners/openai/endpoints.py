@@ -120,7 +120,7 @@ def api_key(environment: Mapping[str, str] | None = None) -> str | None:
     if not key:
         return None
     if not _USABLE.fullmatch(key):
-        message = f"{KEY_VARIABLE} is no key: it holds blanks, line breaks or other characters"
+        message = f"{KEY_VARIABLE} is not a key: it holds blanks, line breaks or other characters"
         raise BadInputError(message)
     return key
 
@@ -131,7 +131,7 @@ def parse(text: str, *, option: str) -> Address:
         parts = urlsplit(text)
         port = parts.port
     except ValueError as error:
-        message = f"{option} is no URL ({error}); write http://127.0.0.1:8000"
+        message = f"{option} is not a URL ({error}); write http://127.0.0.1:8000"
         raise BadInputError(message) from error
     why = _unusable(parts)
     if why is not None:

@@ -81,12 +81,14 @@ class OpenAiSession(ServerSession[Connection]):
         return exchange.margins(server, self._prompt(question), known)
 
     def _prompt(self, question: Question) -> Prompt:
+        method = question.arm.method
+        chained = getattr(method, "chain", None) is not None  # n_max is one method's
         return Prompt(
             text=question.text,
             limit=question.limit,
             speculates=question.speculates,
             draft=self._draft(question.arm),
-            depth=getattr(question.arm.method, "n_max", None),
+            depth=None if chained else getattr(method, "n_max", None),
             alone=question.alone,
             thinking=self._campaign.settings.thinking,
             sampling=question.sampling,

@@ -109,7 +109,8 @@ def concurrency(rows: list[Row]) -> str:
         f" to {times(many['speedup'])} with {many['concurrency']}"
     )
     if len(ends) == 1:
-        return f"The speedup of one stream goes {change}."
+        overlap = "" if _apart(one, many) or _apart(many, one) else "; the intervals overlap"
+        return f"The speedup of one stream goes {change}{overlap}."
     return (
         f"In {len(fell) or 'none'} of {len(ends)} series the speedup is clearly smaller with more"
         f" requests at once, and in {lost or 'none'} of them a clear gain becomes a clear loss"

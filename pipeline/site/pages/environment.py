@@ -175,6 +175,8 @@ def vocabulary_file() -> Asset:
 
 def task(name: str | None) -> str:
     """The label of a task; without one, or for all of them, that of all tasks."""
+    if name == "own":
+        return OWN_TASKS
     return TASKS[name].label if name in TASKS else ALL_TASKS
 
 

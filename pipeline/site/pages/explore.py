@@ -204,6 +204,7 @@ def explore(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Page 
         total=len(measured),
         top=measured[:TOP],
         printed=read(connection, "published_squares"),
+        sources=read(connection, "sources"),
         losing=sum(row.verdict == "hurts" for row in measured),
         shares=shares(measured),
     )

@@ -21,6 +21,7 @@ PROCESSORS = "Processors"
 SHARED = "Memory shared with the processor, or not stated"
 BANDS_GIB = (32, 24, 16, 12, 8)  # a band ends above each of them
 OPEN_ROWS = 40  # so many rows are in sight before a band is folded
+UNSTATED = "not stated"  # the backend of a published figure whose source leaves it out
 CLEAR = ("helps", "hurts")
 LOOKS = {"helps": "gain", "hurts": "loss"}
 
@@ -191,7 +192,7 @@ def _device(
     first = rows[0]
     return _band(first), DeviceRow(
         label=first.device_label,
-        detail=" · ".join((*_total(first), *sorted({row.backend for row in rows}))),
+        detail=" · ".join((*_total(first), *sorted({row.backend for row in rows} - {UNSTATED}))),
         address=device_address(first.device),
         measured=sum(row.tier == MEASURED for row in rows),
         cells=cells,
@@ -262,8 +263,9 @@ def _address(row: Row, choice: Choice) -> str:
 
 def _words(row: Row, shown: str) -> str:
     """What a square says when it is pointed at."""
+    backend = f"backend {UNSTATED}" if row.backend == UNSTATED else row.backend
     if row.speedup is None:
-        return f"{row.backend}: no speedup could be measured"
+        return f"{backend}: no speedup could be measured"
     depth = f" at depth {row.depth}" if row.depth else ""
     interval = (
         f" {say.interval(row.interval_low, row.interval_high)}"
@@ -273,6 +275,6 @@ def _words(row: Row, shown: str) -> str:
     verdict = f", {VERDICTS[row.mark].label[2:]}" if row.mark else ""
     tier = "" if row.tier == MEASURED else f" ({row.tier})"
     return (
-        f"{row.backend}: {say.times(row.speedup)}{interval}{verdict}{tier}; {shown} of"
+        f"{backend}: {say.times(row.speedup)}{interval}{verdict}{tier}; {shown} of"
         f" {say.count(row.cells, 'setting')}: {row.method_label}{depth} with {row.target_label}"
     )

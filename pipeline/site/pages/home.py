@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 import duckdb
 
@@ -11,9 +12,10 @@ from pipeline.site.pages.grid import caption, grid
 from pipeline.site.pages.map import SHOWN, WIDE, Choice, Drawing, by_device, choices, draw, opening
 from pipeline.site.pages.model import Asset, Page, Site, relative
 from pipeline.site.rows import Row, read
-from schemas.vocabulary import TASKS
+from schemas.vocabulary import TASKS, say
 
 NEWEST = 8
+ENOUGH_FOR_PERCENT = 100  # settings; of fewer the numbers themselves are printed
 TIERS = ("measured", "imported", "published")
 # Questions that visitors bring; each link asks one.
 TRIES = (
@@ -42,15 +44,19 @@ def home(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Page | A
         return
     listed = map_choices(connection)
     first = opening(listed)
+    printed = read(connection, "printed_typical")
     newest = read(connection, "newest")
     yield render(
         "home.md.jinja",
         path="index.md",
         site=site,
         headline=headline,
+        tally=tally_of(first.squares),
+        printed=printed[0] if printed else None,
         opening=first,
         tasks=tuple(dict.fromkeys(choice.task for choice in listed)),
         methods=tuple(dict.fromkeys((choice.method, choice.label) for choice in listed)),
+        sources=read(connection, "sources"),
         grid=grid(first),
         tiers=devices_by_tier(first.squares),
         tries=TRIES,
@@ -62,6 +68,40 @@ def home(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Page | A
     )
     for choice in listed:
         yield _choice_file(choice)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tally:
+    """How the measured settings behind the squares of a map came out, and on which devices."""
+
+    settings: int
+    faster: int
+    slower: int
+    failed: int
+    devices: tuple[str, ...]
+
+    @property
+    def unclear(self) -> int:
+        """Settings whose interval allows no verdict."""
+        return self.settings - self.faster - self.slower - self.failed
+
+    def share(self, settings: int) -> str:
+        """So many of all: in per cent only where there are enough for that."""
+        if self.settings < ENOUGH_FOR_PERCENT:
+            return f"{settings} of {self.settings}"
+        return say.percent(settings / self.settings)
+
+
+def tally_of(squares: Iterable[Row]) -> Tally:
+    """The tally of the opening map, so that the tiles beside it say the same as its caption."""
+    own = [row for row in squares if row.tier == "measured"]
+    return Tally(
+        settings=sum(row.cells for row in own),
+        faster=sum(row.helping_cells for row in own),
+        slower=sum(row.losing_cells for row in own),
+        failed=sum(row.failed_cells for row in own),
+        devices=tuple(sorted({row.device_label for row in own})),
+    )
 
 
 def devices_by_tier(squares: Iterable[Row]) -> dict[str, int]:

@@ -10,10 +10,13 @@ import duckdb
 from markupsafe import Markup
 
 from pipeline.site import rows
+from pipeline.site.acceptance import EVERY, Forecast, forecasts
+from pipeline.site.advice import Knowledge, Question
 from pipeline.site.charts import definitions
 from pipeline.site.pages import commands
 from pipeline.site.pages.environment import environment, figure, plain, render
 from pipeline.site.pages.grid import target_grid
+from pipeline.site.pages.knowledge import of_rounds
 from pipeline.site.pages.map import LOW, NARROW, best_case, by_task, draw
 from pipeline.site.pages.model import (
     Figure,
@@ -28,8 +31,8 @@ from pipeline.site.rows import Row, grouped, read
 
 # Kinds of cells that are set to the right, and their headings too.
 FIGURES = {
-    *("whole", "number", "one_decimal", "decimal", "percent", "ms", "gb", "ratio", "signed"),
-    *("speedup", "median", "side", "advised", "error"),
+    *("tally", "whole", "number", "one_decimal", "decimal", "percent", "ms", "gb", "ratio"),
+    *("signed", "speedup", "median", "side", "advised", "error"),
 }
 
 
@@ -53,6 +56,7 @@ class Overview:
     columns: tuple[tuple[str, ...], ...] = ()
     note: str = ""
     unlisted: str = ""  # shown when the filter leaves no row
+    axis: str = ""  # of the published series below: `published_series.sql`
     after: str = ""
     empty: str = ""
     how: str = ""
@@ -68,6 +72,7 @@ def overviews(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Pag
 
 def _page(connection: duckdb.DuckDBPyConnection, site: Site, page: Overview) -> Page:
     found = rows.read(connection, page.rows)
+    printed = _printed(connection, page, found)
     here = address_of(page.path)
 
     def filled(prose: str) -> Markup:
@@ -89,6 +94,8 @@ def _page(connection: duckdb.DuckDBPyConnection, site: Site, page: Overview) -> 
         site=site,
         figures=(*(figure(connection, name) for name in charts), *foreign),
         foreign=foreign,
+        printed=printed,
+        tiers=_tiers(found, foreign, printed),
         credits=[row for row in rows.read(connection, "credits") if row.counted],
         page=page,
         rows=found,
@@ -100,6 +107,23 @@ def _page(connection: duckdb.DuckDBPyConnection, site: Site, page: Overview) -> 
             if all(found and getattr(found[0], each) for each in needed)
         ),
     )
+
+
+def _printed(
+    connection: duckdb.DuckDBPyConnection, page: Overview, found: tuple[Row, ...]
+) -> tuple[Row, ...]:
+    """The published figures on a page: a table of their own, or those behind its published rows."""
+    if page.axis:
+        return rows.read(connection, "published_series", axis=page.axis)
+    tasks = {row.task for row in found if getattr(row, "tier", None) == "published"}
+    listed = rows.read(connection, "published_pairs") if tasks else ()
+    return tuple(row for row in listed if row.speedup and (row.task or "own") in tasks)
+
+
+def _tiers(found: Iterable[Row], foreign: tuple[Figure, ...], printed: tuple[Row, ...]) -> set[str]:
+    """The tiers that a page shows figures of."""
+    shown = {row.tier for row in found if hasattr(row, "tier")}
+    return shown | ({"imported"} if foreign else set()) | ({"published"} if printed else set())
 
 
 # The charts of a device with their headings.
@@ -116,7 +140,7 @@ def device_pages(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[
     squares = grouped(read(connection, "device_squares"), attrgetter("device"))
     parts = _parts(connection, "device")
     printed = grouped(read(connection, "published_pairs"), attrgetter("device"))
-    wins = grouped(read(connection, "acceptance_wins"), attrgetter("device"))
+    rounds = of_rounds(connection)
     known = {device.device for device in read(connection, "device")}
     for name, pairs in printed.items():
         if name not in known:
@@ -140,16 +164,27 @@ def device_pages(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[
             ),
             device=device,
             headings=DEVICE_CHARTS,
-            wins=wins[device.device],
+            wins=_wins(rounds, device),
             title=plain(device.device_label),
             drawings=tuple(draw(lines, layout, MAP) for layout in (LOW, NARROW) if lines),
             squares=tuple(square for line in lines for square in line.squares),
             caption=best_case(lines),
             pairs=printed[device.device],
+            printed=_highest(printed[device.device]),
             **{name: rows[device.device] for name, rows in parts.items()},
         )
     labels = {name: pairs[0].device_label for name, pairs in printed.items() if pairs}
     yield from _moved(site, labels)
+
+
+def _wins(rounds: Knowledge, device: Row) -> tuple[Forecast, ...]:
+    """What published acceptance would gain on a device, by the rounds measured on it alone."""
+    asked = (
+        Question(backend=backend, size=0, task=EVERY, device=device.device)
+        for backend in device.backends
+    )
+    found = (each for question in asked for each in forecasts(rounds, question))
+    return tuple(each for each in found if each.level == "round-device")
 
 
 def _repeatable(pairs: Iterable[Row]) -> Row | None:
@@ -160,6 +195,12 @@ def _repeatable(pairs: Iterable[Row]) -> Row | None:
         key=lambda pair: (commands.use(commands.printed(pair)) is not None, pair.speedup),
         default=None,
     )
+
+
+def _highest(pairs: Iterable[Row]) -> Row | None:
+    """The highest published ratio of those in which nothing but speculation differs."""
+    alike = [pair for pair in pairs if pair.speedup is not None and not pair.also_differs]
+    return max(alike, key=attrgetter("speedup"), default=None)
 
 
 def _drawn(*figures: Figure) -> tuple[Figure, ...]:

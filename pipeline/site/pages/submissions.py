@@ -82,20 +82,21 @@ def submission_pages(
     uncounted = [name for name in names if name not in counted]
     newest = read(connection, "newest")
     own = with_own_page(connection, most_pages)
-    large = own is not None
+    most = None if own is None else most_pages
     yield render(
         "submissions.md.jinja",
         path="submissions/index.md",
         site=site,
-        rows=newest[:most_pages] if large else newest,
-        left_out=len(newest) - most_pages if large else 0,
+        rows=newest[:most],
+        credits=[row for row in read(connection, "credits") if row.counted],
+        left_out=len(newest[most:]) if most else 0,
         uncounted=len(uncounted),
     )
     yield render(
         "uncounted.md.jinja",
         path=UNCOUNTED_PATH,
         site=site,
-        rows=tuple(evidence(connection, uncounted[:most_pages] if large else uncounted)),
+        rows=tuple(evidence(connection, uncounted[:most])),
     )
     everything = evidence(connection, names)
     if own is None:

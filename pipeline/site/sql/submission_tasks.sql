@@ -1,9 +1,11 @@
--- One row is one arm of one submission on one task. An arm is called by its method and depth, and
--- by its id where two arms share those.
+-- One row is one arm of one submission on one task. An arm is called by its method and depth, where
+-- two arms share those by its setting, too, and by its id where that is the same.
 with described as (
   select
     *,
-    method_label || coalesce(', depth ' || depth, '') as method_and_depth
+    method_label || coalesce(', depth ' || depth, '') as method_and_depth,
+    concat_ws(', ', method_and_depth, nullif(concurrency, 1) || ' at once', conditions) as setting,
+    concat_ws(', ', setting, draft_label) as whole_setting
   from evidence
   where submission = $submission and speedup is not null
 )
@@ -11,9 +13,12 @@ select
   task,
   task_label(task) as task_label,
   arm,
-  if(
-    count(distinct arm) over (partition by method_and_depth) > 1, arm, method_and_depth
-  ) as arm_label,
+  case
+    when count(distinct arm) over (partition by method_and_depth) = 1 then method_and_depth
+    when count(distinct arm) over (partition by setting) = 1 then setting
+    when count(distinct arm) over (partition by whole_setting) = 1 then whole_setting
+    else arm
+  end as arm_label,
   role,
   method,
   method_label,

@@ -221,7 +221,7 @@ const more = (data, answer) => {
 const unknown = (data, { question }) => {
   const words = [question.typed.card, question.typed.model].filter(Boolean).join(" ");
   const all = [link(`${data.root}devices/`, "all devices"), ", ", link(`${data.root}models/`, "all models")];
-  return el("div", "dm-advice", el("p", "", words ? `“${words}” is no card, memory or model that this site knows. Name the memory of the card instead, such as 12 GB, and the size of the model, such as 14B: ` : "Name a card or its memory, and a model or its size: ", ...all, "."), command("Measure it on yours:", data.measure));
+  return el("div", "dm-advice", el("p", "", words ? `“${words}” is not a card, memory or model that this site knows. Name the memory of the card instead, such as 12 GB, and the size of the model, such as 14B: ` : "Name a card or its memory, and a model or its size: ", ...all, "."), command("Measure it on yours:", data.measure));
 };
 
 // Nobody has a figure, and the memory cannot hold it: that is the answer.

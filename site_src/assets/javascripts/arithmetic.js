@@ -1,5 +1,5 @@
 // The arithmetic of the pages on a visitor's own choices. A test gives it and the Python functions
-// (`estimates/requests.py`, `pipeline/site/advice.py`, `pipeline/site/pages/what_if.py`) the same thousand random inputs.
+// (`estimates/requests.py`, `pipeline/site/advice.py`, `pipeline/site/acceptance.py`, `pipeline/site/pages/what_if.py`) the same thousand random inputs.
 "use strict";
 
 // ---- the advisor: log speedup = log tokens per round − log round cost, each from the nearest pool
@@ -82,6 +82,50 @@ export const answers = (known, question) => {
     .filter(Boolean)
     .sort((a, b) => b.speedup - a.speedup);
 };
+
+// ---- published acceptance over R here, as `pipeline/site/acceptance.py` has it
+const ANY = "any";
+const roundKeys = ({ device, memory, backend }, method, depth) =>
+  [["round-device", device], ["round-memory", memory], ["round-backend", null]]
+    .filter(([level, place]) => place || level === "round-backend")
+    .flatMap(([level, place]) => [method, ANY].map((way) => ({ level, way, name: key(level, place, backend, way, `n${depth}`) })));
+
+const halfOf = (known, parts) =>
+  parts.some((part) => !part) ? null : known.quantiles[Math.min(...parts.map((part) => part.freedom))] * Math.sqrt(parts.reduce((sum, part) => sum + part.variance, 0));
+
+const forecastAt = (known, question, curve, depth) => {
+  const found = roundKeys(question, curve.method, depth).find(({ name }) => Object.hasOwn(known.pools, name));
+  if (!found) return null;
+  const pool = known.pools[found.name];
+  const spread = (name, votes) => known.spreads[name] && { variance: known.spreads[name].variance * (1 + 1 / votes), freedom: known.spreads[name].freedom };
+  const parts = [spread(`${found.level}|${found.way}`, pool.votes), spread(`yield-published|${ANY}`, 1)];
+  const tokens = curve.tokens[depth];
+  const middle = Math.log(tokens) - pool.mean;
+  const [half, costHalf, tokensHalf] = [parts, [parts[0]], [parts[1]]].map((each) => halfOf(known, each));
+  return {
+    curve,
+    depth,
+    speedup: Math.exp(middle),
+    low: half === null ? null : Math.exp(middle - half),
+    high: half === null ? null : Math.exp(middle + half),
+    tokensPerRound: tokens,
+    tokensError: tokensHalf === null ? null : Math.expm1(tokensHalf),
+    roundCost: Math.exp(pool.mean),
+    costError: costHalf === null ? null : Math.expm1(costHalf),
+    level: found.level,
+    votes: pool.votes,
+  };
+};
+
+export const forecasts = (known, question) =>
+  known.curves
+    .filter((curve) => curve.task === null || ["all", curve.task].includes(question.task))
+    .map((curve) => {
+      const depths = Object.keys(curve.tokens).map((depth) => forecastAt(known, question, curve, Number(depth)));
+      return depths.filter(Boolean).reduce((best, each) => (best && best.speedup >= each.speedup ? best : each), null);
+    })
+    .filter(Boolean)
+    .sort((a, b) => b.speedup - a.speedup);
 
 // ---- the whole request: reading the prompt by target and draft, then writing the answer
 // (`estimates/requests.py` is the same formula)

@@ -172,7 +172,7 @@ import { UNKNOWN, csvCell } from "./say.js";
     link.addEventListener("click", () => navigator.clipboard?.writeText(address(figure)).then(() => flash(link, "Link copied"), () => {}));
     bar.append(link);
     if (stands) return;
-    const below = figure.querySelector("figcaption, details");
+    const below = figure.querySelector(":scope > figcaption, :scope > details");
     if (below?.tagName === "FIGCAPTION") below.after(bar);
     else if (below) below.before(bar);
     else figure.append(bar);

@@ -272,7 +272,8 @@ class Explore {
 
   row(row) {
     const { cells, root } = this;
-    const head = element("th", "", link(root + page(cells, "device", row), label(cells, "device", row)));
+    const tier = element("span", `dm-verdict dm-tier dm-tier--${key(cells, "tier", row)}`, label(cells, "tier", row));
+    const head = element("th", "", link(root + page(cells, "device", row), label(cells, "device", row)), " ", element("br"), tier);
     head.scope = "row";
     const target = [link(root + page(cells, "target", row), label(cells, "target", row)), " ", element("span", "dm-soft", label(cells, "quant", row))];
     const draft = label(cells, "draft", row);
@@ -295,9 +296,7 @@ class Explore {
     made.append(number("whole", "Whole request", TIMES));
     made.append(number("baseline", "Baseline tokens/s"), number("tokens", "Tokens per round"), number("cost", "R"));
     made.append(number("accepted", "Accepted", " %"), number("rigs", "Rigs"));
-    const tier = element("td", "", element("span", `dm-verdict dm-tier dm-tier--${key(cells, "tier", row)}`, label(cells, "tier", row)));
-    tier.dataset.label = "Tier";
-    made.append(tier, this.ways(row));
+    made.append(this.ways(row));
     return made;
   }
 

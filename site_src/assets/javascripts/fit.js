@@ -109,7 +109,7 @@ const facts = (file, found, card) => {
   add("Largest context so", contextMax ? `${number(contextMax, 0)} tokens` : "none");
   add("Plain speed, no draft", `about ${number(tps.estimate, 0)} tokens/s [${number(tps.low, 0)}, ${number(tps.high, 0)}]`);
   add("Bandwidth", card.bandwidth ? `${number(card.bandwidth, 0)} GB/s (${card.label})` : "400 GB/s assumed: name your card");
-  if (file.own_error) add("Own error", file.own_error);
+  if (file.own_error) items.push(el("div", "dm-fit__error", el("dt", "", "How far off"), el("dd", "", file.own_error)));
   return el("dl", "dm-fit__facts", ...items);
 };
 

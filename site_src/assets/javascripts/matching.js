@@ -25,10 +25,12 @@ const compile = (rules) => {
   const billions = anyOf(Object.keys(rules.size_units).filter((unit) => rules.size_units[unit] === BILLION));
   const [families, variants] = [anyOf(rules.families), anyOf(rules.variants)];
   const number = "(\\d+(?:\\.\\d+)?)";
+  const video = anyOf(rules.video_words);
   return {
     phrases: Object.entries(rules.phrases).sort(([a], [b]) => b.length - a.length).map(([phrase, meant]) => [new RegExp(`(?<![a-z0-9])${escaped(phrase).replaceAll(" ", "[\\s-]*")}(?![a-z0-9])`, "g"), ` ${meant} `]),
     glued: new RegExp(`(${variants})(\\d+\\s*(?:${memory})(?![a-z]))`, "g"), // "ti16gb"
-    memory: new RegExp(`(?<![\\w.])${number}\\s*-?\\s*(${memory})(?![a-z0-9])(?:[\\s-]*(?:of\\s+)?(?:${anyOf(rules.memory_words)})(?![a-z]))?`, "g"),
+    memory: new RegExp(`(?<![\\w.])${number}\\s*-?\\s*(${memory})(?![a-z0-9])(?:[\\s-]*(?:(?:of|de)\\s+)?(${anyOf([...rules.memory_words, ...rules.video_words, ...rules.system_words])})(?![a-z]))?`, "g"),
+    bare: new RegExp(`(?<![\\w.])${number}[\\s-]*(?:${video})(?![a-z])|(?<![a-z])(?:${video})\\s*${number}(?![\\w.]|\\s*(?:${memory})(?![a-z]))`), // "vram 24"
     range: new RegExp(`(?<![\\w.-])${number}\\s*(?:${billions})?\\s*(?:-|to)\\s*${number}\\s*(?:${billions})(?![a-z0-9])`),
     below: new RegExp(`(?:<|\\bunder|\\bbelow|\\bless than|\\bup to)[\\s-]*${number}\\s*(?:${billions})(?![a-z0-9])`),
     above: new RegExp(`(?:>|\\bover|\\babove|\\bmore than)[\\s-]*${number}\\s*(?:${billions})(?![a-z0-9])`),
@@ -45,8 +47,10 @@ const compile = (rules) => {
 
 const plain = (text) =>
   String(text)
-    .normalize("NFKC")
+    .normalize("NFKD")
+    .replace(/\p{M}/gu, "") // "mémoire vidéo"
     .toLowerCase()
+    .replace(/(?<=\d)o(?=\d)/g, "0")
     .replaceAll("×", "x")
     .replace(/[–—‐‑]/g, "-")
     .replace(/(\d),(\d{1,2})(?!\d)/g, "$1.$2")
@@ -78,6 +82,19 @@ const sizeOf = (rules, pattern, state) => {
   return one ? { parameters: Number(one[1]) * rules.size_units[one[2] ?? one[3]], written: `${one[1]}${one[2] ?? ""}` } : null;
 };
 
+// Of several memories the graphics card's is meant, and the system's last.
+const memoryIn = (rules, pattern, state) => {
+  const found = [];
+  state.text = state.text.replace(pattern.glued, "$1 $2").replace(pattern.memory, (_, number, unit, word) => {
+    const rank = rules.video_words.includes(word) ? 0 : rules.system_words.includes(word) ? 2 : 1;
+    found.push([rank, Math.round(number * rules.memory_units[unit] * 10) / 10]);
+    return " ";
+  });
+  const bare = found.length ? null : take(state, pattern.bare);
+  if (bare) return Number(bare[1] ?? bare[2]);
+  return found.sort(([a], [b]) => a - b)[0]?.[1] ?? null;
+};
+
 const CORES = /(?<![a-z0-9.])\d+[\s-]*cores?(?:[\s-]+gpu)?\b/; // of one chip there are several sizes
 const THREADS = /(?<![a-z0-9])\d+[\s-]*threads?\b/; // the cores are meant, and not the graphics unit
 
@@ -86,11 +103,7 @@ export const parse = (rules, text) => {
   const pattern = patterns(rules);
   const state = { text: plain(text) };
   for (const [phrase, meant] of pattern.phrases) state.text = state.text.replace(phrase, meant);
-  let memory = null;
-  state.text = state.text.replace(pattern.glued, "$1 $2").replace(pattern.memory, (_, number, unit) => {
-    memory ??= Math.round(number * rules.memory_units[unit] * 10) / 10;
-    return " ";
-  });
+  const memory = memoryIn(rules, pattern, state);
   const cores = take(state, THREADS) !== null;
   take(state, CORES);
   const active = take(state, pattern.active);
@@ -151,6 +164,7 @@ const asNamed = (known, { words, size }) => {
     const joined = `${found.at(-1)}${word}`;
     if (known.has(joined) && !known.has(word)) found.splice(-1, 1, joined);
     else if (/^\d{4}s$/.test(word) && !known.has(word)) found.push(word.slice(0, -1), "super");
+    else if (word === "s" && /^\d{4}$/.test(found.at(-1))) found.push("super");
     else if (/^\d{4}$/.test(word) && !known.has(word) && known.has(`r${word}`)) found.push(`r${word}`);
     else if (/\ds$/.test(word) && !known.has(word) && known.has(word.slice(0, -1))) found.push(word.slice(0, -1));
     else found.push(word);
@@ -170,12 +184,16 @@ export const leftOver = (rules, devices, { words, size }) => {
 export const devicesFor = (rules, devices, text) => {
   const { parsed, words: known } = index(rules, devices);
   const typed = typeof text === "string" ? parse(rules, text) : text;
-  const asked = telling(rules, asNamed(known, typed)).filter((word) => known.has(word) || CHIP.test(word));
-  const numbers = asked.filter(hasDigit).filter((word) => word.length > 1);
+  const named = telling(rules, asNamed(known, typed));
+  const numbers = named.filter((word) => known.has(word) && hasDigit(word) && word.length > 1);
+  // Beside a card that is known, "Ryzen 7700X" and "(DG2)" say nothing; alone they are another card.
+  const asked = named.filter((word) => known.has(word) || (!numbers.length && CHIP.test(word)));
   if (!asked.some((word) => word.length > (hasDigit(word) ? 1 : SHORTEST_WORD - 1))) return [];
   const fitting = (needed) => parsed.filter((each) => needed.every((word) => each.words.has(word)));
-  const all = fitting(asked);
-  const found = all.length || !numbers.length ? all : fitting(numbers);
+  const mobile = asked.includes("q") ? asked.filter((word) => !["max", "q"].includes(word)).concat("laptop") : [];
+  const all = [asked, mobile].map((each) => (each.length ? fitting(each) : [])).find((each) => each.length) ?? [];
+  const some = () => parsed.filter((each) => numbers.some((word) => each.words.has(word))); // "i7-8700, 4060"
+  const found = [() => all, () => (numbers.length ? fitting(numbers) : []), some].map((list) => list()).find((list) => list.length) ?? [];
   return found
     .map((each) => ({ device: each.device, cost: cost(rules, each, asked, typed) }))
     .sort((a, b) => a.cost - b.cost || (b.device.address !== null) - (a.device.address !== null) || (a.device.label < b.device.label ? -1 : 1));

@@ -14,8 +14,26 @@ const whole = (value) => (Number.isInteger(value) && value >= 0 ? value : null);
 const numbers = (groups) =>
   Object.fromEntries(Object.entries(groups).map(([name, text]) => [name, text === undefined ? null : Number.isFinite(Number(text)) ? Number(text) : text]));
 
+// What llama-speculative prints: its time begins before the first token, one step more.
+const speculated = (lines, known) => {
+  const found = [];
+  let prompt = null;
+  for (const line of lines) {
+    const match = (name) => line.match(known[name]);
+    let hit;
+    if ((hit = match("encoded"))) prompt = numbers(hit.groups);
+    else if ((hit = match("decoded"))) {
+      const { tokens, seconds } = numbers(hit.groups);
+      found.push({ promptTokens: prompt && prompt.tokens, promptMs: prompt && prompt.seconds * 1000, tokens: tokens + 1, ms: seconds * 1000, perSecond: null, drafted: null, accepted: null });
+      prompt = null;
+    } else if (found.length && (hit = match("sums"))) found.at(-1)[hit.groups.name === "accept" ? "accepted" : "drafted"] = Number(hit.groups.value);
+  }
+  return found;
+};
+
 // ---- a log ------------------------------------------------------------------------------------
 const logged = (lines, known) => {
+  if (lines.some((line) => known.decoded.test(line))) return speculated(lines, known);
   const [found, tasks] = [[], new Map()]; // lines of several slots may stand mixed
   let task = "";
   const started = () => {
@@ -36,7 +54,7 @@ const logged = (lines, known) => {
     .map(({ prompt, answer, drafts }) => ({
       promptTokens: prompt && prompt.tokens,
       promptMs: prompt && prompt.ms,
-      tokens: answer.tokens,
+      tokens: answer.tokens + (answer.runs ? 1 : 0),
       ms: answer.ms,
       perSecond: answer.rate,
       drafted: drafts && drafts.drafted,

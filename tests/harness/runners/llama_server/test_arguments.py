@@ -8,10 +8,17 @@ from msgspec import structs
 
 from harness.campaign.model import ArmPlan
 from harness.runners.base import Failure
+from harness.runners.llama_server.arguments import arguments
 from harness.runners.llama_server.binary import Abilities, read_help, without_places
-from harness.runners.llama_server.launch import arguments
 from schemas.method import Mtp, NgramMod, NgramSimple
-from schemas.submission import DraftModel, Forced, Method, NoSpeculation, PromptLookup
+from schemas.submission import (
+    DraftModel,
+    Forced,
+    Method,
+    NoSpeculation,
+    OtherMethod,
+    PromptLookup,
+)
 from tests.harness.campaigns import campaign
 
 CAPTURES = Path(__file__).resolve().parents[3] / "captures" / "llama-server"
@@ -48,6 +55,23 @@ def test_a_draft_model_is_switched_on_by_its_type() -> None:
 
     assert "-md draft.gguf -ngld 999 --spec-type draft-simple" in line
     assert "--spec-draft-n-max 4 --spec-draft-n-min 0 --spec-draft-p-min 0" in line
+
+
+def test_a_chain_names_its_types_in_order_with_the_sizes_of_each() -> None:
+    chain = OtherMethod(name="ngram-mod+draft-model", n_max=4, chain=("ngram-mod", "draft-model"))
+
+    line = said(chain, NEW)
+
+    assert "--spec-type ngram-mod,draft-simple" in line
+    assert "--spec-ngram-mod-n-match" in line
+    assert "-md draft.gguf" in line
+    assert "--spec-draft-n-max 4 --spec-draft-n-min 0" in line
+
+
+def test_a_chain_with_a_type_that_the_build_lacks_is_refused() -> None:
+    chain = OtherMethod(name="ngram-mod+draft-model", n_max=4, chain=("ngram-mod", "draft-model"))
+
+    assert refused(chain, OLD).startswith("this llama-server has no method ngram-mod+draft-model")
 
 
 def test_a_build_without_types_gets_the_older_words() -> None:

@@ -36,7 +36,7 @@ def test_a_url_is_read_with_or_without_its_version(text: str, expected: Address)
         ("127.0.0.1:8000", "only http and https"),
         ("file:///etc/passwd", "only http and https"),
         ("http://", "only http and https"),
-        ("http://127.0.0.1:port", "is no URL"),
+        ("http://127.0.0.1:port", "is not a URL"),
         ("http://127.0.0.1:8000/v1?key=1", "leave out what follows"),
         ("http://192.168.0.7:8000", "the result file describes this one"),
         ("http://gpu-box:8000", "gpu-box may be another machine"),

@@ -1,8 +1,8 @@
--- One row is one published rate with speculation next to its baseline of the same source, for one
--- request at a time: a ratio of two printed figures, which no interval and no verdict belongs to.
+-- One row is one published rate with speculation next to its baseline of the same source, with as
+-- many requests at once: a ratio of two printed figures, which no interval and no verdict belongs to.
 -- Names of devices are put together like those of measured ones: three cards of a kind are
 -- `3 × RTX 3090 24 GB`, with the memory of one; unlike cards have their names and all the memory.
-create table published_pair as
+create table published_rate as
 with rates as (
   select source, row_id, value as tps
   from published_figure
@@ -79,12 +79,13 @@ select
   rate.tps,
   spec.contributor,
   spec.also_differs,
-  spec.place
+  spec.place,
+  spec.concurrency,
+  spec.prompt_tokens
 from labelled as spec
 join rates as rate using (source, row_id)
 join rates as base_rate
   on base_rate.source = spec.source and base_rate.row_id = spec.baseline_row
 where spec.device_label is not null
   and spec.method_label is not null
-  and coalesce(spec.concurrency, 1) = 1
 order by spec.source, spec.position;

@@ -1,0 +1,219 @@
+"""The command line of a llama-server for one arm, in the words that its binary knows."""
+
+from pathlib import Path
+from typing import assert_never
+
+from harness.campaign.axes import ALL_EXPERTS
+from harness.campaign.model import USUAL_CACHE, ArmPlan, Campaign, RunSettings, layers_of
+from harness.runners.base import Failure
+from harness.runners.http import process
+from harness.runners.llama_server.binary import Abilities
+from schemas import submission
+from schemas.method import METHOD_CLASSES
+from schemas.vocabulary import METHODS, LlamaCpp
+
+_Deep = submission.DraftModel | submission.DraftHead | submission.Forced
+
+
+class _UnknownToBinaryError(Exception):
+    """The binary has no word for something that the arm needs."""
+
+
+def arguments(
+    arm: ArmPlan, campaign: Campaign, *, abilities: Abilities, port: int, threads: int
+) -> tuple[str, ...] | Failure:
+    """The arguments after the program's name, or why this binary cannot run the arm."""
+    words = _Words(abilities)
+    _common(words, arm, campaign, port=port, threads=threads)
+    try:
+        _speculation(words, arm.method, campaign)
+        _axes(words, campaign.settings)
+    except _UnknownToBinaryError as error:
+        return Failure(reason="other", detail=f"this llama-server has no {error}")
+    return tuple(words.argv)
+
+
+class _Words:
+    """The arguments so far, and what the binary understands."""
+
+    def __init__(self, abilities: Abilities) -> None:
+        self.abilities = abilities
+        self.argv: list[str] = []
+
+    def need(self, value: object, *names: str) -> None:
+        """Add a flag, with its value unless that is `None`.
+
+        Raises `_UnknownToBinaryError` when no name is known.
+        """
+        name = self.abilities.first(*names)
+        if name is None:
+            raise _UnknownToBinaryError(names[0])
+        self.argv += [name] if value is None else [name, str(value)]
+
+    def offer(self, value: object | None, *names: str) -> None:
+        """Add a flag, with its value unless that is `None`, where the binary knows it."""
+        name = self.abilities.first(*names)
+        if name is not None:
+            self.argv += [name] if value is None else [name, str(value)]
+
+
+def _common(words: _Words, arm: ArmPlan, campaign: Campaign, *, port: int, threads: int) -> None:
+    settings = campaign.settings
+    words.argv += ["-m", str(campaign.target.on_disk), "--host", process.HOST, "--port", str(port)]
+    slots = arm.concurrency
+    words.argv += ["-c", str(slots * settings.context_tokens), "-np", str(slots)]
+    words.argv += ["-t", str(threads), "-tb", str(threads)]
+    words.argv += ["-b", str(settings.batch_tokens), "-ub", str(settings.batch_tokens)]
+    words.argv += ["-ngl", _layers(layers_of(arm, settings))]
+    if "-fa" in words.abilities.takes_value:
+        words.argv += ["-fa", settings.flash_attention]
+    words.offer(settings.kv_type_k, "-ctk", "--cache-type-k")
+    words.offer(settings.kv_type_v, "-ctv", "--cache-type-v")
+    words.offer("off", "--fit")
+    words.offer(0, "--cache-ram")
+    words.offer(None, "--no-webui", "--no-ui")
+    words.offer(None, "--metrics")
+    if words.abilities.hides_layers:
+        words.argv += ["-lv", "4"]
+
+
+def _axes(words: _Words, settings: RunSettings) -> None:
+    """What was asked for beyond the usual settings. Raises `_UnknownToBinaryError`."""
+    _require_attention(words.abilities, settings)
+    if settings.cpu_expert_layers == ALL_EXPERTS:
+        words.need(None, "--cpu-moe", "-cmoe")
+    elif settings.cpu_expert_layers is not None:
+        words.need(settings.cpu_expert_layers, "--n-cpu-moe", "-ncmoe")
+    if settings.split_mode is not None:
+        words.need(settings.split_mode, "--split-mode", "-sm")
+    for argument in settings.server_arguments:
+        name, _, value = argument.partition(" ")
+        if name in words.argv:
+            message = f"second {name}: the harness sets it; use the option of run for it"
+            raise _UnknownToBinaryError(message)
+        words.need(value or None, name)
+
+
+def _require_attention(known: Abilities, settings: RunSettings) -> None:
+    if settings.flash_attention != "auto" and "-fa" not in known.takes_value:
+        message = "-fa with a value"
+        raise _UnknownToBinaryError(message)
+    for value, short, long in (
+        (settings.kv_type_k, "-ctk", "--cache-type-k"),
+        (settings.kv_type_v, "-ctv", "--cache-type-v"),
+    ):
+        if value != USUAL_CACHE and known.first(short, long) is None:
+            raise _UnknownToBinaryError(long)
+
+
+def _speculation(words: _Words, method: submission.Method, campaign: Campaign) -> None:
+    match method:
+        case submission.NoSpeculation():
+            if words.abilities.spec_types:
+                words.argv += ["--spec-type", "none"]
+        case submission.DraftModel() | submission.DraftHead() | submission.Forced():
+            _force(words, method)
+            if method.draft:
+                _with_draft(words, method.draft, campaign)
+            _type(words, method.type)
+            _depth(words, method)
+        case submission.Ngram():
+            _type(words, method.type)
+            _ngram(words, method)
+        case submission.OtherMethod():
+            _chain(words, method, campaign)
+        case submission.PromptLookup() | submission.Oracle() | submission.EmptyDraft():
+            message = f"method {method.type}; it is one of the in-process runner"
+            raise _UnknownToBinaryError(message)
+        case _ as never:
+            assert_never(never)
+
+
+def _force(words: _Words, method: _Deep) -> None:
+    """Set the acceptance where that is what the method does."""
+    if not isinstance(method, submission.Forced):
+        return
+    if method.draft is None:
+        message = "way to force acceptance without a draft; name one with --draft"
+        raise _UnknownToBinaryError(message)
+    words.need(f"{method.length:g}", *_flags(method.type).length)
+
+
+def _with_draft(words: _Words, draft: str, campaign: Campaign) -> None:
+    words.need(draft_path(draft, campaign), "-md", "--model-draft", "--spec-draft-model")
+    words.need(_layers(campaign.settings.draft_gpu_layers), "-ngld", "--spec-draft-ngl")
+
+
+def draft_path(draft: str, campaign: Campaign) -> Path:
+    """Where the weights of a draft of the campaign lie."""
+    return next(item.on_disk for item in campaign.drafts if item.model.id == draft)
+
+
+def _chain(words: _Words, method: submission.OtherMethod, campaign: Campaign) -> None:
+    """The usual sizes of the n-gram methods, and the campaign's draft with its depth."""
+    if method.chain is None:
+        message = f"method {method.name}"
+        raise _UnknownToBinaryError(message)
+    _type(words, *method.chain)
+    for name in method.chain:
+        cls, usual = METHOD_CLASSES[name], METHODS[name].defaults
+        if issubclass(cls, submission.Ngram):
+            _ngram(words, cls(**{size: int(value) for size, value in usual.items()}))
+            continue
+        draft = next((each.model.id for each in campaign.drafts), None)
+        if draft is not None:
+            _with_draft(words, draft, campaign)
+        _depth(words, cls(draft=draft, n_max=method.n_max))
+
+
+def _type(words: _Words, *kinds: str) -> None:
+    """Add the types; builds without `--spec-type` know draft models only and need no word."""
+    offered = words.abilities.spec_types
+    known = [next((n for n in _flags(kind).types if n in offered), None) for kind in kinds]
+    named = [name for name in known if name is not None]
+    if len(named) == len(kinds):
+        words.argv += ["--spec-type", ",".join(named)]
+    elif kinds != ("draft-model",):
+        it = f"offers {', '.join(offered)}" if offered else "knows draft models only"
+        message = f"method {'+'.join(kinds)} (it {it})"
+        raise _UnknownToBinaryError(message)
+
+
+def _depth(words: _Words, method: _Deep) -> None:
+    flags = _flags(method.type)
+    if method.n_max is not None:
+        words.need(method.n_max, *flags.n_max)
+    words.need(getattr(method, "n_min", None) or 0, *flags.n_min)
+    words.need(getattr(method, "p_min", None) or 0, *flags.p_min)
+
+
+def _ngram(words: _Words, method: submission.Ngram) -> None:
+    flags = _flags(method.type)
+    for size in ("ngram_size", "n_min", "n_max", "min_hits"):
+        names, value = getattr(flags, size), getattr(method, size)
+        if names:
+            # Some types have no hits to count; one hit is what they all mean then.
+            add = words.offer if size == "min_hits" and value == 1 else words.need
+            add(_stated(value), *names)
+
+
+def _flags(kind: str) -> LlamaCpp:
+    """What the builds of llama.cpp call a method and its sizes."""
+    found = METHODS[kind].llama_cpp
+    if found is None:
+        message = f"method {kind}"
+        raise _UnknownToBinaryError(message)
+    return found
+
+
+def _stated(value: int | None) -> int:
+    """A size that the campaign must state: no build's default may decide it."""
+    if value is None:
+        message = "a size of the n-gram method is missing from the campaign"
+        raise ValueError(message)
+    return value
+
+
+def _layers(count: int) -> str:
+    """Layers on the GPU; all of them is more than any model has, which every build understands."""
+    return "999" if count < 0 else str(count)

@@ -1,0 +1,6 @@
+-- One row is one published rate of one request at a time next to its baseline (published_rate).
+create table published_pair as
+select * exclude (concurrency, prompt_tokens)
+from published_rate
+where coalesce(concurrency, 1) = 1
+order by source, position;

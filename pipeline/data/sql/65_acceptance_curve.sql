@@ -1,0 +1,56 @@
+-- One row is how many tokens a round yields for one model with one method at one depth, on one task
+-- and with thinking or without: as somebody published it, or as measured with drafts in every round,
+-- then the geometric mean over `results` submissions, of which one is named. Acceptance belongs to
+-- the model and the text; the machine matters little. `curve` names the line over all depths.
+create table acceptance_curve as
+with published as (
+  select
+    'published' as tier,
+    row.source,
+    row.row_id,
+    regexp_replace(row.place, ',? *[0-9]+$', '') as curve,
+    target_name as target_label,
+    null::varchar as quantisation,
+    row.method,
+    if(row.method = 'other', regexp_extract(note, '^[^.;,]+'), row.method_label) as method_label,
+    null::varchar as draft_label,
+    thinking,
+    task,
+    row.depth,
+    figure.value as tokens_per_round,
+    null::bigint as results,
+    null::varchar as submission
+  from published_row as row
+  join published_figure as figure using (source, row_id)
+  where kind = 'acceptance' and figure.quantity = 'tokens_per_round' and row.depth is not null
+),
+measured as (
+  select
+    'measured' as tier,
+    null as source,
+    null as row_id,
+    concat_ws(' · ', target_label || ' ' || evidence.quantisation, method_label, draft_label, task) as curve,
+    target_label,
+    evidence.quantisation,
+    method,
+    method_label,
+    draft_label,
+    coalesce(submission.thinking, false) as thinking,
+    task,
+    depth,
+    exp(avg(ln(tokens_per_round))) as tokens_per_round,
+    count(*) as results,
+    arg_max(evidence.submission, (evidence.measured_from, evidence.submission)) as submission
+  from evidence
+  join submission using (submission)
+  where counted and evidence.tier = 'measured' and role = 'speculation' and outcome = 'ok'
+    and task not in ('all', 'own') and evidence.concurrency = 1 and depth > 0
+    and tokens_per_round > 0 and drafts_always(method)
+    and conditions is null
+  group by target_label, evidence.quantisation, method, method_label, draft_label,
+    submission.thinking, task, depth
+)
+select * from published
+union all
+select * from measured
+order by tier, source, curve, depth;

@@ -1,0 +1,231 @@
+"""Everything that the advisor was fitted to, from the tables alone."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from operator import attrgetter
+
+import duckdb
+
+from estimates.intervals import t_reach
+from pipeline.site.advice import (
+    Choice,
+    Curve,
+    Knowledge,
+    KnownDevice,
+    KnownModel,
+    PastError,
+    Pool,
+    Spread,
+    depth_word,
+    key,
+)
+from pipeline.site.pages import commands
+from pipeline.site.pages.model import device_address, published_address, submission_address
+from pipeline.site.rows import Row, grouped, read
+from schemas.vocabulary import METHODS, TASKS
+
+DIGITS = 5  # of logarithms and variances: a hundredth of a permille of a speedup
+
+
+def knowledge(connection: duckdb.DuckDBPyConnection) -> Knowledge:
+    """Everything that the advisor was fitted to, from the tables alone."""
+    seen = read(connection, "advice_observation")
+    tasks = {row.task for row in seen}
+    pools, rounds = read(connection, "advice_pool"), of_rounds(connection)
+    names = sorted({name for row in pools for name in row.nearest})
+    behind = {name: number for number, name in enumerate(names)}
+    spreads = read(connection, "advice_spreads")
+    setups = {row.submission: row for row in read(connection, "setup")}
+    return Knowledge(
+        devices=tuple(_devices(seen)),
+        models=tuple(_models(seen)),
+        tasks=tuple((each.id, each.label) for each in TASKS.values() if each.id in tasks),
+        choices=tuple(_choices(seen)),
+        pools=rounds.pools | {row.advice_pool: _pool(row, behind) for row in pools},
+        spreads=rounds.spreads | _spreads(spreads, "widened_variance"),
+        quantiles=rounds.quantiles | _quantiles(spreads),
+        errors={
+            key(row.cost_level, row.yield_level): _error(row)
+            for row in read(connection, "advice_error")
+        },
+        submissions=tuple(_link(setups[name]) for name in behind),
+        measured=_measured(connection),
+        steps={
+            key(row.device, row.backend, row.target, row.quantisation_slug, row.width): round(
+                row.step_ratio, 3
+            )
+            for row in read(connection, "advised_steps")
+        },
+        curves=rounds.curves,
+    )
+
+
+def of_rounds(connection: duckdb.DuckDBPyConnection) -> Knowledge:
+    """What published acceptance is multiplied with, and nothing else."""
+    spreads = read(connection, "round_spreads")
+    return Knowledge(
+        devices=(),
+        models=(),
+        tasks=(),
+        choices=(),
+        pools={
+            row.round_pool: Pool(votes=row.votes, mean=round(row.mean_log, DIGITS), nearest=())
+            for row in read(connection, "round_pool")
+        },
+        spreads=_spreads(spreads, "variance"),
+        quantiles=_quantiles(spreads),
+        errors={},
+        submissions=(),
+        measured={},
+        steps={},
+        curves=tuple(_curves(connection)),
+    )
+
+
+def _quantiles(spreads: Iterable[Row]) -> dict[str, float]:
+    return {
+        str(freedom): round(t_reach(freedom), DIGITS)
+        for freedom in sorted({row.freedom for row in spreads})
+    }
+
+
+def _curves(connection: duckdb.DuckDBPyConnection) -> Iterator[Curve]:
+    points = grouped(read(connection, "acceptance_points"), attrgetter("source", "curve"))
+    for (source, _), (first, *others) in points.items():
+        yield Curve(
+            label=first.target_label,
+            method=first.method,
+            method_label=first.method_label,
+            thinking=first.thinking,
+            task=first.task,
+            address=f"{published_address(source)}#{source}--{first.row_id}",
+            credit=f"{first.source_title} by {first.author} ({first.source_licence})",
+            tokens={str(row.depth): row.tokens_per_round for row in (first, *others)},
+        )
+
+
+def _pool(row: Row, behind: Mapping[str, int]) -> Pool:
+    return Pool(
+        votes=row.votes,
+        mean=round(row.mean_log, DIGITS),
+        nearest=tuple(behind[name] for name in row.nearest),
+        bytes_mean=round(row.bytes_log, DIGITS),
+        bytes_variance=round(row.bytes_variance, DIGITS),
+    )
+
+
+def _spreads(rows: Iterable[Row], variance: str) -> dict[str, Spread]:
+    return {
+        f"{row.level}|{row.method}": Spread(
+            variance=float(f"{getattr(row, variance):.{DIGITS}g}"), freedom=row.freedom
+        )
+        for row in rows
+    }
+
+
+def _measured(
+    connection: duckdb.DuckDBPyConnection,
+) -> dict[str, tuple[float, float | None, float | None]]:
+    return {
+        key(*_place(row), depth_word(row.depth), row.task): (
+            round(row.speedup, DIGITS),
+            _rounded(row.interval_low),
+            _rounded(row.interval_high),
+        )
+        for row in read(connection, "advised_cells")
+    }
+
+
+def _place(row: Row) -> tuple[str, ...]:
+    where = (row.device, row.backend, row.target, row.quantisation_slug)
+    return (*where, row.draft_slug, row.method)
+
+
+def _link(row: Row) -> tuple[str, str]:
+    label = f"{row.target_label} {row.quantisation} on {row.device_label}, {row.backend}"
+    return submission_address(row.submission), label
+
+
+def _devices(seen: Sequence[Row]) -> Iterator[KnownDevice]:
+    for device, rows in sorted(grouped(seen, attrgetter("device")).items()):
+        yield KnownDevice(
+            id=device,
+            label=rows[0].device_label,
+            memory=rows[0].vram_gib,
+            backends=tuple(sorted({row.backend for row in rows})),
+            address=device_address(device),
+        )
+
+
+def _models(seen: Sequence[Row]) -> Iterator[KnownModel]:
+    models = grouped(seen, lambda row: f"{row.target}|{row.quantisation_slug}")
+    for name, (first, *_) in sorted(models.items()):
+        label = f"{first.target_label} {first.quantisation}"
+        yield KnownModel(
+            id=name,
+            target=first.target,
+            quantisation=first.quantisation_slug,
+            label=label,
+            size=first.size_order,
+            file=commands.file_of(label),
+            step_bytes=first.step_bytes,
+        )
+
+
+def _choices(seen: Sequence[Row]) -> Iterator[Choice]:
+    """Every method, depth and draft that was measured, then every method and depth by itself."""
+    drafts = grouped(seen, lambda row: key(row.method, row.depth, row.draft_slug))
+    for _, rows in sorted(drafts.items()):
+        first = rows[0]
+        yield _choice(
+            first,
+            draft=first.draft_slug,
+            draft_label=first.draft_label,
+            targets=tuple(sorted({row.target for row in rows})),
+            draft_bytes=first.draft_bytes,
+        )
+    for _, (first, *_) in sorted(grouped(seen, lambda row: key(row.method, row.depth)).items()):
+        yield _choice(first)
+
+
+def _choice(
+    row: Row,
+    draft: str | None = None,
+    draft_label: str | None = None,
+    targets: tuple[str, ...] = (),
+    draft_bytes: int | None = None,
+) -> Choice:
+    needed = "DRAFT" if METHODS[row.method].draft == "required" else None
+    setting = commands.Setting(
+        target="TARGET",
+        draft=(draft_label or needed) if needed else None,
+        method=row.method,
+        depth=row.depth,
+        engine=commands.LLAMA_CPP,
+        tasks=("TASK",),
+    )
+    return Choice(
+        method=row.method,
+        label=row.method_label,
+        depth=row.depth,
+        scope="all" if row.drafts_always else "task",
+        draft=draft,
+        draft_label=draft_label,
+        command=commands.template(setting),
+        targets=targets,
+        draft_bytes=draft_bytes,
+    )
+
+
+def _error(row: Row) -> PastError:
+    return PastError(
+        predictions=row.predictions,
+        voters=row.voters,
+        median_error=round(row.median_error, DIGITS),
+        high_error=round(row.high_error, DIGITS),
+        with_interval=row.with_interval,
+        held=_rounded(row.held),
+    )
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, DIGITS)
