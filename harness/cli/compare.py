@@ -60,7 +60,7 @@ def compare(
 ) -> None:
     """Both builds answer the same prompts in turns, in random order, with a fresh server each time.
 
-    Without further options: a short prompt of each task, 48 tokens each, 16 blocks. Exit code 1
+    Its defaults are a short prompt of each task, 48 tokens each, and 16 blocks. Exit code 1
     means that an arm is clearly slower with head, 0 that none is, 3 that something could not be
     measured. A busy machine makes the intervals wide, not wrong: give it more --blocks.
 

@@ -15,7 +15,7 @@ import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import psutil
@@ -176,7 +176,7 @@ def real(server: Path, more: Sequence[str], *, comparisons: int) -> None:
         _say(f"{kind}: {verdict} {count} of {comparisons}")
 
 
-def _speed(arm: dict[str, dict[str, dict[str, float]]]) -> str:
+def _speed(arm: dict[str, Any]) -> str:
     """The change of an arm's speed with its interval, as text."""
     change = arm.get("speed") or {}
     interval = change.get("interval") or {}
