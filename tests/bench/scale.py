@@ -19,16 +19,19 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from tests.bench.copies import multiply
 from tests.bench.synthetic import RESULTS, synthetic_corpus
 from tests.bench.synthetic import _file as named_file
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
+
+T = TypeVar("T")
 
 COMMAND = "python -m tests.bench.scale"
 SEED, FAR, MOST_PAGES = 2, 10_000, 500
@@ -225,15 +228,24 @@ def _clock(spent: dict[str, float], stage: str, module: str, name: str) -> None:
     if function is None:
         return
 
+    def clocked(step: Callable[[], T]) -> T:
+        before, inner = _cpu(), sum(spent.values())
+        try:
+            return step()
+        finally:
+            own = _cpu() - before - (sum(spent.values()) - inner)
+            spent[stage] = spent.get(stage, 0.0) + own
+
+    def parts(made: Iterator[object]) -> Iterator[object]:
+        """Each part as it is asked for: holding them all would count as memory of the build."""
+        end = object()
+        while (part := clocked(lambda: next(made, end))) is not end:
+            yield part
+
     @wraps(function)
     def timed(*given: object, **options: object) -> object:
-        before, inner = _cpu(), sum(spent.values())
-        result = function(*given, **options)
-        if hasattr(result, "__next__"):
-            result = iter(list(result))  # type: ignore[call-overload]  # an iterator is iterable
-        own = _cpu() - before - (sum(spent.values()) - inner)
-        spent[stage] = spent.get(stage, 0.0) + own
-        return result
+        result = clocked(lambda: function(*given, **options))
+        return parts(result) if isinstance(result, Iterator) else result
 
     setattr(owner, name, timed)
 
