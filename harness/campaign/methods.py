@@ -60,7 +60,7 @@ class ChainRequest:
     Sizes are the usual ones, but for those of the one method that drafts with a model.
     """
 
-    parts: tuple["submission.Ngram | DraftModelRequest | DraftHeadRequest", ...]
+    parts: tuple["AnyNgram | DraftModelRequest | DraftHeadRequest", ...]
     type: Literal["other"] = "other"
 
     @property
@@ -126,9 +126,7 @@ def parse(text: str) -> MethodRequest:
 def _chain(parts: Sequence[MethodRequest]) -> ChainRequest:
     """Raises `UsageError` for what is no chain, or has sizes that a result cannot hold."""
     found = [
-        each
-        for each in parts
-        if isinstance(each, submission.Ngram | DraftModelRequest | DraftHeadRequest)
+        each for each in parts if isinstance(each, AnyNgram | DraftModelRequest | DraftHeadRequest)
     ]
     if len(found) < len(parts) or len({each.type for each in found}) < len(found):
         message = "a chain has different n-gram methods and one that drafts: ngram-mod+draft-model"

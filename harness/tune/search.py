@@ -125,7 +125,7 @@ def _depth(request: MethodRequest) -> int:
 
 
 def _at(request: MethodRequest, depth: int) -> MethodRequest:
-    if depth == 0:
+    if depth == 0 or isinstance(request, ChainRequest):
         return request
     if isinstance(request, DraftModelRequest | DraftHeadRequest | ForcedRequest):
         return replace(request, n_max=depth)

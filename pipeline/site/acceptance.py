@@ -1,11 +1,12 @@
 """Forecast what published acceptance would gain on a machine: tokens per round over R there.
 
 R belongs to the machine, tokens per round to the model, its method and the task. R at a depth is
-the mean over the pairs of models that were measured at it, on this device, else on devices with as
-much memory, else through the same backend; with the curve's method if that was measured there, else
-with any that drafts in every round. Its error is how much pairs differ in such a place. The error
-of the tokens is how much those differ who measured the same models. Both variances add up, each for
-one more vote, and the interval is Student's t with the smaller of their degrees of freedom.
+the mean over the pairs of models that were measured at it: on this device, else on devices with as
+much memory, else through the same backend, whichever has any depth of the curve; with its method if
+that was measured there, else with any that drafts in every round. Its error is how much pairs
+differ in such a place, that of the tokens how much those differ who measured the same models. Both
+variances add up, each for one more vote, and the interval is Student's t with the smaller of their
+degrees of freedom.
 
 A test holds `site_src/assets/javascripts/arithmetic.js` to the same figures.
 """
@@ -54,35 +55,34 @@ def _fits(curve: Curve, question: Question) -> bool:
 
 
 def _best(known: Knowledge, question: Question, curve: Curve) -> Forecast | None:
-    found = (
-        forecast
-        for depth, tokens in curve.tokens.items()
-        if (forecast := _at(known, question, curve, int(depth), tokens)) is not None
-    )
-    return max(found, key=lambda each: (each.speedup, -each.depth), default=None)
-
-
-def _at(
-    known: Knowledge, question: Question, curve: Curve, depth: int, tokens: float
-) -> Forecast | None:
-    for level, way, name in _keys(question, curve.method, depth):
-        pool = known.pools.get(name)
-        if pool is not None:
-            return _product(known, question, curve, (level, way, pool), (depth, tokens))
+    """The best depth of those that were measured in the nearest place with any of them."""
+    for level, where in _places(question):
+        found = [
+            _product(known, question, curve, (level, way, pool), (int(depth), tokens))
+            for depth, tokens in curve.tokens.items()
+            for way, pool in _pool(known, where, curve.method, int(depth))
+        ]
+        if found:
+            return max(found, key=lambda each: (each.speedup, -each.depth))
     return None
 
 
-def _keys(question: Question, method: str, depth: int) -> Iterator[tuple[str, str, str]]:
-    """Level, method and whole key, the nearest first."""
-    places = (
-        ("round-device", question.device),
-        ("round-memory", question.memory),
-        ("round-backend", None),
-    )
-    for level, place in places:
-        if place is not None or level == "round-backend":
-            for way in (method, ANY):
-                yield level, way, key(level, place, question.backend, way, depth_word(depth))
+def _places(question: Question) -> Iterator[tuple[str, str]]:
+    """Level and the beginning of its keys, the nearest first."""
+    if question.device is not None:
+        yield "round-device", key("round-device", question.device, question.backend)
+    if question.memory is not None:
+        yield "round-memory", key("round-memory", question.memory, question.backend)
+    yield "round-backend", key("round-backend", question.backend)
+
+
+def _pool(known: Knowledge, where: str, method: str, depth: int) -> Iterator[tuple[str, Pool]]:
+    """What a round costs there, of the curve's own method if that is known, else of any."""
+    for way in (method, ANY):
+        pool = known.pools.get(key(where, way, depth_word(depth)))
+        if pool is not None:
+            yield way, pool
+            return
 
 
 def _product(

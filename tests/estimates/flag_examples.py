@@ -196,3 +196,69 @@ QUIET: dict[str, Submission] = {
     "gpu-hot": environment("during", gpu_temperature_c=80.0),
     "power-limited": gpu(115.0),
 }
+
+# Just over and just under the bound of a flag, where the examples above are farther apart.
+BOUNDS: dict[str, tuple[Submission, Submission]] = {
+    # 11.1 and 9.9 % of the mean.
+    "block-spread": (
+        block_times((100.0, 117.0), (50.0, 51.0)),
+        block_times((100.0, 115.0), (50.0, 51.0)),
+    ),
+    # 57 and 46 % from the mean of three blocks.
+    "block-outlier": (
+        by_position(lambda order, _block, _prompt: 2.2 if order == 20 else 1.0),
+        by_position(lambda order, _block, _prompt: 1.9 if order == 20 else 1.0),
+    ),
+    "first-block": (
+        by_position(lambda _order, block, _prompt: 1.055 if block == 0 else 1.0),
+        by_position(lambda _order, block, _prompt: 1.045 if block == 0 else 1.0),
+    ),
+    "cold-start": (
+        by_position(lambda order, _block, _prompt: 1.28 if order == 1 else 1.0),
+        by_position(lambda order, _block, _prompt: 1.22 if order == 1 else 1.0),
+    ),
+    "drift": (
+        by_position(lambda order, _block, _prompt: 1 + 0.022 * order / 47),
+        by_position(lambda order, _block, _prompt: 1 + 0.018 * order / 47),
+    ),
+    # The upper ends of the intervals are 0.967 and 0.974.
+    "loop-overhead": (control(0.955, EmptyDraft()), control(0.962, EmptyDraft())),
+    # 11 and 8 % from the ratio by the clock.
+    "processor-time-disagrees": (processor_time(11.2), processor_time(10.9)),
+    # 10 ms are 1.33 and 1.27 probed steps.
+    "probe-disagrees": (single_step(7.5), single_step(7.9)),
+    # 29 and 22 % slower than predicted.
+    "prediction-missed": (mispredicted(1.4), mispredicted(1.28)),
+    # 100 GB/s are 1.30 and 1.22 times what the memory moves.
+    "above-roofline": (memory(4800), memory(5120)),
+    "above-power-limit": (energy(15.5), energy(14.5)),
+    # The ten rounds alone take 64 and 70 of the 100 ms.
+    "clocks-disagree": (
+        campaign(
+            [trial("baseline", drafted_histogram=(10,), round_ms_median=(6.4,)), trial("spec")]
+        ),
+        campaign(
+            [trial("baseline", drafted_histogram=(10,), round_ms_median=(7.0,)), trial("spec")]
+        ),
+    ),
+    # 17 and 13 % below what was set.
+    "acceptance-not-as-set": (forced(length=2.4), forced(length=2.3)),
+    # Twelve whole multiples of ten, and eleven.
+    "rounded-times": (
+        times([2000.0 + 10 * number for number in range(12)]),
+        times([2000.0 + 10 * number for number in range(11)]),
+    ),
+    "stolen-time": (
+        environment("after", steal_fraction=0.055),
+        environment("after", steal_fraction=0.045),
+    ),
+    "busy-machine": (environment(load_1min=8.5), environment(load_1min=7.5)),
+    "clock-drop": (
+        gpu_clocks(2600.0, 2500.0, 2230.0, 2100.0),
+        gpu_clocks(2600.0, 2500.0, 2280.0, 2100.0),
+    ),
+    "gpu-hot": (
+        environment("during", gpu_temperature_c=85.5),
+        environment("during", gpu_temperature_c=84.5),
+    ),
+}

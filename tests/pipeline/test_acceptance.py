@@ -72,6 +72,17 @@ def test_without_the_error_of_a_factor_there_is_no_interval() -> None:
     assert (found.tokens_error, found.low, found.high) == (None, None, None)
 
 
+def test_the_nearest_place_decides_even_where_a_farther_one_has_a_better_depth() -> None:
+    # 5.0 / 2 = 2.5 at depth 8 on other devices, 1.5 at depth 4 on this one.
+    other = {"round-backend|cuda|any|n8": Pool(votes=9, mean=math.log(2), nearest=())}
+
+    (here,) = forecasts(replace(KNOWN, pools=KNOWN.pools | other), HERE)
+    (elsewhere,) = forecasts(replace(KNOWN, pools=KNOWN.pools | other), replace(HERE, device="b"))
+
+    assert (here.depth, here.level) == (4, "round-device")
+    assert (elsewhere.depth, elsewhere.level) == (8, "round-backend")
+
+
 def test_r_of_the_curves_own_method_comes_before_that_of_any() -> None:
     own = {"round-device|a|cuda|mtp|n4": Pool(votes=1, mean=math.log(2.5), nearest=())}
 

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import assert_never
 
 from harness.campaign.axes import ALL_EXPERTS
+from harness.campaign.methods import parse
 from harness.campaign.model import USUAL_CACHE, ArmPlan, Campaign, RunSettings, layers_of
 from harness.runners.base import Failure
 from harness.runners.http import process
@@ -156,14 +157,15 @@ def _chain(words: _Words, method: submission.OtherMethod, campaign: Campaign) ->
         raise _UnknownToBinaryError(message)
     _type(words, *method.chain)
     for name in method.chain:
-        cls, usual = METHOD_CLASSES[name], METHODS[name].defaults
-        if issubclass(cls, submission.Ngram):
-            _ngram(words, cls(**{size: int(value) for size, value in usual.items()}))
+        request = parse(name)
+        if isinstance(request, submission.Ngram):
+            _ngram(words, request)
             continue
         draft = next((each.model.id for each in campaign.drafts), None)
         if draft is not None:
             _with_draft(words, draft, campaign)
-        _depth(words, cls(draft=draft, n_max=method.n_max))
+        deep: _Deep = METHOD_CLASSES[name](draft=draft, n_max=method.n_max)
+        _depth(words, deep)
 
 
 def _type(words: _Words, *kinds: str) -> None:

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping
-from itertools import groupby
+from itertools import groupby, permutations
 from statistics import median
 
 from pipeline.site.charts.theme import Row, cut_off
@@ -22,13 +22,19 @@ def backends(rows: list[Row]) -> str:
     """Where the choice of backend changes most, of the settings where both are clear."""
     groups = _groups(rows, "line_label")
     settings = rows[0]["settings"]
-    part = f" Shown are the {len(groups)} of {settings} settings in which it matters most."
+    part = f" Shown are the {len(groups)} of {settings} settings in which they differ most."
     more = part if settings > len(groups) else ""
     clear = [[row for row in group if row["verdict"] in CLEAR] for group in groups]
     pairs = [(min(found, key=_speedup), max(found, key=_speedup)) for found in clear if found]
     apart = [(low, high) for low, high in pairs if _apart(low, high)]
     if not apart:
-        return f"In no setting do the intervals of two backends lie clearly apart.{more}"
+        unclear = any(_apart(*pair) for group in groups for pair in permutations(group, 2))
+        words = (
+            "Where the intervals of two backends lie apart, a verdict is uncertain: none is ranked."
+            if unclear
+            else "In no setting do the intervals of two backends lie clearly apart."
+        )
+        return f"{words}{more}"
     low, high = max(apart, key=lambda pair: pair[1]["interval_low"] / pair[0]["interval_high"])
     return (
         f"The backend clearly matters most for {high['line_label']}: {times(high['speedup'])} with"

@@ -95,6 +95,8 @@ def _page(connection: duckdb.DuckDBPyConnection, site: Site, page: Overview) -> 
         figures=(*(figure(connection, name) for name in charts), *foreign),
         foreign=foreign,
         printed=printed,
+        unmeasured=_unmeasured(connection) if page.name == "coverage" else (),
+        sources=rows.read(connection, "sources") if page.name == "coverage" else (),
         tiers=_tiers(found, foreign, printed),
         credits=[row for row in rows.read(connection, "credits") if row.counted],
         page=page,
@@ -118,6 +120,15 @@ def _printed(
     tasks = {row.task for row in found if getattr(row, "tier", None) == "published"}
     listed = rows.read(connection, "published_pairs") if tasks else ()
     return tuple(row for row in listed if row.speedup and (row.task or "own") in tasks)
+
+
+def _unmeasured(connection: duckdb.DuckDBPyConnection) -> tuple[tuple[Row, int], ...]:
+    """One published pair of each device that only others know, and how many it has."""
+    known = {device.device for device in read(connection, "device")}
+    printed = grouped(read(connection, "published_pairs"), attrgetter("device"))
+    first = {name: _highest(pairs) for name, pairs in printed.items() if name not in known}
+    found = [(pair, len(printed[name])) for name, pair in first.items() if pair]
+    return tuple(sorted(found, key=lambda each: (-each[1], each[0].device_label)))
 
 
 def _tiers(found: Iterable[Row], foreign: tuple[Figure, ...], printed: tuple[Row, ...]) -> set[str]:

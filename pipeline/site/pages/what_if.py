@@ -65,6 +65,9 @@ def what_if(site: Site) -> Page:
         cost=round_cost(OPENING.depth, OPENING.draft_cost, OPENING.verify_cost),
         speedup=speedup(OPENING, OPENING.depth),
         best=max(curve[1:], key=lambda point: point[1]),
+        rows=tuple(
+            (depth, here, most) for (depth, here), (_, most) in zip(curve, ceiling, strict=True)
+        ),
         curve=path(curve),
         ceiling=path(ceiling),
         dot=(x(OPENING.depth), y(speedup(OPENING, OPENING.depth))),

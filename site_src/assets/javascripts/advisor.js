@@ -64,7 +64,8 @@ import { UNKNOWN, count, interval, number, percent, times } from "./say.js";
   const headline = (known, question, found, page) => {
     const card = el("div", "dm-advice");
     const figure = (words, [speedup, low, high], ...rest) => el("p", "dm-advice__figure", `${words} `, el("strong", "", times(speedup)), el("span", "dm-interval", range(low, high)), " ", ...rest);
-    if (found.measured) card.append(figure("Measured here:", found.measured));
+    const unsure = found.measured && found.measured[1] === null ? el("span", "dm-verdict", "○ too few prompts for an interval") : null;
+    if (found.measured) card.append(figure("Measured here:", found.measured, ...(unsure ? [unsure] : [])));
     card.append(
       figure("Expect on yours:", [found.speedup, found.low, found.high], pill(page.words, found)),
       el("p", "dm-advice__method", `with ${method(found.choice)}`),

@@ -161,12 +161,12 @@ const roomWords = (data, room, named = true) => {
   line.append(` That is with ${number(asked.context, 0)} tokens of context and no draft`, contextMax && kind !== "no" ? `; the largest context so is ${number(contextMax, 0)}. ` : ". ");
   const biggest = kind === "no" ? largest(file, { memory: asked.memory }) : null;
   if (kind === "no") line.append(biggest ? `The largest model of the planner’s list that lies on it as a whole is ${biggest.label}. ` : "No model of the planner’s list lies on it as a whole. ");
-  line.append(link(`${data.root}will-it-fit/${query}`, "With another context, cache or draft"));
-  if (file.own_error) line.append(` The planner’s own error: ${file.own_error}.`);
+  line.append(link(`${data.root}will-it-fit/${query}`, "With another context, cache or draft"), ".");
+  const off = file.own_error ? [el("details", "dm-more", el("summary", "", "How far off the planner has been"), el("p", "dm-small", `${file.own_error}.`))] : [];
   const better = alternatives(file, model, asked.memory).listed.filter(({ ratio }) => ratio >= GAIN);
-  if (!better.length) return [line];
+  if (!better.length) return [line, ...off];
   const items = better.map((each) => el("li", "", el("strong", "", `≈ ${times(each.ratio)}`), ` ${each.range}${each.words}`));
-  return [line, el("details", "dm-more", el("summary", "", "What else the same memory could do, predicted"), el("ul", "dm-advice__links", ...items))];
+  return [line, ...off, el("details", "dm-more", el("summary", "", "What else the same memory could do, predicted"), el("ul", "dm-advice__links", ...items))];
 };
 
 // For the advisor: the same, as a warning where it does not fit.

@@ -85,20 +85,21 @@ export const answers = (known, question) => {
 
 // ---- published acceptance over R here, as `pipeline/site/acceptance.py` has it
 const ANY = "any";
-const roundKeys = ({ device, memory, backend }, method, depth) =>
-  [["round-device", device], ["round-memory", memory], ["round-backend", null]]
-    .filter(([level, place]) => place || level === "round-backend")
-    .flatMap(([level, place]) => [method, ANY].map((way) => ({ level, way, name: key(level, place, backend, way, `n${depth}`) })));
+const roundPlaces = ({ device, memory, backend }) => [
+  ...(device ? [["round-device", key("round-device", device, backend)]] : []),
+  ...(memory ? [["round-memory", key("round-memory", memory, backend)]] : []),
+  ["round-backend", key("round-backend", backend)],
+];
 
 const halfOf = (known, parts) =>
   parts.some((part) => !part) ? null : known.quantiles[Math.min(...parts.map((part) => part.freedom))] * Math.sqrt(parts.reduce((sum, part) => sum + part.variance, 0));
 
-const forecastAt = (known, question, curve, depth) => {
-  const found = roundKeys(question, curve.method, depth).find(({ name }) => Object.hasOwn(known.pools, name));
-  if (!found) return null;
-  const pool = known.pools[found.name];
+const forecastAt = (known, [level, where], curve, depth) => {
+  const way = [curve.method, ANY].find((each) => Object.hasOwn(known.pools, key(where, each, `n${depth}`)));
+  if (way === undefined) return null;
+  const pool = known.pools[key(where, way, `n${depth}`)];
   const spread = (name, votes) => known.spreads[name] && { variance: known.spreads[name].variance * (1 + 1 / votes), freedom: known.spreads[name].freedom };
-  const parts = [spread(`${found.level}|${found.way}`, pool.votes), spread(`yield-published|${ANY}`, 1)];
+  const parts = [spread(`${level}|${way}`, pool.votes), spread(`yield-published|${ANY}`, 1)];
   const tokens = curve.tokens[depth];
   const middle = Math.log(tokens) - pool.mean;
   const [half, costHalf, tokensHalf] = [parts, [parts[0]], [parts[1]]].map((each) => halfOf(known, each));
@@ -112,18 +113,25 @@ const forecastAt = (known, question, curve, depth) => {
     tokensError: tokensHalf === null ? null : Math.expm1(tokensHalf),
     roundCost: Math.exp(pool.mean),
     costError: costHalf === null ? null : Math.expm1(costHalf),
-    level: found.level,
+    level,
     votes: pool.votes,
   };
+};
+
+// The best depth of those that were measured in the nearest place with any of them.
+const forecastOf = (known, question, curve) => {
+  for (const place of roundPlaces(question)) {
+    const found = Object.keys(curve.tokens).map((depth) => forecastAt(known, place, curve, Number(depth)));
+    const best = found.filter(Boolean).reduce((first, each) => (first && first.speedup >= each.speedup ? first : each), null);
+    if (best) return best;
+  }
+  return null;
 };
 
 export const forecasts = (known, question) =>
   known.curves
     .filter((curve) => curve.task === null || ["all", curve.task].includes(question.task))
-    .map((curve) => {
-      const depths = Object.keys(curve.tokens).map((depth) => forecastAt(known, question, curve, Number(depth)));
-      return depths.filter(Boolean).reduce((best, each) => (best && best.speedup >= each.speedup ? best : each), null);
-    })
+    .map((curve) => forecastOf(known, question, curve))
     .filter(Boolean)
     .sort((a, b) => b.speedup - a.speedup);
 

@@ -19,6 +19,9 @@ import { count, number, times } from "./say.js";
     const dot = figure.querySelector(".dm-whatif__dot");
     dot.setAttribute("cx", x(settings.depth));
     dot.setAttribute("cy", Math.max(0, y(speedup(settings, settings.depth)))); // at the rim where above
+    for (const [depth, row] of [...figure.querySelectorAll("tbody tr")].entries()) {
+      [speedup, ceiling].forEach((height, at) => (row.cells[at + 1].textContent = number(height(settings, depth), 2)));
+    }
     // R > depth + 1 at one depth means so at every depth: both grow in a straight line from 1.
     const hopeless = ceiling(settings, 1) < 1;
     figure.querySelector(".dm-whatif__hopeless").setAttribute("width", hopeless ? WIDTH : 0);
