@@ -23,7 +23,7 @@ from estimates.pairing import clock, excess, is_timed, ms_per_token
 from estimates.summary import summarize
 from estimates.tuning import CERTIFICATE_BLOCKS
 from harness.campaign.build import LEAST_BLOCKS
-from harness.report.terminal import overall
+from harness.report.words import overall
 from schemas.contract import read
 from schemas.submission import Submission
 from schemas.vocabulary import say
@@ -88,8 +88,8 @@ class Bench:
 
     def _tune(self, wanted: float, seed: int) -> tuple[str, ...]:
         words = ("--method", f"oracle:acceptance={wanted}", "--deepest", str(DEEPEST))
-        words += ("--budget", str(self._budget_min), "--seed", str(seed), "--json")
-        return ("tune", *self._common, *words)
+        budget = ("--budget", str(self._budget_min), "--seed", str(seed), "--json")
+        return ("tune", *self._common, *words, *budget)
 
     def _again(self, tune: int) -> tuple[str, ...] | None:
         found = self.found(tune)
@@ -145,9 +145,10 @@ def costs(sweeps: Sequence[Submission]) -> tuple[Array, Array]:
                 rows.append(counts / (own / plain * ((trial.output_tokens or 1) - 1)))
     counted = np.array(rows)
     ones = np.ones(len(counted))
-    found = np.linalg.lstsq(counted, ones, rcond=None)[0]
-    spread = np.var(ones - counted @ found, ddof=DEEPEST + 1)
-    return found, np.sqrt(spread * np.diag(np.linalg.inv(counted.T @ counted)))
+    found: Array = np.linalg.lstsq(counted, ones, rcond=None)[0].astype(np.float64)
+    spread = float(np.var(ones - counted @ found, ddof=DEEPEST + 1))
+    errors: Array = np.sqrt(spread * np.diag(np.linalg.inv(counted.T @ counted)))
+    return found, errors
 
 
 def truth(known: Array, wanted: float) -> Array:
