@@ -235,6 +235,17 @@ def test_arms_that_the_noise_hides_are_named_as_not_separable() -> None:
 
 
 @pytest.mark.usefixtures("cache_dir")
+def test_a_look_that_takes_the_whole_budget_leaves_a_result_that_the_format_allows() -> None:
+    hurried = tuner(USUAL, "prompt-lookup")
+    hurried.search = SearchOptions(budget_min=0.0001)
+
+    outcome = hurried.run()
+
+    budgets = [outcome.stages[name].design.budget_s for name in ("race", "certificate")]
+    assert budgets == [1.0, 1.0]
+
+
+@pytest.mark.usefixtures("cache_dir")
 def test_an_arm_that_cannot_run_leaves_the_others_their_chance() -> None:
     rig = replace(USUAL, failing_arms={"prompt-lookup-n8": "out-of-memory"})
 
