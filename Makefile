@@ -30,6 +30,8 @@ export CMAKE_ARGS ?= -DGGML_NATIVE=OFF -DCMAKE_PROJECT_llama_cpp_INCLUDE='$(CURD
 export CMAKE_BUILD_PARALLEL_LEVEL ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 # The package indexes of a machine are its own business; a message about a newer pip is noise.
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# Images often forbid to keep compiled modules; the verbs start Python some hundred times.
+export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: help setup demo test test-vllm check site cold links builds picture serve bench bench-aa \
   bench-durability bench-engine bench-intake bench-numbers bench-plan bench-scale bench-servers \

@@ -34,9 +34,8 @@ Logs = NDArray[np.float64]
 # `higher` and `lower` are about head.
 Direction = Literal["higher", "lower", "no-difference", "unclear"]
 
-ERROR_RATE = 0.02
+ERROR_RATE, THRESHOLD = 0.02, 0.01
 _WITHIN = 0.9  # two one-sided tests of 95 % each
-THRESHOLD = 0.01
 WIDE = 0.05
 FEWEST_BLOCKS = 6  # that as many point one way happens by chance in 2 of 64 comparisons
 _FULL_BLOCK = 0.9

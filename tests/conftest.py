@@ -24,6 +24,10 @@ for _name in (
 ):
     os.environ.pop(_name, None)
 
+# Threads of an engine that wait for each other sleep: four processes test on two cores, where one
+# that looks out for the others takes the core from them.
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+
 # The same examples in every run: a failure that comes and goes helps nobody. No database of old
 # failures in the working tree either; a fixed bug leaves its input as a test. How long an example
 # takes says more of what else the machine does: pytest's own timeout finds the endless ones.
@@ -36,9 +40,9 @@ settings.register_profile(
 )
 settings.load_profile("repeatable")
 
-# In this order: what has a browser needs the built site, and one process builds it for all, while
-# the others are still busy with engines.
-_LONG = ("engine", "browser", "long")
+# In this order: one process builds the site that all look at, while the others are busy with
+# engines; what has a browser needs it, and two files open every page.
+_LONG = ("builds", "engine", "tour", "browser", "long")
 
 
 @pytest.hookimpl(trylast=True)

@@ -8,7 +8,9 @@ import json
 import re
 import sys
 from collections.abc import Iterable, Iterator
+from functools import cache
 from html.parser import HTMLParser
+from os.path import normpath
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 from xml.etree import ElementTree as ET
@@ -71,18 +73,24 @@ def unresolved(site: Path, stored: Iterable[str]) -> list[str]:
 
 
 def pages(site: Path) -> dict[Path, Reader]:
-    """Every page of a site, read."""
-    return {path: Reader(path.read_text("utf-8")) for path in site.rglob("index.html")}
+    """Every page of a site, read; once, as long as its file is the same."""
+    return {path: _page(path, path.stat().st_mtime_ns) for path in site.rglob("index.html")}
+
+
+@cache
+def _page(path: Path, _changed: int) -> Reader:
+    return Reader(path.read_text("utf-8"))
 
 
 def broken_links(site: Path) -> list[tuple[str, str]]:
     """Where something is referred to that is not there, and what."""
     site = site.resolve()  # what a link leads to is compared with the paths of pages
     known = pages(site)
+    files = {path.as_posix() for path in site.rglob("*")}
     return [
         (place.relative_to(site).as_posix(), link)
         for place, link in _references(site, known)
-        if not _leads_somewhere(site, place, link, known)
+        if not _leads_somewhere(place, link, known, files)
     ]
 
 
@@ -109,25 +117,26 @@ def _references(site: Path, known: dict[Path, Reader]) -> Iterator[tuple[Path, s
         yield from ((site / "index.html", address) for address, _ in submissions)
 
 
-def _leads_somewhere(site: Path, place: Path, link: str, known: dict[Path, Reader]) -> bool:
+def _leads_somewhere(place: Path, link: str, known: dict[Path, Reader], there: set[str]) -> bool:
+    """Whether a link in a file leads to what is `there`, or to another host by https."""
     parts = urlsplit(link)
     if parts.scheme == "data":
         return True
     if parts.scheme or parts.netloc:
         return parts.scheme == "https"
-    target = (place.parent / unquote(parts.path)).resolve() if parts.path else place
-    if not target.is_relative_to(site.resolve()):
+    target = normpath(f"{place.parent}/{unquote(parts.path)}") if parts.path else place.as_posix()
+    if f"{target}/index.html" in there:
+        target += "/index.html"
+    if target not in there or (not parts.path.endswith("/") and Path(target).is_dir()):
         return False
-    if target.is_dir() and (target / "index.html").is_file():
-        target /= "index.html"
-    if not target.exists() or (parts.path and not parts.path.endswith("/") and target.is_dir()):
-        return False
-    return not parts.fragment or target not in known or parts.fragment in known[target].ids
+    page = known.get(Path(target)) if parts.fragment else None
+    return page is None or parts.fragment in page.ids
 
 
 def unnamed(site: Path) -> list[tuple[str, str]]:
     """Where a page names an element that it does not have, or gives one name twice."""
     wrong = []
+    site = site.resolve()
     for path, page in pages(site).items():
         at = path.relative_to(site).as_posix()
         ids = {*page.ids, *OF_THE_THEME}

@@ -104,7 +104,8 @@ def built_site(temporary: Path) -> Path:
         if not (folder / "built").exists():
             shutil.rmtree(folder, ignore_errors=True)  # of a process that was ended while it built
             folder.mkdir()
-            build(results=write_corpus(folder / "results"), output=folder / "site")
+            results, kept = write_corpus(folder / "results"), folder / "cache"
+            build(results=results, output=folder / "site", cache=kept)
             (folder / "built").touch()
     return folder / "site"
 

@@ -139,7 +139,7 @@ def test_show_as_json_adds_prompt_draft_prompt_and_answer_to_a_whole_request(
         for block in range(2)
     ]
 
-    estimates = json.loads(harness("show", str(result), "--json").stdout)["estimates"]
+    estimates = json.loads(called(harness_app, "show", str(result), "--json").stdout)["estimates"]
 
     (shown,) = [
         row["whole_request"]
@@ -168,10 +168,16 @@ def test_submit_puts_the_file_into_a_checkout_under_its_canonical_name(
 
 def test_the_site_shows_the_run_as_a_local_preview(result: Path, tmp_path: Path) -> None:
     site = tmp_path / "site"
+    (tmp_path / "results").mkdir()
 
-    done = pipeline("build", "--extra", str(result), "--output", str(site))
+    others = ("--results", str(tmp_path / "results"), "--output", str(site))
+    done = called(pipeline_app, "build", "--extra", str(result), *others)
 
-    assert done.returncode == 0, done.stderr
+    assert done.exit_code == 0, done.stderr
+    assert done.stderr == (
+        "no --site-url: feeds and structured data get relative links, and links that are shared"
+        " show no picture\n"
+    )
     pages = [page.read_text() for page in (site / "submissions").glob("*/index.html")]
     name = measured(result).target.name
     assert any(name in page for page in pages)

@@ -142,10 +142,29 @@ def build(
     the rest. What MkDocs reads stays in a folder next to it (`build/site-source` for `build/site`).
     Raises `RejectedError` when a result is rejected and `SiteBuildError` when MkDocs complains.
     """
-    connection = open_database(results, extra, cache=cache, jobs=jobs)
     docs = output.with_name(f"{output.name}-source")
-    _empty(docs)
-    shutil.copytree(PROSE, docs, dirs_exist_ok=True)
+    site, moment = write_source(
+        docs, results=results, extra=extra, site_url=site_url, cache=cache, jobs=jobs
+    )
+    _run_mkdocs(docs, output, site, moment)
+    shorten_index(output / INDEX)
+    write_policy(output)
+    return output
+
+
+def write_source(
+    docs: Path,
+    *,
+    results: Path,
+    extra: tuple[Path, ...] = (),
+    site_url: str | None = None,
+    cache: Path | None = None,
+    jobs: int = 1,
+) -> tuple[Site, datetime]:
+    """Write all that MkDocs reads; returns what pages know of the site, and its date."""
+    connection = open_database(results, extra, cache=cache, jobs=jobs)
+    shutil.rmtree(docs, ignore_errors=True)
+    shutil.copytree(PROSE, docs)
     for path in docs.rglob("*.css"):
         path.write_text(compact(path.read_text("utf-8")), "utf-8")
     library = _chart_library()
@@ -158,15 +177,11 @@ def build(
     )
     files = export(connection, docs / "data")
     with remembered(cache / "charts" if cache else None):
-        for part in (library, *raw_files(results, extra, site), *pages(connection, site, files)):
-            _write(docs, part)
-    _write(docs, proofs_page(site, PROSE / "design" / "data"))
-    for picture in (card(connection), *cards(connection, site)):
-        _write(docs, picture)
-    _run_mkdocs(docs, output, site, newest_moment(connection))
-    shorten_index(output / INDEX)
-    write_policy(output)
-    return output
+        made = (*raw_files(results, extra, site), *pages(connection, site, files))
+    proofs = proofs_page(site, PROSE / "design" / "data")
+    for part in (library, *made, proofs, card(connection), *cards(connection, site)):
+        _write(docs, part)
+    return site, newest_moment(connection)
 
 
 def compact(style: str) -> str:
@@ -246,12 +261,6 @@ def footer(site: Site, moment: datetime | None) -> str:
         code = f'<a href="{escape(site.repository)}">{code}</a>'
     dated = f"Figures as of {moment:%Y-%m-%d}." if moment else "No figures yet."
     return f"{code}, data under CC BY 4.0. {dated}"
-
-
-def _empty(folder: Path) -> None:
-    if folder.exists():
-        shutil.rmtree(folder)
-    folder.mkdir(parents=True)
 
 
 REPOSITORY = "DRAFTMAP_REPOSITORY"

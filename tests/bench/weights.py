@@ -1,9 +1,9 @@
 """Weigh a built site as a browser does: every kind of page, before and after it is scrolled.
 
-`python -m tests.bench.weights build/site` serves the site as a static host does, compressed, opens
-one page of each kind in Chromium and adds up the bytes of every response, those of workers too.
-Beside them: how far the layout shifted, and how many nodes the map has. `--rigs 60 1000` builds
-synthetic sites of that size and weighs them; exit code 1 says that a budget is exceeded.
+`python -m tests.bench.weights build/site` serves the site, opens one page of each kind in Chromium
+and adds up what a static host sends, compressed, for everything that the page asks for. With it:
+how far the layout shifted, and how many nodes the map has. `--rigs 60 1000` builds synthetic sites
+of that size and weighs them; exit code 1 says that a budget is exceeded.
 """
 
 from __future__ import annotations
@@ -14,25 +14,23 @@ import os
 import shutil
 import sys
 import tempfile
-import threading
-from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cache, partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
+from urllib.parse import unquote, urlsplit
 
 from playwright.sync_api import sync_playwright
 
 from pipeline.site.build import build
 from tests.bench.synthetic import write_corpus
-from tests.browser.conftest import FLAGS, NAMES
-from tests.browser.pages import NARROW, WIDE, one_of_each_kind
+from tests.browser.conftest import FLAGS, NAMES, serve
+from tests.browser.pages import NARROW, WATCH_SHIFTS, WIDE, one_of_each_kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from playwright.sync_api import Browser, Page, ViewportSize
+    from playwright.sync_api import Browser, Page, Request, ViewportSize
 
 COMMAND = "python -m tests.bench.weights"
 SEED = 7
@@ -45,11 +43,6 @@ MOST_MAP_NODES = 8000
 MOST_INDEX_KB = 30  # the index of the search, which loads when its field has the focus
 INDEX = "search/search_index.json"
 COMPRESSED = {".html", ".css", ".js", ".json", ".svg", ".xml", ".csv", ".txt"}
-# What moved by itself: the browser leaves out what follows an input within half a second.
-WATCH_SHIFTS = """window.shifts = 0;
-new PerformanceObserver((list) => { for (const each of list.getEntries())
-  if (!each.hadRecentInput) window.shifts += each.value; })
-  .observe({ type: 'layout-shift', buffered: true });"""
 MAP_NODES = "document.querySelectorAll('.dm-map-figure, .dm-map-figure *').length"
 SCROLL = "([top]) => window.scrollTo({ top, behavior: 'instant' })"
 HEIGHT = "document.documentElement.scrollHeight"
@@ -85,40 +78,29 @@ class Weight:
         )
 
 
-@dataclass(slots=True)
-class Count:
-    """The bytes that a server has sent, and for what."""
+@dataclass  # no slots: Playwright keeps its own beside a method that listens
+class Asked:
+    """The files of a site that a page has asked for, also those that the browser had already."""
 
-    sent: int = 0
-    paths: list[str] = field(default_factory=list)
+    site: Path
+    base: str
+    paths: set[str] = field(default_factory=set)
 
+    def hear(self, request: Request) -> None:
+        """Note a request."""
+        self.note(request.url)
 
-class Compressing(SimpleHTTPRequestHandler):
-    """A static host: texts leave it compressed, and it counts what leaves."""
+    def note(self, url: str) -> None:
+        """Note an address; of another host, or of what a page made itself, there is no file."""
+        if url.startswith(self.base):
+            self.paths.add(unquote(urlsplit(url.removeprefix(self.base)).path))
 
-    protocol_version = "HTTP/1.1"
-    count: ClassVar[Count] = Count()
-
-    def log_message(self, *_: object) -> None:
-        """Say nothing."""
-
-    def do_GET(self) -> None:
-        path = Path(self.translate_path(self.path))
-        path = path / "index.html" if path.is_dir() else path
-        if not path.is_file():
-            self.send_error(404)
-            return
-        body = compressed(path)
-        self.send_response(200)
-        self.send_header("Content-Type", self.guess_type(path))
-        if path.suffix in COMPRESSED:
-            self.send_header("Content-Encoding", "gzip")
-        self.send_header("Content-Length", str(len(body)))
-        self.send_header("Cache-Control", "no-store")  # everybody comes for the first time
-        self.end_headers()
-        self.count.sent += len(body)
-        self.count.paths.append(self.path)
-        self.wfile.write(body)
+    @property
+    def sent(self) -> int:
+        """The bytes that a static host sends somebody who comes for the first time."""
+        files = (self.site / path for path in self.paths)
+        pages = (path / "index.html" if path.is_dir() else path for path in files)
+        return sum(len(compressed(path)) for path in pages if path.is_file())
 
 
 @cache
@@ -126,22 +108,6 @@ def compressed(path: Path) -> bytes:
     """A file as a static host sends it."""
     data = path.read_bytes()
     return gzip.compress(data, 6, mtime=0) if path.suffix in COMPRESSED else data
-
-
-@contextmanager
-def counting_server(site: Path) -> Iterator[tuple[str, Count]]:
-    """The address of a site that is served compressed, and what was sent so far."""
-    count = Count()
-    handler = type("Counting", (Compressing,), {"count": count})
-    serve = partial(handler, directory=str(site.parent))
-    with ThreadingHTTPServer(("127.0.0.1", 0), serve) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        try:
-            yield f"http://127.0.0.1:{server.server_port}/{site.name}/", count
-        finally:
-            server.shutdown()
-            thread.join()
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -187,39 +153,44 @@ def weigh(
     only: Sequence[str] | None = None,
 ) -> Iterator[Weight]:
     """The weight of one page of each kind, or of certain pages, for each size of the screen."""
-    with counting_server(site) as (base, count), browser.new_context() as context:
+    with serve(site) as base, browser.new_context() as context:
         context.add_init_script(WATCH_SHIFTS)
         page = context.new_page()
+        asked = Asked(site, base)
+        page.on("request", asked.hear)
         for address in only or one_of_each_kind(addresses(site)):
             for size in sizes:
                 page.set_viewport_size(size)
-                yield _weigh(page, base, address, count, size)
+                yield weighed(page, asked, address)
 
 
-def _weigh(page: Page, base: str, address: str, count: Count, size: ViewportSize) -> Weight:
-    start = count.sent
-    page.goto(base + address, wait_until="load")
-    _settle(page, count)
-    before = count.sent - start
+def weighed(page: Page, asked: Asked, address: str) -> Weight:
+    """Open a page at the size that the screen has, scroll to its end, and weigh it."""
+    asked.paths.clear()
+    page.goto(asked.base + address, wait_until="load")
+    _settle(page, asked)
+    before = asked.sent
+    size = page.viewport_size
+    assert size is not None
     for top in range(0, int(page.evaluate(HEIGHT)), size["height"]):
         page.evaluate(SCROLL, [top])
         page.wait_for_timeout(STEP_MS)
-    _settle(page, count)
+    _settle(page, asked)
     return Weight(
         address=address,
         width=size["width"],
         before_kb=round(before / KB, 1),
-        after_kb=round((count.sent - start) / KB, 1),
+        after_kb=round(asked.sent / KB, 1),
         shift=round(page.evaluate("window.shifts"), 3),
         map_nodes=page.evaluate(MAP_NODES),
     )
 
 
-def _settle(page: Page, count: Count) -> None:
+def _settle(page: Page, asked: Asked) -> None:
     """Wait until the page has asked for nothing more for a while."""
     seen = -1
-    while seen != count.sent:
-        seen = count.sent
+    while seen != len(asked.paths):
+        seen = len(asked.paths)
         page.wait_for_timeout(SETTLED_MS)
 
 

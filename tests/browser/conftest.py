@@ -14,7 +14,7 @@ import pytest
 from playwright.sync_api import expect, sync_playwright
 
 from pipeline.site.serve import Handler
-from tests.browser.pages import CATCH
+from tests.browser.pages import CATCH, WATCH_SHIFTS
 from tests.processes import PATIENCE_S
 from tests.sites import built_site
 
@@ -101,7 +101,7 @@ def tab(browser: Browser) -> Iterator[Page]:
     """The page in which tests open addresses; see `tests.browser.pages.lent`."""
     with browser.new_context() as context:
         context.grant_permissions(["clipboard-read", "clipboard-write"])
-        context.add_init_script(CATCH)
+        context.add_init_script(CATCH + WATCH_SHIFTS)
         yield context.new_page()
 
 

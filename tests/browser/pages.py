@@ -25,6 +25,12 @@ window.boom = () => { window.caught.push('boom'); };
 document.addEventListener('securitypolicyviolation',
   (event) => window.caught.push(`policy: ${event.violatedDirective} ${event.blockedURI}`));
 """
+# What moved by itself: the browser leaves out what follows an input within half a second.
+WATCH_SHIFTS = """window.shifts = 0;
+new PerformanceObserver((list) => { for (const each of list.getEntries())
+  if (!each.hadRecentInput) window.shifts += each.value; })
+  .observe({ type: 'layout-shift', buffered: true });
+"""
 FORGET = "() => { localStorage.clear(); sessionStorage.clear(); }"
 WAKE = """async () => { for (const each of document.querySelectorAll('figure[data-spec]')) {
   each.scrollIntoView();

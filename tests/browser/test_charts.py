@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
@@ -19,18 +18,6 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.browser
 ALIVE = "figure[data-spec] .dm-chart__live svg"
 WAYS = ("Tasks", "Methods", "Backends", "Break-even", "Verification curves")
-WAYS_TO_CHARTS = (
-    "tasks/",
-    "methods/",
-    "backends/",
-    "break-even/",
-    "verification/",
-    "builds/",
-    "predictions/",
-    "concurrency/",
-    "published/",
-)
-FIELD = re.compile(r"\b[a-z]+_[a-z_]+\b|undefined|NaN")
 PAINT = """() => new Promise((done) => new PerformanceObserver((list) => {
   for (const each of list.getEntriesByName('first-contentful-paint')) done(each.startTime);
 }).observe({ type: 'paint', buffered: true }))"""
@@ -183,33 +170,3 @@ def test_a_map_that_is_a_table_can_be_taken_along(page: Page, base: str) -> None
     assert set(shown) <= texts
     assert len(list(drawn.iter("{http://www.w3.org/2000/svg}rect"))) > len(shown)
     assert len(saved["CSV"].decode().splitlines()) > 1
-
-
-def test_every_chart_has_its_four_buttons(page: Page, base: str) -> None:
-    for way in WAYS_TO_CHARTS:
-        page.goto(base + way)
-        stir(page)
-        page.locator(".dm-chart__files[data-ready]").first.wait_for()
-        words = page.evaluate(
-            "[...document.querySelectorAll('figure[data-spec]')].map((figure) =>"
-            " [...figure.querySelectorAll('.dm-chart__files > *')].map((each) => each.textContent))"
-        )
-        assert words
-        assert all(each == ["PNG", "SVG", "CSV", "Link"] for each in words)
-
-
-@pytest.mark.parametrize("way", ["tasks/", "methods/", "backends/", "break-even/", "builds/"])
-def test_a_live_chart_names_no_field(page: Page, base: str, way: str) -> None:
-    page.goto(base + way)
-    stir(page)
-    expect(page.locator(ALIVE).first).to_be_visible()
-    names = page.evaluate(
-        "[...document.querySelectorAll('figure [aria-label]')].map((e) => e.ariaLabel)"
-    )
-    point = page.locator(f"{ALIVE} .mark-symbol[role='graphics-object'] path").first
-    point.hover(force=True)
-    told = page.locator("#vg-tooltip-element").inner_text()
-
-    assert len(names) > 2
-    assert told
-    assert [text for text in (*names, told) if FIELD.search(text)] == []

@@ -1,12 +1,14 @@
-"""Every kind of page, opened once: quiet, within the screen, and accessible in both themes."""
+"""Every kind of page, opened once: light, quiet, as wide as the screen, and accessible."""
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import pytest
 from axe_playwright_python.base import AXE_SCRIPT
 
+from tests.bench.weights import Asked, weighed
 from tests.browser.pages import (
     MIDDLE,
     WIDE,
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
 
     from playwright.sync_api import Page
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.tour]
 # What repeats is inspected once, or at its beginning: what stands around the articles, the rows of
 # a table, the items of a list, the parts of a long reference.
 REPEATED = (
@@ -74,6 +76,15 @@ LOOKS = """([place, repeated]) => {
   }
   return seen.size;
 }"""
+# The buttons of every chart on a page, and what is read aloud of it.
+BUTTONS = """() => [...document.querySelectorAll('figure[data-spec]')].map((figure) =>
+  [...figure.querySelectorAll('.dm-chart__files > *')].map((each) => each.textContent))"""
+SPOKEN = "() => [...document.querySelectorAll('figure [aria-label]')].map((each) => each.ariaLabel)"
+FIELD = re.compile(r"\b[a-z]+_[a-z_]+\b|undefined|NaN")
+POINTS = "figure[data-spec] .dm-chart__live svg .mark-symbol[role='graphics-object'] path"
+# Pages with charts; of the first five a point is touched for what it says.
+TOUCHED = ("tasks/", "methods/", "backends/", "break-even/", "builds/")
+CHARTS = {*TOUCHED, "verification/", "predictions/", "concurrency/", "published/"}
 INSPECT = "([context, options]) => axe.run(context, options)"
 # Prose in the same template as the methodology, without parts of their own.
 LIKE_METHODOLOGY = {"faq/", "glossary/", "design/"}
@@ -97,29 +108,61 @@ def page(tab: Page, base: str, complaints: list[str]) -> Iterator[Page]:
         yield watch(page, base, complaints)
 
 
-def test_no_page_complains_spreads_or_shuts_anyone_out(
+def test_no_page_complains_spreads_weighs_too_much_or_shuts_anyone_out(
     page: Page, base: str, site: Path, complaints: list[str]
 ) -> None:
     """On a wide screen and a tablet, in both themes; `test_hostile.py` has a phone in the dark."""
+    asked = Asked(site, base)
+    page.on("request", asked.hear)
+    drawn = set()
     for address in one_of_each_kind(addresses(site)):
-        inspectable(page, base + address)
+        found = [*weighed(page, asked, address).excess, *_searched(asked)]
         stir(page)
+        if page.locator("figure[data-spec]").count():
+            drawn.add(address)
+            found += _silent(page, touched=address in TOUCHED)
+        inspectable(page)
         page.locator(READY.get(address, "article")).wait_for()
         if address not in LIKE_METHODOLOGY:
-            complaints += [f"{address} {line}" for line in _inaccessible(page, address)]
-        for size in (WIDE, MIDDLE):
+            found += _inaccessible(page, "article" if address else "html")
+        for size in (MIDDLE, WIDE):
             page.set_viewport_size(size)
             if excess := px_too_wide(page):
-                complaints.append(f"{address} is {excess} px too wide at {size['width']} px")
-        wake_charts(page)
-        page.set_viewport_size(WIDE)
+                found.append(f"{excess} px too wide at {size['width']} px")
+        complaints += [f"{address or 'home'}: {line}" for line in found]
 
     assert not complaints, "\n".join(complaints)
+    assert CHARTS - drawn == set()
 
 
-def _inaccessible(page: Page, address: str) -> Iterator[str]:
+def _searched(asked: Asked) -> Iterator[str]:
+    """The parts of the search that were loaded before anybody searched."""
+    return (f"asked for {path}" for path in asked.paths if "search" in path)
+
+
+def _silent(page: Page, *, touched: bool) -> Iterator[str]:
+    """What charts that are alive lack: a button, or words where a field's name would stand."""
+    wake_charts(page)
+    page.locator("figure[data-spec]:not(:has(.dm-chart__files[data-ready]))").first.wait_for(
+        state="detached"
+    )
+    yield from (
+        f"a chart has the buttons {each}"
+        for each in page.evaluate(BUTTONS)
+        if each != ["PNG", "SVG", "CSV", "Link"]
+    )
+    spoken = page.evaluate(SPOKEN)
+    if touched:
+        page.locator(POINTS).first.hover(force=True)
+        spoken.append(page.locator("#vg-tooltip-element").inner_text())
+        page.mouse.move(0, 0)
+        if len(spoken) < 4:
+            yield f"its charts say only {spoken}"
+    yield from (f"a chart says {text!r}" for text in spoken if not text or FIELD.search(text))
+
+
+def _inaccessible(page: Page, place: str) -> Iterator[str]:
     """What axe finds on an open page in the light, and what is too pale in the dark."""
-    place = "article" if address else "html"
     yield from serious(page, place)
     yield from (f"light {line}" for line in pale(page, place))
     page.evaluate("document.body.dataset.mdColorScheme = 'slate'")
@@ -127,7 +170,8 @@ def _inaccessible(page: Page, address: str) -> Iterator[str]:
 
 
 def test_axe_would_say_so(page: Page, base: str) -> None:
-    inspectable(page, base + "faq/").locator("h1").evaluate(
+    page.goto(base + "faq/")
+    inspectable(page).locator("h1").evaluate(
         "(heading) => { heading.style.color = '#bbb'; heading.append(new Image()); }"
     )
 
@@ -136,7 +180,8 @@ def test_axe_would_say_so(page: Page, base: str) -> None:
 
 
 def test_a_text_is_looked_at_wherever_it_stands_on_another_ground(page: Page, base: str) -> None:
-    inspectable(page, base + "faq/").evaluate(
+    page.goto(base + "faq/")
+    inspectable(page).evaluate(
         """() => { const text = document.querySelector('article p');
           const pale = text.cloneNode(true);
           const box = document.createElement('div');
@@ -148,9 +193,8 @@ def test_a_text_is_looked_at_wherever_it_stands_on_another_ground(page: Page, ba
     assert [line.split()[0] for line in pale(page, "article")] == ["color-contrast"]
 
 
-def inspectable(page: Page, address: str) -> Page:
-    """The page at an address with axe in it, and with colours that do not fade in."""
-    page.goto(address)
+def inspectable(page: Page) -> Page:
+    """The open page with axe in it, and with colours that do not fade in."""
     page.evaluate(STILL)
     page.evaluate(AXE_SCRIPT)
     return page

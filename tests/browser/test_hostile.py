@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 import nh3
 import pytest
 
+from tests.bench.weights import Asked, weighed
 from tests.browser.pages import NARROW, lent, one_of_each_kind, px_too_wide, wake_charts, watch
 from tests.hostile_site import TRICKS, file_stem
 from tests.sites import addresses, hostile_addresses
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
     from playwright.sync_api import Page
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.tour]
 FORMULAS = "=+-@\t\r"
 PLACES = ("devices", "models")
 # The innermost elements that hold a text: what is in them, and whether it lies inside a link.
@@ -58,11 +59,13 @@ def kinds(site: Path) -> list[str]:
     return [*usual, *(f"submissions/{file_stem(name)}/" for name in TRICKS), *places]
 
 
-def test_no_page_runs_asks_or_spreads(
+def test_no_page_runs_asks_spreads_or_weighs_too_much(
     page: Page, base: str, site: Path, complaints: list[str]
 ) -> None:
+    asked = Asked(site, base)
+    page.on("request", asked.hear)
     for address in kinds(site):
-        page.goto(base + address)
+        complaints += weighed(page, asked, address).excess
         page.evaluate(FORCE)
         wake_charts(page)
         complaints += [f"{address} {word}" for word in page.evaluate("window.caught")]

@@ -52,7 +52,7 @@ def answered(page: Page, card: str, model: str = "") -> str:
     page.locator(CARD).fill(card)
     page.locator(MODEL).fill(model)
     page.keyboard.press("Enter")
-    expect(page.locator(ANSWER)).to_be_visible()
+    expect(page.locator('.dm-machine[data-state="answered"]')).to_be_visible()
     return page.locator(ANSWER).inner_text()
 
 

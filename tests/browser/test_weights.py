@@ -1,4 +1,4 @@
-"""What a browser loads for each kind of page of the real site, before and after scrolling."""
+"""What a browser loads, and when; `test_every_page.py` and `test_hostile.py` weigh every kind."""
 
 from __future__ import annotations
 
@@ -6,29 +6,31 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pipeline.site.build import beginning, build
-from tests.bench.weights import MOST_INDEX_KB, RESULTS, Weight, counting_server, index_kb, weigh
-from tests.browser.pages import NARROW, WIDE, wake_charts
+from pipeline.site.build import beginning
+from tests.bench.weights import MOST_INDEX_KB, Asked, Weight, index_kb
+from tests.browser.pages import lent, wake_charts
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
-    from playwright.sync_api import Browser
+    from playwright.sync_api import Page
 
 pytestmark = pytest.mark.browser
 
 
-@pytest.fixture(scope="module")
-def real(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The site of the results in this repository."""
-    return build(results=RESULTS, output=tmp_path_factory.mktemp("real") / "site")
+@pytest.fixture
+def page(tab: Page) -> Iterator[Page]:
+    with lent(tab) as page:
+        yield page
 
 
-def test_every_kind_of_page_stays_within_its_budgets(browser: Browser, real: Path) -> None:
-    weights = tuple(weigh(browser, real, (WIDE, NARROW)))
-
-    assert {"", "explore/", "predictions/"} < {weight.address for weight in weights}
-    assert [words for weight in weights for words in weight.excess] == []
+@pytest.fixture
+def asked(page: Page, site: Path, base: str) -> Asked:
+    """What the page asks for from now on."""
+    asked = Asked(site, base)
+    page.on("request", asked.hear)
+    return asked
 
 
 def test_a_page_that_is_too_heavy_is_named_with_its_figures() -> None:
@@ -42,30 +44,41 @@ def test_a_page_that_is_too_heavy_is_named_with_its_figures() -> None:
     )
 
 
+def test_what_a_page_asks_for_is_weighed_once_and_as_it_is_sent(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "index.html").write_text("word " * 1000)
+    (tmp_path / "picture.png").write_bytes(b"x" * 500)
+    asked = Asked(tmp_path, "http://here/")
+
+    for url in ("a/", "a/?b=c#d", "picture.png", "gone.js"):
+        asked.note(f"http://here/{url}")
+    asked.note("data:,x")
+
+    assert 500 < asked.sent < 600
+
+
 def test_the_index_of_the_search_is_small_and_waits_for_the_search(
-    browser: Browser, real: Path
+    page: Page, base: str, site: Path, asked: Asked
 ) -> None:
-    with counting_server(real) as (base, count), browser.new_context() as context:
-        page = context.new_page()
-        page.goto(base + "faq/", wait_until="networkidle")
-        assert not [path for path in count.paths if "search" in path]
+    page.goto(base + "faq/", wait_until="networkidle")
+    assert not [path for path in asked.paths if "search" in path]
 
-        page.get_by_role("textbox", name="Search").fill("rtx 3090")
-        page.locator(".md-search-result__link").first.wait_for()
+    page.get_by_role("textbox", name="Search").fill("rtx 3090")
+    page.locator(".md-search-result__link").first.wait_for()
 
-    assert sum(path.endswith("search_index.json") for path in count.paths) == 1
-    assert index_kb(real) <= MOST_INDEX_KB
+    assert any(path.endswith("search_index.json") for path in asked.paths)
+    assert index_kb(site) <= MOST_INDEX_KB
 
 
-def test_a_chart_sleeps_until_the_visitor_does_something(browser: Browser, real: Path) -> None:
-    with counting_server(real) as (base, count), browser.new_context() as context:
-        page = context.new_page()
-        page.goto(base + "tasks/", wait_until="networkidle")
-        assert not [path for path in count.paths if "/vega." in path]
+def test_a_chart_sleeps_until_the_visitor_does_something(
+    page: Page, base: str, asked: Asked
+) -> None:
+    page.goto(base + "tasks/", wait_until="networkidle")
+    assert not [path for path in asked.paths if "/vega." in path]
 
-        wake_charts(page)
+    wake_charts(page)
 
-    assert sum("/vega." in path for path in count.paths) == 1
+    assert sum("/vega." in path for path in asked.paths) == 1
 
 
 def test_a_section_is_indexed_by_its_first_words() -> None:

@@ -6,6 +6,7 @@ import json
 import math
 import random
 from dataclasses import replace
+from functools import cache
 from typing import TYPE_CHECKING
 
 import pytest
@@ -30,6 +31,18 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.long
 KNOWN = population()
+
+
+@cache
+def few(scenario: str) -> list[Row]:
+    """Eight campaigns of a scenario."""
+    return simulation.simulate(scenario, campaigns=8)
+
+
+@cache
+def sixty(name: str) -> campaigns.Row:
+    """Sixty disturbed campaigns."""
+    return campaigns.simulate(DISTURBED[name], campaigns=60)
 
 
 def only(rows: list[Row], arm: str, level: str, method: str) -> Row:
@@ -88,7 +101,7 @@ def test_bursts_halve_the_speed_for_their_share_of_the_time() -> None:
 
 @pytest.mark.parametrize("scenario", SCENARIOS)
 def test_a_few_campaigns_come_near_the_truth_on_every_rig(scenario: str) -> None:
-    rows = simulation.simulate(scenario, campaigns=8)
+    rows = few(scenario)
 
     overall = only(rows, "draft", "all-tasks", "paired")
     per_task = only(rows, "draft", "one-task", "paired")
@@ -103,7 +116,7 @@ def test_a_few_campaigns_come_near_the_truth_on_every_rig(scenario: str) -> None
 
 @pytest.mark.parametrize("name", [QUIET, "drift of 4 trials", "two prompts a task"])
 def test_a_few_campaigns_of_a_scenario_keep_the_promise(name: str) -> None:
-    row = campaigns.simulate(DISTURBED[name], campaigns=60)
+    row = sixty(name)
 
     assert row.covered >= 0.9
     assert row.one_task >= 0.9
@@ -113,13 +126,13 @@ def test_a_few_campaigns_of_a_scenario_keep_the_promise(name: str) -> None:
 
 
 def test_a_quiet_machine_pays_little_for_the_spread_between_tasks() -> None:
-    row = campaigns.simulate(DISTURBED[QUIET], campaigns=100)
+    row = sixty(QUIET)
 
     assert row.wide <= campaigns.WIDER * row.wide_before
 
 
 def test_drift_passes_for_a_slowdown_where_arms_run_one_after_another() -> None:
-    rows = simulation.simulate("drift", campaigns=3)
+    rows = few("drift")
 
     assert only(rows, "draft", "all-tasks", "one-after-another").bias < -0.10
     assert abs(only(rows, "draft", "all-tasks", "paired").bias) < 0.01

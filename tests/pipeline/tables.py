@@ -146,7 +146,7 @@ def database(*entries: Entry, new: Container[str] = ()) -> duckdb.DuckDBPyConnec
     """The tables over these campaigns; maintainers know all contributors but the `new` ones."""
     names = {(each.submission.contributor or "").lower() for each in entries} - {""}
     known = [entry_on(name) for name in sorted(names) if name not in new]
-    return Tables(load(entries, (), known))  # type: ignore[return-value]  # it stands for one
+    return Tables(load(entries, (), known, optimised=False))  # type: ignore[return-value]  # it stands for one
 
 
 @cache

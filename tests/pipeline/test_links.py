@@ -3,6 +3,8 @@
 import hashlib
 import json
 import re
+import struct
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -142,6 +144,14 @@ def test_the_list_of_published_addresses_has_every_result() -> None:
 
 def test_the_sitemap_has_every_page_and_no_other(empty_site: Path) -> None:
     assert sorted(sitemap(empty_site)) == sorted(ROOT + each for each in addresses(empty_site))
+
+
+def test_no_clock_dates_a_site_but_its_newest_figure(empty_site: Path) -> None:
+    text = (empty_site / "sitemap.xml").read_text("utf-8")
+    (packed,) = struct.unpack("<I", (empty_site / "sitemap.xml.gz").read_bytes()[4:8])
+
+    assert set(re.findall("<lastmod>(.*?)</lastmod>", text)) == {"1980-01-01"}  # without a figure
+    assert datetime.fromtimestamp(packed, UTC) == datetime(1980, 1, 1, tzinfo=UTC)
 
 
 def test_every_file_of_the_data_package_is_there_with_its_digest(site: Path) -> None:

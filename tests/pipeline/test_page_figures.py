@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import tomllib
 from collections import defaultdict
 from pathlib import Path
@@ -57,8 +58,9 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def connection(site: Path) -> duckdb.DuckDBPyConnection:
-    opened = open_database(site.parent / "results")
+def connection(site: Path, tmp_path_factory: pytest.TempPathFactory) -> duckdb.DuckDBPyConnection:
+    cache = shutil.copytree(site.with_name("cache"), tmp_path_factory.mktemp("kept") / "cache")
+    opened = open_database(site.parent / "results", cache=cache)
     opened.execute(WORDS)
     return opened
 

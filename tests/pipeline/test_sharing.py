@@ -9,9 +9,7 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
-from typer.testing import CliRunner
 
-from pipeline.cli import app
 from pipeline.data.export import SUMS
 from pipeline.site.build import build
 from pipeline.site.pages.feeds import ATOM
@@ -96,18 +94,3 @@ def test_a_card_ranks_by_the_lower_bound_and_escapes_names() -> None:
 
 def test_without_an_address_there_are_no_cards() -> None:
     assert list(cards(database(campaign(1.5)), Site(bundle=""))) == []
-
-
-def test_a_build_without_an_address_says_what_is_missing(tmp_path: Path) -> None:
-    (tmp_path / "results").mkdir()
-    output = tmp_path / "site"
-
-    done = CliRunner().invoke(
-        app, ["build", "--results", str(tmp_path / "results"), "--output", str(output)]
-    )
-
-    assert done.exit_code == 0
-    assert done.stderr == (
-        "no --site-url: feeds and structured data get relative links, and links that are shared"
-        " show no picture\n"
-    )

@@ -2,6 +2,8 @@
 
 import json
 from collections.abc import Iterator
+from functools import reduce
+from itertools import groupby, zip_longest
 from typing import Any
 
 import pytest
@@ -20,12 +22,25 @@ REPLACEMENTS: tuple[Any, ...] = (None, True, -1, 0.5, 10**17, "", "x" * 2000, []
 
 
 def variants() -> Iterator[tuple[str, Any]]:
-    document = small()
-    fields = {general(path): path for path, _ in leaves(document)}
-    for name, path in fields.items():
-        yield f"without {name}", without(document, path)
+    """Every field removed, and with other values; one at a time in each part of the document."""
+    for turn in turns():
+        names = ", ".join(map(general, turn))
+        yield f"without {names}", reduce(without, turn, small())
         for value in REPLACEMENTS:
-            yield f"{name} = {value!r:.20}", with_value(document, path, value)
+            changed = reduce(lambda doc, path: with_value(doc, path, value), turn, small())
+            yield f"{names} = {value!r:.20}", changed
+
+
+def turns() -> Iterator[tuple[tuple[str | int, ...], ...]]:
+    """The fields, one of each part of the document together; what rules depend on comes alone."""
+    fields = {general(path): path for path, _ in leaves(small())}.values()
+    alone = [path for path in fields if len(path) == 1]
+    parts = [
+        list(group)
+        for _, group in groupby((p for p in fields if len(p) > 1), key=lambda path: path[0])
+    ]
+    yield from ((path,) for path in alone)
+    yield from (tuple(filter(None, turn)) for turn in zip_longest(*parts))
 
 
 def test_it_finds_what_the_reference_finds() -> None:

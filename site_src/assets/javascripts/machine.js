@@ -58,6 +58,7 @@
       return;
     }
     const turn = (form.dataset.turn = String(Number(form.dataset.turn ?? 0) + 1));
+    form.dataset.state = "asked"; // what is shown still answers the question before
     try {
       const { answer, data } = await load(form);
       const found = await answer.answerTo(data, question);

@@ -61,15 +61,11 @@ FORCED = tuple(
 )
 
 
-def _quiet(_text: str) -> None:
-    """Tests need no talk."""
-
-
 @pytest.fixture(scope="session")
 def weights() -> tuple[Path, Path]:
     """The default target and draft."""
-    target = resolve("smollm2-135m:f16", say=_quiet).path
-    return target, resolve("smollm2-135m:q4_1", say=_quiet).path
+    target = resolve("smollm2-135m:f16", say=lambda _: None).path
+    return target, resolve("smollm2-135m:q4_1", say=lambda _: None).path
 
 
 @pytest.fixture(scope="session")
@@ -94,6 +90,24 @@ def session(plan: Campaign) -> Iterator[Session]:
     opened.close()
 
 
+@pytest.fixture(scope="session")
+def answers(session: Session) -> Answers:
+    return Answers(session)
+
+
+class Answers:
+    """What each arm answers to each prompt: asked once, and looked at by many tests."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._known: dict[tuple[str, str], Generation] = {}
+
+    def of(self, arm: str, prompt: str = "code-1") -> Generation:
+        if (arm, prompt) not in self._known:
+            self._known[arm, prompt] = generate(self._session, arm, prompt)
+        return self._known[arm, prompt]
+
+
 def generate(session: Session, arm: str, prompt: str = "code-1") -> Generation:
     answer = session.generate(Request(arm=arm, prompt=prompt, max_output_tokens=OUTPUT_TOKENS))
     assert isinstance(answer, Generation), answer
@@ -103,11 +117,11 @@ def generate(session: Session, arm: str, prompt: str = "code-1") -> Generation:
 @pytest.mark.parametrize("prompt", ["code-1", "code-2"])
 @pytest.mark.parametrize("arm", ["prompt-lookup-n8", "draft-model-n4", "draft-model-n7"])
 def test_speculation_writes_what_the_baseline_writes(
-    session: Session, arm: str, prompt: str
+    answers: Answers, arm: str, prompt: str
 ) -> None:
-    baseline = generate(session, "baseline", prompt)
+    baseline = answers.of("baseline", prompt)
 
-    speculative = generate(session, arm, prompt)
+    speculative = answers.of(arm, prompt)
 
     assert speculative.tokens == baseline.tokens
     assert sum(item.drafted for item in speculative.rounds) > 0
@@ -116,54 +130,56 @@ def test_speculation_writes_what_the_baseline_writes(
 @pytest.mark.parametrize(
     "arm", ["baseline", "prompt-lookup-n8", "draft-model-n4", "draft-model-n7"]
 )
-def test_output_tokens_are_one_plus_accepted_plus_rounds(session: Session, arm: str) -> None:
-    generation = generate(session, arm)
+def test_output_tokens_are_one_plus_accepted_plus_rounds(answers: Answers, arm: str) -> None:
+    generation = answers.of(arm)
 
     accepted = sum(item.accepted for item in generation.rounds)
     assert len(generation.tokens) == 1 + accepted + len(generation.rounds)
 
 
-def test_a_draft_of_the_same_family_is_mostly_right(session: Session) -> None:
-    generation = generate(session, "draft-model-n4")
+def test_a_draft_of_the_same_family_is_mostly_right(answers: Answers) -> None:
+    generation = answers.of("draft-model-n4")
 
     drafted = sum(item.drafted for item in generation.rounds)
     assert sum(item.accepted for item in generation.rounds) / drafted > 0.7
 
 
-def test_an_oracle_that_is_always_right_is_always_accepted(session: Session) -> None:
-    generation = generate(session, "oracle-right")
+def test_an_oracle_that_is_always_right_is_always_accepted(answers: Answers) -> None:
+    generation = answers.of("oracle-right")
 
-    assert generation.tokens == generate(session, "baseline").tokens
+    assert generation.tokens == answers.of("baseline").tokens
     # In the last round an accepted end of the output counts as the target's token.
     assert all(item.accepted == item.drafted for item in generation.rounds[:-1])
     assert sum(item.accepted for item in generation.rounds) > len(generation.tokens) / 2
 
 
 def test_an_oracle_that_is_always_wrong_is_never_accepted_and_changes_nothing(
-    session: Session,
+    answers: Answers,
 ) -> None:
-    generation = generate(session, "oracle-wrong")
+    generation = answers.of("oracle-wrong")
 
-    assert generation.tokens == generate(session, "baseline").tokens
+    assert generation.tokens == answers.of("baseline").tokens
     assert sum(item.accepted for item in generation.rounds) == 0
 
 
 @pytest.mark.parametrize("arm", ["forced-free", "forced-drafted"])
 def test_forced_acceptance_yields_the_tokens_per_round_that_were_set(
-    session: Session, arm: str
+    answers: Answers, arm: str
 ) -> None:
-    generation = generate(session, arm)
+    generation = answers.of(arm)
 
     # 23 tokens after the first at 2.5 a round; the last rounds are cut short.
-    assert generation.tokens == generate(session, "baseline").tokens
+    assert generation.tokens == answers.of("baseline").tokens
     assert len(generation.rounds) in (9, 10)
     assert {item.accepted for item in generation.rounds[:-2]} == {1, 2}
     spent = sum(item.draft_ms for item in generation.rounds)
     assert spent / generation.decode_ms > 0.2 or arm == "forced-free"
 
 
-def test_the_same_request_gives_the_same_tokens_again(session: Session) -> None:
-    assert generate(session, "baseline").tokens == generate(session, "baseline").tokens
+def test_the_same_request_gives_the_same_tokens_again(session: Session, answers: Answers) -> None:
+    before = answers.of("baseline").tokens
+
+    assert generate(session, "baseline").tokens == before
 
 
 def test_a_prompt_is_processed_once_however_often_arms_come_back_to_it(session: Session) -> None:
@@ -175,17 +191,17 @@ def test_a_prompt_is_processed_once_however_often_arms_come_back_to_it(session: 
     assert second.prompt_ms is None
 
 
-def test_only_the_baseline_reports_margins_and_none_is_negative(session: Session) -> None:
-    baseline = generate(session, "baseline")
+def test_only_the_baseline_reports_margins_and_none_is_negative(answers: Answers) -> None:
+    baseline = answers.of("baseline")
 
     assert baseline.margins is not None
     assert len(baseline.margins) == len(baseline.tokens)
     assert min(baseline.margins) >= 0
-    assert generate(session, "draft-model-n4").margins is None
+    assert answers.of("draft-model-n4").margins is None
 
 
-def test_drafting_and_verification_make_up_nearly_all_of_a_round(session: Session) -> None:
-    rounds = generate(session, "draft-model-n4").rounds
+def test_drafting_and_verification_make_up_nearly_all_of_a_round(answers: Answers) -> None:
+    rounds = answers.of("draft-model-n4").rounds
 
     shares = [(item.draft_ms + item.verify_ms) / item.round_ms for item in rounds]
     assert max(shares) <= 1
@@ -211,7 +227,7 @@ def test_the_engine_names_itself_its_backend_and_its_devices(session: Session) -
 
 
 def test_the_baseline_agrees_with_the_bindings_own_greedy_decoding(
-    session: Session, plan: Campaign
+    answers: Answers, plan: Campaign
 ) -> None:
     from llama_cpp import Llama  # noqa: PLC0415 - loads the engine
 
@@ -229,7 +245,7 @@ def test_the_baseline_agrees_with_the_bindings_own_greedy_decoding(
     tokens = peer.tokenize(text.encode(), add_bos=False, special=True)
     peer.close()
 
-    ours = generate(session, "baseline", "code-2").tokens
+    ours = answers.of("baseline", "code-2").tokens
     assert tokens[:16] == list(ours[:16])
 
 

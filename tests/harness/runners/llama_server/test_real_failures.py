@@ -192,6 +192,7 @@ def test_ctrl_c_keeps_what_was_measured_and_leaves_no_server(
         *(sys.executable, "-m", "harness", "run", "--runner", "llama-server"),
         *("--server-binary", binary, "--target", str(weights), "--method", "ngram-mod"),
         *("--tasks", "math", "--prompts", "2", "--blocks", "9", "--max-tokens", "8"),
+        *("--threads", "1"),
         *("--output", str(tmp_path / "out.json")),
     )
     environment = {**os.environ, "DRAFTMAP_CACHE": str(tmp_path / "cache")}
