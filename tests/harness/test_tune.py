@@ -142,7 +142,8 @@ def test_the_report_fits_a_terminal_and_ends_with_the_command() -> None:
 
     assert len(shown) <= 24
     assert max(map(len, shown)) <= 80
-    assert shown[0].startswith("Prompt lookup: speedup over depth")
+    assert " the speed of no speculation" in " ".join(shown[:2])
+    assert any(line.startswith("Prompt lookup: speedup over depth") for line in shown)
     assert shown[-1] == "llama-server -m big.gguf"
     assert outcome.leader is not None
     assert shown[-2] == f"Use {outcome.leader.arm.id}:"
