@@ -18,12 +18,12 @@ _TASKS_SHOWN = 8
 
 
 def lines(outcome: Outcome, *, command: str | None) -> Iterator[str]:
-    """The report: the chart, the reason, the tasks, and the command line to copy."""
+    """The report: what was found, the chart, the tasks, and the command line to copy."""
+    yield from wrap(why(outcome), _WIDTH)
     shown = family(outcome)
     if len(shown) > 1:
         yield from chart(shown)
     yield from wrap(_effort(outcome), _WIDTH)
-    yield from wrap(why(outcome), _WIDTH)
     yield from _tasks(outcome)
     yield from advice(outcome, command)
 

@@ -124,7 +124,7 @@ class Tuner:
             "race",
             [self._arm(each.id) for each in listed],
             blocks=tuning.RACE_BLOCKS,
-            budget_s=RACE_SHARE * self._left_s(),
+            budget_s=self._left_s(RACE_SHARE),
             steer=steer,
         )
         times = tuning.times_of(ended)
@@ -195,11 +195,14 @@ class Tuner:
         began = journal.began(work_file)
         return began is not None and all(began >= e.measured_from for e in self.stages.values())
 
-    def _left_s(self) -> float:
-        """What is left of the budget; earlier parts of a resumed tune count, too."""
+    def _left_s(self, share: float = 1.0) -> float:
+        """A share of what is left of the budget; earlier parts of a resumed tune count, too.
+
+        At least a second, the least that a result may state, where a slow look took all of it.
+        """
         walls = (trial.wall_ms or 0 for each in self.stages.values() for trial in each.trials)
         spent_s = max(self.clock() - self._began, sum(walls) / 1000)
-        return max(1.0, 60 * self.search.budget_min - spent_s)
+        return max(1.0, share * (60 * self.search.budget_min - spent_s))
 
     def _arm(self, name: str) -> ArmPlan:
         return next(

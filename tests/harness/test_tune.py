@@ -142,7 +142,8 @@ def test_the_report_fits_a_terminal_and_ends_with_the_command() -> None:
 
     assert len(shown) <= 24
     assert max(map(len, shown)) <= 80
-    assert shown[0].startswith("Prompt lookup: speedup over depth")
+    assert " the speed of no speculation" in " ".join(shown[:2])
+    assert any(line.startswith("Prompt lookup: speedup over depth") for line in shown)
     assert shown[-1] == "llama-server -m big.gguf"
     assert outcome.leader is not None
     assert shown[-2] == f"Use {outcome.leader.arm.id}:"
@@ -232,6 +233,17 @@ def test_arms_that_the_noise_hides_are_named_as_not_separable() -> None:
     assert outcome.close
     assert "Not separable in this time:" in why(outcome)
     assert "are within" in why(outcome)
+
+
+@pytest.mark.usefixtures("cache_dir")
+def test_a_look_that_takes_the_whole_budget_leaves_a_result_that_the_format_allows() -> None:
+    hurried = tuner(USUAL, "prompt-lookup")
+    hurried.search = SearchOptions(budget_min=0.0001)
+
+    outcome = hurried.run()
+
+    budgets = [outcome.stages[name].design.budget_s for name in ("race", "certificate")]
+    assert budgets == [1.0, 1.0]
 
 
 @pytest.mark.usefixtures("cache_dir")
