@@ -175,7 +175,7 @@ def _type(words: _Words, *kinds: str) -> None:
     named = [name for name in known if name is not None]
     if len(named) == len(kinds):
         words.argv += ["--spec-type", ",".join(named)]
-    elif kinds != ("draft-model",):
+    elif [METHOD_CLASSES[kind] for kind in kinds] != [submission.DraftModel]:
         it = f"offers {', '.join(offered)}" if offered else "knows draft models only"
         message = f"method {'+'.join(kinds)} (it {it})"
         raise _UnknownToBinaryError(message)

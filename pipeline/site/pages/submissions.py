@@ -109,11 +109,10 @@ def _short_forms(
     site: Site, everything: Iterable[Evidence], own: Container[str]
 ) -> Iterator[Page | Asset]:
     for each in everything:
-        name = each.submission.submission
         yield from short_form(
-            name,
+            each.submission.submission,
             site,
-            is_page=name in own,
+            is_page=each.submission.submission in own,
             it=each,
             judged_arms=tuple(judge(each.parts["arms"], each.parts["estimates"])),
             facts=tuple(machine_facts(each)),
@@ -289,8 +288,8 @@ def engine_facts(row: Row) -> Iterator[tuple[str, str]]:
     if row.sampling != "greedy":
         seed = "" if row.sampling_seed is None else f", seed {row.sampling_seed}"
         yield "Sampling", f"temperature {row.temperature or say.UNKNOWN}{seed}"
-    longest = f"{row.max_output_tokens} tokens" if row.max_output_tokens else say.UNKNOWN
-    yield "Longest output", longest
+    longest = row.max_output_tokens
+    yield "Longest output", f"{longest} tokens" if longest else say.UNKNOWN
     yield "Suite", f"{row.suite} {row.suite_version}"
     yield "Design", f"{row.blocks} blocks, {row.design_order}, {row.ended}"
     yield "Measured with", " ".join(filter(None, (row.tool_name, row.tool_version)))
