@@ -24,7 +24,7 @@ ALLOWED = {
     "altair": ("pipeline.site.charts",),
     "vl_convert": ("pipeline.site.charts", "pipeline.site.build", "pipeline.site.pictures"),
     "polars": (
-        *("pipeline.site.rows", "pipeline.site.charts"),
+        *("pipeline.data.export", "pipeline.site.rows", "pipeline.site.charts"),
         *("pipeline.site.pages.columns", "pipeline.site.pages.explore"),
     ),
     "jinja2": ("pipeline.site.pages",),

@@ -1,11 +1,8 @@
 """Build the site from results: database, pages, charts, data, then MkDocs for the look.
 
-Every page gets a Content-Security-Policy. The theme has a few inline scripts, allowed by their
-digests, which are taken from pages that hold no contributor's text; an inline script anywhere else
-stops the build.
+After MkDocs the search index is shortened, and every page gets its policy.
 """
 
-import base64
 import hashlib
 import json
 import os
@@ -13,7 +10,6 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterable
 from datetime import UTC, datetime
 from html import escape
 from itertools import chain
@@ -32,80 +28,7 @@ from pipeline.site.pages.model import Asset, Page, Site
 from pipeline.site.pages.proofs import proofs_page
 from pipeline.site.pages.short import outside, raw_files
 from pipeline.site.pictures import card, cards
-
-# One page for each depth of address, because the theme writes the way to the root into a script.
-TRUSTED = ("404.html", "faq/index.html", "design/0001-format-raw-facts/index.html")
-CHARSET = '<meta charset="utf-8">'
-SCRIPT = re.compile(r"<script\b([^>]*)>(.*?)</script\s*>", re.DOTALL | re.IGNORECASE)
-DATA_TYPES = ('type="application/json"', 'type="application/ld+json"')
-
-
-class UnexpectedScriptError(PipelineError):
-    """A page holds an inline script that no trusted page holds: text has become code."""
-
-    exit_code = 3
-
-    def __init__(self, page: str, script: str) -> None:
-        super().__init__(
-            f"{page} holds an inline script that the theme did not put there: {script[:120]!r}. "
-            "Look for text that a template printed without escaping."
-        )
-
-
-def write_policy(site: Path) -> None:
-    """Put the policy into every page below `site`. Raises `UnexpectedScriptError`."""
-    trusted = [(site / name).read_text("utf-8") for name in TRUSTED]
-    allowed = {digest(script) for page in trusted for script in inline_scripts(page)}
-    allowed |= {digest(script) for script in root_scripts(trusted)}
-    meta = f'{CHARSET}<meta http-equiv="Content-Security-Policy" content="{policy(allowed)}">'
-    for path in sorted(site.rglob("*.html")):
-        text = path.read_text("utf-8")
-        if CHARSET not in text:  # a piece of a page, not a page
-            continue
-        for script in inline_scripts(text):
-            if digest(script) not in allowed:
-                raise UnexpectedScriptError(path.relative_to(site).as_posix(), script)
-        path.write_text(text.replace(CHARSET, meta, 1), "utf-8")
-
-
-def root_scripts(trusted: Iterable[str]) -> set[str]:
-    """The trusted scripts as they read on the home page, where the way to the root is `.`."""
-    return {
-        script.replace('new URL("..",', 'new URL(".",')
-        for page in trusted
-        for script in inline_scripts(page)
-    }
-
-
-def policy(digests: Iterable[str]) -> str:
-    """The policy: nothing from another host, no `eval`, no inline script but the named ones."""
-    scripts = " ".join(["'self'", *(f"'{each}'" for each in sorted(digests))])
-    return "; ".join(
-        (
-            "default-src 'self'",
-            f"script-src {scripts}",
-            "style-src 'self' 'unsafe-inline'",
-            "img-src 'self' data:",
-            "object-src 'none'",
-            "base-uri 'none'",
-            "form-action 'self'",
-        )
-    )
-
-
-def inline_scripts(page: str) -> tuple[str, ...]:
-    """The text of every script that stands in the page itself and would run."""
-    return tuple(
-        text
-        for attributes, text in SCRIPT.findall(page)
-        if " src=" not in attributes and not any(kind in attributes for kind in DATA_TYPES)
-    )
-
-
-def digest(script: str) -> str:
-    """A script's digest as a policy names it."""
-    return "sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-
+from pipeline.site.policy import write_policy
 
 ROOT = Path(__file__).resolve().parents[2]
 PROSE = ROOT / "site_src"

@@ -12,15 +12,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pipeline.site.build import (
-    UnexpectedScriptError,
-    inline_scripts,
-    write_policy,
-    write_source,
-)
+from pipeline.site.build import write_source
 from pipeline.site.pages.model import Asset, Site, file_path
 from pipeline.site.pages.short import as_text, raw_files
 from pipeline.site.pages.submissions import submission_pages
+from pipeline.site.policy import UnexpectedScriptError, inline_scripts, write_policy
 from schemas.vocabulary import say
 from tests.links import Reader
 from tests.sites import (
