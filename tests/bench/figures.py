@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Literal
 
 from estimates.intervals import equal_weight_mean, interval_over_tasks, t_interval
 from estimates.pairing import pair
-from estimates.repeatability import around
 from estimates.summary import summarize
 from schemas.vocabulary import FIXED_TASKS
 from tests.bench.designs import both_lengths, one_after_another
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from estimates.model import Interval
-    from estimates.pairing import PromptPairs
     from harness.campaign.model import SuitePrompt
     from schemas.submission import Submission
     from tests.bench.population import Population
@@ -92,26 +90,16 @@ def _published(it: Campaign, submission: Submission) -> Iterator[Found]:
 
 
 def _adaptive(it: Campaign, submission: Submission) -> Iterator[Found]:
-    """What `summarize` would say of the campaign that ended by its rule, without the bootstrap."""
+    """What the project says of the campaign that ended by its rule."""
     blocks = 1 + max(trial.block for trial in submission.trials)
-    for arm in submission.arms[1:]:
-        pairs = pair(submission, arm)
-        by_task = {task: [p for p in pairs if p.prompt.task == task] for task in FIXED_TASKS}
-        scopes: dict[str | None, list[list[PromptPairs]]] = {
-            None: list(by_task.values()),
-            **{task: [group] for task, group in by_task.items()},
-        }
-        for task, groups in scopes.items():
-            logs = [[each.log_ratio for each in group] for group in groups]
-            value = equal_weight_mean(logs)
-            over_prompts = interval_over_tasks(logs)
-            over_blocks = around(math.exp(value), groups, submission)
-            for method, interval in (
-                ("adaptive", over_prompts),
-                ("adaptive-over-blocks", over_blocks),
-            ):
-                found = _found(it, method, arm.id, task, value, interval)
-                yield replace(found, blocks=blocks)
+    for each in summarize(submission, resample=False).estimates:
+        if each.speedup is not None:
+            value = math.log(each.speedup)
+            over_prompts = _found(it, "adaptive", each.arm, each.task, value, each.interval)
+            over_blocks = _found(
+                it, "adaptive-over-blocks", each.arm, each.task, value, each.repeatability
+            )
+            yield from (replace(found, blocks=blocks) for found in (over_prompts, over_blocks))
 
 
 def _medians_apart(it: Campaign, submission: Submission) -> Iterator[Found]:

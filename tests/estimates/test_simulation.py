@@ -210,17 +210,31 @@ def test_a_campaign_that_looks_at_its_interval_needs_a_higher_level_than_it_prom
 
 def test_the_recorded_figures_keep_the_promise() -> None:
     rows = json.loads(simulation_table.DATA.read_text("utf-8"))["rows"]
-    promised = [
+    methods = {"paired", "adaptive", "adaptive-over-blocks"}
+    steady = [
         row
         for row in rows
-        if row["method"] in {"paired", "adaptive", "adaptive-over-blocks"}
-        and row["scenario"] in {"quiet", "drift", "bursts", "heavy-tails"}
+        if row["method"] in methods and row["scenario"] in {"quiet", "drift", "bursts"}
     ]
 
     def covered(row: dict[str, float]) -> float:
         of_prompts = row["method"] == "adaptive-over-blocks"
         return row["coverage_of_prompts" if of_prompts else "coverage"]
 
-    assert len(promised) == 4 * 4 * 3
-    assert min(covered(row) for row in promised) >= 0.93
-    assert max(abs(row["bias"]) for row in promised) <= 0.005
+    assert len(steady) == 3 * 4 * 3
+    assert min(covered(row) for row in steady) >= 0.93
+    assert max(abs(row["bias"]) for row in steady) <= 0.005
+
+
+def test_stalls_without_a_bound_favour_the_arm_with_fewer_rounds_by_less_than_a_task_varies() -> (
+    None
+):
+    # Notes 4 and 7: what makes the verdict holds; what says "repeatable within" does not.
+    rows = json.loads(simulation_table.DATA.read_text("utf-8"))["rows"]
+    tailed = [row for row in rows if row["scenario"] == "heavy-tails"]
+    judged = [row for row in tailed if row["method"] == "paired"]
+
+    assert len(judged) == 4
+    assert min(row["coverage"] for row in judged) >= 0.93
+    assert max(abs(row["bias"]) for row in judged if row["arm"] == "draft") <= 0.05
+    assert max(abs(row["bias"]) for row in judged if row["arm"] == "control") <= 0.005
