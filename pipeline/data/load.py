@@ -158,9 +158,10 @@ MOST_MEMORY = "800MiB"  # of tables; what a step needs beyond it and Python's ow
 def connect() -> duckdb.DuckDBPyConnection:
     """An empty database in memory; what does not fit goes to a folder that no other one has."""
     spilled = Path(gettempdir(), f"draftmap-tables-{token_hex(8)}")  # made when it is needed
-    connection = duckdb.connect(":memory:", config={"threads": 1, "temp_directory": str(spilled)})
-    connection.execute(f"set memory_limit = '{MOST_MEMORY}'")
-    return connection
+    return duckdb.connect(
+        ":memory:",
+        config={"threads": 1, "temp_directory": str(spilled), "memory_limit": MOST_MEMORY},
+    )
 
 
 def load(

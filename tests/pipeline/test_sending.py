@@ -248,7 +248,7 @@ def test_a_broken_entry_in_the_base_is_a_failure_and_no_verdict(repository: Repo
     repository.commit()
     repository.git("checkout", "--quiet", "-B", "pull-request")
 
-    with pytest.raises(git.GitError, match="no valid entry"):
+    with pytest.raises(git.GitError, match="not a valid entry"):
         rules(repository, SMALL, EVE)
 
 

@@ -63,7 +63,7 @@ def test_tokens_counts_and_times_are_read() -> None:
 @pytest.mark.parametrize(
     ("answer", "message"),
     [
-        ([], "no JSON object"),
+        ([], "not a JSON object"),
         ({"tokens": [1]}, "no timings"),
         ({**ANSWER, "tokens": []}, "return_tokens"),
         (changed(predicted_n=9), "has 4 tokens, but its timings speak of 9"),

@@ -82,7 +82,7 @@ def test_events_are_read_between_comments_and_blank_lines() -> None:
     [
         (b"data: {oops", "not JSON: {oops"),
         (b"data: " + b"[" * 100_000, r"not JSON: \[\["),
-        (b"data: [1]", "no JSON object"),
+        (b"data: [1]", "not a JSON object"),
         (b'data: {"error": {"message": "engine\\ndied"}}', "broke off: engine died"),
         (b'data: {"a": 1}', "cut off before its end"),
     ],
