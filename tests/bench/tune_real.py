@@ -23,7 +23,6 @@ from estimates.pairing import clock, excess, is_timed, ms_per_token
 from estimates.summary import summarize
 from estimates.tuning import CERTIFICATE_BLOCKS
 from harness.campaign.build import LEAST_BLOCKS
-from harness.report.words import overall
 from schemas.contract import read
 from schemas.submission import Submission
 from schemas.vocabulary import say
@@ -114,10 +113,12 @@ class Bench:
         return found
 
     def again(self, tune: int) -> float | None:
-        """The speedup of a second campaign."""
+        """The speedup of a second campaign, equal weight per task that it has."""
         if not (self.folder / f"again-{tune}.out").exists():
             return None
-        return overall(summarize(self.submission(f"again-{tune}")).estimates).speedup
+        found = summarize(self.submission(f"again-{tune}"), resample=False).estimates
+        tasks = [each.speedup for each in found if each.task is not None and each.speedup]
+        return float(np.exp(np.mean(np.log(tasks)))) if tasks else None
 
 
 def acceptance(tune: int) -> float:
