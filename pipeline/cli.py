@@ -92,9 +92,8 @@ def build_command(
 
     try:
         require_results(results)
-        require_writable(output)
-        if cache:
-            require_writable(cache)
+        for folder in filter(None, (output, cache)):
+            require_writable(folder)
         site = build(
             results=results,
             output=output,

@@ -49,6 +49,11 @@ def submit(
         console.say(f"The branch {branch} exists: this result was submitted before, or almost.")
         console.say(f"To submit it again, delete the branch first: git branch -D {branch}")
         return
+    _send(path, checkout, yes=yes)
+
+
+def _send(path: Path, checkout: Path, *, yes: bool) -> None:
+    """Open the pull request, or print the steps to it."""
     steps = submission.steps(path, checkout, submission.login(checkout))
     if submission.can_open_pull_requests(checkout) and _agreed(yes=yes):
         for step in submission.open_pull_request(steps, checkout):

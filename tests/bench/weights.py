@@ -78,7 +78,7 @@ class Weight:
         )
 
 
-@dataclass  # no slots: Playwright keeps its own beside a method that listens
+@dataclass  # no slots: Playwright sets attributes of its own on a listening method
 class Asked:
     """The files of a site that a page has asked for, also those that the browser had already."""
 

@@ -54,7 +54,7 @@ def test_every_kind_of_page_is_there(site: Path) -> None:
 
 
 def test_the_same_inputs_give_the_same_bytes_also_from_a_cache(site: Path, tmp_path: Path) -> None:
-    """All that MkDocs reads; `make cold` compares whole sites, which it dates as it is told."""
+    """All that MkDocs reads; `make cold` compares whole sites."""
     before, again = site.with_name(f"{site.name}-source"), tmp_path / "again"
     cache = shutil.copytree(site.with_name("cache"), tmp_path / "cache")
 

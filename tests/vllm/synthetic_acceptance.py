@@ -1,4 +1,4 @@
-"""Lets vLLM for processors accept as many drafted tokens as it is told to.
+"""Lets vLLM for processors accept as many drafted tokens as configured.
 
 A plugin of vLLM, for tests. vLLM reads `synthetic_acceptance_length`, makes it rates by position,
 drafts, verifies and counts; only the choice is missing in its kernel for processors (0.32), which

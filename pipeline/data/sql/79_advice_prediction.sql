@@ -1,4 +1,4 @@
--- One row is one observation next to what the advisor says without its voter, and beside what the
+-- One row is one observation with what the advisor says without its voter, and what the
 -- probes of its own campaign predict. Null where nobody else has measured anything near.
 create table advice_prediction as
 with predicted as (

@@ -93,7 +93,7 @@ class Tally:
 
 
 def tally_of(squares: Iterable[Row]) -> Tally:
-    """The tally of the opening map, so that the tiles beside it say the same as its caption."""
+    """The tally of the opening map, so that the tiles next to it agree with its caption."""
     own = [row for row in squares if row.tier == "measured"]
     return Tally(
         settings=sum(row.cells for row in own),

@@ -186,7 +186,7 @@ export const devicesFor = (rules, devices, text) => {
   const typed = typeof text === "string" ? parse(rules, text) : text;
   const named = telling(rules, asNamed(known, typed));
   const numbers = named.filter((word) => known.has(word) && hasDigit(word) && word.length > 1);
-  // Beside a card that is known, "Ryzen 7700X" and "(DG2)" say nothing; alone they are another card.
+  // Next to a known card, "Ryzen 7700X" and "(DG2)" say nothing; alone they are another card.
   const asked = named.filter((word) => known.has(word) || (!numbers.length && CHIP.test(word)));
   if (!asked.some((word) => word.length > (hasDigit(word) ? 1 : SHORTEST_WORD - 1))) return [];
   const fitting = (needed) => parsed.filter((each) => needed.every((word) => each.words.has(word)));

@@ -1,5 +1,5 @@
 -- The same table from partitions that `pipeline/data/facts.py` wrote: their documents are typed
--- already. A summary that the rest of the corpus changed comes as text beside them. The order is that
+-- already. A summary that the rest of the corpus changed comes as text next to them. The order is that
 -- of the partitions; every table that is made of this one sorts its rows.
 create table submission_document as
 select
