@@ -108,7 +108,7 @@ class _Cells:
         # A contributor may differ alike in all cells, so what counts is how many others there are.
         freedom = min(count, others, MOST_FREEDOM)
         prior = fmean(vote.prior for vote in votes)
-        seen = _stepped(max(0.0, total) / count) if count else 0.0
+        seen = stepped(max(0.0, total) / count) if count else 0.0
         whole = PRIOR_FREEDOM + freedom
         return _Known(variance=(PRIOR_FREEDOM * prior + freedom * seen) / whole, freedom=whole)
 
@@ -149,6 +149,14 @@ def choice_factors() -> list[dict[str, object]]:
     ]
 
 
+def stepped(variance: float, step: float = STEP) -> float:
+    """A variance whose root is rounded up to a whole step: one more vote seldom moves it.
+
+    Many figures share it. If it moved by its last digits, so would each of them and each page.
+    """
+    return (math.ceil(math.sqrt(variance) / step - 1e-9) * step) ** 2
+
+
 def _cells(pools: Iterable[Sequence[Vote]], tier: str) -> _Cells:
     sums: dict[str, tuple[float, int]] = {}
     voters: set[str] = set()
@@ -184,14 +192,6 @@ def _interval(votes: Sequence[Vote], known: _Known) -> tuple[Interval, IntervalK
         freedom += known.freedom
     over_votes = t_reach(freedom) * math.sqrt(spread / len(votes))
     return _around(fmean(logs), math.hypot(over_votes, _shared(votes))), "t"
-
-
-def _stepped(spread: float) -> float:
-    """A variance whose root is rounded up to a whole step: one more vote seldom moves it.
-
-    All cells share it. If it moved by its last digits, so would each interval and each page.
-    """
-    return (math.ceil(math.sqrt(spread) / STEP - 1e-9) * STEP) ** 2
 
 
 def _logs(votes: Sequence[Vote]) -> list[float]:

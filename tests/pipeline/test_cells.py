@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from pipeline.data.pools import PoolInterval, Vote, choice_factors, pool_intervals
+from pipeline.data.pools import PoolInterval, Vote, choice_factors, pool_intervals, stepped
 
 
 def votes(*speedups: float, **more: Any) -> list[Vote]:  # noqa: ANN401 - fields of a vote
@@ -61,6 +61,12 @@ def test_one_more_vote_elsewhere_leaves_the_other_cells_as_they_are() -> None:
 
     assert of_the_last_cell(1.1) == of_the_last_cell(1.11)
     assert of_the_last_cell(1.1).spread == pytest.approx(math.sqrt(0.0042387), abs=1e-6)
+
+
+def test_a_spread_is_rounded_up_to_a_whole_step_and_stays_where_it_is_one() -> None:
+    assert stepped(0.23**2, 0.01) == pytest.approx(0.23**2)
+    assert stepped(0.2301**2, 0.01) == pytest.approx(0.24**2)
+    assert stepped(0.0, 0.01) == 0
 
 
 def test_a_contributor_who_is_alike_everywhere_counts_once() -> None:
