@@ -167,6 +167,7 @@ def as_json() -> dict[str, Any]:
             "all_tasks": ALL_TASKS,
             "helps_above": HELPS_ABOVE,
             "hurts_below": HURTS_BELOW,
+            "clear_of_one": CLEAR_OF_ONE,
             "default_runner": DEFAULT_RUNNER,
             "methods": METHODS,
             "tasks": TASKS,
@@ -205,6 +206,7 @@ ALL_TASKS: str = _tasks.pop("all_label")
 OWN_TASKS: str = _tasks.pop("own_label")
 HELPS_ABOVE: float = _verdicts.pop("helps_above")
 HURTS_BELOW: float = _verdicts.pop("hurts_below")
+CLEAR_OF_ONE: float = _verdicts.pop("clear_of_one")
 FEWEST_PROMPTS: int = _verdicts.pop("fewest_prompts")
 DEFAULT_RUNNER: str = _runners.pop("default")
 
