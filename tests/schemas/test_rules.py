@@ -119,8 +119,11 @@ def test_a_round_of_a_chain_may_draft_more_than_the_depth_of_one_of_its_methods(
     # An n-gram method drafted all 8 tokens of each of 5 rounds; the draft model's depth is 4.
     made = sample(tasks=("code",), prompts_per_task=1, blocks=1)
     arm = made.arms[1]
-    deep = OtherMethod(name="ngram-mod+draft-model", n_max=4)
-    chain = replace(deep, chain=("ngram-mod", "draft-model"))
+    name = "ngram-mod+draft-model"
+    deep, chain = (
+        OtherMethod(name=name, n_max=4, chain=asked)
+        for asked in (None, ("ngram-mod", "draft-model"))
+    )
     trials = tuple(
         replace(trial, output_tokens=46, rounds=5, drafted=40, accepted=40)
         for trial in made.trials
