@@ -98,9 +98,8 @@ def built_site(temporary: Path) -> Path:
     Processes that test side by side have folders of their own in a common one: the first that needs
     the site builds it there, and the others wait for it.
     """
-    common = temporary.parent if "PYTEST_XDIST_WORKER" in os.environ else temporary
-    folder = common / "draftmap"
-    with FileLock(common / "draftmap.lock"):
+    folder = _common(temporary) / "draftmap"
+    with FileLock(folder.with_suffix(".lock")):
         if not (folder / "built").exists():
             shutil.rmtree(folder, ignore_errors=True)  # of a process that was ended while it built
             folder.mkdir()
@@ -108,6 +107,22 @@ def built_site(temporary: Path) -> Path:
             build(results=results, output=folder / "site", cache=kept)
             (folder / "built").touch()
     return folder / "site"
+
+
+def known(temporary: Path, cache: Path) -> Path:
+    """A cache for another build of these tests: what the first made, if it is there by now.
+
+    Most of what the smallest site costs depends on no result.
+    """
+    folder = _common(temporary) / "draftmap"
+    if (folder / "built").exists():
+        shutil.copytree(folder / "cache" / "kept", cache / "kept")
+    return cache
+
+
+def _common(temporary: Path) -> Path:
+    """The folder that all test processes of a run share."""
+    return temporary.parent if "PYTEST_XDIST_WORKER" in os.environ else temporary
 
 
 def addresses(site: Path) -> list[str]:

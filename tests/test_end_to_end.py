@@ -15,6 +15,7 @@ from harness.cli.app import app as harness_app
 from pipeline.cli import app as pipeline_app
 from schemas.contract import read
 from schemas.submission import Submission
+from tests.sites import known
 
 pytestmark = pytest.mark.engine
 
@@ -166,11 +167,14 @@ def test_submit_puts_the_file_into_a_checkout_under_its_canonical_name(
     assert called(pipeline_app, "validate", str(placed[0])).exit_code == 0
 
 
-def test_the_site_shows_the_run_as_a_local_preview(result: Path, tmp_path: Path) -> None:
+def test_the_site_shows_the_run_as_a_local_preview(
+    result: Path, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
     site = tmp_path / "site"
     (tmp_path / "results").mkdir()
+    cache = known(tmp_path_factory.getbasetemp(), tmp_path / "cache")
 
-    others = ("--results", str(tmp_path / "results"), "--output", str(site))
+    others = ("--results", str(tmp_path / "results"), "--output", str(site), "--cache", str(cache))
     done = called(pipeline_app, "build", "--extra", str(result), *others)
 
     assert done.exit_code == 0, done.stderr

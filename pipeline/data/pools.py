@@ -31,6 +31,7 @@ BETWEEN_FILES = 0.02
 PRIOR_FREEDOM = 4
 # Other cells weigh no more than this: a cell whose contributors differ more than usual says so.
 MOST_FREEDOM = 20
+STEP = 0.001  # of the spread that other cells show, as a logarithm: 0.1 %
 MOST_CHOICES = 1000
 ORDER_VOTES = 8
 
@@ -107,7 +108,7 @@ class _Cells:
         # A contributor may differ alike in all cells, so what counts is how many others there are.
         freedom = min(count, others, MOST_FREEDOM)
         prior = fmean(vote.prior for vote in votes)
-        seen = max(0.0, total) / count if count else 0.0
+        seen = stepped(max(0.0, total) / count) if count else 0.0
         whole = PRIOR_FREEDOM + freedom
         return _Known(variance=(PRIOR_FREEDOM * prior + freedom * seen) / whole, freedom=whole)
 
@@ -146,6 +147,14 @@ def choice_factors() -> list[dict[str, object]]:
         }
         for choices in range(1, MOST_CHOICES + 1)
     ]
+
+
+def stepped(variance: float, step: float = STEP) -> float:
+    """A variance whose root is rounded up to a whole step: one more vote seldom moves it.
+
+    Many figures share it. If it moved by its last digits, so would each of them and each page.
+    """
+    return (math.ceil(math.sqrt(variance) / step - 1e-9) * step) ** 2
 
 
 def _cells(pools: Iterable[Sequence[Vote]], tier: str) -> _Cells:

@@ -12,6 +12,7 @@ from importlib import metadata
 from pathlib import Path
 
 import msgspec
+from jinja2.bccache import Bucket, BytecodeCache
 
 import estimates
 import pipeline
@@ -44,20 +45,52 @@ def remembered(folder: Path | None) -> Iterator[None]:
 
 def kept(make: Callable[[], bytes], values: object) -> bytes:
     """What `make` makes of these values, which are all that it depends on besides the code."""
+    found = recall(values)
+    if found is None:
+        found = make()
+        keep(values, found)
+    return found
+
+
+def recall(values: object) -> bytes | None:
+    """What was kept of these values, whole and as it was made."""
+    if (path := _place(values)) is None:
+        return None
+    with suppress(OSError):
+        found = path.read_bytes()
+        if found[:DIGEST] == _digest(found[DIGEST:]):
+            return found[DIGEST:]
+    return None
+
+
+def keep(values: object, made: bytes) -> None:
+    """Keep what was made of these values, if there is a folder for it."""
+    if (path := _place(values)) is not None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(_digest(made) + made)
+
+
+class Compiled(BytecodeCache):
+    """The code that templates were compiled to."""
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        """Take the code of a template, if it was kept."""
+        if (code := recall([bucket.key, bucket.checksum])) is not None:
+            bucket.bytecode_from_string(code)
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        """Keep the code of a template."""
+        keep([bucket.key, bucket.checksum], bucket.bytecode_to_string())
+
+
+def _place(values: object) -> Path | None:
     memory = _MEMORY.get()
     if memory is None:
-        return make()
+        return None
     folder, used = memory
     path = folder / _digest(_version() + msgspec.json.encode(values)).hex()
     used.add(path)
-    with suppress(OSError):
-        found = path.read_bytes()
-        if found[:DIGEST] == _digest(found[DIGEST:]):  # whole, and as it was made
-            return found[DIGEST:]
-    made = make()
-    folder.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(_digest(made) + made)
-    return made
+    return path
 
 
 def _digest(data: bytes) -> bytes:

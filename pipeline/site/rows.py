@@ -16,6 +16,7 @@ import polars as pl
 Row: TypeAlias = Any  # a named tuple; its fields are known to SQL, not to a type checker
 T = TypeVar("T")
 K = TypeVar("K", bound=Hashable)
+_SUBMISSION = duckdb.ColumnExpression("submission")
 
 
 def read(
@@ -28,17 +29,24 @@ def read(
 
     `submissions`: only theirs.
     """
-    file = _file(name)
-    relation = (
-        connection.sql(file.read_text("utf-8"), params=parameters or None)
-        if file.is_file()
-        else connection.table(name)
-    )
+    relation = _relation(connection, name, parameters)
     if submissions is not None:
         names = map(duckdb.ConstantExpression, submissions)
-        relation = relation.filter(duckdb.ColumnExpression("submission").isin(*names))
+        relation = relation.filter(_SUBMISSION.isin(*names))
     row = namedtuple(name, relation.columns)  # type: ignore[misc]  # noqa: PYI024 - SQL has the types
     return tuple(map(row._make, relation.fetchall()))
+
+
+def digests(connection: duckdb.DuckDBPyConnection, names: Sequence[str]) -> Mapping[str, str]:
+    """What changes when a row of these tables changes, by submission; no row is fetched for it."""
+    found: defaultdict[str, list[str]] = defaultdict(list)
+    for name in names:
+        relation = _relation(connection, name, {})
+        each = duckdb.FunctionExpression("hash", *map(duckdb.ColumnExpression, relation.columns))
+        sums = duckdb.FunctionExpression("sum", each)
+        for submission, total in relation.aggregate([_SUBMISSION, sums], "submission").fetchall():
+            found[submission].append(f"{name} {total}")
+    return {submission: "; ".join(each) for submission, each in found.items()}
 
 
 def frame(connection: duckdb.DuckDBPyConnection, name: str, **parameters: str) -> pl.DataFrame:
@@ -58,6 +66,15 @@ def grouped(rows: Iterable[T], key: Callable[[T], K]) -> Mapping[K, tuple[T, ...
     for row in rows:
         groups[key(row)].append(row)
     return defaultdict(tuple, {name: tuple(found) for name, found in groups.items()})
+
+
+def _relation(
+    connection: duckdb.DuckDBPyConnection, name: str, parameters: Mapping[str, str]
+) -> duckdb.DuckDBPyRelation:
+    file = _file(name)
+    if file.is_file():
+        return connection.sql(file.read_text("utf-8"), params=parameters or None)
+    return connection.table(name)
 
 
 def _file(name: str) -> Traversable:

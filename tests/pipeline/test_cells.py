@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from pipeline.data.pools import Vote, choice_factors, pool_intervals
+from pipeline.data.pools import PoolInterval, Vote, choice_factors, pool_intervals, stepped
 
 
 def votes(*speedups: float, **more: Any) -> list[Vote]:  # noqa: ANN401 - fields of a vote
@@ -45,6 +45,28 @@ def test_other_contributors_elsewhere_say_how_much_contributors_differ() -> None
     *_, found = pool_intervals([*others, *votes(1.2, half_width=0.05)])
 
     assert math.log(found.interval.high / 1.2) < 0.08
+
+
+def test_one_more_vote_elsewhere_leaves_the_other_cells_as_they_are() -> None:
+    # 48 differences of ln 1.1 and one of ln 1.1 or ln 1.11: a spread of 6.74 or 6.75 %, so 6.8 %.
+    # With 20 degrees of freedom next to the prior's 4: (4 * 0.0023125 + 20 * 0.068^2) / 24.
+    def of_the_last_cell(odd: float) -> PoolInterval:
+        pairs = [*[(1.0, 1.1)] * 48, (1.0, odd)]
+        others = [
+            Vote(pool=f"a{cell}", voter=f"{cell}-{number}", speedup=speedup)
+            for cell, pair in enumerate(pairs)
+            for number, speedup in enumerate(pair)
+        ]
+        return list(pool_intervals([*others, *votes(1.2, half_width=0.05)]))[-1]
+
+    assert of_the_last_cell(1.1) == of_the_last_cell(1.11)
+    assert of_the_last_cell(1.1).spread == pytest.approx(math.sqrt(0.0042387), abs=1e-6)
+
+
+def test_a_spread_is_rounded_up_to_a_whole_step_and_stays_where_it_is_one() -> None:
+    assert stepped(0.23**2, 0.01) == pytest.approx(0.23**2)
+    assert stepped(0.2301**2, 0.01) == pytest.approx(0.24**2)
+    assert stepped(0.0, 0.01) == 0
 
 
 def test_a_contributor_who_is_alike_everywhere_counts_once() -> None:

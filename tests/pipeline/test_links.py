@@ -12,7 +12,7 @@ import pytest
 from pipeline.site.build import build
 from tests import evidence, private
 from tests.links import broken_links, main, sitemap, unnamed
-from tests.sites import addresses, built_site
+from tests.sites import addresses, built_site, known
 
 pytestmark = pytest.mark.long
 ROOT = "https://example.org/draftmap/"
@@ -38,7 +38,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def empty_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A site without results that knows where on the web it will lie."""
     folder = tmp_path_factory.mktemp("nothing")
-    return build(results=folder / "results", output=folder / "site", site_url=ROOT)
+    cache = known(tmp_path_factory.getbasetemp(), folder / "cache")
+    return build(results=folder / "results", output=folder / "site", site_url=ROOT, cache=cache)
 
 
 def test_a_site_without_any_result_says_so_and_how_to_contribute(empty_site: Path) -> None:

@@ -171,4 +171,4 @@ def test_the_newest_comes_first() -> None:
         campaign(1.0, day="2026-11-01"), campaign(1.0, day="2026-11-03", backend="vulkan")
     )
 
-    assert rows(connection, "select recency, backend from newest") == [(1, "vulkan"), (2, "cuda")]
+    assert rows(connection, "select backend from newest") == [("vulkan",), ("cuda",)]

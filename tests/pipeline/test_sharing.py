@@ -17,6 +17,7 @@ from pipeline.site.pages.model import Site
 from pipeline.site.pictures import cards
 from tests.pipeline.tables import campaign, database
 from tests.samples import sample, sample_bytes
+from tests.sites import known
 
 ADDRESS = "https://maps.example/draft/"
 TAG = re.compile(r'<meta (?:property|name)="((?:og|twitter):[a-z:]+)" content="([^"]*)">')
@@ -31,7 +32,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     data = sample_bytes(sample(tasks=("code",), blocks=1))
     name = f"rig--sample--20261121-{hashlib.sha256(data).hexdigest()[:8]}"
     (folder / "results" / "community" / f"{name}.json").write_bytes(data)
-    return build(results=folder / "results", output=folder / "site", site_url=ADDRESS)
+    cache = known(tmp_path_factory.getbasetemp(), folder / "cache")
+    return build(results=folder / "results", output=folder / "site", site_url=ADDRESS, cache=cache)
 
 
 def size_of(png: bytes) -> tuple[int, ...]:

@@ -1,8 +1,6 @@
--- One row is one submission that counts, newest first; `recency` counts from 1.
+-- One row is one submission that counts, newest first.
 create table newest as
-select
-  row_number() over (order by measured_from desc, submission) as recency,
-  *
+select *
 from submission_overview
 where counted
-order by recency;
+order by measured_from desc, submission;

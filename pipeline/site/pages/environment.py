@@ -8,7 +8,8 @@ import hashlib
 import io
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from datetime import datetime
 from functools import cache
 
@@ -19,6 +20,7 @@ from markupsafe import Markup
 from pipeline.data.export import guarded
 from pipeline.site import charts
 from pipeline.site.advice import LEVELS
+from pipeline.site.kept import Compiled, kept
 from pipeline.site.pages import commands, model
 from pipeline.site.pages.drawing import whisker
 from pipeline.site.pages.model import Asset, Figure, Page, Site
@@ -48,16 +50,31 @@ MANY_COLUMNS = 4  # from here on a phone has no room for a table
 
 
 def render(
-    template: str, *, path: str, site: Site, figures: tuple[Figure, ...] = (), **values: object
+    template: str,
+    *,
+    path: str,
+    site: Site,
+    figures: tuple[Figure, ...] = (),
+    files: Iterable[str] | None = None,
+    **values: object,
 ) -> Page:
-    """Render a template of `pipeline/site/templates` into the page at `path`."""
-    here = model.address_of(path)
-    text = (
-        environment()
-        .get_template(template)
-        .render(site=site, url=site.link_from(here), figures=figures, **values)
-    )
-    return Page(path=path, text=with_cards(text), figures=figures)
+    """Render a template of `pipeline/site/templates` into the page at `path`.
+
+    With `files`, the addresses of the raw files that it links, it is kept for the next build: then
+    it depends on nothing else than its values, and JSON can say them.
+    """
+
+    def made() -> bytes:
+        link = site.link_from(model.address_of(path))
+        text = environment().get_template(template)
+        page = text.render(site=site, url=link, figures=figures, **values)
+        return with_cards(page).encode()
+
+    if files is None:
+        return Page(path=path, text=made().decode(), figures=figures)
+    outside = [site.outside.get(each) for each in files]
+    known = [template, path, replace(site, outside={}), outside, figures, values]
+    return Page(path=path, text=kept(made, known).decode(), figures=figures)
 
 
 def with_cards(text: str) -> str:
@@ -118,6 +135,7 @@ def environment() -> Environment:
     """The one Jinja2 environment: every value is escaped, an unknown name is an error."""
     built = Environment(
         loader=PackageLoader("pipeline.site", "templates"),
+        bytecode_cache=Compiled(),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

@@ -77,7 +77,7 @@ def fits(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Page | A
         main_memories=MAIN_MEMORIES,
         usual=(USUAL, USUAL_CONTEXT, USUAL_MEMORY, USUAL_MODEL, USUAL_RAM),
         memories=SHOWN_MEMORIES,
-        lines=lines(),
+        lines=orjson.loads(kept(lambda: orjson.dumps(lines()), "fits")),
         own_errors=own_errors,
         learned_path=learned.PATH,
         vocabulary=vocabulary_file().path,

@@ -1,11 +1,13 @@
 """Everything that the advisor was fitted to, from the tables alone."""
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
 
 import duckdb
 
 from estimates.intervals import t_reach
+from pipeline.data.pools import stepped
 from pipeline.site.advice import (
     Choice,
     Curve,
@@ -41,7 +43,13 @@ def knowledge(connection: duckdb.DuckDBPyConnection) -> Knowledge:
         tasks=tuple((each.id, each.label) for each in TASKS.values() if each.id in tasks),
         choices=tuple(_choices(seen)),
         pools=rounds.pools | {row.advice_pool: _pool(row, behind) for row in pools},
-        spreads=rounds.spreads | _spreads(spreads, "widened_variance"),
+        spreads=rounds.spreads
+        | {
+            f"{row.level}|{row.method}": Spread(
+                variance=float(f"{row.widened_variance:.{DIGITS}g}"), freedom=row.freedom
+            )
+            for row in spreads
+        },
         quantiles=rounds.quantiles | _quantiles(spreads),
         errors={
             key(row.cost_level, row.yield_level): _error(row)
@@ -71,7 +79,12 @@ def of_rounds(connection: duckdb.DuckDBPyConnection) -> Knowledge:
             row.round_pool: Pool(votes=row.votes, mean=round(row.mean_log, DIGITS), nearest=())
             for row in read(connection, "round_pool")
         },
-        spreads=_spreads(spreads, "variance"),
+        spreads={
+            f"{row.level}|{row.method}": Spread(
+                variance=_two_digits(row.variance), freedom=row.freedom
+            )
+            for row in spreads
+        },
         quantiles=_quantiles(spreads),
         errors={},
         submissions=(),
@@ -113,13 +126,10 @@ def _pool(row: Row, behind: Mapping[str, int]) -> Pool:
     )
 
 
-def _spreads(rows: Iterable[Row], variance: str) -> dict[str, Spread]:
-    return {
-        f"{row.level}|{row.method}": Spread(
-            variance=float(f"{getattr(row, variance):.{DIGITS}g}"), freedom=row.freedom
-        )
-        for row in rows
-    }
+def _two_digits(variance: float) -> float:
+    """A variance whose root has two digits, rounded up: all devices share it."""
+    step = 10.0 ** (math.floor(math.log10(math.sqrt(variance))) - 1)
+    return float(f"{stepped(variance, step):.{DIGITS}g}")
 
 
 def _measured(

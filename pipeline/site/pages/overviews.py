@@ -24,6 +24,7 @@ from pipeline.site.pages.model import (
     Site,
     address_of,
     device_path,
+    file_path,
     relative,
     target_path,
 )
@@ -159,7 +160,8 @@ def device_pages(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[
                 "published_device.md.jinja",
                 path=device_path(name),
                 site=site,
-                figures=_drawn(figure(connection, "depths", device=name)),
+                figures=_depths(connection, name, pairs),
+                files=(),
                 title=plain(pairs[0].device_label),
                 pairs=pairs,
                 best=_repeatable(pairs),
@@ -173,6 +175,7 @@ def device_pages(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[
             figures=_drawn(
                 *(figure(connection, name, device=device.device) for name in DEVICE_CHARTS)
             ),
+            files=_files(parts, device.device),
             device=device,
             headings=DEVICE_CHARTS,
             wins=_wins(rounds, device),
@@ -186,6 +189,20 @@ def device_pages(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[
         )
     labels = {name: pairs[0].device_label for name, pairs in printed.items() if pairs}
     yield from _moved(site, labels)
+
+
+def _depths(
+    connection: duckdb.DuckDBPyConnection, device: str, pairs: Iterable[Row]
+) -> tuple[Figure, ...]:
+    """The chart of published depths, for which a device needs figures at two of them."""
+    if len({pair.depth for pair in pairs} - {None}) <= 1:
+        return ()
+    return _drawn(figure(connection, "depths", device=device))
+
+
+def _files(parts: Mapping[str, Mapping[str, tuple[Row, ...]]], name: str) -> Iterator[str]:
+    """The raw files that the page of a device or of a target links."""
+    return (file_path(row.file) for row in parts["newest"][name])
 
 
 def _wins(rounds: Knowledge, device: Row) -> tuple[Forecast, ...]:
@@ -239,6 +256,7 @@ def target_pages(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[
             path=target_path(target.target),
             site=site,
             figures=_drawn(figure(connection, "depths", device="all", target=target.target)),
+            files=_files(parts, target.target),
             target=target,
             title=plain(target.target_label),
             grid=target_grid(squares[target.target]),

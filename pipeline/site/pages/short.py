@@ -8,7 +8,7 @@ beside it.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from html import unescape
 from pathlib import Path
 
@@ -16,9 +16,11 @@ import duckdb
 import orjson
 
 from pipeline.collection.discover import discover
+from pipeline.site.kept import keep, recall
 from pipeline.site.pages.environment import environment
 from pipeline.site.pages.model import Asset, Site, file_path, submission_address
 
+AT_ONCE = 500  # submissions whose rows are in memory together
 MOST_PAGES = 200  # submissions; in a larger collection only so many have a page
 
 
@@ -57,17 +59,47 @@ def raw_files(results: Path, extra: tuple[Path, ...], site: Site) -> Iterator[As
             yield Asset(path=path, data=source.path.read_bytes())
 
 
-def short_form(submission: str, site: Site, *, is_page: bool, **values: object) -> Iterator[Asset]:
+def short_forms(
+    site: Site,
+    names: Sequence[str],
+    own: Container[str],
+    rows: Mapping[str, str],
+    said: Callable[[Sequence[str]], Iterable[Mapping[str, object]]],
+) -> Iterator[Asset]:
+    """The short form of each submission; `own` have a page.
+
+    `rows` are digests of what `said` gives of submissions. It is asked for those that changed.
+    """
+    address = [site.address, site.repository]
+    for start in range(0, len(names), AT_ONCE):
+        some = names[start : start + AT_ONCE]
+        raw = {name: site.outside.get(file_path(f"{name}.json")) for name in some}
+        keys = {name: [name, rows[name], name in own, raw[name], address] for name in some}
+        found = ((name, recall(key)) for name, key in keys.items())
+        made = {name: data for name, data in found if data is not None}
+        new = [name for name in some if name not in made]
+        for name, values in zip(new, said(new), strict=True):
+            texts = dict(_short_form(name, site, is_page=name in own, **values))
+            made[name] = orjson.dumps(texts)
+            keep(keys[name], made[name])
+        for name in some:
+            for path, text in orjson.loads(made[name]).items():
+                yield Asset(path=path, data=text.encode())
+
+
+def _short_form(
+    submission: str, site: Site, *, is_page: bool, **values: object
+) -> Iterator[tuple[str, str]]:
     """The short form of a submission as a page, or as data and text below the same address."""
     address = submission_address(submission)
     words = {"site": site, "url": site.link_from(address), **values}
     if is_page:
         page = environment().get_template("leaf.html.jinja").render(words)
-        yield Asset(path=f"{address}index.html", data=page.encode())
+        yield f"{address}index.html", page
         return
     main = environment().get_template("leaf_main.html.jinja").render(words)
-    yield Asset(path=f"{address}page.json", data=orjson.dumps({"main": main}))
-    yield Asset(path=f"{address}summary.txt", data=as_text(main).encode())
+    yield f"{address}page.json", orjson.dumps({"main": main}).decode()
+    yield f"{address}summary.txt", as_text(main)
 
 
 # What the tags of a short form become in plain text; the first heading of a line begins it.

@@ -1,6 +1,6 @@
 """A page for each submission, the list of them all, and those that do not count."""
 
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from operator import attrgetter
 
@@ -13,14 +13,13 @@ from pipeline.site.pages import commands
 from pipeline.site.pages.drawing import Curve, curve
 from pipeline.site.pages.environment import figure, gib, plain, render
 from pipeline.site.pages.model import Asset, Page, Site, submission_path
-from pipeline.site.pages.short import MOST_PAGES, short_form, with_own_page
-from pipeline.site.rows import Row, grouped, read
+from pipeline.site.pages.short import AT_ONCE, MOST_PAGES, short_forms, with_own_page
+from pipeline.site.rows import Row, digests, grouped, read
 from schemas.vocabulary import TASKS, say
 
 # Prompts from a question to a long document, in tokens.
 PROMPT_LENGTHS = (64, 512, 4096)
 PLOT_WIDTH, PLOT_HEIGHT = 560.0, 180.0
-AT_ONCE = 500  # submissions whose rows are in memory together
 SINGLE = ("submission", "setup", "standing")
 UNCOUNTED_PATH = "submissions/uncounted.md"
 # What a submission has several rows of: the name in the template and the table or query.
@@ -98,28 +97,26 @@ def submission_pages(
         site=site,
         rows=tuple(evidence(connection, uncounted[:most])),
     )
-    everything = evidence(connection, names)
     if own is None:
-        yield from _full_pages(connection, site, everything)
+        yield from _full_pages(connection, site, evidence(connection, names))
     else:
-        yield from _short_forms(site, everything, own)
+        tables = digests(connection, (*PARTS.values(), *SINGLE))
+        yield from short_forms(site, names, own, tables, lambda some: _said(connection, some))
 
 
-def _short_forms(
-    site: Site, everything: Iterable[Evidence], own: Container[str]
-) -> Iterator[Page | Asset]:
-    for each in everything:
-        yield from short_form(
-            each.submission.submission,
-            site,
-            is_page=each.submission.submission in own,
-            it=each,
-            judged_arms=tuple(judge(each.parts["arms"], each.parts["estimates"])),
-            facts=tuple(machine_facts(each)),
-            engine_facts=tuple(engine_facts(each.submission)),
-            flags=each.parts["flags"],
-            credits=each.parts["credits"],
-        )
+def _said(
+    connection: duckdb.DuckDBPyConnection, names: Sequence[str]
+) -> Iterator[Mapping[str, object]]:
+    """What the short forms of these submissions are made of."""
+    for each in evidence(connection, names):
+        yield {
+            "it": each,
+            "judged_arms": tuple(judge(each.parts["arms"], each.parts["estimates"])),
+            "facts": tuple(machine_facts(each)),
+            "engine_facts": tuple(engine_facts(each.submission)),
+            "flags": each.parts["flags"],
+            "credits": each.parts["credits"],
+        }
 
 
 def _full_pages(
