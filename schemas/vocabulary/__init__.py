@@ -53,6 +53,7 @@ class MethodEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     optional: tuple[str, ...] = ()
     names: Mapping[str, tuple[str, ...]] = {}
     llama_cpp: LlamaCpp | None = None
+    vllm: str | None = None
 
     def server_words(self, sizes: Mapping[str, float]) -> list[str]:
         """Type and sizes as llama-server's builds of today spell them; none where it lacks it."""
