@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from estimates.decomposition import drafted_lengths
 from schemas.codec import slug
+from schemas.method import limit
 from schemas.submission import Arm, Method, OtherMethod, Submission, Trial
 from schemas.vocabulary import METHODS
 
@@ -57,12 +58,6 @@ def setting(arm: Arm, submission: Submission) -> Setting:
 def fixed(method: Method) -> int | None:
     """The depth of a method that has a single one."""
     return None if varied_by(method) else limit(method)
-
-
-def limit(method: Method) -> int | None:
-    """The most tokens that a round drafts, whether or not each round drafts as many."""
-    most: int | None = getattr(method, "n_max", None)
-    return most
 
 
 def varied_by(method: Method) -> str | None:

@@ -6,6 +6,7 @@ from estimates.repeatability import single_pass
 from estimates.requests import Costs, break_even_tokens
 from estimates.requests import whole_request as whole_ratio
 from estimates.verdicts import INSTRUMENT
+from schemas.method import limit
 from schemas.submission import Arm, NoSpeculation, Oracle, Submission, Trial
 from schemas.vocabulary import FEWEST_PROMPTS, FIXED_TASKS, say
 
@@ -146,7 +147,7 @@ def _balance(
     estimate: Estimate, arm: Arm, submission: Submission, cost: float, yielded: float
 ) -> str:
     """What a round costs against what it yields."""
-    depth = getattr(arm.method, "n_max", None)
+    depth = limit(arm.method)
     costs, yields = _apart(cost, yielded)
     if estimate.verdict == "helps":
         return f"One round costs {costs} plain tokens and yields {yields}, so this arm wins."

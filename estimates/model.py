@@ -34,14 +34,17 @@ class Interval:
 
     def wider(self, half_width: float) -> Self:
         """With one more independent source of error, whose half-width is that of a logarithm."""
-        return self if half_width == 0 else self._around(math.hypot(self._half_width, half_width))
+        return (
+            self if half_width == 0 else self._around(math.hypot(self.log_half_width, half_width))
+        )
 
     def at_least(self, half_width: float) -> Self:
         """No narrower than this, whose half-width is that of a logarithm."""
-        return self if half_width <= self._half_width else self._around(half_width)
+        return self if half_width <= self.log_half_width else self._around(half_width)
 
     @property
-    def _half_width(self) -> float:
+    def log_half_width(self) -> float:
+        """Half the distance of the logarithms of its bounds."""
         return math.log(self.high / self.low) / 2
 
     def _around(self, half_width: float) -> Self:

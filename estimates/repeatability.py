@@ -8,7 +8,8 @@ block is one measurement of the whole campaign:
     half-width = t(B - 1) * s(m) / sqrt(B)
 
 where x_pb is the log ratio of prompt p in block b, x_p its mean over the blocks (so that a trial
-that failed does not pass for noise), B the number of blocks and s the standard deviation.
+that failed does not pass for noise), B the number of blocks and s the standard deviation. The error
+of the steady clock, which all blocks share and none shows, is added in squares.
 
 A campaign that looks at its interval after each block and stops once it is narrow stops too often
 where the blocks happened to agree: with 3 to 6 blocks a plain 95 % interval then covers the truth
@@ -76,10 +77,18 @@ def around(
     speedup: float, groups: Sequence[Sequence[PromptPairs]], submission: Submission
 ) -> Interval | None:
     """The interval of a speedup over blocks; `None` with fewer than three full blocks."""
-    half_width = log_half_width(block_means(groups), confidence(submission))
+    half_width = _repeatable(groups, confidence(submission))
     if half_width is None:
         return None
     return Interval(low=speedup * math.exp(-half_width), high=speedup * math.exp(half_width))
+
+
+def _repeatable(groups: Sequence[Sequence[PromptPairs]], level: float) -> float | None:
+    """The half-width over blocks with the clock's own error, as a logarithm."""
+    over_blocks = log_half_width(block_means(groups), level)
+    if over_blocks is None:
+        return None
+    return math.hypot(over_blocks, max(each.clock_half_width for group in groups for each in group))
 
 
 def confidence(submission: Submission) -> float:
@@ -165,14 +174,14 @@ def _headline(
     if not pairs:
         return None
     tasks = dict.fromkeys(each.prompt.task for each in pairs)
-    means = block_means([[each for each in pairs if each.prompt.task == task] for task in tasks])
-    level = confidence(submission)
-    half_width = log_half_width(means, level)
-    more = None if half_width is None else blocks_to_halve(len(means), level)
+    groups = [[each for each in pairs if each.prompt.task == task] for task in tasks]
+    blocks, level = len(block_means(groups)), confidence(submission)
+    half_width = _repeatable(groups, level)
+    more = None if half_width is None else blocks_to_halve(blocks, level)
     minutes = block_minutes(submission)
     return Repeatability(
         arm=arm.id,
-        blocks=len(means),
+        blocks=blocks,
         half_width=None if half_width is None else math.expm1(half_width),
         minutes_to_halve=None if more is None or minutes is None else more * minutes,
     )

@@ -7,6 +7,7 @@ from estimates.model import Estimate, Flag, Summary, Verdict
 from estimates.repeatability import blocks_run
 from estimates.summary import summarize
 from estimates.verdicts import INSTRUMENT
+from schemas.method import limit
 from schemas.submission import Arm, Submission, Task
 from schemas.vocabulary import size_class
 
@@ -111,7 +112,7 @@ def _arm(arm: Arm, draft: str | None, estimates: tuple[Estimate, ...]) -> ArmRes
         method=arm.method.type,
         results=tuple(map(_task, sorted(own, key=lambda estimate: estimate.task is not None))),
         draft=draft,
-        depth=getattr(arm.method, "n_max", None),
+        depth=limit(arm.method),
         failure=arm.reason if arm.outcome == "failed" else None,
     )
 

@@ -1,5 +1,6 @@
 """The verdict on an arm: whether it helps, hurts, or cannot be judged."""
 
+import math
 from collections import Counter
 from collections.abc import Container, Iterable, Sequence
 from dataclasses import replace
@@ -7,7 +8,7 @@ from dataclasses import replace
 from estimates.decomposition import can_draft, drafted_nothing
 from estimates.model import Estimate, Exactness, ExactnessCounts, Flag, Interval, Verdict
 from schemas.submission import Arm, Trial
-from schemas.vocabulary import FEWEST_PROMPTS, HELPS_ABOVE, HURTS_BELOW, METHODS
+from schemas.vocabulary import CLEAR_OF_ONE, FEWEST_PROMPTS, HELPS_ABOVE, HURTS_BELOW, METHODS
 
 # A step over several tokens adds up in another order than single steps do. Tried with
 # SmolLM2-135M in F16 on a CPU, widths 2 and 5 against 1, 1580 tokens: the top-2 margin moved by
@@ -61,9 +62,10 @@ def judge(interval: Interval | None) -> Verdict:
     """The verdict of an interval alone; without one there were too few prompts."""
     if interval is None:
         return "too-few-prompts"
-    if interval.low > HELPS_ABOVE:
+    clear = math.exp(CLEAR_OF_ONE * interval.log_half_width)
+    if interval.low > max(HELPS_ABOVE, clear):
         return "helps"
-    if interval.high < HURTS_BELOW:
+    if interval.high < min(HURTS_BELOW, 1 / clear):
         return "hurts"
     return "no-clear-difference"
 

@@ -122,4 +122,17 @@ Method = (
     | EmptyDraft
     | OtherMethod
 )
+
+
+def limit(method: Method) -> int | None:
+    """The most tokens that a round drafts, whether or not each round drafts as many.
+
+    `None` where it is unknown, and for a chain: its `n_max` is that of the one method with a depth.
+    """
+    if isinstance(method, OtherMethod) and method.chain:
+        return None
+    most: int | None = getattr(method, "n_max", None)
+    return most
+
+
 METHOD_CLASSES: dict[str, type] = {str(cls.__struct_config__.tag): cls for cls in get_args(Method)}

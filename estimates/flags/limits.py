@@ -8,6 +8,7 @@ from estimates.flags.evidence import Evidence, Repeats, only
 from estimates.model import Estimate, Flag
 from estimates.pairing import rounds
 from estimates.roofline import floor
+from schemas.method import limit
 from schemas.submission import Arm, Trial
 from schemas.vocabulary import say
 
@@ -122,7 +123,7 @@ def _bound(arm: Arm, estimate: Estimate) -> float | None:
         return None
     if estimate.tokens_per_round is not None:
         return estimate.tokens_per_round
-    depth: int | None = getattr(arm.method, "n_max", None)
+    depth = limit(arm.method)
     if depth is None:
         return None
     accepted = 1.0 if estimate.acceptance_rate is None else min(1.0, estimate.acceptance_rate)

@@ -42,7 +42,8 @@ _BUILD = re.compile(
     r"(?:\bbuild(?:_info)?|system_fingerprint\")\s*[:=]\s*\"?b?(?P<build>[0-9]{3,6})"
     r"(?:[- (]+(?P<commit>[0-9a-f]{7,40}))?"
 )
-_ENDS = re.compile(r'"finish_reason":\s*"|"stop":\s*true')
+# With `include_usage` the times stand in a chunk after the one that ends the answer.
+_ENDS = re.compile(r'"finish_reason":\s*"|"stop":\s*true|"choices":\s*\[\s*\]')
 _MODEL = re.compile(r"loading model\s*[:']?\s*'?(?P<path>[^'\n]+\.gguf)")
 
 
@@ -85,7 +86,11 @@ def read(files: Sequence[Given]) -> Reading:
 
 
 def _is_log(file: Given) -> bool:
-    return _JSON.match(text(file)) is None and not _is_stream(file)
+    found = text(file)
+    if _is_stream(file) or _JSON.match(found) is None:
+        return not _is_stream(file)
+    # The lines of a log, each wrapped in JSON by a container or by `--log-format json`.
+    return '"predicted_n"' not in found and _ANSWER.search(found) is not None
 
 
 def _is_stream(file: Given) -> bool:
@@ -105,9 +110,15 @@ def requests_of(file: Given) -> list[Request]:
 
 def _last_chunks(file: Given) -> Given:
     """The chunk that ends each streamed answer, one a line: it has the times."""
-    chunks = (line[len(_CHUNK) :].strip() for line in text(file).splitlines())
-    ends = [each for each in chunks if '"timings"' in each and _ENDS.search(each)]
+    chunks = [line[len(_CHUNK) :].strip() for line in text(file).splitlines() if line.strip()]
+    before = ["", *chunks]  # a chunk after one with times repeats them
+    ends = [each for each, last in zip(chunks, before, strict=False) if _ends(each, last)]
     return replace(file, data="\n".join(ends).encode() or b"{}")
+
+
+def _ends(chunk: str, last: str) -> bool:
+    is_end, was_end = ('"timings"' in each and _ENDS.search(each) for each in (chunk, last))
+    return bool(is_end and not was_end)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -172,7 +183,7 @@ def _of_log(name: str, printed: _Printed, answer: re.Match[str]) -> Request:
         place=f"{name}: line {printed.line}",
         prompt_tokens=int(prompt["tokens"]) if prompt else None,
         prompt_ms=float(prompt["ms"]) if prompt else None,
-        tokens=int(answer["tokens"]) + (answer["runs"] is not None),
+        tokens=int(answer["tokens"]) + bool(answer["runs"] and not answer["generation"]),
         ms=float(answer["ms"]),
         per_second=float(answer["rate"]),
         drafted=int(drafts["drafted"]) if drafts else None,
@@ -181,6 +192,7 @@ def _of_log(name: str, printed: _Printed, answer: re.Match[str]) -> Request:
 
 
 def _answered(row: Entry) -> Request:
+    row = _unwrapped(row)
     timings = row.child("timings") or (row if "predicted_n" in row.value else None)
     if timings is None:
         row.refuse("timings", "the times that llama-server answers with")
@@ -196,6 +208,12 @@ def _answered(row: Entry) -> Request:
         accepted=timings.count("draft_n_accepted"),
         finish=_finish(row),
     )
+
+
+def _unwrapped(row: Entry) -> Entry:
+    """The answer itself where a script has saved it next to its prompt."""
+    inner = (key for key, each in row.value.items() if isinstance(each, dict) and "timings" in each)
+    return row if "timings" in row.value else row.child(next(inner, "")) or row
 
 
 def _finish(row: Entry) -> Literal["length", "stop"] | None:

@@ -27,7 +27,8 @@ from harness.importers.translate import id_of, model_facts, reason_of, sampling_
 from harness.importers.trials import MS_PER_S, rounds
 
 _COLUMNS = ("task", "run", "stage", "tokens", "stop", "time(s)", "rounds", "accepted")
-_PLAIN = {"base", "error"}
+_BASE, _SECOND = "base", "speculative"
+_PLAIN = {_BASE, "error"}
 _ACCEPTED = re.compile(r"([0-9]+)\s*/\s*([0-9]+)")
 _FIGURE = re.compile(r"[0-9]+(\.[0-9]+)?")
 _NONE = {"", "-", "–", "—"}  # noqa: RUF001 - dashes as people and editors write them
@@ -51,20 +52,35 @@ class _Row:
 
 def read(files: Sequence[Given]) -> Reading:
     """One part; every file is an arm, the first one the baseline."""
-    pairs = named(files)
-    found = {file.name: _rows(arm, file) for arm, file in pairs}
-    records = tuple(record for arm, file in pairs for record in _generations(arm, found[file.name]))
-    entries = [row for _, file in pairs if not _is_table(file) for row in lines(file)]
+    given = [(arm, file, _rows(arm, file)) for arm, file in named(files)]
+    found = [each for arm, file, rows in given for each in _by_arm(arm, file, rows)]
+    pairs = [(arm, file) for arm, file, _ in found]
+    records = tuple(record for arm, _, rows in found for record in _generations(arm, rows))
+    entries = [row for _, file, _ in given if not _is_table(file) for row in lines(file)]
     part = Part(
         name="llama-spec-bench",
         suite="llama-spec-bench",
         facts={"engine": "ik_llama.cpp"} | _facts(entries),
-        arms=arms(records, pairs, {}, _methods(pairs, found)),
+        arms=arms(records, pairs, {}, _methods({arm: rows for arm, _, rows in found})),
         records=records,
         tasks=_TASKS,
     )
     derived = "rates, acceptance and lengths, which follow from the counters, and summaries"
     return Reading(parts=(part,), left_out=(derived, "acceptance by position of a printed table"))
+
+
+def _by_arm(
+    arm: str, file: Given, rows: Sequence[_Row]
+) -> Iterator[tuple[str, Given, Sequence[_Row]]]:
+    """The rows of one file; both arms in a first file are told apart by the stage `base`."""
+    plain = [row for row in rows if row.stage == _BASE]
+    rest = [
+        replace(row, record=replace(row.record, arm=_SECOND)) for row in rows if row.stage != _BASE
+    ]
+    if arm == BASELINE and plain and any(row.stage not in _PLAIN for row in rest):
+        yield from ((BASELINE, file, plain), (_SECOND, file, rest))
+    else:
+        yield arm, file, rows
 
 
 def _is_table(file: Given) -> bool:
@@ -181,7 +197,7 @@ def _staged(
         name = stage.text("type") or "unknown"
         yield _Row(task=record.prompt, run=run, stage=name, record=counted)
     if not stages:
-        yield _Row(task=record.prompt, run=run, stage="base", record=record)
+        yield _Row(task=record.prompt, run=run, stage=_BASE, record=record)
 
 
 def _generations(arm: str, rows: Sequence[_Row]) -> Iterator[Record]:
@@ -199,13 +215,11 @@ def _generations(arm: str, rows: Sequence[_Row]) -> Iterator[Record]:
         yield record
 
 
-def _methods(
-    pairs: Sequence[tuple[str, Given]], found: Mapping[str, Sequence[_Row]]
-) -> dict[str, str]:
+def _methods(found: Mapping[str, Sequence[_Row]]) -> dict[str, str]:
     """The method of each arm by its stages, without depth; a chain is a method of its own."""
     known: dict[str, str] = {}
-    for arm, file in pairs:
-        names = dict.fromkeys(row.stage.replace("_", "-") for row in found[file.name])
+    for arm, rows in found.items():
+        names = dict.fromkeys(row.stage.replace("_", "-") for row in rows)
         stages = [name for name in names if name not in _PLAIN]
         if stages and arm != BASELINE:
             method = method_of(f"--spec-type {','.join(stages)}")

@@ -10,11 +10,32 @@ from harness.importers.model import Given, Reading, text
 
 _MOST_NAMES, _LONGEST_NAME = 24, 40
 _OWN = frozenset({"format", "version", "trials", "arms"})
+_REPETITIONS = "which lacks the repetitions: run it with -o json"
+_SERVE = "run vllm bench serve with --save-result --save-detailed"
+# Begins a line of the file.
 _STARTS = {
-    "build_commit,": "llama-bench's CSV, which lacks the repetitions: run it with -o json",
-    "| model": "llama-bench's table, which lacks the repetitions: run it with -o json",
+    "build_commit,": f"llama-bench's CSV, {_REPETITIONS}",
+    "CREATE TABLE IF NOT EXISTS": f"llama-bench's SQL, {_REPETITIONS}",
+    "| model": f"llama-bench's table, {_REPETITIONS}",
     "data: {": "a stream of chunks: ask for answers without streaming",
     "| task ": "llama-spec-bench",
+    "|    PP |": "a sweep or batch bench, which measures without speculation only",
+    "============ Serving Benchmark": f"a printed summary without the requests: {_SERVE}",
+    "Generation: ": "the output of mlx_lm, which does not say what was drafted",
+}
+# Stands anywhere in it.
+_SIGNS = {
+    "SpecDecoding metrics:": f"a log of vLLM, which sums over all requests: {_SERVE}",
+    "CtxLimit:": "a log of KoboldCpp, which does not say what was drafted",
+    "Metrics (ID": "a log of TabbyAPI, which does not say what was drafted",
+}
+# Keys of an object that no format has.
+_KEYS = {
+    "eval_duration": "an answer of Ollama, which does not say what was drafted",
+    "stats": "an answer of LM Studio: paste it into the page 'Why is it slower?' instead",
+    "latencies": f"a result of vllm bench latency, whose times hold the prompt: {_SERVE}",
+    "elapsed_time": f"a result of vllm bench throughput without the requests: {_SERVE}",
+    "speed_tg": "a sweep or batch bench, which measures without speculation only",
 }
 _LOG_OF_LLAMA_SERVER = "prompt eval time ="
 
@@ -25,19 +46,29 @@ def looks_like(file: Given) -> str | None:
         start = text(file).lstrip()
         if _LOG_OF_LLAMA_SERVER in start:
             return "llama-server"
-        for sign, meaning in _STARTS.items():
-            if start.startswith(sign):
-                return meaning
+        found = _of_lines(start)
+        if found is not None:
+            return found
         row = next(iter(lines(file)), None)
     except BadInputError:
         return None
     return None if row is None else _of_row(row)
 
 
+def _of_lines(start: str) -> str | None:
+    """By how the lines of a text begin; messages of an engine may stand before a table."""
+    begins = (meaning for sign, meaning in _STARTS.items() if f"\n{sign}" in f"\n{start}")
+    holds = (meaning for sign, meaning in _SIGNS.items() if sign in start)
+    return next(begins, None) or next(holds, None)
+
+
 def _of_row(row: Entry) -> str | None:
     keys = row.value.keys()
     if keys >= _OWN:
         return "a result of this project, which needs no import"
+    known = next((meaning for key, meaning in _KEYS.items() if key in keys), None)
+    if known is not None:
+        return known
     found = (name for name, each in IMPORTERS.items() if any(s <= keys for s in each.signs))
     return next(found, None)
 

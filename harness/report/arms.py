@@ -9,6 +9,7 @@ from rich.text import Text
 from estimates import depths
 from estimates.model import Estimate, Throughput
 from harness.report import words
+from schemas.method import limit
 from schemas.submission import Arm, Forced, Method, Submission
 from schemas.vocabulary import METHODS, VERDICTS, say
 
@@ -80,7 +81,7 @@ def _described(arm: Arm, submission: Submission) -> str:
 
 
 def _method(method: Method, submission: Submission) -> str:
-    depth = depths.limit(method)
+    depth = limit(method)
     upto = f" up to {depth} tokens" if depth else ""
     if varied := depths.varied_by(method):
         upto += f", {varied}"

@@ -18,7 +18,7 @@ from harness import PROGRAM
 from harness.report import use, words
 from harness.report.use import COLUMNS, INDENT, folded
 from schemas.submission import Arm, Submission
-from schemas.vocabulary import VERDICTS, say
+from schemas.vocabulary import FIXED_TASKS, METHODS, VERDICTS, say
 
 LINES = 24
 _ARM_COLUMNS, _MOST_ARMS = 24, 6
@@ -120,7 +120,7 @@ def _parts(result: _Result, path: Path) -> list[_Part]:
     arms = result.arms()
     more = ["", _more(path)]
     if not arms:
-        return [_Part(lines=folded(_plain_only(result)), style="bold"), _Part(lines=more)]
+        return [_Part(lines=folded(_no_method(result)), style="bold"), _Part(lines=more)]
     best, whole = arms[0]
     return [
         _Part(lines=folded(_verdict(result, best, whole)), style="bold"),
@@ -147,8 +147,14 @@ def _place_of(result: _Result) -> str:
     return f"on {identify(result.submission).device_label}"
 
 
-def _plain_only(result: _Result) -> str:
-    return f"Nothing drafted for {result.target} {_place_of(result)}: there is no verdict."
+def _no_method(result: _Result) -> str:
+    arms = result.submission.arms
+    where = f"{result.target} {_place_of(result)}"
+    if any(METHODS[arm.method.type].instrument for arm in arms):
+        return f"Acceptance was set, so this says what a round of {where} costs, and no verdict."
+    if all(arm.role == "baseline" for arm in arms):
+        return f"Only plain decoding was measured for {where}: there is no verdict."
+    return f"Only controls were measured for {where}: there is no verdict on a method."
 
 
 def _verdict(result: _Result, arm: Arm, whole: Estimate) -> str:
@@ -174,7 +180,12 @@ def _verdict(result: _Result, arm: Arm, whole: Estimate) -> str:
         case "failed":
             return f"No answer: nothing that drafts for {target} could be measured {place}."
         case "uncertain" | "too-few-prompts":
-            text = f"Not sure yet: too little was measured of {target} {place} for a verdict."
+            tasks = [task for each in result.tasks(arm).values() for task in each]
+            if whole.speedup is None and len(tasks) < len(FIXED_TASKS):
+                text = f"No verdict over all tasks: {target} was measured {place} on "
+                text += f"{say.listed(tasks)} only."
+            else:
+                text = f"Not sure yet: too little was measured of {target} {place} for a verdict."
             text += f" {arm.id} ran at {gain} the plain speed." if gain else ""
     some = result.helped(arm)
     return f"{text} For {say.listed(some)} alone it is faster." if some else text

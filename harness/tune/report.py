@@ -197,7 +197,6 @@ def _svg_parts(shown: Sequence[Contender], pick: int | None) -> Iterator[str]:
         return f"{_SVG_MARGIN + (high - value) / (high - low) * room + down:.1f}"
 
     yield _line(x(0), x(deepest), y(1), y(1), f'stroke="{_GREY}" stroke-dasharray="4"')
-    yield f'<text x="{x(deepest)}" y="{y(1, -6)}" text-anchor="end">no speculation</text>'
     yield f'<text x="{_SVG_WIDTH - 16}" y="{_SVG_HEIGHT - 4}" text-anchor="end">depth</text>'
     for tenth in range(5):
         value = low + (high - low) * tenth / 4
@@ -205,6 +204,11 @@ def _svg_parts(shown: Sequence[Contender], pick: int | None) -> Iterator[str]:
     marks = _marks(shown)
     points = " ".join(f"{x(m.depth)},{y(m.predicted)}" for m in marks if m.predicted is not None)
     yield f'<polyline points="{points}" fill="none" stroke="{_GREY}" stroke-width="2"/>'
+    # On the side of the line where the curve is not, and with a rim that parts it from a bar.
+    below = (marks[-1].predicted or marks[-1].measured or 1.0) > 1
+    rim = 'stroke="#ffffff" stroke-width="4" paint-order="stroke"'
+    word = f'x="{x(deepest)}" y="{y(1, 16 if below else -6)}" text-anchor="end" {rim}'
+    yield f"<text {word}>no speculation</text>"
     for mark in marks:
         at = x(mark.depth)
         yield f'<text x="{at}" y="{_SVG_HEIGHT - 20}" text-anchor="middle">{mark.depth}</text>'

@@ -5,6 +5,7 @@ from itertools import count
 from operator import mul
 
 from schemas.finding import Finding
+from schemas.method import limit
 from schemas.submission import Submission
 from schemas.vocabulary import METHODS
 
@@ -38,7 +39,7 @@ def full_rounds_within_rounds(submission: Submission) -> Iterator[Finding]:
 
 def drafted_within_depth(submission: Submission) -> Iterator[Finding]:
     """No round drafts more than the method's depth."""
-    depths = {arm.id: getattr(arm.method, "n_max", None) for arm in submission.arms}
+    depths = {arm.id: limit(arm.method) for arm in submission.arms}
     for index, trial in enumerate(submission.trials):
         depth = depths.get(trial.arm)
         if depth is None or trial.rounds is None or trial.drafted is None:
@@ -53,7 +54,7 @@ def drafted_within_depth(submission: Submission) -> Iterator[Finding]:
 
 def accepted_within_depth(submission: Submission) -> Iterator[Finding]:
     """No round yields more than its depth and the target's own token."""
-    depths = {arm.id: getattr(arm.method, "n_max", None) for arm in submission.arms}
+    depths = {arm.id: limit(arm.method) for arm in submission.arms}
     for index, trial in enumerate(submission.trials):
         depth, tokens, rounds = depths.get(trial.arm), trial.output_tokens, trial.rounds
         if depth is None or tokens is None or tokens == 1:

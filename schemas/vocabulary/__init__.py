@@ -53,6 +53,7 @@ class MethodEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     optional: tuple[str, ...] = ()
     names: Mapping[str, tuple[str, ...]] = {}
     llama_cpp: LlamaCpp | None = None
+    vllm: str | None = None
 
     def server_words(self, sizes: Mapping[str, float]) -> list[str]:
         """Type and sizes as llama-server's builds of today spell them; none where it lacks it."""
@@ -167,6 +168,7 @@ def as_json() -> dict[str, Any]:
             "all_tasks": ALL_TASKS,
             "helps_above": HELPS_ABOVE,
             "hurts_below": HURTS_BELOW,
+            "clear_of_one": CLEAR_OF_ONE,
             "default_runner": DEFAULT_RUNNER,
             "methods": METHODS,
             "tasks": TASKS,
@@ -205,6 +207,7 @@ ALL_TASKS: str = _tasks.pop("all_label")
 OWN_TASKS: str = _tasks.pop("own_label")
 HELPS_ABOVE: float = _verdicts.pop("helps_above")
 HURTS_BELOW: float = _verdicts.pop("hurts_below")
+CLEAR_OF_ONE: float = _verdicts.pop("clear_of_one")
 FEWEST_PROMPTS: int = _verdicts.pop("fewest_prompts")
 DEFAULT_RUNNER: str = _runners.pop("default")
 

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from estimates.intervals import CONFIDENCE
 from estimates.running_order import running_order
 from schemas.vocabulary import FIXED_TASKS
 
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
 TOKENS, STEP_MS = 97, 20.0
 ROUNDS = {"baseline": 96, "arm": 40}
 ROUND_NOISE, TRIAL_NOISE, DRIFT = 0.02, 0.02, 0.30
-FALSE_SIGNS = 0.03
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,8 +76,7 @@ def periodic(period: int) -> Speed:
 class Scenario:
     """A design and what disturbs it; `spread` and `offset` are what prompts and tasks differ by.
 
-    `uneven`: the spread of each task is drawn between a third and three times of it. `signs`: the
-    share of tasks that may show one; that of a 95 % interval where nothing can be known better.
+    `uneven`: the spread of each task is drawn between a third and three times of it.
     """
 
     arms: int = 2
@@ -90,7 +87,6 @@ class Scenario:
     offset: float = 0.0
     speed: Speed = steady
     stalls: Stalls = field(default_factory=Stalls)
-    signs: float = FALSE_SIGNS
 
     @property
     def names(self) -> list[str]:
@@ -102,7 +98,7 @@ QUIET = "quiet"
 SCENARIOS = {
     QUIET: Scenario(),
     "prompts differ by 10 %": Scenario(spread=0.10),
-    "prompts differ by 30 %": Scenario(spread=0.30, signs=1 - CONFIDENCE),
+    "prompts differ by 30 %": Scenario(spread=0.30),
     "tasks differ in their spread": Scenario(uneven=True),
     "one block": Scenario(blocks=1),
     "two prompts a task": Scenario(per_task=2),
@@ -114,7 +110,7 @@ SCENARIOS = {
     "two speeds, drawn each trial": Scenario(speed=two_modes(0.5)),
     **{f"drift of {p} trials": Scenario(speed=periodic(p)) for p in range(2, 9)},
     **{f"drift of {p} trials, 3 arms": Scenario(arms=3, speed=periodic(p)) for p in range(2, 9)},
-    "drift of 4 trials, one block": Scenario(blocks=1, speed=periodic(4), signs=1 - CONFIDENCE),
+    "drift of 4 trials, one block": Scenario(blocks=1, speed=periodic(4)),
     "ticks: 2 ms, 15 a second": Scenario(stalls=Stalls(per_second=15, ms=2.0)),
     "stalls: 40 ms, 2 a second": Scenario(stalls=Stalls(per_second=2, ms=40.0)),
     "the same, 1 prompt, 1 block": Scenario(

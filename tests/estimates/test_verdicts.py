@@ -16,14 +16,19 @@ BASE = [trial("baseline")]
 @pytest.mark.parametrize(
     ("low", "high", "expected"),
     [
-        (1.021, 1.5, "helps"),
-        (1.02, 1.5, "no-clear-difference"),
-        (0.5, 0.979, "hurts"),
-        (0.5, 0.98, "no-clear-difference"),
+        (1.021, 1.1, "helps"),
+        (1.02, 1.1, "no-clear-difference"),
+        (0.9, 0.979, "hurts"),
+        (0.9, 0.98, "no-clear-difference"),
         (0.5, 2.0, "no-clear-difference"),
+        # Nine times as high as low: a half-width of a factor 3, whose quarter is 1.316.
+        (1.32, 11.88, "helps"),
+        (1.31, 11.79, "no-clear-difference"),
+        (0.0844, 0.759, "hurts"),
+        (0.0848, 0.763, "no-clear-difference"),
     ],
 )
-def test_the_whole_interval_must_lie_beyond_two_percent(
+def test_the_whole_interval_must_lie_beyond_two_percent_and_a_quarter_of_its_half_width(
     low: float, high: float, expected: str
 ) -> None:
     assert judge(Interval(low=low, high=high)) == expected

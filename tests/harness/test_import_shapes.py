@@ -270,3 +270,22 @@ def test_a_test_of_llama_bench_with_speculation_is_no_baseline() -> None:
 
     assert len(done.submissions[0].trials) == len(plain.submissions[0].trials)
     assert any("with speculation, which is no baseline" in line for line in done.left_out)
+
+
+def test_a_table_of_spec_bench_with_both_arms_has_its_own_baseline() -> None:
+    table = (
+        "| task | run | stage | tokens | stop | time(s) | rounds | accepted |\n"
+        "| code | 1 | base | 101 | limit | 4.000 | - | - |\n"
+        "| code | 1 | mtp | 101 | limit | 2.000 | 50 | 50/100 |\n"
+    )
+    facts = ALL["llama-spec-bench"].facts
+
+    (found,) = run(
+        "llama-spec-bench", [Given(name="both.md", data=table.encode())], facts
+    ).submissions
+
+    assert [(arm.id, type(arm.method)) for arm in found.arms][1] == ("speculative", Mtp)
+    assert [(t.arm, t.decode_ms, t.accepted) for t in found.trials] == [
+        ("baseline", 4000.0, None),
+        ("speculative", 2000.0, 50),
+    ]

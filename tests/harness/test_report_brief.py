@@ -11,7 +11,7 @@ from estimates.model import Interval, Summary
 from estimates.summary import summarize
 from harness.report import brief
 from schemas.contract import read
-from schemas.submission import Submission
+from schemas.submission import EmptyDraft, Forced, NoSpeculation, Submission
 from schemas.vocabulary import say
 from tests.harness.test_report import HURTS, NOTHING, estimate, three_arms
 from tests.samples import sample
@@ -122,12 +122,37 @@ def test_an_arm_that_failed_is_no_answer() -> None:
     assert row == ["draft-model-n9", say.UNKNOWN, say.UNKNOWN, "failed"]
 
 
-def test_a_baseline_alone_has_no_verdict() -> None:
+@pytest.mark.parametrize(
+    ("role", "method", "said"),
+    [
+        ("baseline", NoSpeculation(), "Only plain decoding was measured for "),
+        ("control", EmptyDraft(), "Only controls were measured for "),
+        ("control", Forced(length=2.5, n_max=4), "Acceptance was set, so this says what a round "),
+    ],
+)
+def test_what_has_no_method_among_its_arms_says_what_it_measured_instead(
+    role: str, method: NoSpeculation | EmptyDraft | Forced, said: str
+) -> None:
     submission = sample(prompts_per_task=1)
+    baseline = submission.arms[0]
+    arm = replace(baseline, id="other", role=role, method=method, baseline=baseline.id)
 
-    lines = brief_of(replace(submission, arms=submission.arms[:1]), only())
+    lines = brief_of(replace(submission, arms=(baseline, arm)[: 1 + (role == "control")]), only())
 
-    assert lines[0].startswith("Nothing drafted for ")
+    assert lines[0].startswith(said)
+
+
+def test_a_campaign_of_some_tasks_says_which_instead_of_that_too_little_was_measured() -> None:
+    submission, _ = three_arms()
+    whole = estimate("draft-model-n4", None, **NOTHING | {"verdict": "too-few-prompts"})
+
+    code, chat = (estimate("draft-model-n4", task) for task in ("code", "chat"))
+
+    lines = brief_of(submission, only(code, chat, whole))
+
+    assert paragraph(lines, "No verdict over all tasks").endswith(
+        "on code and chat only. For code and chat alone it is faster."
+    )
 
 
 def test_lookup_in_process_names_the_servers_nearest_method() -> None:

@@ -18,7 +18,7 @@ from pipeline.collection.validate import validate
 from pipeline.data.database import open_database
 from pipeline.intake.sending import Sending, sending_findings
 from pipeline.site.charts import draw
-from pipeline.site.pages.commands import measure, setting_of
+from pipeline.site.pages.commands import Setting, measure, setting_of, use
 from pipeline.site.pages.explore import axes_of
 from pipeline.site.rows import frame, read
 from schemas.contract import findings, read_thoroughly
@@ -214,3 +214,21 @@ def test_axes_of_no_cells_are_none() -> None:
     columns = ("context_depth", "token_choice", "cache_types", "attention", "loading", "conditions")
 
     assert axes_of(pl.DataFrame({name: [] for name in columns})) == {}
+
+
+@pytest.mark.parametrize(
+    ("method", "draft", "config"),
+    [
+        ("prompt-lookup", None, '{"method": "ngram", "num_speculative_tokens": 5}'),
+        (
+            "draft-model",
+            "Small Q8_0",
+            '{"method": "draft_model", "num_speculative_tokens": 5, "model": "Small-Q8_0"}',
+        ),
+    ],
+)
+def test_what_ran_on_vllm_is_run_by_vllm(method: str, draft: str | None, config: str) -> None:
+    setting = Setting(target="Qwen3-8B BF16", draft=draft, method=method, depth=5, engine="vLLM")
+
+    assert use(setting) == f"vllm serve Qwen3-8B --speculative-config '{config}'"
+    assert use(replace(setting, method="ngram-mod")) is None

@@ -78,10 +78,11 @@ def test_the_errors_come_from_leaving_each_result_out(rates: tuple[learned.Rate,
     assert (errors.speed.points, errors.speed.devices) == (2, 1)
     assert errors.bare is not None
     assert errors.bare.points == 2
-    assert words[0].startswith("memory of a device within ")
-    assert words[1].startswith("memory of 2 results of the collection within 32 MiB in the middle")
-    assert "at most 62 MiB off" in words[1]
-    assert "from other results of it within a factor of 1.25 in " in words[3]
+    assert words[0].startswith("memory of a device: ")
+    assert words[1] == (
+        "memory of 2 results of the collection: 32 MiB off in the median, 62 MiB at most"
+    )
+    assert "from other results of it: within a factor of 1.25 for " in words[3]
 
 
 def test_the_file_is_what_the_harness_reads(rates: tuple[learned.Rate, ...]) -> None:

@@ -1,5 +1,6 @@
 """The page "Why is it slower?" reads what the importer of llama-server's logs reads."""
 
+import json
 import re
 from dataclasses import astuple
 from pathlib import Path
@@ -57,6 +58,26 @@ accept    = 58.333%
 
 llama_perf_context_print: eval time = 100.00 ms / 120 runs ( 0.83 ms per token, 1200.00 tokens per second)
 """  # noqa: E501 - lines of a log
+# The times stand in the chunk that has the usage; the server may have given them in both.
+USAGE = """data: {"choices": [{"delta": {}}]}
+
+data: {"choices": [{"finish_reason": "stop"}]}
+
+data: {"choices": [], "usage": {"completion_tokens": 64}, "timings": {"predicted_n": 64}}
+
+data: [DONE]
+data: {"choices": [{"finish_reason": "stop"}], "timings": {"predicted_n": 32}}
+data: {"choices": [], "timings": {"predicted_n": 32}}
+"""
+# ik_llama.cpp counts tokens and calls them runs; its first token came with the prompt.
+GENERATION = """
+INFO [ print_timings] prompt eval time = 110.00 ms / 50 tokens (2.20 ms per token, 454.55 tokens per second) | tid="14"
+INFO [ print_timings] generation eval time = 2000.00 ms / 101 runs ( 9.90 ms per token, 50.50 tokens per second) | tid="14"
+"""  # noqa: E501 - lines of a log
+IN_JSON = "\n".join(
+    json.dumps({"log": line, "stream": "stderr"}) for line in GENERATION.splitlines() if line
+)
+SAVED = f'[{{"prompt": "a", "response": {ANSWERS}}}, {{"prompt": "b", "response": {ANSWERS}}}]'
 COLOURED = "\x1b[32m" + PREFIXED.replace(" ms /", " ms\x1b[0m /") + "\x1b[0m"
 TEXTS = {
     **{path.name: path.read_text("utf-8") for path in LOGS},
@@ -68,6 +89,10 @@ TEXTS = {
     "streamed": STREAMED,
     "one after the other": f"{ANSWERS}\n{ANSWERS}",
     "coloured": COLOURED,
+    "usage": USAGE,
+    "ik_llama": GENERATION,
+    "lines in JSON": IN_JSON,
+    "next to prompts": SAVED,
     "llama-cli": PLAIN_RUN,
     "llama-speculative": SPECULATIVE,
     "llama-speculative twice": SPECULATIVE + SPECULATIVE,
@@ -111,13 +136,16 @@ def test_requests_are_told_apart_and_a_stream_counts_once(
 ) -> None:
     found = {
         name: [(each["tokens"], each["ms"], each["drafted"]) for each in seen[name]["requests"]]
-        for name in ("mixed", "streamed", "one after the other", "coloured")
+        for name in TEXTS
     }
 
     assert found["mixed"] == [(10, 100, 6), (20, 150, 9)]
     assert found["streamed"] == [(64, None, None), (32, None, None)]
     assert found["one after the other"] == [(64, 900.25, 30)] * 2
     assert found["coloured"] == [(3, 10, None)]
+    assert found["usage"] == [(64, None, None), (32, None, None)]
+    assert found["ik_llama"] == found["lines in JSON"] == [(101, 2000, None)]
+    assert found["next to prompts"] == found["one after the other"]
 
 
 @pytest.mark.parametrize("path", LOGS, ids=lambda path: path.name)

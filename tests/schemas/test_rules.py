@@ -1,5 +1,6 @@
 """Does every rule fire on its example file, alone, and on no valid file?"""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -7,8 +8,10 @@ import pytest
 from schemas import contract
 from schemas.codec import canonical_bytes, encode
 from schemas.rules import RULES
-from schemas.submission import Submission
+from schemas.rules.counters import accepted_within_depth, drafted_within_depth
+from schemas.submission import OtherMethod, Submission
 from tests.data import make_invalid
+from tests.samples import sample
 
 DATA = Path(__file__).parents[1] / "data"
 VALID = sorted((DATA / "valid").glob("*.json"))
@@ -110,6 +113,33 @@ def test_a_rule_sees_the_other_ways_to_break_it(
     found = contract.findings(canonical_bytes(document))
 
     assert (rule, path) in {(finding.rule, finding.path) for finding in found}
+
+
+def test_a_round_of_a_chain_may_draft_more_than_the_depth_of_one_of_its_methods() -> None:
+    # An n-gram method drafted all 8 tokens of each of 5 rounds; the draft model's depth is 4.
+    made = sample(tasks=("code",), prompts_per_task=1, blocks=1)
+    arm = made.arms[1]
+    name = "ngram-mod+draft-model"
+    deep, chain = (
+        OtherMethod(name=name, n_max=4, chain=asked)
+        for asked in (None, ("ngram-mod", "draft-model"))
+    )
+    trials = tuple(
+        replace(trial, output_tokens=46, rounds=5, drafted=40, accepted=40)
+        for trial in made.trials
+        if trial.arm == arm.id
+    )
+
+    rules = {
+        method: {
+            finding.rule
+            for rule in (drafted_within_depth, accepted_within_depth)
+            for finding in rule(replace(made, arms=(replace(arm, method=method),), trials=trials))
+        }
+        for method in (deep, chain)
+    }
+
+    assert rules == {deep: {"drafted-within-depth", "accepted-within-depth"}, chain: set()}
 
 
 @pytest.mark.parametrize("path", VALID, ids=lambda path: path.stem)

@@ -130,7 +130,7 @@ def draw(connection: duckdb.DuckDBPyConnection, name: str, **parameters: str) ->
         svg_dark=darkened(drawn.svg),
         table=Table(
             columns=tuple(definition.columns.values()),
-            rows=tuple(tuple(rounded(row[key]) for key in definition.columns) for row in rows),
+            rows=tuple(tuple(row[key] for key in definition.columns) for row in rows),
         ),
         takeaway=definition.caption or captions.CAPTIONS[name](rows),
         alt=_alt(definition, rows),
@@ -159,7 +159,7 @@ def plain(found: pl.DataFrame) -> list[Row]:
 def rounded(value: Any) -> Any:  # noqa: ANN401 - a specification is JSON of any shape
     """A specification with four significant digits, for a file that a page loads.
 
-    Only the last step rounds: words made from a rounded figure would differ from the page's tables.
+    Only the last step rounds: 1.31503 by way of 1.315 would print as 1.31 next to a caption's 1.32.
     """
     if isinstance(value, dict):
         return {key: rounded(each) for key, each in value.items()}

@@ -30,7 +30,7 @@ def backends(rows: list[Row]) -> str:
     if not apart:
         unclear = any(_apart(*pair) for group in groups for pair in permutations(group, 2))
         words = (
-            "Where the intervals of two backends lie apart, a verdict is uncertain: none is ranked."
+            "No backend is ranked: where two intervals lie apart, a verdict is still uncertain."
             if unclear
             else "In no setting do the intervals of two backends lie clearly apart."
         )
@@ -46,11 +46,15 @@ def submission_tasks(rows: list[Row]) -> str:
     """The best arm whose figure is clear: over all tasks, or task by task without such a figure."""
     judged = [row for row in rows if row["role"] == "speculation"] or rows
     overall = [row for row in judged if row["task"] == "all"]
-    scope = "over all tasks" if overall else "on any single task"
+    if overall:
+        found = _clear_ends(
+            overall, lambda row: f"{_figure(row)}, {row['arm_label']}", scope=" over all tasks"
+        )
+        return found.replace("The ", "Over all tasks, the ", 1)
     return _clear_ends(
-        overall or judged,
+        judged,
         lambda row: f"{_figure(row)}, {row['arm_label']} on {row['task_label']}",
-        scope=f" {scope}",
+        scope=" on any single task",
     )
 
 

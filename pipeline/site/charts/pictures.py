@@ -28,6 +28,7 @@ STEPS = ("none", "faster", "slower")
 FEW_BUILDS = 5  # names of so many stand side by side
 FEW_SETTINGS = 4
 FEW_CURVES = 5  # so many can be named below the chart
+EDGE_PX = 12  # a point at the end of an axis is whole
 PLANE_TICKS = (0.5, 1, 1.5, 2, 3, 4, 5, 7, 10, 15, 20, 30, 50, 100)
 BAR_PX, BETWEEN_BARS_PX = 14, 20
 ROOM_FOR_WORDS = 1.4  # right of the longest bar, on the log scale
@@ -231,8 +232,14 @@ def curves(  # noqa: PLR0913 - two axes with their titles
 ) -> Picture:
     """Colour by backend; the curves of one backend are distinguished by their dashes."""
     colours = theme.backend_colours(row["backend"] for row in rows)
+    ticks = sorted({row[x] for row in rows})  # counts: between them is nothing
     base = marks.base(rows, columns).encode(
-        x=alt.X(f"{x}:Q", title=wide, axis=alt.Axis(tickMinStep=1)),
+        x=alt.X(
+            f"{x}:Q",
+            title=wide,
+            axis=alt.Axis(values=ticks, format="d"),
+            scale=alt.Scale(zero=False, nice=False, padding=EDGE_PX),
+        ),
         y=alt.Y(f"{y}:Q", title=high, scale=alt.Scale(domainMin=0)),
         color=marks.channel(alt.Color, "backend", "Backend", colours),
         detail=f"{line}:N",

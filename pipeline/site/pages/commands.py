@@ -3,6 +3,7 @@
 Files are stand-ins: a result names models, never paths.
 """
 
+import json
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -10,7 +11,8 @@ from dataclasses import dataclass
 from pipeline.site.rows import Row
 from schemas.vocabulary import DEFAULT_RUNNER, FIXED_TASKS, METHODS, RUNNERS, RunnerEntry
 
-LLAMA_CPP = "llama.cpp"
+LLAMA_CPP, VLLM = "llama.cpp", "vLLM"
+UNQUANTISED = re.compile(r" (?:BF16|F16|F32)$")
 RUN = "python -m harness run --target "
 SERVER = next(each for each in RUNNERS.values() if each.engine_label and each.options)
 OTHER_SERVERS = next(each for each in RUNNERS.values() if each.behind_servers)
@@ -108,7 +110,9 @@ def template(choice: Setting) -> str | None:
 
 
 def use(setting: Setting) -> str | None:
-    """The line that serves the target like this with llama.cpp; `None` if that was not measured."""
+    """The line that serves the target like this; `None` for another engine or method."""
+    if setting.engine.startswith(VLLM):
+        return _served_by_vllm(setting)
     if not setting.engine.startswith(LLAMA_CPP):
         return None
     start = f"llama-server -m {file_of(setting.target)}"
@@ -118,6 +122,22 @@ def use(setting: Setting) -> str | None:
         return None
     depth = f" {words.n_max[0]} {setting.depth}" if setting.depth and words.n_max else ""
     return f"{start}{draft} --spec-type {words.types[0]}{depth}"
+
+
+def _served_by_vllm(setting: Setting) -> str | None:
+    name = METHODS[setting.method].vllm
+    if name is None:
+        return None
+    config = {"method": name, "num_speculative_tokens": setting.depth}
+    if setting.draft:
+        config["model"] = _served_name(setting.draft)
+    given = json.dumps({key: value for key, value in config.items() if value is not None})
+    return f"vllm serve {_served_name(setting.target)} --speculative-config '{given}'"
+
+
+def _served_name(model: str) -> str:
+    """A stand-in for a model's name; unquantised weights have no word for it."""
+    return _word(UNQUANTISED.sub("", model))
 
 
 def own_runner(methods: Iterable[str]) -> RunnerEntry | None:

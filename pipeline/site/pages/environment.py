@@ -126,7 +126,9 @@ def figures_as_csv(table: charts.Table) -> bytes:
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(table.columns)
     for row in table.rows:
-        writer.writerow([guarded(value) if isinstance(value, str) else value for value in row])
+        writer.writerow(
+            [guarded(each) if isinstance(each, str) else charts.rounded(each) for each in row]
+        )
     return stream.getvalue().encode()
 
 

@@ -90,20 +90,20 @@ def own_errors(errors: Errors) -> Iterator[str]:
     found = errors.memory
     if found is not None:
         yield (
-            f"memory of a device within {found.total_median_mib:.0f} MiB in the middle of "
-            f"{say.count(found.totals, 'public log')}, at most {found.total_worst_mib:.0f} MiB off"
+            f"memory of a device: {found.total_median_mib:.0f} MiB off in the median of "
+            f"{say.count(found.totals, 'public log')}, {found.total_worst_mib:.0f} MiB at most"
         )
     if errors.results is not None:
         yield (
-            f"memory of {say.count(errors.results.points, 'result')} of the collection within "
-            f"{errors.results.median_mib:.0f} MiB in the middle, at most "
-            f"{errors.results.worst_mib:.0f} MiB off"
+            f"memory of {say.count(errors.results.points, 'result')} of the collection: "
+            f"{errors.results.median_mib:.0f} MiB off in the median, "
+            f"{errors.results.worst_mib:.0f} MiB at most"
         )
     for error, source in ((errors.bare, "its bandwidth"), (errors.speed, "other results of it")):
         if error is not None:
             yield (
-                f"the plain speed of a device from {source} within a factor of "
-                f"{speed.NEAREST_ERROR:g} in {say.percent(error.within)} of "
+                f"plain speed of a device from {source}: within a factor of "
+                f"{speed.NEAREST_ERROR:g} for {say.percent(error.within)} of "
                 f"{say.count(error.points, 'result')}"
             )
 

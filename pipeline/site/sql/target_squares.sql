@@ -1,6 +1,6 @@
 -- One row is one square of a target's map: target × device × backend × task, with the best setting of
--- the best tier that it has: what clearly helps first, then the higher figure. Its interval and
--- verdict allow for having been chosen as the best of several.
+-- the best tier that it has: what clearly helps first, then what has a verdict, then the higher
+-- figure. Its interval and verdict allow for having been chosen as the best of several.
 with figures as (
   select * replace (if(verdict = 'never-drafted', null, speedup) as speedup)
   from cell
@@ -19,7 +19,8 @@ best as (
   from counted
   qualify row_number() over (
     partition by target, device, backend, task
-    order by tier = 'measured' desc, verdict = 'helps' desc, speedup desc nulls last, cell
+    order by tier = 'measured' desc, verdict = 'helps' desc,
+      (is_firm(verdict) and speedup is not null) desc, speedup desc nulls last, cell
   ) = 1
 ),
 bounded as (

@@ -158,7 +158,7 @@ const roomWords = (data, room, named = true) => {
   const { asked, contextMax, file, model } = room;
   const query = `?${new URLSearchParams({ card: `${asked.memory} GB`, model: model.id })}`;
   const line = el("p", "dm-small dm-advice__limit", named ? el("strong", "", `${words}: `) : null, text);
-  line.append(` That is with ${number(asked.context, 0)} tokens of context and no draft`, contextMax && kind !== "no" ? `; the largest context so is ${number(contextMax, 0)}. ` : ". ");
+  line.append(` That is with ${number(asked.context, 0)} tokens of context and no draft`, contextMax && kind !== "no" ? `; the largest that fits is ${number(contextMax, 0)}. ` : ". ");
   const biggest = kind === "no" ? largest(file, { memory: asked.memory }) : null;
   if (kind === "no") line.append(biggest ? `The largest model of the planner’s list that lies on it as a whole is ${biggest.label}. ` : "No model of the planner’s list lies on it as a whole. ");
   line.append(link(`${data.root}will-it-fit/${query}`, "With another context, cache or draft"), ".");

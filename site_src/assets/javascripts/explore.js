@@ -268,8 +268,9 @@ class Explore {
     const { verdicts } = this.cells.words;
     const counting = (verdict) => (totals[verdict] ?? 0) + (totals[`${verdict}-confirmed`] ?? 0);
     const share = (verdict) => `${percent(counting(verdict) / rows.length)} ${verdicts[verdict].share}`;
-    const narrowed = Object.keys(this.choices).length || this.form.elements.words.value.trim();
-    const shares = rows.length ? `: ${share("hurts")}, ${share("helps")}` : narrowed ? ". Clear a filter to see more" : "";
+    const searched = this.form.elements.words.value.trim() ? ". What else is known stands below" : "";
+    const empty = Object.keys(this.choices).length ? ". Clear a filter to see more" : searched;
+    const shares = rows.length ? `: ${share("hurts")}, ${share("helps")}` : empty;
     const other = this.tier !== this.cells.facets.tier.keys[0];
     const counted = other ? `${figure(rows.length, 0)} ${this.tier} cells` : `${figure(rows.length, 0)} of ${figure(this.total, 0)} cells`;
     const instead = other && !this.choices.tier ? "Nothing measured fits. " : "";

@@ -29,7 +29,7 @@ const compile = (rules) => {
   return {
     phrases: Object.entries(rules.phrases).sort(([a], [b]) => b.length - a.length).map(([phrase, meant]) => [new RegExp(`(?<![a-z0-9])${escaped(phrase).replaceAll(" ", "[\\s-]*")}(?![a-z0-9])`, "g"), ` ${meant} `]),
     glued: new RegExp(`(${variants})(\\d+\\s*(?:${memory})(?![a-z]))`, "g"), // "ti16gb"
-    memory: new RegExp(`(?<![\\w.])${number}\\s*-?\\s*(${memory})(?![a-z0-9])(?:[\\s-]*(?:(?:of|de)\\s+)?(${anyOf([...rules.memory_words, ...rules.video_words, ...rules.system_words])})(?![a-z]))?`, "g"),
+    memory: new RegExp(`(?<![\\w.])(?:(${anyOf([...rules.video_words, ...rules.system_words])})[\\s-]+)?${number}\\s*-?\\s*(${memory})(?![a-z0-9])(?:[\\s-]*(?:(?:of|de)\\s+)?(${anyOf([...rules.memory_words, ...rules.video_words, ...rules.system_words])})(?![a-z]))?`, "g"),
     bare: new RegExp(`(?<![\\w.])${number}[\\s-]*(?:${video})(?![a-z])|(?<![a-z])(?:${video})\\s*${number}(?![\\w.]|\\s*(?:${memory})(?![a-z]))`), // "vram 24"
     range: new RegExp(`(?<![\\w.-])${number}\\s*(?:${billions})?\\s*(?:-|to)\\s*${number}\\s*(?:${billions})(?![a-z0-9])`),
     below: new RegExp(`(?:<|\\bunder|\\bbelow|\\bless than|\\bup to)[\\s-]*${number}\\s*(?:${billions})(?![a-z0-9])`),
@@ -53,7 +53,9 @@ const plain = (text) =>
     .replace(/(?<=\d)o(?=\d)/g, "0")
     .replaceAll("×", "x")
     .replace(/[–—‐‑]/g, "-")
+    .replace(/(\d),(\d{3})(?!\d)/g, "$1$2")
     .replace(/(\d),(\d{1,2})(?!\d)/g, "$1.$2")
+    .replace(/^\s*(\S.{1,}?)\s*\+\s*\1\s*$/, "2 x $1") // the same card twice
     .replace(/[®™()[\]{},;:|/\\_"'=&]/g, " ");
 
 // "rtx4060ti" as "rtx 4060 ti"; what is no name of a card stays one word.
@@ -85,7 +87,8 @@ const sizeOf = (rules, pattern, state) => {
 // Of several memories the graphics card's is meant, and the system's last.
 const memoryIn = (rules, pattern, state) => {
   const found = [];
-  state.text = state.text.replace(pattern.glued, "$1 $2").replace(pattern.memory, (_, number, unit, word) => {
+  state.text = state.text.replace(pattern.glued, "$1 $2").replace(pattern.memory, (_, before, number, unit, after) => {
+    const word = before ?? after; // "RAM 64 GB, VRAM 12 GB"
     const rank = rules.video_words.includes(word) ? 0 : rules.system_words.includes(word) ? 2 : 1;
     found.push([rank, Math.round(number * rules.memory_units[unit] * 10) / 10]);
     return " ";
@@ -164,7 +167,8 @@ const asNamed = (known, { words, size }) => {
     const joined = `${found.at(-1)}${word}`;
     if (known.has(joined) && !known.has(word)) found.splice(-1, 1, joined);
     else if (/^\d{4}s$/.test(word) && !known.has(word)) found.push(word.slice(0, -1), "super");
-    else if (word === "s" && /^\d{4}$/.test(found.at(-1))) found.push("super");
+    else if (word === "s" && /^(?:\d{4}|ti)$/.test(found.at(-1))) found.push("super");
+    else if (!known.has(word) && known.has(`${word}x`)) found.push(`${word}x`); // "mi300"
     else if (/^\d{4}$/.test(word) && !known.has(word) && known.has(`r${word}`)) found.push(`r${word}`);
     else if (/\ds$/.test(word) && !known.has(word) && known.has(word.slice(0, -1))) found.push(word.slice(0, -1));
     else found.push(word);

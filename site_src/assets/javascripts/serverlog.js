@@ -54,7 +54,7 @@ const logged = (lines, known) => {
     .map(({ prompt, answer, drafts }) => ({
       promptTokens: prompt && prompt.tokens,
       promptMs: prompt && prompt.ms,
-      tokens: answer.tokens + (answer.runs ? 1 : 0),
+      tokens: answer.tokens + (answer.runs && !answer.generation ? 1 : 0),
       ms: answer.ms,
       perSecond: answer.rate,
       drafted: drafts && drafts.drafted,
@@ -82,16 +82,24 @@ const tried = (text) => {
 };
 const parsed = (text) => tried(text) ?? objects(text).flatMap((each) => tried(each) ?? []);
 
-// Of a streamed answer the chunk that ends it, which has the times.
-const ENDS = /"finish_reason":\s*"|"stop":\s*true/;
+// Of a streamed answer the chunk that ends it or the one after it, which has the times.
+const ENDS = /"finish_reason":\s*"|"stop":\s*true|"choices":\s*\[\s*\]/;
 const joined = (text) => {
   const plain = text.replace(/\x1b\[[0-9;]*m/g, "");
   if (!plain.trimStart().startsWith("data:")) return plain;
-  const chunks = plain.split("\n").filter((line) => line.includes('"timings"') && ENDS.test(line));
+  const ends = (line) => line !== undefined && line.includes('"timings"') && ENDS.test(line);
+  const lines = plain.split("\n").filter((line) => line.trim());
+  // One after a chunk with times repeats them.
+  const chunks = lines.filter((line, number) => ends(line) && !ends(lines[number - 1]));
   return chunks.map((line) => line.trim().slice("data:".length)).join("\n");
 };
 const object = (value) => (value && typeof value === "object" && !Array.isArray(value) ? value : {});
-const unpacked = (value) => (Array.isArray(object(value).requests) ? value.requests : [value]);
+// Answers that a script has listed, or saved next to their prompts.
+const unpacked = (value) => {
+  const { requests, timings } = object(value);
+  if (Array.isArray(requests)) return requests;
+  return [timings ? value : (Object.values(object(value)).find((each) => object(each).timings) ?? value)];
+};
 
 const answered = (row) => {
   const timings = object(row.timings ?? (row.predicted_n === undefined ? null : row));
@@ -142,16 +150,17 @@ const scraped = (lines, known) => {
   return { rounds: since("rounds"), drafted: since("drafted"), accepted: since("accepted") };
 };
 
+const isJson = (text, known) => known.json.test(text) && (text.includes('"predicted_n"') || !known.answer.test(text)); // else lines in JSON
 const all = (lines, pattern) => lines.map((line) => line.match(pattern)).filter(Boolean).map((hit) => numbers(hit.groups));
 
 export const requestsOf = (pasted, known) => {
   const text = joined(pasted);
-  return (known.json.test(text) ? parsed(text).flatMap(unpacked).map(object).map(answered) : logged(text.split(/\r\n|\n|\r/), known)).filter((each) => each.tokens !== null);
+  return (isJson(text, known) ? parsed(text).flatMap(unpacked).map(object).map(answered) : logged(text.split(/\r\n|\n|\r/), known)).filter((each) => each.tokens !== null);
 };
 
 export const read = (pasted, known) => {
   const text = joined(pasted.slice(0, LONGEST));
-  const json = known.json.test(text);
+  const json = isJson(text, known);
   const lines = json ? [] : text.split(/\r\n|\n|\r/);
   const statistics = new Map(); // the last line of each kind has the sums
   for (const each of all(lines, known.statistics)) statistics.set(each.kind, each);
