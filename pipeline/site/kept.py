@@ -12,7 +12,6 @@ from importlib import metadata
 from pathlib import Path
 
 import msgspec
-from jinja2.bccache import Bucket, BytecodeCache
 
 import estimates
 import pipeline
@@ -68,19 +67,6 @@ def keep(values: object, made: bytes) -> None:
     if (path := _place(values)) is not None:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(_digest(made) + made)
-
-
-class Compiled(BytecodeCache):
-    """The code that templates were compiled to."""
-
-    def load_bytecode(self, bucket: Bucket) -> None:
-        """Take the code of a template, if it was kept."""
-        if (code := recall([bucket.key, bucket.checksum])) is not None:
-            bucket.bytecode_from_string(code)
-
-    def dump_bytecode(self, bucket: Bucket) -> None:
-        """Keep the code of a template."""
-        keep([bucket.key, bucket.checksum], bucket.bytecode_to_string())
 
 
 def _place(values: object) -> Path | None:

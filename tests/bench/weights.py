@@ -44,9 +44,13 @@ MOST_INDEX_KB = 30  # the index of the search, which loads when its field has th
 INDEX = "search/search_index.json"
 COMPRESSED = {".html", ".css", ".js", ".json", ".svg", ".xml", ".csv", ".txt"}
 MAP_NODES = "document.querySelectorAll('.dm-map-figure, .dm-map-figure *').length"
-SCROLL = "([top]) => window.scrollTo({ top, behavior: 'instant' })"
-HEIGHT = "document.documentElement.scrollHeight"
-STEP_MS = 100  # between two screens of a page that is scrolled
+# Screen by screen; what comes into view is heard of with the next frame, and asks after it.
+SCROLL = """async () => {
+  const height = document.documentElement.scrollHeight;
+  for (let top = 0; top < height; top += window.innerHeight) {
+    window.scrollTo({ top, behavior: 'instant' });
+    for (const frame of [1, 2, 3]) await new Promise(requestAnimationFrame);
+  } }"""
 SETTLED_MS = 250  # without a request
 
 
@@ -172,9 +176,7 @@ def weighed(page: Page, asked: Asked, address: str) -> Weight:
     before = asked.sent
     size = page.viewport_size
     assert size is not None
-    for top in range(0, int(page.evaluate(HEIGHT)), size["height"]):
-        page.evaluate(SCROLL, [top])
-        page.wait_for_timeout(STEP_MS)
+    page.evaluate(SCROLL)
     _settle(page, asked)
     return Weight(
         address=address,

@@ -14,13 +14,14 @@ from datetime import datetime
 from functools import cache
 
 import duckdb
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import BytecodeCache, Environment, PackageLoader, StrictUndefined
+from jinja2.bccache import Bucket
 from markupsafe import Markup
 
 from pipeline.data.export import guarded
 from pipeline.site import charts
 from pipeline.site.advice import LEVELS
-from pipeline.site.kept import Compiled, kept
+from pipeline.site.kept import keep, kept, recall
 from pipeline.site.pages import commands, model
 from pipeline.site.pages.drawing import whisker
 from pipeline.site.pages.model import Asset, Figure, Page, Site
@@ -137,7 +138,7 @@ def environment() -> Environment:
     """The one Jinja2 environment: every value is escaped, an unknown name is an error."""
     built = Environment(
         loader=PackageLoader("pipeline.site", "templates"),
-        bytecode_cache=Compiled(),
+        bytecode_cache=_Compiled(),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -158,6 +159,19 @@ def environment() -> Environment:
         "vocabulary_path": vocabulary_file().path,
     }
     return built
+
+
+class _Compiled(BytecodeCache):
+    """The code that templates were compiled to."""
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        """Take the code of a template, if it was kept."""
+        if (code := recall([bucket.key, bucket.checksum])) is not None:
+            bucket.bytecode_from_string(code)
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        """Keep the code of a template."""
+        keep([bucket.key, bucket.checksum], bucket.bytecode_to_string())
 
 
 def _filters() -> dict[str, Callable[..., object]]:

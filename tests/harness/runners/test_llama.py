@@ -12,6 +12,7 @@ from harness.campaign.model import ArmPlan
 from harness.errors import BadInputError, HarnessError, MachineError
 from harness.models.resolve import resolve
 from harness.runners.base import Failure, Generation, PreparedArm, Request
+from harness.runners.inprocess import prompt_states
 from harness.runners.inprocess.isolated import Isolated, LlamaCppPython
 from schemas.method import NgramCache
 from schemas.submission import DraftModel, Forced, Oracle
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 
     from harness.campaign.model import Campaign
     from harness.runners.base import Session
-
 
 pytestmark = pytest.mark.engine
 
@@ -48,8 +48,6 @@ ORACLES = tuple(
     )
     for name, acceptance in (("right", 1.0), ("wrong", 0.0))
 )
-
-
 FORCED = tuple(
     ArmPlan(
         id=f"forced-{name}",
@@ -208,7 +206,11 @@ def test_drafting_and_verification_make_up_nearly_all_of_a_round(answers: Answer
     assert median(shares) > 0.9  # a machine with other things to do may pause anywhere in a round
 
 
-def test_the_probes_cover_every_width_that_an_arm_may_use(session: Session) -> None:
+def test_the_probes_cover_every_width_that_an_arm_may_use(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(prompt_states, "_LIMIT_S", 0.0)  # the fewest repeats
+
     probes = session.probe()
 
     assert probes is not None

@@ -11,6 +11,7 @@ from estimates.summary import summarize
 from harness.campaign.model import ArmPlan
 from harness.models.resolve import resolve
 from harness.runners.base import PreparedArm
+from harness.runners.inprocess import prompt_states
 from harness.runners.inprocess.isolated import LlamaCppPython
 from schemas.submission import NoSpeculation, Oracle, Placement
 from tests.harness.campaigns import BASELINE, DRAFT, campaign, run
@@ -96,7 +97,10 @@ def test_an_arm_with_its_own_placement_runs_alone_and_the_drafts_come_back(
     assert again.prompt_ms is None  # the state outlives the placement's turns
 
 
-def test_the_oracles_speedup_is_what_the_probes_predict(plan: Campaign, tmp_path: Path) -> None:
+def test_the_oracles_speedup_is_what_the_probes_predict(
+    plan: Campaign, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(prompt_states, "_LIMIT_S", 1.0)  # fewer repeats of each width
     arms = (BASELINE, ORACLE)
     settings = dataclasses.replace(plan.settings, max_output_tokens=16)
     few = dataclasses.replace(plan, arms=arms, settings=settings)
