@@ -59,7 +59,7 @@ def count(classes: Iterable[Exactness]) -> ExactnessCounts:
 
 
 def judge(interval: Interval | None) -> Verdict:
-    """The verdict of an interval alone; without one there were too few prompts."""
+    """The verdict of a file's interval alone; without one there were too few prompts."""
     if interval is None:
         return "too-few-prompts"
     clear = math.exp(CLEAR_OF_ONE * interval.log_half_width)

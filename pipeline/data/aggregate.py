@@ -137,9 +137,7 @@ TABLES: Mapping[str, pa.Schema] = {
     "vocabulary_size": pa.schema({**NAMED, "below": pa.int64(), "unknown": YES_NO}),
     "vocabulary_runner": pa.schema({"id": TEXT, "engine_label": TEXT, "usual": YES_NO}),
     "choice_factor": pa.schema({"choices": pa.int64(), "factor": pa.float64()}),
-    "vocabulary_bound": pa.schema(
-        dict.fromkeys(("helps_above", "hurts_below", "clear_of_one"), pa.float64())
-    ),
+    "vocabulary_bound": pa.schema({"helps_above": pa.float64(), "hurts_below": pa.float64()}),
 }
 
 
@@ -164,10 +162,6 @@ def _rows() -> dict[str, Iterable[dict[str, object]]]:
         ),
         "choice_factor": choice_factors(),
         "vocabulary_bound": [
-            {
-                "helps_above": vocabulary.HELPS_ABOVE,
-                "hurts_below": vocabulary.HURTS_BELOW,
-                "clear_of_one": vocabulary.CLEAR_OF_ONE,
-            }
+            {"helps_above": vocabulary.HELPS_ABOVE, "hurts_below": vocabulary.HURTS_BELOW}
         ],
     }

@@ -24,19 +24,15 @@ def empty() -> Iterator[duckdb.DuckDBPyConnection]:
 @pytest.mark.parametrize(
     ("low", "high", "verdict"),
     [
-        ("1.0201", "1.1", "helps"),
-        ("1.02", "1.1", "no-clear-difference"),
-        ("0.9", "0.9799", "hurts"),
-        ("0.9", "0.98", "no-clear-difference"),
+        ("1.0201", "1.5", "helps"),
+        ("1.02", "1.5", "no-clear-difference"),
+        ("0.5", "0.9799", "hurts"),
+        ("0.5", "0.98", "no-clear-difference"),
         ("0.5", "2.0", "no-clear-difference"),
-        ("1.32", "11.88", "helps"),
-        ("1.31", "11.79", "no-clear-difference"),
-        ("0.0844", "0.759", "hurts"),
-        ("0.0848", "0.763", "no-clear-difference"),
         ("null", "1.5", "too-few-prompts"),
     ],
 )
-def test_the_whole_interval_must_lie_beyond_two_percent_and_a_quarter_of_its_half_width(
+def test_the_whole_interval_of_a_cell_must_lie_beyond_two_percent(
     empty: duckdb.DuckDBPyConnection, low: str, high: str, verdict: str
 ) -> None:
     query = f"select verdict_of({low}::double, {high}::double)"

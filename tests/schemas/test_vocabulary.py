@@ -150,6 +150,5 @@ def test_pages_get_all_words_as_one_json() -> None:
 
     assert words["helps_above"] == 1.02
     assert words["hurts_below"] == 0.98
-    assert words["clear_of_one"] == 0.25
     assert words["verdicts"]["helps"]["word"] == "helps"
     assert words["methods"]["draft-model"]["llama_cpp"]["types"] == ["draft-simple", "draft"]

@@ -17,19 +17,11 @@ create macro parameters_label(parameters) as
     else parameters::varchar
   end;
 
--- How far from 1 an interval has to lie for its width alone: a factor.
-create macro clear_of_one(interval_low, interval_high) as
-  (interval_high / interval_low) ** (select clear_of_one / 2 from vocabulary_bound);
-
 create macro verdict_of(interval_low, interval_high) as
   case
     when interval_low is null or interval_high is null then 'too-few-prompts'
-    when interval_low > greatest(
-      (select helps_above from vocabulary_bound), clear_of_one(interval_low, interval_high)
-    ) then 'helps'
-    when interval_high < least(
-      (select hurts_below from vocabulary_bound), 1 / clear_of_one(interval_low, interval_high)
-    ) then 'hurts'
+    when interval_low > (select helps_above from vocabulary_bound) then 'helps'
+    when interval_high < (select hurts_below from vocabulary_bound) then 'hurts'
     else 'no-clear-difference'
   end;
 
