@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import NoReturn, TypeGuard
 
@@ -78,6 +78,29 @@ def _by_line(file: Given, whole: str) -> Iterator[Entry]:
             file.objects.append(found)
             value = _object(found, place, ROOT, file.seen)
             yield Entry(file=place, path=ROOT, value=value, seen=file.seen)
+
+
+_CHUNK = "data:"  # a line of a streamed answer
+# With `include_usage` the times stand in a chunk after the one that ends the answer.
+_ENDS = re.compile(r'"finish_reason":\s*"|"stop":\s*true|"choices":\s*\[\s*\]')
+
+
+def is_stream(file: Given) -> bool:
+    """Whether a file holds streamed answers, chunk by chunk."""
+    return text(file).lstrip().startswith(_CHUNK)
+
+
+def last_chunks(file: Given) -> Given:
+    """The chunk that ends each streamed answer, one a line: it has the times of llama-server."""
+    chunks = [line[len(_CHUNK) :].strip() for line in text(file).splitlines() if line.strip()]
+    before = ["", *chunks]  # a chunk after one with times repeats them
+    ends = [each for each, last in zip(chunks, before, strict=False) if _ends(each, last)]
+    return replace(file, data="\n".join(ends).encode() or b"{}")
+
+
+def _ends(chunk: str, last: str) -> bool:
+    is_end, was_end = ('"timings"' in each and _ENDS.search(each) for each in (chunk, last))
+    return bool(is_end and not was_end)
 
 
 class Noted(dict[str, Json]):

@@ -7,11 +7,11 @@ Requests are paired by their position.
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 from harness.errors import BadInputError
-from harness.importers.entries import Entry, lines
+from harness.importers.entries import Entry, is_stream, last_chunks, lines
 from harness.importers.model import (
     BASELINE,
     Format,
@@ -36,14 +36,11 @@ _ENCODED, _DECODED, _SUMS = (
     re.compile(SERVER_LOG[name]) for name in ("encoded", "decoded", "sums")
 )
 _WANTED = "give the log of llama-server or llama-cli, or answers with timings"
-_CHUNK = "data:"  # a line of a streamed answer
 # `build: 10068 (abc1234)`, `build_info: b10068-abc1234`, `"system_fingerprint":"b10068-abc1234"`.
 _BUILD = re.compile(
     r"(?:\bbuild(?:_info)?|system_fingerprint\")\s*[:=]\s*\"?b?(?P<build>[0-9]{3,6})"
     r"(?:[- (]+(?P<commit>[0-9a-f]{7,40}))?"
 )
-# With `include_usage` the times stand in a chunk after the one that ends the answer.
-_ENDS = re.compile(r'"finish_reason":\s*"|"stop":\s*true|"choices":\s*\[\s*\]')
 _MODEL = re.compile(r"loading model\s*[:']?\s*'?(?P<path>[^'\n]+\.gguf)")
 
 
@@ -87,38 +84,21 @@ def read(files: Sequence[Given]) -> Reading:
 
 def _is_log(file: Given) -> bool:
     found = text(file)
-    if _is_stream(file) or _JSON.match(found) is None:
-        return not _is_stream(file)
+    if is_stream(file) or _JSON.match(found) is None:
+        return not is_stream(file)
     # The lines of a log, each wrapped in JSON by a container or by `--log-format json`.
     return '"predicted_n"' not in found and _ANSWER.search(found) is not None
 
 
-def _is_stream(file: Given) -> bool:
-    return text(file).lstrip().startswith(_CHUNK)
-
-
 def requests_of(file: Given) -> list[Request]:
     """Every request, in order; `serverlog.js` reads the same. Raises `BadInputError` if none."""
-    if _is_stream(file):
-        file = _last_chunks(file)
+    if is_stream(file):
+        file = last_chunks(file)
     found = list(_logged(file) if _is_log(file) else map(_answered, lines(file)))
     if not found:
         message = f"{file.name}: no line 'eval time = … ms / … tokens' in it; {_WANTED}"
         raise BadInputError(message)
     return found
-
-
-def _last_chunks(file: Given) -> Given:
-    """The chunk that ends each streamed answer, one a line: it has the times."""
-    chunks = [line[len(_CHUNK) :].strip() for line in text(file).splitlines() if line.strip()]
-    before = ["", *chunks]  # a chunk after one with times repeats them
-    ends = [each for each, last in zip(chunks, before, strict=False) if _ends(each, last)]
-    return replace(file, data="\n".join(ends).encode() or b"{}")
-
-
-def _ends(chunk: str, last: str) -> bool:
-    is_end, was_end = ('"timings"' in each and _ENDS.search(each) for each in (chunk, last))
-    return bool(is_end and not was_end)
 
 
 @dataclass(slots=True, kw_only=True)

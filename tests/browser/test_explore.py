@@ -223,7 +223,7 @@ def test_without_javascript_the_first_rows_and_the_pairs_are_there(
     still_tab.set_viewport_size(WIDE)
     still_tab.goto(base + "explore/")
 
-    assert still_tab.locator(ROWS).count() == 40
+    assert still_tab.locator(ROWS).count() == 25
     assert not still_tab.locator("#dm-explore").is_visible()
     assert still_tab.get_by_role("link", name="CSV", exact=True).is_visible()
     still_tab.goto(base + "compare/")

@@ -25,7 +25,7 @@ def two() -> duckdb.DuckDBPyConnection:
     """One card and model: a gain at depth 4 and a loss at depth 8."""
     return database(
         campaign(1.5, within=(1.4, 1.6), task=None, depth=4, verdict="helps"),
-        campaign(0.8, within=(0.7, 0.9), task=None, depth=8, verdict="hurts"),
+        campaign(0.7, within=(0.67, 0.73), task=None, depth=8, verdict="hurts"),
     )
 
 
@@ -34,7 +34,8 @@ def test_a_device_says_the_best_case_and_the_losses_in_one_sentence(
 ) -> None:
     assert best_case(by_task(read(two, "device_squares"))) == (
         "The best case is 1.50× [1.29, 1.74] on All tasks with a target of 3–8B"  # noqa: RUF001 - as printed
-        " (Draft model); 1 of 2 measured settings clearly lost speed."
+        " (Draft model), its interval widened for the choice;"
+        " 1 of 2 measured settings clearly lost speed."
     )
 
 
@@ -77,16 +78,16 @@ def test_a_square_has_a_best_a_typical_and_a_worst_setting(
     )
 
     assert figures(three) == {"best": 1.3, "typical": 1.1, "worst": 0.7}
-    assert figures(two) == {"best": 1.5, "typical": 0.8, "worst": 0.8}  # of two, the slower one
+    assert figures(two) == {"best": 1.5, "typical": 0.7, "worst": 0.7}  # of two, the slower one
 
 
 def test_the_best_is_the_highest_figure_that_clearly_helps() -> None:
     connection = database(
-        campaign(1.2, within=(1.1, 1.3), task=None, depth=4),
+        campaign(1.4, within=(1.3, 1.5), task=None, depth=4),
         campaign(3.0, within=(0.2, 40.0), task=None, depth=8, verdict="no-clear-difference"),
     )
 
-    assert figures(connection)["best"] == 1.2
+    assert figures(connection)["best"] == 1.4
 
 
 def test_a_setting_that_never_drafted_is_no_best_setting() -> None:

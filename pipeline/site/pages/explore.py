@@ -28,7 +28,7 @@ from schemas.vocabulary import DEFAULT_RUNNER, RUNNERS, SIZES, TASKS, VERDICTS, 
 
 LOSSES = ("hurts-confirmed", "hurts")
 USUAL_ENGINE = RUNNERS[DEFAULT_RUNNER].engine_label
-TOP = 40  # rows that stand in the page itself, for readers without JavaScript
+TOP = 25  # rows that stand in the page itself, for readers without JavaScript
 VENDORS = {
     "nvidia": "NVIDIA",
     "amd": "AMD",

@@ -192,9 +192,10 @@ def best_case(lines: tuple[Line, ...]) -> str:
         return f"No setting clearly helps over these tasks; {share}."
     line, best = max(figures, key=lambda each: each[1].speedup)
     where = " · ".join(filter(None, (line.label, line.detail)))
+    chosen = ", its interval widened for the choice" if best.cells > 1 else ""
     return (
         f"The best case is {say.speedup(best.speedup, best.interval_low, best.interval_high)} on"
-        f" {where} with a target of {best.size_class} ({best.method_label}); {share}."
+        f" {where} with a target of {best.size_class} ({best.method_label}){chosen}; {share}."
     )
 
 

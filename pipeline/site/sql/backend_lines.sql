@@ -1,5 +1,5 @@
 -- One row is one arm over all tasks, measured on one device through two backends, those that differ
--- most first. `pairs` counts such pairs over single tasks too; `opposed` those of them in which
+-- most first, and of so many the first 250. `pairs` counts such pairs over single tasks too; `opposed` those of them in which
 -- speculation clearly helps through one backend and clearly hurts through the other.
 select
   *,
@@ -11,4 +11,5 @@ select
 from backend_pair
 where tier = 'measured'
 qualify task = 'all'
-order by rowid;
+order by rowid
+limit 250;

@@ -8,7 +8,7 @@ import { command, csv, interval, markdown, method, speedup } from "./cells-text.
 import { has, spread, terms as termsOf } from "./matching.js";
 import { TIMES, UNKNOWN, number as figure, percent } from "./say.js";
 
-const ROWS_PER_PAGE = 40; // drawing them is most of what a filter takes
+const ROWS_PER_PAGE = 25; // drawing them is most of what a filter takes
 const LONGEST_SEARCH = 120;
 const DEFAULT = { column: "low", falling: true }; // what is certain: the interval's lower bound
 const HIDDEN = ["setup"]; // filters that only an address can set
