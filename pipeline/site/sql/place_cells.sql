@@ -1,5 +1,5 @@
 -- One row is one cell of a device, or of a target (`$place` names which), measured ones first and of
--- those what is certainly fastest; of so many `listed` the first 25, so that a page stays
+-- those what is certainly fastest; of so many `listed` the first 20, so that a page stays
 -- light. Explore has all.
 select *, count(*) over place as listed
 from cell
@@ -7,5 +7,5 @@ window place as (partition by if($place = 'device', device, target))
 qualify row_number() over (
   partition by if($place = 'device', device, target)
   order by tier = 'measured' desc, interval_low desc nulls last, speedup desc nulls last, cell
-) <= 25
+) <= 20
 order by tier = 'measured' desc, interval_low desc nulls last, speedup desc nulls last, cell;
