@@ -62,7 +62,7 @@ def test_intervals_verdicts_and_yields_are_those_of_the_estimates(tmp_path: Path
     known = knowledge(reasons())
     given = {
         "quantiles": known["quantiles"],
-        "words": {name: known[name] for name in ("helps_above", "hurts_below", "clear_of_one")},
+        "words": {name: known[name] for name in ("helps_above", "hurts_below")},
         "ratios": ratios,
         "runs": [[{"tokens": n, "accepted": a} for n, a in run] for run in runs],
     }

@@ -152,10 +152,8 @@ export const breakEvenTokens = (costs, promptTokens) => {
 // ---- verdicts and intervals, as `estimates/verdicts.py` and `estimates/intervals.py` have them
 export const judged = (words, { low, high }) => {
   if (low === null) return "too-few-prompts";
-  // What was measured in one place must lie clear of 1 by a share of its half-width as well.
-  const clear = (high / low) ** ((words.clear_of_one ?? 0) / 2);
-  if (low > Math.max(words.helps_above, clear)) return "helps";
-  return high < Math.min(words.hurts_below, 1 / clear) ? "hurts" : "no-clear-difference";
+  if (low > words.helps_above) return "helps";
+  return high < words.hurts_below ? "hurts" : "no-clear-difference";
 };
 
 // Student's t interval of the geometric mean of ratios; no bounds with fewer than two of them.
