@@ -171,7 +171,10 @@ def _other_tiers(squares: Iterable[Row]) -> str:
 
 
 def _opened(bands: list[tuple[DeviceRow, ...]]) -> set[int]:
-    """The bands that start unfolded: those with the most measured figures, while there is room."""
+    """The bands that start unfolded: those with the most measured figures, while there is room.
+
+    Where none has room, the shortest: a map without a row in sight says nothing.
+    """
     order = sorted(
         range(len(bands)),
         key=lambda at: (-sum(row.measured > 0 for row in bands[at]), len(bands[at]), at),
@@ -179,10 +182,10 @@ def _opened(bands: list[tuple[DeviceRow, ...]]) -> set[int]:
     opened: set[int] = set()
     room = OPEN_ROWS
     for at in order:
-        if len(bands[at]) <= room or not opened:
+        if len(bands[at]) <= room:
             opened.add(at)
             room -= len(bands[at])
-    return opened
+    return opened or {min(order, key=lambda at: len(bands[at]), default=0)}
 
 
 def _device(
