@@ -72,7 +72,7 @@ def read(files: Sequence[Given]) -> Reading:
 def _by_arm(
     arm: str, file: Given, rows: Sequence[_Row]
 ) -> Iterator[tuple[str, Given, Sequence[_Row]]]:
-    """The rows of one file; both arms in a first file are told apart by the stage `base`."""
+    """The rows of one file; in a first file with both arms, the stage `base` is the baseline."""
     plain = [row for row in rows if row.stage == _BASE]
     rest = [
         replace(row, record=replace(row.record, arm=_SECOND)) for row in rows if row.stage != _BASE

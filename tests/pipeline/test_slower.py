@@ -10,6 +10,7 @@ import pytest
 
 from estimates.decomposition import tokens_per_round
 from estimates.intervals import t_interval
+from estimates.model import Interval
 from pipeline.site.pages.slower import MOST_PAIRS, knowledge, reasons
 from schemas.submission import Trial
 from tests import scripts
@@ -45,6 +46,14 @@ def trial(tokens: int, accepted: int) -> Trial:
     )
 
 
+def by_plain_bounds(interval: Interval | None) -> str:
+    if interval is None:
+        return "too-few-prompts"
+    if interval.low > 1.02:
+        return "helps"
+    return "hurts" if interval.high < 0.98 else "no-clear-difference"
+
+
 def test_intervals_verdicts_and_yields_are_those_of_the_estimates(tmp_path: Path) -> None:
     rng = random.Random(12)  # noqa: S311 - inputs of a test
     ratios = [
@@ -70,16 +79,7 @@ def test_intervals_verdicts_and_yields_are_those_of_the_estimates(tmp_path: Path
 
     logs = [[math.log(ratio) for ratio in each] for each in ratios]
     expected = [t_interval(each) for each in logs]
-    assert [each[2] for each in found["intervals"]] == [
-        "too-few-prompts"
-        if each is None
-        else "helps"
-        if each.low > 1.02
-        else "hurts"
-        if each.high < 0.98
-        else "no-clear-difference"
-        for each in expected
-    ]
+    assert [each[2] for each in found["intervals"]] == [by_plain_bounds(each) for each in expected]
     assert [each[:2] for each in found["intervals"]] == [
         [None, None] if each is None else pytest.approx([each.low, each.high], rel=1e-4)
         for each in expected

@@ -1,7 +1,7 @@
 """The pages that `pages.toml` describes, and a page for each device and each target model."""
 
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from operator import attrgetter
@@ -156,16 +156,7 @@ def device_pages(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[
     known = {device.device for device in read(connection, "device")}
     for name, pairs in printed.items():
         if name not in known:
-            yield render(
-                "published_device.md.jinja",
-                path=device_path(name),
-                site=site,
-                figures=_depths(connection, name, pairs),
-                files=(),
-                title=plain(pairs[0].device_label),
-                pairs=pairs,
-                best=_repeatable(pairs),
-            )
+            yield _printed_page(connection, site, name, pairs)
     for device in read(connection, "device"):
         lines = by_task(squares[device.device])
         yield render(
@@ -189,6 +180,22 @@ def device_pages(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[
         )
     labels = {name: pairs[0].device_label for name, pairs in printed.items() if pairs}
     yield from _moved(site, labels)
+
+
+def _printed_page(
+    connection: duckdb.DuckDBPyConnection, site: Site, name: str, pairs: Sequence[Row]
+) -> Page:
+    """The page of a device of which only others published figures."""
+    return render(
+        "published_device.md.jinja",
+        path=device_path(name),
+        site=site,
+        figures=_depths(connection, name, pairs),
+        files=(),
+        title=plain(pairs[0].device_label),
+        pairs=pairs,
+        best=_repeatable(pairs),
+    )
 
 
 def _depths(
