@@ -19,7 +19,6 @@ from pipeline.site.charts.theme import (
     speedup_axis,
     unity,
 )
-from schemas.vocabulary.say import times
 
 SERIES_PX = 18
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
@@ -27,13 +26,14 @@ FASTER, SLOWER = theme.BACKEND_COLOURS["cuda"], theme.BACKEND_COLOURS["cpu"]
 MOMENT = itemgetter("measured_on", "engine_build")  # as text, so that it has an order
 STEPS = ("none", "faster", "slower")
 FEW_BUILDS = 5  # names of so many stand side by side
-FEW_SETTINGS = 4
-FEW_CURVES = 5  # so many can be named below the chart
+FEW_SETTINGS, FEW_CURVES = 4, 5  # so many can be named below the chart
 EDGE_PX = 12  # a point at the end of an axis is whole
 PLANE_TICKS = (0.5, 1, 1.5, 2, 3, 4, 5, 7, 10, 15, 20, 30, 50, 100)
 BAR_PX, BETWEEN_BARS_PX = 14, 20
 ROOM_FOR_WORDS = 1.4  # right of the longest bar, on the log scale
-LETTERS_AT_BAR = 10  # so many fit there on a phone
+# Beside a bar: the text as printed; of a long one the ratio, for which a phone has room.
+WORDS = "length(datum.as_printed)>10?format(datum.speedup,'.2f')+'\\u00d7':datum.as_printed"
+AT_BAR = {"label_x": "max(1, datum.end)", "words": WORDS}
 
 
 def bands(
@@ -256,36 +256,25 @@ def curves(  # noqa: PLR0913 - two axes with their titles
 
 def published_bars(rows: list[theme.Row], columns: Tooltip) -> Picture:
     """Bars from 1: to the right faster, to the left slower, what was printed at the end."""
-    values = [
-        {**row, "one": 1, "end": row["high"] or row["speedup"], "words": _short(row)}
-        for row in rows
-    ]
+    values = [{**row, "one": 1, "end": row["high"] or row["speedup"]} for row in rows]
     names = [row["bar_label"] for row in rows]
     ends = [1.0, *(row["end"] for row in values)]
     span = SpeedupAxis(low=min(ends) / 1.15, high=max(ends) * ROOM_FOR_WORDS)
     axis = lines_of_words(names, between="|", skipped=1)
-    base = marks.base(values, columns).encode(
-        y=alt.Y("bar_label:N", title=None, sort=names, axis=axis)
-    )
+    y = alt.Y("bar_label:N", title=None, sort=names, axis=axis)
+    base = marks.base(values, columns).encode(y=y)
     bars = base.mark_bar(height=BAR_PX).encode(
         x=alt.X("one:Q", title="Published speedup (log scale)", scale=span.scale, axis=span.axis),
         x2="end:Q",
         color=alt.condition("datum.end < 1", alt.value(SLOWER), alt.value(FASTER)),
     )
-    words = base.mark_text(align="left", dx=5, aria=False).encode(
-        x=alt.X("label_x:Q", scale=span.scale), text="words:N"
-    )
+    words = base.mark_text(align="left", dx=5, aria=False).transform_calculate(**AT_BAR)
     most = max(name.count("|") for name in names)
+    x = alt.X("label_x:Q", scale=span.scale)
     return marks.layered(
-        [unity(axis="x"), bars, words.transform_calculate(label_x="max(1, datum.end)")],
+        [unity(axis="x"), bars, words.encode(x=x, text="words:N")],
         height=len(rows) * (most * LINE_PX + BETWEEN_BARS_PX),
     )
-
-
-def _short(row: theme.Row) -> str:
-    """The printed text beside its bar; a long one as the ratio that it says."""
-    text = str(row["as_printed"])
-    return text if len(text) <= LETTERS_AT_BAR else times(row["speedup"])
 
 
 PICTURES: Mapping[str, Callable[..., Picture]] = {
