@@ -67,8 +67,32 @@ def test_text_that_cannot_be_read_gives_one_line(page: Page) -> None:
 
     expect(page.locator("[data-part=answer]")).to_have_text(
         "Nothing to read in the text with speculation: no line “eval time = … ms / … tokens”,"
-        " no “timings”, no counters of drafts."
+        " no “timings”, no counters of drafts. Its speed can be typed below."
     )
+
+
+def test_two_texts_in_each_other_s_field_are_read_the_other_way_round(page: Page) -> None:
+    page.get_by_label("Without speculation").fill(DRAFT)
+    page.get_by_label("With speculation").fill(PLAIN)
+
+    answer = page.locator("[data-part=answer]")
+    expect(answer).to_contain_text("the two are read the other way round")
+    expect(answer).to_contain_text("▽ hurts")
+
+
+def test_a_log_of_vllm_tells_its_rounds_its_speed_and_its_requests(page: Page) -> None:
+    rate = "Avg generation throughput: {} tokens/s, Running: 8 reqs, Waiting: 0 reqs\n"
+    page.get_by_label("Without speculation").fill(rate.format(400) + rate.format(0))
+    page.get_by_label("With speculation").fill(
+        "SpecDecoding metrics: Mean acceptance length: 2.50, Accepted throughput: 1.00 tokens/s,"
+        " Accepted: 150 tokens, Drafted: 400 tokens, Avg Draft acceptance rate: 37.5%\n"
+        + rate.format(320)
+    )
+
+    answer = page.locator("[data-part=answer]")
+    # 150 accepted at 1.5 a round are 100 rounds: 2.5 tokens each, at 320 / 400 of the speed 3.125.
+    expect(answer).to_contain_text("2.50 ÷ 3.13 = 0.80×")  # noqa: RUF001 - as printed
+    expect(answer).to_contain_text("Several requests share the machine")
 
 
 def test_an_example_fills_both_fields_with_its_credit(page: Page) -> None:

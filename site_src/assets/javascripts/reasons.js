@@ -10,7 +10,7 @@ const timed = (run) => run.requests.filter((each) => msPerToken(each) !== null);
 
 const rate = (run, typed) => {
   const requests = timed(run);
-  return requests.length ? (sum(requests.map(({ tokens }) => tokens - 1)) / sum(requests.map(({ ms }) => ms))) * MS : typed;
+  return requests.length ? (sum(requests.map(({ tokens }) => tokens - 1)) / sum(requests.map(({ ms }) => ms))) * MS : (run.rate ?? typed);
 };
 
 // Requests belong together by their place where both runs have as many, with prompts as long.

@@ -150,6 +150,18 @@ const scraped = (lines, known) => {
   return { rounds: since("rounds"), drafted: since("drafted"), accepted: since("accepted") };
 };
 
+// ---- logs that count by the second: windows of vLLM, and rates --------------------------------
+const windowed = (windows) => {
+  const found = windows.filter(({ length }) => length > 1);
+  if (!found.length) return null;
+  const total = (value) => found.reduce((sum, each) => sum + value(each), 0);
+  return { rounds: Math.round(total(({ accepted, length }) => accepted / (length - 1))), drafted: total(({ drafted }) => drafted), accepted: total(({ accepted }) => accepted) };
+};
+const middleOf = (values) => {
+  const sorted = values.filter((value) => value > 0).sort((a, b) => a - b);
+  return sorted.length ? (sorted[Math.floor((sorted.length - 1) / 2)] + sorted[Math.ceil((sorted.length - 1) / 2)]) / 2 : null;
+};
+
 const isJson = (text, known) => known.json.test(text) && (text.includes('"predicted_n"') || !known.answer.test(text)); // else lines in JSON
 const all = (lines, pattern) => lines.map((line) => line.match(pattern)).filter(Boolean).map((hit) => numbers(hit.groups));
 
@@ -169,8 +181,9 @@ export const read = (pasted, known) => {
     requests: requestsOf(text, known),
     statistics: [...statistics.values()],
     layers: all(lines, known.layers)[0] ?? null, // the target's line comes first
-    slots: new Set(all(lines, known.slot).map((each) => each.slot)).size,
+    slots: Math.max(new Set(all(lines, known.slot).map((each) => each.slot)).size, ...all(lines, known.running).map((each) => each.running ?? each.sglang)),
+    rate: middleOf(all(lines, known.rate).map((each) => each.rate)),
     mismatch: all(lines, known.mismatch)[0]?.words ?? null,
-    counters: json ? totals(counted) : scraped(lines, known),
+    counters: json ? totals(counted) : (scraped(lines, known) ?? windowed(all(lines, known.window))),
   };
 };

@@ -27,20 +27,24 @@ import { compiled, read } from "./serverlog.js";
     return found;
   };
 
-  const nothing = (run) => !run.requests.length && !run.counters && !run.statistics.length;
+  const nothing = (run) => !run.requests.length && !run.counters && !run.statistics.length && run.rate === null;
+  const drafted = ({ requests, counters }) => Boolean(counters) || requests.some((each) => each.drafted);
 
   // One line for each thing that cannot be used.
   const complaints = (form, runs, given) => {
     const lines = [];
     for (const side of ["without", "with"]) {
       if (form.elements[side].value.trim() && nothing(runs[side])) {
-        lines.push(`Nothing to read in the text ${side} speculation: no line “eval time = … ms / … tokens”, no “timings”, no counters of drafts.`);
+        lines.push(`Nothing to read in the text ${side} speculation: no line “eval time = … ms / … tokens”, no “timings”, no counters of drafts. Its speed can be typed below.`);
       }
     }
     if (given.drafted !== null && given.accepted !== null && given.accepted > given.drafted) lines.push("More tokens were accepted than drafted: are the two numbers swapped?");
     if (given.tokens !== null && given.accepted !== null && given.accepted >= given.tokens) lines.push("As many tokens were accepted as were written: the first two of each answer cannot be.");
     if (form.querySelector("input:invalid")) lines.push("A number is outside its range and was left out.");
-    if (runs.without.requests.some((each) => each.drafted)) lines.push("The run without speculation drafted tokens: it was not a plain run.");
+    if (runs.swapped) lines.push("Only the first text drafted tokens: the two are read the other way round.");
+    else if (drafted(runs.without)) lines.push("The run without speculation drafted tokens: it was not a plain run.");
+    const idle = runs.with.requests.filter((each) => each.drafted === null).length;
+    if (!form.elements.without.value.trim() && idle && idle < runs.with.requests.length) lines.push(`${idle} of ${plural(runs.with.requests.length, "request")} drafted nothing. If those are the run without speculation, move them to its field.`);
     return lines;
   };
 
@@ -69,6 +73,7 @@ import { compiled, read } from "./serverlog.js";
   };
 
   const sentence = (f) => {
+    if (f.middle === null) return "Paste or type the other run as well: the speedup and the cost of a round take both.";
     if (f.cost === null) return "";
     const way = f.yielded > f.cost ? "more than it costs" : "less than it costs";
     const best = f.ceiling === null ? "" : ` A perfect draft of this length would reach ${times(f.ceiling)}.`;
@@ -117,13 +122,16 @@ import { compiled, read } from "./serverlog.js";
 
   const heard = (runs, f) => {
     const parts = ["without", "with"].filter((side) => runs[side].requests.length).map((side) => `${plural(runs[side].requests.length, "request")} ${side} speculation`);
+    for (const side of ["without", "with"]) if (!runs[side].requests.length && runs[side].rate !== null) parts.push(`${number(runs[side].rate)} tokens/s ${side} speculation, the middle of what the log states`);
     return parts.length ? `Read: ${parts.join(", ")}${f.paired ? ", paired by their order" : ""}.` : "";
   };
 
   const show = (place, known) => {
     const form = place.querySelector("form");
     const given = typed(form);
-    const runs = { without: read(form.elements.without.value, known.compiled), with: read(form.elements.with.value, known.compiled) };
+    const [first, second] = ["without", "with"].map((side) => read(form.elements[side].value, known.compiled));
+    const swapped = drafted(first) && second.requests.length > 0 && !drafted(second);
+    const runs = swapped ? { swapped, without: second, with: first } : { swapped, without: first, with: second };
     const f = figures(runs.without, runs.with, given, known);
     const out = place.querySelector("[data-part='answer']");
     const wrong = complaints(form, runs, given).map((line) => el("p", "dm-slower__wrong", line));
