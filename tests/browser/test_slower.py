@@ -67,7 +67,7 @@ def test_text_that_cannot_be_read_gives_one_line(page: Page) -> None:
 
     expect(page.locator("[data-part=answer]")).to_have_text(
         "Nothing to read in the text with speculation: no line “eval time = … ms / … tokens”,"
-        " no “timings”, no counters of drafts. Its speed can be typed below."
+        " no “timings”, no counters of drafts. Its speed can be typed above."
     )
 
 

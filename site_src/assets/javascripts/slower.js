@@ -35,7 +35,7 @@ import { compiled, read } from "./serverlog.js";
     const lines = [];
     for (const side of ["without", "with"]) {
       if (form.elements[side].value.trim() && nothing(runs[side])) {
-        lines.push(`Nothing to read in the text ${side} speculation: no line “eval time = … ms / … tokens”, no “timings”, no counters of drafts. Its speed can be typed below.`);
+        lines.push(`Nothing to read in the text ${side} speculation: no line “eval time = … ms / … tokens”, no “timings”, no counters of drafts. Its speed can be typed above.`);
       }
     }
     if (given.drafted !== null && given.accepted !== null && given.accepted > given.drafted) lines.push("More tokens were accepted than drafted: are the two numbers swapped?");
@@ -74,7 +74,7 @@ import { compiled, read } from "./serverlog.js";
 
   const sentence = (f) => {
     if (f.middle === null) return "Paste or type the other run as well: the speedup and the cost of a round take both.";
-    if (f.cost === null) return "";
+    if (f.cost === null) return "These texts do not say how many drafted tokens were accepted; with that, typed above, this page can say why.";
     const way = f.yielded > f.cost ? "more than it costs" : "less than it costs";
     const best = f.ceiling === null ? "" : ` A perfect draft of this length would reach ${times(f.ceiling)}.`;
     return `A round yields ${number(f.yielded, 2)} tokens and costs ${number(f.cost, 2)} plain ones: ${way}. ${number(f.yielded, 2)} ÷ ${number(f.cost, 2)} = ${times(f.middle)}.${best}`;
@@ -122,7 +122,7 @@ import { compiled, read } from "./serverlog.js";
 
   const heard = (runs, f) => {
     const parts = ["without", "with"].filter((side) => runs[side].requests.length).map((side) => `${plural(runs[side].requests.length, "request")} ${side} speculation`);
-    for (const side of ["without", "with"]) if (!runs[side].requests.length && runs[side].rate !== null) parts.push(`${number(runs[side].rate)} tokens/s ${side} speculation, the middle of what the log states`);
+    for (const side of ["without", "with"]) if (!runs[side].requests.length && runs[side].rate !== null) parts.push(`${number(runs[side].rate)} tokens/s ${side} speculation (the log’s median)`);
     return parts.length ? `Read: ${parts.join(", ")}${f.paired ? ", paired by their order" : ""}.` : "";
   };
 
