@@ -22,7 +22,7 @@ from schemas.vocabulary.say import TIMES
 _MIB_PER_GIB = 1024
 _MARKS = re.compile(r"\((R|TM|C)\)|®|™", re.IGNORECASE)
 _BOILERPLATE = re.compile(
-    r"\b(NVIDIA|GeForce|AMD|Intel|Graphics|GPU|CPU|Processor|[0-9]+-Core)\b|\bw(ith|/) Radeon.*$",
+    r"\b(NVIDIA|GeForce|AMD|Intel|Graphics|GPU|CPU|Processor|[0-9]+-Core|Radeon(?=\s+RX\b))\b|\bw(ith|/) Radeon.*$",
     re.ASCII,
 )
 _CLOCK = re.compile(r"@.*$")

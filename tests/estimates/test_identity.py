@@ -24,7 +24,7 @@ SHORT_NAMES = {
     "NVIDIA H100 80GB HBM3": "H100 80GB HBM3",
     "NVIDIA Jetson AGX Orin": "Jetson AGX Orin",
     "Orin (nvgpu)": "Orin (nvgpu)",
-    "AMD Radeon RX 7900 XTX": "Radeon RX 7900 XTX",
+    "AMD Radeon RX 7900 XTX": "RX 7900 XTX",
     "AMD Radeon(TM) Graphics": "Radeon",
     "Intel(R) Arc(TM) A770 Graphics": "Arc A770",
     "Intel(R) UHD Graphics 770": "UHD 770",

@@ -183,7 +183,7 @@ def predictions(rows: list[Row]) -> str:
         if errors:
             number = count(len(errors), "prediction")
             parts.append(f"{kind}: {number}, off by {percent(median(errors), 1)} in the median")
-    return "; ".join(parts) + "."
+    return ". ".join(parts) + "."
 
 
 def _part(rows: list[Row], column: str, shown: int | None = None) -> str:
