@@ -37,16 +37,19 @@ def read(
     return tuple(map(row._make, relation.fetchall()))
 
 
-def digests(connection: duckdb.DuckDBPyConnection, names: Sequence[str]) -> Mapping[str, str]:
-    """What changes when a row of these tables changes, by submission; no row is fetched for it."""
+def digests(
+    connection: duckdb.DuckDBPyConnection, names: Iterable[str], by: str = "submission"
+) -> Mapping[str, tuple[str, ...]]:
+    """What changes when a row of these tables changes, by one column; no row is fetched for it."""
     found: defaultdict[str, list[str]] = defaultdict(list)
+    tables = {name for (name,) in connection.sql("show tables").select("name").fetchall()}
     for name in names:
-        relation = _relation(connection, name, {})
+        relation = connection.table(name) if name in tables else _relation(connection, name, {})
         each = duckdb.FunctionExpression("hash", *map(duckdb.ColumnExpression, relation.columns))
         sums = duckdb.FunctionExpression("sum", each)
-        for submission, total in relation.aggregate([_SUBMISSION, sums], "submission").fetchall():
-            found[submission].append(f"{name} {total}")
-    return {submission: "; ".join(each) for submission, each in found.items()}
+        for key, total in relation.aggregate([duckdb.ColumnExpression(by), sums], by).fetchall():
+            found[key].append(f"{name} {total}")
+    return defaultdict(tuple, {key: tuple(each) for key, each in found.items()})
 
 
 def frame(connection: duckdb.DuckDBPyConnection, name: str, **parameters: str) -> pl.DataFrame:

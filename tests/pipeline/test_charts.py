@@ -27,7 +27,7 @@ from pipeline.site.charts.theme import (
     darkened,
 )
 from pipeline.site.kept import remembered
-from pipeline.site.pages.overviews import DEVICE_CHARTS
+from pipeline.site.pages.places import DEVICE_CHARTS
 from tests.contexts import at_depth
 from tests.crowds import crowds
 from tests.pipeline.tables import campaign, database, entry, one

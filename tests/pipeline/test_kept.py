@@ -8,7 +8,7 @@ import pytest
 
 from pipeline.site.kept import kept, remembered
 from pipeline.site.pages.model import Asset, Site, device_path
-from pipeline.site.pages.overviews import device_pages
+from pipeline.site.pages.places import device_pages
 from pipeline.site.pages.submissions import submission_pages
 
 if TYPE_CHECKING:
@@ -58,6 +58,28 @@ def test_the_page_of_a_device_is_made_again_when_a_figure_on_it_changes(
     assert after == devices(full)
     assert differing(before, after) == {device_path(name)}
     assert "7.77" in after[device_path(name)]
+
+
+def tables_of_devices(connection: duckdb.DuckDBPyConnection) -> list[tuple[str, str]]:
+    """Each table with rows of devices, and a figure in it."""
+    return connection.execute(
+        """select table_name, min(column_name) from duckdb_columns()
+        where data_type = 'DOUBLE'
+          and table_name in (select table_name from duckdb_columns() where column_name = 'device')
+        group by table_name order by table_name"""
+    ).fetchall()
+
+
+def test_whatever_changes_the_kept_pages_of_devices_are_what_would_be_made(
+    full: duckdb.DuckDBPyConnection, tmp_path: Path, changed: Callable[[str], None]
+) -> None:
+    with remembered(tmp_path):
+        devices(full)
+        for table, column in tables_of_devices(full):
+            changed(f"update {table} set {column} = 1.2345")  # noqa: S608
+        after = devices(full)
+
+    assert after == devices(full)
 
 
 def test_a_short_form_is_made_again_when_a_row_of_its_submission_changes(

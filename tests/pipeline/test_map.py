@@ -11,7 +11,7 @@ from pipeline.site.pages.grid import caption, grid
 from pipeline.site.pages.home import home, map_choices
 from pipeline.site.pages.map import LOW, Choice, best_case, by_device, by_task, draw, opening, tint
 from pipeline.site.pages.model import Asset, Site
-from pipeline.site.pages.overviews import device_pages
+from pipeline.site.pages.places import device_pages
 from pipeline.site.pictures import draw_pictures
 from pipeline.site.rows import read
 from tests.pipeline.tables import campaign, database, put

@@ -15,6 +15,7 @@ from pipeline.site.pages import (
     format_reference,
     home,
     overviews,
+    places,
     published,
     slower,
     submissions,
@@ -31,8 +32,8 @@ def pages(
     yield from home.home(connection, site)
     yield from explore.explore(connection, site)
     yield from overviews.overviews(connection, site)
-    yield from overviews.device_pages(connection, site)
-    yield from overviews.target_pages(connection, site)
+    yield from places.device_pages(connection, site)
+    yield from places.target_pages(connection, site)
     yield from submissions.submission_pages(connection, site)
     yield from advisor.advisor(connection, site)
     yield from feeds.feeds(connection, site)

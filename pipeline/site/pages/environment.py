@@ -14,6 +14,7 @@ from datetime import datetime
 from functools import cache
 
 import duckdb
+import msgspec
 from jinja2 import BytecodeCache, Environment, PackageLoader, StrictUndefined
 from jinja2.bccache import Bucket
 from markupsafe import Markup
@@ -57,26 +58,20 @@ def render(
     path: str,
     site: Site,
     figures: tuple[Figure, ...] = (),
-    files: Iterable[str] | None = None,
     **values: object,
 ) -> Page:
-    """Render a template of `pipeline/site/templates` into the page at `path`.
+    """Render a template of `pipeline/site/templates` into the page at `path`."""
+    link = site.link_from(model.address_of(path))
+    text = environment().get_template(template)
+    page = text.render(site=site, url=link, figures=figures, **values)
+    return Page(path=path, text=with_cards(page), figures=figures)
 
-    With `files`, the addresses of the raw files that it links, it is kept for the next build: then
-    it depends on nothing else than its values, and JSON can say them.
-    """
 
-    def made() -> bytes:
-        link = site.link_from(model.address_of(path))
-        text = environment().get_template(template)
-        page = text.render(site=site, url=link, figures=figures, **values)
-        return with_cards(page).encode()
-
-    if files is None:
-        return Page(path=path, text=made().decode(), figures=figures)
+def kept_page(make: Callable[[], Page], site: Site, files: Iterable[str], *known: object) -> Page:
+    """A page that depends on nothing but what is `known`, the site and the raw files it links."""
     outside = [site.outside.get(each) for each in files]
-    known = [template, path, replace(site, outside={}), outside, figures, values]
-    return Page(path=path, text=kept(made, known).decode(), figures=figures)
+    values = ["page", known, replace(site, outside={}), outside]
+    return msgspec.json.decode(kept(lambda: msgspec.json.encode(make()), values), type=Page)
 
 
 def with_cards(text: str) -> str:

@@ -63,7 +63,7 @@ def short_forms(
     site: Site,
     names: Sequence[str],
     own: Container[str],
-    rows: Mapping[str, str],
+    rows: Mapping[str, Sequence[str]],
     said: Callable[[Sequence[str]], Iterable[Mapping[str, object]]],
 ) -> Iterator[Asset]:
     """The short form of each submission; `own` have a page.

@@ -1,0 +1,220 @@
+"""A page for each device and each target model, taken from the last build where no row is new."""
+
+import tomllib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache, partial
+from importlib import resources
+from operator import attrgetter, itemgetter
+from typing import TypeAlias
+
+import duckdb
+
+from pipeline.site.acceptance import EVERY, Forecast, forecasts
+from pipeline.site.advice import Knowledge, Question
+from pipeline.site.pages import commands
+from pipeline.site.pages.environment import figure, kept_page, plain, render
+from pipeline.site.pages.grid import target_grid
+from pipeline.site.pages.knowledge import of_rounds
+from pipeline.site.pages.map import LOW, NARROW, best_case, by_task, draw
+from pipeline.site.pages.model import (
+    Figure,
+    Page,
+    Site,
+    device_path,
+    file_path,
+    target_path,
+)
+from pipeline.site.rows import Row, digests, grouped, read
+
+Parts: TypeAlias = "dict[str, Mapping[str, tuple[Row, ...]]]"
+
+# The charts of a device with their headings.
+DEVICE_CHARTS = {
+    "depths": "The best depth",
+    "round_costs": "R of this machine",
+    "verification_curve": "What a wider step costs",
+}
+MAP = "Map of the best measured speedup on this device by task and model size"
+# All that the page of a device or of a target shows, but for what is read for every one of them.
+TARGET_ROWS = ("target", "cell", "failure", "credits", "newest")
+PRINTED_ROWS = ("published_pair", "published_pairs")
+DEVICE_ROWS = (
+    *("device", *TARGET_ROWS[1:], *PRINTED_ROWS),
+    *("map_square", "round_cost", "verification_curve"),
+)
+
+
+def device_pages(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Page]:
+    """One page per device; those with no new row are taken from the last build."""
+    rows, files = digests(connection, DEVICE_ROWS, "device"), _files(connection, "device")
+    parts = cache(lambda: _device_parts(connection))
+    rounds = of_rounds(connection)
+    devices = read(connection, "device")
+    for device in devices:
+        name, wins = device.device, _wins(rounds, device)
+        make = partial(_device_page, connection, site, device, wins, parts)
+        yield kept_page(make, site, files[name], "device", name, rows[name], wins)
+    labels = {}
+    for name, pairs in _printed_devices(connection).items():
+        labels[name] = pairs[0].device_label
+        if name not in {device.device for device in devices}:
+            make = partial(_printed_page, connection, site, name, pairs)
+            yield kept_page(make, site, (), "printed", name, rows[name])
+    yield from _moved(site, labels)
+
+
+def _device_page(
+    connection: duckdb.DuckDBPyConnection,
+    site: Site,
+    device: Row,
+    wins: tuple[Forecast, ...],
+    parts: Callable[[], Parts],
+) -> Page:
+    own = {name: rows[device.device] for name, rows in parts().items()}
+    lines = by_task(own.pop("squares"))
+    return render(
+        "device.md.jinja",
+        path=device_path(device.device),
+        site=site,
+        figures=drawn(*(figure(connection, name, device=device.device) for name in DEVICE_CHARTS)),
+        device=device,
+        headings=DEVICE_CHARTS,
+        wins=wins,
+        title=plain(device.device_label),
+        drawings=tuple(draw(lines, layout, MAP) for layout in (LOW, NARROW) if lines),
+        squares=tuple(square for line in lines for square in line.squares),
+        caption=best_case(lines),
+        printed=highest(own["pairs"]),
+        **own,
+    )
+
+
+def _device_parts(connection: duckdb.DuckDBPyConnection) -> Parts:
+    return _parts(connection, "device") | {
+        "squares": grouped(read(connection, "device_squares"), attrgetter("device")),
+        "pairs": _printed_devices(connection),
+    }
+
+
+def _printed_devices(connection: duckdb.DuckDBPyConnection) -> Mapping[str, tuple[Row, ...]]:
+    return grouped(read(connection, "published_pairs"), attrgetter("device"))
+
+
+def _printed_page(
+    connection: duckdb.DuckDBPyConnection, site: Site, name: str, pairs: Sequence[Row]
+) -> Page:
+    """The page of a device of which only others published figures."""
+    return render(
+        "published_device.md.jinja",
+        path=device_path(name),
+        site=site,
+        figures=_depths(connection, name, pairs),
+        title=plain(pairs[0].device_label),
+        pairs=pairs,
+        best=_repeatable(pairs),
+    )
+
+
+def _depths(
+    connection: duckdb.DuckDBPyConnection, device: str, pairs: Iterable[Row]
+) -> tuple[Figure, ...]:
+    """The chart of published depths, for which a device needs figures at two of them."""
+    if len({pair.depth for pair in pairs} - {None}) <= 1:
+        return ()
+    return drawn(figure(connection, "depths", device=device))
+
+
+def _files(connection: duckdb.DuckDBPyConnection, kind: str) -> Mapping[str, tuple[str, ...]]:
+    """The raw files that the page of each device or target links."""
+    listed = connection.table("newest").select(kind, "file").fetchall()
+    return {
+        name: tuple(file_path(file) for _, file in rows)
+        for name, rows in grouped(listed, itemgetter(0)).items()
+    }
+
+
+def _wins(rounds: Knowledge, device: Row) -> tuple[Forecast, ...]:
+    """What published acceptance would gain on a device, by the rounds measured on it alone."""
+    asked = (
+        Question(backend=backend, size=0, task=EVERY, device=device.device)
+        for backend in device.backends
+    )
+    found = (each for question in asked for each in forecasts(rounds, question))
+    return tuple(each for each in found if each.level == "round-device")
+
+
+def _repeatable(pairs: Iterable[Row]) -> Row | None:
+    """The highest published ratio, of those that llama.cpp's server can repeat if there are any."""
+    known = [pair for pair in pairs if pair.speedup is not None]
+    return max(
+        known,
+        key=lambda pair: (commands.use(commands.printed(pair)) is not None, pair.speedup),
+        default=None,
+    )
+
+
+def highest(pairs: Iterable[Row]) -> Row | None:
+    """The highest published ratio of those in which nothing but speculation differs."""
+    alike = [pair for pair in pairs if pair.speedup is not None and not pair.also_differs]
+    return max(alike, key=attrgetter("speedup"), default=None)
+
+
+def drawn(*figures: Figure) -> tuple[Figure, ...]:
+    """The charts that have something to show."""
+    return tuple(each for each in figures if not each.chart.empty)
+
+
+def _moved(site: Site, labels: Mapping[str, str]) -> Iterator[Page]:
+    """What leads on from the former addresses of `moved.toml`."""
+    text = (resources.files("pipeline.site") / "moved.toml").read_text("utf-8")
+    for old, new in tomllib.loads(text).items():
+        if new in labels and old not in labels:
+            title = plain(labels[new])
+            path = device_path(old)
+            yield render("moved.md.jinja", path=path, site=site, title=title, device=new)
+
+
+def target_pages(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Page]:
+    """One page per target model; those with no new row are taken from the last build."""
+    rows, files = digests(connection, TARGET_ROWS, "target"), _files(connection, "target")
+    parts = cache(lambda: _target_parts(connection))
+    for target in read(connection, "target"):
+        name = target.target
+        make = partial(_target_page, connection, site, target, parts)
+        yield kept_page(make, site, files[name], "target", name, rows[name])
+
+
+def _target_page(
+    connection: duckdb.DuckDBPyConnection, site: Site, target: Row, parts: Callable[[], Parts]
+) -> Page:
+    own = {name: rows[target.target] for name, rows in parts().items()}
+    return render(
+        "target.md.jinja",
+        path=target_path(target.target),
+        site=site,
+        figures=drawn(figure(connection, "depths", device="all", target=target.target)),
+        target=target,
+        title=plain(target.target_label),
+        grid=target_grid(own.pop("squares")),
+        **own,
+    )
+
+
+def _target_parts(connection: duckdb.DuckDBPyConnection) -> Parts:
+    squares = grouped(read(connection, "target_squares"), attrgetter("target"))
+    return _parts(connection, "target") | {"squares": squares}
+
+
+def _parts(connection: duckdb.DuckDBPyConnection, kind: str) -> Parts:
+    """What the pages of devices and of targets show, each by the name of its device or target.
+
+    Failures are those of submissions that count; a withdrawn one shows its own on its own page.
+    """
+    of = attrgetter(kind)
+    return {
+        "best": grouped(read(connection, "best_settings", place=kind), of),
+        "cells": grouped(read(connection, "place_cells", place=kind), of),
+        "failures": grouped((row for row in read(connection, "failure") if row.counted), of),
+        "newest": grouped(read(connection, "newest"), of),
+        "credits": grouped((row for row in read(connection, "credits") if row.counted), of),
+    }
