@@ -22,7 +22,8 @@ from schemas.vocabulary.say import TIMES
 _MIB_PER_GIB = 1024
 _MARKS = re.compile(r"\((R|TM|C)\)|®|™", re.IGNORECASE)
 _BOILERPLATE = re.compile(
-    r"\b(NVIDIA|GeForce|AMD|Intel|Graphics|GPU|CPU|Processor|[0-9]+-Core|Radeon(?=\s+RX\b))\b|\bw(ith|/) Radeon.*$",
+    r"\b(NVIDIA|GeForce|Radeon(?=\s+RX\b)|AMD|Intel|Graphics|GPU|CPU|Processor|[0-9]+-Core)\b"
+    r"|\bw(ith|/) Radeon.*$",
     re.ASCII,
 )
 _CLOCK = re.compile(r"@.*$")
