@@ -90,8 +90,8 @@ def test_a_log_of_vllm_tells_its_rounds_its_speed_and_its_requests(page: Page) -
     )
 
     answer = page.locator("[data-part=answer]")
-    # 150 accepted at 1.5 a round are 100 rounds: 2.5 tokens each, at 320 / 400 of the speed 3.125.
-    expect(answer).to_contain_text("2.50 ÷ 3.13 = 0.80×")  # noqa: RUF001 - as printed
+    # 150 accepted at 1.5 a round are 100 rounds: 2.5 tokens each, at 320 / 400 of the speed 3.12.
+    expect(answer).to_contain_text("2.50 ÷ 3.12 = 0.80×")  # noqa: RUF001 - as printed
     expect(answer).to_contain_text("Several requests share the machine")
 
 

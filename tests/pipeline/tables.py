@@ -122,7 +122,8 @@ class Tables:
 
     def make(self, query: str) -> None:
         """Make the tables that a query names, and those that they are made of before them."""
-        wanted, chosen = {*_words(query)}, []
+        everything = query == "show tables"
+        wanted, chosen = {*(aggregate.view_queries() if everything else _words(query))}, []
         for name in reversed(aggregate.view_queries()):
             if name in wanted:
                 wanted |= _sources(name)
