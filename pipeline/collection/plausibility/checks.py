@@ -67,7 +67,7 @@ def copied_times(question: Question) -> Flag | None:
 
 def copied_noise(question: Question) -> Flag | None:
     """The noise of the times, what no design explains, goes with that of another submission."""
-    if shared_marks(question) is not None:
+    if not question.alike or shared_marks(question) is not None:
         return None
     best: tuple[float, int, int] | None = None
     for position in question.alike:
