@@ -128,6 +128,7 @@ class Spellings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     memory_words: tuple[str, ...]
     video_words: tuple[str, ...]
     system_words: tuple[str, ...]
+    processor_words: tuple[str, ...]
     brands: Mapping[str, str]
     words: Mapping[str, str]
     phrases: Mapping[str, str]

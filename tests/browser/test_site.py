@@ -78,6 +78,33 @@ def test_a_page_of_each_kind_is_readable_without_javascript(
     assert unread == []
 
 
+def test_a_phone_shows_the_first_devices_of_a_band_and_all_when_asked(
+    still: Page, base: str
+) -> None:
+    still.goto(base)
+    band = still.locator(".dm-band[open]:has(.dm-more)").first
+    rows, more = band.locator("tbody tr:visible"), band.get_by_role("checkbox")
+    assert rows.count() < band.locator("tbody tr").count()
+
+    more.check()
+    assert rows.count() == band.locator("tbody tr").count()
+
+    still.set_viewport_size(WIDE)
+    assert more.is_hidden()
+
+
+def test_a_filter_of_the_map_finds_what_a_phone_does_not_show(page: Page, base: str) -> None:
+    page.set_viewport_size(NARROW)
+    page.goto(base)
+    last = page.locator(".dm-later th a").last
+    assert last.is_hidden()
+
+    page.get_by_role("searchbox", name="Devices").fill(last.text_content() or "")
+
+    assert last.is_visible()
+    assert page.locator(".dm-more:visible").count() == 0
+
+
 def test_a_chart_without_javascript_is_a_picture_with_a_table(still: Page, base: str) -> None:
     still.goto(base + "tasks/")
     figure = still.locator("figure.dm-chart").first

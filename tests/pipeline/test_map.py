@@ -33,7 +33,7 @@ def test_a_device_says_the_best_case_and_the_losses_in_one_sentence(
     two: duckdb.DuckDBPyConnection,
 ) -> None:
     assert best_case(by_task(read(two, "device_squares"))) == (
-        "The best case is 1.50× [1.29, 1.74] on All tasks with a target of 3–8B"  # noqa: RUF001 - as printed
+        "The best case is 1.50× [1.29, 1.74] over all tasks with a target of 3–8B"  # noqa: RUF001 - as printed
         " (Draft model), its interval widened for the choice;"
         " 1 of 2 measured settings clearly lost speed."
     )
@@ -182,6 +182,21 @@ def test_bands_fold_where_there_are_many_devices(small: int, large: int, opened:
         ("8 GB and less", small),
     ]
     assert [band.label for band in bands if band.open] == [opened]
+
+
+@pytest.mark.parametrize(
+    ("small", "large", "first"),
+    [(10, 20, [6, 6]), (7, 20, [6, 7]), (20, 30, [12, 12])],  # one left over is no row less
+)
+def test_a_phone_begins_with_twelve_rows_of_the_open_bands(
+    small: int, large: int, first: list[int]
+) -> None:
+    connection = database(
+        *(campaign(1.2, task=None, gpu=f"A {n}", vram_mib=8192) for n in range(small)),
+        *(campaign(1.2, task=None, gpu=f"B {n}", vram_mib=24576) for n in range(large)),
+    )
+
+    assert [band.first for band in grid(opening(map_choices(connection))).bands] == first
 
 
 def test_a_square_of_a_device_leads_to_its_cells() -> None:

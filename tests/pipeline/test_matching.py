@@ -149,6 +149,11 @@ def test_a_word_of_memory_is_no_word_of_a_model(tmp_path: Path, file: dict[str, 
         ("M3 Max", "", "imported", "Apple M3 Max"),
         ("5060 Ti", "14b", "imported", "RTX 5060 Ti 16 GB"),
         ("epyc", "135M", "measured", "EPYC 2 threads"),
+        ("laptop, CPU only", "", "measured", "EPYC 2 threads"),
+        ("no GPU", "7B", "imported", "Apple M3 Max 14 threads"),
+        ("Ryzen 7 7840U", "3B", "imported", "Core i7-8700 12 threads"),
+        ("CPU Ryzen 7700X, GPU RTX 3090", "27B", "published", "RTX 3090 24 GB"),
+        ("Ryzen 5 5600X + 3090", "27B", "published", "RTX 3090 24 GB"),
     ],
 )
 def test_a_machine_with_figures_is_answered_from_the_best_tier(
@@ -185,6 +190,14 @@ def test_memory_and_size_alone_are_answered_by_the_nearest_figure_of_that_size(
     assert answer["close"][0][2] == "Qwen2.5-Coder-14B-Instruct"
     assert answer["limits"]["fit"] == "yes"
     assert answer["commands"]["use"].startswith("llama-server -m Qwen2.5-Coder-14B-Instruct")
+
+
+def test_a_name_that_states_its_memory_is_asked_for_no_other(
+    tmp_path: Path, file: dict[str, Any]
+) -> None:
+    (answer,) = run(tmp_path, file, questions=[{"card": "H100", "model": "70B"}])["replies"]
+
+    assert answer["limits"]["memory"] == 80  # "H100 80GB HBM3"
 
 
 def test_a_model_that_is_too_large_does_not_fit(tmp_path: Path, file: dict[str, Any]) -> None:

@@ -13,7 +13,9 @@ def tasks(rows: list[Row]) -> str:
     """The highest clear gain and the lowest clear loss."""
     single = [row for row in rows if row["task"] != "all"] or rows
     ends = _clear_ends(
-        single, lambda row: f"{_figure(row)}, {row['method_label']} on {row['task_label']}"
+        single,
+        lambda row: f"{_figure(row)}, {row['method_label']} on {row['task_label']}",
+        scope=" on a single task" if single is not rows else "",
     )
     return f"{ends}{' A line that reaches the edge goes on beyond it.' if cut_off(rows) else ''}"
 
@@ -166,10 +168,10 @@ def builds(rows: list[Row]) -> str:
 def break_even(rows: list[Row]) -> str:
     won = sum(row["margin_tokens"] > 0 for row in rows)
     lost = sum(bool(row["cannot_win"]) for row in rows)
-    subject = "a round costs" if lost == 1 else "rounds cost"
     return (
         f"{won} of {count(len(rows), 'cell')} yield more tokens a round than the round"
-        f" costs; in {lost or 'none'} {subject} more than even a fully accepted draft returns."
+        f" costs; in {lost or 'none'} of them a round costs more than even a fully accepted draft"
+        " returns."
         f"{_part(rows, 'cells')}"
     )
 

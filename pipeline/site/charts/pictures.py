@@ -19,6 +19,7 @@ from pipeline.site.charts.theme import (
     speedup_axis,
     unity,
 )
+from schemas.vocabulary.say import times
 
 SERIES_PX = 18
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
@@ -32,6 +33,7 @@ EDGE_PX = 12  # a point at the end of an axis is whole
 PLANE_TICKS = (0.5, 1, 1.5, 2, 3, 4, 5, 7, 10, 15, 20, 30, 50, 100)
 BAR_PX, BETWEEN_BARS_PX = 14, 20
 ROOM_FOR_WORDS = 1.4  # right of the longest bar, on the log scale
+LETTERS_AT_BAR = 10  # so many fit there on a phone
 
 
 def bands(
@@ -245,7 +247,7 @@ def curves(  # noqa: PLR0913 - two axes with their titles
         detail=f"{line}:N",
     )
     few = len({row[line] for row in rows}) <= FEW_CURVES
-    legend = alt.Legend(title=None, orient="bottom", columns=1, labelLimit=600, symbolSize=300)
+    legend = alt.Legend(title=None, orient="bottom", columns=1, symbolSize=300)
     lines = base.mark_line(strokeWidth=2, aria=False).encode(
         strokeDash=alt.StrokeDash(f"{line}:N", legend=legend if few else None)
     )
@@ -253,8 +255,11 @@ def curves(  # noqa: PLR0913 - two axes with their titles
 
 
 def published_bars(rows: list[theme.Row], columns: Tooltip) -> Picture:
-    """Bars from 1: to the right faster, to the left slower, the printed text at the end."""
-    values = [{**row, "one": 1, "end": row["high"] or row["speedup"]} for row in rows]
+    """Bars from 1: to the right faster, to the left slower, what was printed at the end."""
+    values = [
+        {**row, "one": 1, "end": row["high"] or row["speedup"], "words": _short(row)}
+        for row in rows
+    ]
     names = [row["bar_label"] for row in rows]
     ends = [1.0, *(row["end"] for row in values)]
     span = SpeedupAxis(low=min(ends) / 1.15, high=max(ends) * ROOM_FOR_WORDS)
@@ -268,13 +273,19 @@ def published_bars(rows: list[theme.Row], columns: Tooltip) -> Picture:
         color=alt.condition("datum.end < 1", alt.value(SLOWER), alt.value(FASTER)),
     )
     words = base.mark_text(align="left", dx=5, aria=False).encode(
-        x=alt.X("label_x:Q", scale=span.scale), text="as_printed:N"
+        x=alt.X("label_x:Q", scale=span.scale), text="words:N"
     )
     most = max(name.count("|") for name in names)
     return marks.layered(
         [unity(axis="x"), bars, words.transform_calculate(label_x="max(1, datum.end)")],
         height=len(rows) * (most * LINE_PX + BETWEEN_BARS_PX),
     )
+
+
+def _short(row: theme.Row) -> str:
+    """The printed text beside its bar; a long one as the ratio that it says."""
+    text = str(row["as_printed"])
+    return text if len(text) <= LETTERS_AT_BAR else times(row["speedup"])
 
 
 PICTURES: Mapping[str, Callable[..., Picture]] = {

@@ -79,6 +79,7 @@ def config(scheme: Scheme) -> dict[str, Any]:
             "labelFontSize": 12,
             "orient": "top",
             "columnPadding": 18,
+            "labelLimit": 600,
         },
         "title": {"color": ink},
         "text": {"color": ink, "font": FONT},

@@ -47,6 +47,7 @@ TABLE = re.compile(
 HEADING = re.compile(r'<th scope="col"[^>]*>(.*?)</th>', re.DOTALL)
 LINE = re.compile(r"<tr[^>]*>.*?</tr>", re.DOTALL)
 CELL = re.compile(r"<t[hd]\b[^>]*")
+UNKNOWN_CELL = re.compile(rf"(<td\b[^>]*)>(?={say.UNKNOWN}</td>)")  # a card leaves it out
 TABLE_ROWS = 20  # of a chart's figures; the files have all of them
 MANY_COLUMNS = 4  # from here on a phone has no room for a table
 
@@ -95,7 +96,7 @@ def _card(line: str, headings: list[str]) -> str:
         known = "data-label=" in cell[0] or cell[0].startswith("<th")
         return cell[0] if known else f'{cell[0]} data-label="{heading}"'
 
-    return CELL.sub(labelled, line)
+    return UNKNOWN_CELL.sub(r"\1 data-none>", CELL.sub(labelled, line))
 
 
 def figure(connection: duckdb.DuckDBPyConnection, name: str, **parameters: str) -> Figure:

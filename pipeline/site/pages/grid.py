@@ -21,6 +21,7 @@ PROCESSORS = "Processors"
 SHARED = "Memory shared with the processor, or not stated"
 BANDS_GIB = (32, 24, 16, 12, 8)  # a band ends above each of them
 OPEN_ROWS = 40  # so many rows are in sight before a band is folded
+PHONE_ROWS = 12  # of these on a phone, where a row is twice as high, until the rest is asked for
 UNSTATED = "not stated"  # the backend of a published figure whose source leaves it out
 CLEAR = ("helps", "hurts")
 LOOKS = {"helps": "gain", "hurts": "loss"}
@@ -60,6 +61,7 @@ class Band:
     label: str
     rows: tuple[DeviceRow, ...]
     open: bool
+    first: int  # rows that a phone shows at once
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,10 +115,16 @@ def _grid(columns: tuple[str, ...], squares: Mapping[str, list[Square]]) -> Grid
         for names, listed in groupby(ordered, key=lambda each: each[0])
     ]
     opened = _opened([rows for _, rows in bands])
+    first = max(1, PHONE_ROWS // max(len(opened), 1))
     return Grid(
         columns=columns,
         bands=tuple(
-            Band(label=label, rows=rows, open=number in opened)
+            Band(
+                label=label,
+                rows=rows,
+                open=number in opened,
+                first=first if len(rows) > first + 1 else len(rows),
+            )
             for number, (label, rows) in enumerate(bands)
         ),
     )

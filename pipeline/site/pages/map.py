@@ -191,10 +191,11 @@ def best_case(lines: tuple[Line, ...]) -> str:
     if not figures:
         return f"No setting clearly helps over these tasks; {share}."
     line, best = max(figures, key=lambda each: each[1].speedup)
-    where = " · ".join(filter(None, (line.label, line.detail)))
+    on = "over all tasks" if best.task == ALL else f"on {line.label}"
+    where = " · ".join(filter(None, (on, line.detail)))
     chosen = ", its interval widened for the choice" if best.cells > 1 else ""
     return (
-        f"The best case is {say.speedup(best.speedup, best.interval_low, best.interval_high)} on"
+        f"The best case is {say.speedup(best.speedup, best.interval_low, best.interval_high)}"
         f" {where} with a target of {best.size_class} ({best.method_label}){chosen}; {share}."
     )
 

@@ -45,4 +45,5 @@ from device
 full join printed using (device)
 left join tally using (device)
 left join tiers using (device)
-order by device;
+-- Several of a card stand after the card.
+order by regexp_replace(device, '^[0-9]+-x-', ''), device;

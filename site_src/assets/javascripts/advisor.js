@@ -112,17 +112,19 @@ import { UNKNOWN, count, interval, number, percent, times } from "./say.js";
     return framed(names, ["Method", "Expectation"], rows, "All choices");
   };
 
+  const within = (error) => times(typeof error === "number" ? 1 + error : null);
+
   // What others' published acceptance would gain with R of machines like this one.
   const published = (known, question, page) => {
     const found = forecasts(known, question);
     if (!found.length) return [];
-    const names = ["Acceptance of", "R from", "Method", "Best depth", "Tokens per round", "Tokens ±", "R", "R ±", "Pairs", "Forecast", "Source"];
+    const names = ["Acceptance of", "R from", "Method", "Best depth", "Tokens per round", "Tokens within", "R", "R within", "Pairs", "Forecast", "Source"];
     const rows = found.map((each) => {
       const { curve } = each;
       const name = el("th", "", curve.label, curve.thinking === null ? "" : el("span", "dm-soft", curve.thinking ? " thinking" : " not thinking"));
       name.scope = "row";
       const source = Object.assign(el("a", "", "row"), { href: page.root + curve.address });
-      const figures = [each.depth, number(each.tokensPerRound, 2), percent(each.tokensError), number(each.roundCost, 2), percent(each.costError), each.votes];
+      const figures = [each.depth, number(each.tokensPerRound, 2), within(each.tokensError), number(each.roundCost, 2), within(each.costError), each.votes];
       const cells = [name, el("td", "dm-words", page.levels[each.level]), el("td", "", curve.method_label), ...figures.map((figure) => el("td", "dm-num", String(figure)))];
       cells.push(el("td", "dm-num", times(each.speedup), el("span", "dm-interval", range(each.low, each.high))), el("td", "", source));
       cells.forEach((cell, column) => (cell.dataset.label = names[column]));
@@ -131,7 +133,7 @@ import { UNKNOWN, count, interval, number, percent, times } from "./say.js";
     const credits = [...new Set(found.map((each) => each.curve.credit))].map((credit) => el("p", "dm-soft dm-small dm-credit", `Acceptance from ${credit}.`));
     return [
       el("h3", "", "With published acceptance"),
-      el("p", "", "Tokens per round as published, over R of machines like this one: nobody has run these models there. R ± says how much R differs between the pairs of models that it comes from, tokens ± how much those differ who measured the same models; the interval has both, where both are known."),
+      el("p", "", "Tokens per round as published, over R of machines like this one: nobody has run these models there. “R within” is the factor by which R differs between the pairs of models that it comes from, “tokens within” that between those who measured the same models; the interval has both, where both are known."),
       framed(names, ["Acceptance of", "R from", "Method", "Source"], rows, "Published acceptance on this device"),
       ...credits,
     ];

@@ -2,7 +2,7 @@
 // source, what the memory holds and allows, the commands, the nearest figures. Text nodes only.
 "use strict";
 
-import { modelsFor } from "./matching.js";
+import { modelsFor, parse } from "./matching.js";
 import { alternatives, largest, modelFor, plan, verdict } from "./plan.js";
 import { asks, decode, reply, understand } from "./reply.js";
 import { count, interval, number, percent, times } from "./say.js";
@@ -38,13 +38,15 @@ export const answerTo = async (data, asked) => {
 
 // The planner's answer where memory and model are known; its file comes with the first such question.
 const planned = async (data, question, answered) => {
-  const { devices, memory, models, size, typed } = question;
-  if (memory === null || (!size && !models.length) || devices[0]?.kind === "cpu") return null;
+  const { devices, memory, models, size, typed, processor } = question;
+  if (memory === null || (!size && !models.length) || processor) return null;
   data.plans ??= read(data.root + data.plan);
   const file = await data.plans;
-  const model = modelFor(file, question, typed.model ? modelsFor(data.rules, file.models, typed.model).models[0] : null, answered);
+  const named = typed.model ? modelsFor(data.rules, file.models, typed.model).models[0] : null;
+  const model = modelFor(file, question, named, answered);
   const bandwidth = devices.find((each) => each.bandwidth !== null)?.bandwidth ?? null;
-  return model && { file, ...plan(file, model, { memory, bandwidth }) };
+  const known = named ?? models.find((each) => each.plan);
+  return model && { file, instead: known || !parse(data.rules, typed.model).words.length ? null : typed.model, ...plan(file, model, { memory, bandwidth }) };
 };
 
 // ---- parts ------------------------------------------------------------------------------------
@@ -96,8 +98,8 @@ const copied = (text) => {
 const command = (words, line) => el("div", "dm-advice__command", el("p", "dm-small", words, " ", copied(line)), el("pre", "", el("code", "", line)));
 
 // ---- sentences --------------------------------------------------------------------------------
-const asked = ({ devices, likely, memory, size, models, typed }) => {
-  const card = devices[0]?.label ?? (typed.card && (likely.length || memory === null) ? typed.card : memory === null ? "" : `a card with ${memory} GB`);
+const asked = ({ devices, likely, memory, size, models, typed, processor }) => {
+  const card = processor && !devices.length ? "a processor" : devices[0]?.label ?? (typed.card && (likely.length || memory === null) ? typed.card : memory === null ? "" : `a card with ${memory} GB`);
   const model = models[0]?.label ?? (size ? sizeWords(size) : "");
   return [card, model].filter(Boolean).join(" with ");
 };
@@ -155,9 +157,9 @@ const FIT = {
 // Whether it fits, by the planner, and what else the memory could hold.
 const roomWords = (data, room, named = true) => {
   const { kind, words, text } = verdict(room);
-  const { asked, contextMax, file, model } = room;
+  const { asked, contextMax, file, instead, model } = room;
   const query = `?${new URLSearchParams({ card: `${asked.memory} GB`, model: model.id })}`;
-  const line = el("p", "dm-small dm-advice__limit", named ? el("strong", "", `${words}: `) : null, text);
+  const line = el("p", "dm-small dm-advice__limit", named ? el("strong", "", `${words}: `) : null, text, instead ? ` (The planner does not know ${instead} by name; this is its nearest.)` : "");
   line.append(` That is with ${number(asked.context, 0)} tokens of context and no draft`, contextMax && kind !== "no" ? `; the largest that fits is ${number(contextMax, 0)}. ` : ". ");
   const biggest = kind === "no" ? largest(file, { memory: asked.memory }) : null;
   if (kind === "no") line.append(biggest ? `The largest model of the planner’s list that lies on it as a whole is ${biggest.label}. ` : "No model of the planner’s list lies on it as a whole. ");
@@ -180,10 +182,11 @@ export const fitFor = async (place, asked) => {
 
 const limit = ({ limits, question, room }) => {
   const { device, memory, bandwidth, parameters, gib, quantisation, bits, fit, tps } = limits;
+  const { processor } = question;
   const parts = [];
   if (gib !== undefined && !room) {
     parts.push(`${sizeOf(parameters)} parameters in ${quantisation} (${number(bits, 1)} bits each) are about ${number(gib)} GiB of weights`);
-    parts.push(fit ? FIT[fit](memory) : "; add the memory of the card, such as 12 GB, to see whether they fit. ");
+    parts.push(fit ? FIT[fit](memory) : processor ? "; name the main memory, such as 32 GB, to see whether they fit. " : "; add the memory, such as 12 GB, to see whether they fit. ");
   }
   const name = device && question.said !== null && device.memory === null ? `${device.label} with ${question.said} GB` : device?.label;
   if (tps) parts.push(`${name} reads ${number(bandwidth, 0)} GB/s, so without speculation it makes no more than ${number(tps, 0)} tokens/s.`);

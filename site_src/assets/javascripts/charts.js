@@ -7,6 +7,7 @@
   const ERRORS_ONLY = 1;
   const SHARE_OF_LABELS = 0.4; // on a phone the names of lines leave room for the lines
   const LEGEND_ENTRY_PX = 180;
+  const LEGEND_MARGIN_PX = 90; // an axis to its left and a line before its words
   const live = new Map(); // host element -> { spec, view }
   let library;
 
@@ -35,7 +36,7 @@
       title: { color: colour("--dm-ink") },
       axis: { ...words, ...sizes, titleFontWeight: "normal", labelLimit: Math.min(320, width * SHARE_OF_LABELS), gridOpacity: 0.6, gridColor: colour("--dm-line"), domainColor: colour("--dm-line"), tickColor: colour("--dm-line") },
       header: words,
-      legend: { ...words, ...sizes, orient: "top", columns: Math.max(1, Math.floor(width / LEGEND_ENTRY_PX)) },
+      legend: { ...words, ...sizes, orient: "top", labelLimit: Math.max(LEGEND_ENTRY_PX, width - LEGEND_MARGIN_PX), columns: Math.max(1, Math.floor(width / LEGEND_ENTRY_PX)) },
     };
   };
 

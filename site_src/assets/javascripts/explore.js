@@ -10,6 +10,7 @@ import { TIMES, UNKNOWN, number as figure, percent } from "./say.js";
 
 const ROWS_PER_PAGE = 25; // drawing them is most of what a filter takes
 const LONGEST_SEARCH = 120;
+const REMEMBERED_MS = 300; // the address follows once: a browser works longer at it than at a filter
 const DEFAULT = { column: "low", falling: true }; // what is certain: the interval's lower bound
 const HIDDEN = ["setup"]; // filters that only an address can set
 const NARROW = "(max-width: 44.9375em)";
@@ -124,6 +125,7 @@ class Explore {
 
   // From the address: nothing that the data does not have.
   restore() {
+    this.unsaved = null;
     const query = new URLSearchParams(location.search);
     this.form.elements.words.value = (query.get("words") ?? "").slice(0, LONGEST_SEARCH);
     this.choices = {};
@@ -156,9 +158,19 @@ class Explore {
     return String(query);
   }
 
+  // What is typed is one step back; each choice is one of its own.
   remember(how) {
-    const query = this.query();
-    if (query === location.search.slice(1)) return;
+    if (this.unsaved?.how === "push") this.save();
+    clearTimeout(this.saving);
+    this.unsaved = { how, query: this.query() };
+    this.saving = setTimeout(() => this.save(), REMEMBERED_MS);
+  }
+
+  save() {
+    clearTimeout(this.saving);
+    const { how, query } = this.unsaved ?? {};
+    this.unsaved = null;
+    if (!how || query === location.search.slice(1)) return;
     const address = `${location.pathname}${query ? `?${query}` : ""}${location.hash}`;
     history[`${how}State`](history.state, "", address);
   }
@@ -358,6 +370,7 @@ class Explore {
   }
 
   link() {
+    this.save();
     return location.href;
   }
 
@@ -366,7 +379,7 @@ class Explore {
   }
 
   markdown() {
-    return markdown(this.cells, this.found.rows, location.href);
+    return markdown(this.cells, this.found.rows, this.link());
   }
 
   // Where the clipboard is refused, the text stands in a field, selected.

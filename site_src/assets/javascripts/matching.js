@@ -107,7 +107,7 @@ export const parse = (rules, text) => {
   const state = { text: plain(text) };
   for (const [phrase, meant] of pattern.phrases) state.text = state.text.replace(phrase, meant);
   const memory = memoryIn(rules, pattern, state);
-  const cores = take(state, THREADS) !== null;
+  const threads = take(state, THREADS) !== null;
   take(state, CORES);
   const active = take(state, pattern.active);
   const size = sizeOf(rules, pattern, state);
@@ -120,7 +120,8 @@ export const parse = (rules, text) => {
     .flatMap((word) => (Object.hasOwn(rules.words, word) ? rules.words[word].split(" ") : [word]))
     .flatMap((word) => apart(pattern, word))
     .flatMap((word) => (Object.hasOwn(rules.words, word) ? rules.words[word].split(" ") : [word]));
-  return { memory, size, active: active ? Number(active[1]) * BILLION : null, cores, words };
+  const processor = words.some((word) => rules.processor_words.includes(word)) && !words.includes("gpu");
+  return { memory, size, active: active ? Number(active[1]) * BILLION : null, cores: threads || processor, processor, words };
 };
 
 const telling = (rules, words) => words.filter((word) => !rules.makers.includes(word));
@@ -182,12 +183,22 @@ export const leftOver = (rules, devices, { words, size }) => {
   return { words: telling(rules, asNamed(known, { words, size })).filter((word) => !known.has(word)), size: size && known.has(size.written) ? null : size };
 };
 
+const processors = new WeakMap();
+const coresOf = (devices) => {
+  if (!processors.has(devices)) processors.set(devices, devices.filter((device) => device.kind !== "gpu"));
+  return processors.get(devices);
+};
+
 // The devices that a text names, the likeliest first, each with how far it is from the words: below
 // `ANOTHER_CARD` it is the card itself. A word that no device has is overlooked, so is a typo in a
 // maker's name; the number of the card never is.
 export const devicesFor = (rules, devices, text) => {
   const { parsed, words: known } = index(rules, devices);
   const typed = typeof text === "string" ? parse(rules, text) : text;
+  if (typed.processor) {
+    const cores = devicesFor(rules, coresOf(devices), { ...typed, processor: false });
+    if (cores.length || !asNamed(known, typed).some((word) => known.has(word) && hasDigit(word) && word.length > 1)) return cores;
+  }
   const named = telling(rules, asNamed(known, typed));
   const numbers = named.filter((word) => known.has(word) && hasDigit(word) && word.length > 1);
   // Next to a known card, "Ryzen 7700X" and "(DG2)" say nothing; alone they are another card.

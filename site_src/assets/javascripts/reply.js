@@ -42,11 +42,13 @@ export const understand = (data, { card = "", model = "", task = ALL }) => {
   const wanted = modelsFor(rules, models, model || { ...left, words: left.words.filter((word) => !Object.hasOwn(data.words.tasks, word)) }).models;
   const named = Object.hasOwn(data.words.tasks, task) ? task : left.words.find((word) => Object.hasOwn(data.words.tasks, word));
   const memory = chosen.length || found.length ? typed.memory : memoryOf(rules, card);
+  const processor = chosen.length ? chosen[0].kind !== "gpu" : typed.processor && !found.length;
   return {
+    processor,
     devices: chosen,
     likely: chosen.length ? [] : found.slice(0, NEAREST).map(({ device }) => device),
     anywhere: !typed.words.length && typed.memory === null && memory === null,
-    memory: memory ?? chosen.find((device) => device.memory !== null)?.memory ?? null,
+    memory: memory ?? chosen.map((device) => device.memory ?? parse(rules, device.label).memory).find((each) => each !== null) ?? null,
     said: typed.memory ?? (found.length ? null : memory),
     typed: { card: card.trim(), model: model.trim() },
     models: wanted,
@@ -61,12 +63,13 @@ const sizeOf = (sizes, models, text) => {
   return at < 0 || sizes[at].unknown ? null : { from: at ? sizes[at - 1].below : 0, below: sizes[at].below ?? null };
 };
 
-export const asks = (question) => question.devices.length + question.likely.length > 0 || question.memory !== null || question.size !== null || question.models.length > 0;
+export const asks = (question) => question.processor || question.devices.length + question.likely.length > 0 || question.memory !== null || question.size !== null || question.models.length > 0;
 
 // ---- figures for this very machine ------------------------------------------------------------
 const onMachine = (question) => {
   const ids = new Set(question.devices.map((device) => device.id));
   if (ids.size) return (row) => ids.has(row.device.id);
+  if (question.processor) return (row) => row.device.kind !== "gpu";
   if (question.memory !== null && !question.likely.length) return (row) => row.device.kind === "gpu" && row.device.memory === question.memory;
   return () => question.anywhere;
 };
@@ -128,7 +131,7 @@ const ratio = (a, b) => Math.abs(Math.log2(a / b));
 const deviceDistance = (question, numbers, device, rules) => {
   if (question.devices.some(({ id }) => id === device.id)) return 0;
   const kin = chips(rules, device.label).some((word) => numbers.has(word));
-  const other = device.kind === "gpu" ? 0 : FAR.processor;
+  const other = (device.kind === "gpu") === question.processor ? FAR.processor : 0;
   if (kin) return FAR.chip + other;
   if (question.memory === null || device.memory === null) return FAR.unknown + other;
   return (device.memory === question.memory ? FAR.memory : FAR.twice * (1 + ratio(device.memory, question.memory))) + other;
