@@ -134,10 +134,7 @@ class Lines:
 
 @dataclass(frozen=True)
 class Marks:
-    """All marks of a corpus in order, each with the position of the submission that has it.
-
-    `common` are those that several submissions have: few.
-    """
+    """All marks of a corpus in order, with who has each; `common` are those that several have."""
 
     digests: NDArray[np.uint32]
     owners: NDArray[np.int64]
@@ -153,10 +150,7 @@ class Marks:
         return cls(digests=digests, owners=owners, common=np.unique(digests[1:][again]))
 
     def shared(self, own: NDArray[np.uint32], *, within: bool) -> dict[int, int]:
-        """How many of these marks each submission has, for those that have any.
-
-        `within`: they are a submission's of this corpus, which is not asked about itself.
-        """
+        """How many of these marks each has; of one `within` the corpus only what it shares."""
         own = own[np.isin(own, self.common)] if within else own
         first = np.searchsorted(self.digests, own, "left")
         last = np.searchsorted(self.digests, own, "right")
