@@ -64,12 +64,14 @@ class Quantisation:
     output: float
 
 
+@cache
 def shape_of(name: str) -> Shape | None:
     """The shape of the model with this name; `None` for one that the table does not have."""
     wanted = re.sub(r"[\s_]+", "-", name.lower())
     return next((shape for shape in shapes() if re.search(shape.match, wanted)), None)
 
 
+@cache
 def quantisation_of(name: str) -> Quantisation | None:
     """Bits per weight of a quantisation by its name, wherever in the text it stands."""
     text = name.upper().replace("-", "_")

@@ -9,12 +9,14 @@ import csv
 import datetime as dt
 import hashlib
 import io
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 import duckdb
+import numpy as np
 import orjson
 import polars as pl
 import pyarrow as pa
@@ -52,10 +54,18 @@ FORMULA_STARTS = (
     "\N{FULLWIDTH COMMERCIAL AT}",
 )
 # Some 18 bytes of JSON a value, and a tenth of that in Parquet: no file is larger than 25 MB.
-MOST_VALUES, PART_VALUES = 500_000, 4_000_000
+MOST_VALUES, PART_VALUES = 500_000, 1_000_000
+ENDS = 64  # one row in so many may be the last of its part
 # Programs read this one: its JSON is an object that names its version, its rows are below its name.
 MULTIPLIERS, MULTIPLIERS_VERSION = "multipliers", 1
 PACKAGE, SUMS = "datapackage.json", "SHA256SUMS"
+
+
+Keep: TypeAlias = "Callable[[Callable[[], bytes], object], bytes]"
+
+
+def _made(make: Callable[[], bytes], _values: object) -> bytes:
+    return make()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,17 +90,18 @@ def export(
     *,
     most_values: int = MOST_VALUES,
     part_values: int = PART_VALUES,
+    kept: Keep = _made,
 ) -> tuple[ExportedFile, ...]:
     """Write every table of `EXPORTS` in every format, the data package and the checksums.
 
-    A table of more than `most_values` values is written in parts of `part_values`.
+    A table of more than `most_values` values is written in parts of at most `part_values`; `kept`
+    may know what was made of the same rows.
     """
     files: list[ExportedFile] = []
     for stem, name in EXPORTS.items():
         (rows,), columns = connection.table(name).shape[:1], len(connection.table(name).columns)
         if rows * columns > most_values:
-            part_rows = max(1, part_values // columns)
-            files += _in_parts(folder, stem, _batches(connection, name, part_rows))
+            files += _in_parts(folder, stem, connection.table(name), part_values // columns, kept)
         else:
             table = _arrow(connection, name)
             files += [
@@ -116,29 +127,20 @@ def export(
     return (*files, _write(folder, SUMS, sums.encode()))
 
 
-def _batches(connection: duckdb.DuckDBPyConnection, table: str, rows: int) -> Iterator[pa.Table]:
-    """So many rows of a table at a time: all of them may not fit into memory."""
-    relation = connection.table(table)
-    for start in range(0, relation.shape[0], rows):
-        yield relation.limit(rows, offset=start).to_arrow_table()
-
-
-def _in_parts(folder: Path, stem: str, tables: Iterable[pa.Table]) -> Iterator[ExportedFile]:
+def _in_parts(
+    folder: Path, stem: str, rows: duckdb.DuckDBPyRelation, most: int, kept: Keep
+) -> Iterator[ExportedFile]:
     """The parts of a large table as Parquet; where its files would be, they are listed."""
-    parts = [
-        replace(
-            _write(
-                folder,
-                f"{stem}/part-{number:04}.parquet",
-                _parquet(part),
-                of=stem,
-                columns=part.schema,
-            ),
-            rows=part.num_rows,
-            role="part",
-        )
-        for number, part in enumerate(tables, 1)
-    ]
+    columns = rows.limit(0).to_arrow_table().schema
+    parts: list[ExportedFile] = []
+    start = 0
+    for number, (count, digest) in enumerate(_cut(rows, max(1, most)), 1):
+        part = rows.limit(count, offset=start)
+        data = kept(partial(_read_as_parquet, part), [stem, str(columns), digest])
+        name = f"{stem}/part-{number:04}.parquet"
+        file = _write(folder, name, data, of=stem, columns=columns)
+        parts.append(replace(file, rows=count, role="part"))
+        start += count
     listed = pa.Table.from_pylist(
         [
             {"part": each.name, "rows": each.rows, "bytes": each.bytes, "sha256": each.sha256}
@@ -150,6 +152,27 @@ def _in_parts(folder: Path, stem: str, tables: Iterable[pa.Table]) -> Iterator[E
     for suffix, form in (FORMS | OWN_FORMS.get(stem, {})).items():
         file = _write(folder, f"{stem}.{suffix}", form(listed), of=stem, columns=LISTED)
         yield replace(file, rows=sum(each.rows or 0 for each in parts), role="list")
+
+
+def _read_as_parquet(rows: duckdb.DuckDBPyRelation) -> bytes:
+    return _parquet(rows.to_arrow_table())
+
+
+def _cut(rows: duckdb.DuckDBPyRelation, most: int) -> Iterator[tuple[int, str]]:
+    """How many rows each part has, and a digest of them.
+
+    The rows themselves say where a part may end: a new one changes its part and seldom the next.
+    """
+    every = map(duckdb.ColumnExpression, rows.columns)
+    hashed = duckdb.FunctionExpression("hash", *every).alias("digest")
+    digests = rows.select(hashed).fetchnumpy()["digest"]
+    (ends,) = np.nonzero(digests % ENDS == 0)
+    start = 0
+    while start < len(digests):
+        later = ends[np.searchsorted(ends, start + most // 2) :]
+        end = min(int(later[0]) + 1 if len(later) else len(digests), start + most, len(digests))
+        yield end - start, hashlib.sha256(digests[start:end].tobytes()).hexdigest()
+        start = end
 
 
 def guarded(text: str) -> str:

@@ -94,8 +94,9 @@ def derive(folder: Path, keyed: Iterable[Keyed], *, jobs: int = 1) -> dict[Sourc
     """Write partitions for what is missing; returns what is wrong with files that were refused."""
     place = folder / version()
     place.mkdir(parents=True, exist_ok=True)
-    _put_together(place)
     known = _known(place)
+    if _put_together(place, set(known.values())):
+        known = _known(place)
     missing = iter([each for each in keyed if each[0] not in known])
     tasks = [(place, part) for part in iter(lambda: list(islice(missing, PARTITION)), [])]
     if jobs <= 1 or len(tasks) <= 1:
@@ -170,14 +171,15 @@ def _known(place: Path) -> dict[str, Path]:
     return known
 
 
-def _put_together(place: Path) -> None:
+def _put_together(place: Path, parts: Iterable[Path]) -> bool:
     """Many builds with one new file each must not end in as many partitions."""
-    parts = sorted(set(_known(place).values()))
-    small = [path for path in parts if pq.read_metadata(path).num_rows < PARTITION // 2]
-    if len(small) > MOST_SMALL:
-        _write(place, pa.concat_tables([pq.read_table(path) for path in small]))
-        for path in small:
-            path.unlink()
+    small = [path for path in sorted(parts) if pq.read_metadata(path).num_rows < PARTITION // 2]
+    if len(small) <= MOST_SMALL:
+        return False
+    _write(place, pa.concat_tables([pq.read_table(path) for path in small]))
+    for path in small:
+        path.unlink()
+    return True
 
 
 def _write_part(task: tuple[Path, Sequence[Keyed]]) -> dict[Source, Found]:

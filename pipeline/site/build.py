@@ -100,7 +100,7 @@ def write_source(
             address=site_address(site_url),
             outside=outside(connection, results, repository),
         )
-        files = export(connection, docs / "data")
+        files = export(connection, docs / "data", kept=kept)
         raw = raw_files(results, extra, site)
         for part in chain([library], raw, pages(connection, site, files)):
             _write(docs, part)

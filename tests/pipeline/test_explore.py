@@ -6,6 +6,7 @@ import json
 import math
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import polars as pl
 import pytest
 from polars import col
@@ -58,7 +59,7 @@ def test_words_stand_once_and_figures_are_whole_numbers() -> None:
     ],
 )
 def test_a_spare_digit_never_changes_what_is_printed(value: float, kept: int) -> None:
-    assert scaled(value, digits=2, spare=1) == kept
+    assert scaled(np.array([value]), digits=2, spare=1) == [kept]
 
 
 def test_the_file_says_of_every_cell_what_sql_says(full: duckdb.DuckDBPyConnection) -> None:

@@ -67,7 +67,7 @@ def copied_times(question: Question) -> Flag | None:
 
 def copied_noise(question: Question) -> Flag | None:
     """The noise of the times, what no design explains, goes with that of another submission."""
-    if shared_marks(question) is not None:
+    if not question.alike or shared_marks(question) is not None:
         return None
     best: tuple[float, int, int] | None = None
     for position in question.alike:
@@ -109,7 +109,7 @@ def shared_marks(question: Question) -> Shared | None:
     )
     for kind, table, marks in tables:
         best: tuple[int, int, int] | None = None
-        for position, shared in table.shared(marks).items():
+        for position, shared in table.shared(marks, within=question.itself is not None).items():
             total = min(len(marks), len(getattr(corpus.traces[position], kind)))
             enough = shared >= max(FEWEST_SHARED, SHARE_SHARED * total)
             if enough and question.is_apart(position):

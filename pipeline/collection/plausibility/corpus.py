@@ -134,20 +134,24 @@ class Lines:
 
 @dataclass(frozen=True)
 class Marks:
-    """All marks of a corpus in order, each with the position of the submission that has it."""
+    """All marks of a corpus in order, with who has each; `common` are those that several have."""
 
     digests: NDArray[np.uint32]
     owners: NDArray[np.int64]
+    common: NDArray[np.uint32]
 
     @classmethod
     def of(cls, marks: Sequence[NDArray[np.uint32]]) -> Self:
         digests = np.concatenate([np.empty(0, np.uint32), *marks])
         owners = np.repeat(np.arange(len(marks)), [len(each) for each in marks])
         order = np.argsort(digests, kind="stable")
-        return cls(digests=digests[order], owners=owners[order])
+        digests, owners = digests[order], owners[order]
+        again = (digests[1:] == digests[:-1]) & (owners[1:] != owners[:-1])
+        return cls(digests=digests, owners=owners, common=np.unique(digests[1:][again]))
 
-    def shared(self, own: NDArray[np.uint32]) -> dict[int, int]:
-        """How many of these marks each submission has, for those that have any."""
+    def shared(self, own: NDArray[np.uint32], *, within: bool) -> dict[int, int]:
+        """How many of these marks each has; of one `within` the corpus only what it shares."""
+        own = own[np.isin(own, self.common)] if within else own
         first = np.searchsorted(self.digests, own, "left")
         last = np.searchsorted(self.digests, own, "right")
         followed = np.minimum(last - first, _FOLLOWED)

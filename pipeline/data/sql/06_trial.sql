@@ -7,6 +7,11 @@ with listed as (
 flat as (
   select submission, trial.* exclude ("order"), trial."order" as running_order
   from listed
+),
+suite as (
+  select submission, map(list(prompt), list(task)) as tasks
+  from prompt
+  group by submission
 )
 select
   flat.submission,
@@ -14,9 +19,9 @@ select
   flat.block,
   flat.arm,
   flat.prompt,
-  prompt.task,
+  suite.tasks[flat.prompt] as task,
   flat.* exclude (submission, running_order, block, arm, prompt),
   flat.output_tokens / nullif(flat.decode_ms, 0) * 1000 as decode_tps
 from flat
-left join prompt using (submission, prompt)
+left join suite using (submission)
 order by submission, running_order;

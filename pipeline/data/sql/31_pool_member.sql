@@ -4,13 +4,14 @@
 -- hold single requests under the usual settings only, for what a batch or a long context leaves of a
 -- speedup is another question (concurrency_view, context_view).
 -- A figure over a suite's own tasks is in no pool: another suite has others.
--- What no aggregate asks for stays in `evidence`: each piece of it is in up to four pools.
+-- What no aggregate asks for stays in `evidence`, and what only cells show is null in the pools over
+-- cells: each piece of evidence is in up to three of these.
 -- `series` is the address of a cell without its concurrency, task and tier.
 create table pool_member as
 with judged as (
   select
     evidence.* exclude (
-      rig_label, device_name, measured_until, role, outcome, reason, wall_speedup, cpu_speedup,
+      rig_label, device_name, measured_until, baseline, role, outcome, reason, wall_speedup, cpu_speedup,
       cpu_interval_low, cpu_interval_high, bootstrap_low, bootstrap_high, energy_per_token_j,
       energy_ratio, unexplained, mean_prompt_tokens, mean_output_tokens, baseline_prompt_token_ms,
       prompt_token_ms, baseline_token_ms, token_ms, whole_request_low, whole_request_high,
@@ -32,25 +33,35 @@ as_cell as (
     *
   from judged
 ),
+widely as (
+  select * exclude (
+    arm, runner, engine_name, engine_label, engine_build, device_kind, vram_gib, target_label,
+    measured_with, quantisation, parameters, active_parameters, parameters_label, draft_label,
+    whole_request, repeatability_low, repeatability_high, setting, draft_slug, quantisation_slug,
+    series
+  )
+  from judged
+  where concurrency = 1 and conditions is null
+),
 as_task as (
   select 'task' as pool_kind, concat_ws('--', 'task', task, method, tier) as pool, *
-  from judged
+  from widely
 ),
 as_method as (
   select
     'method' as pool_kind,
     concat_ws('--', 'method', task, method, coalesce('n' || depth, varied_by), tier) as pool,
     *
-  from judged
+  from widely
 ),
 as_backend as (
   select
     'backend' as pool_kind,
     concat_ws('--', 'backend', device, backend, size_order, task, method, tier) as pool,
     *
-  from judged
+  from widely
 )
 from as_cell
-union all from as_task where concurrency = 1 and conditions is null
-union all from as_method where concurrency = 1 and conditions is null
-union all from as_backend where concurrency = 1 and conditions is null;
+union all by name from as_task
+union all by name from as_method
+union all by name from as_backend;

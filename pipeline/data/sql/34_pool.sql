@@ -26,7 +26,7 @@ counted as (
   select
     pool,
     any_value(pool_kind) as pool_kind,
-    count(distinct submission) as submissions,
+    len(list(distinct submission order by submission)) as submissions,
     count(distinct submission) filter (profile = 'quick') as quick_submissions,
     count(distinct submission) filter (preview) as preview_submissions,
     count(distinct rig) as rigs,

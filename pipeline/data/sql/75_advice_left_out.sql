@@ -4,13 +4,17 @@
 -- level's spread for a new voter; null where no two voters share a pool. `fold` is one of ten groups
 -- that a voter belongs to, for ever.
 create table advice_left_out as
+with folded as (
+  select voter, (md5_number(voter) % 10)::bigint as fold
+  from (select distinct voter from advice_vote)
+)
 select
   member.observation,
   member.part,
   member.level,
   member.method,
   member.voter,
-  (md5_number(member.voter) % 10)::bigint as fold,
+  folded.fold,
   row_number() over (
     partition by member.observation, member.part order by member.level_order
   ) = 1 as nearest,
@@ -21,6 +25,7 @@ select
   abs(member.log_value - others_log)
     / (quantile * sqrt(spread.variance * (1 + 1.0::double / (pool.votes - 1)))) as score
 from advice_member as member
+join folded using (voter)
 join advice_vote as vote using (advice_pool, voter)
 join advice_pool as pool using (advice_pool)
 left join advice_spread as spread

@@ -163,7 +163,7 @@ def rounded(value: Any) -> Any:  # noqa: ANN401 - a specification is JSON of any
     """
     if isinstance(value, dict):
         return {key: rounded(each) for key, each in value.items()}
-    if isinstance(value, list):
+    if isinstance(value, list | tuple):
         return [rounded(each) for each in value]
     return float(f"{value:.{SIGNIFICANT_DIGITS}g}") if isinstance(value, float) else value
 

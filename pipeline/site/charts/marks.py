@@ -14,8 +14,10 @@ POINT_PX2 = 70
 
 def base(rows: list[Row], columns: Tooltip) -> alt.Chart:
     """The rows, with a tooltip and words for screen readers."""
+    # Each step copies a chart with the lists and dictionaries in it, but no tuple.
+    data = alt.InlineData(values=tuple(rows))
     tooltip = [alt.Tooltip(field=name, title=title) for name, title in columns.items()]
-    made: alt.Chart = alt.Chart(alt.InlineData(values=rows)).encode(
+    made: alt.Chart = alt.Chart(data).encode(
         tooltip=tooltip, description=alt.DescriptionValue(alt.ExprRef(spoken(rows, columns)))
     )
     return made

@@ -9,11 +9,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import orjson
 import polars as pl
+from numpy.typing import NDArray
 from polars import col
 
 FORMAT, VERSION = "draftmap-explore", 1
+NEARLY = 1e-6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,16 +67,20 @@ def encode(rows: pl.DataFrame, facets: tuple[Facet, ...], measures: tuple[Measur
     return orjson.dumps(document)
 
 
-def scaled(value: float, digits: int, spare: int) -> int:
-    """A figure times ten to the power of digits + spare, never over the edge of what is printed.
+def scaled(values: NDArray[np.float64], digits: int, spare: int) -> list[int]:
+    """Figures times ten to the power of digits + spare, never over the edge of what is printed.
 
     Rounding 1.0449 to three digits and then to two would print 1.05 where SQL says 1.04.
     """
-    printed = round(float(f"{value:.{digits}f}") * 10.0**digits)
-    room = round(10.0**spare)
-    exact = round(value * 10.0 ** (digits + spare))
+    scale, room = 10.0**digits, 10**spare
+    printed = np.rint(values * scale)
+    # Half-way between two of them the decimals of the figure itself decide.
+    unsure = np.abs(np.abs(values * scale - printed) - 0.5) < NEARLY
+    printed[unsure] = [round(float(f"{value:.{digits}f}") * scale) for value in values[unsure]]
     half = room // 2
-    return min(max(exact, printed * room - half), printed * room + max(half - 1, 0))
+    least, most = printed * room - half, printed * room + max(half - 1, 0)
+    found: list[int] = np.clip(np.rint(values * scale * room), least, most).astype(int).tolist()
+    return found
 
 
 def _facet(rows: pl.DataFrame, facet: Facet) -> Mapping[str, object]:
@@ -98,11 +105,11 @@ def _facet(rows: pl.DataFrame, facet: Facet) -> Mapping[str, object]:
 
 
 def _measure(rows: pl.DataFrame, measure: Measure) -> Mapping[str, object]:
+    values = rows.select(value=measure.value.cast(pl.Float64))["value"]
+    numbers = scaled(values.drop_nulls().to_numpy(), measure.digits, measure.spare)
+    known = iter(numbers)
     return {
         "digits": measure.digits,
         "spare": measure.spare,
-        "values": [
-            None if value is None else scaled(value, measure.digits, measure.spare)
-            for value in rows.select(value=measure.value)["value"]
-        ],
+        "values": [next(known) if has else None for has in values.is_not_null()],
     }

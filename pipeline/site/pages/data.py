@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from typing import Any
 
 import duckdb
@@ -92,12 +92,13 @@ def programs(
 
 def example(connection: duckdb.DuckDBPyConnection) -> tuple[str, str, str] | None:
     """The device with the most rows: its file's name, its label and the address of its file."""
-    found = grouped(read(connection, "multiplier"), attrgetter("device"))
+    listed = connection.table("multiplier").select("device", "device_label").fetchall()
+    found = grouped(listed, itemgetter(0))
     if not found:
         return None
     most = max(found, key=lambda device: len(found[device]))
     path = device_file(most)
-    return path.rpartition("/")[2].removesuffix(".json"), found[most][0].device_label, path
+    return path.rpartition("/")[2].removesuffix(".json"), found[most][0][1], path
 
 
 def device_files(connection: duckdb.DuckDBPyConnection) -> Iterator[Asset]:

@@ -30,7 +30,7 @@ DIGITS = 5  # of logarithms and variances: a hundredth of a permille of a speedu
 
 def knowledge(connection: duckdb.DuckDBPyConnection) -> Knowledge:
     """Everything that the advisor was fitted to, from the tables alone."""
-    seen = read(connection, "advice_observation")
+    seen = read(connection, "advised_settings")
     tasks = {row.task for row in seen}
     pools, rounds = read(connection, "advice_pool"), of_rounds(connection)
     names = sorted({name for row in pools for name in row.nearest})

@@ -3,6 +3,7 @@
 import tomllib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from importlib import resources
 from operator import attrgetter
 
@@ -11,7 +12,7 @@ from markupsafe import Markup
 
 from pipeline.site import rows
 from pipeline.site.charts import definitions
-from pipeline.site.pages.environment import environment, figure, render
+from pipeline.site.pages.environment import environment, figure, kept_page, render
 from pipeline.site.pages.model import (
     Figure,
     Page,
@@ -81,19 +82,23 @@ def _page(connection: duckdb.DuckDBPyConnection, site: Site, page: Overview) -> 
             if definitions()[name].foreign
         )
     )
-    return render(
+    figures = (*(figure(connection, name) for name in charts), *foreign)
+    shown = {
+        "page": page,
+        "rows": found,
+        "printed": printed,
+        "unmeasured": _unmeasured(connection) if page.name == "coverage" else (),
+        "sources": rows.read(connection, "sources") if page.name == "coverage" else (),
+        "credits": [row for row in rows.read(connection, "credits") if row.counted],
+    }
+    make = partial(
+        render,
         page.template,
         path=page.path,
         site=site,
-        figures=(*(figure(connection, name) for name in charts), *foreign),
+        figures=figures,
         foreign=foreign,
-        printed=printed,
-        unmeasured=_unmeasured(connection) if page.name == "coverage" else (),
-        sources=rows.read(connection, "sources") if page.name == "coverage" else (),
         tiers=_tiers(found, foreign, printed),
-        credits=[row for row in rows.read(connection, "credits") if row.counted],
-        page=page,
-        rows=found,
         filled=filled,
         numeric=FIGURES,
         columns=tuple(
@@ -101,7 +106,9 @@ def _page(connection: duckdb.DuckDBPyConnection, site: Site, page: Overview) -> 
             for heading, kind, column, *needed in page.columns
             if all(found and getattr(found[0], each) for each in needed)
         ),
+        **shown,
     )
+    return kept_page(make, site, (), shown, figures)
 
 
 def _printed(
