@@ -33,21 +33,21 @@ if TYPE_CHECKING:
 
     from tests.bench.tune_rigs import Array
 
-TARGET, DEEPEST, TOKENS, NEAR = "smollm2-135m:f16", 8, 32, 0.02
+TARGET, DEEPEST, NEAR = "smollm2-135m:f16", 8, 0.02
 ACCEPTANCES = (0.9, 0.7, 0.5, 0.8, 0.95, 0.6, 0.85, 0.4, 0.75, 0.65)
 HOPELESS = (0.02, 0.05)
 TUNES, HOPELESS_TUNES, SWEEPS = 20, 10, 2
-BUDGET_MIN = 2.5
+BUDGET_MIN, TOKENS = 2.5, 32
 TRUTH_ACCEPTANCE, TRUTH_PROMPTS = 0.7, 4000
 
 
 class Bench:
     """The steps in a folder: sweeps, tunes, repetitions."""
 
-    def __init__(self, folder: Path, *, target: str, budget_min: float) -> None:
+    def __init__(self, folder: Path, *, target: str, budget_min: float, tokens: int) -> None:
         folder.mkdir(parents=True, exist_ok=True)
-        self.folder, self._budget_min = folder, budget_min
-        self._common = ("--target", target, "--max-tokens", str(TOKENS), "--threads", "1")
+        self.folder, self.tokens, self._budget_min = folder, tokens, budget_min
+        self._common = ("--target", target, "--max-tokens", str(tokens), "--threads", "1")
 
     def steps(self) -> Iterator[tuple[str, ...]]:
         """The commands that are still to be run, without their output."""
@@ -152,7 +152,7 @@ def costs(sweeps: Sequence[Submission]) -> tuple[Array, Array]:
     return found, errors
 
 
-def truth(known: Array, wanted: float) -> Array:
+def truth(known: Array, wanted: float, tokens: int) -> Array:
     """The speedup at depth 0, 1, … with this acceptance, over very many answers."""
     rig = Rig(
         costs=known,
@@ -161,7 +161,7 @@ def truth(known: Array, wanted: float) -> Array:
         noise=0.0,
         drift=0.0,
         deepest=DEEPEST,
-        tokens=TOKENS,
+        tokens=tokens,
     )
     found = answers(rig, [0] * TRUTH_PROMPTS, np.random.default_rng(1))
     speedups: Array = np.exp(-log_times(rig, found).mean(axis=1))
@@ -180,7 +180,7 @@ def report(bench: Bench) -> Iterator[str]:
         found = bench.found(tune)
         if found is None:
             continue
-        speedups = truth(known, acceptance(tune))
+        speedups = truth(known, acceptance(tune), bench.tokens)
         pick = (found["pick"] or {}).get("depth") or 0
         loss, again = 1 - speedups[pick] / speedups.max(), bench.again(tune)
         prompts = found["prompts"].get("race", 0) + found["prompts"].get("certificate", 0)
@@ -210,9 +210,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("folder", type=Path, help="where the steps are kept")
     parser.add_argument("--target", default=TARGET, help="a faster model needs a smaller budget")
     parser.add_argument("--budget", type=float, default=BUDGET_MIN, help="minutes for a tune")
+    parser.add_argument("--tokens", type=int, default=TOKENS, help="the length of an answer")
     parser.add_argument("--steps", type=int, default=1000, help="run no more than so many")
     chosen = parser.parse_args(arguments)
-    bench = Bench(chosen.folder, target=chosen.target, budget_min=chosen.budget)
+    given = {"target": chosen.target, "budget_min": chosen.budget, "tokens": chosen.tokens}
+    bench = Bench(chosen.folder, **given)
     for _ in range(chosen.steps):
         step = next(bench.steps(), None)
         if step is None:

@@ -9,6 +9,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from pipeline.site.charts import draw
 from pipeline.site.pages.data import dataset
 from pipeline.site.pages.feeds import ATOM, badge, feeds
 from pipeline.site.pages.model import Site
@@ -87,8 +88,11 @@ def test_builds_of_one_day_are_ordered_by_their_number_and_not_by_the_hour() -> 
     connection = database(newer, entry(later, newer.summary))
 
     builds = rows(connection, "select engine_build from build_step order by build_order")
+    layers = draw(connection, "builds", least="2").spec["layer"]
+    axis = next(each["encoding"]["x"] for each in layers if "x" in each["encoding"])
 
     assert builds == [("llama.cpp b9",), ("llama.cpp b10",)]
+    assert axis["sort"] == ["llama.cpp b9", "llama.cpp b10"]
 
 
 def test_a_small_change_is_no_step_however_sure() -> None:

@@ -23,7 +23,7 @@ from pipeline.site.charts.theme import (
 SERIES_PX = 18
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
 FASTER, SLOWER = theme.BACKEND_COLOURS["cuda"], theme.BACKEND_COLOURS["cpu"]
-MOMENT = itemgetter("measured_on", "engine_build")  # as text, so that it has an order
+MOMENT = itemgetter("measured_on", "build_number", "engine_build")  # b9294 is older than b10068
 STEPS = ("none", "faster", "slower")
 FEW_BUILDS = 5  # names of so many stand side by side
 FEW_SETTINGS, FEW_CURVES = 4, 5  # so many can be named below the chart

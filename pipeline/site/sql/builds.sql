@@ -18,6 +18,7 @@ select
   backend,
   engine_build,
   build_order,
+  coalesce(try_cast(regexp_extract(engine_build, '[0-9]+$') as bigint), 0) as build_number,
   strftime(measured_from, '%Y-%m-%d') as measured_on,
   speedup,
   interval_low,
