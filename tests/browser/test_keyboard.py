@@ -55,7 +55,7 @@ def page(tab: Page) -> Iterator[Page]:
 @pytest.mark.parametrize(
     ("address", "ready"),
     [
-        ("", ".dm-switch:not([hidden])"),
+        ("", "form.dm-switch:not([hidden])"),
         ("explore/?words=3060&task=code", EXPLORE),
         ("advisor/", ADVISOR),
         ("compare/", COMPARE),
