@@ -82,7 +82,7 @@ def test_a_phone_shows_the_first_devices_of_a_band_and_all_when_asked(
     still: Page, base: str
 ) -> None:
     still.goto(base)
-    band = still.locator(".dm-band[open]:has(.dm-more)").first
+    band = still.locator(".dm-band[open]:has(.dm-band__rest)").first
     rows, more = band.locator("tbody tr:visible"), band.get_by_role("checkbox")
     assert rows.count() < band.locator("tbody tr").count()
 
@@ -102,7 +102,7 @@ def test_a_filter_of_the_map_finds_what_a_phone_does_not_show(page: Page, base: 
     page.get_by_role("searchbox", name="Devices").fill(last.text_content() or "")
 
     assert last.is_visible()
-    assert page.locator(".dm-more:visible").count() == 0
+    assert page.locator(".dm-band__rest:visible").count() == 0
 
 
 def test_a_chart_without_javascript_is_a_picture_with_a_table(still: Page, base: str) -> None:
