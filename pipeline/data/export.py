@@ -109,22 +109,22 @@ def export(
                 for suffix, form in (FORMS | OWN_FORMS.get(stem, {})).items()
             ]
             files[-3:] = [replace(file, rows=table.num_rows) for file in files[-3:]]
-    resources = [
-        Resource(
-            path=file.name,
-            bytes=file.bytes,
-            sha256=file.sha256,
-            table=file.table,
-            columns=file.columns,
-            rows_below=MULTIPLIERS if file.name == f"{MULTIPLIERS}.json" else None,
-        )
-        for file in files
-        if file.table and file.columns
-    ]
-    package = data_package(resources)
+    described = [_resource(file, file.table) for file in files if file.table and file.columns]
+    package = data_package(described)
     files.append(_write(folder, PACKAGE, orjson.dumps(package, option=_PRETTY)))
     sums = "".join(f"{file.sha256}  {file.name}\n" for file in sorted(files, key=_by_name))
     return (*files, _write(folder, SUMS, sums.encode()))
+
+
+def _resource(file: ExportedFile, table: str) -> Resource:
+    return Resource(
+        path=file.name,
+        bytes=file.bytes,
+        sha256=file.sha256,
+        table=table,
+        columns=file.columns,
+        rows_below=MULTIPLIERS if file.name == f"{MULTIPLIERS}.json" else None,
+    )
 
 
 def _in_parts(

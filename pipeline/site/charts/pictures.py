@@ -31,7 +31,7 @@ EDGE_PX = 12  # a point at the end of an axis is whole
 PLANE_TICKS = (0.5, 1, 1.5, 2, 3, 4, 5, 7, 10, 15, 20, 30, 50, 100)
 BAR_PX, BETWEEN_BARS_PX = 14, 20
 ROOM_FOR_WORDS = 1.4  # right of the longest bar, on the log scale
-# Beside a bar: the text as printed; of a long one the ratio, for which a phone has room.
+# Next to a bar: the text as printed; of a long one the ratio, for which a phone has room.
 WORDS = "length(datum.as_printed)>10?format(datum.speedup,'.2f')+'\\u00d7':datum.as_printed"
 AT_BAR = {"label_x": "max(1, datum.end)", "words": WORDS}
 

@@ -74,15 +74,8 @@ def _page(connection: duckdb.DuckDBPyConnection, site: Site, page: Overview) -> 
         made = environment().from_string(prose)
         return Markup(made.render(rows=found, url=lambda address: relative(here, address)))  # noqa: S704 - our own prose, its values escaped
 
-    charts = [name for name in (page.chart, *page.charts) if name is not None]
-    foreign = drawn(
-        *(
-            figure(connection, name, **definitions()[name].foreign)
-            for name in charts
-            if definitions()[name].foreign
-        )
-    )
-    figures = (*(figure(connection, name) for name in charts), *foreign)
+    own, foreign = _figures(connection, page)
+    figures = (*own, *foreign)
     shown = {
         "page": page,
         "rows": found,
@@ -109,6 +102,18 @@ def _page(connection: duckdb.DuckDBPyConnection, site: Site, page: Overview) -> 
         **shown,
     )
     return kept_page(make, site, (), shown, figures)
+
+
+def _figures(
+    connection: duckdb.DuckDBPyConnection, page: Overview
+) -> tuple[tuple[Figure, ...], tuple[Figure, ...]]:
+    """The charts of a page, and those of them that imported figures have, too."""
+    charts = [name for name in (page.chart, *page.charts) if name is not None]
+    foreign = [(name, definitions()[name].foreign) for name in charts]
+    return (
+        tuple(figure(connection, name) for name in charts),
+        drawn(*(figure(connection, name, **given) for name, given in foreign if given)),
+    )
 
 
 def _printed(
