@@ -175,11 +175,16 @@ class Advice:
     error: PastError | None
     measured: tuple[float, float | None, float | None] | None
 
+    @property
+    def expected(self) -> float:
+        """The measured speedup where exactly this was measured, else the predicted one."""
+        return self.measured[0] if self.measured else self.speedup
+
 
 def answers(known: Knowledge, question: Question) -> tuple[Advice, ...]:
     """What is to be expected of every choice that something near is known about, best first."""
     found = (answer(known, question, choice) for choice in choices(known, question))
-    return tuple(sorted((each for each in found if each), key=lambda each: -each.speedup))
+    return tuple(sorted((each for each in found if each), key=lambda each: -each.expected))
 
 
 def choices(known: Knowledge, question: Question) -> Iterator[Choice]:
