@@ -213,10 +213,8 @@ def predicted_plane(rows: list[theme.Row], columns: Tooltip) -> Picture:
     values = [row[key] for row in rows for key in ("predicted", "speedup")]
     ends = [min([0.9, *values]) / 1.05, max([1.1, *values]) * 1.05]
     span = SpeedupAxis(low=ends[0], high=ends[1])
-    x = alt.X(
-        "predicted:Q", title="Predicted speedup (log scale)", scale=span.scale, axis=span.axis
-    )
-    y = alt.Y("speedup:Q", title="Measured speedup (log scale)", scale=span.scale, axis=span.axis)
+    x = alt.X("predicted:Q", title="Predicted (log scale)", scale=span.scale, axis=span.axis)
+    y = alt.Y("speedup:Q", title="Measured (log scale)", scale=span.scale, axis=span.axis)
     looks = {"Other machines": (FASTER, "circle"), "Its own probes": (SLOWER, "square")}
     kinds = [kind for kind in looks if any(row["kind"] == kind for row in rows)]
     right = alt.Chart(alt.InlineData(values=[{"predicted": end, "speedup": end} for end in ends]))
