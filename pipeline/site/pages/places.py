@@ -158,7 +158,7 @@ def highest(pairs: Iterable[Row]) -> Row | None:
 
 
 def best_by_device(pairs: Iterable[Row]) -> tuple[Row, ...]:
-    """The highest ratio for each device; of runs that differ in more only where there is no other."""
+    """The highest ratio for each device; of runs that differ in more where there is no other."""
     known = [pair for pair in pairs if pair.speedup is not None]
     best: dict[str, Row] = {}
     for pair in sorted(known, key=lambda pair: (bool(pair.also_differs), -pair.speedup)):
