@@ -68,8 +68,8 @@ def measured_in_turn(
 ) -> tuple[dict[str, "Measured"], dict[str, HarnessError]]:
     """What every engine measured, with a result file each, and why the others did not.
 
-    With `needs_all` the first engine that fails ends the others, too. With `together` they take
-    turns after every answer, where the memory surely has room for all of them.
+    With `needs_all` the first engine that fails ends the others. With `together` they take turns
+    after every answer where the memory has room for all of them.
 
     Raises the error of an engine that is the only one.
     """
@@ -78,9 +78,8 @@ def measured_in_turn(
         results.require_free(request.result.output)
     runs = _runs(request)
     campaigns = [run.campaign for run in runs.values()]
-    expected_s = _say_expected(campaigns)
-    progress_shown = ProgressDisplay(console.progress_console(), expected_s=expected_s)
-    with console.heard(), _own_device(), progress_shown as display:
+    shown = ProgressDisplay(console.progress_console(), expected_s=_say_expected(campaigns))
+    with console.heard(), _own_device(), shown as display:
         pause: Pause = "answer" if together and all_fit(campaigns, machine()) else "pass"
         turns = engine_turns(campaigns[0], tuple(runs), pause)
         started = {name: run.by_blocks(display, pause) for name, run in runs.items()}
