@@ -27,7 +27,7 @@ from pipeline.collection.validate import (
 )
 from pipeline.data.aggregate import aggregate
 from pipeline.data.facts import Fact, gather, prune, summaries
-from pipeline.data.load import TRIALS, Stored, TextEntry, load
+from pipeline.data.load import Stored, TextEntry, load
 from pipeline.errors import RejectedError
 from schemas.authority import schema_findings
 from schemas.validator import SOURCES_SCHEMA
@@ -48,7 +48,7 @@ def open_database(
     with TemporaryDirectory() as folder:
         connection = _loaded(results, extra, cache or Path(folder), jobs)
         aggregate(connection)
-        connection.execute(f"drop view {TRIALS}")
+        connection.execute("drop view trials_document")  # its files may be gone from here on
     return connection
 
 

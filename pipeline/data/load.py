@@ -152,8 +152,6 @@ class TextEntry:
     text: str
 
 
-# Trials are most of all documents. They stay where they are stored until their table is made.
-TRIALS = "trials_document"
 MOST_MEMORY = "800MiB"  # of tables; what a step needs beyond it and Python's own come on top
 
 
@@ -225,7 +223,9 @@ def _load_entries(connection: duckdb.DuckDBPyConnection, entries: Iterable[Entry
         summary=json.dumps(dataclass_structure(Summary)),
     )
     connection.unregister("incoming_submission")
-    connection.execute(f"create view {TRIALS} as select submission, trials from submission_document")
+    connection.execute(
+        "create view trials_document as select submission, trials from submission_document"
+    )
 
 
 def _load_stored(connection: duckdb.DuckDBPyConnection, stored: Stored) -> None:
@@ -245,7 +245,7 @@ def _load_stored(connection: duckdb.DuckDBPyConnection, stored: Stored) -> None:
     _run(connection, "stored_document", summary=json.dumps(dataclass_structure(Summary)))
     connection.unregister("incoming_changed")
     connection.execute(
-        f"create view {TRIALS} as select submission, trials"
+        "create view trials_document as select submission, trials"
         " from incoming_stored join incoming_wanted using (key, filename)"
     )
 
