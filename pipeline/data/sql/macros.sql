@@ -192,3 +192,7 @@ create macro widenings(scores, least_wide, more) as table (
   where own.method is not null
   order by own.level, own.method, own.left_out nulls first
 );
+
+-- A name of a published figure as a part of an address.
+create or replace macro slug_of(name) as
+  trim(regexp_replace(lower(replace(name, '×', 'x')), '[^a-z0-9]+', '-', 'g'), '-');
