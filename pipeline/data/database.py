@@ -47,7 +47,8 @@ def open_database(
     """
     with TemporaryDirectory() as folder:
         connection = _loaded(results, extra, cache or Path(folder), jobs)
-    aggregate(connection)
+        aggregate(connection)
+        connection.execute("drop view trials_document")  # its files may be gone from here on
     return connection
 
 

@@ -9,7 +9,7 @@ import csv
 import datetime as dt
 import hashlib
 import io
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -20,6 +20,7 @@ import numpy as np
 import orjson
 import polars as pl
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from pipeline.data.datapackage import LICENCE, Resource, data_package
@@ -55,13 +56,13 @@ FORMULA_STARTS = (
 )
 # Some 18 bytes of JSON a value, and a tenth of that in Parquet: no file is larger than 25 MB.
 MOST_VALUES, PART_VALUES = 500_000, 1_000_000
-ENDS = 64  # one row in so many may be the last of its part
+ENDS, PIECE = 64, 2000  # one row in so many may be the last; rows whose text is kept together
 # Programs read this one: its JSON is an object that names its version, its rows are below its name.
 MULTIPLIERS, MULTIPLIERS_VERSION = "multipliers", 1
 PACKAGE, SUMS = "datapackage.json", "SHA256SUMS"
 
-
 Keep: TypeAlias = "Callable[[Callable[[], bytes], object], bytes]"
+Pieces: TypeAlias = "Callable[[Callable[[pa.Table], bytes]], Iterable[bytes]]"  # of all rows
 
 
 def _made(make: Callable[[], bytes], _values: object) -> bytes:
@@ -103,17 +104,15 @@ def export(
         if rows * columns > most_values:
             files += _in_parts(folder, stem, connection.table(name), part_values // columns, kept)
         else:
-            table = _arrow(connection, name)
-            files += [
-                _write(folder, f"{stem}.{suffix}", form(table), of=stem, columns=table.schema)
-                for suffix, form in (FORMS | OWN_FORMS.get(stem, {})).items()
-            ]
-            files[-3:] = [replace(file, rows=table.num_rows) for file in files[-3:]]
+            table = connection.table(name).to_arrow_table()
+            pieces = partial(_in_pieces, table, tuple(_cut(connection.table(name), PIECE)), kept)
+            files += [replace(file, rows=rows) for file in _forms(folder, stem, table, pieces)]
     described = [_resource(file, file.table) for file in files if file.table and file.columns]
     package = data_package(described)
     files.append(_write(folder, PACKAGE, orjson.dumps(package, option=_PRETTY)))
-    sums = "".join(f"{file.sha256}  {file.name}\n" for file in sorted(files, key=_by_name))
-    return (*files, _write(folder, SUMS, sums.encode()))
+    sums = sorted((file.name, file.sha256) for file in files)
+    lines = "".join(f"{digest}  {name}\n" for name, digest in sums)
+    return (*files, _write(folder, SUMS, lines.encode()))
 
 
 def _resource(file: ExportedFile, table: str) -> Resource:
@@ -137,8 +136,7 @@ def _in_parts(
     for number, (count, digest) in enumerate(_cut(rows, max(1, most)), 1):
         part = rows.limit(count, offset=start)
         data = kept(partial(_read_as_parquet, part), [stem, str(columns), digest])
-        name = f"{stem}/part-{number:04}.parquet"
-        file = _write(folder, name, data, of=stem, columns=columns)
+        file = _write(folder, f"{stem}/part-{number:04}.parquet", data, of=stem, columns=columns)
         parts.append(replace(file, rows=count, role="part"))
         start += count
     listed = pa.Table.from_pylist(
@@ -149,9 +147,25 @@ def _in_parts(
         LISTED,
     )
     yield from parts
-    for suffix, form in (FORMS | OWN_FORMS.get(stem, {})).items():
-        file = _write(folder, f"{stem}.{suffix}", form(listed), of=stem, columns=LISTED)
+    for file in _forms(folder, stem, listed, lambda make: [make(listed)]):
         yield replace(file, rows=sum(each.rows or 0 for each in parts), role="list")
+
+
+def _forms(folder: Path, stem: str, table: pa.Table, pieces: Pieces) -> Iterator[ExportedFile]:
+    for suffix, form in (FORMS | OWN_FORMS.get(stem, {})).items():
+        data = form(table, pieces)
+        yield _write(folder, f"{stem}.{suffix}", data, of=stem, columns=table.schema)
+
+
+def _in_pieces(
+    table: pa.Table, cut: Iterable[tuple[int, str]], kept: Keep, make: Callable[[pa.Table], bytes]
+) -> Iterator[bytes]:
+    """The text of a table, some rows at a time: what was made of the same rows may be known."""
+    start = 0
+    for count, digest in cut:
+        rows = table.slice(start, count)
+        yield kept(partial(make, rows), [make.__name__, str(table.schema), digest])
+        start += count
 
 
 def _read_as_parquet(rows: duckdb.DuckDBPyRelation) -> bytes:
@@ -181,11 +195,17 @@ def guarded(text: str) -> str:
     return f"'{text}" if runs else text
 
 
-def _csv(table: pa.Table) -> bytes:
+def _csv(table: pa.Table, pieces: Pieces) -> bytes:
+    return b"".join((_csv_lines([table.column_names]), *pieces(_csv_rows)))
+
+
+def _csv_rows(table: pa.Table) -> bytes:
+    return _csv_lines(zip(*map(_cells, table.columns), strict=True))
+
+
+def _csv_lines(rows: Iterable[Iterable[object]]) -> bytes:
     stream = io.StringIO(newline="")
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(table.column_names)
-    writer.writerows(zip(*map(_cells, table.columns), strict=True))
+    csv.writer(stream, lineterminator="\n").writerows(rows)
     return stream.getvalue().encode()
 
 
@@ -224,47 +244,45 @@ def _cell(value: object) -> object:
     return value
 
 
-def _json(table: pa.Table) -> bytes:
-    return orjson.dumps(_rows(table), option=_COMPACT)
+def _json(_table: pa.Table, pieces: Pieces) -> bytes:
+    return b"[" + b",".join(pieces(_json_rows)) + b"]\n"
 
 
-def _versioned(table: pa.Table) -> bytes:
+def _json_rows(table: pa.Table) -> bytes:
+    return orjson.dumps(_rows(table), option=_COMPACT)[1:-2]
+
+
+def _versioned(table: pa.Table, pieces: Pieces) -> bytes:
     """Rows for programs, under a version that changes when a name or a meaning does."""
     known = metrics()
-    rows = _rows(table)
     dated = "last_measured" in table.column_names
     value = {
         "format": f"draftmap-{MULTIPLIERS}",
         "version": MULTIPLIERS_VERSION,
-        "as_of": max(
-            (r["last_measured"] for r in rows if dated and r["last_measured"]), default=None
-        ),
+        "as_of": pc.max(table["last_measured"]).as_py() if dated else None,
         "documentation": f"./#{MULTIPLIERS}",
         "licence": LICENCE["name"],
         "licence_note": "of the measured rows and of the collection; every row names its own",
         "units": {name: known[name].unit for name in table.column_names if name in known},
-        MULTIPLIERS if dated else "parts": rows,
+        MULTIPLIERS if dated else "parts": orjson.Fragment(_json(table, pieces)[:-1]),
     }
     return orjson.dumps(value, option=_COMPACT)
 
 
-def _parquet(table: pa.Table) -> bytes:
+def _parquet(table: pa.Table, _pieces: object = None) -> bytes:
     stream = io.BytesIO()
     pq.write_table(table, stream, compression="zstd")
     return stream.getvalue()
 
 
-FORMS: dict[str, Callable[[pa.Table], bytes]] = {"csv": _csv, "json": _json, "parquet": _parquet}
-OWN_FORMS: dict[str, dict[str, Callable[[pa.Table], bytes]]] = {MULTIPLIERS: {"json": _versioned}}
+Form: TypeAlias = "Callable[[pa.Table, Pieces], bytes]"
+FORMS: dict[str, Form] = {"csv": _csv, "json": _json, "parquet": _parquet}
+OWN_FORMS: dict[str, dict[str, Form]] = {MULTIPLIERS: {"json": _versioned}}
 LISTED = pa.schema(
     {"part": pa.string(), "rows": pa.int64(), "bytes": pa.int64(), "sha256": pa.string()}
 )
 _COMPACT = orjson.OPT_NAIVE_UTC | orjson.OPT_UTC_Z | orjson.OPT_APPEND_NEWLINE
 _PRETTY = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
-
-
-def _arrow(connection: duckdb.DuckDBPyConnection, table: str) -> pa.Table:
-    return connection.table(table).to_arrow_table()
 
 
 def _write(
@@ -280,7 +298,3 @@ def _write(
         table=EXPORTS[of] if of else None,
         columns=columns,
     )
-
-
-def _by_name(file: ExportedFile) -> str:
-    return file.name

@@ -10,6 +10,7 @@ import gc
 import hashlib
 import re
 import shutil
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
@@ -95,7 +96,7 @@ def derive(folder: Path, keyed: Iterable[Keyed], *, jobs: int = 1) -> dict[Sourc
     place = folder / version()
     place.mkdir(parents=True, exist_ok=True)
     known = _known(place)
-    if _put_together(place, set(known.values())):
+    if _put_together(place, Counter(known.values())):
         known = _known(place)
     missing = iter([each for each in keyed if each[0] not in known])
     tasks = [(place, part) for part in iter(lambda: list(islice(missing, PARTITION)), [])]
@@ -163,17 +164,21 @@ def _known(place: Path) -> dict[str, Path]:
     known: dict[str, Path] = {}
     for path in sorted(place.glob("*.parquet"), reverse=True):
         try:
-            keys = pq.read_table(path, columns=["key"])["key"].to_pylist()
+            known |= dict.fromkeys(_keys(path, path.stat().st_mtime_ns), path)
         except (OSError, pa.ArrowInvalid):
             path.unlink()
-        else:
-            known |= dict.fromkeys(keys, path)
     return known
 
 
-def _put_together(place: Path, parts: Iterable[Path]) -> bool:
+@cache
+def _keys(path: Path, _changed: int) -> tuple[str, ...]:
+    """The keys in a partition. This takes half as long as `read_table`."""
+    return tuple(pq.ParquetFile(path).read(columns=["key"])["key"].to_pylist())
+
+
+def _put_together(place: Path, parts: Mapping[Path, int]) -> bool:
     """Many builds with one new file each must not end in as many partitions."""
-    small = [path for path in sorted(parts) if pq.read_metadata(path).num_rows < PARTITION // 2]
+    small = sorted(path for path, rows in parts.items() if rows < PARTITION // 2)
     if len(small) <= MOST_SMALL:
         return False
     _write(place, pa.concat_tables([pq.read_table(path) for path in small]))
@@ -258,7 +263,7 @@ def _write(place: Path, table: pa.Table) -> None:
 
 
 def _read(path: Path, wanted: Mapping[str, Source]) -> dict[str, Fact]:
-    table = pq.read_table(path, columns=["key", "about", *_MARKS])
+    table = pq.ParquetFile(path).read(columns=["key", "about", *_MARKS])
     marks = {name: _lists(table[name].combine_chunks()) for name in _MARKS}
     found: dict[str, Fact] = {}
     for at, (key, text) in enumerate(zip(table["key"], table["about"], strict=True)):

@@ -212,14 +212,20 @@ def typed(entries: Iterable[Entry]) -> pa.Table:
 def _load_entries(connection: duckdb.DuckDBPyConnection, entries: Iterable[Entry]) -> None:
     rows = pa.Table.from_pylist(list(map(_submission_row, entries)), INCOMING_SUBMISSION)
     connection.register("incoming_submission", rows)
+    document = json.loads(_structure_load(validator.SUBMISSION_SCHEMA))
+    trials = {"trials": document.pop("trials")}
     _run(
         connection,
         "submission_document",
-        document=_structure_load(validator.SUBMISSION_SCHEMA),
+        document=json.dumps(document),
+        trials=json.dumps(trials),
         identity=json.dumps(dataclass_structure(Identity)),
         summary=json.dumps(dataclass_structure(Summary)),
     )
     connection.unregister("incoming_submission")
+    connection.execute(
+        "create view trials_document as select submission, trials from submission_document"
+    )
 
 
 def _load_stored(connection: duckdb.DuckDBPyConnection, stored: Stored) -> None:
@@ -234,11 +240,14 @@ def _load_stored(connection: duckdb.DuckDBPyConnection, stored: Stored) -> None:
     connection.register("incoming_wanted", pa.Table.from_pylist(wanted, WANTED))
     connection.register("incoming_changed", pa.Table.from_pylist(changed, CHANGED))
     parts = sorted({row["filename"] for row in wanted})
+    connection.execute("set allowed_paths = ?", [parts])
     connection.read_parquet(parts, filename=True).create_view("incoming_stored")
     _run(connection, "stored_document", summary=json.dumps(dataclass_structure(Summary)))
-    connection.execute("drop view incoming_stored")
-    connection.unregister("incoming_wanted")
     connection.unregister("incoming_changed")
+    connection.execute(
+        "create view trials_document as select submission, trials"
+        " from incoming_stored join incoming_wanted using (key, filename)"
+    )
 
 
 def _submission_row(entry: Entry) -> dict[str, object]:

@@ -65,12 +65,13 @@ class Vote(NamedTuple):
     @property
     def prior(self) -> float:
         """The scale of the prior: the variance of its contributor's figure around the truth."""
-        spread = (
-            BETWEEN_CONTRIBUTORS**2
-            + BETWEEN_MACHINES**2 / self.machines
-            + BETWEEN_FILES**2 / self.files
-        )
-        return spread * (PRIOR_FREEDOM - 2) / PRIOR_FREEDOM
+        return _prior(self.machines, self.files)
+
+
+@lru_cache(maxsize=4096)
+def _prior(machines: int, files: int) -> float:
+    spread = BETWEEN_CONTRIBUTORS**2 + BETWEEN_MACHINES**2 / machines + BETWEEN_FILES**2 / files
+    return spread * (PRIOR_FREEDOM - 2) / PRIOR_FREEDOM
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,7 +108,7 @@ class _Cells:
         total, count = self.total - own_sum, self.freedom - own_freedom
         # A contributor may differ alike in all cells, so what counts is how many others there are.
         freedom = min(count, others, MOST_FREEDOM)
-        prior = fmean(vote.prior for vote in votes)
+        prior = fmean([vote.prior for vote in votes])
         seen = stepped(max(0.0, total) / count) if count else 0.0
         whole = PRIOR_FREEDOM + freedom
         return _Known(variance=(PRIOR_FREEDOM * prior + freedom * seen) / whole, freedom=whole)
@@ -200,7 +201,7 @@ def _logs(votes: Sequence[Vote]) -> list[float]:
 
 def _noise(votes: Sequence[Vote]) -> float:
     """Variance of a vote over its prompts. Shared tasks differ alike for all, so not between."""
-    return 0.0 if votes[0].shared else fmean(vote.error**2 for vote in votes)
+    return 0.0 if votes[0].shared else fmean([vote.error**2 for vote in votes])
 
 
 def _shared(votes: Sequence[Vote]) -> float:

@@ -175,11 +175,16 @@ class Advice:
     error: PastError | None
     measured: tuple[float, float | None, float | None] | None
 
+    @property
+    def expected(self) -> float:
+        """The measured speedup where exactly this was measured, else the predicted one."""
+        return self.measured[0] if self.measured else self.speedup
+
 
 def answers(known: Knowledge, question: Question) -> tuple[Advice, ...]:
     """What is to be expected of every choice that something near is known about, best first."""
     found = (answer(known, question, choice) for choice in choices(known, question))
-    return tuple(sorted((each for each in found if each), key=lambda each: -each.speedup))
+    return tuple(sorted((each for each in found if each), key=lambda each: -each.expected))
 
 
 def choices(known: Knowledge, question: Question) -> Iterator[Choice]:
@@ -202,12 +207,7 @@ def answer(known: Knowledge, question: Question, choice: Choice) -> Advice | Non
     (cost_level, cost_pool), (yield_level, yield_pool) = cost, gain
     read, doubt = _bytes_cost(question, choice, cost_pool)
     middle = yield_pool.mean - cost_pool.mean - read
-    half = _half_width(
-        known,
-        doubt,
-        (known.spreads.get(f"{cost_level}|{choice.method}"), cost_pool),
-        (known.spreads.get(f"{yield_level}|{choice.method}"), yield_pool),
-    )
+    half = _half_width(known, choice, doubt, (cost, gain))
     nearest = dict.fromkeys((*cost_pool.nearest, *yield_pool.nearest))
     return Advice(
         choice=choice,
@@ -289,11 +289,11 @@ def _bytes_cost(question: Question, choice: Choice, pool: Pool) -> tuple[float, 
 
 
 def _half_width(
-    known: Knowledge, variance: float, *parts: tuple[Spread | None, Pool]
+    known: Knowledge, choice: Choice, variance: float, parts: Iterable[tuple[str, Pool]]
 ) -> float | None:
     freedom: list[int] = []
-    for spread, pool in parts:
-        if spread is None:
+    for level, pool in parts:
+        if (spread := known.spreads.get(f"{level}|{choice.method}")) is None:
             return None
         variance += spread.variance * (1 + 1 / pool.votes)
         freedom.append(spread.freedom)

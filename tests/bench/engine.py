@@ -183,7 +183,9 @@ def _compared(
         high=round(interval.high, 4) if interval else math.nan,
         pairs=len(logs),
         same_tokens=same,
-        target=">= 0.97" if arm == "baseline" else ">= 1.00",
+        target="\N{GREATER-THAN OR EQUAL TO} 0.97"
+        if arm == "baseline"
+        else "\N{GREATER-THAN OR EQUAL TO} 1.00",
     )
 
 

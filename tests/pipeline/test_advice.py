@@ -104,14 +104,17 @@ def test_a_card_that_was_measured_answers_with_its_own_cost(known: Knowledge) ->
     assert (found.cost_level, found.cost_votes) == ("cost-pair", 1)
     assert found.speedup == pytest.approx(3.39411 / 1.8, abs=1e-4)
     assert found.measured is None
+    assert found.expected == found.speedup
 
 
-def test_what_was_measured_here_stands_beside_the_prediction(known: Knowledge) -> None:
+def test_what_was_measured_here_is_expected_and_not_what_is_predicted(known: Knowledge) -> None:
     found = asked(known, device="a-1-8-gb", memory=8)
 
     assert found is not None
     assert found.measured is not None
     assert found.measured[0] == pytest.approx(2.0)
+    assert found.speedup == pytest.approx(3.39411 / 1.6, abs=1e-4)
+    assert found.expected == pytest.approx(2.0)
 
 
 def test_memory_alone_narrows_the_cards(known: Knowledge) -> None:

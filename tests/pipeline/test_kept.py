@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pipeline.data import export
 from pipeline.site.kept import kept, remembered
 from pipeline.site.pages.model import Asset, Site, device_path
 from pipeline.site.pages.places import device_pages
 from pipeline.site.pages.submissions import submission_pages
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
     import duckdb
@@ -40,7 +41,11 @@ def leaves(connection: duckdb.DuckDBPyConnection) -> Texts:
     return {part.path: part.data.decode() for part in parts if isinstance(part, Asset)}
 
 
-def differing(before: Texts, after: Texts) -> set[str]:
+def files(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def differing(before: Mapping[str, object], after: Mapping[str, object]) -> set[str]:
     return {path for path in before if before[path] != after[path]}
 
 
@@ -86,6 +91,38 @@ def test_a_short_form_is_made_again_when_a_row_of_its_submission_changes(
     assert again == before
     assert after == leaves(full)
     assert {path.split("/")[1] for path in differing(before, after)} == {name}
+
+
+def test_exports_are_those_without_a_cache_when_some_of_their_rows_change(
+    full: duckdb.DuckDBPyConnection,
+    tmp_path: Path,
+    changed: Callable[[str], None],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(export, "PIECE", 8)
+    made: list[object] = []
+
+    def counted(make: Callable[[], bytes], values: object) -> bytes:
+        def noted() -> bytes:
+            made.append(values)
+            return make()
+
+        return kept(noted, values)
+
+    with remembered(tmp_path / "kept"):
+        export.export(full, tmp_path / "before", kept=counted)
+        first = len(made)
+        (page,) = full.table("multiplier").aggregate("min(page)").fetchall()[0]
+        changed(f"update multiplier set speedup = 7.77 where page = '{page}'")  # noqa: S608
+        export.export(full, tmp_path / "after", kept=counted)
+    export.export(full, tmp_path / "fresh")
+
+    assert files(tmp_path / "after") == files(tmp_path / "fresh")
+    assert differing(files(tmp_path / "before"), files(tmp_path / "after")) == {
+        *("multipliers.csv", "multipliers.json", "multipliers.parquet"),
+        *(export.PACKAGE, export.SUMS),
+    }
+    assert 0 < len(made) - first < first / 2
 
 
 def test_what_was_cut_short_is_made_again_and_what_nobody_asked_for_is_removed(

@@ -67,17 +67,17 @@ def copied_times(question: Question) -> Flag | None:
 
 def copied_noise(question: Question) -> Flag | None:
     """The noise of the times, what no design explains, goes with that of another submission."""
-    if not question.alike or shared_marks(question) is not None:
-        return None
     best: tuple[float, int, int] | None = None
     for position in question.alike:
+        if not question.is_apart(position):
+            continue
         compared = correlation(question.trace, question.corpus.traces[position])
-        if compared is None or not question.is_apart(position):
+        if compared is None:
             continue
         value, trials, free = compared
         if value > max(LEAST_CORRELATION, surprising(free, len(question.corpus.traces))):
             best = max(best or (0.0, 0, 0), (value, trials, position))
-    if best is None:
+    if best is None or shared_marks(question) is not None:
         return None
     value, trials, position = best
     return Flag(

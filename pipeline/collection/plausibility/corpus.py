@@ -151,7 +151,9 @@ class Marks:
 
     def shared(self, own: NDArray[np.uint32], *, within: bool) -> dict[int, int]:
         """How many of these marks each has; of one `within` the corpus only what it shares."""
-        own = own[np.isin(own, self.common)] if within else own
+        own = own[_listed(own, self.common)] if within else own
+        if not len(own):
+            return {}
         first = np.searchsorted(self.digests, own, "left")
         last = np.searchsorted(self.digests, own, "right")
         followed = np.minimum(last - first, _FOLLOWED)
@@ -159,6 +161,14 @@ class Marks:
         at = np.arange(followed.sum()) + np.repeat(first - (ends - followed), followed)
         owners, counts = np.unique(self.owners[at], return_counts=True)
         return dict(zip(owners.tolist(), counts.tolist(), strict=True))
+
+
+def _listed(own: NDArray[np.uint32], ordered: NDArray[np.uint32]) -> NDArray[np.bool_]:
+    """Which of these are in a list in order. `np.isin` would sort both."""
+    at = np.searchsorted(ordered, own)
+    inside = at < len(ordered)
+    inside[inside] = ordered[at[inside]] == own[inside]
+    return inside
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -72,7 +72,7 @@ select
   document.settings.thinking,
   document.settings.teacher_forced,
   document.design.blocks,
-  1 + list_max(list_transform(document.trials, lambda trial: trial.block)) as blocks_done,
+  blocks_done,
   document.design.precision,
   document.design.budget_s,
   document.design.order as design_order,

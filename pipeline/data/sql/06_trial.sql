@@ -1,8 +1,8 @@
 -- One row is one trial: one generation of one arm on one prompt in one block, in running order.
 create table trial as
 with listed as (
-  select submission, unnest(document.trials) as trial
-  from submission_document
+  select submission, unnest(trials) as trial
+  from trials_document
 ),
 flat as (
   select submission, trial.* exclude ("order"), trial."order" as running_order

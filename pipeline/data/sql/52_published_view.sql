@@ -1,4 +1,4 @@
--- One row is one figure of a public source beside its configuration; a row without figures has one
+-- One row is one figure of a public source with its configuration; a row without figures has one
 -- row here with a null quantity. Published figures are never averaged with anything.
 create table published_view as
 select

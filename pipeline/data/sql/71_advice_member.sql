@@ -43,5 +43,4 @@ select
   if(place.part = 'cost', ln(bytes_cost), 0) as bytes_log,
   submission_list
 from placed
-where place.key is not null
-order by observation, part, level_order;
+where place.key is not null;

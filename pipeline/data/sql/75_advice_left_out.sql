@@ -7,6 +7,13 @@ create table advice_left_out as
 with folded as (
   select voter, (md5_number(voter) % 10)::bigint as fold
   from (select distinct voter from advice_vote)
+),
+nearest as (
+  select observation, advice_member.part, min(level_order) as level_order
+  from advice_member
+  join advice_pool using (advice_pool)
+  where votes > 1
+  group by observation, advice_member.part
 )
 select
   member.observation,
@@ -15,9 +22,7 @@ select
   member.method,
   member.voter,
   folded.fold,
-  row_number() over (
-    partition by member.observation, member.part order by member.level_order
-  ) = 1 as nearest,
+  member.level_order = nearest.level_order as nearest,
   pool.votes - 1 as votes,
   (pool.votes * pool.mean_log - vote.mean_log) / (pool.votes - 1) as others_log,
   spread.freedom,
@@ -25,6 +30,7 @@ select
   abs(member.log_value - others_log)
     / (quantile * sqrt(spread.variance * (1 + 1.0::double / (pool.votes - 1)))) as score
 from advice_member as member
+join nearest using (observation, part)
 join folded using (voter)
 join advice_vote as vote using (advice_pool, voter)
 join advice_pool as pool using (advice_pool)
@@ -33,5 +39,4 @@ left join advice_spread as spread
   and spread.level = member.level
   and spread.method = member.method
 left join incoming_t_quantile using (freedom)
-where pool.votes > 1
-order by member.observation, member.part, member.level_order;
+where pool.votes > 1;

@@ -1,8 +1,8 @@
--- One row is one setting over all tasks under one engine build, beside the build before on the same
--- machine of the same contributor. `step` is a detected change of the speedup: the intervals on
+-- One row is one setting over all tasks under one engine build, and how it compares with the build
+-- before on the same machine of the same contributor. `step` is a detected change of the speedup: the intervals on
 -- these very prompts (over all others where they are unknown) are disjoint, since both builds ran
--- the same ones, and the ratio is at least 5 % either way. The baseline's rate stands beside it, because a
--- speedup also falls where plain decoding got faster.
+-- the same ones, and the ratio is at least 5 % either way. The baseline's rate is listed too, because
+-- a speedup also falls where plain decoding got faster.
 create table build_step as
 with built as (
   select

@@ -114,19 +114,31 @@ create macro other_engine(words) as nullif(
 -- A method of few voters takes the wider of its own and that of all; below ten in all there is
 -- nothing to learn from.
 create macro widenings(scores, least_wide, more) as table (
-  with listed as (
-    select fold, voter, level, method, score from query_table(scores) where score is not null
-    union all
-    select fold, voter, level, null, score from query_table(scores) where score is not null
-  ),
-  weighted as (
+  with steps as (
     select
       fold,
+      voter,
       level,
       method,
       ceil(100 * ln(greatest(score, 0.01)))::bigint as step,
-      1.0::double / count(*) over (partition by level, method, voter) as weight
+      count(*) as predictions
+    from query_table(scores)
+    where score is not null
+    group by all
+  ),
+  listed as (
+    from steps
+    union all
+    select fold, voter, level, null, step, sum(predictions) from steps group by all
+  ),
+  whole as (
+    select voter, level, method, sum(predictions) as predictions from listed group by all
+  ),
+  weighted as (
+    select listed.fold, level, listed.method, step, listed.predictions / whole.predictions as weight
     from listed
+    join whole using (voter, level)
+    where whole.method is not distinct from listed.method
   ),
   counted as (
     select fold, level, method, step, sum(weight) as weight
@@ -180,3 +192,7 @@ create macro widenings(scores, least_wide, more) as table (
   where own.method is not null
   order by own.level, own.method, own.left_out nulls first
 );
+
+-- A name of a published figure as a part of an address.
+create or replace macro slug_of(name) as
+  trim(regexp_replace(lower(replace(name, '×', 'x')), '[^a-z0-9]+', '-', 'g'), '-');

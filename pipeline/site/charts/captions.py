@@ -6,7 +6,7 @@ from itertools import groupby, permutations
 from statistics import median
 
 from pipeline.site.charts.theme import Row, cut_off
-from schemas.vocabulary.say import count, percent, speedup, times
+from schemas.vocabulary.say import count, listed, percent, speedup, times
 
 
 def tasks(rows: list[Row]) -> str:
@@ -77,17 +77,16 @@ def depths(rows: list[Row]) -> str:
         tried = [str(row["depth"]) for row in rows]
         clear = best[0]["verdict"] in CLEAR
         return (
-            f"Of the depths {', '.join(tried[:-1])} and {tried[-1]},"
-            f" {best[0]['depth']} has the highest {'lower bound' if clear else 'figure'}:"
-            f" {_figure(best[0])}, {best[0]['line_label']}"
-            f"{'' if clear else '; it ranks nothing with certainty'}."
+            f"Depth {best[0]['depth']} has the highest {'lower bound' if clear else 'figure'}"
+            f" of the depths {listed(tried)}: {_figure(best[0])}, {best[0]['line_label']}"
+            f"{'' if clear else '; no clear verdict supports the order'}."
         )
     at = ", ".join(
         f"{depth} in {sum(row['depth'] == depth for row in best)}"
         for depth in sorted({row["depth"] for row in best})
     )
     printed = any(row["interval_low"] is None for row in rows)
-    note = " A figure without an interval ranks nothing with certainty." if printed else ""
+    note = " Figures without an interval give no clear order." if printed else ""
     return (
         f"{count(len(best), 'pair')} ran at several depths; the best depth, marked, is {at}."
         f" Best is the highest lower bound, or figure where there is no interval.{note}"

@@ -25,7 +25,7 @@ SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down"
 FASTER, SLOWER = theme.BACKEND_COLOURS["cuda"], theme.BACKEND_COLOURS["cpu"]
 MOMENT = itemgetter("measured_on", "build_number", "engine_build")  # b9294 is older than b10068
 STEPS = ("none", "faster", "slower")
-FEW_BUILDS = 5  # names of so many stand side by side
+FEW_BUILDS = 4  # names of so many stand side by side
 FEW_SETTINGS, FEW_CURVES = 4, 5  # so many can be named below the chart
 EDGE_PX = 12  # a point at the end of an axis is whole
 PLANE_TICKS = (0.5, 1, 1.5, 2, 3, 4, 5, 7, 10, 15, 20, 30, 50, 100)
@@ -83,7 +83,7 @@ def speedup_by_depth(rows: list[theme.Row], columns: Tooltip) -> Picture:
     colour, shape = (
         marks.channel(
             kind, "line_label", "Pair", (lines, [look[at % len(look)] for at in range(len(lines))])
-        ).legend(title=None, orient="bottom", columns=1, labelLimit=600)
+        ).legend(title=None, orient="bottom", columns=1)
         for kind, look in ((alt.Color, [*theme.METHOD_COLOURS.values()]), (alt.Shape, SHAPES))
     )
     base = marks.base(rows, columns).encode(
@@ -212,9 +212,9 @@ def predicted_plane(rows: list[theme.Row], columns: Tooltip) -> Picture:
     """Both axes alike and logarithmic; on the dashed line a prediction is right."""
     values = [row[key] for row in rows for key in ("predicted", "speedup")]
     ends = [min([0.9, *values]) / 1.05, max([1.1, *values]) * 1.05]
-    scale = alt.Scale(type="log", domain=ends, nice=False)
-    x = alt.X("predicted:Q", title="Predicted speedup (log scale)", scale=scale)
-    y = alt.Y("speedup:Q", title="Measured speedup (log scale)", scale=scale)
+    span = SpeedupAxis(low=ends[0], high=ends[1])
+    x = alt.X("predicted:Q", title="Predicted (log scale)", scale=span.scale, axis=span.axis)
+    y = alt.Y("speedup:Q", title="Measured (log scale)", scale=span.scale, axis=span.axis)
     looks = {"Other machines": (FASTER, "circle"), "Its own probes": (SLOWER, "square")}
     kinds = [kind for kind in looks if any(row["kind"] == kind for row in rows)]
     right = alt.Chart(alt.InlineData(values=[{"predicted": end, "speedup": end} for end in ends]))

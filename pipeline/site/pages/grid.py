@@ -16,7 +16,7 @@ from pipeline.site.pages.model import device_address
 from pipeline.site.rows import Row
 from schemas.vocabulary import SIZES, TASKS, VERDICTS, say
 
-MEASURED = "measured"
+MEASURED, PUBLISHED = "measured", "published"
 PROCESSORS = "Processors"
 SHARED = "Memory shared with the processor, or not stated"
 BANDS_GIB = (32, 24, 16, 12, 8)  # a band ends above each of them
@@ -235,6 +235,8 @@ def _square(row: Row, choice: Choice) -> Square:
 
 
 def _target_square(row: Row) -> Square:
+    if row.tier == PUBLISHED:
+        return _drawn(row, device_address(row.device), "best")
     tier = {} if row.tier == MEASURED else {"tier": row.tier}
     asked = {"device": row.device, "backend": row.backend, "target": row.target, "task": row.task}
     return _drawn(row, f"explore/?{urlencode({**asked, **tier})}", "best")

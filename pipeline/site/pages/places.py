@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from importlib import resources
 from operator import attrgetter, itemgetter
+from statistics import median
 from typing import TypeAlias
 
 import duckdb
@@ -36,12 +37,9 @@ DEVICE_CHARTS = {
 }
 MAP = "Map of the best measured speedup on this device by task and model size"
 # All that the page of a device or of a target shows, but for what is read for every one of them.
-TARGET_ROWS = ("target", "cell", "failure", "credits", "newest")
-PRINTED_ROWS = ("published_pair", "published_pairs")
-DEVICE_ROWS = (
-    *("device", *TARGET_ROWS[1:], *PRINTED_ROWS),
-    *("map_square", "round_cost", "verification_curve"),
-)
+SHARED_ROWS = ("cell", "failure", "credits", "newest", "published_pair", "published_pairs")
+TARGET_ROWS = ("target", *SHARED_ROWS)
+DEVICE_ROWS = ("device", *SHARED_ROWS, "map_square", "round_cost", "verification_curve")
 
 
 def device_pages(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Page]:
@@ -55,7 +53,7 @@ def device_pages(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[
         make = partial(_device_page, connection, site, device, wins, parts)
         yield kept_page(make, site, files[name], "device", name, rows[name], wins)
     labels = {}
-    for name, pairs in _printed_devices(connection).items():
+    for name, pairs in _printed(connection, "device").items():
         labels[name] = pairs[0].device_label
         if name not in {device.device for device in devices}:
             make = partial(_printed_page, connection, site, name, pairs)
@@ -92,12 +90,12 @@ def _device_page(
 def _device_parts(connection: duckdb.DuckDBPyConnection) -> Parts:
     return _parts(connection, "device") | {
         "squares": grouped(read(connection, "device_squares"), attrgetter("device")),
-        "pairs": _printed_devices(connection),
     }
 
 
-def _printed_devices(connection: duckdb.DuckDBPyConnection) -> Mapping[str, tuple[Row, ...]]:
-    return grouped(read(connection, "published_pairs"), attrgetter("device"))
+def _printed(connection: duckdb.DuckDBPyConnection, kind: str) -> Mapping[str, tuple[Row, ...]]:
+    """What others printed, by device or by target."""
+    return grouped(read(connection, "published_pairs"), attrgetter(kind))
 
 
 def _printed_page(
@@ -159,6 +157,15 @@ def highest(pairs: Iterable[Row]) -> Row | None:
     return max(alike, key=attrgetter("speedup"), default=None)
 
 
+def best_by_device(pairs: Iterable[Row]) -> tuple[Row, ...]:
+    """The highest ratio for each device; of runs that differ in more where there is no other."""
+    known = [pair for pair in pairs if pair.speedup is not None]
+    best: dict[str, Row] = {}
+    for pair in sorted(known, key=lambda pair: (bool(pair.also_differs), -pair.speedup)):
+        best.setdefault(pair.device, pair)
+    return tuple(best.values())
+
+
 def drawn(*figures: Figure) -> tuple[Figure, ...]:
     """The charts that have something to show."""
     return tuple(each for each in figures if not each.chart.empty)
@@ -178,10 +185,14 @@ def target_pages(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[
     """One page per target model; those with no new row are taken from the last build."""
     rows, files = digests(connection, TARGET_ROWS, "target"), _files(connection, "target")
     parts = cache(lambda: _target_parts(connection))
-    for target in read(connection, "target"):
+    targets = read(connection, "target")
+    for target in targets:
         name = target.target
         make = partial(_target_page, connection, site, target, parts)
         yield kept_page(make, site, files[name], "target", name, rows[name])
+    for name in sorted(_printed(connection, "target").keys() - {each.target for each in targets}):
+        make = partial(_printed_target, site, name, parts)
+        yield kept_page(make, site, (), "printed target", name, rows[name])
 
 
 def _target_page(
@@ -196,7 +207,26 @@ def _target_page(
         target=target,
         title=plain(target.target_label),
         grid=target_grid(own.pop("squares")),
+        pairs=best_by_device(own.pop("pairs")),
         **own,
+    )
+
+
+def _printed_target(site: Site, name: str, parts: Callable[[], Parts]) -> Page:
+    """The page of a model about which only others published figures."""
+    every = parts()["pairs"][name]
+    pairs = best_by_device(every)
+    return render(
+        "published_target.md.jinja",
+        path=target_path(name),
+        site=site,
+        title=plain(every[0].target_label),
+        grid=target_grid(parts()["squares"][name]),
+        every=every,
+        pairs=pairs,
+        alike=[pair.speedup for pair in pairs if not pair.also_differs],
+        median=median,
+        best=_repeatable(pairs),
     )
 
 
@@ -217,4 +247,5 @@ def _parts(connection: duckdb.DuckDBPyConnection, kind: str) -> Parts:
         "failures": grouped((row for row in read(connection, "failure") if row.counted), of),
         "newest": grouped(read(connection, "newest"), of),
         "credits": grouped((row for row in read(connection, "credits") if row.counted), of),
+        "pairs": _printed(connection, kind),
     }

@@ -1,6 +1,7 @@
 -- One row is one square of a target's map: target × device × backend × task, with the best setting of
 -- the best tier that it has: what clearly helps first, then what has a verdict, then the higher
--- figure. Its interval and verdict allow for having been chosen as the best of several.
+-- figure. Its interval and verdict allow for having been chosen as the best of several. Where nobody
+-- measured, here or with another tool, it is the highest ratio that others print.
 with figures as (
   select * replace (if(verdict = 'never-drafted', null, speedup) as speedup)
   from cell
@@ -34,11 +35,29 @@ judged as (
       ) as verdict
     )
   from bounded
+),
+known as (
+  select
+    target, device, device_label, device_kind, vram_gib, backend, task, tier, speedup, cells,
+    if(speedup is null, null, interval_low) as interval_low,
+    interval_high, verdict, mark_of(verdict, confirmed) as mark,
+    method_label, depth, target_label
+  from judged
+),
+printed as (
+  select *, coalesce(task, 'all') as square_task, count(*) over square as cells
+  from published_pair
+  where speedup is not null and len(coalesce(also_differs, [])) = 0
+  window square as (partition by target, device, backend, coalesce(task, 'all'))
+  qualify row_number() over (square order by speedup desc, source, position) = 1
 )
+select * from known
+union all
 select
-  target, device, device_label, device_kind, vram_gib, backend, task, tier, speedup, cells,
-  if(speedup is null, null, interval_low) as interval_low,
-  interval_high, verdict, mark_of(verdict, confirmed) as mark,
-  method_label, depth, target_label
-from judged
+  target, device, device_label, device_kind, vram_gib, backend, square_task, tier, speedup, cells,
+  null, null, null, null, method_label, depth, target_label
+from printed
+anti join known
+  on (known.target, known.device, known.backend, known.task)
+    = (printed.target, printed.device, printed.backend, printed.square_task)
 order by target, device, backend, task_order(task);

@@ -1,13 +1,32 @@
--- One row is one target model with how many of its measured cells of single tasks help and hurt.
+-- One row is one target model with how many of its measured cells of single tasks help and hurt, and
+-- how many figures others have printed about it. A model that only others know has no submission.
+with printed as (
+  select
+    target,
+    any_value(target_label) as target_label,
+    any_value(size_class) as size_class,
+    list(distinct quantisation order by quantisation) as quantisations,
+    list(distinct device) as devices,
+    count(*) as printed
+  from published_pair
+  group by target
+)
 select
-  target.*,
-  len(target.devices) as device_count,
-  coalesce(parameters_label, size_class) as size_label,
+  target,
+  coalesce(model.target_label, printed.target_label) as target_label,
+  coalesce(parameters_label, model.size_class, printed.size_class) as size_label,
+  coalesce(model.quantisations, printed.quantisations) as quantisations,
+  list_concat(coalesce(tiers, []), if(printed is null, [], ['published'])) as tiers,
+  len(list_distinct(list_concat(coalesce(model.devices, []), coalesce(printed.devices, []))))
+    as device_count,
   coalesce(cells, 0) as cells,
   coalesce(helps, 0) as helps,
   coalesce(hurts, 0) as hurts,
-  tiers
-from target
+  coalesce(submissions, 0) as submissions,
+  coalesce(printed, 0) as printed,
+  last_measured
+from target as model
+full join printed using (target)
 left join (
   select
     target,

@@ -65,11 +65,10 @@ import { UNKNOWN, count, interval, number, percent, times } from "./say.js";
     const card = el("div", "dm-advice");
     const figure = (words, [speedup, low, high], ...rest) => el("p", "dm-advice__figure", `${words} `, el("strong", "", times(speedup)), el("span", "dm-interval", range(low, high)), " ", ...rest);
     const unsure = found.measured && found.measured[1] === null ? el("span", "dm-verdict", "○ too few prompts for an interval") : null;
-    if (found.measured) card.append(figure("Measured here:", found.measured, ...(unsure ? [unsure] : [])));
     card.append(
-      figure("Expect on yours:", [found.speedup, found.low, found.high], pill(page.words, found)),
+      found.measured ? figure("Measured here:", found.measured, ...(unsure ? [unsure] : [])) : figure("Expect on yours:", [found.speedup, found.low, found.high], pill(page.words, found)),
       el("p", "dm-advice__method", `with ${method(found.choice)}`),
-      el("p", "", why(known, question, found, page.levels)),
+      el("p", "", found.measured ? "As a prediction: " : "", why(known, question, found, page.levels)),
       el("p", "dm-soft dm-small", past(found)),
     );
     const line = command(question, found.choice);
@@ -92,7 +91,7 @@ import { UNKNOWN, count, interval, number, percent, times } from "./say.js";
   };
 
   const table = (found, page) => {
-    const names = ["Method", "Predicted speedup", "Expectation", "Tokens per round", "R", "Median error", "Measured here"];
+    const names = ["Method", "Measured here", "Predicted speedup", "Expectation", "Tokens per round", "R", "Median error"];
     const rows = found.map((each) => {
       const name = el("th", "", method(each.choice));
       name.scope = "row";
@@ -100,15 +99,15 @@ import { UNKNOWN, count, interval, number, percent, times } from "./say.js";
         "tr",
         "",
         name,
+        el("td", "dm-num", ...(each.measured ? [times(each.measured[0]), el("span", "dm-interval", range(each.measured[1], each.measured[2]))] : [UNKNOWN])),
         el("td", "dm-num", times(each.speedup), el("span", "dm-interval", range(each.low, each.high))),
         el("td", "", pill(page.words, each)),
         el("td", "dm-num", number(each.tokensPerRound, 2)),
         el("td", "dm-num", number(each.roundCost, 2)),
         el("td", "dm-num", percent(each.error && each.error.median_error)),
-        el("td", "dm-num", each.measured ? `${times(each.measured[0])}${range(each.measured[1], each.measured[2])}` : UNKNOWN),
       );
     });
-    for (const row of rows) [...row.cells].forEach((cell, column) => (cell.dataset.label = column === 2 ? "" : names[column]));
+    for (const row of rows) [...row.cells].forEach((cell, column) => (cell.dataset.label = column === 3 ? "" : names[column]));
     return framed(names, ["Method", "Expectation"], rows, "All choices");
   };
 

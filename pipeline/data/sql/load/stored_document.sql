@@ -7,6 +7,8 @@ select
   file,
   preview,
   document,
+  trial_count,
+  blocks_done,
   identity,
   coalesce(from_json(incoming_changed.summary, $summary), stored.summary) as summary
 from incoming_stored as stored
