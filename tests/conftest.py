@@ -57,6 +57,11 @@ def pytest_collection() -> Iterator[None]:
     return found
 
 
+def pytest_unconfigure() -> None:
+    """Libraries that count what they leave behind find it collected."""
+    gc.unfreeze()
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with the files that take long: at the end, all other processes would wait for one."""
