@@ -4,7 +4,9 @@ The cache of weights is the user's own: engine tests need real weights, and fetc
 into a temporary folder for every run would take minutes.
 """
 
+import gc
 import os
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -24,7 +26,7 @@ for _name in (
 ):
     os.environ.pop(_name, None)
 
-# Threads of an engine that wait for each other sleep: four processes test on two cores, where one
+# Threads of an engine that wait for each other sleep: three processes test on two cores, where one
 # that looks out for the others takes the core from them.
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
@@ -43,6 +45,16 @@ settings.load_profile("repeatable")
 # In this order: one process builds the site that all look at, while the others are busy with
 # engines; what has a browser needs it, and two files open every page.
 _LONG = ("builds", "engine", "tour", "browser", "long")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """Collect no garbage while six thousand tests are found, nor look among them for it later."""
+    gc.disable()
+    found = yield
+    gc.freeze()
+    gc.enable()
+    return found
 
 
 @pytest.hookimpl(trylast=True)

@@ -6,6 +6,7 @@
 import hashlib
 import random
 from collections.abc import Iterator
+from functools import cache
 
 from estimates.flags.figures import suites
 from schemas.codec import canonical_bytes, encode
@@ -72,6 +73,7 @@ SETTINGS = Settings(
 )
 
 
+@cache  # asked for hundreds of times while tests are collected, in every process
 def sample(  # noqa: PLR0913 - a builder: each argument is one thing a test may want to vary
     *,
     seed: int = 0,

@@ -12,9 +12,11 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from harness.cli.app import app as harness_app
+from harness.models.resolve import resolve
 from pipeline.cli import app as pipeline_app
 from schemas.contract import read
 from schemas.submission import Submission
+from tests.harness.ggufs import first_layers
 from tests.sites import known
 
 pytestmark = pytest.mark.engine
@@ -52,12 +54,26 @@ def called(application: Any, *arguments: str) -> Result:  # noqa: ANN401 - the p
 
 @pytest.fixture(scope="module")
 def result(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A result file, measured on this machine with the embedded default."""
-    path = tmp_path_factory.mktemp("run") / "result.json"
-    done = harness(*RUN, "--output", str(path))
+    """A result file, measured on this machine with one layer of the default's draft."""
+    folder = tmp_path_factory.mktemp("run")
+    whole = resolve("smollm2-135m:q4_1", say=lambda _: None).path
+    weights = str(first_layers(whole, folder / "weights.gguf", 1))
+    path = folder / "result.json"
+    done = harness(*RUN, "--target", weights, "--draft", weights, "--output", str(path))
     assert done.returncode == 0, done.stderr
     assert "Traceback" not in done.stderr
     return path
+
+
+def test_without_names_the_default_is_measured() -> None:
+    """What its weights answer, the tests of the runners know."""
+    done = called(harness_app, "run", "--dry-run")
+
+    assert done.exit_code == 0, done.stderr
+    target, draft, arms = (" ".join(line.split()) for line in done.stdout.splitlines()[:3])
+    assert target.startswith("target SmolLM2-135M-Instruct F16,")
+    assert draft.startswith("draft SmolLM2-135M-Instruct Q4_1,")
+    assert arms == "arms baseline, prompt-lookup-n8, draft-model-n4"
 
 
 def measured(result: Path) -> Submission:

@@ -11,6 +11,7 @@ from schemas.vocabulary import METHODS
 
 Profile = Literal["default", "quick", "custom"]
 Interleaved = Literal["prompt", "block"]
+Pause = Literal["answer", "pass"]  # after what another engine has its turn
 FlashAttention = Literal["auto", "on", "off"]
 SplitMode = Literal["none", "layer", "row", "tensor"]
 ALL_LAYERS = -1

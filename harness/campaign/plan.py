@@ -10,7 +10,7 @@ from itertools import groupby
 from typing import Literal
 
 from estimates.running_order import running_order
-from harness.campaign.model import ArmPlan, Campaign, Interleaved, PlannedTrial
+from harness.campaign.model import ArmPlan, Campaign, Interleaved, Pause, PlannedTrial
 from schemas.strict import MAX_BYTES
 
 _ALTERNATING = 2
@@ -43,11 +43,14 @@ def passes(
     return tuple(tuple(turn) for _, turn in groupby(trials, key))
 
 
-def engine_turns(campaign: Campaign, engines: Sequence[str]) -> dict[int, tuple[str, ...]]:
+def engine_turns(
+    campaign: Campaign, engines: Sequence[str], after: Pause = "pass"
+) -> dict[int, tuple[str, ...]]:
     """The order of the engines in each pass, by the `order` of the pass's first trial.
 
     Every arm has each order equally often, in a sequence drawn from the seed, so that nothing that
-    comes and goes on the machine favours an engine.
+    comes and goes on the machine favours an engine. `after` every answer, each prompt has its turn,
+    and the order is turned around from one to the next.
     """
     drawn = {
         arm.id: [
@@ -59,10 +62,12 @@ def engine_turns(campaign: Campaign, engines: Sequence[str]) -> dict[int, tuple[
         for n, arm in enumerate(campaign.arms)
     }
     count = len(engines)
-    return {
-        turn[0].order: tuple(drawn[turn[0].arm][count * turn[0].block :][:count])
-        for turn in passes(plan(campaign), campaign.interleaved)
-    }
+    turns: dict[int, tuple[str, ...]] = {}
+    for turn in passes(plan(campaign), campaign.interleaved):
+        first = tuple(drawn[turn[0].arm][count * turn[0].block :][:count])
+        for n, trial in enumerate(turn[:1] if after == "pass" else turn):
+            turns[trial.order] = first[::-1] if n % 2 else first
+    return turns
 
 
 def _alone(arm: ArmPlan) -> bool:

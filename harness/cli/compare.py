@@ -43,6 +43,14 @@ class Builds:
             most=0.5,
         ),
     ] = 0.01
+    one_at_a_time: Annotated[
+        bool,
+        Option(
+            "End each server before the other starts. By default both stay in memory where there "
+            "is no graphics card and room for both, and take turns after every answer: what the "
+            "machine does in a second then falls on both."
+        ),
+    ] = False
     markdown: Annotated[
         Path | None,
         Option("Also write the comparison as a comment for a pull request.", metavar="FILE"),
@@ -85,7 +93,9 @@ def compare(
         if result.dry_run:
             session.print_plan(request)
             return
-        measured, errors = session.measured_in_turn(request, needs_all=True)
+        measured, errors = session.measured_in_turn(
+            request, needs_all=True, together=not builds.one_at_a_time
+        )
     if code := _exit_code(builds, measured, errors, as_json=result.json):
         raise typer.Exit(code)
 

@@ -16,7 +16,7 @@ from estimates.model import Summary
 from estimates.plan.model import Setting
 from estimates.summary import summarize, to_json
 from harness.campaign.duration import expected, this_machine
-from harness.campaign.model import ArmPlan, Campaign, layers_of
+from harness.campaign.model import ArmPlan, Campaign, Pause, layers_of
 from harness.campaign.plan import engine_turns
 from harness.cli import console
 from harness.cli.request import ResultOptions, RunRequest
@@ -31,7 +31,7 @@ from harness.report.progress import ProgressDisplay
 from harness.report.terminal import compared, show
 from harness.run import execute, journal
 from harness.run import result_file as results
-from harness.run.turns import EngineRun, NotStartedError, in_turn
+from harness.run.turns import EngineRun, NotStartedError, all_fit, in_turn
 from harness.runners.base import Runner
 from harness.runners.failures import is_out_of_memory
 from schemas.codec import Json
@@ -64,11 +64,12 @@ def measure(request: RunRequest) -> None:
 
 
 def measured_in_turn(
-    request: RunRequest, *, needs_all: bool = False
+    request: RunRequest, *, needs_all: bool = False, together: bool = False
 ) -> tuple[dict[str, "Measured"], dict[str, HarnessError]]:
     """What every engine measured, with a result file each, and why the others did not.
 
-    With `needs_all` the first engine that fails ends the others, too.
+    With `needs_all` the first engine that fails ends the others. With `together` they take turns
+    after every answer where the memory has room for all of them.
 
     Raises the error of an engine that is the only one.
     """
@@ -76,11 +77,12 @@ def measured_in_turn(
     if not request.result.resume:  # a resumed run writes the same result again, with more in it
         results.require_free(request.result.output)
     runs = _runs(request)
-    expected_s = _say_expected([run.campaign for run in runs.values()])
-    progress_shown = ProgressDisplay(console.progress_console(), expected_s=expected_s)
-    with console.heard(), _own_device(), progress_shown as display:
-        turns = engine_turns(next(iter(runs.values())).campaign, tuple(runs))
-        started = {name: run.by_blocks(display) for name, run in runs.items()}
+    campaigns = [run.campaign for run in runs.values()]
+    shown = ProgressDisplay(console.progress_console(), expected_s=_say_expected(campaigns))
+    with console.heard(), _own_device(), shown as display:
+        pause: Pause = "answer" if together and all_fit(campaigns, machine()) else "pass"
+        turns = engine_turns(campaigns[0], tuple(runs), pause)
+        started = {name: run.by_blocks(display, pause) for name, run in runs.items()}
         ended = in_turn(started, turns, needs_all=needs_all)
     measured: dict[str, Measured] = {}
     for name, outcome in ended.items():
@@ -202,13 +204,14 @@ class _Run:
             request=request, name=name, campaign=campaign, runner=runner, work_file=work_file
         )
 
-    def by_blocks(self, display: ProgressDisplay) -> EngineRun:
-        """Measure, with a pause between two passes."""
+    def by_blocks(self, display: ProgressDisplay, pause: Pause) -> EngineRun:
+        """Measure, with a pause after every pass or answer."""
         context = execute.RunContext(
             machine=machine(),
             snapshot=Watch().snapshot,
             commit=commit(),
             observe=partial(display, name=self.name),
+            pause=pause,
         )
         return execute.by_blocks(
             self.campaign,

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
 
-from harness.campaign.model import ArmPlan, Campaign, PlannedTrial
+from harness.campaign.model import ArmPlan, Campaign, Pause, PlannedTrial
 from harness.campaign.plan import passes
 from harness.errors import MachineError
 from harness.run import events
@@ -48,7 +48,8 @@ class RunContext:
     """What a run gets from outside: machine, commit of this tool, clocks, and who observes it.
 
     `clock` counts seconds from any start; the time budget is measured with it. `steer` is asked
-    after every block which arms are not worth another.
+    after every block which arms are not worth another. With a `pause` after every answer another
+    engine can answer the same prompt next, while the server of this one stays as it is.
     """
 
     machine: Machine
@@ -58,6 +59,7 @@ class RunContext:
     clock: Callable[[], float] = time.monotonic
     observe: Observer = lambda _event: None
     steer: Steer | None = None
+    pause: Pause = "pass"
 
 
 def measure(
@@ -161,7 +163,15 @@ class _Run:
             before = block
             for answered in answers.run(turn):
                 self._record(answered)
+                following = answered.trial.order + 1
+                if self._pauses_after(answered.trial.arm) and following <= turn[-1].order:
+                    yield following
         return None
+
+    def _pauses_after(self, arm: str) -> bool:
+        """Whether each answer of the arm is followed by a pause: not while others are in flight."""
+        together = any(each.id == arm and each.concurrency > 1 for each in self._campaign.arms)
+        return self._context.pause == "answer" and not together
 
     def _is_skipped(self, arm: str) -> bool:
         return arm in self._failed_arms or arm in self._length.dropped

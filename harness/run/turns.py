@@ -1,10 +1,13 @@
-"""Lets the engines of one command take turns, pass by pass."""
+"""Lets the engines of one command take turns, pass by pass or answer by answer."""
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from types import MappingProxyType
 
+import psutil
+
+from harness.campaign.model import Campaign
 from harness.errors import HarnessError, NothingMeasuredError
-from schemas.submission import Submission
+from schemas.submission import Machine, Submission
 
 EngineRun = Generator[int, None, Submission]
 Turns = Mapping[int, Sequence[str]]
@@ -22,7 +25,7 @@ def in_turn(
 ) -> dict[str, Submission | HarnessError]:
     """What every run measured, or the error that ended it; the others go on unless all are needed.
 
-    `turns` holds the order of the runs for a pass; a run that is behind goes on alone until it is
+    `turns` holds the order of the runs at a place; a run that is behind goes on alone until it is
     level. Ctrl-C ends all of them: the active run ends by itself, the others get it in their pause.
     """
     places = dict.fromkeys(runs, 0)
@@ -43,8 +46,15 @@ def in_turn(
     return {name: ended[name] for name in runs}
 
 
+def all_fit(campaigns: Iterable[Campaign], machine: Machine) -> bool:
+    """Whether main memory has twice the room of all models; video memory is not relied on."""
+    files = [path for campaign in campaigns for path in campaign.files().values()]
+    free = psutil.virtual_memory().available
+    return not machine.gpus and 2 * sum(path.stat().st_size for path in files) < free
+
+
 def _step(run: EngineRun, *, interrupted: bool) -> Submission | HarnessError | int:
-    """Measure one pass; returns what the run ended with, or where the next pass starts."""
+    """Measure up to the next pause; returns what the run ended with, or the next trial's place."""
     try:
         return run.throw(KeyboardInterrupt) if interrupted else next(run)
     except StopIteration as end:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy import stats
+import scipy
 
 from harness.campaign.build import LEAST_BLOCKS, MOST_BLOCKS
 
@@ -103,7 +103,7 @@ def _row(looks: Sequence[_Look], level: float, precision: float) -> Row:
     running = np.ones(campaigns, dtype=bool)
     covered, run = 0, 0
     for look in looks:
-        half_width = stats.t.ppf((1 + level) / 2, look.blocks - 1) * look.error
+        half_width = scipy.stats.t.ppf((1 + level) / 2, look.blocks - 1) * look.error
         last = look.blocks == MOST_BLOCKS
         ends = running & (last | (half_width <= precision))
         covered += int(np.count_nonzero(ends & (np.abs(look.mean) <= half_width)))

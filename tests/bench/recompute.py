@@ -14,7 +14,7 @@ from pathlib import Path
 from statistics import fmean, median, stdev, variance
 from typing import Any
 
-from scipy import stats
+import scipy
 
 Trial = dict[str, Any]
 FIXED = ("code", "math", "reasoning", "summarization", "chat", "json", "creative", "translation")
@@ -164,7 +164,7 @@ def _passes(document: dict[str, Any], prompts: list[Prompt]) -> float | None:
 
 
 def _half_width(values: list[float], level: float) -> float:
-    quantile = float(stats.t.ppf((1 + level) / 2, len(values) - 1))
+    quantile = float(scipy.stats.t.ppf((1 + level) / 2, len(values) - 1))
     return quantile * stdev(values) / math.sqrt(len(values))
 
 

@@ -4,7 +4,7 @@ import math
 from dataclasses import replace
 
 import pytest
-from scipy import stats
+import scipy
 
 from estimates.intervals import (
     bootstrap_interval,
@@ -39,7 +39,7 @@ def test_the_interval_over_tasks_carries_the_spread_between_them() -> None:
     interval = interval_over_tasks([[0.0, 2.0], [1.0, 1.0, 4.0]])
 
     assert interval is not None
-    reach = float(stats.t.ppf(0.975, 1)) * 0.5
+    reach = float(scipy.stats.t.ppf(0.975, 1)) * 0.5
     assert math.log(interval.low) == pytest.approx(1.5 - reach)
     assert math.log(interval.high) == pytest.approx(1.5 + reach)
 

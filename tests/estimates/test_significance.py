@@ -1,7 +1,7 @@
 """Are our tests of significance those of the textbook, and of SciPy?"""
 
 import pytest
-from scipy import special, stats
+import scipy
 
 from estimates.intervals import p_of_even, p_of_rank, spearman, t_quantile
 
@@ -18,7 +18,7 @@ def test_equal_values_share_their_rank() -> None:
     # Ranks 2.5 2.5 1 4.5 4.5 against 1 to 5: covariance 6, variances 10 and 9.
     assert spearman(RISING, WITH_TIES) == pytest.approx(6 / 90**0.5)
     assert spearman(RISING, WITH_TIES) == pytest.approx(
-        stats.spearmanr(RISING, WITH_TIES).statistic
+        scipy.stats.spearmanr(RISING, WITH_TIES).statistic
     )
 
 
@@ -33,7 +33,7 @@ def test_the_chance_of_a_correlation_is_that_of_students_t(
 
     found = p_of_rank(correlation, independent)
 
-    assert found == pytest.approx(2 * stats.t.sf(statistic, freedom))
+    assert found == pytest.approx(2 * scipy.stats.t.sf(statistic, freedom))
 
 
 def test_a_perfect_correlation_is_no_chance() -> None:
@@ -42,12 +42,12 @@ def test_a_perfect_correlation_is_no_chance() -> None:
 
 @pytest.mark.parametrize("counts", [(10,) * 10, (30, *(8,) * 9), (0, 5, 10), (9, 1)])
 def test_the_chance_of_uneven_counts_is_pearsons(counts: tuple[int, ...]) -> None:
-    assert p_of_even(counts) == pytest.approx(stats.chisquare(counts).pvalue)
+    assert p_of_even(counts) == pytest.approx(scipy.stats.chisquare(counts).pvalue)
 
 
 @pytest.mark.parametrize("freedom", [1, 2, 3, 4, 7.5, 15, 31, 100, 1000, 20_000])
 @pytest.mark.parametrize("probability", [0.025, 0.5, 0.6, 0.95, 0.975, 0.995, 0.9999, 1 - 1e-7])
 def test_the_quantiles_of_students_t_are_scipys(freedom: float, probability: float) -> None:
-    expected = float(special.stdtrit(freedom, probability))
+    expected = float(scipy.special.stdtrit(freedom, probability))
 
     assert t_quantile(freedom, probability) == pytest.approx(expected, rel=1e-10, abs=1e-12)

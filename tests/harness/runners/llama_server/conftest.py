@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
+import struct
 from typing import TYPE_CHECKING
 
 import pytest
-from gguf import GGUFReader
 
+from harness.models.gguf_file import opened
 from harness.models.resolve import resolve
 
 if TYPE_CHECKING:
@@ -31,13 +31,12 @@ def weights() -> Path:
 
 
 @pytest.fixture(scope="session")
-def stranger(weights: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The same weights with one token of the vocabulary spelled differently."""
+def stranger(nonsense: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same layer with one token of the vocabulary spelled differently."""
+    token = opened(nonsense).texts("tokenizer.ggml.tokens")[_CHANGED]
+    start, length = struct.pack("<Q", len(token)), len(token)
+    data = nonsense.read_bytes()
+    assert b"~" * length not in opened(nonsense).texts("tokenizer.ggml.tokens")
     path = tmp_path_factory.mktemp("stranger") / "stranger.gguf"
-    shutil.copyfile(weights, path)
-    field = GGUFReader(path, "r+").fields["tokenizer.ggml.tokens"]
-    known = {field.parts[index].tobytes() for index in field.data}
-    text = field.parts[field.data[_CHANGED]]
-    text[:] = ord("~")
-    assert text.tobytes() not in known
+    path.write_bytes(data.replace(start + token, start + b"~" * length, 1))
     return path

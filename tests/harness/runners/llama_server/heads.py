@@ -10,7 +10,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from gguf import GGUFReader, GGUFWriter
+from gguf import GGUFWriter
+
+from harness.models.gguf_file import opened
+from tests.harness.ggufs import add_fields, raw_fields
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,24 +36,20 @@ _RECURRENT = {
 
 def eagle3(path: Path, target: Path, *, always: str) -> Path:
     """An EAGLE-3 head for a model that always proposes the token of this spelling."""
-    reader = GGUFReader(target)
-    width = _width(reader)
-    writer = _head(path, "eagle3", reader)
+    writer, width = _head(path, "eagle3", target)
     writer.add_tensor("fc.weight", _zeros(width, len(_LAYERS) * width))
     # Its vocabulary has one token; d2t says which of the target's that is.
-    token = reader.fields["tokenizer.ggml.tokens"].contents().index(always)
+    token = opened(target).texts("tokenizer.ggml.tokens").index(always.encode())
     writer.add_tensor("d2t", np.array([token], dtype=np.int64))
     writer.add_tensor("output.weight", _zeros(1, width))
     writer.add_tensor("blk.0.attn_norm_2.weight", _ones(width))
     _layer(writer, width, attention_input=2 * width)
-    return _written(writer, path)
+    return _written(writer, path, target)
 
 
 def dflash(path: Path, target: Path) -> Path:
     """A DFlash drafter for a model, all zeros."""
-    reader = GGUFReader(target)
-    width = _width(reader)
-    writer = _head(path, "dflash", reader)
+    writer, width = _head(path, "dflash", target)
     writer.add_uint32("dflash.block_size", 8)
     writer.add_uint32("tokenizer.ggml.mask_token_id", 3)
     writer.add_tensor("fc.weight", _zeros(width, len(_LAYERS) * width))
@@ -58,14 +57,13 @@ def dflash(path: Path, target: Path) -> Path:
     for name in ("attn_q_norm", "attn_k_norm"):
         writer.add_tensor(f"blk.0.{name}.weight", _ones(_HEAD))
     _layer(writer, width, attention_input=width)
-    return _written(writer, path)
+    return _written(writer, path, target)
 
 
 def mtp(path: Path, vocabulary: Path) -> Path:
     """A model of Qwen3.5's kind that repeats its last token, with a head that does so, too."""
-    reader = GGUFReader(vocabulary)
     writer = GGUFWriter(path, "qwen35")
-    tokens = _copy_vocabulary(writer, reader)
+    tokens = _size_vocabulary(writer, vocabulary)
     _sizes(writer, width=_TINY, heads=2, kv_heads=1)
     writer.add_block_count(3)
     writer.add_key_length(_TINY_HEAD)
@@ -90,7 +88,7 @@ def mtp(path: Path, vocabulary: Path) -> Path:
     writer.add_tensor("blk.2.nextn.eh_proj.weight", joined.astype(np.float32))
     for name in ("enorm", "hnorm", "shared_head_norm"):
         writer.add_tensor(f"blk.2.nextn.{name}.weight", _ones(_TINY))
-    return _written(writer, path)
+    return _written(writer, path, vocabulary)
 
 
 def _recurrent(writer: GGUFWriter, layer: str) -> None:
@@ -114,18 +112,21 @@ def _attention(writer: GGUFWriter, layer: str) -> None:
         writer.add_tensor(f"{layer}.{name}.weight", _ones(_TINY_HEAD))
 
 
-def _head(path: Path, kind: str, target: GGUFReader) -> GGUFWriter:
+def _head(path: Path, kind: str, target: Path) -> tuple[GGUFWriter, int]:
+    """What both heads have, and the width of the target."""
     writer = GGUFWriter(path, kind)
-    _copy_vocabulary(writer, target)
-    width = _width(target)
+    _size_vocabulary(writer, target)
+    read = opened(target)
+    width = read.number("llama.embedding_length") or 0
     _sizes(writer, width=width, heads=_HEADS, kv_heads=_KV_HEADS)
     writer.add_block_count(1)
     writer.add_rope_dimension_count(_HEAD)
     writer.add_array(f"{kind}.target_layers", _LAYERS)
     writer.add_uint32(f"{kind}.target_hidden_size", width)
-    norm = next(each for each in target.tensors if each.name == "output_norm.weight")
-    writer.add_tensor("output_norm.weight", np.array(norm.data, dtype=np.float32))
-    return writer
+    norm = next(each for each in read.tensors if each.name == "output_norm.weight")
+    start = read.end + -read.end % 32 + norm.offset
+    writer.add_tensor("output_norm.weight", np.fromfile(target, np.float32, width, offset=start))
+    return writer, width
 
 
 def _layer(writer: GGUFWriter, width: int, *, attention_input: int) -> None:
@@ -157,27 +158,11 @@ def _sizes(writer: GGUFWriter, *, width: int, heads: int, kv_heads: int) -> None
     writer.add_file_type(0)
 
 
-def _copy_vocabulary(writer: GGUFWriter, reader: GGUFReader) -> int:
-    """The tokenizer of another file; returns how many tokens it has."""
-    of_file = {name: each for name, each in reader.fields.items() if "tokenizer.ggml." in name}
-    for name, field in of_file.items():
-        value = field.contents()
-        match value:
-            case list():
-                writer.add_array(name, value)
-            case bool():
-                writer.add_bool(name, value)
-            case str():
-                writer.add_string(name, value)
-            case _:
-                writer.add_uint32(name, value)
-    tokens = len(of_file["tokenizer.ggml.tokens"].contents())
+def _size_vocabulary(writer: GGUFWriter, source: Path) -> int:
+    """Say how many tokens the vocabulary has; it is added when the file is written."""
+    tokens = len(opened(source).texts("tokenizer.ggml.tokens"))
     writer.add_vocab_size(tokens)
     return tokens
-
-
-def _width(reader: GGUFReader) -> int:
-    return int(reader.fields["llama.embedding_length"].contents())
 
 
 def _ones(size: int) -> Weights:
@@ -188,9 +173,13 @@ def _zeros(*shape: int) -> Weights:
     return np.zeros(shape, dtype=np.float32)
 
 
-def _written(writer: GGUFWriter, path: Path) -> Path:
+def _written(writer: GGUFWriter, path: Path, vocabulary: Path) -> Path:
+    """Write the file, with the tokenizer of another."""
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()
     writer.close()
-    return path
+    fields = raw_fields(vocabulary.read_bytes())
+    return add_fields(
+        path, {name: each for name, each in fields.items() if "tokenizer.ggml." in name}
+    )

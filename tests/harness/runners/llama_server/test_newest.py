@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,7 +27,8 @@ pytestmark = pytest.mark.engine
 
 ALPHABET = "a b c d e f g h i j k l m n o p q r s t u v w x y z"
 TEXT = f"Write the letters of the alphabet, then write them again: {ALPHABET}"
-ARMS = (BASELINE, DRAFT, ngram("ngram-simple"), ngram("ngram-mod"))
+DRAFTED = (BASELINE, DRAFT)
+FROM_TEXT = (BASELINE, ngram("ngram-simple"), ngram("ngram-mod"))
 FORCED = ArmPlan(
     id="forced",
     role="control",
@@ -46,18 +48,32 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def session(weights: Path, program: Path) -> Iterator[Session]:
+def drafted(nonsense: Path, program: Path) -> Iterator[Session]:
+    """With one layer as its own draft: what it writes does not matter to drafts."""
+    with opened(program, nonsense, (*DRAFTED, FORCED)) as session:
+        yield session
+
+
+@pytest.fixture(scope="module")
+def from_text(weights: Path, program: Path) -> Iterator[Session]:
+    """With a whole model, whose text repeats itself and its prompt."""
+    with opened(program, weights, FROM_TEXT) as session:
+        yield session
+
+
+@contextmanager
+def opened(program: Path, weights: Path, arms: tuple[ArmPlan, ...]) -> Iterator[Session]:
     plan = campaign(
-        arms=(*ARMS, FORCED),
+        arms=arms,
         texts=(TEXT,),
         max_output_tokens=28,
         target=weights,
         draft=weights,
         context_tokens=512,
     )
-    opened = LlamaServer(ConnectionOptions(binary=str(program))).open(plan)
-    yield opened
-    opened.close()
+    session = LlamaServer(ConnectionOptions(binary=str(program))).open(plan)
+    yield session
+    session.close()
 
 
 def answered(session: Session, arm: str) -> Generation:
@@ -67,29 +83,10 @@ def answered(session: Session, arm: str) -> Generation:
     return answer
 
 
-def test_synthetic_acceptance_is_counted_as_it_was_set(session: Session) -> None:
-    found = answered(session, FORCED.id)
-
-    assert isinstance(found.rounds, Totals)
-    assert found.rounds.rounds is not None
-    # 27 tokens after the first at 2.5 a round are 11 rounds, give or take 1.6: each is drawn.
-    assert 6 <= found.rounds.rounds <= 18
-
-
-@pytest.fixture(scope="module")
-def plain(session: Session) -> Generation:
-    return answered(session, "baseline")
-
-
-@pytest.mark.parametrize("arm", [arm.id for arm in ARMS[1:]])
-def test_every_arm_writes_the_baseline_and_its_counters_add_up(
-    session: Session, plain: Generation, arm: str
-) -> None:
-    found = answered(session, arm)
-
-    assert found.tokens == plain.tokens
-    assert isinstance(found.rounds, Totals)
+def totals_of(found: Generation) -> Totals:
+    """The counters of a generation, which fit together."""
     totals = found.rounds
+    assert isinstance(totals, Totals)
     assert totals.drafted is not None
     assert totals.accepted is not None
     assert totals.rounds is not None
@@ -102,3 +99,34 @@ def test_every_arm_writes_the_baseline_and_its_counters_add_up(
         == totals.accepted
     )
     assert totals.metrics_accepted is None
+    return totals
+
+
+def test_synthetic_acceptance_is_counted_as_it_was_set(drafted: Session) -> None:
+    totals = totals_of(answered(drafted, FORCED.id))
+
+    # 27 tokens after the first at 2.5 a round are 11 rounds, give or take 1.6: each is drawn.
+    assert totals.rounds is not None
+    assert 6 <= totals.rounds <= 18
+
+
+def test_an_arm_with_a_draft_writes_the_baseline_and_its_counters_add_up(drafted: Session) -> None:
+    plain, found = (answered(drafted, arm.id) for arm in DRAFTED)
+
+    assert found.tokens == plain.tokens
+    assert totals_of(found)
+
+
+@pytest.fixture(scope="module")
+def plain(from_text: Session) -> Generation:
+    return answered(from_text, "baseline")
+
+
+@pytest.mark.parametrize("arm", [arm.id for arm in FROM_TEXT[1:]])
+def test_an_arm_without_a_draft_writes_the_baseline_and_its_counters_add_up(
+    from_text: Session, plain: Generation, arm: str
+) -> None:
+    found = answered(from_text, arm)
+
+    assert found.tokens == plain.tokens
+    assert totals_of(found)

@@ -76,9 +76,9 @@ def failure(started: ServerProcess | Failure) -> Failure:
 
 
 def test_a_method_that_never_fires_and_a_draft_that_does_not_fit_are_told_apart(
-    binary: str, weights: Path, stranger: Path, tmp_path: Path
+    binary: str, nonsense: Path, stranger: Path, tmp_path: Path
 ) -> None:
-    planned = plan(weights, NEVER, DRAFT, draft=stranger)
+    planned = plan(nonsense, NEVER, DRAFT, draft=stranger)
 
     measured = run(
         planned, tmp_path / "work.jsonl", runner=LlamaServer(ConnectionOptions(binary=binary))
@@ -92,10 +92,10 @@ def test_a_method_that_never_fires_and_a_draft_that_does_not_fit_are_told_apart(
 
 
 def test_a_broken_file_does_not_load_and_the_log_says_why(
-    binary: str, weights: Path, tmp_path: Path
+    binary: str, nonsense: Path, tmp_path: Path
 ) -> None:
     broken = tmp_path / "broken.gguf"
-    broken.write_bytes(weights.read_bytes()[:5_000_000])
+    broken.write_bytes(nonsense.read_bytes()[:5_000_000])
 
     found = failure(launcher(plan(broken), binary).start(BASELINE))
 
@@ -117,35 +117,35 @@ def test_a_context_that_does_not_fit_is_out_of_memory(
     assert "failed to allocate" in found.detail
 
 
-def test_a_port_that_is_taken_is_left_for_another(binary: str, weights: Path) -> None:
+def test_a_port_that_is_taken_is_left_for_another(binary: str, nonsense: Path) -> None:
     with socket.socket() as taken:
         taken.bind((HOST, 0))
         taken.listen()
         ports = chain((taken.getsockname()[1],), iter(free_port, None))
-        started = launcher(plan(weights), binary, ports.__next__).start(BASELINE)
+        started = launcher(plan(nonsense), binary, ports.__next__).start(BASELINE)
 
     assert isinstance(started, ServerProcess), started
     started.end()
 
 
 def test_ports_that_are_all_taken_are_named(
-    binary: str, weights: Path, monkeypatch: pytest.MonkeyPatch
+    binary: str, nonsense: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(launch, "_PORTS_TO_TRY", 1)  # each try loads the weights first
     with socket.socket() as taken:
         taken.bind((HOST, 0))
         taken.listen()
         port = taken.getsockname()[1]
-        found = failure(launcher(plan(weights), binary, lambda: port).start(BASELINE))
+        found = failure(launcher(plan(nonsense), binary, lambda: port).start(BASELINE))
 
     assert found.reason == "load-failed"
     assert f"port: {port}" in found.detail
 
 
-def test_a_server_that_is_not_ready_in_time_is_ended(binary: str, weights: Path) -> None:
+def test_a_server_that_is_not_ready_in_time_is_ended(binary: str, nonsense: Path) -> None:
     before = children()
 
-    found = failure(launcher(plan(weights), binary, limit_s=0.0).start(BASELINE))
+    found = failure(launcher(plan(nonsense), binary, limit_s=0.0).start(BASELINE))
 
     assert found.reason == "timed-out"
     assert "raise --startup-timeout" in found.detail
@@ -153,9 +153,9 @@ def test_a_server_that_is_not_ready_in_time_is_ended(binary: str, weights: Path)
 
 
 def test_a_server_that_is_killed_while_it_answers_is_a_crash_and_the_next_pass_goes_on(
-    binary: str, weights: Path
+    binary: str, nonsense: Path
 ) -> None:
-    planned = plan(weights, max_output_tokens=4000, context_tokens=4096)
+    planned = plan(nonsense, max_output_tokens=4000, context_tokens=4096)
     session = LlamaServer(ConnectionOptions(binary=binary)).open(planned)
     request = Request(arm="baseline", prompt="code-1", max_output_tokens=4000)
     before = children()
@@ -186,11 +186,11 @@ def kill_while_it_computes(pid: int) -> None:
 
 
 def test_ctrl_c_keeps_what_was_measured_and_leaves_no_server(
-    binary: str, weights: Path, tmp_path: Path
+    binary: str, nonsense: Path, tmp_path: Path
 ) -> None:
     command = (
         *(sys.executable, "-m", "harness", "run", "--runner", "llama-server"),
-        *("--server-binary", binary, "--target", str(weights), "--method", "ngram-mod"),
+        *("--server-binary", binary, "--target", str(nonsense), "--method", "ngram-mod"),
         *("--tasks", "math", "--prompts", "2", "--blocks", "9", "--max-tokens", "8"),
         *("--threads", "1"),
         *("--output", str(tmp_path / "out.json")),

@@ -1,0 +1,20 @@
+"""Weights for the tests of real engines to which no answer matters."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from harness.models.resolve import resolve
+from tests.harness.ggufs import first_layers
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture(scope="session")
+def nonsense(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The first of a real model's thirty layers: one token for ever, and far from any other."""
+    whole = resolve("smollm2-135m:q4_1", say=lambda _: None).path
+    return first_layers(whole, tmp_path_factory.mktemp("nonsense") / "nonsense.gguf", 1)
