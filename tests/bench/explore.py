@@ -127,19 +127,7 @@ def random_rows(count: int, seed: int) -> Iterator[dict[str, object]]:
             "method_label": method_label,
             "depth": setting.choice((2, 4, 6, 8)),
             "draft_label": draft if method == "draft-model" else None,
-            "verdict": verdict,
-            "speedup": speedup,
-            "interval_low": speedup * rng.uniform(0.7, 0.95),
-            "interval_high": speedup * rng.uniform(1.05, 1.4),
-            "interval_kind": "one-contributor",
-            "baseline_tps": setting.uniform(5, 120) * rng.lognormvariate(0, 0.01),
-            "tps": None,
-            "tokens_per_round": tokens,
-            "round_cost": tokens / speedup,
-            "acceptance_rate": rng.random(),
-            "submissions": setting.choice((1, 1, 1, 2, 3)),
-            "rigs": 1,
-            "prompts": 3,
+            **_figures(rng, setting, speedup=speedup, tokens=tokens, verdict=verdict),
             "setup": f"{setting.randrange(16**10):010x}",
             "submission": f"machine-{device}--model--20260301-{setting.randrange(400):08x}",
             "vendor": gpu["vendor"] if gpu["vendor"] in VENDORS else "other",
@@ -153,6 +141,26 @@ def random_rows(count: int, seed: int) -> Iterator[dict[str, object]]:
             **dict.fromkeys(USUAL),
             "context_depth": setting.choice((None, None, 4096)),
         }
+
+
+def _figures(
+    rng: random.Random, setting: random.Random, *, speedup: float, tokens: float, verdict: str
+) -> dict[str, object]:
+    return {
+        "verdict": verdict,
+        "speedup": speedup,
+        "interval_low": speedup * rng.uniform(0.7, 0.95),
+        "interval_high": speedup * rng.uniform(1.05, 1.4),
+        "interval_kind": "one-contributor",
+        "baseline_tps": setting.uniform(5, 120) * rng.lognormvariate(0, 0.01),
+        "tps": None,
+        "tokens_per_round": tokens,
+        "round_cost": tokens / speedup,
+        "acceptance_rate": rng.random(),
+        "submissions": setting.choice((1, 1, 1, 2, 3)),
+        "rigs": 1,
+        "prompts": 3,
+    }
 
 
 def _times(site: Path, *, parts: bool) -> dict[str, float]:

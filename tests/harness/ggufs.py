@@ -51,11 +51,7 @@ def write_gguf(  # noqa: C901, PLR0913 - a builder: each argument is one thing a
     writer.add_context_length(512)
     if file_type is not None:
         writer.add_file_type(file_type)
-    writer.add_tokenizer_model(kind)
-    if pre is not None:
-        writer.add_tokenizer_pre(pre)
-    if tokens is not None:
-        writer.add_token_list(list(tokens))
+    _add_tokenizer(writer, kind, pre, tokens)
     if bos is not None:
         writer.add_bos_token_id(bos)
     writer.add_eos_token_id(2)
@@ -70,6 +66,21 @@ def write_gguf(  # noqa: C901, PLR0913 - a builder: each argument is one thing a
         writer.add_expert_count(experts[0])
         writer.add_expert_used_count(experts[1])
         writer.add_tensor("blk.0.ffn_up_exps.weight", np.zeros((8, 10), dtype=np.float16))
+    return written(writer, path)
+
+
+def _add_tokenizer(
+    writer: GGUFWriter, kind: str, pre: str | None, tokens: Sequence[str] | None
+) -> None:
+    writer.add_tokenizer_model(kind)
+    if pre is not None:
+        writer.add_tokenizer_pre(pre)
+    if tokens is not None:
+        writer.add_token_list(list(tokens))
+
+
+def written(writer: GGUFWriter, path: Path) -> Path:
+    """The file with all that the writer was given."""
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()

@@ -114,8 +114,6 @@ def random_knowledge(rng: random.Random) -> Knowledge:
     """Pools of every kind of key, two in three of them there, over three cards and two models."""
     devices, models, choices = all_choices()
     names = pool_names(devices, choices)
-    rounds = sorted(round_names())
-    kinds_of_rounds = product(("round-device", "round-memory", "round-backend"), ("mtp", "any"))
     present = [name for name in sorted(names) if rng.random() < 0.66]
     kinds = sorted({name.partition("|")[0] for name in names})
     cells = {
@@ -130,31 +128,8 @@ def random_knowledge(rng: random.Random) -> Knowledge:
         models=models,
         tasks=tuple((task, task) for task in TASKS),
         choices=choices,
-        pools={
-            name: Pool(
-                votes=rng.randint(1, 5),
-                mean=figure(rng),
-                bytes_mean=figure(rng),
-                bytes_variance=abs(figure(rng)),
-                nearest=tuple(rng.sample(range(9), rng.randint(1, 3))),
-            )
-            for name in present
-        }
-        | {
-            name: Pool(votes=rng.randint(1, 5), mean=figure(rng), nearest=())
-            for name in rounds
-            if rng.random() < 0.4
-        },
-        spreads={
-            f"{kind}|{method}": Spread(variance=rng.uniform(0, 0.05), freedom=rng.randint(1, 9))
-            for kind, method in (*kinds_of_rounds, ("yield-published", "any"))
-            if (kind, method) != ("round-device", "any")
-        }
-        | {
-            f"{kind}|{method}": Spread(variance=rng.uniform(0, 0.05), freedom=rng.randint(1, 9))
-            for kind, method in product(kinds, ("draft-model", "prompt-lookup"))
-            if rng.random() < 0.8
-        },
+        pools=_pools(rng, present),
+        spreads=_spreads(rng, kinds),
         quantiles={str(freedom): rng.uniform(2, 13) for freedom in range(1, 10)},
         errors={
             f"{cost}|{gain}": PastError(
@@ -172,6 +147,38 @@ def random_knowledge(rng: random.Random) -> Knowledge:
         steps={},
         curves=curves(rng),
     )
+
+
+def _pools(rng: random.Random, present: list[str]) -> dict[str, Pool]:
+    pools = {
+        name: Pool(
+            votes=rng.randint(1, 5),
+            mean=figure(rng),
+            bytes_mean=figure(rng),
+            bytes_variance=abs(figure(rng)),
+            nearest=tuple(rng.sample(range(9), rng.randint(1, 3))),
+        )
+        for name in present
+    }
+    return pools | {
+        name: Pool(votes=rng.randint(1, 5), mean=figure(rng), nearest=())
+        for name in sorted(round_names())
+        if rng.random() < 0.4
+    }
+
+
+def _spreads(rng: random.Random, kinds: list[str]) -> dict[str, Spread]:
+    rounds = product(("round-device", "round-memory", "round-backend"), ("mtp", "any"))
+    spreads = {
+        f"{kind}|{method}": Spread(variance=rng.uniform(0, 0.05), freedom=rng.randint(1, 9))
+        for kind, method in (*rounds, ("yield-published", "any"))
+        if (kind, method) != ("round-device", "any")
+    }
+    return spreads | {
+        f"{kind}|{method}": Spread(variance=rng.uniform(0, 0.05), freedom=rng.randint(1, 9))
+        for kind, method in product(kinds, ("draft-model", "prompt-lookup"))
+        if rng.random() < 0.8
+    }
 
 
 def random_question(rng: random.Random, known: Knowledge) -> Question:

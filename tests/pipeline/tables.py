@@ -45,21 +45,9 @@ def campaign(  # noqa: PLR0913 - a builder: each argument is one thing a test ma
     **machine: Any,  # noqa: ANN401 - what `sample` takes
 ) -> Entry:
     """One submission that says one thing about one arm on one task."""
-    submission = sample(tasks=("code",), prompts_per_task=1, blocks=1, **machine)
-    arms = (
-        Arm(id="baseline", role="baseline", method=NoSpeculation()),
-        Arm(
-            id=ARM,
-            role="speculation",
-            method=DraftModel(draft="tiny-q8-0", n_max=depth),
-            baseline="baseline",
-        ),
-    )
-    trials = tuple(trial for trial in submission.trials if trial.arm in {"baseline", ARM})
+    whole = sample(tasks=("code",), prompts_per_task=1, blocks=1, **machine)
     submission = replace(
-        submission,
-        arms=arms,
-        trials=trials,
+        _with_one_arm(whole, depth),
         tier=tier,
         origin=Origin(format="mtp-bench", sha256="0" * 64) if tier == "imported" else None,
     )
@@ -78,6 +66,14 @@ def campaign(  # noqa: PLR0913 - a builder: each argument is one thing a test ma
         exactness=ExactnessCounts(identical=2, diverged_near_tie=1, diverged=1, not_compared=0),
     )
     return entry(submission, Summary(estimates=(estimate,), prompts=(), flags=flags))
+
+
+def _with_one_arm(submission: Submission, depth: int) -> Submission:
+    baseline = Arm(id="baseline", role="baseline", method=NoSpeculation())
+    method = DraftModel(draft="tiny-q8-0", n_max=depth)
+    arms = (baseline, Arm(id=ARM, role="speculation", method=method, baseline="baseline"))
+    trials = tuple(trial for trial in submission.trials if trial.arm in {"baseline", ARM})
+    return replace(submission, arms=arms, trials=trials)
 
 
 def entry(submission: Submission, summary: Summary, *, preview: bool = False) -> Entry:

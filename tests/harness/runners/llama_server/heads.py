@@ -13,7 +13,7 @@ import numpy as np
 from gguf import GGUFWriter
 
 from harness.models.gguf_file import opened
-from tests.harness.ggufs import add_fields, raw_fields
+from tests.harness.ggufs import add_fields, raw_fields, written
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -175,11 +175,6 @@ def _zeros(*shape: int) -> Weights:
 
 def _written(writer: GGUFWriter, path: Path, vocabulary: Path) -> Path:
     """Write the file, with the tokenizer of another."""
-    writer.write_header_to_file()
-    writer.write_kv_data_to_file()
-    writer.write_tensors_to_file()
-    writer.close()
     fields = raw_fields(vocabulary.read_bytes())
-    return add_fields(
-        path, {name: each for name, each in fields.items() if "tokenizer.ggml." in name}
-    )
+    tokenizer = {name: each for name, each in fields.items() if "tokenizer.ggml." in name}
+    return add_fields(written(writer, path), tokenizer)
