@@ -18,6 +18,7 @@ from pathlib import Path
 import duckdb
 import vl_convert
 
+from pipeline.data.aggregate import drop_steps
 from pipeline.data.database import open_database
 from pipeline.data.export import export
 from pipeline.errors import PipelineError
@@ -87,6 +88,7 @@ def write_source(
 ) -> tuple[Site, datetime]:
     """Write all that MkDocs reads; returns what pages know of the site, and its date."""
     connection = open_database(results, extra, cache=cache, jobs=jobs)
+    drop_steps(connection)
     shutil.rmtree(docs, ignore_errors=True)
     shutil.copytree(PROSE, docs)
     for path in docs.rglob("*.css"):

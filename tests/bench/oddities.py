@@ -54,7 +54,8 @@ SILENT = """() => [...document.querySelectorAll('figure.dm-chart')].filter((each
   const words = each.querySelector('figcaption')?.innerText.trim();
   if (each.matches('.dm-chart--empty')) return !words;
   const height = (one) => one.getBoundingClientRect().height;
-  const drawn = [...each.querySelectorAll('img, svg, .dm-grid')].some((one) => height(one) > 40);
+  const least = each.matches('.dm-map-figure') ? 10 : 40; // a map may have one row
+  const drawn = [...each.querySelectorAll('img, svg, .dm-grid')].some((one) => height(one) > least);
   return !words || !drawn;
 }).map((each) => each.innerText.slice(0, 80))"""
 

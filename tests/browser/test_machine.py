@@ -109,6 +109,19 @@ def test_the_question_is_kept_in_the_address_and_carried_along(page: Page, base:
     )
     assert f"{base}explore/?words=5060+Ti+14b&task=math" in onward
     assert any(address.startswith(f"{base}devices/rtx-5060-ti") for address in onward)
+
+
+def test_a_model_that_was_named_leads_to_its_page(page: Page, base: str) -> None:
+    answered(page, "3090", "Qwen3.8 27B")
+
+    link = page.locator(f"{ANSWER} .dm-advice__more").get_by_text("All about Qwen3.8-27B")
+    link.click()
+    expect(page).to_have_url(f"{base}models/qwen3-8-27b/")
+    expect(page.locator("h1")).to_have_text("Qwen3.8-27B")
+
+
+def test_the_question_is_carried_to_the_tabs(page: Page, base: str) -> None:
+    answered(page, "5060 Ti", "14b")
     tab = page.locator('.md-tabs a:text-is("Advisor")').evaluate("each => each.href")
     assert tab.startswith(f"{base}advisor/?device=device%3Artx-5060-ti")
 

@@ -151,24 +151,17 @@ class Marks:
 
     def shared(self, own: NDArray[np.uint32], *, within: bool) -> dict[int, int]:
         """How many of these marks each has; of one `within` the corpus only what it shares."""
-        own = own[_listed(own, self.common)] if within else own
+        if within:  # twice as fast as `np.isin`, which sorts both
+            after = np.searchsorted(self.common, own, "right")
+            own = own[after > np.searchsorted(self.common, own)]
         if not len(own):
             return {}
         first = np.searchsorted(self.digests, own, "left")
         last = np.searchsorted(self.digests, own, "right")
         followed = np.minimum(last - first, _FOLLOWED)
-        ends = np.cumsum(followed)
-        at = np.arange(followed.sum()) + np.repeat(first - (ends - followed), followed)
+        at = np.arange(followed.sum()) + np.repeat(first - np.cumsum(followed) + followed, followed)
         owners, counts = np.unique(self.owners[at], return_counts=True)
         return dict(zip(owners.tolist(), counts.tolist(), strict=True))
-
-
-def _listed(own: NDArray[np.uint32], ordered: NDArray[np.uint32]) -> NDArray[np.bool_]:
-    """Which of these are in a list in order. `np.isin` would sort both."""
-    at = np.searchsorted(ordered, own)
-    inside = at < len(ordered)
-    inside[inside] = ordered[at[inside]] == own[inside]
-    return inside
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -77,16 +77,15 @@ class MachineModel:
     size: int
     parameters: int | None
     active: int | None
-    address: str | None
+    address: str
     plan: str | None
 
 
 def machine_file(connection: duckdb.DuckDBPyConnection, knowledge: str) -> Asset:
     """The file; `knowledge` is where that of the advisor lies."""
     rows = read(connection, "machine_rows")
-    measured = {row.target for row in read(connection, "target")}
     listed = (*known_devices(rows), *unmeasured(rows))
-    models = {row.model: _model(row, measured) for row in rows}
+    models = {row.model: _model(row) for row in rows}
     settings = {_words(row): row for row in rows}
     places = (
         {each.id: number for number, each in enumerate(listed)},
@@ -180,14 +179,14 @@ def _printed(word: str) -> str:
     return word.upper() if short else word.capitalize()
 
 
-def _model(row: Row, measured: set[str]) -> MachineModel:
+def _model(row: Row) -> MachineModel:
     return MachineModel(
         id=row.model,
         label=row.model_label,
         size=row.size_order,
         parameters=row.parameters,
         active=row.active_parameters,
-        address=target_address(row.model) if row.model in measured else None,
+        address=target_address(row.model),
         plan=shape.name if (shape := shape_of(row.model_label)) else None,
     )
 

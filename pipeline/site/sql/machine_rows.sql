@@ -31,7 +31,7 @@ found as (
   union all
   select
     tier, device, device_label, device_kind, vram_gib, backend, engine_name,
-    trim(regexp_replace(lower(target_label), '[^a-z0-9]+', '-', 'g'), '-'), target_label,
+    target, target_label,
     quantisation, parameters, null, size_order, method, method_label, depth, draft_label,
     coalesce(task, 'all'), false, speedup, null, null, null, null,
     source, contributor, len(also_differs) = 0

@@ -202,7 +202,7 @@ const query = (entries) => {
 
 // Where the answer goes on, each address with what was asked.
 export const onward = (data, { question }) => {
-  const { devices, memory, typed, task, size } = question;
+  const { devices, models, memory, typed, task, size } = question;
   const only = task === ALL ? null : task;
   const order = size ? data.sizes.findIndex((each) => each.unknown || each.below === null || (size.parameters ?? size.from) < each.below) : null;
   const known = devices.find((each) => each.address);
@@ -210,14 +210,14 @@ export const onward = (data, { question }) => {
   return {
     explore: `${data.root}explore/${query({ words: [typed.card, typed.model].filter(Boolean).join(" "), task: only })}`,
     advisor: `${data.root}advisor/${query({ device: card, model: order, task: only })}`,
-    device: known ? data.root + known.address : null,
+    pages: [known, models[0]].filter(Boolean).map((each) => [data.root + each.address, each.label]),
   };
 };
 
 const more = (data, answer) => {
-  const { explore, advisor, device } = onward(data, answer);
+  const { explore, advisor, pages } = onward(data, answer);
   const line = el("p", "dm-small dm-advice__more", link(explore, "All figures in Explore"), " · ", link(advisor, "What to expect: Advisor"));
-  if (device) line.append(" · ", link(device, `All about ${answer.question.devices.find((each) => each.address).label}`));
+  for (const [address, label] of pages) line.append(" · ", link(address, `All about ${label}`));
   return line;
 };
 
