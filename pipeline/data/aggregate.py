@@ -26,7 +26,13 @@ INCOMING_INTERVAL = pa.schema(
         "contributor_spread": pa.float64(),
     }
 )
-STEPS = ("submission_document", "pool_member", "advice_member", "advice_left_out")
+# Tables that only others are made of: two fifths of the memory of all.
+DROP_STEPS = """
+drop table submission_document;
+drop table pool_member;
+drop table advice_member;
+drop table advice_left_out;
+"""
 INCOMING_QUANTILE = pa.schema({"freedom": pa.int64(), "quantile": pa.float64()})
 
 
@@ -41,9 +47,8 @@ def aggregate(connection: duckdb.DuckDBPyConnection) -> None:
 
 
 def drop_steps(connection: duckdb.DuckDBPyConnection) -> None:
-    """Let go of tables that only others are made of: two fifths of the memory of all."""
-    for name in STEPS:
-        connection.execute(f"drop table {name}")
+    """Let go of the tables that only others are made of."""
+    connection.execute(DROP_STEPS)
 
 
 def prepare(connection: duckdb.DuckDBPyConnection) -> None:
