@@ -31,12 +31,12 @@ def weights() -> Path:
 
 
 @pytest.fixture(scope="session")
-def stranger(nonsense: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def unrelated(nonsense: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The same layer with one token of the vocabulary spelled differently."""
     token = opened(nonsense).texts("tokenizer.ggml.tokens")[_CHANGED]
     start, length = struct.pack("<Q", len(token)), len(token)
     data = nonsense.read_bytes()
     assert b"~" * length not in opened(nonsense).texts("tokenizer.ggml.tokens")
-    path = tmp_path_factory.mktemp("stranger") / "stranger.gguf"
+    path = tmp_path_factory.mktemp("unrelated") / "unrelated.gguf"
     path.write_bytes(data.replace(start + token, start + b"~" * length, 1))
     return path

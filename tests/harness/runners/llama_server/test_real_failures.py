@@ -76,9 +76,9 @@ def failure(started: ServerProcess | Failure) -> Failure:
 
 
 def test_a_method_that_never_fires_and_a_draft_that_does_not_fit_are_told_apart(
-    binary: str, nonsense: Path, stranger: Path, tmp_path: Path
+    binary: str, nonsense: Path, unrelated: Path, tmp_path: Path
 ) -> None:
-    planned = plan(nonsense, NEVER, DRAFT, draft=stranger)
+    planned = plan(nonsense, NEVER, DRAFT, draft=unrelated)
 
     measured = run(
         planned, tmp_path / "work.jsonl", runner=LlamaServer(ConnectionOptions(binary=binary))
