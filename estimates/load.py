@@ -17,6 +17,8 @@ from schemas.vocabulary import say
 USUAL = 0.15
 # How far the logarithm of a ratio may move with every further busy core per core, and at most.
 MOVED_PER_CORE, MOST_MOVED = 0.12, 0.25
+# Where less of the processor's time than this is used, nobody waits for it.
+SATURATED = 0.95
 # With twice as much other work as there are cores, a sign would say more about it than about the
 # arm.
 TOO_BUSY = 2.0
@@ -51,13 +53,24 @@ def humbled(interval: Interval | None, submission: Submission) -> Interval | Non
     return None if interval is None else interval.wider(moved(submission))
 
 
+def in_use(shot: Snapshot, cores: int, *, own: int = 0) -> float:
+    """Busy cores per core beyond `own` ones: by what was used right then, else by the load.
+
+    The load average remembers a minute and so a campaign of our own that has just ended. Only it
+    tells how many wait where all cores are busy.
+    """
+    used = shot.busy_fraction
+    if used is not None and used < SATURATED:
+        return used
+    return max(used or 0.0, ((shot.load_1min or 0.0) - own) / cores)
+
+
 def _strains(shot: Snapshot, submission: Submission) -> Iterator[float]:
     cores = submission.machine.cpu.logical_cores or 1
     # The campaign's own threads count as load too; unknown, it may use every core. Before it runs,
     # one loads and checks the models.
     own = 1 if shot.moment == "before" else min(submission.settings.threads or cores, cores)
-    if shot.load_1min is not None:
-        yield max(0.0, shot.load_1min - own) / cores
+    yield in_use(shot, cores, own=own)
     if shot.moment == "before" and shot.cpu_pressure is not None:
         yield _waited(shot.cpu_pressure)
     if shot.steal_fraction is not None:

@@ -88,6 +88,7 @@ class Snapshot:
     moment: Literal["before", "after", "during"]
     load_1min: float | None = None
     steal_fraction: float | None = None
+    busy_fraction: float | None = None
     cpu_pressure: float | None = None
     cpu_mhz: float | None = None
     on_battery: bool | None = None

@@ -37,7 +37,7 @@ def busy_machine(evidence: Evidence) -> Flag | None:
     """Other programs used the processor when the campaign started."""
     cores = evidence.submission.machine.cpu.logical_cores or 1
     before = [each for each in evidence.submission.environment or () if each.moment == "before"]
-    busy = max((each.load_1min or 0.0 for each in before), default=0.0) / cores
+    busy = max((load.in_use(each, cores) for each in before), default=0.0)
     pressure = max((each.cpu_pressure or 0.0 for each in before), default=0.0)
     if busy > BUSY_LOAD_PER_CORE or pressure > BUSY_PRESSURE:
         return Flag(

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from estimates.load import in_use
 from harness.machine.command import INSTALL_ENGINE, PACKAGE, SERVER_PROGRAM, vendored_commit
 from schemas.submission import Device, Gpu, Machine, Snapshot
 from schemas.vocabulary import say
@@ -100,6 +101,8 @@ def load(state: Snapshot, cores: int) -> Check:
     parts = []
     if state.load_1min is not None:
         parts.append(f"load {state.load_1min:.1f} on {cores} cores")
+    if state.busy_fraction is not None:
+        parts.append(f"{say.percent(state.busy_fraction)} of it in use")
     if state.steal_fraction is not None:
         parts.append(f"{say.percent(state.steal_fraction)} stolen by the hypervisor")
     if state.cpu_pressure is not None:
@@ -108,8 +111,7 @@ def load(state: Snapshot, cores: int) -> Check:
     if (state.steal_fraction or 0.0) > _STEAL_LIMIT:
         remedy = "The host is shared and busy. Paired blocks compensate for it; use --blocks 6."
         return warn("Load", found, remedy)
-    busy = state.load_1min is not None and state.load_1min > _BUSY_SHARE * cores
-    if busy or (state.cpu_pressure or 0.0) > _PRESSURE_LIMIT:
+    if in_use(state, cores) > _BUSY_SHARE or (state.cpu_pressure or 0.0) > _PRESSURE_LIMIT:
         return warn("Load", found, "Close other programs, wait a minute, then measure.")
     return ok("Load", found)
 

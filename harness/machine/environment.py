@@ -1,7 +1,6 @@
 """Takes snapshots of the machine's state: load, clocks, power, temperature."""
 
 import platform
-import time
 from pathlib import Path
 from typing import Literal
 
@@ -30,7 +29,10 @@ def cpu_times() -> CpuTimes | None:
 
 
 def snapshot(
-    moment: Literal["before", "after", "during"], *, since: CpuTimes | None = None
+    moment: Literal["before", "after", "during"],
+    *,
+    since: CpuTimes | None = None,
+    busy_fraction: float | None = None,
 ) -> Snapshot:
     """The state now. The share of stolen processor time is counted from `since`."""
     now = cpu_times()
@@ -41,6 +43,7 @@ def snapshot(
         moment=moment,
         load_1min=_load(),
         steal_fraction=linux.steal_fraction(since, now) if since and now else None,
+        busy_fraction=busy_fraction,
         cpu_pressure=linux.parse_pressure(_read(Path("/proc/pressure/cpu"))),
         cpu_mhz=_clock_mhz(),
         on_battery=on_battery(),
@@ -84,7 +87,8 @@ class Watch:
         self._sample_s = sample_s
 
     def snapshot(self, moment: Literal["before", "after", "during"]) -> Snapshot:
-        """The state now; `before` waits for a short sample of stolen time."""
+        """The state now; `before` waits and looks who uses the processor meanwhile."""
+        busy = None
         if moment == "before":
-            time.sleep(self._sample_s)
-        return snapshot(moment, since=self._start)
+            busy = psutil.cpu_percent(interval=self._sample_s) / 100
+        return snapshot(moment, since=self._start, busy_fraction=busy)

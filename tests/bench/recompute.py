@@ -128,8 +128,9 @@ def _load(document: dict[str, Any]) -> float:
     strains = [0.0]
     for shot in document.get("environment") or ():
         before = shot["moment"] == "before"
-        if "load_1min" in shot:
-            strains.append((shot["load_1min"] - (1 if before else threads)) / cores)
+        used, queue = shot.get("busy_fraction"), shot.get("load_1min", 0.0)
+        queued = (queue - (1 if before else threads)) / cores
+        strains.append(used if used is not None and used < 0.95 else max(used or 0.0, queued))
         shares = (shot.get("cpu_pressure") if before else None, shot.get("steal_fraction"))
         strains += [share / max(0.1, 1 - share) for share in shares if share is not None]
     return min(0.25, max(0.0, 0.12 * (max(strains) - 0.15)))

@@ -124,6 +124,14 @@ def test_a_machine_that_was_busy_from_the_start_is_said_once() -> None:
     assert names == ["busy-machine"]
 
 
+@pytest.mark.parametrize(("used", "names"), [(0.03, []), (0.6, ["busy-machine"])])
+def test_a_campaign_that_has_just_ended_is_no_other_program(used: float, names: list[str]) -> None:
+    """The load average remembers it for a minute; what is used at this moment does not."""
+    looks = (Snapshot(moment="before", load_1min=16.0, busy_fraction=used),)
+
+    assert [f.name for f in summarize(replace(CLEAN, environment=looks)).flags] == names
+
+
 def test_a_plug_that_was_pulled_during_the_campaign_is_told_from_one_that_never_was_in() -> None:
     looks = [
         (Snapshot(moment="before", on_battery=first), Snapshot(moment="after", on_battery=True))

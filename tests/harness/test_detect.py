@@ -257,5 +257,8 @@ def test_a_watch_counts_from_its_start() -> None:
     before, after = watch.snapshot("before"), watch.snapshot("after")
 
     assert (before.moment, after.moment) == ("before", "after")
+    assert before.busy_fraction is not None
+    assert 0 <= before.busy_fraction <= 1
+    assert after.busy_fraction is None
     assert before.available_ram_mib is not None
     assert before.available_ram_mib > 0

@@ -114,6 +114,8 @@ def test_the_death_of_a_child_in_words(code: int, said: str | None) -> None:
     [
         (Snapshot(moment="before", load_1min=0.3, steal_fraction=0.0, cpu_pressure=0.0), "ok"),
         (Snapshot(moment="before", load_1min=5.0, steal_fraction=0.0), "warn"),
+        (Snapshot(moment="before", load_1min=5.0, busy_fraction=0.04), "ok"),
+        (Snapshot(moment="before", load_1min=0.2, busy_fraction=0.6), "warn"),
         (Snapshot(moment="before", load_1min=0.1, steal_fraction=0.4), "warn"),
         (Snapshot(moment="before", cpu_pressure=0.5), "warn"),
         (Snapshot(moment="before"), "ok"),

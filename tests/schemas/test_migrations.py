@@ -148,7 +148,7 @@ def test_a_version_that_nobody_knows_is_refused_by_name() -> None:
     assert any(each.path == "$.version" for each in found)
 
 
-def test_version_2_adds_settings_and_no_other_field() -> None:
+def test_version_2_adds_these_fields_and_no_other() -> None:
     added = {
         (name, field)
         for name, node in schema(SUBMISSION_SCHEMA)["$defs"].items()
@@ -160,6 +160,7 @@ def test_version_2_adds_settings_and_no_other_field() -> None:
         schema(SUBMISSION_V1)["properties"].keys() == schema(SUBMISSION_SCHEMA)["properties"].keys()
     )
     assert added == {
+        ("snapshot", "busy_fraction"),
         ("method_draft_model", "controller"),
         ("method_head", "controller"),
         ("method_ngram", "controller"),
