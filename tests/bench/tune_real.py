@@ -1,7 +1,7 @@
 """Does a tune on the real engine find the best depth? The oracle's true acceptance is known.
 
 `python -m tests.bench.tune_real FOLDER` runs `harness tune` on the embedded model with the oracle,
-once for each acceptance. The truth is decomposed: a sweep over all depths gives what a round costs
+once for each acceptance. The truth is decomposed: sweeps over all depths give what a round costs
 by drafted length, the acceptance gives the tokens. Each certified speedup is measured once more on
 the same prompts. What is done stands in the folder, so that the command continues where it ended;
 `--steps` ends it early. Times are from the steady clock of each trial, so a busy machine is no harm
@@ -44,16 +44,19 @@ TRUTH_ACCEPTANCE, TRUTH_PROMPTS = 0.7, 4000
 class Bench:
     """The steps in a folder: sweeps, tunes, repetitions."""
 
-    def __init__(self, folder: Path, *, target: str, budget_min: float, tokens: int) -> None:
+    def __init__(
+        self, folder: Path, *, target: str, budget_min: float, tokens: int, sweeps: int
+    ) -> None:
         folder.mkdir(parents=True, exist_ok=True)
-        self.folder, self.tokens, self._budget_min = folder, tokens, budget_min
+        self.folder, self.tokens, self.sweeps = folder, tokens, sweeps
+        self._budget_min = budget_min
         self._common = ("--target", target, "--max-tokens", str(tokens), "--threads", "1")
 
     def steps(self) -> Iterator[tuple[str, ...]]:
         """The commands that are still to be run, without their output."""
-        for number in range(SWEEPS):
+        for number in range(self.sweeps):
             yield from self._unless(f"sweep-{number}", self._sweep())
-            first, last = number * TUNES // SWEEPS, (number + 1) * TUNES // SWEEPS
+            first, last = (each * TUNES // self.sweeps for each in (number, number + 1))
             for tune in range(first, last):
                 yield from self._unless(f"tune-{tune}", self._tune(acceptance(tune), tune))
             for tune in range(first, last):
@@ -170,7 +173,7 @@ def truth(known: Array, wanted: float, tokens: int) -> Array:
 
 def report(bench: Bench) -> Iterator[str]:
     """The table: the truth of each tune, its pick, what that loses, its certificate, its trials."""
-    known, errors = costs([bench.submission(f"sweep-{n}") for n in range(SWEEPS)])
+    known, errors = costs([bench.submission(f"sweep-{n}") for n in range(bench.sweeps)])
     listed = zip(known[1:], errors[1:], strict=True)
     yield "R by drafted length: " + ", ".join(f"{r:.3f} ± {1.96 * e:.3f}" for r, e in listed)
     yield "| acceptance | best depth | its speedup | pick | loss | certified | again | trials |"
@@ -211,16 +214,22 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--target", default=TARGET, help="a faster model needs a smaller budget")
     parser.add_argument("--budget", type=float, default=BUDGET_MIN, help="minutes for a tune")
     parser.add_argument("--tokens", type=int, default=TOKENS, help="the length of an answer")
+    parser.add_argument("--sweeps", type=int, default=SWEEPS, help="more of them know R better")
     parser.add_argument("--steps", type=int, default=1000, help="run no more than so many")
     chosen = parser.parse_args(arguments)
-    given = {"target": chosen.target, "budget_min": chosen.budget, "tokens": chosen.tokens}
-    bench = Bench(chosen.folder, **given)
+    bench = Bench(
+        chosen.folder,
+        target=chosen.target,
+        budget_min=chosen.budget,
+        tokens=chosen.tokens,
+        sweeps=chosen.sweeps,
+    )
     for _ in range(chosen.steps):
         step = next(bench.steps(), None)
         if step is None:
             break
         bench.run(step[1:], step[0])
-    if all((bench.folder / f"sweep-{number}.out").exists() for number in range(SWEEPS)):
+    if all((bench.folder / f"sweep-{number}.out").exists() for number in range(bench.sweeps)):
         sys.stdout.write("".join(f"{line}\n" for line in report(bench)))
 
 
