@@ -11,6 +11,7 @@ from axe_playwright_python.base import AXE_SCRIPT
 from tests.bench.weights import Asked, weighed
 from tests.browser.pages import (
     MIDDLE,
+    NARROW,
     WIDE,
     lent,
     one_of_each_kind,
@@ -47,8 +48,9 @@ OPTIONS = {"resultTypes": ["violations"], "selectors": False}
 CONTRAST = {**OPTIONS, "runOnly": ["color-contrast"]}
 ALL_ELSE = {**OPTIONS, "rules": {"color-contrast": {"enabled": False}}}
 # Axe takes long to find what lies behind a text. So texts that look alike, down to the ground on
-# which every element around them stands, are inspected where the first of them is.
-LOOKS = """([place, repeated]) => {
+# which every element around them stands, are inspected where the first of them is, on a page and of
+# all pages. It is marked; returned are how many texts there are, and the looks that are new.
+LOOKS = """([place, repeated, known]) => {
   const grounds = new Map();
   const ground = (each) => {
     if (!each) return '';
@@ -63,7 +65,8 @@ LOOKS = """([place, repeated]) => {
   const GROUND = ['backgroundColor', 'backgroundImage', 'opacity', 'filter', 'position'];
   const PLAIN = 'rgba(0, 0, 0, 0),none,1,none,static';
   const INK = ['color', 'fontSize', 'fontWeight', 'textShadow'];
-  const seen = new Set();
+  const seen = new Set(known), fresh = [];
+  let texts = 0;
   for (const each of document.querySelectorAll(`${place}, ${place} *`)) {
     delete each.dataset.look;
     const said = [...each.childNodes].some((node) => node.nodeType === 3 && node.data.trim());
@@ -71,10 +74,13 @@ LOOKS = """([place, repeated]) => {
     const style = getComputedStyle(each);
     const letters = INK.map((name) => style[name]);
     const look = [each.tagName, each.className, ...letters, ground(each)].join();
-    if (!seen.has(look)) each.dataset.look = '';
+    texts += 1;
+    if (seen.has(look)) continue;
     seen.add(look);
+    fresh.push(look);
+    each.dataset.look = '';
   }
-  return seen.size;
+  return [texts, fresh];
 }"""
 # The buttons of every chart on a page, and what is read aloud of it.
 BUTTONS = """() => [...document.querySelectorAll('figure[data-spec]')].map((figure) =>
@@ -116,10 +122,10 @@ def page(tab: Page, base: str, complaints: list[str]) -> Iterator[Page]:
 def test_no_page_complains_spreads_weighs_too_much_or_shuts_anyone_out(
     page: Page, base: str, site: Path, complaints: list[str]
 ) -> None:
-    """On a wide screen and a tablet, in both themes; `test_hostile.py` has a phone in the dark."""
+    """Wide, and narrower with charts alive, in both themes; `test_hostile.py` has a phone."""
     asked = Asked(site, base)
     page.on("request", asked.hear)
-    drawn = set()
+    drawn, looks = set(), set[str]()
     for address in one_of_each_kind(addresses(site)):
         found = [*weighed(page, asked, address).excess, *_searched(asked)]
         stir(page)
@@ -129,11 +135,12 @@ def test_no_page_complains_spreads_weighs_too_much_or_shuts_anyone_out(
         inspectable(page)
         page.locator(READY.get(address, "article")).wait_for()
         if address not in LIKE_METHODOLOGY:
-            found += _inaccessible(page, "article" if address else "html")
-        for size in (MIDDLE, WIDE):
+            found += _inaccessible(page, "article" if address else "html", looks)
+        for size in (NARROW, MIDDLE, WIDE):
             page.set_viewport_size(size)
             if excess := px_too_wide(page):
                 found.append(f"{excess} px too wide at {size['width']} px")
+        found += page.evaluate("window.caught")
         complaints += [f"{address or 'home'}: {line}" for line in found]
 
     assert not complaints, "\n".join(complaints)
@@ -166,12 +173,12 @@ def _silent(page: Page, *, touched: bool) -> Iterator[str]:
     yield from (f"a chart says {text!r}" for text in spoken if not text or FIELD.search(text))
 
 
-def _inaccessible(page: Page, place: str) -> Iterator[str]:
+def _inaccessible(page: Page, place: str, looks: set[str]) -> Iterator[str]:
     """What axe finds on an open page in the light, and what is too pale in the dark."""
     yield from serious(page, place)
-    yield from (f"light {line}" for line in pale(page, place))
+    yield from (f"light {line}" for line in pale(page, place, looks))
     page.evaluate("document.body.dataset.mdColorScheme = 'slate'")
-    yield from (f"dark {line}" for line in pale(page, place))
+    yield from (f"dark {line}" for line in pale(page, place, looks))
 
 
 def test_axe_would_say_so(page: Page, base: str) -> None:
@@ -181,7 +188,7 @@ def test_axe_would_say_so(page: Page, base: str) -> None:
     )
 
     assert [line.split()[0] for line in serious(page, "article")] == ["image-alt"]
-    assert [line.split()[0] for line in pale(page, "article")] == ["color-contrast"]
+    assert [line.split()[0] for line in pale(page, "article", set())] == ["color-contrast"]
 
 
 def test_a_text_is_looked_at_wherever_it_stands_on_another_ground(page: Page, base: str) -> None:
@@ -195,7 +202,7 @@ def test_a_text_is_looked_at_wherever_it_stands_on_another_ground(page: Page, ba
           text.parentElement.append(box); }"""
     )
 
-    assert [line.split()[0] for line in pale(page, "article")] == ["color-contrast"]
+    assert [line.split()[0] for line in pale(page, "article", set())] == ["color-contrast"]
 
 
 def inspectable(page: Page) -> Page:
@@ -210,10 +217,15 @@ def serious(page: Page, place: str) -> list[str]:
     return _violations(page, place, ALL_ELSE)
 
 
-def pale(page: Page, place: str) -> list[str]:
-    """Which texts at a place have too little contrast: the first of those that look alike."""
-    assert page.evaluate(LOOKS, [place, ", ".join(REPEATED)]) > 0
-    return _violations(page, "[data-look]", CONTRAST)
+def pale(page: Page, place: str, known: set[str]) -> list[str]:
+    """Which texts at a place have too little contrast: the first of those that look alike.
+
+    What looks as it is `known` is not inspected again; new looks are added.
+    """
+    texts, fresh = page.evaluate(LOOKS, [place, ", ".join(REPEATED), list(known)])
+    assert texts > 0
+    known.update(fresh)
+    return _violations(page, "[data-look]", CONTRAST) if fresh else []
 
 
 def _violations(page: Page, place: str, options: dict[str, Any]) -> list[str]:

@@ -51,23 +51,25 @@ def page(tab: Page, base: str, complaints: list[str]) -> Iterator[Page]:
         yield watch(page, base, complaints)
 
 
-def kinds(site: Path) -> list[str]:
-    """A page of each kind, each trick, and a device and a model that only tricks have."""
+def of_tricks(site: Path) -> list[str]:
+    """The page of each trick, and a device and a model that only tricks have."""
     own = hostile_addresses(site)
     places = [next(each for each in own if each.startswith(f"{kind}/")) for kind in PLACES]
-    usual = one_of_each_kind(addresses(site))
-    return [*usual, *(f"submissions/{file_stem(name)}/" for name in TRICKS), *places]
+    return [*(f"submissions/{file_stem(name)}/" for name in TRICKS), *places]
 
 
 def test_no_page_runs_asks_spreads_or_weighs_too_much(
     page: Page, base: str, site: Path, complaints: list[str]
 ) -> None:
+    """Charts of a page of each kind are alive in `test_every_page.py`; of tricks, they are here."""
     asked = Asked(site, base)
     page.on("request", asked.hear)
-    for address in kinds(site):
+    tricks = of_tricks(site)
+    for address in (*one_of_each_kind(addresses(site)), *tricks):
         complaints += weighed(page, asked, address).excess
         page.evaluate(FORCE)
-        wake_charts(page)
+        if address in tricks:
+            wake_charts(page)
         complaints += [f"{address} {word}" for word in page.evaluate("window.caught")]
         if excess := px_too_wide(page):
             complaints.append(f"{address} is {excess} px too wide")
