@@ -56,7 +56,7 @@ def test_the_measured_lines_of_a_page_are_the_same_to_the_byte_without_the_lower
 
     alone = lines(measured_only)
 
-    assert len(alone) == 20 + 9  # the most that a page lists, and one setting over all and by task
+    assert len(alone) >= 20  # the most that the page of a device lists
     assert lines(everything) == alone
 
 
