@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+import shutil
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from estimates import identity
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
 
 
 RESULTS = Path(__file__).resolve().parents[2] / "results"
+DATA = Path(__file__).resolve().parents[1] / "data"
 ARM = "draft-model-n4"
 
 
@@ -146,10 +149,26 @@ def database(*entries: Entry, new: Container[str] = ()) -> duckdb.DuckDBPyConnec
     return Tables(load(entries, (), known, optimised=False))  # type: ignore[return-value]  # it stands for one
 
 
+def known_results(folder: Path) -> Path:
+    """A copy of the repository's results that expectations were written for.
+
+    What contributors have sent since is left out: no accepted result may break a test.
+    """
+    listed = set((DATA / "addresses-of-results.txt").read_text("utf-8").split())
+
+    def later(place: str, names: list[str]) -> list[str]:
+        stems = {name: name.removesuffix(".json") for name in names if place.endswith("community")}
+        return [name for name, stem in stems.items() if f"submissions/{stem}/" not in listed]
+
+    shutil.copytree(RESULTS, folder / "results", ignore=later)
+    return folder / "results"
+
+
 @cache
 def real_database() -> duckdb.DuckDBPyConnection:
-    """The results of the repository, opened once per process; nobody changes it."""
-    return open_database(RESULTS)
+    """The known results of the repository, opened once per process; nobody changes it."""
+    with TemporaryDirectory() as folder:
+        return open_database(known_results(Path(folder)))
 
 
 def whole_database(*entries: Entry) -> duckdb.DuckDBPyConnection:

@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 
 import duckdb
 import pytest
@@ -10,7 +11,7 @@ from pipeline.data.database import open_database
 from pipeline.site.charts import definitions
 from pipeline.site.pages.environment import environment
 from pipeline.site.rows import read
-from tests.pipeline.tables import RESULTS, campaign, database, one, real_database, rows
+from tests.pipeline.tables import campaign, database, known_results, one, real_database, rows
 
 MEASURED = re.compile(r'<tr data-tier="measured">.*?</tr>', re.DOTALL)
 
@@ -23,12 +24,12 @@ def everything() -> duckdb.DuckDBPyConnection:
 @pytest.fixture(scope="module")
 def measured_only(tmp_path_factory: pytest.TempPathFactory) -> duckdb.DuckDBPyConnection:
     """The same collection without what others measured or printed."""
-    folder = tmp_path_factory.mktemp("measured") / "community"
-    folder.mkdir()
-    for path in (RESULTS / "community").glob("*.json"):
-        if json.loads(path.read_bytes())["tier"] == "measured":
-            (folder / path.name).write_bytes(path.read_bytes())
-    return open_database(folder.parent)
+    results = known_results(tmp_path_factory.mktemp("measured"))
+    shutil.rmtree(results / "published")
+    for path in (results / "community").glob("*.json"):
+        if json.loads(path.read_bytes())["tier"] != "measured":
+            path.unlink()
+    return open_database(results)
 
 
 def test_measured_rows_are_the_same_without_the_lower_tiers(
