@@ -12,6 +12,7 @@ from playwright.sync_api import expect
 
 from pipeline.data.export import guarded
 from tests.browser.pages import NARROW, lent, stir
+from tests.processes import eventually
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -66,6 +67,8 @@ def test_what_was_typed_while_the_cells_were_loading_counts(page: Page, base: st
     page.goto(base + "explore/")
     with page.expect_request("**/assets/explore/*"):
         page.locator("#dm-explore-words").fill("4060")
+    # The handler hears of a request a moment after the page, while the browser is asked.
+    assert eventually(lambda: bool(page.evaluate("1") and held))
     held[0].continue_()
 
     expect(page).to_have_url(f"{base}explore/?words=4060")
