@@ -25,7 +25,8 @@ ALLOWED = {
     "vl_convert": ("pipeline.site.charts", "pipeline.site.build", "pipeline.site.pictures"),
     "polars": (
         *("pipeline.data.export", "pipeline.site.rows", "pipeline.site.charts"),
-        *("pipeline.site.pages.columns", "pipeline.site.pages.explore"),
+        *("pipeline.site.pages.columns", "pipeline.site.pages.cells"),
+        "pipeline.site.pages.explore",
     ),
     "jinja2": ("pipeline.site.pages",),
     "subprocess": (

@@ -1,8 +1,9 @@
-"""How fast is Explore with 50,000 cells, and how heavy? `python -m tests.bench.explore` says so.
+"""How fast and heavy is Explore with very many cells? `python -m tests.bench.explore` says so.
 
-Builds a small site, puts a random file of 50,000 cells in place of its own, and works the filters
-in headless Chromium. A filter's time is what the page's main thread works for it, from the event
-to the finished picture (thread ticks, so a busy machine does not count); `wall` is by the clock.
+Builds a small site, puts files of random cells in place of its own, and works the filters in
+headless Chromium: the most cells that one file holds, 50,000 and 500,000. A filter's time is what
+the page's main thread works for it, from the event to the finished picture (thread ticks, so a busy
+machine does not count); `wall` is by the clock.
 """
 
 from __future__ import annotations
@@ -25,7 +26,8 @@ from typing import TYPE_CHECKING
 import polars as pl
 from playwright.sync_api import sync_playwright
 
-from pipeline.site.pages.explore import FILTERS, USUAL_ENGINE, VENDORS, Files, cells_files
+from pipeline.site.pages.cells import MOST_CELLS, USUAL_ENGINE, VENDORS, Files, cells_files
+from pipeline.site.pages.explore import FILTERS
 from schemas.vocabulary import FIXED_TASKS, size_class
 from tests.bench.synthetic_rigs import models
 from tests.bench.synthetic_truth import world
@@ -33,14 +35,14 @@ from tests.browser.conftest import FLAGS, NAMES, Quiet
 from tests.sites import built_site
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from collections.abc import Set as AbstractSet
 
     from playwright.sync_api import CDPSession, Page
 
 
 COMMAND = "python -m tests.bench.explore"
-CELLS, SEED, ROUNDS = 50_000, 1, 4
+CELLS, SEED, ROUNDS = (MOST_CELLS, 50_000, 500_000), 1, 4
 DEVICES, TASKS = 150, ("all", *FIXED_TASKS)
 METHODS = (("draft-model", "Draft model"), ("prompt-lookup", "Prompt lookup"), ("mtp", "MTP"))
 USUAL = ("context_depth", "token_choice", "cache_types", "attention", "loading", "conditions")
@@ -67,29 +69,35 @@ WORDS = "4060 code draft"
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure, print, and write the figures where that is asked for. 1 if a budget is broken."""
     parser = argparse.ArgumentParser(prog=COMMAND, description=__doc__)
-    parser.add_argument("--cells", type=int, default=CELLS)
+    parser.add_argument("--cells", type=int, nargs="+", default=CELLS)
     parser.add_argument("--date", help="the day of the run, for the JSON")
     parser.add_argument(
         "--output", type=Path, help=f"where to write the figures, e.g. {OUTPUT.name}"
     )
     chosen = parser.parse_args(arguments)
-    with TemporaryDirectory() as folder:
-        figures = measure(Path(folder), chosen.cells)
-    for name, value in figures.items():
-        sys.stdout.write(f"{name:24} {value:10.1f}\n")
+    rows = []
+    for cells in chosen.cells:
+        with TemporaryDirectory() as folder:
+            rows.append(measure(Path(folder), cells))
+        sys.stdout.writelines(f"{name:24} {value:10.1f}\n" for name, value in rows[-1].items())
     if chosen.output:
-        about = {"command": COMMAND, "date": chosen.date}
-        chosen.output.write_text(json.dumps({**about, **figures}, indent=2) + "\n", "utf-8")
-    within = figures["filter_p95_ms"] < FILTER_LIMIT_MS
-    return 0 if within and figures["page_gzip_kib"] <= WEIGHT_LIMIT_KIB else 1
+        document = {"command": COMMAND, "date": chosen.date, "rows": rows}
+        chosen.output.write_text(json.dumps(document, indent=2) + "\n", "utf-8")
+    return 0 if all(map(_within, rows)) else 1
+
+
+def _within(figures: Mapping[str, float]) -> bool:
+    heaviest_kib = max(figures["page_gzip_kib"], figures["compare_gzip_kib"])
+    return figures["filter_p95_ms"] < FILTER_LIMIT_MS and heaviest_kib <= WEIGHT_LIMIT_KIB
 
 
 def measure(folder: Path, cells: int) -> dict[str, float]:
     """Times in milliseconds and gzip weights in KiB."""
     site = built_site(folder)
-    files = cells_files(pl.DataFrame(random_rows(cells, SEED), infer_schema_length=None))
+    rows = pl.DataFrame(random_rows(cells, SEED), infer_schema_length=None)
+    files = cells_files(rows.sort("interval_low", descending=True))  # as the view has them
     parts = [files.parts] if files.parts else []
-    for file in (files.first, *parts, *files.others):
+    for file in (files.first, files.settings, *parts, *files.others):
         (site / file.path).write_bytes(file.data)
     listed = "".join(f' data-parts="../{each.path}"' for each in parts)
     page = site / "explore" / "index.html"
@@ -228,18 +236,30 @@ def _p95(values: Iterable[float]) -> float:
 
 
 def _weights(site: Path, page: str, files: Files) -> Iterator[tuple[str, float]]:
-    """What travels for this page, as a server with gzip sends it; of parts the heaviest."""
+    """What travels for these pages, as a server with gzip sends it; of parts the heaviest.
+
+    Compare reads the files of two devices. Links travel when somebody asks for them.
+    """
     linked = re.findall(r'(?:src|href)="\.\./(assets/[^"?#]+\.(?:js|css|svg))"', page)
     script = re.findall(r'from "\./([a-z-]+\.js)"', "".join(_scripts(site)))
     paths = {site / each for each in linked}
     paths |= {site / "assets" / "javascripts" / each for each in script}
-    data_kib = max(_kib(each.data) for each in (files.first, *files.others))
     rest_kib = _kib(page.encode()) + sum(_kib(path.read_bytes()) for path in sorted(paths))
+    parts = json.loads(files.parts.data) if files.parts else {}
+    by_path = {each.path: each for each in (files.first, files.settings, *files.others)}
+    kib = {
+        kind: sorted(_kib(by_path[path].data) for path in named.values())
+        for kind, named in parts.items()
+    }
+    data_kib = max(_kib(files.first.data), *kib.get("tasks", [0.0]))
+    compared_kib = _kib(files.settings.data) + sum(kib.get("devices", [])[-2:])
     yield "cells_gzip_kib", round(data_kib, 1)
     yield "page_gzip_kib", round(data_kib + rest_kib, 1)
-    yield "files", 1 + len(files.others)
-    yield "largest_file_mb", max(len(each.data) for each in (files.first, *files.others)) / 1e6
-    yield "all_files_mb", sum(len(each.data) for each in (files.first, *files.others)) / 1e6
+    yield "compare_gzip_kib", round(compared_kib + rest_kib, 1)
+    yield "links_gzip_kib", round(max(kib.get("links", [0.0])), 1)
+    yield "files", len(by_path)
+    yield "largest_file_mb", max(len(each.data) for each in by_path.values()) / 1e6
+    yield "all_files_mb", sum(len(each.data) for each in by_path.values()) / 1e6
 
 
 def _scripts(site: Path) -> Iterator[str]:

@@ -14,10 +14,12 @@ from tests.browser.test_explore import COMPARED, READY, ROWS, WIDE, opened, task
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from collections.abc import Set as AbstractSet
 
     from playwright.sync_api import Page, Route
 
 pytestmark = pytest.mark.browser
+LINKS = {"setup", "evidence", "command"}
 
 
 @pytest.fixture
@@ -40,6 +42,15 @@ def only(file: dict[str, Any], facet: str, *names: str) -> dict[str, Any]:
     return {**file, **columns, "rows": len(kept)}
 
 
+def without(file: dict[str, Any], facets: AbstractSet[str]) -> dict[str, Any]:
+    kept = {name: each for name, each in file["facets"].items() if name not in facets}
+    return {**file, "facets": kept}
+
+
+def with_only(file: dict[str, Any], facets: AbstractSet[str]) -> dict[str, Any]:
+    return {**without(file, file["facets"].keys() - facets), "figures": {}}
+
+
 @pytest.fixture
 def parts(page: Page, base: str) -> list[str]:
     """The site as if its cells were too many for one file; returns the files that were read."""
@@ -49,11 +60,15 @@ def parts(page: Page, base: str) -> list[str]:
     cells = site.get(base + found[1]).json()
     names = {name: cells["facets"][name]["keys"] for name in ("task", "device")}
     singles = [name for name in names["task"] if name != "all"]
-    files = {"all": only(cells, "task", "all")}
-    files |= {name: only(cells, "task", name) for name in singles}
-    files |= {name: only(only(cells, "task", *singles), "device", name) for name in names["device"]}
+    tasks_of = {name: only(cells, "task", name) for name in names["task"]}
+    files = {name: without(each, LINKS) for name, each in tasks_of.items()}
+    files |= {f"links-{name}": with_only(each, LINKS) for name, each in tasks_of.items()}
+    files |= {name: only(cells, "device", name) for name in names["device"]}
+    files["settings"] = {**without(tasks_of["all"], LINKS - {"setup"}), "figures": {}}
     kinds = {"tasks": singles, "devices": names["device"]}
     listed = {kind: {name: f"parts/{name}" for name in each} for kind, each in kinds.items()}
+    listed["links"] = {name: f"parts/links-{name}" for name in names["task"]}
+    opening = {"explore": "all", "compare": "settings"}
     asked: list[str] = []
 
     def answer(route: Route) -> None:
@@ -64,7 +79,8 @@ def parts(page: Page, base: str) -> list[str]:
     def opens(route: Route) -> None:
         text = re.sub(
             r'data-cells="[^"]*"',
-            'data-cells="../parts/all" data-parts="../parts/listed"',
+            f'data-cells="../parts/{opening[route.request.url.split("/")[-2]]}"'
+            ' data-parts="../parts/listed"',
             route.fetch().text(),
         )
         options = "".join(f'<option value="{name}">{name}</option>' for name in singles)
@@ -98,12 +114,44 @@ def test_of_a_large_collection_one_task_is_read_at_a_time(
     assert tasks(page) == {"Math"}
 
 
+def test_links_of_a_large_collection_are_read_when_somebody_asks_for_them(
+    page: Page, base: str, parts: list[str]
+) -> None:
+    opened(page, base + "explore/?task=code")
+    second = page.locator(ROWS).nth(1)
+    assert not any(name.startswith("links") for name in parts)
+    assert second.get_by_role("link", name="compare").count() == 0
+
+    second.get_by_role("button", name="show links").click()
+    compare = second.get_by_role("link", name="compare")
+    expect(compare).to_have_attribute("href", re.compile(r"compare/\?a=[0-9a-f]{10}$"))
+    expect(second.locator(".dm-explore__ways a").first).to_be_focused()
+    assert page.get_by_role("button", name="show links").count() == 0
+    assert [name for name in parts if name.startswith("links")] == ["links-code"]
+
+
+def test_an_address_that_names_a_setting_of_a_large_collection_shows_its_cells(
+    page: Page, base: str, parts: list[str]
+) -> None:
+    opened(page, base + "explore/?task=code")
+    page.locator(ROWS).first.get_by_role("button", name="show links").click()
+    address = page.locator(ROWS).first.get_by_role("link", name="compare").get_attribute("href")
+    assert address
+    device = page.locator(f"{ROWS} th a").first.inner_text()
+
+    opened(page, f"{base}explore/?task=code&setup={address[-10:]}")
+    expect(page.locator(f"{ROWS} th a")).to_have_text([device])
+    assert parts.count("links-code") == 2
+
+
 def test_two_places_of_a_large_collection_are_compared_task_by_task(
     page: Page, base: str, parts: list[str]
 ) -> None:
     opened(page, base + "explore/?task=code&backend=cuda&method=draft-model&words=4060")
+    page.locator(ROWS).first.get_by_role("button", name="show links").click()
     page.locator(ROWS).first.get_by_role("link", name="compare").click()
     page.wait_for_selector(COMPARED)
 
     assert page.locator("#dm-compared tbody tr").count() == 9
+    assert "settings" in parts
     assert [name for name in parts if name.startswith("rtx")] == ["rtx-4060-8-gb"]

@@ -18,8 +18,8 @@ from pipeline.collection.validate import validate
 from pipeline.data.database import open_database
 from pipeline.intake.sending import Sending, sending_findings
 from pipeline.site.charts import draw
+from pipeline.site.pages.cells import axes_of
 from pipeline.site.pages.commands import Setting, measure, setting_of, use
-from pipeline.site.pages.explore import axes_of
 from pipeline.site.rows import frame, read
 from schemas.contract import findings, read_thoroughly
 from schemas.submission import Settings, Submission

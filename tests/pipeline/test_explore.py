@@ -11,15 +11,9 @@ import polars as pl
 import pytest
 from polars import col
 
+from pipeline.site.pages.cells import FACETS, LINKS, MEASURES, cells_files
 from pipeline.site.pages.columns import Facet, Measure, encode, scaled
-from pipeline.site.pages.explore import (
-    FACETS,
-    FILTERS,
-    MEASURES,
-    cells_file,
-    cells_files,
-    explore,
-)
+from pipeline.site.pages.explore import FILTERS, explore
 from pipeline.site.pages.model import Page, Site
 from pipeline.site.rows import frame
 from tests.pipeline.tables import campaign, database, one, rows
@@ -63,7 +57,7 @@ def test_a_spare_digit_never_changes_what_is_printed(value: float, kept: int) ->
 
 
 def test_the_file_says_of_every_cell_what_sql_says(full: duckdb.DuckDBPyConnection) -> None:
-    file = json.loads(cells_file(frame(full, "explore_cells")).data)
+    file = json.loads(cells_files(frame(full, "explore_cells")).first.data)
     facets, figures = file["facets"], file["figures"]
 
     shown = [
@@ -90,7 +84,6 @@ def test_of_many_cells_each_task_and_each_device_has_a_file(
     full: duckdb.DuckDBPyConnection,
 ) -> None:
     cells = frame(full, "explore_cells")
-    whole = json.loads(cells_file(cells).data)
     files = cells_files(cells, most_cells=1)
     assert files.parts
     listed = json.loads(files.parts.data)
@@ -99,17 +92,54 @@ def test_of_many_cells_each_task_and_each_device_has_a_file(
     def found(kind: str, facet: str) -> list[tuple[str, int]]:
         for name, path in listed[kind].items():
             assert known[path]["facets"][facet]["keys"] == [name]
-            assert known[path]["facets"].keys() == whole["facets"].keys()
-        return [(name, known[path]["rows"]) for name, path in listed[kind].items()]
+        return sorted((name, known[path]["rows"]) for name, path in listed[kind].items())
 
     def counted(facet: str) -> list[tuple[str, int]]:
-        single = cells.filter(cells["task"] != "all")
-        return [(name, count) for name, count in single.group_by(facet).len().rows()]
+        return sorted(cells.group_by(facet).len().rows())
 
-    assert sorted(found("tasks", "task")) == sorted(counted("task"))
-    assert sorted(found("devices", "device")) == sorted(counted("device"))
+    assert [("all", json.loads(files.first.data)["rows"]), *found("tasks", "task")] == counted(
+        "task"
+    )
+    assert found("devices", "device") == counted("device")
     assert json.loads(files.first.data)["facets"]["task"]["keys"] == ["all"]
-    assert len(known) == len(listed["tasks"]) + len(listed["devices"])
+    assert known.keys() == {path for each in listed.values() for path in each.values()}
+
+
+def test_of_many_cells_the_links_of_a_task_are_a_file_row_by_row(
+    full: duckdb.DuckDBPyConnection,
+) -> None:
+    cells = frame(full, "explore_cells")
+    whole = json.loads(cells_files(cells).first.data)["facets"]
+    files = cells_files(cells, most_cells=1)
+    assert files.parts
+    known = {each.path: json.loads(each.data) for each in (files.first, *files.others)}
+    listed = json.loads(files.parts.data)
+    rows_of = {"all": known[files.first.path]}
+    rows_of |= {name: known[path] for name, path in listed["tasks"].items()}
+    links = {name: known[path] for name, path in listed["links"].items()}
+
+    assert rows_of.keys() == links.keys()
+    for name, file in rows_of.items():
+        at = whole["task"]["keys"].index(name)
+        places = [row for row, number in enumerate(whole["task"]["index"]) if number == at]
+        assert not file["facets"].keys() & links[name]["facets"].keys()
+        for facet in ("device", *(each.name for each in LINKS)):
+            own = (file["facets"] | links[name]["facets"])[facet]
+            assert [own["keys"][number] for number in own["index"]] == [
+                whole[facet]["keys"][whole[facet]["index"][row]] for row in places
+            ]
+
+
+def test_compare_opens_with_the_settings_of_a_large_collection_without_figures(
+    full: duckdb.DuckDBPyConnection,
+) -> None:
+    files = cells_files(frame(full, "explore_cells"), most_cells=1)
+    settings, first = (json.loads(each.data) for each in (files.settings, files.first))
+
+    assert settings["figures"] == {}
+    assert settings["facets"].keys() - first["facets"].keys() == {"setup"}
+    assert {"device", "backend", "target", "method", "task"} <= settings["facets"].keys()
+    assert settings["rows"] == first["rows"] > 0
 
 
 def test_a_large_collection_opens_with_the_cells_over_all_tasks(

@@ -1,172 +1,21 @@
-"""The pages Explore and Compare, and the small files of all cells that they work on."""
+"""The pages Explore and Compare: their first rows, and what the filters are called."""
 
-import hashlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
 from types import SimpleNamespace
-from typing import Any
 
 import duckdb
-import orjson
-import polars as pl
 from polars import col
 
-from pipeline.site.pages import commands, machine
-from pipeline.site.pages.columns import Facet, Measure, encode, named, placed
-from pipeline.site.pages.environment import render, task
-from pipeline.site.pages.model import (
-    Asset,
-    Page,
-    Site,
-    device_address,
-    submission_address,
-    target_address,
-)
+from pipeline.site.pages import machine
+from pipeline.site.pages.cells import ALL_TASKS, MOST_CELLS, USUAL_ENGINE, axes_of, cells_files
+from pipeline.site.pages.environment import render
+from pipeline.site.pages.model import Asset, Page, Site
 from pipeline.site.rows import frame, read
-from schemas.vocabulary import DEFAULT_RUNNER, RUNNERS, SIZES, TASKS, VERDICTS, say
+from schemas.vocabulary import TASKS, VERDICTS
 
 LOSSES = ("hurts-confirmed", "hurts")
-USUAL_ENGINE = RUNNERS[DEFAULT_RUNNER].engine_label
 TOP = 25  # rows that stand in the page itself, for readers without JavaScript
-VENDORS = {
-    "nvidia": "NVIDIA",
-    "amd": "AMD",
-    "intel": "Intel",
-    "apple": "Apple",
-    "qualcomm": "Qualcomm",
-    "other": "Other",
-}
-SETTING = (
-    *("target_label", "quantisation", "draft_label", "method", "depth"),
-    *("engine_label", "concurrency", "measured_with"),
-)
-
-
-def _command(row: Mapping[str, Any]) -> str:
-    """The line that measures a setting, but for its tasks."""
-    return commands.measure([commands.setting_of(SimpleNamespace(**row, task="all"))])
-
-
-def _axis(name: str, label: pl.Expr, order: pl.Expr | None = None) -> Facet:
-    """A setting that few change: `usual` comes first."""
-    text = label.cast(pl.String)
-    first = pl.when(label.is_null()).then(-1).otherwise(0 if order is None else order)
-    return Facet(name=name, key=text.fill_null("usual"), order=first)
-
-
-# Settings of their own column, where a row has one that is not the usual one: facet and label.
-AXES = {
-    "context": "Context before the answer",
-    "sampling": "Sampling",
-    "cache": "KV cache",
-    "attention": "Flash attention",
-    "loading": "Experts, split, server",
-}
-AXIS_FACETS = (
-    _axis("context", col("context_depth"), col("context_depth")),
-    _axis("sampling", col("token_choice")),
-    _axis("cache", col("cache_types")),
-    _axis("attention", col("attention")),
-    _axis("loading", col("loading")),
-    _axis("conditions", col("conditions")),
-)
-FACETS = (
-    Facet(
-        name="device",
-        key=col("device"),
-        label=col("device_label"),
-        order=col("device_label").str.to_lowercase(),
-        more={"pages": device_address},
-    ),
-    Facet(
-        name="vendor",
-        key=col("vendor"),
-        label=named("vendor", VENDORS),
-        order=placed("vendor", tuple(VENDORS)),
-    ),
-    Facet(
-        name="vram",
-        key=col("vram_gib").cast(pl.String).fill_null("none"),
-        label=pl.format("{} GB", col("vram_gib")).fill_null("no card"),
-        order=col("vram_gib").fill_null(-1),
-    ),
-    Facet(name="backend", key=col("backend")),
-    Facet(
-        name="engine",
-        key=col("engine_label").str.replace_all(" ", "-", literal=True),
-        label=col("engine_label"),
-        order=pl.when(col("engine_label") != USUAL_ENGINE)
-        .then("engine_label")
-        .otherwise(pl.lit("")),
-    ),
-    Facet(
-        name="target",
-        key=col("target"),
-        label=col("target_label"),
-        order=col("target_label").str.to_lowercase(),
-        more={"pages": target_address},
-    ),
-    Facet(
-        name="size",
-        key=named("size_class", {size.label: size.id for size in SIZES.values()}),
-        label=col("size_class"),
-        order=col("size_order"),
-    ),
-    Facet(name="quant", key=col("quantisation")),
-    Facet(name="method", key=col("method"), label=col("method_label"), order=col("method_label")),
-    Facet(
-        name="depth",
-        key=col("depth").cast(pl.String).fill_null("none"),
-        label=col("depth").cast(pl.String).fill_null(say.UNKNOWN),
-        order=col("depth").fill_null(0),
-    ),
-    Facet(
-        name="crowd",  # as addresses have always called it
-        key=col("concurrency").cast(pl.String),
-        label=pl.when(col("concurrency") == 1)
-        .then(pl.lit("one request"))
-        .otherwise(pl.format("{} at once", col("concurrency"))),
-        order=col("concurrency"),
-    ),
-    Facet(name="draft", key=col("draft_label").fill_null("")),
-    Facet(
-        name="task",
-        key=col("task"),
-        label=named("task", {name: task(name) for name in ("all", *TASKS)}),
-        order=placed("task", tuple(TASKS)),
-        more={"options": lambda name: f" --tasks {name}" if name in TASKS else ""},
-    ),
-    Facet(name="tier", key=col("tier"), order=col("tier") != "measured"),
-    Facet(
-        name="verdict",
-        key=col("mark"),
-        label=named("verdict", {name: verdict.label for name, verdict in VERDICTS.items()}),
-        order=placed("verdict", tuple(VERDICTS)),
-    ),
-    Facet(name="setup", key=col("setup")),
-    Facet(name="evidence", key=col("submission"), printed=submission_address),
-    Facet(
-        name="command",
-        key=pl.concat_str(
-            (col(name).cast(pl.String).fill_null("") for name in SETTING), separator="|"
-        ),
-        label=pl.struct(SETTING),
-        printed=_command,
-    ),
-)
-MEASURES = (
-    Measure(name="speedup", value=col("speedup"), digits=2, spare=1),
-    Measure(name="low", value=col("interval_low"), digits=2),
-    Measure(name="high", value=col("interval_high"), digits=2),
-    Measure(name="whole", value=col("whole_request"), digits=2),
-    Measure(name="baseline", value=col("baseline_tps"), digits=1),
-    Measure(name="tokens", value=col("tokens_per_round"), digits=2),
-    Measure(name="cost", value=col("round_cost"), digits=2),
-    Measure(name="accepted", value=col("acceptance_rate") * 100, digits=0),
-    Measure(name="rigs", value=col("rigs"), digits=0),
-    Measure(name="submissions", value=col("submissions"), digits=0),
-)
 # The filters of the page: facet and label.
 FILTERS = {
     "task": "Task",
@@ -184,23 +33,14 @@ FILTERS = {
     "crowd": "Requests at once",
     "tier": "Evidence",
 }
-
-
-MOST_CELLS = 60_000  # in one file: some 760 KB compressed
-ALL_TASKS, PLACE = "all", "assets/explore/"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Files:
-    """All cells as files: the one that the page opens with, and the rest of a large collection.
-
-    `parts` lists files by task and by device; without it, the first has all `cells`.
-    """
-
-    first: Asset
-    cells: pl.DataFrame
-    others: tuple[Asset, ...] = ()
-    parts: Asset | None = None
+# Settings of their own column, where a row has one that is not the usual one: facet and label.
+AXES = {
+    "context": "Context before the answer",
+    "sampling": "Sampling",
+    "cache": "KV cache",
+    "attention": "Flash attention",
+    "loading": "Experts, split, server",
+}
 
 
 def explore(
@@ -209,8 +49,8 @@ def explore(
     """The pages with their first rows, and the files with all of them."""
     cells = frame(connection, "explore_cells")
     files = cells_files(cells, most_cells) if len(cells) else None
-    yield from filter(None, (files.first, files.parts, *files.others) if files else ())
-    data = files.first.path if files else None
+    written = (files.first, files.settings, files.parts, *files.others) if files else ()
+    yield from dict.fromkeys(filter(None, written))
     parts = files.parts.path if files and files.parts else None
     measured = cells.filter(tier="measured").filter(col("task") != ALL_TASKS)
     shown = files.cells.filter(tier="measured") if files and parts else measured
@@ -218,7 +58,7 @@ def explore(
         "explore.md.jinja",
         path="explore.md",
         site=site,
-        data=data,
+        data=files.first.path if files else None,
         parts=parts,
         machine_path=machine.PATH,
         filters=FILTERS | {name: AXES[name] for name in axes_of(cells) if name in AXES},
@@ -236,7 +76,7 @@ def explore(
         "compare.md.jinja",
         path="compare.md",
         site=site,
-        data=data,
+        data=files.settings.path if files else None,
         parts=parts,
         pairs=read(connection, "compared_backends"),
         credits=[row for row in read(connection, "credits") if row.counted],
@@ -247,51 +87,3 @@ def shares(marks: Iterable[str]) -> dict[str, int]:
     """How many cells have each verdict, losses first, as the page's script lists them."""
     counts = Counter(marks)
     return {mark: counts[mark] for mark in dict.fromkeys((*LOSSES, *VERDICTS)) if counts[mark]}
-
-
-def cells_files(cells: pl.DataFrame, most_cells: int = MOST_CELLS) -> Files:
-    """One file, or of many cells those over all tasks, each task's and each device's.
-
-    A visitor of a large collection looks at one task at a time, and compares two devices.
-    """
-    axes = axes_of(cells)
-    if len(cells) <= most_cells:
-        return Files(first=cells_file(cells, axes), cells=cells)
-    overall, single = cells.filter(task=ALL_TASKS), cells.filter(col("task") != ALL_TASKS)
-    tasks = {name: cells_file(each, axes) for (name,), each in _by(single, "task")}
-    devices = {name: cells_file(each, axes) for (name,), each in _by(single, "device")}
-    listed = {
-        kind: {name: file.path for name, file in files.items()}
-        for kind, files in (("tasks", tasks), ("devices", devices))
-    }
-    return Files(
-        first=cells_file(overall, axes),
-        cells=overall,
-        others=(*tasks.values(), *devices.values()),
-        parts=_named("parts", orjson.dumps(listed)),
-    )
-
-
-def _by(cells: pl.DataFrame, facet: str) -> Iterable[tuple[tuple[str, ...], pl.DataFrame]]:
-    found: dict[tuple[str, ...], pl.DataFrame] = cells.partition_by(
-        facet, maintain_order=True, as_dict=True
-    )
-    return found.items()
-
-
-def cells_file(cells: pl.DataFrame, axes: Mapping[str, Facet] | None = None) -> Asset:
-    """Cells column by column, under a name that changes with the content."""
-    own = axes_of(cells) if axes is None else axes
-    return _named("cells", encode(cells, (*FACETS, *own.values()), MEASURES))
-
-
-def _named(kind: str, data: bytes) -> Asset:
-    name = hashlib.sha256(data).hexdigest()[:12]
-    return Asset(path=f"{PLACE}{kind}.{name}.json", data=data)
-
-
-def axes_of(cells: pl.DataFrame) -> Mapping[str, Facet]:
-    """The axes on which the cells differ; the others would be filters with one choice."""
-    return {
-        facet.name: facet for facet in AXIS_FACETS if cells.select(facet.key.n_unique()).item() > 1
-    }

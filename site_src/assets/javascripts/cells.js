@@ -7,7 +7,7 @@ const FORMAT = "draftmap-explore";
 const VERSION = 1;
 // Where a word of the search may stand.
 const SEARCHED = ["device", "vendor", "vram", "backend", "engine", "target", "size", "quant", "method", "draft", "task", "verdict"];
-const ALL_TASKS = "all";
+export const ALL_TASKS = "all";
 const MISSING = 2 ** 33; // above every figure; times the rows it still fits a double
 
 const read = async (url, name) => {
@@ -24,12 +24,18 @@ export const load = async ({ cells, vocabulary }, more = []) => {
 // A large collection has a file for each task and for each device, listed in another one.
 export const partsOf = ({ parts }) => (parts ? read(parts, "files") : null);
 
-// Files of the same columns as one: their rows one after the other, each value once.
+// What leads from the rows of such a file elsewhere is in a file of its own.
+export const link = async (cells, url) => Object.assign(cells.facets, decode(await read(url, "links")).facets);
+export const isLinked = (cells) => "setup" in cells.facets;
+
+// Files as one: their rows one after the other, each value once. The last one has every column; the
+// settings that Compare opens with have no figures.
 export const joined = (files) => {
-  const facet = (name) => {
+  const { facets, figures } = files.at(-1);
+  const words = (name) => {
     const [numbers, made] = [new Map(), { keys: [], labels: [], index: [] }];
-    for (const { facets } of files) {
-      const { keys, labels = keys, pages, options, index } = facets[name];
+    for (const file of files) {
+      const { keys, labels = keys, pages, options, index } = file.facets[name] ?? { keys: [], index: Array(file.rows) };
       const moved = keys.map((key, at) => {
         if (numbers.has(key)) return numbers.get(key);
         made.labels.push(labels[at]);
@@ -38,13 +44,13 @@ export const joined = (files) => {
         numbers.set(key, made.keys.push(key) - 1);
         return made.keys.length - 1;
       });
-      for (const number of index) made.index.push(moved[number]);
+      for (const number of index) made.index.push(moved[number] ?? 0);
     }
     return made;
   };
-  const figures = (name) => ({ ...files[0].figures[name], values: files.flatMap((each) => each.figures[name].values) });
+  const values = (name) => ({ ...figures[name], values: files.flatMap((each) => each.figures[name]?.values ?? Array(each.rows).fill(null)) });
   const each = (names, made) => Object.fromEntries(Object.keys(names).map((name) => [name, made(name)]));
-  return { ...files[0], rows: files.reduce((sum, { rows }) => sum + rows, 0), facets: each(files[0].facets, facet), figures: each(files[0].figures, figures) };
+  return { ...files[0], rows: files.reduce((sum, { rows }) => sum + rows, 0), facets: each(facets, words), figures: each(figures, values) };
 };
 
 // Typed arrays: a filter reads 50,000 small numbers per column, not 50,000 objects.

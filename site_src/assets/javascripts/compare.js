@@ -44,7 +44,7 @@ const words = (cells, row) => {
 };
 
 class Compare {
-  // In a large collection `cells` are those over all tasks; `parts` has the file of each device.
+  // In a large collection `cells` are settings without figures; `parts` has the file of each device.
   constructor(form, cells, parts) {
     this.form = form;
     this.cells = cells;
@@ -159,7 +159,7 @@ class Compare {
     return b.setup && !a.setup ? { a: there(b, a), b } : { a, b };
   }
 
-  // Every task of two places, where the first file has no single ones.
+  // The figures of two places, where the first file has none.
   async whole(sides) {
     const devices = SIDES.map((side) => this.places.get(sides[side].place).device);
     if (!this.parts || devices.every((each) => this.devices.has(each))) return;

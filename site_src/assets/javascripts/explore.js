@@ -3,7 +3,7 @@
 // called `q` there: that name opens the search of the theme.
 "use strict";
 
-import { isUsual, key, label, load, page, partsOf, printed, select } from "./cells.js";
+import { ALL_TASKS, isLinked, isUsual, key, label, link as linked, load, page, partsOf, printed, select } from "./cells.js";
 import { command, csv, interval, markdown, method, speedup } from "./cells-text.js";
 import { has, spread, terms as termsOf } from "./matching.js";
 import { TIMES, UNKNOWN, number as figure, percent } from "./say.js";
@@ -24,7 +24,8 @@ const element = (tag, className, ...children) => {
 const link = (href, text) => Object.assign(element("a", "", text), { href });
 
 class Explore {
-  // In a large collection `parts` has the file of each task: one task is looked at at a time.
+  // In a large collection `parts` has the file of each task: one task is looked at at a time. What
+  // leads from its rows elsewhere is in a file of its own, which is read when somebody asks for it.
   constructor(form, parts) {
     this.form = form;
     this.parts = parts;
@@ -55,7 +56,11 @@ class Explore {
   // The cells of a task, or all there are; what was chosen stays chosen where the cells have it.
   async open(task) {
     this.wanted = task;
-    if (this.cells && task === this.task) return;
+    if (!this.cells || task !== this.task) await this.opened(task);
+    if (HIDDEN.some((name) => new URLSearchParams(location.search).has(name))) await this.links();
+  }
+
+  async opened(task) {
     this.form.dataset.state = "waiting";
     const file = task ? { cells: this.root + this.parts.tasks[task] } : {};
     const cells = await load({ ...this.form.dataset, ...file });
@@ -66,6 +71,10 @@ class Explore {
     if (this.parts) this.form.elements.task.value = task;
     this.fill();
     for (const each of this.selects) each.value = this.choices?.[each.name] ?? "";
+  }
+
+  async links() {
+    if (!isLinked(this.cells)) await linked(this.cells, this.root + this.parts.links[this.task || ALL_TASKS]);
   }
 
   part(name) {
@@ -107,15 +116,22 @@ class Explore {
       else if (event.target.name !== "words") this.changed("push");
     });
     form.addEventListener("reset", () => setTimeout(() => this.clear()));
-    for (const each of form.querySelectorAll("[data-copy]")) each.addEventListener("click", () => this.copy(this[each.dataset.copy](), each.textContent));
+    for (const each of form.querySelectorAll("[data-copy]")) each.addEventListener("click", () => this.reading(async () => this.copy(await this[each.dataset.copy](), each.textContent)));
     for (const each of this.pages.querySelectorAll("button")) each.addEventListener("click", () => this.step(Number(each.dataset.step)));
   }
 
   // Another task in a large collection: its file first.
-  async moved(then, task) {
-    try {
+  moved(then, task) {
+    return this.reading(async () => {
       await this.open(task);
       if (task === this.task) then();
+    });
+  }
+
+  // What needs another file; without it everything stays as it is.
+  async reading(step) {
+    try {
+      await step();
     } catch (error) {
       this.form.dataset.state = "ready";
       if (this.parts) this.form.elements.task.value = this.task;
@@ -358,6 +374,7 @@ class Explore {
 
   ways(row) {
     const { cells, root } = this;
+    if (!isLinked(cells)) return element("td", "dm-explore__ways", this.asking());
     const others = Number(printed(cells, "submissions", row)) - 1;
     const address = page(cells, "evidence", row);
     const evidence = link(root + address, others ? `newest of ${others + 1} submissions` : "submission");
@@ -369,12 +386,27 @@ class Explore {
     return element("td", "dm-explore__ways", evidence, "\u00a0· ", raw, "\u00a0· ", compare, "\u00a0· ", copy);
   }
 
+  // In the place of links that are not there yet.
+  asking() {
+    const ask = Object.assign(element("button", "dm-explore__command", "show links"), { type: "button", title: "Read where the cells of this task lead: submissions, raw data, comparisons, commands" });
+    ask.addEventListener("click", () =>
+      this.reading(async () => {
+        const { sectionRowIndex } = ask.closest("tr");
+        await this.links();
+        this.show();
+        this.table.tBodies[0].rows[sectionRowIndex].querySelector(".dm-explore__ways a")?.focus();
+      }),
+    );
+    return ask;
+  }
+
   link() {
     this.save();
     return location.href;
   }
 
-  csv() {
+  async csv() {
+    await this.links();
     return csv(this.cells, this.found.rows, new URL(this.root, location.href).href);
   }
 

@@ -1,0 +1,230 @@
+"""The files of all cells, column by column, that Explore and Compare work on."""
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any
+
+import orjson
+import polars as pl
+from polars import col
+
+from pipeline.site.pages import commands
+from pipeline.site.pages.columns import Facet, Measure, encode, named, placed
+from pipeline.site.pages.environment import task
+from pipeline.site.pages.model import Asset, device_address, submission_address, target_address
+from schemas.vocabulary import DEFAULT_RUNNER, RUNNERS, SIZES, TASKS, VERDICTS, say
+
+USUAL_ENGINE = RUNNERS[DEFAULT_RUNNER].engine_label
+VENDORS = {
+    "nvidia": "NVIDIA",
+    "amd": "AMD",
+    "intel": "Intel",
+    "apple": "Apple",
+    "qualcomm": "Qualcomm",
+    "other": "Other",
+}
+SETTING = (
+    *("target_label", "quantisation", "draft_label", "method", "depth"),
+    *("engine_label", "concurrency", "measured_with"),
+)
+
+
+def _command(row: Mapping[str, Any]) -> str:
+    """The line that measures a setting, but for its tasks."""
+    return commands.measure([commands.setting_of(SimpleNamespace(**row, task="all"))])
+
+
+def _axis(name: str, label: pl.Expr, order: pl.Expr | None = None) -> Facet:
+    """A setting that few change: `usual` comes first."""
+    text = label.cast(pl.String)
+    first = pl.when(label.is_null()).then(-1).otherwise(0 if order is None else order)
+    return Facet(name=name, key=text.fill_null("usual"), order=first)
+
+
+AXIS_FACETS = (
+    _axis("context", col("context_depth"), col("context_depth")),
+    _axis("sampling", col("token_choice")),
+    _axis("cache", col("cache_types")),
+    _axis("attention", col("attention")),
+    _axis("loading", col("loading")),
+    _axis("conditions", col("conditions")),
+)
+FACETS = (
+    Facet(
+        name="device",
+        key=col("device"),
+        label=col("device_label"),
+        order=col("device_label").str.to_lowercase(),
+        more={"pages": device_address},
+    ),
+    Facet(
+        name="vendor",
+        key=col("vendor"),
+        label=named("vendor", VENDORS),
+        order=placed("vendor", tuple(VENDORS)),
+    ),
+    Facet(
+        name="vram",
+        key=col("vram_gib").cast(pl.String).fill_null("none"),
+        label=pl.format("{} GB", col("vram_gib")).fill_null("no card"),
+        order=col("vram_gib").fill_null(-1),
+    ),
+    Facet(name="backend", key=col("backend")),
+    Facet(
+        name="engine",
+        key=col("engine_label").str.replace_all(" ", "-", literal=True),
+        label=col("engine_label"),
+        order=pl.when(col("engine_label") != USUAL_ENGINE)
+        .then("engine_label")
+        .otherwise(pl.lit("")),
+    ),
+    Facet(
+        name="target",
+        key=col("target"),
+        label=col("target_label"),
+        order=col("target_label").str.to_lowercase(),
+        more={"pages": target_address},
+    ),
+    Facet(
+        name="size",
+        key=named("size_class", {size.label: size.id for size in SIZES.values()}),
+        label=col("size_class"),
+        order=col("size_order"),
+    ),
+    Facet(name="quant", key=col("quantisation")),
+    Facet(name="method", key=col("method"), label=col("method_label"), order=col("method_label")),
+    Facet(
+        name="depth",
+        key=col("depth").cast(pl.String).fill_null("none"),
+        label=col("depth").cast(pl.String).fill_null(say.UNKNOWN),
+        order=col("depth").fill_null(0),
+    ),
+    Facet(
+        name="crowd",  # as addresses have always called it
+        key=col("concurrency").cast(pl.String),
+        label=pl.when(col("concurrency") == 1)
+        .then(pl.lit("one request"))
+        .otherwise(pl.format("{} at once", col("concurrency"))),
+        order=col("concurrency"),
+    ),
+    Facet(name="draft", key=col("draft_label").fill_null("")),
+    Facet(
+        name="task",
+        key=col("task"),
+        label=named("task", {name: task(name) for name in ("all", *TASKS)}),
+        order=placed("task", tuple(TASKS)),
+        more={"options": lambda name: f" --tasks {name}" if name in TASKS else ""},
+    ),
+    Facet(name="tier", key=col("tier"), order=col("tier") != "measured"),
+    Facet(
+        name="verdict",
+        key=col("mark"),
+        label=named("verdict", {name: verdict.label for name, verdict in VERDICTS.items()}),
+        order=placed("verdict", tuple(VERDICTS)),
+    ),
+)
+SETUP = Facet(name="setup", key=col("setup"))
+# What leads from a row elsewhere: nearly every row has values of its own.
+LINKS = (
+    SETUP,
+    Facet(name="evidence", key=col("submission"), printed=submission_address),
+    Facet(
+        name="command",
+        key=pl.concat_str(
+            (col(name).cast(pl.String).fill_null("") for name in SETTING), separator="|"
+        ),
+        label=pl.struct(SETTING),
+        printed=_command,
+    ),
+)
+# What Compare names places and settings by.
+COMPARED = {
+    *("device", "backend", "engine", "target", "quant", "method", "depth", "crowd", "draft"),
+    *("task", "tier", "conditions"),
+}
+MEASURES = (
+    Measure(name="speedup", value=col("speedup"), digits=2, spare=1),
+    Measure(name="low", value=col("interval_low"), digits=2),
+    Measure(name="high", value=col("interval_high"), digits=2),
+    Measure(name="whole", value=col("whole_request"), digits=2),
+    Measure(name="baseline", value=col("baseline_tps"), digits=1),
+    Measure(name="tokens", value=col("tokens_per_round"), digits=2),
+    Measure(name="cost", value=col("round_cost"), digits=2),
+    Measure(name="accepted", value=col("acceptance_rate") * 100, digits=0),
+    Measure(name="rigs", value=col("rigs"), digits=0),
+    Measure(name="submissions", value=col("submissions"), digits=0),
+)
+MOST_CELLS = 40_000  # in one file: some 860 KB compressed
+ALL_TASKS, PLACE = "all", "assets/explore/"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Files:
+    """All cells as files: those that Explore and Compare open with, and the rest.
+
+    Without `parts`, which lists the rest by task and by device, there is one file of all `cells`.
+    """
+
+    first: Asset
+    settings: Asset
+    cells: pl.DataFrame
+    others: tuple[Asset, ...] = ()
+    parts: Asset | None = None
+
+
+def cells_files(cells: pl.DataFrame, most_cells: int = MOST_CELLS) -> Files:
+    """One file, or of many cells those over all tasks, each task's and each device's.
+
+    A visitor of a large collection looks at one task at a time, and compares two devices. There the
+    links of a task's rows are a file of their own, and Compare opens with settings without figures.
+    """
+    axes = tuple(axes_of(cells).values())
+    if len(cells) <= most_cells:
+        whole = cells_file(cells, axes)
+        return Files(first=whole, settings=whole, cells=cells)
+    overall, single = cells.filter(task=ALL_TASKS), cells.filter(col("task") != ALL_TASKS)
+    first = _named("cells", encode(overall, (*FACETS, *axes), MEASURES))
+    tasks = {
+        name: _named("cells", encode(each, (*FACETS, *axes), MEASURES))
+        for name, each in _by(single, "task")
+    }
+    links = {name: _named("links", encode(each, LINKS, ())) for name, each in _by(cells, "task")}
+    devices = {name: cells_file(each, axes) for name, each in _by(cells, "device")}
+    compared = tuple(each for each in (*FACETS, *axes) if each.name in COMPARED)
+    parts = {"tasks": tasks, "links": links, "devices": devices}
+    listed = {
+        kind: {name: file.path for name, file in files.items()} for kind, files in parts.items()
+    }
+    return Files(
+        first=first,
+        settings=_named("settings", encode(overall, (*compared, SETUP), ())),
+        cells=overall,
+        others=tuple(file for files in parts.values() for file in files.values()),
+        parts=_named("parts", orjson.dumps(listed)),
+    )
+
+
+def _by(cells: pl.DataFrame, facet: str) -> Iterator[tuple[str, pl.DataFrame]]:
+    found: dict[tuple[str, ...], pl.DataFrame] = cells.partition_by(
+        facet, maintain_order=True, as_dict=True
+    )
+    return ((name, each) for (name,), each in found.items())
+
+
+def cells_file(cells: pl.DataFrame, axes: Iterable[Facet]) -> Asset:
+    """Cells column by column, under a name that changes with the content."""
+    return _named("cells", encode(cells, (*FACETS, *LINKS, *axes), MEASURES))
+
+
+def _named(kind: str, data: bytes) -> Asset:
+    name = hashlib.sha256(data).hexdigest()[:12]
+    return Asset(path=f"{PLACE}{kind}.{name}.json", data=data)
+
+
+def axes_of(cells: pl.DataFrame) -> Mapping[str, Facet]:
+    """The axes on which the cells differ; the others would be filters with one choice."""
+    return {
+        facet.name: facet for facet in AXIS_FACETS if cells.select(facet.key.n_unique()).item() > 1
+    }
