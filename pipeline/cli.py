@@ -79,7 +79,12 @@ def build_command(
         ),
     ] = None,
     output: Annotated[
-        Path, typer.Option(help="Folder for the built site.", metavar="FOLDER")
+        Path,
+        typer.Option(
+            help="Folder for the built site. It and FOLDER-source next to it are emptied first,"
+            " if an earlier build wrote them.",
+            metavar="FOLDER",
+        ),
     ] = SITE,
     site_url: Annotated[
         str | None, typer.Option(help="Address the site will have.", metavar="URL")

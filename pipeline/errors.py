@@ -52,6 +52,16 @@ class UnwritableError(PipelineError):
         super().__init__(f"{folder} cannot be written ({reason}). Choose another --output.")
 
 
+class ForeignFolderError(PipelineError):
+    """A build empties its folders first, and this one holds what no build wrote."""
+
+    def __init__(self, folder: object) -> None:
+        super().__init__(
+            f"{folder} holds files that no build wrote, and a build would remove them. Choose an"
+            " empty or a new folder with --output."
+        )
+
+
 class UnknownChartError(PipelineError):
     """A chart was asked for that there is none of."""
 

@@ -21,7 +21,7 @@ import vl_convert
 from pipeline.data.aggregate import drop_steps
 from pipeline.data.database import open_database
 from pipeline.data.export import export
-from pipeline.errors import PipelineError
+from pipeline.errors import ForeignFolderError, PipelineError
 from pipeline.site.kept import kept, remembered
 from pipeline.site.pages import pages
 from pipeline.site.pages.environment import chart_files
@@ -34,6 +34,7 @@ from pipeline.site.policy import write_policy
 ROOT = Path(__file__).resolve().parents[2]
 PROSE = ROOT / "site_src"
 CONFIG = ROOT / "mkdocs.yml"
+MARK = ".draftmap-build"  # in a folder that builds may empty; MkDocs leaves hidden files alone
 INDEX = "search/search_index.json"
 INDEXED_LETTERS = 200  # of a section: the index is loaded whole by whoever searches
 ONE_LINE = re.compile(r"(devices|models)/[^/#]+/")
@@ -65,12 +66,16 @@ def build(
 
     `cache` is a folder with what earlier builds derived from single files; `jobs` processes derive
     the rest. What MkDocs reads stays in a folder next to it (`build/site-source` for `build/site`).
-    Raises `RejectedError` when a result is rejected and `SiteBuildError` when MkDocs complains.
+    Both are emptied first. Raises `ForeignFolderError` where one of them holds anything but an
+    earlier build, `RejectedError` when a result is rejected and `SiteBuildError` when MkDocs
+    complains.
     """
-    docs = output.with_name(f"{output.name}-source")
+    require_own(output)
+    docs = output.resolve().with_name(f"{output.resolve().name}-source")
     site, moment = write_source(
         docs, results=results, extra=extra, site_url=site_url, cache=cache, jobs=jobs
     )
+    _mark(output)
     _run_mkdocs(docs, output, site, moment)
     shorten_index(output / INDEX)
     write_policy(output)
@@ -87,10 +92,12 @@ def write_source(
     jobs: int = 1,
 ) -> tuple[Site, datetime]:
     """Write all that MkDocs reads; returns what pages know of the site, and its date."""
+    require_own(docs)
     connection = open_database(results, extra, cache=cache, jobs=jobs)
     drop_steps(connection)
     shutil.rmtree(docs, ignore_errors=True)
     shutil.copytree(PROSE, docs)
+    _mark(docs)
     for path in docs.rglob("*.css"):
         path.write_text(compact(path.read_text("utf-8")), "utf-8")
     with remembered(cache / "kept" if cache else None):
@@ -110,6 +117,17 @@ def write_source(
     for picture in (card(connection), *cards(connection, site)):
         _write(docs, picture)
     return site, newest_moment(connection)
+
+
+def require_own(folder: Path) -> None:
+    """Raise `ForeignFolderError` when a folder holds what no build wrote: builds empty it."""
+    if folder.is_dir() and any(folder.iterdir()) and not (folder / MARK).exists():
+        raise ForeignFolderError(folder)
+
+
+def _mark(folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / MARK).touch()
 
 
 def compact(style: str) -> str:

@@ -128,6 +128,22 @@ def test_a_results_folder_that_is_not_there_is_no_empty_site(tmp_path: Path) -> 
     assert not (tmp_path / "site").exists()
 
 
+@pytest.mark.parametrize("foreign", ["site", "site-source"])
+def test_a_build_removes_nothing_that_no_build_wrote(tmp_path: Path, foreign: str) -> None:
+    results = tmp_path / "results"
+    put(results, sample(tasks=("code",), blocks=1))
+    kept = tmp_path / foreign / "keep.txt"
+    kept.parent.mkdir()
+    kept.write_text("mine")
+
+    done = pipeline("build", "--results", results, "--output", tmp_path / "site")
+
+    assert done.exit_code == 1
+    assert done.stderr.startswith(f"{kept.parent} holds files that no build wrote")
+    assert kept.read_text() == "mine"
+    assert {each.name for each in tmp_path.iterdir()} == {"results", foreign}
+
+
 def test_a_site_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
     taken = tmp_path / "site"
     taken.write_text("a file, not a folder")
