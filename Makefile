@@ -96,7 +96,6 @@ picture: setup ## Draw the pictures of the README anew from the results
 
 serve: ## Serve the built site on this machine only
 	@test -f $(SITE)/index.html || { echo 'There is no site yet. Run: make site (or make demo)'; exit 1; }
-	@echo 'Open http://127.0.0.1:$(PORT)/ and stop with Ctrl-C.'
 	@$(if $(wildcard $(RUN)),$(RUN),$(PYTHON)) -m pipeline.site.serve $(SITE) $(PORT)
 
 bench: setup ## Measure the project's own speed, and its method against known truth

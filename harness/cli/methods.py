@@ -9,6 +9,7 @@ from rich.text import Text
 from harness.campaign.methods import METHODS, MethodKind, signature
 from harness.cli import console
 from harness.runners import OFFERED
+from schemas import vocabulary
 from schemas.codec import Json
 
 
@@ -40,7 +41,8 @@ def _print(console: Console) -> None:
         console.print(Text(signature(name), style="bold"))
         console.print(Text(f"  {kind.summary}"))
         unset = [key for key, value in kind.defaults.items() if value is None]
-        also = f"; also takes {' and '.join(unset)}" if unset else ""
-        console.print(Text(f"  {', '.join(_runners_of(name))}{also}", style="dim"))
+        needs = "; needs --draft" if vocabulary.METHODS[name].draft == "required" else ""
+        also = f"; also {', '.join(unset)}" if unset else ""
+        console.print(Text(f"  {', '.join(_runners_of(name))}{needs}{also}", style="dim"))
     console.print()
     console.print(Text("Change any size: --method draft-model:n_max=6,p_min=0.5"))

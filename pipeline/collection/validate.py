@@ -12,6 +12,7 @@ from typing import TypeAlias
 
 import orjson
 
+from estimates.identity import canonical_name
 from pipeline.collection.discover import Source
 from schemas import contract, strict
 from schemas.codec import FILE_NAME, canonical_bytes, content_digest, dated_folder
@@ -152,7 +153,8 @@ def _name_findings(accepted: Accepted) -> Found:
     fits = len(parts) == 2 and all(parts)  # noqa: PLR2004 - machine and target
     if FILE_NAME.fullmatch(name) and name.endswith(ending) and fits:
         return ()
-    message = f"the file is named {shown(name)}, expected <machine>--<target>{ending}; rename it"
+    expected = canonical_name(accepted.submission, accepted.text.encode())
+    message = f"the file is named {shown(name)}, expected {expected}; rename it"
     return (Finding(path=ROOT, message=message, rule="canonical-name"),)
 
 

@@ -4,7 +4,9 @@ What is missing is answered with the site's page for missing addresses, which sh
 of a large collection. Needs nothing but Python.
 """
 
+import argparse
 import sys
+from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
 from http import HTTPStatus
@@ -40,13 +42,26 @@ class Handler(SimpleHTTPRequestHandler):
             self.wfile.write(data)
 
 
-def main(folder: str, port: str = "8000") -> None:
-    """Serve until Ctrl-C."""
-    handler = partial(Handler, directory=folder)
-    server = ThreadingHTTPServer(("127.0.0.1", int(port)), handler)
+def main(words: Sequence[str] | None = None) -> int:
+    """Serve until Ctrl-C. Exit code 1: no such folder, or the port is taken."""
+    parser = argparse.ArgumentParser(prog="python -m pipeline.site.serve", description=__doc__)
+    parser.add_argument("folder", help="a built site, such as build/site")
+    parser.add_argument("port", nargs="?", type=int, default=8000)
+    chosen = parser.parse_args(words)
+    if not Path(chosen.folder, "index.html").is_file():
+        sys.stderr.write(f"{chosen.folder} holds no site. Build one: python -m pipeline build\n")
+        return 1
+    handler = partial(Handler, directory=chosen.folder)
+    try:
+        server = ThreadingHTTPServer(("127.0.0.1", chosen.port), handler)
+    except (OSError, OverflowError) as error:
+        sys.stderr.write(f"Port {chosen.port} cannot be used ({error}). Name another one.\n")
+        return 1
+    sys.stderr.write(f"Open http://127.0.0.1:{server.server_port}/ and stop with Ctrl-C.\n")
     with server, suppress(KeyboardInterrupt):
         server.serve_forever()
+    return 0
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:3])
+    raise SystemExit(main())

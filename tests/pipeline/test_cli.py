@@ -9,6 +9,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from pipeline.cli import app
+from pipeline.site.serve import main as serve
 from tests.pipeline.tables import put
 from tests.samples import sample
 
@@ -142,6 +143,22 @@ def test_a_build_removes_nothing_that_no_build_wrote(tmp_path: Path, foreign: st
     assert done.stderr.startswith(f"{kept.parent} holds files that no build wrote")
     assert kept.read_text() == "mine"
     assert {each.name for each in tmp_path.iterdir()} == {"results", foreign}
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [(["nowhere"], "nowhere holds no site. "), (["SITE", "99999"], "Port 99999 cannot be used (")],
+)
+def test_what_cannot_be_served_is_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], words: list[str], said: str
+) -> None:
+    (tmp_path / "index.html").write_text("")
+
+    assert serve([str(tmp_path) if word == "SITE" else word for word in words]) == 1
+
+    printed = capsys.readouterr().err
+    assert printed.startswith(said)
+    assert printed.count("\n") == 1
 
 
 def test_a_site_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:

@@ -9,8 +9,8 @@ with described as (
     any_value(method_label order by submission) as method_label,
     count(distinct device) as devices,
     count(distinct target) as targets,
-    min(speedup) as worst_speedup,
-    max(speedup) as best_speedup
+    min(speedup) filter (verdict <> 'never-drafted') as worst_speedup,
+    max(speedup) filter (verdict <> 'never-drafted') as best_speedup
   from pool_member
   where pool_kind = 'task'
   group by pool

@@ -10,8 +10,8 @@ with described as (
     any_value(depth) as depth,
     count(distinct device) as devices,
     count(distinct target) as targets,
-    min(speedup) as worst_speedup,
-    max(speedup) as best_speedup
+    min(speedup) filter (verdict <> 'never-drafted') as worst_speedup,
+    max(speedup) filter (verdict <> 'never-drafted') as best_speedup
   from pool_member
   where pool_kind = 'method'
   group by pool

@@ -1,6 +1,7 @@
 -- One row is one submission: where and what it measured, and a headline per speculative arm
 -- (`arms`, in the order of the file) with the best one
--- spelt out (of those that support a verdict; its lower bound allows for the choice).
+-- spelt out (of those that support a verdict; its lower bound allows for the choice). An arm that
+-- never drafted is none.
 create table submission_overview as
 with arms as (
   select
@@ -19,7 +20,8 @@ with arms as (
       'round_cost': evidence.round_cost,
       'acceptance_rate': evidence.acceptance_rate
     } order by arm.position) as arms,
-    arg_max(evidence, (is_firm(evidence.verdict), evidence.speedup)) as best,
+    arg_max(evidence, (is_firm(evidence.verdict), evidence.speedup))
+      filter (evidence.verdict <> 'never-drafted') as best,
     greatest(1, count(*) filter (is_firm(evidence.verdict))) as choices,
     max(evidence.baseline_tps) as baseline_tps,
     bool_or(evidence.task = 'own') as own_tasks
