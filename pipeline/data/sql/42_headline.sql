@@ -29,6 +29,7 @@ counted as (
   select
     tier,
     count(*) as submissions,
+    count(distinct machine) as machines,
     count(distinct rig) as rigs,
     count(distinct contributor) as contributors,
     count(distinct device) as devices,
@@ -48,6 +49,7 @@ run as (
 select
   tiers.tier,
   coalesce(submissions, 0) as submissions,
+  coalesce(machines, 0) as machines,
   coalesce(rigs, 0) as rigs,
   coalesce(contributors, 0) as contributors,
   coalesce(devices, 0) as devices,
