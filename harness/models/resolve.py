@@ -15,6 +15,7 @@ from schemas.codec import slug
 from schemas.submission import Model
 
 _MB = 1_000_000
+_OTHER_NAMES = "name a preset or owner/repo:quant"
 
 
 def resolve(value: str, *, say: Callable[[str], None], client: Client | None = None) -> Weights:
@@ -38,11 +39,18 @@ def refuse_unknown(value: str) -> BadInputError:
     if Path(value).expanduser().is_dir():
         return BadInputError(f"{value} is a folder; name the GGUF file in it")
     if value.lower().endswith(".gguf"):
-        message = f"{value} does not exist; check the path, or name a preset or owner/repo:quant"
-        return BadInputError(message)
+        known = _preset_of(Path(value).stem)
+        instead = f"name {known.name}, which is that model" if known else _OTHER_NAMES
+        return BadInputError(f"{value} does not exist; check the path, or {instead}")
     hint = suggestion(value, presets())
     message = f"{value!r} is not a file, a preset or of the form owner/repo:quant.{hint}"
     return BadInputError(message)
+
+
+def _preset_of(stem: str) -> Preset | None:
+    """The preset that a file of this name would hold: the site's commands name models so."""
+    named = (each for each in presets().values() if not each.pruned_layers)
+    return next((p for p in named if slug(f"{p.model} {p.quantisation}") == slug(stem)), None)
 
 
 def from_preset(
