@@ -50,6 +50,7 @@ class Proof:
     date: str | None
     columns: tuple[Column, ...]
     rows: tuple[tuple[str, ...], ...]
+    note: str = ""
 
 
 def proofs_page(site: Site, folder: Path) -> Page:
@@ -81,6 +82,7 @@ def proofs(folder: Path) -> Iterator[Proof]:
                 date=document.get("date"),
                 columns=columns,
                 rows=rows,
+                note=entry.get("note", ""),
             )
 
 
