@@ -135,7 +135,7 @@ def test_a_series_goes_over_the_depths_of_context_and_the_chart_says_how_it_chan
     assert [depth for depth, _ in found] == [512, 4096]
     assert [cost for _, cost in found] == pytest.approx([36 / 20, 52 / 20], rel=0.02)
     assert "after 512 tokens of context" in cost.takeaway
-    assert "after 4096" in cost.takeaway
+    assert "after 4,096" in cost.takeaway
     assert accepted.table.rows
 
 

@@ -79,7 +79,7 @@ def depths(rows: list[Row]) -> str:
         return (
             f"Depth {best[0]['depth']} has the highest {'lower bound' if clear else 'figure'}"
             f" of the depths {listed(tried)}: {_figure(best[0])}, {best[0]['line_label']}"
-            f"{'' if clear else '; no clear verdict supports the order'}."
+            f"{'' if clear else '; that one depth is faster than another is not clear'}."
         )
     at = ", ".join(
         f"{depth} in {sum(row['depth'] == depth for row in best)}"
@@ -136,15 +136,15 @@ def context_cost(rows: list[Row]) -> str:
 
 def context_acceptance(rows: list[Row]) -> str:
     """How many drafted tokens are accepted at the shortest context and at the longest."""
-    return _by_context(rows, "acceptance_rate", "Accepted are", percent)
+    return _by_context(rows, "acceptance_rate", "The acceptance rate is", percent)
 
 
 def _by_context(rows: list[Row], column: str, what: str, printed: Callable[[float], str]) -> str:
     ends = [(found[0], found[-1]) for found in _groups(rows, "series")]
     short, long = max(ends, key=lambda pair: abs(math.log(pair[1][column] / pair[0][column])))
     change = (
-        f"{what} {printed(short[column])} after {short['context_depth']} tokens of context and"
-        f" {printed(long[column])} after {long['context_depth']}"
+        f"{what} {printed(short[column])} after {short['context_depth']:,} tokens of context and"
+        f" {printed(long[column])} after {long['context_depth']:,}"
     )
     if len(ends) == 1:
         return f"{change} ({short['arm_label']})."
@@ -159,7 +159,7 @@ def builds(rows: list[Row]) -> str:
     steps = [row for row in rows if row["step_label"] != "none"]
     settings = count(len({row["line"] for row in rows}), "setting")
     if not steps:
-        return f"No step has been detected in {settings}."
+        return f"No change between builds was detected, in {settings}."
     slower = sum(row["step_label"] == "slower" for row in steps)
     return f"{count(len(steps), 'step')} detected in {settings}, {slower or 'none'} of them slower."
 
