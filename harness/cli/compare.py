@@ -18,6 +18,7 @@ from harness.errors import INTERRUPTED, BadInputError, HarnessError, MachineErro
 from harness.files import written
 from harness.options import Option
 from harness.run import result_file
+from harness.runners import llama_server
 from harness.runners.options import ConnectionOptions, Patience
 from schemas.submission import Submission
 
@@ -90,6 +91,8 @@ def compare(
     if builds.markdown is not None:
         result_file.require_writable(builds.markdown.parent)
     with _codes_of_a_comparison():
+        _require_server("--base", builds.base)
+        _require_server("--head", builds.head)
         if result.dry_run:
             session.print_plan(request)
             return
@@ -130,6 +133,14 @@ def _defaults(options: Options) -> Options:
         suite=options.suite if chosen else SHORT_SUITE,
         max_tokens=options.max_tokens or (None if options.quick else _MAX_TOKENS),
     )
+
+
+def _require_server(option: str, path: str) -> None:
+    """Before anything is fetched, name the option whose program cannot be used."""
+    try:
+        llama_server.identify(ConnectionOptions(binary=path))
+    except BadInputError as error:
+        raise BadInputError(str(error).replace("--server-binary", option)) from error
 
 
 @contextmanager
