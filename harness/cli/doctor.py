@@ -19,7 +19,9 @@ def doctor(
     model: Annotated[
         str | None,
         typer.Option(
-            help="Test the engine with this model. Default: the embedded one.", metavar="MODEL"
+            help="Test the engine with this model. Default: the embedded one, which is fetched once"
+            " (98 MB).",
+            metavar="MODEL",
         ),
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the checks as JSON.")] = False,
