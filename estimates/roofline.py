@@ -111,10 +111,12 @@ class Processors:
 class Devices:
     """Memory bandwidth in GB/s by normalised name, what none exceeds, and what a cache may keep.
 
-    A bandwidth is computed from the width of the memory bus and its data rate.
+    A bandwidth is computed from the width of the memory bus and its data rate. `memory_gib` has the
+    cards that are sold with one size of memory only.
     """
 
     bandwidth_gb_per_s: Mapping[str, float]
+    memory_gib: Mapping[str, int]
     unknown_device_gb_per_s: float
     cache_mib: int
     processors: Processors
@@ -128,6 +130,11 @@ def devices() -> Devices:
         bandwidth_gb_per_s={
             name: device["bus_bits"] / _BITS_PER_BYTE * device["data_rate_gtps"]
             for name, device in table["devices"].items()
+        },
+        memory_gib={
+            name: device["memory_gib"]
+            for name, device in table["devices"].items()
+            if "memory_gib" in device
         },
         unknown_device_gb_per_s=table["unknown_device_gb_per_s"],
         cache_mib=table["cache_mib"],

@@ -2,8 +2,8 @@
 
 It has one address for ever, so that other programs can read it; a page loads it when a visitor
 begins to type. Rows are lists in the order of `COLUMNS`; devices, models and settings are numbered.
-Cards that nobody has measured are devices too: `schemas/devices.json` knows their memory bandwidth,
-and weights that are read once per token give the most tokens per second without speculation.
+Cards that nobody has measured are devices too: `schemas/devices.json` knows their memory bandwidth
+and of many the size of their memory, and weights that are read once per token give the most tokens per second without speculation.
 """
 
 import re
@@ -125,7 +125,7 @@ def known_devices(rows: Iterable[Row]) -> Iterator[MachineDevice]:
             id=name,
             label=row.device_label,
             kind=row.device_kind,
-            memory=row.vram_gib,
+            memory=row.vram_gib or devices().memory_gib.get(normalised(row.device_label)),
             backends=tuple(sorted(backends[name])),
             address=device_address(name),
             bandwidth=bandwidth_of(row.device_label),
@@ -141,7 +141,7 @@ def unmeasured(rows: Iterable[Row]) -> Iterator[MachineDevice]:
                 id=name.replace(" ", "-"),
                 label=label_of(name),
                 kind="gpu",
-                memory=None,
+                memory=devices().memory_gib.get(name),
                 backends=(),
                 address=None,
                 bandwidth=round(bandwidth, 1),
