@@ -50,7 +50,8 @@ def refuse_unknown(value: str) -> BadInputError:
 def _preset_of(stem: str) -> Preset | None:
     """The preset that a file of this name would hold: the site's commands name models so."""
     named = (each for each in presets().values() if not each.pruned_layers)
-    return next((p for p in named if slug(f"{p.model} {p.quantisation}") == slug(stem)), None)
+    wanted = slug(stem)
+    return next((p for p in named if wanted in {p.name, slug(f"{p.model} {p.quantisation}")}), None)
 
 
 def from_preset(

@@ -56,9 +56,23 @@ def test_the_address_keeps_the_question_and_nothing_that_is_not_offered(
 
 
 def test_a_card_without_its_memory_is_asked_for_it(page: Page, base: str) -> None:
-    page.goto(base + "will-it-fit/?card=rtx+4070")
+    page.goto(base + "will-it-fit/?card=arc+a770")
 
-    expect(page.locator(".dm-fit__answer")).to_contain_text("How much memory does your RTX 4070")
+    expect(page.locator(".dm-fit__answer")).to_contain_text("How much memory does your Arc A770")
+
+
+def test_a_card_that_is_sold_with_one_memory_needs_none(page: Page, base: str) -> None:
+    page.goto(base + "will-it-fit/?card=rtx+4070&model=qwen3-8b")
+
+    expect(page.locator(RESULT)).to_contain_text("12 GB")
+
+
+def test_my_machine_measures_the_model_that_was_named_and_no_other(page: Page, base: str) -> None:
+    page.goto(base + "?card=RTX+4060&model=Qwen3+8B")
+
+    answer = page.locator(".dm-machine__answer .dm-advice")
+    expect(answer).to_contain_text("Fits: Qwen3 8B in Q4_K_M")
+    expect(answer.locator("code").last).to_have_text("python -m harness run --target Qwen3-8B.gguf")
 
 
 def test_a_phone_shows_it_without_scrolling_sideways(page: Page, base: str) -> None:

@@ -197,12 +197,16 @@ const fileOf = (text) => `${text.replace(/[^A-Za-z0-9._]+/g, "-").replace(/^-+|-
 const tasksOf = (data, task) => (Object.hasOwn(data.words.tasks, task) ? ` --tasks ${task}` : "");
 
 // A setting is for its model: its draft has the same vocabulary, its heads are in the file. Of
-// another size of model no setting is passed on, only the line that measures the usual ones.
+// another model than the one that was named, or of another size, no setting is passed on, only the
+// line that measures the usual ones.
 export const commands = (data, question, row) => {
   const order = classOf(data.sizes, question.size);
   const task = tasksOf(data, question.task);
-  if (!row || (order !== null && row.model.size !== order)) {
-    const file = fileOf(question.models[0]?.label ?? question.typed.model);
+  const { models, typed } = question;
+  const named = models.length > 0 || parse(data.rules, typed.model).words.length > 0;
+  const other = named && !models.some(({ id }) => id === row?.model.id);
+  if (!row || other || (order !== null && row.model.size !== order)) {
+    const file = fileOf(models[0]?.label ?? typed.model);
     return { use: null, measure: data.measure.replace(FILE, () => file) + task };
   }
   const file = fileOf(`${row.model.label} ${row.quantisation ?? ""}`);
