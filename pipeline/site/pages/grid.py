@@ -11,7 +11,7 @@ from operator import attrgetter
 from urllib.parse import urlencode
 
 from pipeline.site.pages.environment import task
-from pipeline.site.pages.map import ALL, Choice, tint
+from pipeline.site.pages.map import ALL, Choice, look, tint
 from pipeline.site.pages.model import device_address
 from pipeline.site.rows import Row
 from schemas.vocabulary import SIZES, TASKS, VERDICTS, say
@@ -24,7 +24,6 @@ OPEN_ROWS = 40  # so many rows are in sight before a band is folded
 PHONE_ROWS = 12  # of these on a phone, where a row is twice as high, until the rest is asked for
 UNSTATED = "not stated"  # the backend of a published figure whose source leaves it out
 CLEAR = ("helps", "hurts")
-LOOKS = {"helps": "gain", "hurts": "loss"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -247,18 +246,9 @@ def _drawn(row: Row, address: str, shown: str) -> Square:
         row=row,
         address=address,
         words=_words(row, shown),
-        look=_look(row),
+        look=look(row),
         tint=f"{tint(row.speedup) * 100 if row.speedup else 0:.0f}%",
     )
-
-
-def _look(row: Row) -> str:
-    """Colour only for what is clear; a figure without an interval has its side and an outline."""
-    if row.speedup is None:
-        return "failed"
-    if row.verdict is None:
-        return "gain" if row.speedup >= 1 else "loss"
-    return LOOKS.get(row.verdict, "flat")
 
 
 def _address(row: Row, choice: Choice) -> str:

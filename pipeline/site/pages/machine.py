@@ -3,7 +3,8 @@
 It has one address for ever, so that other programs can read it; a page loads it when a visitor
 begins to type. Rows are lists in the order of `COLUMNS`; devices, models and settings are numbered.
 Cards that nobody has measured are devices too: `schemas/devices.json` knows their memory bandwidth
-and of many the size of their memory, and weights that are read once per token give the most tokens per second without speculation.
+and of many the size of their memory; weights that are read once per token give the most tokens per
+second without speculation.
 """
 
 import re

@@ -16,6 +16,7 @@ from schemas.vocabulary import SIZES, TASKS, say
 
 ALL = "all"
 SHOWN = ("best", "typical", "worst")  # which setting of a square its figure is
+LOOKS = {"helps": "gain", "hurts": "loss"}
 FULL_COLOUR_AT = 2.5  # times faster or slower
 COLUMN_GAP = 4
 LONGEST_LABEL = 25  # as many letters as fit left of the squares
@@ -63,7 +64,7 @@ class Tile:
     fill: str  # where an empty square is answered, with the command that fills it
     square: Row | None
     tint: str
-    sign: str
+    look: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -205,6 +206,15 @@ def measured(squares: Iterable[Row]) -> list[Row]:
     return [square for square in squares if square.speedup is not None]
 
 
+def look(square: Row) -> str:
+    """Colour only for what is clear; a figure without an interval has its side and an outline."""
+    if square.speedup is None:
+        return "failed"
+    if square.verdict is None:
+        return "gain" if square.speedup >= 1 else "loss"
+    return LOOKS.get(square.verdict, "flat")
+
+
 def tint(speedup: float) -> float:
     """How strongly a square is coloured, from 0 to 1, on a log scale."""
     return min(abs(math.log(max(speedup, 1e-9))) / math.log(FULL_COLOUR_AT), 1.0)
@@ -251,13 +261,5 @@ def _tile(x: float, y: float, size: str, line: Line, square: Row | None) -> Tile
         fill=f"?card={quote(first.device_label)}&model={class_id}{task_of}#mine",
         square=square,
         tint=f"{tint(speedup) * 100 if speedup else 0:.0f}%",
-        sign=_sign(square),
+        look=look(square) if square else "none",
     )
-
-
-def _sign(square: Row | None) -> str:
-    if square is None:
-        return "none"
-    if square.speedup is None:
-        return "failed"
-    return "gain" if square.speedup >= 1 else "loss"
