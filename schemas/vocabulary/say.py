@@ -3,6 +3,7 @@
 Unknown is a dash, never a zero. `site_src/assets/javascripts/say.js` prints the same on pages.
 """
 
+import re
 from collections.abc import Sequence
 
 UNKNOWN = "\N{EN DASH}"
@@ -10,6 +11,8 @@ TIMES = "\N{MULTIPLICATION SIGN}"
 # With two prompts an interval may reach from 0.000002 to 5 259 230. Such digits claim a precision
 # that is not there: beyond a factor of ten either way, the reader is told just that.
 LEAST, MOST = 0.1, 10.0
+_NUMBER = re.compile(r"\d[\d,]*")
+_VOWELS = tuple("aeiouAEIOU")
 
 
 def count(value: int, noun: str, plural: str | None = None) -> str:
@@ -54,6 +57,17 @@ def speedup(ratio: float | None, low: float | None, high: float | None) -> str:
     if ratio is None or low is None or high is None:
         return times(ratio)
     return f"{times(ratio)} {interval(low, high)}"
+
+
+def with_article(words: str) -> str:
+    """The words behind `a` or `an`: `a 14B model`, `an 8B model`, `an 11-token draft`."""
+    found = _NUMBER.match(words)
+    if found is None:
+        return f"{'an' if words.startswith(_VOWELS) else 'a'} {words}"
+    digits = found[0].replace(",", "")
+    # Read aloud, a number begins with what stands before its thousands: 11,000 is eleven thousand.
+    first = digits[: (len(digits) - 1) % 3 + 1]
+    return f"{'an' if first.startswith('8') or first in {'11', '18'} else 'a'} {words}"
 
 
 def listed(names: Sequence[str], word: str = "and") -> str:

@@ -55,3 +55,23 @@ def test_a_list_is_joined_as_in_a_sentence() -> None:
     assert say.listed(["a"]) == "a"
     assert say.listed(["a", "b"]) == "a and b"
     assert say.listed(("a", "b", "c"), "or") == "a, b or c"
+
+
+@pytest.mark.parametrize(
+    ("words", "printed"),
+    [
+        ("8B model", "an 8B model"),
+        ("80B model", "an 80B model"),
+        ("8.5B model", "an 8.5B model"),
+        ("11-token draft", "an 11-token draft"),
+        ("18,000 trials", "an 18,000 trials"),  # eighteen thousand
+        ("14B model", "a 14B model"),
+        ("1.8B model", "a 1.8B model"),
+        ("110B model", "a 110B model"),  # one hundred and ten
+        ("1,800 MiB card", "a 1,800 MiB card"),  # one thousand eight hundred
+        ("arm", "an arm"),
+        ("draft", "a draft"),
+    ],
+)
+def test_a_number_has_the_article_of_its_sound(words: str, printed: str) -> None:
+    assert say.with_article(words) == printed

@@ -17,7 +17,9 @@ console.log(JSON.stringify(asked.map(([name, ...values]) => printers[name](...va
 """
 # Playwright brings its own Node.
 (NODE,) = (Path(playwright.__file__).parent / "driver").glob("node*")
-NAMES = ("count", "number", "percent", "times", "bound", "interval")
+NAMES = ("count", "number", "percent", "times", "bound", "interval", "withArticle")
+
+IN_PYTHON = {"withArticle": "with_article"}
 
 
 def questions() -> list[tuple[Any, ...]]:
@@ -32,6 +34,8 @@ def questions() -> list[tuple[Any, ...]]:
         asked += [("number", ratio * 1000), ("number", ratio, 3)]
     asked += [(name, None) for name in ("number", "percent", "times")]
     asked += [("count", value, "cell") for value in (0, 1, 2, 999, 1000, 1234567)]
+    numbers = ("8B", "80B", "8.5B", "11B", "18-token", "110", "1,800", "11,000", "18000", "7B", "1")
+    asked += [("withArticle", f"{number} model") for number in (*numbers, "owl", "fox")]
     return [*asked, ("count", 1, "series", "series"), ("count", 2, "series", "series")]
 
 
@@ -49,7 +53,7 @@ def test_the_script_prints_what_python_prints() -> None:
         check=True,
     )
 
-    expected = [getattr(say, name)(*values) for name, *values in asked]
+    expected = [getattr(say, IN_PYTHON.get(name, name))(*values) for name, *values in asked]
     assert [
         (question, found, wanted)
         for question, found, wanted in zip(asked, json.loads(done.stdout), expected, strict=True)

@@ -90,14 +90,14 @@ def own_errors(errors: Errors) -> Iterator[str]:
     found = errors.memory
     if found is not None:
         yield (
-            f"memory of a device: {found.total_median_mib:.0f} MiB off in the median of "
-            f"{say.count(found.totals, 'public log')}, {found.total_worst_mib:.0f} MiB at most"
+            f"memory of a device: median error {found.total_median_mib:.0f} MiB over "
+            f"{say.count(found.totals, 'public log')}, at most {found.total_worst_mib:.0f} MiB"
         )
     if errors.results is not None:
         yield (
             f"memory of {say.count(errors.results.points, 'result')} of the collection: "
-            f"{errors.results.median_mib:.0f} MiB off in the median, "
-            f"{errors.results.worst_mib:.0f} MiB at most"
+            f"median error {errors.results.median_mib:.0f} MiB, "
+            f"at most {errors.results.worst_mib:.0f} MiB"
         )
     for error, source in ((errors.bare, "its bandwidth"), (errors.speed, "other results of it")):
         if error is not None:

@@ -2,7 +2,7 @@
 "use strict";
 
 import { answers, forecasts, judged, key } from "./arithmetic.js";
-import { UNKNOWN, count, interval, number, percent, times } from "./say.js";
+import { UNKNOWN, count, interval, number, percent, times, withArticle } from "./say.js";
 
 (() => {
   const FIELDS = ["device", "backend", "model", "task", "method"];
@@ -16,7 +16,7 @@ import { UNKNOWN, count, interval, number, percent, times } from "./say.js";
     const { device, backend, model } = question;
     const { depth } = found.choice; // a draft of so many tokens is checked in a step that is one wider
     const step = device && model ? known.steps[key(device, backend, model.target, model.quantisation, depth + 1)] : undefined;
-    const verification = step === undefined ? "" : `Checking a ${depth}-token draft takes as long as generating ${number(step, 2)} tokens on this device. `;
+    const verification = step === undefined ? "" : `Checking ${withArticle(`${depth}-token`)} draft takes as long as generating ${number(step, 2)} tokens on this device. `;
     const task = known.tasks.find(([name]) => name === question.task)[1];
     return (
       `${verification}A round costs ${number(found.roundCost, 2)} plain tokens (${machines(found.cost.pool.votes)}: ${levels[found.cost.level]}); ` +

@@ -5,7 +5,7 @@
 import { modelsFor, parse } from "./matching.js";
 import { alternatives, largest, modelFor, plan, verdict } from "./plan.js";
 import { asks, decode, reply, understand } from "./reply.js";
-import { count, interval, number, percent, times } from "./say.js";
+import { count, interval, number, percent, times, withArticle } from "./say.js";
 
 const ALL = "all";
 const GAIN = 1.05; // an alternative that is worth a line
@@ -101,10 +101,10 @@ const command = (words, line) => el("div", "dm-advice__command", el("p", "dm-sma
 const asked = ({ devices, likely, memory, size, models, typed, processor }) => {
   const card = processor && !devices.length ? "a processor" : devices[0]?.label ?? (typed.card && (likely.length || memory === null) ? typed.card : memory === null ? "" : `a card with ${memory} GB`);
   const model = models[0]?.label ?? (size ? sizeWords(size) : "");
-  return [card, model].filter(Boolean).join(" with ");
+  return [model, card].filter(Boolean).join(" on ");
 };
 const sizeOf = (parameters) => `${Number((parameters / 1e9).toFixed(3))}B`;
-const sizeWords = ({ parameters, from, below }) => (parameters ? `a ${sizeOf(parameters)} model` : below ? `a model of ${sizeOf(from)} to ${sizeOf(below)}` : `a model above ${sizeOf(from)}`);
+const sizeWords = ({ parameters, from, below }) => (parameters ? withArticle(`${sizeOf(parameters)} model`) : below ? `a model of ${sizeOf(from)} to ${sizeOf(below)}` : `a model above ${sizeOf(from)}`);
 
 // Several published figures have no order that an interval would back: all of them are the answer.
 const headline = (data, { found }) => {
@@ -230,7 +230,7 @@ const unknown = (data, { question }) => {
 // Nobody has a figure, and the memory cannot hold it: that is the answer.
 const refusal = (data, answer) => {
   const { words } = verdict(answer.room);
-  const card = el("div", "dm-advice dm-fit__result--no", el("p", "dm-advice__figure", el("strong", "", words), ` ${asked(answer.question)}`), ...roomWords(data, answer.room, false));
+  const card = el("div", "dm-advice dm-fit__result--no", el("p", "dm-advice__figure", el("strong", "", words), `: ${asked(answer.question)}`), ...roomWords(data, answer.room, false));
   if (answer.close.length) card.append(el("details", "dm-more", el("summary", "", "The nearest figures of other machines and models"), nearest(data, answer.close)));
   card.append(more(data, answer));
   return card;

@@ -30,6 +30,15 @@ export const bound = (ratio) => (ratio < LEAST ? `<${LEAST}` : ratio > MOST ? `>
 
 export const interval = (low, high) => `[${bound(low)}, ${bound(high)}]`;
 
+// The words behind "a" or "an": read aloud, a number begins with what stands before its thousands.
+export const withArticle = (words) => {
+  const [number] = words.match(/^\d[\d,]*/) ?? [null];
+  const digits = number?.replaceAll(",", "") ?? "";
+  const first = digits.slice(0, ((digits.length - 1) % 3) + 1);
+  const vowel = number === null ? /^[aeiou]/i.test(words) : first.startsWith("8") || first === "11" || first === "18";
+  return `${vowel ? "an" : "a"} ${words}`;
+};
+
 // What a spreadsheet takes for a formula, as in the CSV files: also behind spaces, and in full width.
 const FORMULA = /^[\t\r]|^\s*[=+\-@\uff1d\uff0b\uff0d\uff20]/;
 // A spreadsheet runs what begins like a formula: such text gets an apostrophe in front.
