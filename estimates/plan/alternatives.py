@@ -93,9 +93,10 @@ def _moved_draft(
 def _other_cache(
     target: Source, draft: Source | None, asked: Choice, base: Estimate, speed: Machine
 ) -> Iterator[Choice]:
-    if asked.case.setting.kv_k != "f16" or not any(x.k_width for x in asked.case.target.layers):
+    setting = asked.case.setting
+    if setting.kv_k != "f16" or not any(x.k_width for x in asked.case.target.layers):
         return
-    case = replace(asked.case, setting=replace(asked.case.setting, kv_k="q8_0", kv_v="q8_0"))
+    case = replace(asked.case, setting=replace(setting, kv_k="q8_0", kv_v="q8_0"))
     what = "KV cache in q8_0"
     if asked.speculation is not None:
         what = f"as asked, with the {what}"
@@ -184,11 +185,6 @@ def _speculating(  # noqa: PLR0913, PLR0917 - the parts of the value that is bui
         case=case,
         found=found,
         speculation=speculation,
-        tps=Estimate(
-            estimate=base.estimate * gain.estimate,
-            low=base.low * gain.low,
-            high=base.high * gain.high,
-            basis=gain.basis,
-        ),
+        tps=base.times(gain),
         command=server_line(target, draft, case, found, speculation),
     )

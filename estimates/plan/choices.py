@@ -39,6 +39,16 @@ class Choice:
         """Whether every place has room for it."""
         return self.found.fits
 
+    @property
+    def acceptance_assumed(self) -> bool:
+        """Whether its speed rests on an acceptance that nobody measured or published."""
+        return self.speculation is not None and self.speculation.assumed
+
+    @property
+    def label(self) -> str:
+        """What it changes, marked where its acceptance is assumed."""
+        return f"{self.changes} (acceptance assumed)" if self.acceptance_assumed else self.changes
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
@@ -103,7 +113,7 @@ def _estimate(value: Estimate) -> Json:
 
 def _alternative(choice: Choice) -> Json:
     return {
-        "changes": choice.changes,
+        "changes": choice.label,
         "tps": round(choice.tps.estimate, 2),
         "fits": choice.fits,
         "command": choice.command,

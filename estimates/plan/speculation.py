@@ -79,6 +79,11 @@ class Speculation:
     acceptance: float | None = None
     curve: Curve | None = None
 
+    @property
+    def assumed(self) -> bool:
+        """Whether nobody measured or published the acceptance with this target."""
+        return self.acceptance is None and self.curve is None
+
     def chances(self) -> tuple[float, float, float]:
         """The chance that a drafted token is accepted: least, usual and most."""
         if self.acceptance is not None:
@@ -122,9 +127,11 @@ def speedup(
         speeds.append(tokens_per_round(accepted, speculation.depth) / round_ms * _MS)
     return Estimate(
         estimate=speeds[1] / baseline.estimate,
-        low=speeds[0] / baseline.estimate,
-        high=speeds[2] / baseline.estimate,
+        # Of a mixture more acceptance can be slower: more tokens in a step touch more experts.
+        low=min(speeds) / baseline.estimate,
+        high=max(speeds) / baseline.estimate,
         basis="physics",
+        assumes=(*alone.assumes, *(("acceptance",) if speculation.assumed else ())),
     )
 
 

@@ -6,7 +6,7 @@ the same machine (an anchor) replaces the efficiencies. A round of speculation t
 several tokens and the drafting; it pays when it yields more tokens than it costs steps.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -49,12 +49,26 @@ class Anchor:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Estimate:
-    """A figure with its interval and what it rests on."""
+    """A figure with its interval and what it rests on; `assumes` is what nobody measured or stated.
+
+    A bandwidth that is not known, and the acceptance of drafts, in the words that are printed.
+    """
 
     estimate: float
     low: float
     high: float
     basis: Basis
+    assumes: tuple[str, ...] = ()
+
+    def times(self, ratio: "Estimate") -> "Estimate":
+        """Multiply by a ratio, which decides what the product rests on."""
+        return Estimate(
+            estimate=self.estimate * ratio.estimate,
+            low=self.low * ratio.low,
+            high=self.high * ratio.high,
+            basis=ratio.basis,
+            assumes=tuple(dict.fromkeys((*self.assumes, *ratio.assumes))),
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,6 +111,7 @@ def plain(case: Case, found: Projection, machine: Machine, *, depth_tokens: int 
         low=tps * EFFICIENCY_LOW / EFFICIENCY,
         high=tps * EFFICIENCY_HIGH / EFFICIENCY,
         basis="physics",
+        assumes=tuple(_assumed(found.placement, case.target, machine)),
     )
 
 
@@ -133,10 +148,27 @@ def _from_anchors(facts: Facts, placement: Placement, machine: Machine) -> Estim
 
 def _reached(placement: Placement, facts: Facts, machine: Machine) -> bool:
     """Whether results of such machines tell the rate of every memory that is read."""
-    on_host = placement.layers < facts.placed_layers or placement.cpu_experts > 0
     device = not placement.layers or machine.device_reached_gb_per_s is not None
-    host = not on_host or machine.host_reached_gb_per_s is not None
+    host = not _reads_host(placement, facts) or machine.host_reached_gb_per_s is not None
     return device and host and not machine.anchors
+
+
+def _assumed(placement: Placement, facts: Facts, machine: Machine) -> Iterator[str]:
+    """The bandwidths that are read with and that nothing tells."""
+    device, host = machine.device_gb_per_s, machine.host_gb_per_s
+    if not machine.anchors:
+        device, host = (
+            device or machine.device_reached_gb_per_s,
+            host or machine.host_reached_gb_per_s,
+        )
+    if placement.layers and device is None:
+        yield f"{ASSUMED_GB_PER_S:g} GB/s"
+    if _reads_host(placement, facts) and host is None:
+        yield f"{ASSUMED_HOST_GB_PER_S:g} GB/s of main memory"
+
+
+def _reads_host(placement: Placement, facts: Facts) -> bool:
+    return placement.layers < facts.placed_layers or placement.cpu_experts > 0
 
 
 def _measured(tps: float) -> Estimate:

@@ -11,7 +11,7 @@ from estimates.plan.commands import server_line, speculating
 from estimates.plan.model import Buffers, Placement
 from estimates.plan.placement import Case, Projection, fit, largest_context, project
 from estimates.plan.speculation import speedup
-from estimates.plan.speed import Estimate, plain
+from estimates.plan.speed import plain
 from harness.errors import BadInputError
 from harness.machine.command import SERVER_PROGRAM, package_version, server_program
 from harness.models.hub import Client
@@ -46,7 +46,7 @@ def answer(wish: Wish, *, simulated: tuple[exact.Simulated, ...] | None = None) 
     gain, tps = None, plain(wish.case, found, wish.speed)
     if wish.speculation is not None:
         gain = speedup(wish.case, found, alone.tps, wish.speed, wish.speculation)
-        tps = _times(alone.tps, gain)
+        tps = alone.tps.times(gain)
     asked = Choice(
         changes="as asked",
         case=wish.case,
@@ -80,15 +80,6 @@ def _alone(wish: Wish) -> Choice:
         speculation=None,
         tps=plain(case, found, wish.speed),
         command=server_line(wish.target, None, case, found, None),
-    )
-
-
-def _times(base: Estimate, gain: Estimate) -> Estimate:
-    return Estimate(
-        estimate=base.estimate * gain.estimate,
-        low=base.low * gain.low,
-        high=base.high * gain.high,
-        basis=gain.basis,
     )
 
 

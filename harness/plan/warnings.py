@@ -76,6 +76,12 @@ def _states(asked: Choice, alone: Choice) -> Iterator[str]:
 
 
 def _speed(asked: Choice, gain: Estimate | None) -> Iterator[str]:
+    if asked.speculation is not None and asked.speculation.assumed:
+        low, usual, high = asked.speculation.chances()
+        yield (
+            f"the speedup assumes that {usual:.2f} of the drafted tokens are accepted "
+            f"({low:.2f} to {high:.2f}); --acceptance takes a measured share"
+        )
     host_layers = asked.case.target.placed_layers - asked.found.placement.layers
     wide = asked.speculation is not None and asked.speculation.depth + 1 >= _WIDE_BATCH
     if wide and host_layers and asked.found.placement.layers:

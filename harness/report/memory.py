@@ -45,7 +45,8 @@ def show(plan: Plan, screen: Console) -> None:
     screen.print()
     if plan.best.fits:
         what = "as asked" if plan.best is plan.asked else plan.best.changes
-        screen.print(f"Fastest with this file ({what}):", markup=False)
+        given = " if the assumed acceptance holds" if plan.best.acceptance_assumed else ""
+        screen.print(f"Fastest with this file{given} ({what}):", markup=False)
         screen.print(Text(f"  {plan.best.command}"), soft_wrap=True)
         screen.print("To be sure, measure it:")
         screen.print(Text(f"  {_measure(plan)}"), soft_wrap=True)
@@ -69,17 +70,30 @@ def _answer(plan: Plan) -> Iterator[str]:
     if not asked.fits:
         yield "No: it does not fit."
     elif gain is None:
-        yield f"Yes, it fits{_where(asked)}: {rate}."
+        yield f"Yes, it fits{_where(asked)}: {rate}{_assumed(asked.tps)}."
     else:
         instead = f"{rate} instead of {plan.alone.tps.estimate:.1f}"
         times = say.speedup(gain.estimate, gain.low, gain.high)
-        if gain.estimate < _ABOUT_EVEN:
-            yield f"It fits, but the draft probably makes it slower: {times}, {instead}."
-        elif gain.low > 1:
-            yield f"Yes, it fits and is faster: {times}, {instead}."
-        else:
-            yield f"It fits, and may be faster: {times}, {instead}."
-    target = asked.case.target
+        yield f"{_verdict(gain)}: {times}{_assumed(gain)}, {instead}."
+    yield from _better(plan)
+
+
+def _verdict(gain: Estimate) -> str:
+    """Whether speculation makes it faster; what rests on an assumption only may."""
+    if gain.estimate < _ABOUT_EVEN:
+        return "It fits, but the draft probably makes it slower"
+    if gain.low > 1 and not gain.assumes:
+        return "Yes, it fits and is faster"
+    return "It fits, and may be faster"
+
+
+def _assumed(value: Estimate) -> str:
+    return f" ({say.listed(value.assumes)} assumed)" if value.assumes else ""
+
+
+def _better(plan: Plan) -> Iterator[str]:
+    """What the same memory could do faster, if there is anything."""
+    asked, target = plan.asked, plan.asked.case.target
     crowded = not asked.fits or asked.found.placement.layers < target.placed_layers
     others = [
         each
@@ -89,7 +103,9 @@ def _answer(plan: Plan) -> Iterator[str]:
     better = max(others, key=lambda each: each.tps.estimate, default=None)
     least = asked.tps.estimate * _CLEARLY_FASTER if asked.fits else 0.0
     if better is not None and better.tps.estimate > least:
-        yield f"Probably better: {better.changes}, about {better.tps.estimate:.1f} tokens/s."
+        surely = "May be faster" if better.acceptance_assumed and asked.fits else "Probably better"
+        rate = f"about {better.tps.estimate:.1f} tokens/s{_assumed(better.tps)}"
+        yield f"{surely}: {better.changes}, {rate}."
 
 
 def _where(choice: Choice) -> str:
@@ -118,7 +134,9 @@ def _memory(choice: Choice) -> Table:
         if any(sizes):
             table.add_row(KIND_LABELS[kind], *(_mib(size) for size in sizes))
     table.add_row("total", *(_mib(buffers.total()) for _, _, buffers in places), style="bold")
-    table.add_row("free", *(_mib(free) if free < _NO_LIMIT_MIB else "?" for _, free, _ in places))
+    table.add_row(
+        "available", *(_mib(free) if free < _NO_LIMIT_MIB else "?" for _, free, _ in places)
+    )
     return table
 
 
@@ -134,7 +152,7 @@ def _facts(plan: Plan) -> list[str]:
         gain = plan.speedup
         times = say.speedup(gain.estimate, gain.low, gain.high)
         lines.append(f"with speculation   {_rate(plan.asked.tps)}")
-        lines.append(f"speedup            {times}, {_BASES[gain.basis]}")
+        lines.append(f"speedup            {times}, {_basis(gain)}")
         lines += _factors(plan.asked.speculation, gain)
     source = "the engine's own allocation" if plan.exact else "closed forms"
     lines.append(f"memory from        {source}")
@@ -176,9 +194,11 @@ def _both(label: str, with_draft: str, alone: str, plan: Plan) -> str:
 
 
 def _rate(value: Estimate) -> str:
-    return (
-        f"{value.estimate:.1f} tokens/s [{value.low:.1f}, {value.high:.1f}], {_BASES[value.basis]}"
-    )
+    return f"{value.estimate:.1f} tokens/s [{value.low:.1f}, {value.high:.1f}], {_basis(value)}"
+
+
+def _basis(value: Estimate) -> str:
+    return _BASES[value.basis] + _assumed(value)
 
 
 def _mib(size: float) -> str:
@@ -201,26 +221,28 @@ def _alternatives(plan: Plan) -> Table:
         fits = "yes" if each.fits else "no"
         tps = each.tps
         between = f"{tps.low:.1f} to {tps.high:.1f}"
-        table.add_row(f"{tps.estimate:.1f}", between, fits, Text(each.changes), style=style)
+        table.add_row(f"{tps.estimate:.1f}", between, fits, Text(each.label), style=style)
     return table
 
 
 def _own_error(plan: Plan) -> Iterator[str]:
     """How far such plans were from what was measured."""
-    errors = learned()[1]
+    errors, before = learned()[1], "own error: "
     speed = errors.speed if plan.alone.tps.basis == "nearest" else errors.bare
-    if speed is not None and plan.alone.tps.basis != "measured":
+    stated = plan.alone.tps.basis != "measured" and not plan.alone.tps.assumes
+    if speed is not None and stated:
         how = "of the same device" if speed is errors.speed else "known for the card"
         what = "results" if speed is errors.speed else "the bandwidth"
         yield (
-            f"own error: {say.percent(speed.within)} of {speed.points} measured speeds within "
+            f"{before}{say.percent(speed.within)} of {speed.points} measured speeds within "
             f"a factor of {NEAREST_ERROR:g}, predicted from {what} {how}"
         )
+        before = " " * len(before)
     memory = errors.memory
     if memory is not None and not plan.exact:
         yield (
-            f"           memory of a device {memory.total_median_mib:.0f} MiB in the middle of "
-            f"{memory.totals} public logs, at most {memory.total_worst_mib:.0f} MiB off"
+            f"{before}memory of a device: median error {memory.total_median_mib:.0f} MiB over "
+            f"{say.count(memory.totals, 'public log')}, at most {memory.total_worst_mib:.0f} MiB"
         )
 
 

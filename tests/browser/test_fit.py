@@ -42,6 +42,14 @@ def test_a_model_on_a_card_is_answered_with_bars_a_table_and_commands(
     expect(result).to_contain_text("llama-server -m qwen3-14b-Q4_K_M.gguf -c 8192")
     expect(result).to_contain_text("python -m harness plan --target qwen3-14b:Q4_K_M")
     expect(result).to_contain_text("272 GB/s")
+    expect(result.locator("li", has_text="n-gram drafts")).to_contain_text("acceptance assumed")
+
+
+def test_the_speed_on_a_memory_alone_says_which_bandwidth_it_assumes(page: Page, base: str) -> None:
+    page.goto(base + "will-it-fit/?card=12+GB&model=qwen3-8b")
+
+    speed = page.locator(".dm-fit__facts div", has_text="Plain speed, no draft")
+    expect(speed).to_contain_text("(400 GB/s assumed)")
 
 
 def test_the_address_keeps_the_question_and_nothing_that_is_not_offered(
@@ -87,9 +95,16 @@ def test_my_machine_says_that_27b_does_not_fit_into_2_gb(page: Page, base: str) 
     page.goto(base + "?card=2+GB&model=27B")
 
     answer = page.locator(".dm-machine__answer .dm-advice")
-    expect(answer).to_contain_text("Does not fit")
+    expect(answer).to_contain_text("Does not fit on this card: a 27B model on a card with 2 GB")
     expect(answer).to_contain_text("27B in Q4_K_M")
     expect(answer).to_contain_text("list lies on it as a whole")
+
+
+def test_a_size_has_the_article_of_its_sound(page: Page, base: str) -> None:
+    page.goto(base + "?card=1+GB&model=8B")
+
+    answer = page.locator(".dm-machine__answer")
+    expect(answer).to_contain_text("an 8B model on a card with 1 GB")
 
 
 def test_the_advisor_says_that_27b_does_not_fit_into_2_gb(page: Page, base: str) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from estimates.plan.memory import cells, kv_mib, place, recurrent_mib, state_bytes
 from estimates.plan.model import Facts, Layer, Memory, Placement, Setting
-from estimates.plan.placement import Case, Draft, fit, largest_context
+from estimates.plan.placement import Case, Draft, fit, largest_context, project
 from estimates.plan.shapes import facts_of, quantisation_of, shape_of
 from estimates.plan.speculation import Curve, Speculation, speedup, tokens_per_round
 from estimates.plan.speed import Anchor, Machine, plain, split_time
@@ -176,6 +176,59 @@ def test_a_published_curve_gives_the_chance_that_yields_its_tokens() -> None:
     assert tokens_per_round(low, 2) == pytest.approx(1.75 / 1.25)
     assert tokens_per_round(high, 2) == pytest.approx(1.75 * 1.25)
     assert replace(how, acceptance=0.9).chances() == (0.9, 0.9, 0.9)
+
+
+def test_more_acceptance_may_cost_a_mixture_speed_and_the_interval_still_holds_the_estimate() -> (
+    None
+):
+    room = Memory(name="card", free_mib=7000)
+    mixture = Case(
+        target=known("qwen3-30b-a3b", "Q4_K_M"),
+        setting=Setting(),
+        devices=(room,),
+        host=Memory(name="host", free_mib=1e6),
+    )
+    machine = Machine(device_gb_per_s=272, host_gb_per_s=50)
+    found = fit(mixture)
+
+    gain = speedup(
+        mixture,
+        found,
+        plain(mixture, found, machine),
+        machine,
+        Speculation(way="text", method="ngram-simple", depth=8),
+    )
+
+    # Nine tokens touch 1 - (1 - 8/128)^9 = 44 % of the experts instead of 6 %.
+    assert gain.low < gain.estimate < gain.high
+    assert gain.assumes == ("acceptance",)
+
+
+@pytest.mark.parametrize(
+    ("device", "host", "layers", "assumes"),
+    [
+        (272.0, 50.0, 10, ()),
+        (None, None, 37, ("400 GB/s",)),
+        (None, 50.0, 10, ("400 GB/s",)),
+        (None, None, 10, ("400 GB/s", "50 GB/s of main memory")),
+        (None, None, 0, ("50 GB/s of main memory",)),
+    ],
+)
+def test_only_a_bandwidth_that_is_read_with_is_assumed(
+    device: float | None, host: float | None, layers: int, assumes: tuple[str, ...]
+) -> None:
+    room = Memory(name="room", free_mib=1e6)
+    case = Case(
+        target=known("qwen3-8b", "Q4_K_M"), setting=Setting(), devices=(room,), host=room
+    )  # 36 layers and the output
+
+    tps = plain(
+        case,
+        project(case, Placement(layers=layers)),
+        Machine(device_gb_per_s=device, host_gb_per_s=host),
+    )
+
+    assert tps.assumes == assumes
 
 
 def test_the_table_of_an_8_gb_card_comes_out_as_it_was_measured() -> None:

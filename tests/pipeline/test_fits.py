@@ -154,6 +154,21 @@ def test_the_page_prints_the_command_of_harness_plan(
         assert answer["layers"] == found.asked.found.placement.layers
 
 
+def test_what_drafts_would_gain_is_marked_as_assumed(tmp_path: Path, file: dict[str, Any]) -> None:
+    program = """
+    import { alternatives, modelOf } from "./plan.js";
+    const answer = ({ file }) => alternatives(file, modelOf(file, "qwen3-8b"), 12).listed;
+    """
+
+    listed = run(tmp_path, program, {"file": file})
+
+    drafts = [each for each in listed if each["words"].startswith("n-gram drafts")]
+    others = [each for each in listed if each not in drafts]
+    # A depth of 8 with 5, 15 and 60 % accepted, as in Python.
+    assert [each["range"] for each in drafts] == ["(1.03 to 1.92, acceptance assumed) "]
+    assert [each["range"] for each in others] == [""] * len(others)
+
+
 def test_names_are_printed_as_people_write_them() -> None:
     names = ("qwen3-30b-a3b", "llama-3.1-8b", "gpt-oss-20b", "phi-4", "smollm2-135m")
 

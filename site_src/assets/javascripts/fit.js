@@ -107,8 +107,9 @@ const facts = (file, found, card) => {
   const add = (name, value) => items.push(el("div", "", el("dt", "", name), el("dd", "", value)));
   add("Layers on the card", `${layers} of ${whole}${experts && layers ? `, experts of ${experts} in main memory` : ""}${drafting ? ` (${alone.layers} without the draft)` : ""}`);
   add("Largest context that fits", contextMax ? `${number(contextMax, 0)} tokens` : "none");
-  add("Plain speed, no draft", `about ${number(tps.estimate, 0)} tokens/s [${number(tps.low, 0)}, ${number(tps.high, 0)}]`);
-  add("Bandwidth", card.bandwidth ? `${number(card.bandwidth, 0)} GB/s (${card.label})` : "400 GB/s assumed: name your card");
+  const assumed = `${number(file.rules.bandwidth, 0)} GB/s assumed`;
+  add("Plain speed, no draft", `about ${number(tps.estimate, 0)} tokens/s [${number(tps.low, 0)}, ${number(tps.high, 0)}]${card.bandwidth || !alone.layers ? "" : ` (${assumed})`}`);
+  add("Bandwidth", card.bandwidth ? `${number(card.bandwidth, 0)} GB/s (${card.label})` : `${assumed}: name your card`);
   if (file.own_error) items.push(el("div", "dm-fit__error", el("dt", "", "How far off"), el("dd", "", file.own_error)));
   return el("dl", "dm-fit__facts", ...items);
 };

@@ -195,7 +195,7 @@ export const largest = (file, wish) => {
 export const alternatives = (file, model, memory) => {
   const at = file.memories.findLastIndex((each) => each <= memory);
   const listed = at < 0 ? [] : file.alternatives[model.id][at];
-  const range = (low, high) => (low === undefined ? "" : `(${number(low, 2)} to ${number(high, 2)}) `);
+  const range = (low, high) => (low === undefined ? "" : `(${number(low, 2)} to ${number(high, 2)}, acceptance assumed) `);
   return { memory: file.memories[at] ?? null, listed: listed.map(([words, ratio, low, high]) => ({ words: file.words[words], ratio, range: range(low, high) })) };
 };
 

@@ -1,0 +1,69 @@
+"""Does `plan` say of what it assumes that it is assumed?"""
+
+import json
+import re
+from typing import Any
+
+from typer.testing import CliRunner
+
+from harness.cli.app import app
+
+CARD = ("--gpu", "RTX 4060 8 GB", "--ram", "32", "--cpu", "8 cores DDR5-4800")
+
+
+def words(*arguments: str) -> str:
+    """What is printed, as one line."""
+    return " ".join(printed(*arguments).split())
+
+
+def printed(*arguments: str) -> str:
+    return CliRunner().invoke(app, ["plan", *arguments]).stdout
+
+
+def document(*arguments: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(printed(*arguments, "--json"))
+    return found
+
+
+def test_a_speedup_from_an_assumed_acceptance_is_no_promise() -> None:
+    asked = ("--target", "qwen3-8b:Q4_K_M", "--draft", "ngram", *CARD)
+
+    assumed = words(*asked)
+    measured = words(*asked, "--acceptance", "0.6")
+
+    # 1 + 0.15 + 0.15^2 + 0.15^3 tokens for 1 + 0.15 * 0.18 steps; with 0.05 it is still above 1.
+    assert "It fits, and may be faster: 1.14× [1.04, 1.96] (acceptance assumed)" in assumed  # noqa: RUF001 - as printed
+    assert "Fastest with this file if the assumed acceptance holds (as asked)" in assumed
+    assert "The speedup assumes that 0.15 of the drafted tokens are accepted" in assumed
+    assert "Yes, it fits and is faster: 1.96×" in measured  # noqa: RUF001 - as printed
+    assert "assumed" not in measured.partition("own error")[0]
+
+
+def test_machines_read_in_the_alternatives_and_warnings_that_an_acceptance_is_assumed() -> None:
+    found = document("--target", "qwen3-8b:Q4_K_M", "--draft", "ngram", *CARD)
+
+    assert any("0.15 of the drafted tokens are accepted" in line for line in found["warnings"])
+    assert "as asked, with the KV cache in q8_0 (acceptance assumed)" in {
+        each["changes"] for each in found["alternatives"]
+    }
+
+
+def test_the_answer_for_an_unknown_card_says_which_bandwidth_it_assumes() -> None:
+    asked = ("--target", "qwen3-8b:Q4_K_M", "--gpu", "banana 8 GB", "--ram", "32")
+
+    unknown = words(*asked)
+    told = words(*asked, "--bandwidth", "272")
+
+    assert re.search(
+        r"fits on the card as a whole: about [\d.]+ tokens/s \(400 GB/s assumed\)", unknown
+    )
+    assert "from bytes and bandwidth (400 GB/s assumed)" in unknown
+    assert "predicted from the bandwidth known for the card" not in unknown
+    assert re.search(r"fits on the card as a whole: about [\d.]+ tokens/s\.", told)
+
+
+def test_memory_is_compared_with_what_is_available() -> None:
+    text = printed("--target", "qwen3-8b:Q4_K_M", *CARD)
+
+    assert re.search(r"^available +7,082 ", text, re.MULTILINE)
+    assert "memory of a device: median error 23 MiB over 32 public logs" in " ".join(text.split())
