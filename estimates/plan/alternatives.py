@@ -96,6 +96,8 @@ def _other_cache(
     setting = asked.case.setting
     if setting.kv_k != "f16" or not any(x.k_width for x in asked.case.target.layers):
         return
+    if not setting.flash_attention:
+        return  # llama.cpp quantises no value cache without it
     case = replace(asked.case, setting=replace(setting, kv_k="q8_0", kv_v="q8_0"))
     what = "KV cache in q8_0"
     if asked.speculation is not None:

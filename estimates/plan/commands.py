@@ -49,7 +49,8 @@ def server_line(
     if draft is not None:
         on_device = placement.share and case.devices and not (case.draft and case.draft.on_host)
         layers = draft.facts.placed_layers if on_device else 0
-        words += ["-md", draft.server_name.split(" ", 1)[1], "-ngld", str(layers)]
+        flag, name = draft.server_name.split(" ", 1)
+        words += [f"{flag}d", name, "-ngld", str(layers)]
     return shlex.join(words)
 
 

@@ -1,6 +1,5 @@
 """Prints a plan: memory by device and buffer, layers, context, speed, and the alternatives."""
 
-import shlex
 from collections.abc import Iterator
 
 from rich.console import Console
@@ -12,7 +11,7 @@ from estimates.plan.errors import learned, rounds_of
 from estimates.plan.model import KIND_LABELS, KINDS, Buffers
 from estimates.plan.speculation import Speculation, tokens_per_round
 from estimates.plan.speed import NEAREST_ERROR, Estimate
-from harness import PROGRAM
+from harness.plan.confirm import run_line
 from harness.plan.warnings import SLOWER
 from schemas.vocabulary import say
 
@@ -49,7 +48,7 @@ def show(plan: Plan, screen: Console) -> None:
         screen.print(f"Fastest with this file{given} ({what}):", markup=False)
         screen.print(Text(f"  {plan.best.command}"), soft_wrap=True)
         screen.print("To be sure, measure it:")
-        screen.print(Text(f"  {_measure(plan)}"), soft_wrap=True)
+        screen.print(Text(f"  {run_line(plan)}"), soft_wrap=True)
     else:
         screen.print("This file fits in no way: take a smaller quantisation or another model.")
     for line in _own_error(plan):
@@ -244,23 +243,3 @@ def _own_error(plan: Plan) -> Iterator[str]:
             f"{before}memory of a device: median error {memory.total_median_mib:.0f} MiB over "
             f"{say.count(memory.totals, 'public log')}, at most {memory.total_worst_mib:.0f} MiB"
         )
-
-
-def _measure(plan: Plan) -> str:
-    """The run that shows what the asked configuration really does, by the words of its command."""
-    asked = plan.asked
-    words = shlex.split(asked.command)
-    given = [f"{PROGRAM} run --quick --target", shlex.quote(words[2])]
-    if asked.speculation is not None:
-        if "-md" in words:
-            given += ["--draft", shlex.quote(words[words.index("-md") + 1])]
-        given.append(f"--method {asked.speculation.method}:n_max={asked.speculation.depth}")
-    placement = asked.found.placement
-    if asked.case.devices and placement.layers < asked.case.target.placed_layers:
-        given.append(f"--gpu-layers {placement.layers}")
-    if asked.case.devices and placement.cpu_experts:
-        given.append(f"--n-cpu-moe {placement.cpu_experts}")
-    heads = asked.speculation is not None and asked.speculation.way in ("own-head", "other-head")
-    if heads or placement.cpu_experts:
-        given.append("--runner llama-server")
-    return " ".join(given)

@@ -71,13 +71,18 @@ def test_the_owner_of_an_8_gb_card_learns_before_the_evening() -> None:
     assert "own error: " in words
     assert "a mixture of experts of that size: qwen3.5-35b-a3b-Q4_K_M" in words
     assert "-ngld 25" not in words.partition("Fastest")[2].partition("To be sure")[0]
-    assert "--draft qwen3.5-0.8b-Q4_K_M.gguf --method draft-model:n_max=8" in words
+    assert "if the assumed acceptance holds (its own prediction head (MTP)" in words
+    assert "--target qwen3.5-27b-Q4_K_M.gguf --method mtp:n_max=3 --context 2048" in words
 
 
 def test_the_run_to_be_sure_names_both_files_even_where_they_are_one() -> None:
-    words = call(*BIG, "--draft", BIG[1], *CARD).stdout.partition("To be sure")[2]
+    mixture = "qwen3-30b-a3b:Q4_K_M"
 
-    assert "--target qwen3.5-27b-Q4_K_M.gguf --draft qwen3.5-27b-Q4_K_M.gguf" in words
+    both = ("--target", mixture, "--draft", mixture, "--draft-gpu-layers", "0")
+    text = call(*both, *CARD, "--ram", "128").stdout
+
+    words = text.partition("To be sure")[2]
+    assert "--target qwen3-30b-a3b-Q4_K_M.gguf --draft qwen3-30b-a3b-Q4_K_M.gguf" in words
 
 
 def test_both_factors_of_a_speedup_stand_beside_what_others_published() -> None:

@@ -1,0 +1,130 @@
+"""Does the run that a plan prints measure what the plan recommends, and does it start?"""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING
+
+import pytest
+from typer.testing import CliRunner
+
+from harness.cli.app import app
+from tests.harness.ggufs import write_gguf
+from tests.processes import needs_shell
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+CARD = ("--gpu", "RTX 4060 8 GB", "--ram", "32", "--cpu", "8 cores DDR5-4800")
+SMALL, BIG = ("--target", "qwen3-8b:Q4_K_M"), ("--target", "qwen3.5-27b:Q4_K_M")
+MIXTURE, HEADED = ("--target", "qwen3-30b-a3b:Q4_K_M"), ("--target", "qwen3.5-9b:Q4_K_M")
+DRAFT = ("--draft", "qwen3-0.6b:Q8_0")
+# Accepted tokens that settle what is recommended: all of them, or none.
+ALL, NONE = ("--acceptance", "0.99"), ("--acceptance", "0")
+RECOMMENDED = {
+    "n-gram drafts": (*SMALL, *CARD),
+    "n-gram drafts as asked": (*SMALL, "--draft", "ngram", *CARD),
+    "another n-gram method": (*SMALL, "--draft", "ngram-mod", *ALL, *CARD),
+    "a draft model": (*SMALL, *DRAFT, *ALL, *CARD),
+    "a draft in main memory": (*SMALL, *DRAFT, *ALL, "--draft-gpu-layers", "0", *CARD),
+    "its own head": (*HEADED, "--draft", "mtp", *ALL, *CARD),
+    "a smaller cache": (*SMALL, "--kv-type", "q8_0", *CARD),
+    "no flash attention": (*SMALL, *DRAFT, *ALL, "--flash-attention", "off", *CARD),
+    "no draft": (*MIXTURE, *DRAFT, *NONE, *CARD),
+    "layers in main memory": (*BIG, *CARD),
+    "experts in main memory": (*MIXTURE, *CARD),
+    "a processor": (*SMALL, "--gpu", "none", "--ram", "32"),
+}
+HELP = """\
+-m, --model FNAME    model path
+-md, --model-draft FNAME    draft model
+-ngld, --gpu-layers-draft N    layers of the draft
+--port PORT          port to listen on
+--spec-type none,draft-simple,draft-mtp,ngram-simple,ngram-mod
+"""
+SIZES = (
+    *("n-cpu-moe", "cache-type-k", "cache-type-v"),
+    *("spec-draft-n-max", "spec-draft-n-min", "spec-draft-p-min"),
+    *("spec-ngram-simple-size-n", "spec-ngram-simple-size-m", "spec-ngram-simple-min-hits"),
+    *("spec-ngram-mod-n-match", "spec-ngram-mod-n-min", "spec-ngram-mod-n-max"),
+)
+
+
+def run_line(*arguments: str) -> list[str]:
+    """The words of the run that a plan prints."""
+    result = CliRunner().invoke(app, ["plan", *arguments])
+    assert result.exit_code == 0, result.stderr
+    line = result.stdout.partition("To be sure, measure it:\n")[2].splitlines()[0]
+    return shlex.split(line.partition(" run ")[2])
+
+
+def after(words: list[str], flag: str) -> str | None:
+    return words[words.index(flag) + 1] if flag in words else None
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Path:
+    """A program that lists the options of a llama-server and does nothing else."""
+    program = tmp_path / "llama-server"
+    sizes = "\n".join(f"--{name} N    a size" for name in SIZES)
+    program.write_text(f"#!/bin/sh\ncat <<'TEXT'\n{HELP}{sizes}\nTEXT\n", "utf-8")
+    program.chmod(0o755)
+    return program
+
+
+@needs_shell
+@pytest.mark.usefixtures("cache_dir")
+@pytest.mark.parametrize("arguments", RECOMMENDED.values(), ids=RECOMMENDED)
+def test_every_recommendation_comes_with_a_run_that_can_be_planned(
+    arguments: tuple[str, ...], tmp_path: Path, server: Path
+) -> None:
+    words = run_line(*arguments)
+    for flag in {"--target", "--draft"} & set(words):
+        words[words.index(flag) + 1] = str(write_gguf(tmp_path / f"{flag[2:]}.gguf"))
+    if "--runner" in words:
+        words += ["--server-binary", str(server)]
+
+    result = CliRunner().invoke(app, ["run", *words, "--dry-run"])
+
+    assert result.exit_code == 0, result.stderr
+
+
+def test_the_run_measures_the_recommended_method_and_not_the_usual_ones() -> None:
+    words = run_line(*SMALL, *CARD)
+
+    assert after(words, "--method") == "ngram-simple:n_max=8"
+    assert after(words, "--runner") == "llama-server"
+
+
+def test_a_draft_that_does_not_pay_is_measured_against_no_draft() -> None:
+    words = run_line(*RECOMMENDED["no draft"])
+
+    assert after(words, "--method") == "draft-model:n_max=3"
+    assert after(words, "--draft") == "qwen3-0.6b-Q8_0.gguf"
+
+
+def test_a_preset_is_named_by_its_name_and_a_file_by_its_path(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", "http://127.0.0.1:9")
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "hub"))
+    path = write_gguf(tmp_path / "my own.gguf")
+
+    preset = run_line("--target", "qwen3-8b", "--draft", "qwen3-0.6b", *ALL, *CARD)
+    file = run_line("--target", str(path), *CARD)
+
+    assert (after(preset, "--target"), after(preset, "--draft")) == ("qwen3-8b", "qwen3-0.6b")
+    assert after(file, "--target") == str(path)
+
+
+def test_a_draft_on_the_hub_is_named_to_the_server_as_such(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", "http://127.0.0.1:9")
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "hub"))
+
+    result = CliRunner().invoke(
+        app, ["plan", "--target", "qwen3-8b", "--draft", "qwen3-0.6b", *ALL, *CARD]
+    )
+
+    assert " -hfd Qwen/Qwen3-0.6B-GGUF:Q8_0 -ngld 29" in result.stdout
