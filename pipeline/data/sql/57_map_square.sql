@@ -3,6 +3,7 @@
 -- the best tier that it has: measured, else imported, else published. Tiers never meet in a square.
 -- The best is the highest figure that clearly helps, else the highest; the typical is the median, of
 -- an even number the slower one. Settings that never drafted have no figure.
+-- A ratio whose two runs `differ` in more than speculation stands only where there is no other.
 -- The bound of the best towards 1 allows for the choice, and so does that of the worst. Over all tasks an
 -- imported square is over its suite's own prompts, a published one over whatever its source took.
 create table map_square as
@@ -11,14 +12,14 @@ with figures as (
     device, size_class, backend, task, tier, device_label, device_kind, vram_gib, size_order,
     method, method_label, depth, target_label, quantisation,
     if(verdict = 'never-drafted', null, speedup) as speedup,
-    interval_low, interval_high, verdict, confirmed, submissions, rigs, cell as name
+    interval_low, interval_high, verdict, confirmed, submissions, rigs, cell as name, false as differs
   from cell
   where concurrency = 1 and conditions is null
   union all
   select
     device, size_class, backend, 'all', tier, device_label, device_kind, vram_gib, size_order,
     method, method_label, depth, target_label, quantisation, speedup, interval_low, interval_high,
-    verdict, false, null, null, submission
+    verdict, false, null, null, submission, false
   from evidence
   where task = 'own' and role = 'speculation' and counted and concurrency = 1 and conditions is null
     and speedup is not null and verdict <> 'never-drafted'
@@ -26,13 +27,19 @@ with figures as (
   select
     device, size_class, backend, coalesce(task, 'all'), tier, device_label, device_kind, vram_gib,
     size_order, method, method_label, depth, target_label, quantisation, speedup, null, null, null,
-    false, null, null, source
+    false, null, null, source, len(coalesce(also_differs, [])) > 0
   from published_pair
 ),
 chosen as (
   select 'all' as choice, * from figures
   union all
   select method as choice, * from figures
+),
+comparable as (
+  select *
+  from chosen
+  qualify not differs
+    or bool_and(differs) over (partition by choice, device, size_class, backend, task, tier)
 ),
 ranked as (
   select
@@ -50,7 +57,7 @@ ranked as (
       coalesce(is_firm(verdict), true) desc, speedup desc nulls last, name, depth
     ) as from_best,
     row_number() over (square order by speedup nulls last, name desc, depth desc) as from_worst
-  from chosen
+  from comparable
   window square as (partition by choice, device, size_class, backend, task, tier)
 ),
 placed as (
@@ -95,7 +102,7 @@ select
   choice, shown, device, size_class, backend, task, tier, device_label, device_kind, vram_gib,
   size_order, cells, helping_cells, losing_cells, failed_cells, speedup,
   interval_low, interval_high, verdict, mark_of(verdict, confirmed) as mark,
-  method, method_label, depth, target_label, quantisation, submissions, rigs
+  method, method_label, depth, target_label, quantisation, submissions, rigs, differs
 from judged
 qualify row_number() over (
   partition by choice, shown, device, size_class, backend, task

@@ -24,6 +24,7 @@ OPEN_ROWS = 40  # so many rows are in sight before a band is folded
 PHONE_ROWS = 12  # of these on a phone, where a row is twice as high, until the rest is asked for
 UNSTATED = "not stated"  # the backend of a published figure whose source leaves it out
 CLEAR = ("helps", "hurts")
+DIFFERS = "; its two runs differ in more than speculation"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -280,4 +281,5 @@ def _words(row: Row, shown: str) -> str:
     return (
         f"{backend}: {say.times(row.speedup)}{interval}{verdict}{tier}; {shown} of"
         f" {say.count(row.cells, 'setting')}: {row.method_label}{depth} with {row.target_label}"
+        f"{DIFFERS if row.differs else ''}"
     )

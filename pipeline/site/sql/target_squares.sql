@@ -41,7 +41,7 @@ known as (
     target, device, device_label, device_kind, vram_gib, backend, task, tier, speedup, cells,
     if(speedup is null, null, interval_low) as interval_low,
     interval_high, verdict, mark_of(verdict, confirmed) as mark,
-    method_label, depth, target_label
+    method_label, depth, target_label, false as differs
   from judged
 ),
 printed as (
@@ -55,7 +55,7 @@ select * from known
 union all
 select
   target, device, device_label, device_kind, vram_gib, backend, square_task, tier, speedup, cells,
-  null, null, null, null, method_label, depth, target_label
+  null, null, null, null, method_label, depth, target_label, false
 from printed
 anti join known
   on (known.target, known.device, known.backend, known.task)
