@@ -37,6 +37,10 @@ NO_ADDRESS = (
     " picture"
 )
 PICTURES = Path("site_src/assets/images")
+OUTPUT = (
+    "Folder for the built site. It and FOLDER-source next to it are emptied first, if an earlier"
+    " build wrote them."
+)
 CACHE = "Folder that caches what each file says by itself; the site is the same without it."
 JOBS = "How many processes work on the files."
 
@@ -78,14 +82,7 @@ def build_command(
             help="A file or folder to show as a local preview; may be repeated.", metavar="PATH"
         ),
     ] = None,
-    output: Annotated[
-        Path,
-        typer.Option(
-            help="Folder for the built site. It and FOLDER-source next to it are emptied first,"
-            " if an earlier build wrote them.",
-            metavar="FOLDER",
-        ),
-    ] = SITE,
+    output: Annotated[Path, typer.Option(help=OUTPUT, metavar="FOLDER")] = SITE,
     site_url: Annotated[
         str | None, typer.Option(help="Address the site will have.", metavar="URL")
     ] = None,

@@ -91,8 +91,7 @@ def compare(
     if builds.markdown is not None:
         result_file.require_writable(builds.markdown.parent)
     with _codes_of_a_comparison():
-        _require_server("--base", builds.base)
-        _require_server("--head", builds.head)
+        _require_servers(builds)
         if result.dry_run:
             session.print_plan(request)
             return
@@ -135,12 +134,13 @@ def _defaults(options: Options) -> Options:
     )
 
 
-def _require_server(option: str, path: str) -> None:
+def _require_servers(builds: Builds) -> None:
     """Before anything is fetched, name the option whose program cannot be used."""
-    try:
-        llama_server.identify(ConnectionOptions(binary=path))
-    except BadInputError as error:
-        raise BadInputError(str(error).replace("--server-binary", option)) from error
+    for option, path in (("--base", builds.base), ("--head", builds.head)):
+        try:
+            llama_server.identify(ConnectionOptions(binary=path))
+        except BadInputError as error:
+            raise BadInputError(str(error).replace("--server-binary", option)) from error
 
 
 @contextmanager

@@ -71,7 +71,8 @@ def build(
     complains.
     """
     require_own(output)
-    docs = output.resolve().with_name(f"{output.resolve().name}-source")
+    whole = output.resolve()  # `.` has no name
+    docs = whole.with_name(f"{whole.name}-source")
     site, moment = write_source(
         docs, results=results, extra=extra, site_url=site_url, cache=cache, jobs=jobs
     )

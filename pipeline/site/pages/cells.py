@@ -1,7 +1,7 @@
 """The files of all cells, column by column, that Explore and Compare work on."""
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
@@ -180,25 +180,21 @@ def cells_files(cells: pl.DataFrame, most_cells: int = MOST_CELLS) -> Files:
     A visitor of a large collection looks at one task at a time, and compares two devices. There the
     links of a task's rows are a file of their own, and Compare opens with settings without figures.
     """
-    axes = tuple(axes_of(cells).values())
+    facets = (*FACETS, *axes_of(cells).values())
     if len(cells) <= most_cells:
-        whole = cells_file(cells, axes)
+        whole = _cells_file(cells, (*facets, *LINKS))
         return Files(first=whole, settings=whole, cells=cells)
     overall, single = cells.filter(task=ALL_TASKS), cells.filter(col("task") != ALL_TASKS)
-    first = _named("cells", encode(overall, (*FACETS, *axes), MEASURES))
-    tasks = {
-        name: _named("cells", encode(each, (*FACETS, *axes), MEASURES))
-        for name, each in _by(single, "task")
-    }
+    tasks = {name: _cells_file(each, facets) for name, each in _by(single, "task")}
     links = {name: _named("links", encode(each, LINKS, ())) for name, each in _by(cells, "task")}
-    devices = {name: cells_file(each, axes) for name, each in _by(cells, "device")}
-    compared = tuple(each for each in (*FACETS, *axes) if each.name in COMPARED)
+    devices = {name: _cells_file(each, (*facets, *LINKS)) for name, each in _by(cells, "device")}
+    compared = tuple(each for each in facets if each.name in COMPARED)
     parts = {"tasks": tasks, "links": links, "devices": devices}
     listed = {
         kind: {name: file.path for name, file in files.items()} for kind, files in parts.items()
     }
     return Files(
-        first=first,
+        first=_cells_file(overall, facets),
         settings=_named("settings", encode(overall, (*compared, SETUP), ())),
         cells=overall,
         others=tuple(file for files in parts.values() for file in files.values()),
@@ -213,12 +209,12 @@ def _by(cells: pl.DataFrame, facet: str) -> Iterator[tuple[str, pl.DataFrame]]:
     return ((name, each) for (name,), each in found.items())
 
 
-def cells_file(cells: pl.DataFrame, axes: Iterable[Facet]) -> Asset:
-    """Cells column by column, under a name that changes with the content."""
-    return _named("cells", encode(cells, (*FACETS, *LINKS, *axes), MEASURES))
+def _cells_file(cells: pl.DataFrame, facets: tuple[Facet, ...]) -> Asset:
+    return _named("cells", encode(cells, facets, MEASURES))
 
 
 def _named(kind: str, data: bytes) -> Asset:
+    """A file under a name that changes with its content."""
     name = hashlib.sha256(data).hexdigest()[:12]
     return Asset(path=f"{PLACE}{kind}.{name}.json", data=data)
 

@@ -25,7 +25,7 @@ export const load = async ({ cells, vocabulary }, more = []) => {
 export const partsOf = ({ parts }) => (parts ? read(parts, "files") : null);
 
 // What leads from the rows of such a file elsewhere is in a file of its own.
-export const link = async (cells, url) => Object.assign(cells.facets, decode(await read(url, "links")).facets);
+export const addLinks = async (cells, url) => Object.assign(cells.facets, decode(await read(url, "links")).facets);
 export const isLinked = (cells) => "setup" in cells.facets;
 
 // Files as one: their rows one after the other, each value once. The last one has every column; the

@@ -3,7 +3,7 @@
 // called `q` there: that name opens the search of the theme.
 "use strict";
 
-import { ALL_TASKS, isLinked, isUsual, key, label, link as linked, load, page, partsOf, printed, select } from "./cells.js";
+import { ALL_TASKS, addLinks, isLinked, isUsual, key, label, load, page, partsOf, printed, select } from "./cells.js";
 import { command, csv, interval, markdown, method, speedup } from "./cells-text.js";
 import { has, spread, terms as termsOf } from "./matching.js";
 import { TIMES, UNKNOWN, number as figure, percent } from "./say.js";
@@ -74,7 +74,7 @@ class Explore {
   }
 
   async links() {
-    if (!isLinked(this.cells)) await linked(this.cells, this.root + this.parts.links[this.task || ALL_TASKS]);
+    if (!isLinked(this.cells)) await addLinks(this.cells, this.root + this.parts.links[this.task || ALL_TASKS]);
   }
 
   part(name) {

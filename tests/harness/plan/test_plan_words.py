@@ -52,14 +52,14 @@ def test_the_answer_for_an_unknown_card_says_which_bandwidth_it_assumes() -> Non
     asked = ("--target", "qwen3-8b:Q4_K_M", "--gpu", "banana 8 GB", "--ram", "32")
 
     unknown = words(*asked)
-    told = words(*asked, "--bandwidth", "272")
+    known = words(*asked, "--bandwidth", "272")
 
     assert re.search(
         r"fits on the card as a whole: about [\d.]+ tokens/s \(400 GB/s assumed\)", unknown
     )
     assert "from bytes and bandwidth (400 GB/s assumed)" in unknown
     assert "predicted from the bandwidth known for the card" not in unknown
-    assert re.search(r"fits on the card as a whole: about [\d.]+ tokens/s\.", told)
+    assert re.search(r"fits on the card as a whole: about [\d.]+ tokens/s\.", known)
 
 
 def test_memory_is_compared_with_what_is_available() -> None:
