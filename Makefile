@@ -84,9 +84,9 @@ cold: setup ## Build the site with and without the cache: the bytes must be the 
 	diff -rq build/warm build/cold
 
 links: setup ## Check links, addresses ever published, credits, captions and names, and that no secret is out
-	$(RUN) -m tests.links $(SITE) tests/data/addresses-of-results.txt
-	$(RUN) -m tests.evidence $(SITE)
-	$(RUN) -m tests.private $(SITE)
+	$(RUN) -m tools.links $(SITE) tests/data/addresses-of-results.txt
+	$(RUN) -m tools.evidence $(SITE)
+	$(RUN) -m tools.private $(SITE)
 
 builds: setup ## Measure several builds of llama-server from the registry in turns
 	@tools/builds build/builds $(RUN) $(BUILDS_ARGS)
@@ -99,58 +99,58 @@ serve: ## Serve the built site on this machine only
 	@$(if $(wildcard $(RUN)),$(RUN),$(PYTHON)) -m pipeline.site.serve $(SITE) $(PORT)
 
 bench: setup ## Measure the project's own speed, and its method against known truth
-	$(RUN) -m tests.bench.speed
-	$(RUN) -m tests.bench.simulation
-	$(RUN) -m tests.bench.length
-	$(RUN) -m tests.bench.explore
+	$(RUN) -m bench.speed
+	$(RUN) -m bench.simulation
+	$(RUN) -m bench.length
+	$(RUN) -m bench.explore
 
 bench-numbers: setup ## Simulate cells, campaigns, the advisor; recompute real files; corrupt files
-	$(RUN) -m tests.bench.cells
-	$(RUN) -m tests.bench.campaigns
-	$(RUN) -m tests.bench.advisor
-	$(RUN) -m tests.bench.real
-	$(RUN) -m tests.bench.builds
-	$(RUN) -m tests.bench.corruptions
+	$(RUN) -m bench.cells
+	$(RUN) -m bench.campaigns
+	$(RUN) -m bench.advisor
+	$(RUN) -m bench.real
+	$(RUN) -m bench.builds
+	$(RUN) -m bench.corruptions
 
 bench-scale: setup ## Build corpora of several sizes: CPU per file by stage, growth: FILES="100 300", COPIES=9
-	$(RUN) -m tests.bench.scale $(if $(FILES),--files $(FILES)) $(if $(COPIES),--copies $(COPIES))
+	$(RUN) -m bench.scale $(if $(FILES),--files $(FILES)) $(if $(COPIES),--copies $(COPIES))
 
 bench-plan: setup ## Compare the planner with what engines allocated, by public logs
-	$(RUN) -m tests.bench.plan estimates/plan/memory_points.json
+	$(RUN) -m bench.plan estimates/plan/memory_points.json
 
 bench-tune: setup ## Tune rigs whose best depth is known: 200 of each kind
-	$(RUN) -m tests.bench.tune
+	$(RUN) -m bench.tune
 
 bench-intake: setup ## Measure the gate: speed, changes found, valid files, copies, bombs
-	$(RUN) -m tests.bench.intake
-	$(RUN) -m tests.bench.mutations
-	$(RUN) -m tests.bench.generated
-	$(RUN) -m tests.bench.plausibility
-	$(RUN) -m tests.bench.bombs
+	$(RUN) -m bench.intake
+	$(RUN) -m bench.mutations
+	$(RUN) -m bench.generated
+	$(RUN) -m bench.plausibility
+	$(RUN) -m bench.bombs
 
 fuzz: setup ## Search for texts that break the gate, for ten minutes
-	$(RUN) -m tests.fuzz 600
+	$(RUN) -m tools.fuzz 600
 
 bench-aa: setup ## Measure the same arm against itself, in quiet and beside a busy program
-	$(RUN) -m tests.bench.aa
+	$(RUN) -m bench.aa
 
 bench-durability: setup ## Kill campaigns at random moments and resume them
-	$(RUN) -m tests.bench.durability
+	$(RUN) -m bench.durability
 
 bench-engine: setup ## Compare the in-process engine with llama.cpp's server
-	$(RUN) -m tests.bench.engine
+	$(RUN) -m bench.engine
 
 bench-servers: setup ## Compare llama.cpp's servers with the engine inside
-	$(RUN) -m tests.bench.servers
+	$(RUN) -m bench.servers
 
 bench-site: setup ## Build and open sites from odd corpora
-	$(RUN) -m tests.bench.oddities
+	$(RUN) -m bench.oddities
 
 weights: setup chromium ## Weigh the pages of the built site, and of synthetic ones: RIGS="60 1000"
-	$(RUN) -m tests.bench.weights $(SITE) --rigs $(RIGS)
+	$(RUN) -m bench.weights $(SITE) --rigs $(RIGS)
 
 synthetic: setup ## Write a made-up corpus below build/ to develop the site with
-	$(RUN) -m tests.bench.synthetic --rigs 100 --seed 1 --output build/synthetic
+	$(RUN) -m bench.synthetic --rigs 100 --seed 1 --output build/synthetic
 
 gate: $(VENV)/.installed-gate ## Judge a pull request: make gate BASE=main HEAD=branch
 	@$(RUN) -m pipeline.intake gate --base "$$BASE" --head "$$HEAD" --output build/gate $(GATE_ARGS)

@@ -8,7 +8,7 @@ where x_pb is the log ratio of head over base for prompt p in block b, x_p its m
 blocks, and a deviation is clipped at three robust standard deviations of all of them, so that a
 stall of one trial does not pass for a property of a build. The interval is Student's t over blocks.
 Its level is shared by all tests of a comparison (Bonferroni): a build compared with itself then
-shows a difference anywhere in less than one comparison of fifty (`python -m tests.bench.builds`).
+shows a difference anywhere in less than one comparison of fifty (`python -m bench.builds`).
 """
 
 import math

@@ -6,7 +6,7 @@ whose speed comes and goes keeps step with it. The harness plans with it, and a 
 did not run in it was not measured as it claims.
 
 Files of before took the rows by turns (ABBA), which a drift of four trials' period resonates with:
-`python -m tests.bench.campaigns` prints by how much.
+`python -m bench.campaigns` prints by how much.
 """
 
 import hashlib

@@ -1,6 +1,6 @@
 """How a tune decides: who leads a race, which arms are dropped, what the certificate says.
 
-Pure arithmetic on acceptance, costs and times; `harness.tune` measures, `tests/bench/tune.py` runs
+Pure arithmetic on acceptance, costs and times; `harness.tune` measures, `bench/tune.py` runs
 it against known truth. Times are logarithms of milliseconds per token, by arm, prompt and block;
 two arms are only ever compared over prompts and blocks that both ran.
 """

@@ -3,7 +3,7 @@
 The KV cache, the recurrent state and the output buffer follow llama.cpp's `llama-kv-cache.cpp`,
 `llama-memory-recurrent.cpp` and `llama-context.cpp`; the compute buffers are the largest set of
 tensors that a micro-batch keeps alive at one time. Figures from public logs check them
-(`tests/bench/plan.py`).
+(`bench/plan.py`).
 """
 
 from collections.abc import Sequence

@@ -23,7 +23,7 @@ from harness.runners.options import ConnectionOptions, Patience
 from schemas.submission import Submission
 
 # Many short blocks: on a shared machine eight leave one comparison of four unclear, sixteen one of
-# a hundred (`python -m tests.bench.builds`), and short prompts make them take no longer.
+# a hundred (`python -m bench.builds`), and short prompts make them take no longer.
 BLOCKS = 16
 _MAX_TOKENS = 48
 _EXIT_CODES = {"slower": 1, "failed": 3}

@@ -5,7 +5,7 @@ contributors, between the machines of one, and between the files of one machine.
 too few votes to estimate the first, so it is estimated over all cells with several votes, starting
 from a prior: a spread of 6 % (2.5 % for machines, 2 % for files) with the weight of four degrees of
 freedom, a scaled inverse chi-square distribution (Gelman et al., Bayesian Data Analysis, 2.6).
-`python -m tests.bench.cells` prints how often these intervals contain the truth.
+`python -m bench.cells` prints how often these intervals contain the truth.
 """
 
 import math
@@ -138,7 +138,7 @@ def choice_factors() -> list[dict[str, object]]:
     At most one square in twenty shows a gain by luck: each of its figures may in 5 % / choices of
     cases (Bonferroni), and never more often than alone. The factor is that of the normal
     distribution, which for heavier tails errs towards caution only a little; see
-    `python -m tests.bench.cells`.
+    `python -m bench.cells`.
     """
     alone = (1 - CONFIDENCE) / 2
     return [

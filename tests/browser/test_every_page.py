@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from axe_playwright_python.base import AXE_SCRIPT
 
-from tests.bench.weights import Asked, weighed
+from bench.weights import Asked, weighed
 from tests.browser.pages import (
     EXCESS,
     MIDDLE,

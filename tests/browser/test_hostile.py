@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import nh3
 import pytest
 
-from tests.bench.weights import Asked, weighed
+from bench.weights import Asked, weighed
 from tests.browser.pages import NARROW, lent, one_of_each_kind, px_too_wide, wake_charts, watch
 from tests.hostile_site import TRICKS, file_stem
 from tests.sites import addresses, hostile_addresses

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pipeline.site.build import beginning
-from tests.bench.weights import MOST_INDEX_KB, Asked, Weight, index_kb
+from bench.weights import MOST_INDEX_KB, Asked, Weight, index_kb
 from tests.browser.pages import lent, wake_charts
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from estimates.builds import block_means, compare, half_width, judge, level_of
-from tests.bench.builds import MACHINES, verdicts
+from bench.builds import MACHINES, verdicts
 from tests.estimates.campaigns import campaign, failed, trial
 
 if TYPE_CHECKING:

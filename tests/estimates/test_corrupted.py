@@ -14,9 +14,9 @@ import pytest
 from estimates.summary import summarize
 from harness.runners.fake import FakeSession
 from schemas.submission import EmptyDraft
-from tests.bench.designs import interleaved
-from tests.bench.population import campaign, population
-from tests.bench.rigs import drift, heavy_tails, quiet
+from bench.designs import interleaved
+from bench.population import campaign, population
+from bench.rigs import drift, heavy_tails, quiet
 
 if TYPE_CHECKING:
     from collections.abc import Callable

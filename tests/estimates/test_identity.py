@@ -9,7 +9,7 @@ import pytest
 from estimates.identity import identify, short_name, vendor_of
 from schemas.codec import slug
 from schemas.submission import Cpu, Device, Gpu, OperatingSystem, Submission
-from tests.generated import VARIANTS
+from tools.generated import VARIANTS
 from tests.samples import sample
 
 RTX_3060 = Gpu(name="NVIDIA GeForce RTX 3060", vendor="nvidia", vram_mib=12288)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.bench.real import EXACT, compare, files
+from bench.real import EXACT, compare, files
 
 REAL = dict(files(()))
 

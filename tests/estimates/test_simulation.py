@@ -16,17 +16,17 @@ from harness.campaign.build import LEAST_BLOCKS, MOST_BLOCKS
 from harness.run.execute import RunContext, measure
 from harness.runners.fake import FakeRig, FakeRunner
 from schemas.submission import Snapshot
-from tests.bench import campaigns, length, simulation, simulation_table
-from tests.bench.designs import MACHINE, RULE, THEN, both_lengths, interleaved
-from tests.bench.disturbances import QUIET
-from tests.bench.disturbances import SCENARIOS as DISTURBED
-from tests.bench.population import campaign, population
-from tests.bench.rigs import SCENARIOS, bursts, drift
+from bench import campaigns, length, simulation, simulation_table
+from bench.designs import MACHINE, RULE, THEN, both_lengths, interleaved
+from bench.disturbances import QUIET
+from bench.disturbances import SCENARIOS as DISTURBED
+from bench.population import campaign, population
+from bench.rigs import SCENARIOS, bursts, drift
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.bench.simulation import Row
+    from bench.simulation import Row
 
 
 pytestmark = pytest.mark.long

@@ -13,7 +13,7 @@ from estimates.decomposition import expected_tokens, round_cost, tokens_per_roun
 from estimates.forecast import Candidate
 from estimates.pairing import pair
 from schemas.submission import DraftingProbe, DraftModel, Probes, VerificationProbe
-from tests.bench import tune, tune_rigs
+from bench import tune, tune_rigs
 from tests.estimates.campaigns import BASELINE, SPEC, campaign, trial
 
 # Four rounds of two drafted tokens: one accepted none, one accepted one, two accepted both.

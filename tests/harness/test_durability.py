@@ -22,8 +22,8 @@ from harness.run import journal
 from schemas.codec import canonical_bytes, encode
 from schemas.contract import read
 from schemas.submission import Submission
-from tests.bench import durability_run
-from tests.bench.durability_kill import Subject, faults, torment, trials_on_disk
+from bench import durability_run
+from bench.durability_kill import Subject, faults, torment, trials_on_disk
 from tests.harness.campaigns import campaign, run
 from tests.harness.fake_hub import FakeHub, serving
 from tests.processes import eventually
@@ -34,7 +34,7 @@ KILLS = 6
 
 def subject(folder: Path) -> Subject:
     return Subject(
-        command=(sys.executable, "-m", "tests.bench.durability_run", str(folder)),
+        command=(sys.executable, "-m", "bench.durability_run", str(folder)),
         journal=durability_run.work_file(folder),
         result=durability_run.result_file(folder),
         longest_s=0.2,

@@ -9,7 +9,7 @@ import duckdb
 import pytest
 
 from pipeline.data.aggregate import prepare, view_queries
-from tests.bench import advisor
+from bench import advisor
 from tests.pipeline.tables import rows
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from pipeline.site.pages.short import as_text, raw_files
 from pipeline.site.pages.submissions import submission_pages
 from pipeline.site.policy import UnexpectedScriptError, inline_scripts, write_policy
 from schemas.vocabulary import say
-from tests.links import Reader
+from tools.links import Reader
 from tests.sites import (
     HOSTILE_NOTE,
     PUBLISHED,

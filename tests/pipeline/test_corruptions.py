@@ -15,7 +15,7 @@ from pipeline.intake.sending import Sending, sending_findings
 from schemas import contract
 from schemas.codec import canonical_bytes
 from schemas.submission import Submission
-from tests.bench.corruptions import (
+from bench.corruptions import (
     IMPORTED,
     MEASURED,
     NOW,
@@ -29,7 +29,7 @@ from tests.bench.corruptions import (
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.bench.corruptions import Change, Document
+    from bench.corruptions import Change, Document
 
 NAMED = pytest.mark.parametrize(("document", "change", "name"), [row[1:] for row in ROWS])
 

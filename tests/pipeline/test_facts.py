@@ -16,7 +16,7 @@ from pipeline.data import facts
 from pipeline.data.aggregate import view_queries
 from pipeline.data.database import open_database
 from pipeline.data.facts import derive_share, version
-from tests.bench.copies import multiply
+from bench.copies import multiply
 
 if TYPE_CHECKING:
     import duckdb

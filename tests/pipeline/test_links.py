@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from pipeline.site.build import build
-from tests import evidence, private
-from tests.links import broken_links, main, sitemap, unnamed
+from tools import evidence, private
+from tools.links import broken_links, main, sitemap, unnamed
 from tests.sites import addresses, built_site, known
 
 pytestmark = pytest.mark.long

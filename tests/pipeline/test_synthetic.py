@@ -11,9 +11,9 @@ import pytest
 from estimates.summary import summarize
 from pipeline.collection.discover import discover
 from pipeline.collection.validate import validate
-from tests.bench.synthetic import RESULTS, main, synthetic_corpus, write_corpus
-from tests.bench.synthetic_campaign import arms_of
-from tests.bench.synthetic_rigs import visits
+from bench.synthetic import RESULTS, main, synthetic_corpus, write_corpus
+from bench.synthetic_campaign import arms_of
+from bench.synthetic_rigs import visits
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from schemas import contract
 from schemas.finding import Finding
 from schemas.submission import Submission
-from tests.bench.generated import refusals
+from bench.generated import refusals
 from tests.data.make_invalid import small, valid_files
-from tests.generated import submission_bytes
+from tools.generated import submission_bytes
 from tests.leaves import general, leaves, with_value, without
-from tests.mutations import (
+from tools.mutations import (
     HARNESS_MAY_NOT_KNOW,
     MAY_BE_MISSING,
     first_leaves,

@@ -1,0 +1,125 @@
+"""Does an arm that is compared with itself come out even, on this machine as it is?
+
+`make bench-aa` runs short campaigns of the default model through the real path, in turns: one
+beside whatever else the machine does, one beside a process that takes a core in bursts. Results
+that are there already are not measured again: after Ctrl-C the same command goes on. The exit code
+is 1 if fewer than 95 of 100 intervals of a part contain 1; with twenty campaigns one may miss.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from contextlib import nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, get_args
+
+from harness.errors import HarnessError
+from harness.machine.detect import machine
+from harness.machine.environment import Watch
+from harness.run.execute import RunContext, measure
+from harness.run.journal import fingerprint
+from harness.run.result_file import write
+from harness.runners import RUNNERS
+from harness.runners.options import ConnectionOptions
+from schemas import contract
+from schemas.submission import Submission
+from bench import bursts
+from bench.aa_campaign import Part, outcome, plan
+from bench.aa_table import document, rows, table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from harness.campaign.model import Campaign
+    from bench.aa_campaign import Outcome
+
+
+CAMPAIGNS = 20
+COMMAND = "python -m bench.aa"
+KEPT = Path("build/bench/aa")
+PROMISE = 0.95
+RUNNER = "llama-cpp-python"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure what is missing, print the table, and write the figures where that is asked for."""
+    parser = argparse.ArgumentParser(prog=COMMAND, description=__doc__)
+    parser.add_argument("--campaigns", type=int, default=CAMPAIGNS, help="of either kind")
+    parser.add_argument("--keep", type=Path, default=KEPT, help="where the result files stay")
+    parser.add_argument("--output", type=Path, help="where to write the figures as JSON")
+    chosen = parser.parse_args(arguments)
+    measured: list[tuple[Submission, Outcome]] = []
+    try:
+        for each in _campaigns(chosen.campaigns, chosen.keep):
+            measured.append(each)
+            _say(_line(each[1]))
+    except (HarnessError, ValueError) as error:
+        _say(f"stopped: {error}")
+        return 3
+    except KeyboardInterrupt:
+        _say("stopped; the same command goes on with what is missing")
+        return 130
+    outcomes = [found for _, found in measured]
+    _say("", *table(outcomes))
+    if chosen.output:
+        chosen.output.write_text(document(outcomes, measured[-1][0], COMMAND), "utf-8")
+    return (
+        0 if all(row.coverage is None or row.coverage >= PROMISE for row in rows(outcomes)) else 1
+    )
+
+
+def _campaigns(count: int, kept: Path) -> Iterator[tuple[Submission, Outcome]]:
+    """Quiet and loaded in turns, so that both kinds see the same hours of the machine."""
+    for seed in range(count):
+        for part in get_args(Part):
+            submission = _result(part, seed, kept)
+            yield submission, outcome(submission, part, seed)
+
+
+def _result(part: Part, seed: int, kept: Path) -> Submission:
+    campaign = plan(seed)
+    name = f"{part}-{seed:02}-{fingerprint(campaign)[:12]}"
+    path = kept / f"{name}.json"
+    if not path.exists():
+        with bursts.running(seed) if part == "loaded" else nullcontext():
+            submission = measured(campaign, kept / f"{name}.jsonl")
+        write(submission, path)
+    known = contract.read(path.read_bytes())
+    if not isinstance(known, Submission):
+        message = f"{path} is not valid any more ({known[0].line(path.name)}); remove it"
+        raise ValueError(message)  # noqa: TRY004 - about the file, not about a type
+    return known
+
+
+def measured(campaign: Campaign, work_file: Path) -> Submission:
+    submission = measure(
+        campaign,
+        runner=RUNNERS[RUNNER].build(ConnectionOptions()),
+        context=RunContext(machine=machine(), snapshot=Watch().snapshot),
+        work_file=work_file,
+        resume=False,
+    )
+    work_file.unlink()
+    if submission.design.ended == "interrupted":
+        raise KeyboardInterrupt
+    return submission
+
+
+def _line(found: Outcome) -> str:
+    naive = f"naive {found.naive_interleaved:.3f}, one after the other {found.naive_sequential:.3f}"
+    load = "" if found.load_after is None else f", load {found.load_after:.1f}"
+    return (
+        f"{found.part:7}{found.seed:3}  {found.ratio:.3f} [{found.low:.3f}, {found.high:.3f}]"
+        f"{'' if found.low <= 1 <= found.high else ' MISSES 1'}  {naive}  "
+        f"({found.baseline_tps:.0f} tokens/s, {found.seconds:.0f} s{load})"
+    )
+
+
+def _say(*lines: str) -> None:
+    sys.stdout.write("\n".join(lines) + "\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,136 @@
+"""What do all A/A campaigns say together? A table for people and a document for pages."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import asdict, dataclass
+from statistics import fmean, median
+from typing import TYPE_CHECKING, get_args
+
+from schemas.codec import encode
+from bench.aa_campaign import SUITE, Part
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from typing import Literal
+
+    from schemas.submission import Submission
+    from bench.aa_campaign import Outcome
+
+
+if TYPE_CHECKING:
+    Estimator = Literal["ratio", "processor", "naive_interleaved", "naive_sequential"]
+
+DECIMALS = 5
+ESTIMATORS: dict[Estimator, str] = {
+    "ratio": "paired, interleaved, medians of rounds",
+    "processor": "the same by processor time",
+    "naive_interleaved": "interleaved, unpaired means",
+    "naive_sequential": "one arm after the other, unpaired means",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One estimator over the campaigns of one part; its truth is 1.
+
+    `error_median` and `error_worst` are factors minus 1: 0.05 stands for 1.05 and for 1 / 1.05.
+    Naive estimators come without an interval.
+    """
+
+    part: Part
+    estimator: Estimator
+    campaigns: int
+    lowest: float
+    highest: float
+    error_median: float
+    error_worst: float
+    coverage: float | None = None
+    half_width_median: float | None = None
+
+
+def rows(outcomes: Sequence[Outcome]) -> list[Row]:
+    """The parts that were measured, each with every estimator."""
+    return [
+        _row(part, estimator, [each for each in outcomes if each.part == part])
+        for part in get_args(Part)
+        if any(each.part == part for each in outcomes)
+        for estimator in ESTIMATORS
+    ]
+
+
+def table(outcomes: Sequence[Outcome]) -> Iterator[str]:
+    """The lines of the table."""
+    heads = ("lowest", "highest", "error", "worst", "covered", "half-width")
+    yield f"{'':48}" + "".join(f"{head:>11}" for head in heads)
+    for row in rows(outcomes):
+        shares = (row.error_median, row.error_worst, row.coverage, row.half_width_median)
+        shown = "".join(f"{'' if each is None else f'{each:.1%}':>11}" for each in shares)
+        yield (
+            f"{row.part:7}{ESTIMATORS[row.estimator]:41}{row.lowest:>11.3f}{row.highest:>11.3f}{shown}"
+        )
+
+
+def document(outcomes: Sequence[Outcome], last: Submission, command: str) -> str:
+    """The figures with what they were measured with, as JSON. `last` is the newest campaign."""
+    about = {
+        "command": command,
+        "date": last.measured_from[:10],
+        "machine": encode(last.machine),
+        "engine": encode(last.engine),
+        "target": last.target.name,
+        "quantisation": last.target.quantisation,
+        "suite": SUITE.name,
+        "prompts": len(last.suite.prompts),
+        "blocks": last.design.blocks,
+        "output_tokens": last.settings.max_output_tokens,
+        "threads": last.settings.threads,
+    }
+    listed = [
+        _rounded(asdict(each))
+        for each in sorted(outcomes, key=lambda each: (get_args(Part).index(each.part), each.seed))
+    ]
+    summary = [_rounded(asdict(row)) for row in rows(outcomes)]
+    return json.dumps({**about, "rows": summary, "campaigns": listed}, indent=2) + "\n"
+
+
+def _row(part: Part, estimator: Estimator, group: Sequence[Outcome]) -> Row:
+    values: list[float] = [getattr(each, estimator) for each in group]
+    intervals = [each for each in (_interval(one, estimator) for one in group) if each]
+    errors = [math.expm1(abs(math.log(value))) for value in values]
+    return Row(
+        part=part,
+        estimator=estimator,
+        campaigns=len(group),
+        lowest=min(values),
+        highest=max(values),
+        error_median=median(errors),
+        error_worst=max(errors),
+        coverage=fmean(low <= 1 <= high for low, high in intervals) if intervals else None,
+        half_width_median=median(map(_half_width, intervals)) if intervals else None,
+    )
+
+
+def _interval(outcome: Outcome, estimator: Estimator) -> tuple[float, float] | None:
+    match estimator:
+        case "ratio":
+            return outcome.low, outcome.high
+        case "processor":
+            return outcome.processor_low, outcome.processor_high
+        case _:
+            return None
+
+
+def _half_width(interval: tuple[float, float]) -> float:
+    """How far an interval reaches from its middle, as a share of it."""
+    low, high = interval
+    return math.sqrt(high / low) - 1
+
+
+def _rounded(values: dict[str, object]) -> dict[str, object]:
+    return {
+        key: round(value, DECIMALS) if isinstance(value, float) else value
+        for key, value in values.items()
+        if value is not None
+    }

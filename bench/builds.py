@@ -1,0 +1,216 @@
+"""Does a comparison of two builds find a slowdown of 5 %, and none where there is none?
+
+`make bench-numbers` runs it; alone: `python -m bench.builds`. Whole comparisons are simulated
+with the noise of real machines and judged by the code that judges real ones. With `--server` and
+`--target` they are real: a llama-server with itself, and with itself held up for 5 % of the time.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import psutil
+
+from estimates.builds import THRESHOLD, block_means, judge, level_of
+from estimates.running_order import running_order
+from harness.cli.compare import BLOCKS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+COMPARISONS = 2000
+ARMS = 3
+PROMPTS = 8
+# A speed for each arm, and R for those that speculate: as `estimates.builds.compare` counts them.
+TESTS = 2 * ARMS - 1
+ENGINES = ("base", "head")
+
+Verdict = Literal["slower", "faster", "unclear", "no-difference"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Machine:
+    """Noise of log times: standard deviations, and what moves slowly.
+
+    `a_pass` is common to all trials of a server's life, `trial` is each one's own; `walk` is what
+    the machine's speed moves from one pass to the next, `trend` how much it slows down over the
+    comparison. A share `stalls` of the trials takes up to twice as long.
+    """
+
+    a_pass: float
+    trial: float
+    walk: float = 0.0
+    trend: float = 0.0
+    stalls: float = 0.0
+
+
+MACHINES = {
+    "quiet server": Machine(a_pass=0.003, trial=0.005, walk=0.001),
+    "laptop that heats up": Machine(a_pass=0.008, trial=0.02, walk=0.003, trend=0.15),
+    "desktop in use": Machine(a_pass=0.01, trial=0.03, walk=0.01, stalls=0.03),
+    "shared runner": Machine(a_pass=0.015, trial=0.04, walk=0.015, trend=0.05, stalls=0.05),
+}
+
+
+def verdicts(
+    machine: Machine, *, slowdown: float, comparisons: int, seed: int = 1
+) -> dict[Verdict, float]:
+    """The share of the comparisons with each verdict; every arm of head is slower so much."""
+    rng = np.random.default_rng(seed)
+    logs = _log_ratios(machine, rng, comparisons) + math.log(1 - slowdown)
+    means = block_means(logs, np.full(PROMPTS, 1 / PROMPTS))
+    counted: dict[Verdict, float] = dict.fromkeys(("slower", "faster", "unclear"), 0.0)
+    counted["no-difference"] = 0.0
+    for arms in means:
+        counted[_verdict(arms)] += 1 / comparisons
+    return counted
+
+
+def _verdict(arms: NDArray[np.float64]) -> Verdict:
+    """As `Comparison.verdict` puts the arms together."""
+    found = {judge(means, level_of(TESTS), THRESHOLD)[2] for means in arms}
+    if "lower" in found:
+        return "slower"
+    if "unclear" in found:
+        return "unclear"
+    return "faster" if "higher" in found else "no-difference"
+
+
+def _log_ratios(
+    machine: Machine, rng: np.random.Generator, comparisons: int
+) -> NDArray[np.float64]:
+    """Comparisons x arms x prompts x blocks: log of head's speed over base's, without a change."""
+    passes = BLOCKS * ARMS * len(ENGINES)
+    steps = rng.normal(0, machine.walk, (comparisons, passes))
+    moves = np.cumsum(steps, axis=1) + np.linspace(0, machine.trend, passes)
+    moves += rng.normal(0, machine.a_pass, (comparisons, passes))
+    trials = moves[..., None] + rng.normal(0, machine.trial, (comparisons, passes, PROMPTS))
+    stalled = rng.random(trials.shape) < machine.stalls
+    trials += stalled * np.log1p(rng.random(trials.shape))
+    # Two passes follow each other, of one arm under both engines, in the order that is drawn.
+    shaped = trials.reshape(comparisons, BLOCKS, ARMS, len(ENGINES), PROMPTS)
+    signs = np.stack([_signs(seed) for seed in range(comparisons)])
+    ratios = (shaped[..., 1, :] - shaped[..., 0, :]) * signs[..., None]
+    return np.moveaxis(ratios, 1, -1)
+
+
+def _signs(seed: int) -> NDArray[np.float64]:
+    """Blocks x arms: 1 where head is first, as `harness.campaign.plan.engine_turns` draws it."""
+    drawn = [
+        [
+            engine
+            for _, _, engine in running_order(
+                ENGINES, [""], blocks=BLOCKS, seed=seed * ARMS + arm, interleaved="block"
+            )
+        ][:: len(ENGINES)]
+        for arm in range(ARMS)
+    ]
+    return np.where(np.asarray(drawn).T == "head", 1.0, -1.0)
+
+
+# A program that starts a server and stops it 50 times a second for a share of the time.
+_HELD_UP = """#!{python}
+import signal, subprocess, sys, time
+server = subprocess.Popen([{server!r}, *sys.argv[1:]])
+
+def end(*_):
+    server.send_signal(signal.SIGCONT)
+    server.terminate()
+
+signal.signal(signal.SIGTERM, end)
+while server.poll() is None:
+    time.sleep({runs_s})
+    server.send_signal(signal.SIGSTOP)
+    time.sleep({stands_s})
+    server.send_signal(signal.SIGCONT)
+sys.exit(server.returncode)
+"""
+_PERIOD_S, _HELD_SHARE = 0.04, 0.05
+
+
+def _held_up(folder: Path, server: Path) -> Path:
+    stands_s = _PERIOD_S * _HELD_SHARE
+    program = folder / "llama-server"
+    program.write_text(
+        _HELD_UP.format(
+            python=sys.executable,
+            server=str(server),
+            runs_s=_PERIOD_S - stands_s,
+            stands_s=stands_s,
+        ),
+        "utf-8",
+    )
+    program.chmod(0o755)
+    return program
+
+
+def real(server: Path, more: Sequence[str], *, comparisons: int) -> None:
+    """Compare a server with itself and with itself held up, in turns; print each and the counts."""
+    counted: dict[tuple[str, str], int] = {}
+    with tempfile.TemporaryDirectory() as name:
+        slower = _held_up(Path(name), server)
+        for number in range(2 * comparisons):
+            kind, head = (("5 % held up", slower), ("itself", server))[number % 2]
+            command = ["compare", "--base", str(server), "--head", str(head), "--json"]
+            command += ["--seed", str(number), "--output", f"{name}/", *more]
+            done = subprocess.run(
+                [sys.executable, "-m", "harness", *command], capture_output=True, check=False
+            )
+            found = json.loads(done.stdout or '{"verdict": "failed", "arms": []}')
+            counted[kind, found["verdict"]] = counted.get((kind, found["verdict"]), 0) + 1
+            speeds = ", ".join(_speed(arm) for arm in found["arms"])
+            load = psutil.getloadavg()[0]
+            _say(f"{kind:12}{found['verdict']:15}load {load:4.1f}  {speeds}")
+    for (kind, verdict), count in sorted(counted.items()):
+        _say(f"{kind}: {verdict} {count} of {comparisons}")
+
+
+def _speed(arm: dict[str, Any]) -> str:
+    """The change of an arm's speed with its interval, as text."""
+    change = arm.get("speed") or {}
+    interval = change.get("interval") or {}
+    ends = "".join(f" {interval[end]:.3f}" for end in ("low", "high") if end in interval)
+    return f"{arm['arm']} {change.get('ratio', math.nan):.3f} [{ends.strip()}]"
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Simulate and print a line for each machine and slowdown; or compare a real server."""
+    parser = argparse.ArgumentParser(prog="python -m bench.builds", description=__doc__)
+    parser.add_argument("--comparisons", type=int, default=COMPARISONS)
+    parser.add_argument("--server", type=Path, help="a llama-server; further options of compare")
+    chosen, more = parser.parse_known_args(arguments)
+    if chosen.server is not None:
+        real(chosen.server.absolute(), more, comparisons=chosen.comparisons)
+    else:
+        _simulate(chosen.comparisons)
+
+
+def _simulate(count: int) -> None:
+    names = ("slower", "no-difference", "unclear", "faster")
+    heads = "".join(f"{name:>15}" for name in names)
+    _say(f"{'':24}{'slowdown':>10}{heads}")
+    for name, machine in MACHINES.items():
+        for slowdown in (0.0, 0.02, 0.05):
+            found = verdicts(machine, slowdown=slowdown, comparisons=count)
+            shares = "".join(f"{found[each]:>15.1%}" for each in names)  # type: ignore[index]
+            _say(f"{name:24}{slowdown:>10.0%}{shares}")
+
+
+def _say(line: str) -> None:
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()

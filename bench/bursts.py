@@ -1,0 +1,54 @@
+"""What does a busy neighbour do? Take a core in bursts, with pauses in between.
+
+`python -m bench.bursts --seed 1` does so until the process that started it ends.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+# Shorter than a campaign's block and longer than a round, so that some trials of a pair are hit.
+SHORTEST_S = 0.1
+LONGEST_S = 2.0
+
+
+@contextmanager
+def running(seed: int) -> Iterator[None]:
+    """A busy neighbour for as long as the block runs."""
+    command = [sys.executable, "-m", "bench.bursts", "--seed", str(seed)]
+    with subprocess.Popen(command) as neighbour:
+        try:
+            yield
+        finally:
+            neighbour.kill()
+
+
+def main() -> None:
+    """Burn and rest in turns."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seed", type=int, default=0)
+    rng = random.Random(parser.parse_args().seed)  # noqa: S311 - a disturbance, not a secret
+    parent = os.getppid()
+    while os.getppid() == parent:
+        _burn(rng.uniform(SHORTEST_S, LONGEST_S))
+        time.sleep(rng.uniform(SHORTEST_S, LONGEST_S))
+
+
+def _burn(seconds: float) -> None:
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        pass
+
+
+if __name__ == "__main__":
+    main()

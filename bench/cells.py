@@ -1,0 +1,211 @@
+"""Do cells keep their promise? Contributors, machines and files drawn from known spreads.
+
+`python -m bench.cells` prints, for every mix of 1 to 4 contributors and 1 to 4 machines, how
+often the interval of a cell contains the truth with the estimator of before and of now; how often
+a square of 13 configurations shows a gain that is none; how often three contributors earn a
+filled sign where there is a gain; and how often the interval of many votes contains their median.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import sys
+from dataclasses import dataclass
+from itertools import product
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from estimates.intervals import t_quantile
+from pipeline.data.pools import Vote, choice_factors, pool_intervals
+from schemas.vocabulary import HELPS_ABOVE, HURTS_BELOW
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    Figures = NDArray[np.float64]
+
+REPETITIONS = 300
+CONFIGURATIONS = 13
+PROMPTS = 8
+CONTRIBUTORS = (1, 2, 3, 4)
+MACHINES = (1, 2, 3, 4)
+SEED = 20261121
+MANY_VOTES = (8, 12, 20, 50, 200)
+DRAWS = {  # all with a median of 0; the second has no variance
+    "normal": lambda rng, count: rng.normal(scale=0.06, size=count),
+    "t of 2": lambda rng, count: 0.06 * rng.standard_t(2, size=count),
+    "skewed": lambda rng, count: 0.06 * (np.exp(rng.normal(size=count)) - 1),
+}
+FACTORS = {row["choices"]: float(str(row["factor"])) for row in choice_factors()}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class World:
+    """Standard deviations, as logarithms; `shared` is how alike a contributor is in all cells."""
+
+    between: float
+    machine: float = 0.02
+    run: float = 0.015
+    prompts: float = 0.03
+    shared: float = 0.0
+
+
+WORLDS = {
+    "spread 2 %": World(between=0.02, machine=0.01, run=0.01),
+    "spread 6 %": World(between=0.06),
+    "spread 6 %, alike in all cells": World(between=0.06, shared=1.0),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Square:
+    """The lower and upper bounds of all configurations of a square, and their figures."""
+
+    figures: Figures
+    low: Figures
+    high: Figures
+
+    @property
+    def best(self) -> int:
+        """The configuration that a square shows."""
+        return int(np.argmax(self.figures))
+
+    @property
+    def best_low(self) -> float:
+        """Its lower bound, further away because it was chosen."""
+        best = self.best
+        distance = self.figures[best] - self.low[best]
+        return float(self.figures[best] - FACTORS[len(self.figures)] * distance)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Print the tables."""
+    parser = argparse.ArgumentParser(prog="python -m bench.cells", description=__doc__)
+    parser.add_argument("--repetitions", type=int, default=REPETITIONS, help="squares per mix")
+    chosen = parser.parse_args(arguments)
+    for lines in (
+        coverage(chosen.repetitions),
+        power(chosen.repetitions),
+        medians(10 * chosen.repetitions),
+    ):
+        sys.stdout.write("\n".join(lines) + "\n\n")
+        sys.stdout.flush()
+
+
+def coverage(repetitions: int) -> Iterator[str]:
+    """Per mix: coverage before and now, false signs of a cell and of the best of a square."""
+    heads = ("before", "now", "half-width", "false sign", "best ▲, as cell", "best ▲, corrected")
+    yield f"{'contributors x machines':44}" + "".join(f"{head:>19}" for head in heads)
+    for (name, world), contributors, machines in product(WORLDS.items(), CONTRIBUTORS, MACHINES):
+        rng = np.random.default_rng(SEED)
+        drawn = [_votes(rng, world, contributors, machines, 0.0) for _ in range(repetitions)]
+        squares = [_square(votes) for votes in drawn]
+        low = np.array([each.low for each in squares])
+        high = np.array([each.high for each in squares])
+        up, down = math.log(HELPS_ABOVE), math.log(HURTS_BELOW)
+        row = (
+            float(np.mean([_covered_before(votes) for votes in drawn])),
+            float(np.mean((low <= 0) & (high >= 0))),
+            float(np.median(np.expm1((high - low) / 2))),
+            float(np.mean((low > up) | (high < down))),
+            float(np.mean([each.low[each.best] > up for each in squares])),
+            float(np.mean([each.best_low > up for each in squares])),
+        )
+        shown = "".join(f"{value:>19.3f}" for value in row)
+        yield f"{name}: {contributors} x {machines}".ljust(44) + shown
+
+
+def power(repetitions: int) -> Iterator[str]:
+    """Three contributors with a machine each: how often a cell, alone or among others, shows ▲."""
+    yield f"{'three contributors, truth':44}{'alone':>19}{'one of 13 cells':>19}{'as best':>19}"
+    for name, truth in (("spread 6 %", 1.20), ("spread 2 %", 1.10)):
+        rng = np.random.default_rng(SEED)
+        up = math.log(HELPS_ABOVE)
+        squares, alone = [], []
+        for _ in range(repetitions):
+            votes = _votes(rng, WORLDS[name], 3, 1, math.log(truth))
+            squares.append(_square(votes))
+            alone.append(_square(votes[:3]).low[0] > up)
+        row = (
+            float(np.mean(alone)),
+            float(np.mean([each.low > up for each in squares])),
+            float(np.mean([each.best_low > up for each in squares])),
+        )
+        yield f"{name}, {truth:.2f}".ljust(44) + "".join(f"{value:>19.3f}" for value in row)
+
+
+def medians(repetitions: int) -> Iterator[str]:
+    """Pools of many votes: how often the interval of the median contains it, by distribution."""
+    yield f"{'votes of a pool':44}" + "".join(f"{name:>19}" for name in DRAWS)
+    for count in MANY_VOTES:
+        rng = np.random.default_rng(SEED)
+        found = [
+            float(np.mean([_covers_zero(draw(rng, count)) for _ in range(repetitions)]))
+            for draw in DRAWS.values()
+        ]
+        yield f"{count:<44}" + "".join(f"{value:>19.3f}" for value in found)
+
+
+def _covers_zero(logs: Figures) -> bool:
+    votes = (Vote(pool="p", voter=str(at), speedup=math.exp(x)) for at, x in enumerate(logs))
+    (found,) = pool_intervals(votes)
+    return found.interval.low <= 1 <= found.interval.high
+
+
+def _votes(
+    rng: np.random.Generator, world: World, contributors: int, machines: int, truth: float
+) -> list[Vote]:
+    """The votes of all configurations of a square, sorted by configuration."""
+    shape = (CONFIGURATIONS, contributors)
+    everywhere, here = rng.normal(size=contributors), rng.normal(size=shape)
+    between = math.sqrt(world.shared) * everywhere + math.sqrt(1 - world.shared) * here
+    own = rng.normal(scale=math.hypot(world.machine, world.run), size=(*shape, machines))
+    prompts = rng.normal(scale=world.prompts, size=(*shape, machines, PROMPTS))
+    error = prompts.std(axis=-1, ddof=1) / math.sqrt(PROMPTS)
+    half_width = np.sqrt(np.mean((error * t_quantile(PROMPTS - 1, 0.975)) ** 2, axis=-1))
+    logs = truth + world.between * between + (own + prompts.mean(axis=-1)).mean(axis=-1)
+    spread = (own + prompts.mean(axis=-1)).std(axis=-1, ddof=1) if machines > 1 else None
+    return [
+        Vote(
+            pool=f"{cell:02}",
+            voter=str(person),
+            speedup=math.exp(logs[cell, person]),
+            half_width=float(half_width[cell, person]),
+            prompts=PROMPTS,
+            machines=machines,
+            files=machines,
+            deviation=None if spread is None else float(spread[cell, person]),
+        )
+        for cell, person in product(range(CONFIGURATIONS), range(contributors))
+    ]
+
+
+def _square(votes: Sequence[Vote]) -> Square:
+    found = list(pool_intervals(votes))
+    figures = [
+        float(np.median([math.log(vote.speedup) for vote in votes if vote.pool == each.pool]))
+        for each in found
+    ]
+    return Square(
+        figures=np.array(figures),
+        low=np.log([each.interval.low for each in found]),
+        high=np.log([each.interval.high for each in found]),
+    )
+
+
+def _covered_before(votes: Sequence[Vote]) -> bool:
+    """The first cell with the estimator of before: one vote's own interval, t over several."""
+    cell = [vote for vote in votes if vote.pool == votes[0].pool]
+    logs = [math.log(vote.speedup) for vote in cell]
+    if len(cell) == 1:
+        return abs(logs[0]) <= (cell[0].half_width or 0.0)
+    half_width = t_quantile(len(cell) - 1, 0.975) * float(np.std(logs, ddof=1))
+    return abs(float(np.mean(logs))) <= half_width / math.sqrt(len(cell))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,137 @@
+"""What do designs measure on the same rig? The project's own, and the one found elsewhere.
+
+The project's own, with three blocks or with as many as its rule asks for, is its real code from the
+plan to the submission; only the journal on disk is left out, because waiting for the disk takes
+longer than everything else.
+"""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from statistics import fmean
+from typing import TYPE_CHECKING
+
+from estimates.repeatability import deciding
+from harness.campaign.build import DEFAULT_PRECISION, LEAST_BLOCKS, MOST_BLOCKS
+from harness.campaign.model import Stopping
+from harness.campaign.plan import plan
+from harness.run.journal import ArmFact, EngineFact, Started, TrialFact
+from harness.run.record import assemble, trial_of
+from harness.run.stopping import decide
+from harness.runners.base import Failure, Request
+from harness.runners.fake import FakeSession
+from schemas.submission import Arm, Cpu, Machine, OperatingSystem, Prompt
+from bench.population import ARMS, BASELINE, BLOCKS, DRAFT, OUTPUT_TOKENS, campaign
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from harness.campaign.model import ArmPlan, Campaign, SuitePrompt
+    from harness.run.journal import Fact
+    from harness.run.stopping import Ended
+    from harness.runners.base import Generation
+    from harness.runners.fake import FakeRig
+    from schemas.submission import Submission
+    from bench.rigs import Trouble
+
+
+MACHINE = Machine(
+    os=OperatingSystem(family="linux"),
+    cpu=Cpu(name="Simulated CPU", architecture="x86_64", logical_cores=2),
+    ram_mib=16_384,
+)
+RULE = Stopping(least_blocks=LEAST_BLOCKS, precision=DEFAULT_PRECISION)
+THEN = "2026-11-21T09:00:00Z"
+# What a baseline trial takes when nothing disturbs it, so that a drift spans the whole campaign.
+TRIAL_MS = 900.0
+
+
+def interleaved(
+    rig: FakeRig, trouble: Trouble, prompts: tuple[SuitePrompt, ...], seed: int
+) -> Submission:
+    """The project's own design with a fixed length: paired, interleaved, in blocks."""
+    return next(both_lengths(rig, trouble, prompts, seed))
+
+
+def both_lengths(
+    rig: FakeRig, trouble: Trouble, prompts: tuple[SuitePrompt, ...], seed: int
+) -> Iterator[Submission]:
+    """The campaign of a fixed length, then the same one after its rule has ended it."""
+    fixed = campaign(prompts, seed=seed)
+    going_on = replace(fixed, blocks=MOST_BLOCKS, stopping=RULE)
+    duration_ms = TRIAL_MS * len(prompts) * len(ARMS) * BLOCKS
+    session = FakeSession(trouble(rig, random.Random(seed), duration_ms), going_on)  # noqa: S311 - a simulation
+    report = session.report()
+    facts: list[Fact] = [
+        Started(fingerprint="", measured_from=THEN),
+        EngineFact(engine=report.engine, settings=report.settings),
+        *(ArmFact(arm=_arm(arm)) for arm in ARMS),
+    ]
+    ended: Ended | None = None
+    for block in range(MOST_BLOCKS):
+        if block == BLOCKS:
+            yield _assembled(fixed, facts, "completed")
+        if block >= RULE.least_blocks:
+            half_width = deciding(_assembled(going_on, facts, "completed"))
+            ended = decide(RULE, blocks=block, half_width=half_width, spent_s=0.0)
+            if ended is not None:
+                break
+        facts += _block(session, going_on, block)
+    yield _assembled(going_on, facts, ended or "completed")
+
+
+def _assembled(planned: Campaign, facts: Sequence[Fact], ended: Ended) -> Submission:
+    return assemble(planned, facts, machine=MACHINE, measured_until=THEN, ended=ended)
+
+
+def _block(session: FakeSession, planned: Campaign, block: int) -> Iterator[TrialFact]:
+    tasks = {prompt.id: prompt.task for prompt in planned.suite.prompts}
+    for item in plan(planned):
+        if item.block == block:
+            generation = _generate(session, item.arm, item.prompt)
+            yield TrialFact(
+                trial=trial_of(generation, item, order=item.order),
+                prompt=Prompt(
+                    id=item.prompt,
+                    task=tasks[item.prompt],
+                    tokens=generation.prompt_tokens,
+                    rendered_sha256=generation.prompt_sha256,
+                ),
+                tokens=generation.tokens,
+                margins=generation.margins,
+            )
+
+
+def one_after_another(
+    rig: FakeRig, trouble: Trouble, prompts: tuple[SuitePrompt, ...], seed: int
+) -> float:
+    """The design found elsewhere: all prompts with one arm, once, then all with the other.
+
+    The speedup is the ratio of the mean rates in tokens per second.
+    """
+    planned: Campaign = campaign(prompts, seed=seed)
+    duration_ms = TRIAL_MS * len(prompts) * 2
+    session = FakeSession(trouble(rig, random.Random(seed), duration_ms), planned)  # noqa: S311 - a simulation
+    base, own = (
+        fmean(_tps(_generate(session, arm.id, prompt.id)) for prompt in prompts)
+        for arm in (BASELINE, DRAFT)
+    )
+    return own / base
+
+
+def _arm(arm: ArmPlan) -> Arm:
+    return Arm(id=arm.id, role=arm.role, method=arm.method, baseline=arm.baseline)
+
+
+def _generate(session: FakeSession, arm: str, prompt: str) -> Generation:
+    request = Request(arm=arm, prompt=prompt, max_output_tokens=OUTPUT_TOKENS)
+    generation = session.generate(request)
+    if isinstance(generation, Failure):
+        raise TypeError(generation.detail)
+    return generation
+
+
+def _tps(generation: Generation) -> float:
+    decode_ms = sum(each.round_ms for each in generation.rounds)
+    return 1000 * (len(generation.tokens) - 1) / decode_ms

@@ -1,0 +1,75 @@
+"""What is killed? One run of a made-up campaign: `python -m bench.durability_run FOLDER`.
+
+With `--resume` it goes on with what the folder holds, with `--terminable` SIGTERM is Ctrl-C, as on
+the command line. Each generation takes a few milliseconds, so that a kill can hit it. With
+`--unending` the last one takes as long as it takes to be killed.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from harness.campaign.plan import plan
+from harness.cli.app import treat_termination_as_ctrl_c
+from harness.run.result_file import write
+from harness.runners.fake import FakeRig, FakeSession
+from tests.harness.campaigns import campaign, run
+
+if TYPE_CHECKING:
+    from harness.campaign.model import Campaign
+    from harness.runners.base import Failure, Generation, Request, Session
+
+
+CAMPAIGN = campaign(prompts=8, blocks=8)
+TRIALS = 8 * 8 * 3
+_TRIAL_S = 0.002
+_FOR_EVER_S = 3600.0
+
+
+class UnhurriedSession(FakeSession):
+    """Takes a moment for every answer."""
+
+    def generate(self, request: Request) -> Generation | Failure:
+        """The made-up answer, after a moment."""
+        time.sleep(_FOR_EVER_S if "--unending" in sys.argv and _is_last(request) else _TRIAL_S)
+        return super().generate(request)
+
+
+class UnhurriedRunner:
+    """Opens sessions that take a moment for every answer."""
+
+    def open(self, plan: Campaign) -> Session:
+        """A session; nothing is loaded."""
+        return UnhurriedSession(FakeRig(), plan)
+
+
+def _is_last(request: Request) -> bool:
+    last = plan(CAMPAIGN)[-1]
+    return (request.arm, request.prompt, request.block) == (last.arm, last.prompt, last.block)
+
+
+def work_file(folder: Path) -> Path:
+    """Where a run keeps its journal."""
+    return folder / "run.jsonl"
+
+
+def result_file(folder: Path) -> Path:
+    """Where a run writes its result."""
+    return folder / "result.json"
+
+
+def main(folder: Path, *, resume: bool) -> None:
+    """Measure, write the result, remove the journal, as the command line does."""
+    submission = run(CAMPAIGN, work_file(folder), runner=UnhurriedRunner(), resume=resume)
+    write(submission, result_file(folder))
+    if submission.design.ended == "completed":
+        work_file(folder).unlink()
+
+
+if __name__ == "__main__":
+    if "--terminable" in sys.argv:
+        treat_termination_as_ctrl_c()
+    main(Path(sys.argv[1]), resume="--resume" in sys.argv)

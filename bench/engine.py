@@ -1,0 +1,212 @@
+"""How does the in-process engine compare with a peer? `make bench-engine` measures both in one run.
+
+The same files, threads, context, batch, cache types and flash attention on both sides; the sides
+take turns prompt by prompt, in an order that is turned round from block to block; the figure is the
+median of the paired ratios. A shared machine is no obstacle to that, only a slow one.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import statistics
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import llama_cpp
+import typer
+
+from estimates.intervals import t_interval
+from harness.campaign import suite
+from harness.campaign.build import build
+from harness.campaign.methods import DraftModelRequest
+from harness.campaign.options import Options
+from harness.machine.detect import machine
+from harness.models.describe import describe
+from harness.models.resolve import resolve
+from harness.runners.base import Generation, PreparedArm, Request
+from harness.runners.inprocess.session import LlamaSession
+from bench.engine_binding import lookup_of_the_binding
+from bench.engine_clock import DecodeClock
+from bench.engine_peer import REQUIREMENT, Peer
+from bench.engine_truth import oracle, synthetic
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from harness.campaign.model import Campaign
+    from harness.models.model_file import ModelFile
+
+
+DATA = Path("site_src/design/data/engine.json")
+THREADS = 1
+N_MAX = 4
+TASK = "creative"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ratio:
+    """Ours over the peer's tokens per second: median over blocks and prompts, and its spread."""
+
+    what: str
+    ratio: float
+    low: float
+    high: float
+    pairs: int
+    same_tokens: int
+    target: str
+
+
+def main(
+    prompts: Annotated[int, typer.Option(min=2, max=4, help="Prompts, the shortest first.")] = 4,
+    blocks: Annotated[int, typer.Option(min=1, help="Passes over the prompts.")] = 6,
+    tokens: Annotated[int, typer.Option(help="Longest output.")] = 48,
+    *,
+    only_oracle: Annotated[
+        bool, typer.Option("--only-oracle", help="Measure this part anew, keep the others.")
+    ] = False,
+) -> None:
+    """Measure, print, and write the figures that the pages quote."""
+    f16, q4 = (describe(resolve(f"smollm2-135m:{kind}", say=_say), say=_say) for kind in _KINDS)
+    chosen = _shortest(prompts)
+    if only_oracle:
+        kept = json.loads(DATA.read_text("utf-8"))
+        _write({**kept, "oracle": [oracle(_campaign(f16, (), chosen, _ORACLE_BLOCKS, tokens))]})
+        return
+    drafting = _campaign(f16, (q4,), chosen, blocks, tokens)
+    figures: dict[str, object] = {
+        "command": f"python -m bench.engine --prompts {prompts} --blocks {blocks} "
+        f"--tokens {tokens}",
+        "date": datetime.now(UTC).strftime("%Y-%m-%d"),
+        "machine": machine().cpu.name,
+        "threads": THREADS,
+        "peer": REQUIREMENT,
+        "ours_built_with": llama_cpp.llama_print_system_info().decode().strip(),
+    }
+    ratios, outside = _against_server(drafting, f16, q4)
+    plain, _ = _against_server(_campaign(q4, (), chosen, blocks, tokens), q4, None)
+    figures["ratios"] = [asdict(each) for each in (*ratios, *plain)]
+    figures["outside_decode_share"] = round(outside, 5)
+    _write(figures)
+    figures["oracle"] = [oracle(_campaign(f16, (), chosen, _ORACLE_BLOCKS, tokens))]
+    _write(figures)
+    figures["binding"] = lookup_of_the_binding(drafting, THREADS)
+    _write(figures)
+    figures["synthetic"] = synthetic(f16.path, q4.path, THREADS)
+    _write(figures)
+    print(json.dumps(figures, indent=2))  # noqa: T201 - the result of this command
+
+
+def _write(figures: dict[str, object]) -> None:
+    """Keep what was measured so far: each part takes minutes."""
+    DATA.write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
+
+
+_KINDS = ("f16", "q4_1")
+_ORACLE_BLOCKS = 2
+
+
+def _say(text: str) -> None:
+    typer.echo(text, err=True)
+
+
+def _shortest(count: int) -> tuple[str, ...]:
+    """The shortest prompts of one task: an interval needs several of the same one."""
+    fitting = (prompt for prompt in suite.load("core").prompts if prompt.task == TASK)
+    by_length = sorted(fitting, key=lambda prompt: len(prompt.text))
+    return tuple(prompt.id for prompt in by_length[:count])
+
+
+def _campaign(
+    target: ModelFile, drafts: tuple[ModelFile, ...], chosen: Sequence[str], blocks: int, limit: int
+) -> Campaign:
+    options = Options(
+        prompts=tuple(chosen), blocks=blocks, max_tokens=limit, threads=THREADS, gpu_layers=0
+    )
+    return build(
+        options,
+        target=target,
+        drafts=drafts,
+        methods=(DraftModelRequest(n_max=N_MAX),) if drafts else (),
+        suite=suite.select(suite.load("core"), prompts=options.prompts),
+    )
+
+
+def _against_server(
+    campaign: Campaign, target: ModelFile, draft: ModelFile | None
+) -> tuple[list[Ratio], float]:
+    """Every arm of the campaign beside a server that does the same."""
+    session = LlamaSession(campaign)
+    for arm in campaign.arms:
+        if not isinstance(session.prepare(arm.id), PreparedArm):
+            message = f"{arm.id} did not run"
+            raise TypeError(message)
+    shared = {
+        "model": str(target.path),
+        "threads": THREADS,
+        "context_tokens": campaign.settings.context_tokens,
+        "batch_tokens": campaign.settings.batch_tokens,
+    }
+    extra = [{}] if draft is None else [{}, {"draft": str(draft.path), "n_max": N_MAX}]
+    with ExitStack() as stack, DecodeClock() as clock:
+        stack.callback(session.close)
+        peers = [stack.enter_context(Peer(**shared, **each)) for each in extra]
+        ratios = [
+            _compared(session, peer, campaign, arm.id, clock)
+            for peer, arm in zip(peers, campaign.arms, strict=True)
+        ]
+        return ratios, clock.outside_share
+
+
+def _compared(
+    session: LlamaSession, peer: Peer, campaign: Campaign, arm: str, clock: DecodeClock
+) -> Ratio:
+    logs: list[float] = []
+    same = 0
+    limit = campaign.settings.max_output_tokens
+    for block in range(campaign.blocks + 1):
+        for number, prompt in enumerate(campaign.suite.prompts):
+            ours = lambda: _ours(session, arm, prompt.id, limit, clock)  # noqa: B023, E731
+            theirs = lambda: peer.complete(session.tokens_of(prompt.id), limit)  # noqa: B023, E731
+            (our_tps, our_tokens), answer = _in_turn(ours, theirs, swap=(block + number) % 2 == 1)
+            if block:  # the first pass warms both sides up
+                logs.append(math.log(our_tps / answer.tps))
+                same += our_tokens == answer.tokens
+    interval = t_interval(tuple(logs))
+    return Ratio(
+        what=f"{campaign.target.model.quantisation} {arm}, ours over the server's tokens/s",
+        ratio=round(math.exp(statistics.median(logs)), 4),
+        low=round(interval.low, 4) if interval else math.nan,
+        high=round(interval.high, 4) if interval else math.nan,
+        pairs=len(logs),
+        same_tokens=same,
+        target="\N{GREATER-THAN OR EQUAL TO} 0.97"
+        if arm == "baseline"
+        else "\N{GREATER-THAN OR EQUAL TO} 1.00",
+    )
+
+
+def _in_turn(ours: Callable[[], object], theirs: Callable[[], object], *, swap: bool) -> tuple:  # type: ignore[type-arg]
+    if swap:
+        second = theirs()
+        return ours(), second
+    return ours(), theirs()
+
+
+def _ours(
+    session: LlamaSession, arm: str, prompt: str, limit: int, clock: DecodeClock
+) -> tuple[float, tuple[int, ...]]:
+    clock.begin()
+    answer = session.generate(Request(arm=arm, prompt=prompt, max_output_tokens=limit))
+    if not isinstance(answer, Generation):
+        message = f"{arm} failed: {answer.detail}"
+        raise TypeError(message)
+    clock.end(answer)
+    return (len(answer.tokens) - 1) / answer.decode_ms * 1000, answer.tokens
+
+
+if __name__ == "__main__":
+    typer.run(main)

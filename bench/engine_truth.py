@@ -1,0 +1,92 @@
+"""Does what is set come back? Acceptances that are known, in-process and on a real server."""
+
+from __future__ import annotations
+
+import math
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+from statistics import fmean
+from typing import TYPE_CHECKING
+
+from estimates.intervals import t_interval
+from estimates.summary import summarize
+from harness.campaign.model import ArmPlan
+from harness.run.execute import RunContext, measure
+from harness.runners.inprocess.isolated import LlamaCppPython
+from schemas.submission import Oracle
+from schemas.submission import Snapshot as State
+from bench.engine_peer import Peer
+from tests.harness.campaigns import MACHINE
+
+if TYPE_CHECKING:
+    from harness.campaign.model import Campaign
+
+
+RATES = (0.9, 0.6, 0.3, 0.1)
+ACCEPTANCE = 0.7
+_PROMPT = (504, 4683, 282, 260, 24594)
+_TOKENS = 96
+_ANSWERS = 2
+_CAMPAIGNS = 6
+
+
+def synthetic(target: Path, draft: Path, threads: int) -> dict[str, object]:
+    """Rates that the server was told to accept at, by position, and what its counters say."""
+    settings = {"model": str(target), "draft": str(draft), "n_max": len(RATES), "rates": RATES}
+    with Peer(**settings, threads=threads, context_tokens=512, batch_tokens=256) as peer:
+        answers = [peer.complete((*_PROMPT, 5 + each), _TOKENS) for each in range(_ANSWERS)]
+        rounds, accepted = peer.accepted_by_position()
+    return {
+        "set": RATES,
+        "rounds": rounds,
+        "counted": [round(count / rounds, 3) for count in accepted],
+        "counters_agree": sum(accepted) == sum(each.accepted for each in answers),
+    }
+
+
+def oracle(campaign: Campaign) -> dict[str, object]:
+    """The oracle's speedup beside what the probes of the same campaign predict, over campaigns.
+
+    One campaign's interval holds the spread of its prompts and not that of its probes, which are
+    seconds of a busy machine. So several campaigns are measured, each with probes of its own, and
+    the t interval is that of measured over predicted.
+    """
+    pairs = [_measured_and_predicted(campaign) for _ in range(_CAMPAIGNS)]
+    unexplained = t_interval([math.log(measured / predicted) for measured, predicted in pairs])
+    predicted = math.exp(fmean(math.log(each) for _, each in pairs))
+    if unexplained is None:
+        message = "an interval needs several campaigns"
+        raise ValueError(message)
+    return {
+        "acceptance_set": ACCEPTANCE,
+        "campaigns": [[round(value, 4) for value in pair] for pair in pairs],
+        "predicted": round(predicted, 4),
+        "speedup": round(math.exp(fmean(math.log(each) for each, _ in pairs)), 4),
+        "low": round(predicted * unexplained.low, 4),
+        "high": round(predicted * unexplained.high, 4),
+        "agrees": unexplained.low <= 1 <= unexplained.high,
+    }
+
+
+def _measured_and_predicted(campaign: Campaign) -> tuple[float, float]:
+    baseline = next(arm for arm in campaign.arms if arm.role == "baseline")
+    arm = ArmPlan(
+        id="oracle",
+        role="control",
+        method=Oracle(n_max=len(RATES), acceptance=ACCEPTANCE),
+        baseline=baseline.id,
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        submission = measure(
+            replace(campaign, arms=(baseline, arm)),
+            runner=LlamaCppPython(),
+            context=RunContext(machine=MACHINE, snapshot=lambda at: State(moment=at)),
+            work_file=Path(folder) / "work.jsonl",
+            resume=False,
+        )
+    found = next(each for each in summarize(submission).estimates if each.task is not None)
+    if found.speedup is None or found.predicted_speedup is None:
+        message = "the oracle's campaign gave no figure"
+        raise ValueError(message)
+    return found.speedup, found.predicted_speedup

@@ -1,0 +1,275 @@
+"""How fast and heavy is Explore with very many cells? `python -m bench.explore` says so.
+
+Builds a small site, puts files of random cells in place of its own, and works the filters in
+headless Chromium: the most cells that one file holds, 50,000 and 500,000. A filter's time is what
+the page's main thread works for it, from the event to the finished picture (thread ticks, so a busy
+machine does not count); `wall` is by the clock.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import random
+import re
+import shutil
+import statistics
+import sys
+import threading
+from functools import partial
+from http.server import ThreadingHTTPServer
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+import polars as pl
+from playwright.sync_api import sync_playwright
+
+from pipeline.site.pages.cells import MOST_CELLS, USUAL_ENGINE, VENDORS, Files, cells_files
+from pipeline.site.pages.explore import FILTERS
+from schemas.vocabulary import FIXED_TASKS, size_class
+from bench.synthetic_rigs import models
+from bench.synthetic_truth import world
+from tests.browser.conftest import FLAGS, NAMES, Quiet
+from tests.sites import built_site
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Set as AbstractSet
+
+    from playwright.sync_api import CDPSession, Page
+
+
+COMMAND = "python -m bench.explore"
+CELLS, SEED, ROUNDS = (MOST_CELLS, 50_000, 500_000), 1, 4
+DEVICES, TASKS = 150, ("all", *FIXED_TASKS)
+METHODS = (("draft-model", "Draft model"), ("prompt-lookup", "Prompt lookup"), ("mtp", "MTP"))
+USUAL = ("context_depth", "token_choice", "cache_types", "attention", "loading", "conditions")
+VERDICTS = ("helps", "hurts", "no-clear-difference")
+FILTER_LIMIT_MS, WEIGHT_LIMIT_KIB = 100.0, 1024.0
+CELLS_PATH = re.compile(r'data-cells="[^"]*"')
+OUTPUT = Path(__file__).parents[1] / "site_src" / "design" / "data" / "explore.json"
+
+# One step sets a field as a reader would, and ends when the picture has been brought up to date.
+STEP = """async ([selector, kind, value]) => {
+  const field = document.querySelector(selector);
+  const began = performance.now();
+  field.value = value;
+  field.dispatchEvent(new Event(kind, { bubbles: true }));
+  document.body.getBoundingClientRect();
+  const wall = performance.now() - began;
+  await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+  return wall;
+}"""
+OPTIONS = "(selector) => [...document.querySelector(selector).options].map((each) => each.value)"
+WORDS = "4060 code draft"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure, print, and write the figures where that is asked for. 1 if a budget is broken."""
+    parser = argparse.ArgumentParser(prog=COMMAND, description=__doc__)
+    parser.add_argument("--cells", type=int, nargs="+", default=CELLS)
+    parser.add_argument("--date", help="the day of the run, for the JSON")
+    parser.add_argument(
+        "--output", type=Path, help=f"where to write the figures, e.g. {OUTPUT.name}"
+    )
+    chosen = parser.parse_args(arguments)
+    rows = []
+    for cells in chosen.cells:
+        with TemporaryDirectory() as folder:
+            rows.append(measure(Path(folder), cells))
+        sys.stdout.writelines(f"{name:24} {value:10.1f}\n" for name, value in rows[-1].items())
+    if chosen.output:
+        document = {"command": COMMAND, "date": chosen.date, "rows": rows}
+        chosen.output.write_text(json.dumps(document, indent=2) + "\n", "utf-8")
+    return 0 if all(map(_within, rows)) else 1
+
+
+def _within(figures: Mapping[str, float]) -> bool:
+    heaviest_kib = max(figures["page_gzip_kib"], figures["compare_gzip_kib"])
+    return figures["filter_p95_ms"] < FILTER_LIMIT_MS and heaviest_kib <= WEIGHT_LIMIT_KIB
+
+
+def measure(folder: Path, cells: int) -> dict[str, float]:
+    """Times in milliseconds and gzip weights in KiB."""
+    site = built_site(folder)
+    rows = pl.DataFrame(random_rows(cells, SEED), infer_schema_length=None)
+    files = cells_files(rows.sort("interval_low", descending=True))  # as the view has them
+    parts = [files.parts] if files.parts else []
+    for file in (files.first, files.settings, *parts, *files.others):
+        (site / file.path).write_bytes(file.data)
+    listed = "".join(f' data-parts="../{each.path}"' for each in parts)
+    page = site / "explore" / "index.html"
+    text = CELLS_PATH.sub(f'data-cells="../{files.first.path}"{listed}', page.read_text("utf-8"))
+    page.write_text(text, "utf-8")
+    return {"cells": cells, **_times(site, parts=bool(parts)), **dict(_weights(site, text, files))}
+
+
+def random_rows(count: int, seed: int) -> Iterator[dict[str, object]]:
+    """Rows like those of the view `explore`: settings of many devices, each on every task."""
+    rng = random.Random(seed)  # noqa: S311 - random data
+    targets = [model for model in models() if model.parameters >= 3e9]
+    for number in range(count):
+        setting = random.Random(f"{seed} {number // len(TASKS)}")  # noqa: S311 - random data
+        target = setting.choice(targets)
+        method, method_label = setting.choice(METHODS)
+        device = setting.randrange(DEVICES)
+        gpu = world()["gpu"][device % len(world()["gpu"])]
+        speedup = setting.lognormvariate(0.2, 0.3) * rng.lognormvariate(0, 0.15)
+        tokens = rng.uniform(1.2, 4.5)
+        verdict = rng.choice(VERDICTS)
+        draft = f"{target.family}-{setting.choice((0.5, 1, 1.5))}B Q8_0"
+        yield {
+            "cell": f"cell-{number}",
+            "tier": "measured",
+            "task": TASKS[number % len(TASKS)],
+            "device": f"device-{device}",
+            "device_label": f"{gpu['name']} no. {device}",
+            "backend": setting.choice(gpu["backends"]),
+            "engine_label": USUAL_ENGINE,
+            "target": target.name.lower(),
+            "target_label": target.name,
+            "quantisation": target.quantisation,
+            "method": method,
+            "method_label": method_label,
+            "depth": setting.choice((2, 4, 6, 8)),
+            "draft_label": draft if method == "draft-model" else None,
+            **_figures(rng, setting, speedup=speedup, tokens=tokens, verdict=verdict),
+            "setup": f"{setting.randrange(16**10):010x}",
+            "submission": f"machine-{device}--model--20260301-{setting.randrange(400):08x}",
+            "vendor": gpu["vendor"] if gpu["vendor"] in VENDORS else "other",
+            "vram_gib": round(gpu["vram_mib"] / 1024),
+            "size_class": size_class(target.parameters).label,
+            "size_order": 2 if target.parameters < 8e9 else 3,
+            "concurrency": 1,
+            "mark": verdict,
+            "whole_request": speedup * setting.uniform(0.8, 1),
+            "measured_with": "",
+            **dict.fromkeys(USUAL),
+            "context_depth": setting.choice((None, None, 4096)),
+        }
+
+
+def _figures(
+    rng: random.Random, setting: random.Random, *, speedup: float, tokens: float, verdict: str
+) -> dict[str, object]:
+    return {
+        "verdict": verdict,
+        "speedup": speedup,
+        "interval_low": speedup * rng.uniform(0.7, 0.95),
+        "interval_high": speedup * rng.uniform(1.05, 1.4),
+        "interval_kind": "one-contributor",
+        "baseline_tps": setting.uniform(5, 120) * rng.lognormvariate(0, 0.01),
+        "tps": None,
+        "tokens_per_round": tokens,
+        "round_cost": tokens / speedup,
+        "acceptance_rate": rng.random(),
+        "submissions": setting.choice((1, 1, 1, 2, 3)),
+        "rigs": 1,
+        "prompts": 3,
+    }
+
+
+def _times(site: Path, *, parts: bool) -> dict[str, float]:
+    handler = partial(Quiet, directory=str(site))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server, sync_playwright() as playwright:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        program = next(filter(None, map(shutil.which, NAMES)))
+        browser = playwright.chromium.launch(executable_path=program, args=list(FLAGS))
+        address = f"http://127.0.0.1:{server.server_port}/explore/"
+        found = _work(browser.new_page(), address, FILTERS.keys() - ({"task"} if parts else set()))
+        browser.close()
+        server.shutdown()
+    return found
+
+
+def _work(page: Page, address: str, filters: AbstractSet[str]) -> dict[str, float]:
+    session = page.context.new_cdp_session(page)
+    session.send("Performance.enable", {"timeDomain": "threadTicks"})
+    page.goto(address)
+    page.mouse.move(9, 9)  # the cells load when a visitor does something
+    page.wait_for_selector('#dm-explore[data-state="ready"]', timeout=60_000)
+    first_ms = _busy_ms(session)
+    times: dict[str, list[tuple[float, float]]] = {"order": [], "filter": [], "search": []}
+    for kind, step in _steps(page, filters):
+        before_ms = _busy_ms(session)
+        wall_ms = page.evaluate(STEP, step)
+        times[kind].append((_busy_ms(session) - before_ms, wall_ms))
+    timed = times["filter"] + times["search"]
+    return {
+        "first_render_ms": round(first_ms, 1),
+        "filters_timed": len(timed),
+        "filter_p50_ms": round(statistics.median(ms for ms, _ in timed), 1),
+        "filter_p95_ms": _p95(ms for ms, _ in timed),
+        "filter_wall_p95_ms": _p95(wall for _, wall in timed),
+        "search_p95_ms": _p95(ms for ms, _ in times["search"]),
+        "first_sort_max_ms": round(max(ms for ms, _ in times["order"]), 1),
+    }
+
+
+def _steps(page: Page, names: AbstractSet[str]) -> Iterator[tuple[str, tuple[str, str, str]]]:
+    """What a reader does: every order once, then filters on and off, then typing."""
+    order = '#dm-explore [data-part="order"]'
+    for value in page.evaluate(OPTIONS, order):
+        yield "order", (order, "change", value)
+    filters = [f'#dm-explore [name="{name}"]' for name in FILTERS if name in names]
+    for number in range(ROUNDS):
+        for selector in filters:
+            values = page.evaluate(OPTIONS, selector)[1:]
+            yield "filter", (selector, "change", values[number % len(values)])
+        for selector in filters:
+            yield "filter", (selector, "change", "")
+        for end in range(1, len(WORDS) + 1):
+            yield "search", ("#dm-explore-words", "input", WORDS[:end])
+        yield "search", ("#dm-explore-words", "input", "")
+
+
+def _busy_ms(session: CDPSession) -> float:
+    """How long the page's main thread has worked so far."""
+    metrics = session.send("Performance.getMetrics")["metrics"]
+    return float(next(each["value"] for each in metrics if each["name"] == "TaskDuration")) * 1000
+
+
+def _p95(values: Iterable[float]) -> float:
+    return round(statistics.quantiles(values, n=20)[-1], 1)
+
+
+def _weights(site: Path, page: str, files: Files) -> Iterator[tuple[str, float]]:
+    """What travels for these pages, as a server with gzip sends it; of parts the heaviest.
+
+    Compare reads the files of two devices. Links travel when somebody asks for them.
+    """
+    linked = re.findall(r'(?:src|href)="\.\./(assets/[^"?#]+\.(?:js|css|svg))"', page)
+    script = re.findall(r'from "\./([a-z-]+\.js)"', "".join(_scripts(site)))
+    paths = {site / each for each in linked}
+    paths |= {site / "assets" / "javascripts" / each for each in script}
+    rest_kib = _kib(page.encode()) + sum(_kib(path.read_bytes()) for path in sorted(paths))
+    parts = json.loads(files.parts.data) if files.parts else {}
+    by_path = {each.path: each for each in (files.first, files.settings, *files.others)}
+    kib = {
+        kind: sorted(_kib(by_path[path].data) for path in named.values())
+        for kind, named in parts.items()
+    }
+    data_kib = max(_kib(files.first.data), *kib.get("tasks", [0.0]))
+    compared_kib = _kib(files.settings.data) + sum(kib.get("devices", [])[-2:])
+    yield "cells_gzip_kib", round(data_kib, 1)
+    yield "page_gzip_kib", round(data_kib + rest_kib, 1)
+    yield "compare_gzip_kib", round(compared_kib + rest_kib, 1)
+    yield "links_gzip_kib", round(max(kib.get("links", [0.0])), 1)
+    yield "files", len(by_path)
+    yield "largest_file_mb", max(len(each.data) for each in by_path.values()) / 1e6
+    yield "all_files_mb", sum(len(each.data) for each in by_path.values()) / 1e6
+
+
+def _scripts(site: Path) -> Iterator[str]:
+    for name in ("explore.js", "cells-text.js"):
+        yield (site / "assets" / "javascripts" / name).read_text("utf-8")
+
+
+def _kib(data: bytes) -> float:
+    return len(gzip.compress(data, mtime=0)) / 1024
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

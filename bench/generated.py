@@ -1,0 +1,66 @@
+"""Does the gate reject a valid submission? `python -m bench.generated [COUNT]`.
+
+Without a number, 10,000. Each is judged by the authority and by the quick path, and then as the
+gate judges it: under its canonical name, as its contributor's own. The figures go to a file of the
+site.
+"""
+
+import json
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from estimates.identity import canonical_name
+from pipeline.intake.sending import Sending, sending_findings
+from schemas import contract
+from schemas.codec import FILE_NAME
+from schemas.finding import ROOT, Finding, shown
+from tools.generated import submission_bytes
+
+OUTPUT = Path(__file__).parents[1] / "site_src" / "design" / "data" / "generated.json"
+DEFAULT_COUNT = 10_000
+
+
+def main() -> int:
+    """Write and print the figures; 1 if a valid submission was rejected."""
+    figures = count(int(sys.argv[1]) if len(sys.argv) > 1 else DEFAULT_COUNT)
+    OUTPUT.write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
+    print(json.dumps(figures, indent=2))  # noqa: T201 - the result of this command
+    return 1 if figures["rejected"] or figures["not_certified"] else 0
+
+
+def count(number: int) -> dict[str, Any]:
+    """How many of the submissions with the seeds 0, 1, 2 … are rejected."""
+    began = time.process_time()
+    rejected: dict[int, str] = {}
+    not_certified = 0
+    for seed in range(number):
+        data = submission_bytes(seed)
+        found = refusals(data)
+        if found:
+            rejected[seed] = found[0].line(f"seed {seed}")
+        not_certified += data.isascii() and contract.read_quickly(data) is None
+    return {
+        "submissions": number,
+        "rejected": len(rejected),
+        "first_rejections": list(rejected.values())[:20],
+        "not_certified": not_certified,
+        "processor_s": round(time.process_time() - began, 1),
+    }
+
+
+def refusals(data: bytes) -> tuple[Finding, ...]:
+    """All that the gate has against a submission that its contributor sends."""
+    read = contract.read_thoroughly(data)
+    if isinstance(read, tuple):
+        return read
+    name = canonical_name(read, data)
+    findings = tuple(sending_findings(name, read, Sending(author=read.contributor)))
+    if findings or FILE_NAME.fullmatch(name):
+        return findings
+    return (Finding(path=ROOT, message=f"the name is {shown(name)}", rule="path-name"),)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

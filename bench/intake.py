@@ -1,0 +1,94 @@
+"""How fast a file is judged: thorough way, quick way, certificates. `python -m bench.intake`.
+
+Processor time, least of several, for the measured files of the repository (default campaigns). The
+corpus of the last two lines is made of them; its figures are of the clock, on all cores.
+"""
+
+import json
+import os
+import sys
+import time
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import orjson
+
+from pipeline.collection.corpus import corpus_findings
+from pipeline.collection.discover import discover
+from schemas import contract
+from schemas.codec import canonical_bytes, content_digest
+from bench.speed import best_ms
+from tests.cases.json_cases import POLICY, REFUSED
+from tests.schemas.test_hostile_documents import CASES, changed
+
+ROOT = Path(__file__).parents[1]
+OUTPUT = ROOT / "site_src" / "design" / "data" / "intake-speed.json"
+SAMPLES = sorted((ROOT / "results" / "community").glob("*.json"))
+CORPUS = 400
+
+
+def main() -> int:
+    """Write and print the figures; 1 if a hostile case takes 200 ms or the authority is slow."""
+    figures = measured()
+    OUTPUT.write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
+    print(json.dumps(figures, indent=2))  # noqa: T201 - the result of this command
+    slow = figures["slowest_hostile_case_ms"] >= 200 or figures["authority_files_per_s"] < 20
+    return 1 if slow else 0
+
+
+def measured() -> dict[str, Any]:
+    """Files per second and milliseconds of the slowest hostile case."""
+    data = SAMPLES[0].read_bytes()
+    authority_ms = best_ms(lambda: contract.read_thoroughly(data))
+    quick_ms = best_ms(lambda: contract.read_quickly(data))
+    hostile = [*REFUSED.values(), *(text for text, _ in POLICY.values())]
+    hostile += [changed(place, value) for place, value, *_ in CASES]
+    return {
+        "file_kib": round(len(data) / 1024),
+        "authority_files_per_s": round(1000 / authority_ms, 1),
+        "quick_path_files_per_s": round(1000 / quick_ms, 1),
+        "cores": os.cpu_count(),
+        **_corpus_rates(),
+        "hostile_cases": len(hostile),
+        "slowest_hostile_case_ms": round(max(map(_once_ms, hostile)), 1),
+    }
+
+
+def _corpus_rates() -> dict[str, float]:
+    """Files per second by the clock for a corpus: judged, and known by its certificates."""
+    with TemporaryDirectory() as folder:
+        _write_corpus(Path(folder) / "community")
+        sources, certificates = discover(Path(folder)), Path(folder) / "certificates.json"
+        rates = []
+        for _ in range(2):
+            began = time.perf_counter()
+            found = corpus_findings(sources, certificates=certificates)
+            rates.append(round(CORPUS / (time.perf_counter() - began), 1))
+            assert found == {}, found
+    return {
+        "corpus_files": CORPUS,
+        "corpus_files_per_s": rates[0],
+        "certified_again_per_s": rates[1],
+    }
+
+
+def _write_corpus(folder: Path) -> None:
+    folder.mkdir()
+    documents = [orjson.loads(path.read_bytes()) for path in SAMPLES]
+    for number in range(CORPUS):
+        document = documents[number % len(documents)]
+        document["design"]["seed"] = number
+        data = canonical_bytes(document)
+        day = document["measured_from"][:10].replace("-", "")
+        (folder / f"rig--model--{day}-{content_digest(data)}.json").write_bytes(data)
+
+
+def _once_ms(data: bytes) -> float:
+    began = time.process_time()
+    contract.findings(data)
+    return (time.process_time() - began) * 1000
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,89 @@
+"""How many changes of a valid file does the gate find? `python -m bench.mutations`.
+
+Every field of every valid example is changed in every way; the figures go to a file of the site.
+Of a long campaign the first trials are kept: the others have the same fields.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from schemas import contract
+from schemas.submission import Submission
+from tools.mutations import SAYS_LESS, is_optional, mutations
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ROOT = Path(__file__).parents[1]
+OUTPUT = ROOT / "site_src" / "design" / "data" / "mutations.json"
+FOLDERS = (ROOT / "tests" / "data" / "valid", ROOT / "results" / "community")
+KEPT_TRIALS = 12
+
+
+def main() -> int:
+    """Write and print the figures; 1 if fewer than 99 % are found or one has no reason."""
+    figures = count()
+    OUTPUT.write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
+    print(json.dumps(figures, indent=2))  # noqa: T201 - the result of this command
+    unexplained = [entry for entry in figures["accepted"] if entry["reason"] is None]
+    return 1 if unexplained or figures["disagreements"] else 0
+
+
+def count() -> dict[str, Any]:
+    """All mutations of all examples: found, accepted, and where the two paths disagree."""
+    made: Counter[str] = Counter()
+    accepted: Counter[tuple[str, str]] = Counter()
+    disagreements = 0
+    for document in examples():
+        for mutation in mutations(document):
+            made[mutation.kind] += 1
+            valid = isinstance(contract.read_thoroughly(mutation.data), Submission)
+            disagreements += valid != (contract.findings(mutation.data) == ())
+            if valid:
+                accepted[mutation.kind, mutation.place] += 1
+    total, passed = sum(made.values()), sum(accepted.values())
+    legal = sum(n for (kind, place), n in accepted.items() if reason(kind, place))
+    return {
+        "examples": len(list(examples())),
+        "mutations": total,
+        "rejected": total - passed,
+        "rejected_share": round((total - passed) / total, 4),
+        "rejected_share_of_those_that_make_the_file_wrong": round(
+            (total - passed) / (total - legal), 4
+        ),
+        "disagreements": disagreements,
+        "by_kind": {
+            kind: {"made": n, "accepted": sum(m for (k, _), m in accepted.items() if k == kind)}
+            for kind, n in sorted(made.items())
+        },
+        "accepted": [
+            {"kind": kind, "place": place, "times": n, "reason": reason(kind, place)}
+            for (kind, place), n in sorted(accepted.items())
+        ],
+    }
+
+
+def reason(kind: str, place: str) -> str | None:
+    """Why a mutation may be accepted, if it may."""
+    return SAYS_LESS if kind == "removal" and is_optional(place) else None
+
+
+def examples() -> Iterator[dict[str, Any]]:
+    """The valid examples, long ones cut; cut or not, each is valid."""
+    for path in sorted(entry for folder in FOLDERS for entry in folder.glob("*.json")):
+        document: dict[str, Any] = json.loads(path.read_bytes())
+        document["trials"] = sorted(document["trials"], key=lambda t: t["order"])[:KEPT_TRIALS]
+        answered = {trial["prompt"] for trial in document["trials"]}
+        suite = document["suite"]
+        suite["prompts"] = [prompt for prompt in suite["prompts"] if prompt["id"] in answered]
+        assert contract.findings(json.dumps(document).encode()) == (), path
+        yield document
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,74 @@
+"""How far is the planner from measured memory? `python -m bench.plan FILE` prints it.
+
+FILE has the shape of a list of points: each with the facts that a person knows before loading, and
+the buffers that an engine logged. Prediction and fact stand side by side, then the medians.
+"""
+
+from __future__ import annotations
+
+import statistics
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import orjson
+from rich.console import Console
+from rich.table import Table
+
+from estimates.plan.errors import Compared, compared, memory_error
+from estimates.plan.points import PointError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+WIDTH = 150
+RELATIVE = ("kv", "recurrent", "compute", "model")
+
+
+def main(path: str) -> None:
+    """Print prediction against fact for every point, and the medians."""
+    value = orjson.loads(Path(path).read_bytes())
+    table = Table("point", "buffer", "fact", "plan", "error")
+    found = []
+    for entry in [*value["points"], *value.get("totals_only", [])]:
+        try:
+            found.append(compared(entry))
+        except PointError as error:
+            table.add_row(entry["id"], "", "", "", f"not planned: {error}")
+        else:
+            _list(found[-1], table)
+    out = Console(width=WIDTH)
+    out.print(table)
+    _summarise(found, out)
+
+
+def _list(found: Compared, table: Table) -> None:
+    if found.layers:
+        table.add_row(found.id, "LAYERS", *map(str, found.layers), "")
+    rows = {**found.kinds, **({"TOTAL": found.total} if found.total else {})}
+    for kind, (fact, plan) in rows.items():
+        table.add_row(found.id, kind, f"{fact:.1f}", f"{plan:.1f}", f"{plan - fact:+.1f}")
+
+
+def _summarise(found: Sequence[Compared], out: Console) -> None:
+    for kind in RELATIVE:
+        pairs = [(each.caches if kind in each.caches else each.kinds).get(kind) for each in found]
+        errors = [abs(pair[1] / pair[0] - 1) for pair in pairs if pair and pair[0]]
+        middle, worst = (statistics.median(errors), max(errors)) if errors else (0.0, 0.0)
+        out.print(f"{kind}: {len(errors)} points, median {middle:.2%}, worst {worst:.2%}")
+    total = memory_error(found)
+    worst_id = max(
+        (each for each in found if each.total),
+        key=lambda each: abs(each.total[1] - each.total[0]) if each.total else 0.0,
+        default=None,
+    )
+    out.print(
+        f"total per device: {total.totals} points, median {total.total_median_mib:.0f} MiB, "
+        f"worst {total.total_worst_mib:.0f} MiB ({worst_id.id if worst_id else 'none'})"
+    )
+    count = sum(each.layers is not None for each in found)
+    out.print(f"layers: {count} placements, worst {total.layers_worst} off")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

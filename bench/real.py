@@ -1,0 +1,125 @@
+"""What do real result files say: recomputed, by the wall clock, and under which flags?
+
+`python -m bench.real` reads the results of the repository, the samples of other tools after
+their import, and any FILE given. Per file: how many estimates the Methodology page alone gives, as
+`bench.recompute` has it, and the largest relative difference; how many published intervals
+contain the ratio by the wall clock; and the flags. Exit code 1 if an estimate differs by more than
+a billionth, or fewer than 95 % of the intervals contain that ratio.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from estimates.summary import summarize
+from schemas import contract
+from schemas.codec import canonical_bytes, encode
+from schemas.submission import Submission
+from bench import recompute
+from tests.harness.imports import ALL, imported
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from estimates.model import Estimate, Flag
+
+COMMUNITY = Path(__file__).parents[1] / "results" / "community"
+EXACT, PROMISE = 1e-9, 0.95
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compared:
+    """One file. `known`: estimates with a speedup; `differs`: the largest relative difference.
+
+    `missing` counts figures that only one side has. `timed` are intervals beside a ratio by the
+    wall clock, `contained` those that hold it.
+    """
+
+    known: int
+    missing: int
+    differs: float
+    timed: int
+    contained: int
+    flags: tuple[Flag, ...]
+
+
+def compare(data: bytes) -> Compared:
+    """What the page gives beside what the product says. Raises `ValueError` for an invalid file."""
+    found = contract.read(data)
+    if not isinstance(found, Submission):
+        raise ValueError(found[0].line("file"))  # noqa: TRY004 - about the file, not about a type
+    summary = summarize(found)
+    ours = {(each.arm, each.task): each for each in summary.estimates if each.speedup is not None}
+    pages = {(each.arm, each.task): each for each in recompute.figures(json.loads(data))}
+    pairs = [pair for key in ours.keys() & pages.keys() for pair in _figures(ours[key], pages[key])]
+    both = [(a, b) for a, b in pairs if a is not None and b is not None]
+    timed = [each for each in ours.values() if each.interval and each.wall_speedup]
+    return Compared(
+        known=len(ours),
+        missing=len(ours.keys() ^ pages.keys()) + sum((a is None) != (b is None) for a, b in pairs),
+        differs=max((abs(a / b - 1) for a, b in both), default=0.0),
+        timed=len(timed),
+        contained=sum(_contains(each) for each in timed),
+        flags=summary.flags,
+    )
+
+
+def _figures(ours: Estimate, page: recompute.Figure) -> Iterator[tuple[float | None, float | None]]:
+    yield ours.speedup, page.speedup
+    yield ours.wall_speedup, page.wall
+    yield (ours.interval.low if ours.interval else None), page.low
+    yield (ours.interval.high if ours.interval else None), page.high
+    yield ours.whole_request, page.whole
+
+
+def _contains(estimate: Estimate) -> bool:
+    interval, wall = estimate.interval, estimate.wall_speedup
+    return bool(interval and wall and interval.low <= wall <= interval.high)
+
+
+def files(more: Sequence[Path]) -> Iterator[tuple[str, bytes]]:
+    """Name and bytes of every real file, then of those that were asked for."""
+    for path in sorted(COMMUNITY.glob("*.json")):
+        yield path.name, path.read_bytes()
+    for form in ALL:
+        for number, submission in enumerate(imported(form).submissions):
+            yield f"import of {form} {number + 1}", canonical_bytes(encode(submission))
+    for path in more:
+        yield path.name, path.read_bytes()
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Print a line per file, its flags below it, and the sums."""
+    parser = argparse.ArgumentParser(prog="python -m bench.real", description=__doc__)
+    parser.add_argument("files", nargs="*", type=Path, help="more result files")
+    found = [(name, compare(data)) for name, data in files(parser.parse_args(arguments).files)]
+    for name, each in found:
+        sys.stdout.write(
+            f"{name[:70]:70}{each.known:4} estimates, {each.missing} missing, differ by at most "
+            f"{each.differs:.0e}; wall clock in {each.contained} of {each.timed} intervals\n"
+        )
+        counted = Counter((flag.severity, flag.name) for flag in each.flags)
+        sys.stdout.writelines(
+            f"    {severity} {flag} x {n}\n" for (severity, flag), n in counted.items()
+        )
+    everything = [each for _, each in found]
+    known, timed = sum(each.known for each in everything), sum(each.timed for each in everything)
+    contained, missing = (
+        sum(getattr(each, name) for each in everything) for name in ("contained", "missing")
+    )
+    differs = max(each.differs for each in everything)
+    sys.stdout.write(
+        f"\n{len(found)} files: {known} estimates, {missing} missing, differ by at most "
+        f"{differs:.0e}; wall clock in {contained} of {timed} intervals\n"
+    )
+    return 0 if missing == 0 and differs <= EXACT and contained >= PROMISE * timed else 1
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,261 @@
+"""What does a build cost per file, and how does that grow? `make bench-scale` prints it by stage.
+
+Synthetic corpora of several sizes are built in a process of their own, cold and then warm with one
+new file. Each stage is timed in processor seconds, those of child processes too; the exponent is
+the slope of the logarithms, and the last column what it leads to at 10,000 files. Exit code 1: a
+limit is exceeded.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import itertools
+import json
+import math
+import os
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
+
+from bench.copies import multiply
+from bench.synthetic import RESULTS, synthetic_corpus
+from bench.synthetic import _file as named_file
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+T = TypeVar("T")
+
+COMMAND = "python -m bench.scale"
+SEED, FAR, MOST_PAGES = 2, 10_000, 500
+MOST_CPU_MS, MOST_EXPONENT, MOST_SITE_KB, MOST_FILE_MB = 120.0, 1.05, 60.0, 25.0
+MOST_WARM_S, MOST_MEMORY_MB = 5.0, 2000.0
+Builds: TypeAlias = "dict[str, dict[str, float]]"  # seconds by stage, of each kind of build
+Kinds: TypeAlias = tuple[str, str]
+KINDS: Kinds = ("cold", "warm")
+# Stage to the functions that are it; time in a stage within a stage counts for the inner one.
+STAGES = {
+    "facts": ("pipeline.data.database:gather", "pipeline.data.database:checked"),
+    "facts of old builds": ("pipeline.data.database:validate", "pipeline.data.database:summarize"),
+    "corpus flags": ("pipeline.data.database:_corpus_flags",),
+    "load": ("pipeline.data.database:load",),
+    "tables": ("pipeline.data.database:aggregate",),
+    "intervals": ("pipeline.data.aggregate:_hand_over_intervals",),
+    "exports": ("pipeline.site.build:export",),
+    "submissions": ("pipeline.site.pages.submissions:submission_pages",),
+    "other pages": ("pipeline.site.build:pages",),
+    "raw files": ("pipeline.site.build:raw_files",),
+    "pictures": ("pipeline.site.build:cards",),
+    "MkDocs": ("pipeline.site.build:_run_mkdocs",),
+    "index, policy": ("pipeline.site.build:shorten_index", "pipeline.site.build:write_policy"),
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Build corpora of all sizes and print what they cost."""
+    parser = argparse.ArgumentParser(prog=COMMAND, description=__doc__)
+    parser.add_argument("--files", type=int, nargs="+", default=[100, 300])
+    parser.add_argument("--folder", type=Path, default=None, help="for corpora and sites")
+    parser.add_argument(
+        "--copies", type=int, default=0, help="of the largest corpus, whose facts are copied too"
+    )
+    parser.add_argument("--no-mkdocs", action="store_true", help="only our own stages")
+    parser.add_argument("--once", nargs=4, help=argparse.SUPPRESS)
+    chosen = parser.parse_args(arguments)
+    if chosen.once:
+        return _once(*chosen.once)
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = chosen.folder or Path(temporary)
+        found = [_measured(folder, files, mkdocs=not chosen.no_mkdocs) for files in chosen.files]
+        sys.stdout.write(table(found))
+        excess = list(_excess(found))
+        if chosen.copies:
+            many = _copied(folder, chosen.files[-1], chosen.copies, mkdocs=not chosen.no_mkdocs)
+            sys.stdout.write(table([many], ("with facts", "one more")))
+            excess += _excess([many], ("with facts", "one more"))
+    sys.stdout.writelines(f"{line}\n" for line in excess)
+    return 1 if excess else 0
+
+
+def exponent(sizes: Sequence[float], costs: Sequence[float]) -> float | None:
+    """The slope of log cost over log size by least squares; `None` where a cost is nothing."""
+    if len(sizes) < 2 or min(costs) <= 0:
+        return None
+    xs, ys = [math.log(each) for each in sizes], [math.log(each) for each in costs]
+    mean_x, mean_y = sum(xs) / len(xs), sum(ys) / len(ys)
+    spread = sum((x - mean_x) ** 2 for x in xs)
+    return sum((x - mean_x) * (y - mean_y) for x, y in zip(xs, ys, strict=True)) / spread
+
+
+def table(found: Sequence[Builds], kinds: Kinds = KINDS) -> str:
+    """One line per stage of the cold and of the warm build: milliseconds per file, exponent."""
+    lines = []
+    for kind in kinds:
+        sizes = [each[kind]["files"] for each in found]
+        header = "".join(f"{size:>9.0f}" for size in sizes)
+        lines.append(f"{kind + ', ms of CPU per file':28}{header}   exponent {FAR:>8} files, s")
+        for name in dict.fromkeys(name for each in found for name in each[kind]):
+            costs = [each[kind].get(name, 0.0) for each in found]
+            if name != "files" and max(costs) > 0:
+                lines.append(_line(name, sizes, costs))
+    return "\n".join(lines) + "\n"
+
+
+def _line(name: str, sizes: Sequence[float], costs: Sequence[float]) -> str:
+    slope = exponent(sizes, costs)
+    if "MB" in name or name == "pages":
+        shown = "".join(f"{cost:9.1f}" for cost in costs)
+        return f"{name:28}{shown}   " + ("" if slope is None else f"{slope:8.2f}")
+    shown = "".join(f"{cost / size * 1000:9.2f}" for size, cost in zip(sizes, costs, strict=True))
+    far = "" if slope is None else f"{costs[-1] * (FAR / sizes[-1]) ** slope:17.1f}"
+    return f"{name:28}{shown}   " + ("" if slope is None else f"{slope:8.2f}") + far
+
+
+def _excess(found: Sequence[Builds], kinds: Kinds = KINDS) -> Iterator[str]:
+    cold, warm = kinds
+    last, more = found[-1][cold], found[-1][warm]
+    files = last["files"]
+    own = (last["all"] - last.get("MkDocs", 0.0)) / files * 1000
+    if own > MOST_CPU_MS:
+        yield f"a file costs {own:.0f} ms of CPU, more than {MOST_CPU_MS:g}"
+    if more["all"] - more.get("MkDocs", 0.0) > MOST_WARM_S:
+        yield f"one more file takes {more['all'] - more.get('MkDocs', 0.0):.0f} s of our own stages"
+    if last["memory MB"] > MOST_MEMORY_MB:
+        yield f"{last['memory MB']:.0f} MB of memory, more than {MOST_MEMORY_MB:g}"
+    if last["site MB"] * 1000 / files > MOST_SITE_KB:
+        yield f"a file takes {last['site MB'] * 1000 / files:.0f} KB, more than {MOST_SITE_KB:g}"
+    if last["largest file MB"] > MOST_FILE_MB:
+        yield f"a file of the site has {last['largest file MB']:.0f} MB, more than {MOST_FILE_MB:g}"
+    if last["pages"] >= MOST_PAGES:
+        yield f"the site has {last['pages']:.0f} pages, not fewer than {MOST_PAGES}"
+    slope = exponent([e[cold]["files"] for e in found], [e[cold]["all"] for e in found])
+    if slope is not None and slope > MOST_EXPONENT:
+        yield f"the exponent is {slope:.2f}, more than {MOST_EXPONENT:g}"
+
+
+def _measured(folder: Path, files: int, *, mkdocs: bool) -> Builds:
+    """The cost of the cold build of all files but one, and of the next build with that one."""
+    results = folder / f"corpus-{files}"
+    newest = _corpus(results, files)
+    held = results / newest.name
+    newest.rename(held)
+    shutil.rmtree(folder / f"cache-{files}", ignore_errors=True)
+    cold = _apart(folder, files, results, mkdocs=mkdocs)
+    held.rename(newest)
+    return {"cold": cold, "warm": _apart(folder, files, results, mkdocs=mkdocs)}
+
+
+def _copied(folder: Path, files: int, copies: int, *, mkdocs: bool) -> Builds:
+    """The build of the corpus and its copies, all facts known, and the next with one file more."""
+    results, cache = folder / f"corpus-{files}", folder / f"cache-{files}"
+    newest = _corpus(results, files)
+    multiply(results, cache, copies)
+    shutil.rmtree(cache / "kept", ignore_errors=True)
+    held = results / newest.name
+    newest.rename(held)
+    many = _apart(folder, files, results, mkdocs=mkdocs)
+    held.rename(newest)
+    return {"with facts": many, "one more": _apart(folder, files, results, mkdocs=mkdocs)}
+
+
+def _corpus(results: Path, files: int) -> Path:
+    community = results / "community"
+    if not community.is_dir():
+        community.mkdir(parents=True)
+        shutil.copytree(RESULTS / "published", results / "published")
+        for submission in itertools.islice(synthetic_corpus(files, SEED), files):
+            data, name = named_file(submission)
+            (community / name).write_bytes(data)
+    return max(community.iterdir())
+
+
+def _apart(folder: Path, files: int, results: Path, *, mkdocs: bool) -> dict[str, float]:
+    """One build in a process of its own: its memory is its own."""
+    words = (str(results), str(folder / f"site-{files}"), str(folder / f"cache-{files}"))
+    command = (sys.executable, "-m", "bench.scale", "--once", *words, str(int(mkdocs)))
+    known = os.environ | {"DRAFTMAP_REPOSITORY": "https://github.com/draftmap/draftmap"}
+    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env=known)
+    line = done.stdout.splitlines()[-1]
+    sys.stderr.write(f"{line}\n")  # what is measured survives a kill
+    found: dict[str, float] = json.loads(line)
+    return found
+
+
+def _once(results: str, output: str, cache: str, mkdocs: str) -> int:
+    """Build one site with clocks around the stages; prints the seconds of each as JSON."""
+    spent: dict[str, float] = {}
+    began = _cpu()
+    build = importlib.import_module("pipeline.site.build")
+    for stage, functions in STAGES.items():
+        for function in functions:
+            _clock(spent, stage, *function.split(":"))
+    if mkdocs == "0":
+        for name in ("_run_mkdocs", "shorten_index", "write_policy"):
+            setattr(build, name, lambda *_: None)
+    options = {"cache": Path(cache)} if "cache" in build.build.__annotations__ else {}
+    site: Path = build.build(results=Path(results), output=Path(output), **options)
+    source = site.with_name(f"{site.name}-source")
+    files = [each for each in (site if mkdocs == "1" else source).rglob("*") if each.is_file()]
+    sizes = [each.stat().st_size for each in files]
+    figures = {
+        "files": float(len(list((Path(results) / "community").glob("*.json")))),
+        **spent,
+        "all": _cpu() - began,
+        "memory MB": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+        "site MB": sum(sizes) / 1e6,
+        "largest file MB": max(sizes) / 1e6,
+        "pages": float(sum(map(_is_page, files))),
+    }
+    sys.stdout.write(json.dumps(figures) + "\n")
+    return 0
+
+
+def _is_page(path: Path) -> bool:
+    """Whether MkDocs makes or made a page of it; pieces of pages have no head."""
+    return path.suffix == ".md" or (path.suffix == ".html" and b"<html" in path.read_bytes()[:500])
+
+
+def _clock(spent: dict[str, float], stage: str, module: str, name: str) -> None:
+    owner = importlib.import_module(module)
+    function: Callable[..., object] | None = getattr(owner, name, None)
+    if function is None:
+        return
+
+    def clocked(step: Callable[[], T]) -> T:
+        before, inner = _cpu(), sum(spent.values())
+        try:
+            return step()
+        finally:
+            own = _cpu() - before - (sum(spent.values()) - inner)
+            spent[stage] = spent.get(stage, 0.0) + own
+
+    def parts(made: Iterator[object]) -> Iterator[object]:
+        """Each part as it is asked for: holding them all would count as memory of the build."""
+        end = object()
+        while (part := clocked(lambda: next(made, end))) is not end:
+            yield part
+
+    @wraps(function)
+    def timed(*given: object, **options: object) -> object:
+        result = clocked(lambda: function(*given, **options))
+        return parts(result) if isinstance(result, Iterator) else result
+
+    setattr(owner, name, timed)
+
+
+def _cpu() -> float:
+    own, children = (
+        resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+    )
+    return own.ru_utime + own.ru_stime + children.ru_utime + children.ru_stime
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,162 @@
+"""Do the intervals keep their promise? Campaigns on made-up rigs whose true speedups are known.
+
+`make bench` runs it; alone: `python -m bench.simulation`. With `--output` the figures are
+also written as JSON, for the pages that quote them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import sys
+from collections import defaultdict
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, get_args
+
+import numpy as np
+
+from bench.figures import Arm, Level, Method, figures
+from bench.population import BLOCKS, DRAWN_PER_TASK, OUTPUT_TOKENS, population
+from bench.rigs import SCENARIOS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from bench.figures import Found
+
+CAMPAIGNS = 500
+COMMAND = "python -m bench.simulation"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """What all campaigns of a scenario say about one figure.
+
+    `bias` is the geometric mean of found over true for the prompts that were run, minus 1;
+    `error_95` the relative error within which 95 % of the figures lie. `coverage` is the share of
+    intervals that contain the truth of the population, `coverage_of_prompts` of those that contain
+    the truth of the prompts that were run. `half_width` is the median over the campaigns, `blocks`
+    the mean.
+    """
+
+    scenario: str
+    arm: Arm
+    level: Level
+    method: Method
+    figures: int
+    bias: float
+    error_95: float
+    coverage: float | None = None
+    coverage_of_prompts: float | None = None
+    half_width: float | None = None
+    blocks: float | None = None
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Simulate, print a table per scenario, and write the figures where that is asked for."""
+    parser = argparse.ArgumentParser(prog=COMMAND, description=__doc__)
+    parser.add_argument("--campaigns", type=int, default=CAMPAIGNS, help="per scenario")
+    parser.add_argument("--scenario", action="append", choices=SCENARIOS, help="may be repeated")
+    parser.add_argument("--date", help="the day of the run, for the JSON")
+    parser.add_argument("--output", type=Path, help="where to write the figures as JSON")
+    chosen = parser.parse_args(arguments)
+    rows: list[Row] = []
+    for scenario in chosen.scenario or SCENARIOS:
+        fresh = simulate(scenario, chosen.campaigns)
+        rows += fresh
+        sys.stdout.write("\n".join(table(fresh)) + "\n\n")
+        sys.stdout.flush()
+    if chosen.output:
+        chosen.output.write_text(_json(rows, chosen.campaigns, chosen.date), "utf-8")
+
+
+def simulate(scenario: str, campaigns: int) -> list[Row]:
+    """All figures of one scenario. The same number of campaigns gives the same figures."""
+    known = population()
+    found: dict[tuple[Arm, Level, Method], list[Found]] = defaultdict(list)
+    for seed in range(campaigns):
+        for each in figures(known, SCENARIOS[scenario], seed):
+            found[each.arm, each.level, each.method].append(each)
+    return [
+        _row(scenario, found[arm, level, method])
+        for arm in get_args(Arm)
+        for level in get_args(Level)
+        for method in get_args(Method)
+        if (arm, level, method) in found
+    ]
+
+
+def table(rows: Sequence[Row]) -> Iterator[str]:
+    """The lines of one scenario."""
+    heads = ("bias", "error 95", "covered", "prompts", "half-width", "blocks")
+    yield f"{rows[0].scenario:44}" + "".join(f"{head:>11}" for head in heads)
+    for row in rows:
+        values = (row.error_95, row.coverage, row.coverage_of_prompts, row.half_width)
+        shown = "".join(f"{'' if each is None else f'{each:.1%}':>11}" for each in values)
+        blocks = "" if row.blocks is None else f"{row.blocks:>11.1f}"
+        yield f"  {row.arm:9}{row.level:11}{row.method:22}{row.bias:>+11.2%}{shown}{blocks}"
+
+
+def _row(scenario: str, group: Sequence[Found]) -> Row:
+    first = group[0]
+    errors = np.array([each.value - each.truth for each in group])
+    row = Row(
+        scenario=scenario,
+        arm=first.arm,
+        level=first.level,
+        method=first.method,
+        figures=len(group),
+        bias=math.expm1(float(errors.mean())),
+        error_95=math.expm1(float(np.quantile(np.abs(errors), 0.95))),
+    )
+    if first.low is None:
+        return row
+    return Row(
+        **{
+            **asdict(row),
+            "coverage": _covered(group, lambda each: each.population_truth),
+            "coverage_of_prompts": _covered(group, lambda each: each.truth),
+            "blocks": float(np.mean([each.blocks for each in group])),
+            "half_width": math.expm1(float(np.median([_half_width(each) for each in group]))),
+        }
+    )
+
+
+def _covered(group: Sequence[Found], truth: Callable[[Found], float]) -> float:
+    inside = [
+        each.low <= truth(each) <= each.high
+        for each in group
+        if each.low is not None and each.high is not None
+    ]
+    return sum(inside) / len(group)
+
+
+def _half_width(each: Found) -> float:
+    return math.inf if each.low is None or each.high is None else (each.high - each.low) / 2
+
+
+def _json(rows: Sequence[Row], campaigns: int, date: str | None) -> str:
+    about = {
+        "command": COMMAND,
+        "date": date,
+        "campaigns_per_scenario": campaigns,
+        "tasks": 8,
+        "prompts_per_task": DRAWN_PER_TASK,
+        "blocks": BLOCKS,
+        "output_tokens": OUTPUT_TOKENS,
+    }
+    listed = [
+        {
+            key: round(value, 5) if isinstance(value, float) else value
+            for key, value in asdict(row).items()
+            if value is not None
+        }
+        for row in rows
+    ]
+    return json.dumps({**about, "rows": listed}, indent=2) + "\n"
+
+
+if __name__ == "__main__":
+    main()

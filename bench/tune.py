@@ -1,0 +1,259 @@
+"""Does a tune find the best depth, and say "off" where nothing helps? Simulations with known truth.
+
+Each simulation draws a rig: the curve T(k) with or without a step of its kernels, what drafting
+costs, acceptance by task and position, noise of a trial, a drift. A tune of it takes the same steps
+as `harness.tune`: one deep run, a forecast, a race, a certificate on other prompts, all decided by
+`estimates.forecast` and `estimates.tuning`. `python -m bench.tune` prints how often its pick
+is within 2 % of the best, how often it is or is said not to be told apart from the best, how often
+the certified speedup is found again, and how many trials of a sweep over all depths it needed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import sys
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from estimates import forecast as forecasts
+from estimates import tuning
+from estimates.forecast import Candidate
+from harness.campaign.build import LEAST_BLOCKS
+from schemas.vocabulary import say
+from bench.tune_rigs import (
+    KINDS,
+    TASKS,
+    Answers,
+    Rig,
+    answers,
+    known,
+    log_times,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    Array = NDArray[np.float64]
+    Counts = NDArray[np.int64]
+
+COMMAND = "python -m bench.tune"
+SIMULATIONS = 200
+RACE_PROMPTS, CERTIFICATE_PROMPTS = 1, 3
+BASELINE = "baseline"
+NEAR = 0.02
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One kind of rig: shares of simulations, and trials as a share of the sweep's."""
+
+    rigs: str
+    simulations: int
+    near_best: float
+    near_or_said: float
+    said_off: float
+    repeated: float  # the same prompts on another day
+    repeated_elsewhere: float  # other prompts of these tasks
+    trials: float
+    most_trials: float
+
+
+class Tune:
+    """One tune of a rig; `trials` counts what it ran."""
+
+    def __init__(self, truth: Rig, rng: np.random.Generator) -> None:
+        self._truth, self._rng = truth, rng
+        self.trials = 0
+
+    def verdict(self) -> tuning.Verdict | None:
+        """What the tune ends with; its arms are depths."""
+        racing = answers(self._truth, [*range(TASKS)] * RACE_PROMPTS, self._rng)
+        fresh = answers(self._truth, [*range(TASKS)] * CERTIFICATE_PROMPTS, self._rng)
+        predicted = self._forecast(racing)
+        listed = forecasts.shortlist(
+            [
+                Candidate(id=str(d), family="draft", depth=d, predicted=p)
+                for d, p in predicted.items()
+            ],
+            tuning.RACED,
+        )
+        by_id = {each.id: each.predicted or 0.0 for each in listed}
+        race: dict[str, dict[tuple[str, int], float]] = {}
+        running = list(by_id)
+        ranked: tuple[str, ...] = tuple(running)
+        for block in range(tuning.RACE_BLOCKS):
+            self._block(race, [BASELINE, *running], log_times(self._truth, racing), block, "r")
+            state = tuning.standing(race, by_id, running=running, baseline=BASELINE)
+            running = [arm for arm in running if arm not in state.dropped]
+            ranked = tuple(arm for arm in state.ranked if arm in running)
+            if state.decided:
+                break
+        count = TASKS * CERTIFICATE_PROMPTS
+        tasks = {
+            f"{stage}{number}": str(number % TASKS) for stage in "rc" for number in range(count)
+        }
+        best, rival = ranked[0], next(iter(ranked[1:]), None)
+        certificate: dict[str, dict[tuple[str, int], float]] = {}
+        arms = [arm for arm in (BASELINE, best, rival) if arm is not None]
+        for block in range(tuning.CERTIFICATE_BLOCKS):
+            self._block(certificate, arms, log_times(self._truth, fresh), block, "c")
+        self._certified = fresh
+        return tuning.settle(
+            race, certificate, best=best, rival=rival, baseline=BASELINE, tasks=tasks
+        )
+
+    def again(self, arm: str, *, elsewhere: bool) -> tuning.Gap | None:
+        """The certificate of an arm once more: on the same prompts, or on others of these tasks."""
+        fresh = self._certified
+        if elsewhere:
+            fresh = answers(self._truth, [*range(TASKS)] * CERTIFICATE_PROMPTS, self._rng)
+        times: dict[str, dict[tuple[str, int], float]] = {}
+        for block in range(tuning.CERTIFICATE_BLOCKS):
+            self._block(times, [BASELINE, arm], log_times(self._truth, fresh), block, "c")
+        return tuning.gap(times, arm, BASELINE)
+
+    def _forecast(self, found: Answers) -> dict[int, float]:
+        """Depths by forecast, from the deep run over the race's prompts and noisy probes."""
+        prompts = found.accepted.shape[0]
+        self.trials += 2 * prompts
+        deepest = self._truth.deepest
+        lengths = found.lengths[deepest].sum(axis=0)
+        known = self._truth.costs[: deepest + 1]
+        probes = (known - self._truth.overhead) * np.exp(
+            self._rng.normal(0, self._truth.probe_noise, deepest + 1)
+        )
+        disturbed = self._rng.normal(0, self._truth.noise / math.sqrt(prompts))
+        costs = forecasts.costs_from_steps(
+            [float(each) for each in probes],
+            0.0,
+            lengths=lengths.tolist(),
+            measured=float(lengths @ known / lengths.sum()) * math.exp(disturbed),
+        )
+        drafts = [
+            forecasts.Drafts(
+                chances=forecasts.chances_from(accepted.tolist(), deepest), lengths=drafted.tolist()
+            )
+            for accepted, drafted in zip(found.accepted, found.lengths[deepest], strict=True)
+        ]
+        speedups = forecasts.over_prompts(drafts, costs)
+        return dict(enumerate(speedups, start=1))
+
+    def _block(
+        self,
+        times: dict[str, dict[tuple[str, int], float]],
+        arms: Sequence[str],
+        quiet: Array,
+        block: int,
+        stage: str,
+    ) -> None:
+        for prompt in range(quiet.shape[1]):
+            for arm in self._rng.permutation(list(arms)):
+                self.trials += 1
+                moved = self._truth.drift * self.trials / 300
+                disturbed = moved + self._rng.normal(0, self._truth.noise)
+                depth = 0 if arm == BASELINE else int(arm)
+                log_ms = float(quiet[depth, prompt]) + disturbed
+                times.setdefault(str(arm), {})[f"{stage}{prompt}", block] = log_ms
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """One tune against the truth; `None` where the question does not arise."""
+
+    near: bool
+    said: bool
+    off: bool | None
+    repeated: bool | None
+    repeated_elsewhere: bool | None
+    trials: float
+
+
+def tuned(kind: str, number: int, seed: int) -> Found:
+    """One tune of a rig of a kind."""
+    rng = np.random.default_rng([seed, KINDS.index(kind), number])
+    truth, speedups = known(kind, rng)
+    tune = Tune(truth, rng)
+    verdict = tune.verdict()
+    pick = int(verdict.pick) if verdict is not None and verdict.pick is not None else 0
+    sweep = (truth.deepest + 1) * TASKS * (RACE_PROMPTS + CERTIFICATE_PROMPTS) * LEAST_BLOCKS
+    trials = tune.trials / sweep
+    near = bool(speedups[pick] >= speedups.max() * (1 - NEAR))
+    margin = verdict.undecided if verdict is not None and verdict.undecided else 0.0
+    again: list[bool | None] = [None, None]
+    if verdict is not None and verdict.gain.half_width is not None:
+        gaps = [tune.again(verdict.best, elsewhere=elsewhere) for elsewhere in (False, True)]
+        again = [
+            None if gap is None else verdict.gain.low <= gap.mean <= verdict.gain.high
+            for gap in gaps
+        ]
+    return Found(
+        near=near,
+        said=near or bool(math.log(speedups.max() / speedups[pick]) <= margin),
+        off=pick == 0 if speedups[1:].max() <= 1 else None,
+        repeated=again[0],
+        repeated_elsewhere=again[1],
+        trials=trials,
+    )
+
+
+def simulate(kind: str, simulations: int, seed: int) -> Row:
+    """So many tunes of rigs of one kind."""
+    found = [tuned(kind, number, seed) for number in range(simulations)]
+    return Row(
+        rigs=kind,
+        simulations=simulations,
+        near_best=_share([each.near for each in found]),
+        near_or_said=_share([each.said for each in found]),
+        said_off=_share([each.off for each in found]),
+        repeated=_share([each.repeated for each in found]),
+        repeated_elsewhere=_share([each.repeated_elsewhere for each in found]),
+        trials=float(np.mean([each.trials for each in found])),
+        most_trials=max(each.trials for each in found),
+    )
+
+
+def _share(answered: Sequence[bool | None]) -> float:
+    known = [each for each in answered if each is not None]
+    return sum(known) / len(known) if known else math.nan
+
+
+def table(rows: Sequence[dict[str, float]]) -> str:
+    """The table of the design note."""
+    head = (
+        "| rigs | tunes | within 2 % | or said so | off, nothing helps | found again | elsewhere "
+        "| trials | most |"
+    )
+    lines = [head, "|---" + 8 * "|---:" + "|"]
+    for row in rows:
+        off = say.UNKNOWN if math.isnan(row["said_off"]) else f"{row['said_off']:.1%}"
+        lines.append(
+            f"| {row['rigs']} | {row['simulations']} | {row['near_best']:.1%} | "
+            f"{row['near_or_said']:.1%} | {off} | {row['repeated']:.1%} | "
+            f"{row['repeated_elsewhere']:.1%} | {row['trials']:.0%} | {row['most_trials']:.0%} |"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Print the table, and write the figures where that is asked for."""
+    parser = argparse.ArgumentParser(prog=COMMAND, description=__doc__)
+    parser.add_argument("--simulations", type=int, default=SIMULATIONS, help="for each kind of rig")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--output", type=Path, help="where to write the figures as JSON")
+    chosen = parser.parse_args(arguments)
+    rows = [asdict(simulate(kind, chosen.simulations, chosen.seed)) for kind in KINDS]
+    sys.stdout.write(table(rows))
+    if chosen.output:
+        document = {"command": COMMAND, "seed": chosen.seed, "rows": rows}
+        chosen.output.write_text(json.dumps(document, indent=2) + "\n", "utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,212 @@
+"""Weigh a built site as a browser does: every kind of page, before and after it is scrolled.
+
+`python -m bench.weights build/site` serves the site, opens one page of each kind in Chromium
+and adds up what a static host sends, compressed, for everything that the page asks for. With it:
+how far the layout shifted, and how many nodes the map has. `--rigs 60 1000` builds synthetic sites
+of that size and weighs them; exit code 1 says that a budget is exceeded.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import os
+import shutil
+import sys
+import tempfile
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import unquote, urlsplit
+
+from playwright.sync_api import sync_playwright
+
+from pipeline.site.build import build
+from bench.synthetic import write_corpus
+from tests.browser.conftest import FLAGS, NAMES, serve
+from tests.browser.pages import NARROW, WATCH_SHIFTS, WIDE, one_of_each_kind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from playwright.sync_api import Browser, Page, Request, ViewportSize
+
+COMMAND = "python -m bench.weights"
+SEED = 7
+RESULTS = Path(__file__).resolve().parents[1] / "results"
+KB = 1000
+MOST_BEFORE_KB = 120  # until the visitor does something
+MOST_AFTER_KB = 450  # once the whole page was scrolled into view
+MOST_SHIFT = 0.1
+MOST_MAP_NODES = 8000
+MOST_INDEX_KB = 30  # the index of the search, which loads when its field has the focus
+INDEX = "search/search_index.json"
+COMPRESSED = {".html", ".css", ".js", ".json", ".svg", ".xml", ".csv", ".txt"}
+MAP_NODES = "document.querySelectorAll('.dm-map-figure, .dm-map-figure *').length"
+# Screen by screen; what comes into view is heard of with the next frame, and asks after it.
+SCROLL = """async () => {
+  const height = document.documentElement.scrollHeight;
+  for (let top = 0; top < height; top += window.innerHeight) {
+    window.scrollTo({ top, behavior: 'instant' });
+    for (const frame of [1, 2, 3]) await new Promise(requestAnimationFrame);
+  } }"""
+SETTLED_MS = 250  # without a request
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Weight:
+    """What one page costs at one width of the screen."""
+
+    address: str
+    width: int
+    before_kb: float
+    after_kb: float
+    shift: float
+    map_nodes: int
+
+    @property
+    def excess(self) -> tuple[str, ...]:
+        """Each budget that the page exceeds, in words."""
+        checks = (
+            (self.before_kb, MOST_BEFORE_KB, "KB before interaction"),
+            (self.after_kb, MOST_AFTER_KB, "KB after scrolling"),
+            (self.shift, MOST_SHIFT, "layout shift"),
+            (self.map_nodes, MOST_MAP_NODES, "nodes in the map"),
+        )
+        where = f"{self.address or 'home'} at {self.width} px"
+        return tuple(
+            f"{where}: {found:g} {what}, budget {most}"
+            for found, most, what in checks
+            if found > most
+        )
+
+
+@dataclass  # no slots: Playwright sets attributes of its own on a listening method
+class Asked:
+    """The files of a site that a page has asked for, also those that the browser had already."""
+
+    site: Path
+    base: str
+    paths: set[str] = field(default_factory=set)
+
+    def hear(self, request: Request) -> None:
+        """Note a request."""
+        self.note(request.url)
+
+    def note(self, url: str) -> None:
+        """Note an address; of another host, or of what a page made itself, there is no file."""
+        if url.startswith(self.base):
+            self.paths.add(unquote(urlsplit(url.removeprefix(self.base)).path))
+
+    @property
+    def sent(self) -> int:
+        """The bytes that a static host sends somebody who comes for the first time."""
+        files = (self.site / path for path in self.paths)
+        pages = (path / "index.html" if path.is_dir() else path for path in files)
+        return sum(len(compressed(path)) for path in pages if path.is_file())
+
+
+@cache
+def compressed(path: Path) -> bytes:
+    """A file as a static host sends it."""
+    data = path.read_bytes()
+    return gzip.compress(data, 6, mtime=0) if path.suffix in COMPRESSED else data
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Weigh a site, or those of synthetic corpora, and print a line per page."""
+    parser = argparse.ArgumentParser(prog=COMMAND, description=__doc__)
+    parser.add_argument("sites", nargs="*", type=Path, help="folders of built sites")
+    parser.add_argument("--rigs", nargs="*", type=int, default=[], help="synthetic sites to build")
+    parser.add_argument("--only", nargs="*", help="addresses to weigh, e.g. tasks/")
+    chosen = parser.parse_args(arguments)
+    excess = []
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+        program = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, NAMES)))
+        browser = playwright.chromium.launch(executable_path=program, args=list(FLAGS))
+        for site in (*chosen.sites, *(synthetic_site(Path(folder), n) for n in chosen.rigs)):
+            for weight in weigh(browser, site.resolve(), (WIDE, NARROW), chosen.only):
+                sys.stdout.write(f"{line(weight)}\n")
+                sys.stdout.flush()
+                excess += weight.excess
+            if index_kb(site) > MOST_INDEX_KB:
+                excess.append(f"{INDEX} of {site.name}: {index_kb(site)} KB, not {MOST_INDEX_KB}")
+    sys.stdout.writelines(f"too much: {each}\n" for each in excess)
+    return 1 if excess else 0
+
+
+def synthetic_site(folder: Path, rigs: int) -> Path:
+    """The site of a synthetic corpus of so many rigs."""
+    write_corpus(folder / f"results-{rigs}", rigs=rigs, seed=SEED)
+    return build(results=folder / f"results-{rigs}", output=folder / f"site-{rigs}")
+
+
+def line(weight: Weight) -> str:
+    """The figures of one page in columns."""
+    return (
+        f"{weight.address or 'home':44.44} {weight.width:5} px {weight.before_kb:7.1f} KB before"
+        f" {weight.after_kb:7.1f} KB after  shift {weight.shift:.3f}  map {weight.map_nodes:5}"
+    )
+
+
+def weigh(
+    browser: Browser,
+    site: Path,
+    sizes: Sequence[ViewportSize],
+    only: Sequence[str] | None = None,
+) -> Iterator[Weight]:
+    """The weight of one page of each kind, or of certain pages, for each size of the screen."""
+    with serve(site) as base, browser.new_context() as context:
+        context.add_init_script(WATCH_SHIFTS)
+        page = context.new_page()
+        asked = Asked(site, base)
+        page.on("request", asked.hear)
+        for address in only or one_of_each_kind(addresses(site)):
+            for size in sizes:
+                page.set_viewport_size(size)
+                yield weighed(page, asked, address)
+
+
+def weighed(page: Page, asked: Asked, address: str) -> Weight:
+    """Open a page at the size that the screen has, scroll to its end, and weigh it."""
+    asked.paths.clear()
+    page.goto(asked.base + address, wait_until="load")
+    _settle(page, asked)
+    before = asked.sent
+    size = page.viewport_size
+    assert size is not None
+    page.evaluate(SCROLL)
+    _settle(page, asked)
+    return Weight(
+        address=address,
+        width=size["width"],
+        before_kb=round(before / KB, 1),
+        after_kb=round(asked.sent / KB, 1),
+        shift=round(page.evaluate("window.shifts"), 3),
+        map_nodes=page.evaluate(MAP_NODES),
+    )
+
+
+def _settle(page: Page, asked: Asked) -> None:
+    """Wait until the page has asked for nothing more for a while."""
+    seen = -1
+    while seen != len(asked.paths):
+        seen = len(asked.paths)
+        page.wait_for_timeout(SETTLED_MS)
+
+
+def addresses(site: Path) -> list[str]:
+    """The addresses of all pages, the largest of those that share a template first."""
+    found = sorted(site.rglob("index.html"), key=lambda path: (-path.stat().st_size, path))
+    names = (path.parent.relative_to(site).as_posix() for path in found)
+    return ["" if name == "." else f"{name}/" for name in names]
+
+
+def index_kb(site: Path) -> float:
+    """What the index of the search weighs."""
+    return round(len(compressed(site / INDEX)) / KB, 1)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,114 @@
+"""Check how a built site shows its evidence, on every page: `python -m tools.evidence build/site`.
+
+Whoever made a foreign figure is named on its page; a caption names a figure only where its verdict
+is clear; every chart can be taken along; nobody reads the name of a field.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from html import unescape
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tests.pipeline.page_tables import CELL, ROW, text_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+FIELD = re.compile(r"\b[a-z]+_[a-z_]+\b|\bundefined\b|\bNaN\b")
+SPOKEN = re.compile(r'\b(?:aria-label|title|alt|data-label)="([^"]*)"')
+OF_THE_FORMAT = "format/"  # describes the fields by their names
+FOREIGN = re.compile(r"dm-(?:tier|sq|map__square)--(?:imported|published)\b")
+# A line that credits, an address of the sources, or the author that a page of a source begins with.
+CREDIT = re.compile(r'class="[^"]*dm-credit|published</span> By |Imported from records|dm-source"')
+FIGURE = re.compile(r'<figure class="dm-chart(?![^"]*--empty).*?</figure>', re.DOTALL)
+CAPTION = re.compile(r"<figcaption[^>]*>(.*?)</figcaption>", re.DOTALL)
+# A sentence that ranks says so in one of these words; the ratios in it must be clear ones.
+RANKS = re.compile(r"\b(?:highest|lowest|most|least|best|worst|surest)\b")
+UNRANKED = re.compile(r"no clear|not clear|nothing is clear|none is clear")
+RATIO = re.compile(r"\d+\.\d\d×")  # noqa: RUF001 - as printed
+CLEAR = re.compile(r"(?:[△▽▲▼] )?(?:helps|hurts)\b")
+WITHOUT_VERDICTS = {"predictions"}  # ranks errors of predictions, not cells
+
+
+def complaints(site: Path) -> Iterator[tuple[str, str]]:
+    """Every page with what is wrong on it."""
+    for path in sorted(site.rglob("index.html")):
+        page = path.parent.relative_to(site).as_posix()
+        text = path.read_text("utf-8")
+        article = text[text.find("<article") : text.rfind("</article>")]
+        yield from ((page, words) for words in _on(page, article, text))
+    for path in sorted((site / "assets" / "charts").glob("*.json")):
+        spec = json.loads(path.read_bytes())
+        yield from ((path.name, words) for words in _unnamed(spec))
+
+
+def _on(page: str, article: str, text: str) -> Iterator[str]:
+    linked = "sources/" in article or page == "sources"
+    if FOREIGN.search(article) and not (CREDIT.search(article) and linked):
+        yield "a figure by others is not credited"
+    if f"{page}/" != OF_THE_FORMAT:
+        for spoken in SPOKEN.findall(text):
+            # The name of a source or of a file is its own.
+            if FIELD.search(unescape(spoken)) and not spoken.startswith("Figures of "):
+                yield f"the name of a field is read out: {spoken[:80]}"
+    for figure in FIGURE.findall(article):
+        yield from _figure(figure)
+
+
+def _figure(figure: str) -> Iterator[str]:
+    charted = re.search(r'data-spec="[^"]*/([^"/]+)\.json"', figure)
+    if charted and not all(f">{name}</a>" in figure for name in ("SVG", "CSV", "Link")):
+        yield f"{charted[1]} cannot be taken along"
+    found = CAPTION.search(figure)
+    if charted and found and charted[1].split("--")[0] not in WITHOUT_VERDICTS:
+        yield from (f"ranks what is not clear: {words}" for words in _unclear(found[1], figure))
+
+
+def _unclear(caption: str, figure: str) -> Iterator[str]:
+    """The sentences of a caption that rank a figure whose line below has no clear verdict."""
+    head, _, body = figure.partition("</thead>")
+    if "Verdict" not in head:
+        return
+    lines = [[text_of(cell) for *_, cell in CELL.findall(row)] for row in ROW.findall(body)]
+    clear = {cell for line in lines if any(map(CLEAR.match, line)) for cell in line}
+    for sentence in re.split(r"(?<=[.;])\s", text_of(caption)):
+        if not RANKS.search(sentence) or UNRANKED.search(caption):
+            continue
+        if any(ratio.removesuffix(ratio[-1]) not in clear for ratio in RATIO.findall(sentence)):
+            yield sentence
+
+
+def _unnamed(value: object) -> Iterator[str]:
+    """What a tooltip or a title of a chart calls by the name of a field."""
+    if isinstance(value, list):
+        for each in value:
+            yield from _unnamed(each)
+    if not isinstance(value, dict):
+        return
+    for key, each in value.items():
+        if key == "tooltip":
+            shown = each if isinstance(each, list) else [each]
+            yield from (f"a tooltip without words: {one}" for one in shown if _is_bare(one))
+        if key in ("title", "description") and isinstance(each, str) and FIELD.search(each):
+            yield f"the name of a field: {each}"
+        if key != "datasets":
+            yield from _unnamed(each)
+
+
+def _is_bare(shown: object) -> bool:
+    return isinstance(shown, dict) and "field" in shown and not shown.get("title")
+
+
+def main(site: Path) -> int:
+    """Print every complaint; 1 if there is any."""
+    found = list(complaints(site))
+    sys.stdout.writelines(f"{page or 'home'}: {words}\n" for page, words in found)
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(Path(sys.argv[1])))

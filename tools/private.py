@@ -1,0 +1,54 @@
+"""Look for private data in a built site: `python -m tools.private build/site`.
+
+The gate refuses secrets and flags personal data; this reads what visitors get, whatever led there.
+A secret anywhere is an error. Personal data are named, because what looks like an address may be a
+version, and a result with a flag is accepted.
+"""
+
+import re
+import sys
+from collections.abc import Iterator
+from html import unescape
+from pathlib import Path
+
+from schemas.private import personal, secret
+
+# What shows the text of contributors; data files hold the same, once more.
+TEXTS = {".html", ".txt", ".xml"}
+MARKUP = {".html", ".xml"}
+# Ids of entries in feeds are UUIDs by their format.
+FEEDS = {"feed.json", "feed.xml", "builds.xml"}
+TAG = re.compile(r"<(?:script|style)\b.*?</(?:script|style)\s*>|<[^>]*>", re.DOTALL | re.IGNORECASE)
+INLINE = re.compile(r"</?(?:a|b|code|em|i|span|strong|wbr)\b[^>]*>", re.IGNORECASE)
+
+
+def main(site: Path) -> int:
+    """Print what was found; 1 if a secret is among it."""
+    secrets = 0
+    for path in sorted(each for each in site.rglob("*") if _is_text(each)):
+        place = path.relative_to(site).as_posix()
+        for kind, is_secret in found(path.read_text("utf-8"), is_markup=path.suffix in MARKUP):
+            if kind == "a UUID" and place in FEEDS:
+                continue
+            secrets += is_secret
+            sys.stdout.write(f"{place}: {kind}{'' if is_secret else ' (perhaps)'}\n")
+    return 1 if secrets else 0
+
+
+def _is_text(path: Path) -> bool:
+    return path.suffix in TEXTS or path.name in {"page.json", "submissions.json", "feed.json"}
+
+
+def found(text: str, *, is_markup: bool) -> Iterator[tuple[str, bool]]:
+    """The kinds of private data in a file, and whether each is a secret."""
+    plain = unescape(TAG.sub("\n", INLINE.sub("", text))) if is_markup else text
+    if kind := secret(plain):
+        yield kind, True
+    lines = {line for line in re.split(r'[\n"]', plain) if set(line) & set("@:/\\.-")}
+    kinds = {kind for line in lines if (kind := personal(line))}
+    for kind in sorted(kinds):
+        yield kind, False
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1])))
