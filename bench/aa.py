@@ -14,6 +14,9 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
+from bench import bursts
+from bench.aa_campaign import Part, outcome, plan
+from bench.aa_table import document, rows, table
 from harness.errors import HarnessError
 from harness.machine.detect import machine
 from harness.machine.environment import Watch
@@ -24,15 +27,12 @@ from harness.runners import RUNNERS
 from harness.runners.options import ConnectionOptions
 from schemas import contract
 from schemas.submission import Submission
-from bench import bursts
-from bench.aa_campaign import Part, outcome, plan
-from bench.aa_table import document, rows, table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from harness.campaign.model import Campaign
     from bench.aa_campaign import Outcome
+    from harness.campaign.model import Campaign
 
 
 CAMPAIGNS = 20

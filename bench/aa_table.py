@@ -8,15 +8,15 @@ from dataclasses import asdict, dataclass
 from statistics import fmean, median
 from typing import TYPE_CHECKING, get_args
 
-from schemas.codec import encode
 from bench.aa_campaign import SUITE, Part
+from schemas.codec import encode
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from typing import Literal
 
-    from schemas.submission import Submission
     from bench.aa_campaign import Outcome
+    from schemas.submission import Submission
 
 
 if TYPE_CHECKING:

@@ -18,16 +18,16 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 
+from bench.advisor_world import World
 from pipeline.data.aggregate import make, prepare, view_queries
 from pipeline.site.advice import KnownModel, Question, answer, key
 from pipeline.site.pages.knowledge import knowledge
-from bench.advisor_world import World
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from pipeline.site.advice import Knowledge
     from bench.advisor_world import Observation
+    from pipeline.site.advice import Knowledge
 
 PROMISE, UNSEEN_PROMISE, FACTOR = 0.93, 0.90, 1.3
 CONTRIBUTORS, WORLDS, FRESH = (12, 40, 110), 4, 40

@@ -22,6 +22,8 @@ from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING
 
+from bench import bursts
+from bench.aa import measured
 from estimates.load import strain
 from estimates.pairing import decode_ms_per_token, ms_per_token
 from estimates.summary import summarize
@@ -31,8 +33,6 @@ from harness.campaign.options import Options
 from harness.run.result_file import write
 from schemas import contract
 from schemas.submission import Submission
-from bench import bursts
-from bench.aa import measured
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from bench.disturbances import QUIET, SCENARIOS, TOKENS, measured, rounds_of
 from estimates.intervals import CONFIDENCE, t_quantile
 from estimates.pairing import pair
 from estimates.ratios import scopes
@@ -25,7 +26,6 @@ from estimates.summary import published, wall_speedup
 from estimates.verdicts import judge
 from schemas.submission import Arm, DraftModel, NoSpeculation, Prompt, Submission, Trial
 from schemas.vocabulary import FIXED_TASKS
-from bench.disturbances import QUIET, SCENARIOS, TOKENS, measured, rounds_of
 from tests.samples import sample
 
 if TYPE_CHECKING:

@@ -12,6 +12,7 @@ from dataclasses import replace
 from statistics import fmean
 from typing import TYPE_CHECKING
 
+from bench.population import ARMS, BASELINE, BLOCKS, DRAFT, OUTPUT_TOKENS, campaign
 from estimates.repeatability import deciding
 from harness.campaign.build import DEFAULT_PRECISION, LEAST_BLOCKS, MOST_BLOCKS
 from harness.campaign.model import Stopping
@@ -22,18 +23,17 @@ from harness.run.stopping import decide
 from harness.runners.base import Failure, Request
 from harness.runners.fake import FakeSession
 from schemas.submission import Arm, Cpu, Machine, OperatingSystem, Prompt
-from bench.population import ARMS, BASELINE, BLOCKS, DRAFT, OUTPUT_TOKENS, campaign
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from bench.rigs import Trouble
     from harness.campaign.model import ArmPlan, Campaign, SuitePrompt
     from harness.run.journal import Fact
     from harness.run.stopping import Ended
     from harness.runners.base import Generation
     from harness.runners.fake import FakeRig
     from schemas.submission import Submission
-    from bench.rigs import Trouble
 
 
 MACHINE = Machine(

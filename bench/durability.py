@@ -16,13 +16,13 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from bench import durability_run
+from bench.durability_kill import Subject, torment
 from harness import files
 from harness.campaign.from_options import campaign_from
 from harness.campaign.options import Options
 from harness.run.execute import utc_now
 from harness.run.journal import fingerprint
-from bench import durability_run
-from bench.durability_kill import Subject, torment
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

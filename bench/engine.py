@@ -19,6 +19,10 @@ from typing import TYPE_CHECKING, Annotated
 import llama_cpp
 import typer
 
+from bench.engine_binding import lookup_of_the_binding
+from bench.engine_clock import DecodeClock
+from bench.engine_peer import REQUIREMENT, Peer
+from bench.engine_truth import oracle, synthetic
 from estimates.intervals import t_interval
 from harness.campaign import suite
 from harness.campaign.build import build
@@ -29,10 +33,6 @@ from harness.models.describe import describe
 from harness.models.resolve import resolve
 from harness.runners.base import Generation, PreparedArm, Request
 from harness.runners.inprocess.session import LlamaSession
-from bench.engine_binding import lookup_of_the_binding
-from bench.engine_clock import DecodeClock
-from bench.engine_peer import REQUIREMENT, Peer
-from bench.engine_truth import oracle, synthetic
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -9,6 +9,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING
 
+from bench.engine_peer import Peer
 from estimates.intervals import t_interval
 from estimates.summary import summarize
 from harness.campaign.model import ArmPlan
@@ -16,7 +17,6 @@ from harness.run.execute import RunContext, measure
 from harness.runners.inprocess.isolated import LlamaCppPython
 from schemas.submission import Oracle
 from schemas.submission import Snapshot as State
-from bench.engine_peer import Peer
 from tests.harness.campaigns import MACHINE
 
 if TYPE_CHECKING:

@@ -26,11 +26,11 @@ from typing import TYPE_CHECKING
 import polars as pl
 from playwright.sync_api import sync_playwright
 
+from bench.synthetic_rigs import models
+from bench.synthetic_truth import world
 from pipeline.site.pages.cells import MOST_CELLS, USUAL_ENGINE, VENDORS, Files, cells_files
 from pipeline.site.pages.explore import FILTERS
 from schemas.vocabulary import FIXED_TASKS, size_class
-from bench.synthetic_rigs import models
-from bench.synthetic_truth import world
 from tests.browser.conftest import FLAGS, NAMES, Quiet
 from tests.sites import built_site
 

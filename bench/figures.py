@@ -8,21 +8,21 @@ from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import TYPE_CHECKING, Literal
 
+from bench.designs import both_lengths, one_after_another
+from bench.population import BLOCKS, CONTROL
 from estimates.intervals import equal_weight_mean, interval_over_tasks, t_interval
 from estimates.pairing import pair
 from estimates.summary import summarize
 from schemas.vocabulary import FIXED_TASKS
-from bench.designs import both_lengths, one_after_another
-from bench.population import BLOCKS, CONTROL
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from bench.population import Population
+    from bench.rigs import Trouble
     from estimates.model import Interval
     from harness.campaign.model import SuitePrompt
     from schemas.submission import Submission
-    from bench.population import Population
-    from bench.rigs import Trouble
 
 
 Method = Literal[

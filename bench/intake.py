@@ -14,11 +14,11 @@ from typing import Any
 
 import orjson
 
+from bench.speed import best_ms
 from pipeline.collection.corpus import corpus_findings
 from pipeline.collection.discover import discover
 from schemas import contract
 from schemas.codec import canonical_bytes, content_digest
-from bench.speed import best_ms
 from tests.cases.json_cases import POLICY, REFUSED
 from tests.schemas.test_hostile_documents import CASES, changed
 

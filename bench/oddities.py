@@ -21,16 +21,16 @@ from typing import TYPE_CHECKING
 
 from playwright.sync_api import sync_playwright
 
+from bench.odd_corpora import CORPORA
+from bench.synthetic import synthetic_corpus
 from pipeline.errors import PipelineError
 from pipeline.site.build import build
 from schemas.codec import file_name
-from bench.odd_corpora import CORPORA
-from bench.synthetic import synthetic_corpus
 from tests.browser.conftest import FLAGS, NAMES, serve
 from tests.browser.pages import NARROW, WIDE, one_of_each_kind, px_too_wide, wake_charts, watched
-from tools.links import broken_links, unnamed
 from tests.samples import sample_bytes
 from tests.sites import addresses
+from tools.links import broken_links, unnamed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

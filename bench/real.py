@@ -17,11 +17,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from bench import recompute
 from estimates.summary import summarize
 from schemas import contract
 from schemas.codec import canonical_bytes, encode
 from schemas.submission import Submission
-from bench import recompute
 from tests.harness.imports import ALL, imported
 
 if TYPE_CHECKING:

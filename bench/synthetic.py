@@ -16,8 +16,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from estimates.identity import canonical_name
-from schemas.vocabulary import FIXED_TASKS
 from bench.synthetic_campaign import arms_of, submission_of
 from bench.synthetic_rigs import STEP_BUILD, visits
 from bench.synthetic_truth import (
@@ -26,13 +24,15 @@ from bench.synthetic_truth import (
     prompt_ids,
     true_decomposition,
 )
+from estimates.identity import canonical_name
+from schemas.vocabulary import FIXED_TASKS
 from tests.samples import sample_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from schemas.submission import Submission
     from bench.synthetic_rigs import Visit
+    from schemas.submission import Submission
 
 
 COMMAND = "python -m bench.synthetic"

@@ -13,6 +13,8 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from bench.synthetic_rigs import BYTES_PER_MIB, models
+from bench.synthetic_truth import OUTPUT_TOKENS, PLAIN, Drafter, all_prompts, rounds
 from schemas.method import Mtp, NgramSimple
 from schemas.submission import (
     Arm,
@@ -36,16 +38,14 @@ from schemas.submission import (
     Trial,
     VerificationProbe,
 )
-from bench.synthetic_rigs import BYTES_PER_MIB, models
-from bench.synthetic_truth import OUTPUT_TOKENS, PLAIN, Drafter, all_prompts, rounds
 from tests.samples import sample
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from schemas.submission import Method, Reason, Submission
     from bench.synthetic_rigs import Rig, Visit
     from bench.synthetic_truth import ModelSpec
+    from schemas.submission import Method, Reason, Submission
 
 
 BLOCKS = 2

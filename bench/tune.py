@@ -20,11 +20,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from estimates import forecast as forecasts
-from estimates import tuning
-from estimates.forecast import Candidate
-from harness.campaign.build import LEAST_BLOCKS
-from schemas.vocabulary import say
 from bench.tune_rigs import (
     KINDS,
     TASKS,
@@ -34,6 +29,11 @@ from bench.tune_rigs import (
     known,
     log_times,
 )
+from estimates import forecast as forecasts
+from estimates import tuning
+from estimates.forecast import Candidate
+from harness.campaign.build import LEAST_BLOCKS
+from schemas.vocabulary import say
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bench.tune_rigs import Rig, answers, log_times
 from estimates.pairing import clock, excess, is_timed, ms_per_token
 from estimates.summary import summarize
 from estimates.tuning import CERTIFICATE_BLOCKS
@@ -26,7 +27,6 @@ from harness.campaign.build import LEAST_BLOCKS
 from schemas.contract import read
 from schemas.submission import Submission
 from schemas.vocabulary import say
-from bench.tune_rigs import Rig, answers, log_times
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

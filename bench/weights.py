@@ -22,8 +22,8 @@ from urllib.parse import unquote, urlsplit
 
 from playwright.sync_api import sync_playwright
 
-from pipeline.site.build import build
 from bench.synthetic import write_corpus
+from pipeline.site.build import build
 from tests.browser.conftest import FLAGS, NAMES, serve
 from tests.browser.pages import NARROW, WATCH_SHIFTS, WIDE, one_of_each_kind
 

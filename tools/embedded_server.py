@@ -2,7 +2,7 @@
 
 `xllamacpp` embeds the server of a llama.cpp build, the last number of its version, and has no
 command line: this gives it one, with the flags of b9294 to b11549 that the runner uses.
-"""  # noqa: INP001 - a program, not a package
+"""
 
 import argparse
 import signal

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pipeline.site.build import beginning
 from bench.weights import MOST_INDEX_KB, Asked, Weight, index_kb
+from pipeline.site.build import beginning
 from tests.browser.pages import lent, wake_charts
 
 if TYPE_CHECKING:

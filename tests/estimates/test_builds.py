@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from estimates.builds import block_means, compare, half_width, judge, level_of
 from bench.builds import MACHINES, verdicts
+from estimates.builds import block_means, compare, half_width, judge, level_of
 from tests.estimates.campaigns import campaign, failed, trial
 
 if TYPE_CHECKING:

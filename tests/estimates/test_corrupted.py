@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from estimates.summary import summarize
-from harness.runners.fake import FakeSession
-from schemas.submission import EmptyDraft
 from bench.designs import interleaved
 from bench.population import campaign, population
 from bench.rigs import drift, heavy_tails, quiet
+from estimates.summary import summarize
+from harness.runners.fake import FakeSession
+from schemas.submission import EmptyDraft
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -11,17 +11,17 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from estimates.repeatability import CONFIDENCE_WHEN_STOPPED_EARLY
-from harness.campaign.build import LEAST_BLOCKS, MOST_BLOCKS
-from harness.run.execute import RunContext, measure
-from harness.runners.fake import FakeRig, FakeRunner
-from schemas.submission import Snapshot
 from bench import campaigns, length, simulation, simulation_table
 from bench.designs import MACHINE, RULE, THEN, both_lengths, interleaved
 from bench.disturbances import QUIET
 from bench.disturbances import SCENARIOS as DISTURBED
 from bench.population import campaign, population
 from bench.rigs import SCENARIOS, bursts, drift
+from estimates.repeatability import CONFIDENCE_WHEN_STOPPED_EARLY
+from harness.campaign.build import LEAST_BLOCKS, MOST_BLOCKS
+from harness.run.execute import RunContext, measure
+from harness.runners.fake import FakeRig, FakeRunner
+from schemas.submission import Snapshot
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
+from bench import tune, tune_rigs
 from estimates import forecast, tuning
 from estimates.decomposition import expected_tokens, round_cost, tokens_per_round
 from estimates.forecast import Candidate
 from estimates.pairing import pair
 from schemas.submission import DraftingProbe, DraftModel, Probes, VerificationProbe
-from bench import tune, tune_rigs
 from tests.estimates.campaigns import BASELINE, SPEC, campaign, trial
 
 # Four rounds of two drafted tokens: one accepted none, one accepted one, two accepted both.

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from bench import busy
+from bench.aa_campaign import BLOCKS, SUITE, Outcome, outcome
+from bench.aa_table import document, rows, table
 from harness.campaign import suite
 from harness.campaign.model import ArmPlan
 from harness.run.result_file import write
 from harness.runners.fake import FakeRig
 from schemas.submission import NoSpeculation
-from bench import busy
-from bench.aa_campaign import BLOCKS, SUITE, Outcome, outcome
-from bench.aa_table import document, rows, table
 from tests.harness.campaigns import BASELINE, campaign, run
 
 if TYPE_CHECKING:

@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from bench import durability_run
+from bench.durability_kill import Subject, faults, torment, trials_on_disk
 from harness import files
 from harness.fleet.ledger import Entry, Ledger
 from harness.models import hub
@@ -22,8 +24,6 @@ from harness.run import journal
 from schemas.codec import canonical_bytes, encode
 from schemas.contract import read
 from schemas.submission import Submission
-from bench import durability_run
-from bench.durability_kill import Subject, faults, torment, trials_on_disk
 from tests.harness.campaigns import campaign, run
 from tests.harness.fake_hub import FakeHub, serving
 from tests.processes import eventually

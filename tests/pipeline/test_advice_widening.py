@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import duckdb
 import pytest
 
-from pipeline.data.aggregate import prepare, view_queries
 from bench import advisor
+from pipeline.data.aggregate import prepare, view_queries
 from tests.pipeline.tables import rows
 
 if TYPE_CHECKING:

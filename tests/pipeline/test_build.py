@@ -18,7 +18,6 @@ from pipeline.site.pages.short import as_text, raw_files
 from pipeline.site.pages.submissions import submission_pages
 from pipeline.site.policy import UnexpectedScriptError, inline_scripts, write_policy
 from schemas.vocabulary import say
-from tools.links import Reader
 from tests.sites import (
     HOSTILE_NOTE,
     PUBLISHED,
@@ -27,6 +26,7 @@ from tests.sites import (
     submission_name,
     write_corpus,
 )
+from tools.links import Reader
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,12 +9,6 @@ from typing import TYPE_CHECKING
 import pytest
 from typer.testing import CliRunner
 
-from estimates.summary import summarize
-from harness.cli.app import app
-from pipeline.intake.sending import Sending, sending_findings
-from schemas import contract
-from schemas.codec import canonical_bytes
-from schemas.submission import Submission
 from bench.corruptions import (
     IMPORTED,
     MEASURED,
@@ -25,6 +19,12 @@ from bench.corruptions import (
     ROWS,
     changed,
 )
+from estimates.summary import summarize
+from harness.cli.app import app
+from pipeline.intake.sending import Sending, sending_findings
+from schemas import contract
+from schemas.codec import canonical_bytes
+from schemas.submission import Submission
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,13 +10,13 @@ import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
 
+from bench.copies import multiply
 from pipeline.cli import app
 from pipeline.collection.discover import discover
 from pipeline.data import facts
 from pipeline.data.aggregate import view_queries
 from pipeline.data.database import open_database
 from pipeline.data.facts import derive_share, version
-from bench.copies import multiply
 
 if TYPE_CHECKING:
     import duckdb

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from pipeline.site.build import build
+from tests.sites import addresses, built_site, known
 from tools import evidence, private
 from tools.links import broken_links, main, sitemap, unnamed
-from tests.sites import addresses, built_site, known
 
 pytestmark = pytest.mark.long
 ROOT = "https://example.org/draftmap/"

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from estimates.summary import summarize
-from pipeline.collection.discover import discover
-from pipeline.collection.validate import validate
 from bench.synthetic import RESULTS, main, synthetic_corpus, write_corpus
 from bench.synthetic_campaign import arms_of
 from bench.synthetic_rigs import visits
+from estimates.summary import summarize
+from pipeline.collection.discover import discover
+from pipeline.collection.validate import validate
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bench.generated import refusals
 from schemas import contract
 from schemas.finding import Finding
 from schemas.submission import Submission
-from bench.generated import refusals
 from tests.data.make_invalid import small, valid_files
-from tools.generated import submission_bytes
 from tests.leaves import general, leaves, with_value, without
+from tools.generated import submission_bytes
 from tools.mutations import (
     HARNESS_MAY_NOT_KNOW,
     MAY_BE_MISSING,
