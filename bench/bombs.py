@@ -18,7 +18,7 @@ from schemas import contract
 from schemas.strict import MAX_BYTES
 
 ROOT = Path(__file__).parents[1]
-OUTPUT = ROOT / "site_src" / "design" / "data" / "bombs.json"
+OUTPUT = ROOT / "bench" / "figures" / "bombs.json"
 MIB = 1024 * 1024
 MOST_MS, MOST_MIB, MOST_PROCESS_MIB = 1000.0, 64.0, 400.0
 _HALF = MAX_BYTES // 2

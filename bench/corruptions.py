@@ -24,7 +24,7 @@ from tests.samples import sample
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-OUTPUT = Path(__file__).parents[1] / "site_src" / "design" / "data" / "corruptions.json"
+OUTPUT = Path(__file__).parent / "figures" / "corruptions.json"
 NOW = datetime(2026, 11, 22, tzinfo=UTC)
 Document = dict[str, Any]
 Change = Callable[[Document], None] if TYPE_CHECKING else Any

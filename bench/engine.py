@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from harness.models.model_file import ModelFile
 
 
-DATA = Path("site_src/design/data/engine.json")
+DATA = Path("bench/figures/engine.json")
 THREADS = 1
 N_MAX = 4
 TASK = "creative"

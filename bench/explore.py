@@ -49,7 +49,7 @@ USUAL = ("context_depth", "token_choice", "cache_types", "attention", "loading",
 VERDICTS = ("helps", "hurts", "no-clear-difference")
 FILTER_LIMIT_MS, WEIGHT_LIMIT_KIB = 100.0, 1024.0
 CELLS_PATH = re.compile(r'data-cells="[^"]*"')
-OUTPUT = Path(__file__).parents[1] / "site_src" / "design" / "data" / "explore.json"
+OUTPUT = Path(__file__).parent / "figures" / "explore.json"
 
 # One step sets a field as a reader would, and ends when the picture has been brought up to date.
 STEP = """async ([selector, kind, value]) => {

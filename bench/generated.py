@@ -18,7 +18,7 @@ from schemas.codec import FILE_NAME
 from schemas.finding import ROOT, Finding, shown
 from tools.generated import submission_bytes
 
-OUTPUT = Path(__file__).parents[1] / "site_src" / "design" / "data" / "generated.json"
+OUTPUT = Path(__file__).parent / "figures" / "generated.json"
 DEFAULT_COUNT = 10_000
 
 

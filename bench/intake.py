@@ -23,7 +23,7 @@ from tests.cases.json_cases import POLICY, REFUSED
 from tests.schemas.test_hostile_documents import CASES, changed
 
 ROOT = Path(__file__).parents[1]
-OUTPUT = ROOT / "site_src" / "design" / "data" / "intake-speed.json"
+OUTPUT = ROOT / "bench" / "figures" / "intake-speed.json"
 SAMPLES = sorted((ROOT / "results" / "community").glob("*.json"))
 CORPUS = 400
 

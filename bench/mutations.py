@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 ROOT = Path(__file__).parents[1]
-OUTPUT = ROOT / "site_src" / "design" / "data" / "mutations.json"
+OUTPUT = ROOT / "bench" / "figures" / "mutations.json"
 FOLDERS = (ROOT / "tests" / "data" / "valid", ROOT / "results" / "community")
 KEPT_TRIALS = 12
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 if TYPE_CHECKING:
     Deed = Callable[[tuple[Trial, ...]], tuple[Trial, ...]]
 
-OUTPUT = Path(__file__).parents[1] / "site_src" / "design" / "data" / "plausibility.json"
+OUTPUT = Path(__file__).parent / "figures" / "plausibility.json"
 COMMON = "Common Card"
 COPIES_EACH = 20
 ACCUSATIONS = {"copied-times", "copied-noise"}

@@ -17,14 +17,14 @@ from typing import TYPE_CHECKING, get_args
 
 import numpy as np
 
-from bench.figures import Arm, Level, Method, figures
+from bench.estimators import Arm, Level, Method, figures
 from bench.population import BLOCKS, DRAWN_PER_TASK, OUTPUT_TOKENS, population
 from bench.rigs import SCENARIOS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from bench.figures import Found
+    from bench.estimators import Found
 
 CAMPAIGNS = 500
 COMMAND = "python -m bench.simulation"

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
     Row = Mapping[str, str | float]
 
-DATA = Path(__file__).parents[1] / "site_src" / "design" / "data" / "simulation.json"
+DATA = Path(__file__).parent / "figures" / "simulation.json"
+NOTES_FOLDER = Path(__file__).parents[1] / "site_src" / "design"
 DESIGNS = {
     "paired": "paired within blocks",
     "medians-apart": "medians apart",
@@ -32,7 +33,7 @@ def main() -> None:
     """Put the tables in the place of those with the same heading, and print them."""
     rows = json.loads(DATA.read_text("utf-8"))["rows"]
     for name, tables in NOTES.items():
-        path = DATA.parents[1] / name
+        path = NOTES_FOLDER / name
         text = path.read_text("utf-8")
         for table in (each(rows) for each in tables):
             heading = table.partition("\n")[0]

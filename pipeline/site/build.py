@@ -33,6 +33,7 @@ from pipeline.site.policy import write_policy
 
 ROOT = Path(__file__).resolve().parents[2]
 PROSE = ROOT / "site_src"
+FIGURES = ROOT / "bench" / "figures"
 CONFIG = ROOT / "mkdocs.yml"
 MARK = ".draftmap-build"  # in a folder that builds may empty; MkDocs leaves hidden files alone
 INDEX = "search/search_index.json"
@@ -114,7 +115,8 @@ def write_source(
         raw = raw_files(results, extra, site)
         for part in chain([library], raw, pages(connection, site, files)):
             _write(docs, part)
-    _write(docs, proofs_page(site, PROSE / "design" / "data"))
+    shutil.copytree(FIGURES, docs / "proofs")
+    _write(docs, proofs_page(site, FIGURES))
     for picture in (card(connection), *cards(connection, site)):
         _write(docs, picture)
     return site, newest_moment(connection)

@@ -188,7 +188,7 @@ def test_the_campaign_that_ends_by_its_rule_is_what_the_harness_measures(tmp_pat
 def test_the_design_notes_show_the_recorded_figures() -> None:
     rows = json.loads(simulation_table.DATA.read_text("utf-8"))["rows"]
     levels = json.loads((simulation_table.DATA.parent / "length.json").read_text("utf-8"))["rows"]
-    notes = simulation_table.DATA.parents[1]
+    notes = simulation_table.NOTES_FOLDER
     pairs, length_of_campaign = (
         (notes / name).read_text("utf-8")
         for name in ("0004-paired-ratios-within-blocks.md", "0007-length-of-a-campaign.md")

@@ -34,7 +34,7 @@ TABLES, SENTENCES, CHARTS = (
 WORDS = (HERE / "page_words.sql").read_text("utf-8")
 RAW = (HERE / "page_raw.sql").read_text("utf-8")
 PROOFS = Path("pipeline/site/pages/proofs.toml")
-BENCHES = Path("site_src/design/data")
+BENCHES = Path("bench/figures")
 # Compared below with the files that they are about, not with the database.
 OF_FILES = {"data/", "proofs/"}
 DIGITS = 4  # significant ones in the data of a chart

@@ -1,6 +1,6 @@
 """The page Proofs: how the harness is checked, with figures of the benches and their commands.
 
-The benches write `site_src/design/data/*.json`, and `proofs.toml` says what of it is shown. A file
+The benches write `bench/figures/*.json`, and `proofs.toml` says what of it is shown. A file
 that is not there has no section: the page shows what was run, never what should be.
 """
 

@@ -1,4 +1,4 @@
-"""What does one simulated campaign say, and what is true? All figures are natural logarithms."""
+"""Every estimator applied to one simulated campaign, beside the truth, in natural logarithms."""
 
 from __future__ import annotations
 
