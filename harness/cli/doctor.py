@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from harness.cli import console
-from harness.doctor.checks import Check
+from harness.doctor.check import Check
 from harness.doctor.examine import examine
 from schemas.codec import encode
 

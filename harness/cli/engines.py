@@ -14,7 +14,7 @@ from harness.campaign.model import Campaign
 from harness.campaign.options import Options
 from harness.cli import console
 from harness.errors import HarnessError, MachineError, UsageError, suggestion
-from harness.machine.command import (
+from harness.machine.engines import (
     INSTALL_ENGINE,
     SERVER_PROGRAM,
     chosen_devices,

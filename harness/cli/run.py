@@ -13,7 +13,7 @@ from harness.cli.engines import (
 )
 from harness.cli.options import offers_fields
 from harness.cli.request import Contribution, ResultOptions, RunRequest
-from harness.machine.command import package_version
+from harness.machine.engines import package_version
 from harness.models.presets import DEFAULT_DRAFT
 from harness.runners.options import ConnectionOptions
 

@@ -22,8 +22,9 @@ from harness.cli import console
 from harness.cli.request import ResultOptions, RunRequest
 from harness.errors import INTERRUPTED, HarnessError, MachineError
 from harness.files import only_one
-from harness.machine.command import OWN_DEVICE, commit
+from harness.machine.checkout import commit
 from harness.machine.detect import machine
+from harness.machine.engines import OWN_DEVICE
 from harness.machine.environment import Watch
 from harness.plan.run_check import failed_allocation
 from harness.report import brief, progress, words

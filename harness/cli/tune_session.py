@@ -15,7 +15,7 @@ from harness.cli import console
 from harness.cli.engines import ChosenEngine
 from harness.cli.request import Contribution, ResultOptions
 from harness.errors import INTERRUPTED, MachineError
-from harness.machine.command import commit
+from harness.machine.checkout import commit
 from harness.machine.detect import machine
 from harness.machine.environment import Watch
 from harness.report.progress import ProgressDisplay

@@ -5,14 +5,14 @@ from collections.abc import Iterator
 from harness import PROGRAM
 from harness.campaign.model import DEFAULT_CONTEXT_TOKENS
 from harness.cli import console
-from harness.machine.command import (
+from harness.machine.detect import machine
+from harness.machine.engines import (
     INSTALL_ENGINE,
     PACKAGE,
     SERVER_PROGRAM,
     package_version,
     server_program,
 )
-from harness.machine.detect import machine
 from harness.models.hub import default_client
 from harness.models.presets import presets
 from harness.plan.overview import ModelEntry, Overview, assess, memory_of

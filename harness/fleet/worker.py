@@ -26,8 +26,9 @@ from harness.fleet import network
 from harness.fleet.job import Order, Outcome, carry_out, interrupt
 from harness.fleet.placement import Device
 from harness.machine import nvidia
-from harness.machine.command import OWN_DEVICE, own_module
+from harness.machine.command import own_module
 from harness.machine.detect import machine
+from harness.machine.engines import OWN_DEVICE
 from schemas.submission import Gpu
 
 TOPIC = "draftmap"

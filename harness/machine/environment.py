@@ -1,4 +1,4 @@
-"""Takes snapshots of the machine's state: load, clocks, power, temperature."""
+"""Take snapshots of the machine's state: load, clocks, power, temperature."""
 
 import platform
 from pathlib import Path
@@ -6,9 +6,13 @@ from typing import Literal
 
 import psutil
 
-from harness.machine import linux, nvidia
+from harness.machine import linux, linux_gpus, nvidia
 from harness.machine.linux import CpuTimes
 from schemas.submission import Snapshot
+
+_MIB = 1024 * 1024
+# Long enough for a hundred ticks of the kernel's clock on one core.
+_SAMPLE_S = 1.0
 
 
 def on_battery() -> bool | None:
@@ -18,9 +22,6 @@ def on_battery() -> bool | None:
     if battery is None or battery.power_plugged is None:
         return None
     return not battery.power_plugged
-
-
-_MIB = 1024 * 1024
 
 
 def cpu_times() -> CpuTimes | None:
@@ -37,11 +38,12 @@ def snapshot(
     """The state now. The share of stolen processor time is counted from `since`."""
     now = cpu_times()
     gpu = nvidia.state()
-    if gpu == nvidia.State() and platform.system() == "Linux":
-        gpu = linux.state(Path("/sys/class/drm"))
+    if gpu == nvidia.GpuState() and platform.system() == "Linux":
+        gpu = linux_gpus.state(Path("/sys/class/drm"))
     return Snapshot(
         moment=moment,
-        load_1min=_load(),
+        # On Windows psutil counts from its first call on, so the first answer would be a wrong 0.
+        load_1min=None if platform.system() == "Windows" else psutil.getloadavg()[0],
         steal_fraction=linux.steal_fraction(since, now) if since and now else None,
         busy_fraction=busy_fraction,
         cpu_pressure=linux.parse_pressure(_read(Path("/proc/pressure/cpu"))),
@@ -53,11 +55,6 @@ def snapshot(
         gpu_throttled=gpu.throttled,
         available_ram_mib=psutil.virtual_memory().available // _MIB,
     )
-
-
-def _load() -> float | None:
-    # On Windows psutil counts from its first call on, so the first answer would be a wrong 0.
-    return None if platform.system() == "Windows" else psutil.getloadavg()[0]
 
 
 def _clock_mhz() -> float | None:
@@ -75,10 +72,6 @@ def _read(path: Path) -> str:
         return ""
 
 
-# Long enough for a hundred ticks of the kernel's clock on one core.
-_SAMPLE_S = 1.0
-
-
 class Watch:
     """Takes snapshots; the share of stolen time in later ones counts from the first."""
 
@@ -87,7 +80,7 @@ class Watch:
         self._sample_s = sample_s
 
     def snapshot(self, moment: Literal["before", "after", "during"]) -> Snapshot:
-        """The state now; `before` waits and looks who uses the processor meanwhile."""
+        """The state now; `before` first measures for a while how busy the processor is."""
         busy = None
         if moment == "before":
             busy = psutil.cpu_percent(interval=self._sample_s) / 100

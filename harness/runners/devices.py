@@ -8,7 +8,7 @@ from typing import Literal
 
 import psutil
 
-from harness.machine.command import SERVER_ARGUMENTS
+from harness.machine.engines import SERVER_ARGUMENTS
 from schemas.submission import Device, Variable
 
 Backend = Literal[

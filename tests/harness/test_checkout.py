@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 from typing import TYPE_CHECKING
 
-from harness.machine.command import commit
+from harness.machine.checkout import commit
 
 if TYPE_CHECKING:
     from pathlib import Path

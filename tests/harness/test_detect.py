@@ -5,7 +5,7 @@ from pathlib import Path
 import orjson
 import pytest
 
-from harness.machine import detect, linux, nvidia
+from harness.machine import linux, linux_gpus, macos, nvidia, windows
 from harness.machine.detect import clean_name, kernel_version, machine
 from harness.machine.environment import Watch
 from harness.machine.linux import CpuTimes
@@ -144,9 +144,9 @@ def drm(tmp_path: Path) -> Path:
 
 @needs_colons
 def test_an_amd_card_is_read_from_sys_and_named_by_lspci(drm: Path) -> None:
-    names = linux.parse_lspci(capture("lspci_amd_intel.txt"))
+    names = linux_gpus.parse_lspci(capture("lspci_amd_intel.txt"))
 
-    assert linux.gpus(drm, names) == (
+    assert linux_gpus.gpus(drm, names) == (
         Gpu(
             name="AMD Radeon RX 7600/7600 XT",
             vendor="amd",
@@ -206,8 +206,8 @@ def test_amd_cards_and_their_state_are_those_that_may_be_used(
     sizes: list[int],
     state: tuple[float | None, float | None, float | None],
 ) -> None:
-    found = linux.gpus(radeons, {}, environment)
-    now = linux.state(radeons, environment)
+    found = linux_gpus.gpus(radeons, {}, environment)
+    now = linux_gpus.state(radeons, environment)
 
     assert [gpu.vram_mib for gpu in found] == sizes
     assert (now.clock_mhz, now.temperature_c, now.power_w) == state
@@ -215,27 +215,27 @@ def test_amd_cards_and_their_state_are_those_that_may_be_used(
 
 @needs_colons
 def test_without_a_name_the_vendor_stands_in(drm: Path) -> None:
-    assert [gpu.name for gpu in linux.gpus(drm, {})] == ["AMD GPU"]
+    assert [gpu.name for gpu in linux_gpus.gpus(drm, {})] == ["AMD GPU"]
 
 
 def test_apple_silicon_shares_its_memory_and_an_intel_mac_does_not() -> None:
-    assert detect.parse_displays(capture("system_profiler_m3.json")) == (
+    assert macos.parse_displays(capture("system_profiler_m3.json")) == (
         Gpu(name="Apple M3 Pro", vendor="apple", api="Metal 3"),
     )
-    assert detect.parse_displays(capture("system_profiler_intel_mac.json")) == (
+    assert macos.parse_displays(capture("system_profiler_intel_mac.json")) == (
         Gpu(name="AMD Radeon Pro 5500M", vendor="amd", vram_mib=8192),
     )
-    assert detect.parse_displays("no JSON") == ()
+    assert macos.parse_displays("no JSON") == ()
 
 
 def test_windows_names_parts_and_leaves_out_the_fallback_driver() -> None:
-    assert detect.parse_parts(capture("windows_cim.json")) == detect.Parts(
+    assert windows.parse_parts(capture("windows_cim.json")) == windows.Parts(
         cpu_name="AMD Ryzen 7 7845HX with Radeon Graphics",
         gpus=(Gpu(name="AMD Radeon 610M", vendor="amd", driver="31.0.14051.1002"),),
         ram_type="DDR5",
         ram_mts=5200,
     )
-    assert detect.parse_parts("no JSON") == detect.Parts()
+    assert windows.parse_parts("no JSON") == windows.Parts()
 
 
 def test_this_machine_is_described_without_naming_it() -> None:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from harness.doctor import checks, examine
-from harness.doctor.checks import Check
+from harness.doctor import decode, engine_checks, machine_checks
+from harness.doctor.check import Check
 from harness.machine.command import death
 from harness.machine.detect import machine
 from schemas.submission import Device, Gpu, Snapshot
@@ -23,7 +23,7 @@ CUDA = Device(name="CUDA0", kind="gpu", description="NVIDIA GeForce RTX 4060")
 
 
 def test_a_gpu_that_the_binding_cannot_use_is_a_warning_with_the_command() -> None:
-    check = checks.backend([CPU], [Gpu(name="NVIDIA GeForce RTX 4060", vendor="nvidia")])
+    check = engine_checks.backend([CPU], [Gpu(name="NVIDIA GeForce RTX 4060", vendor="nvidia")])
 
     assert check == Check(
         name="Backend",
@@ -38,35 +38,39 @@ def test_a_gpu_that_the_binding_cannot_use_is_a_warning_with_the_command() -> No
 
 
 def test_a_gpu_that_the_binding_uses_is_fine() -> None:
-    check = checks.backend([CUDA, CPU], [Gpu(name="NVIDIA GeForce RTX 4060", vendor="nvidia")])
+    check = engine_checks.backend(
+        [CUDA, CPU], [Gpu(name="NVIDIA GeForce RTX 4060", vendor="nvidia")]
+    )
 
     assert (check.status, check.remedy) == ("ok", None)
 
 
 def test_a_gpu_of_an_unknown_vendor_is_reached_through_vulkan() -> None:
-    check = checks.backend([CPU], [Gpu(name="Some GPU")])
+    check = engine_checks.backend([CPU], [Gpu(name="Some GPU")])
 
     assert check.remedy is not None
     assert "-DGGML_VULKAN=ON" in check.remedy
 
 
 def test_a_binding_that_does_not_load_or_is_missing_fails() -> None:
-    assert checks.backend(None, []).status == "fail"
-    missing = checks.binding(None)
+    assert engine_checks.backend(None, []).status == "fail"
+    missing = engine_checks.binding(None)
     assert missing.found == "llama-cpp-python is not installed, nor is a llama-server"
     assert missing.remedy is not None
     assert "pip install 'draftmap[inprocess]'" in missing.remedy
-    assert checks.binding(None, "/bin/llama-server").status == "ok"
-    assert checks.binding("0.3.36").found == "llama-cpp-python 0.3.36 with llama.cpp 0c1e57098"
+    assert engine_checks.binding(None, "/bin/llama-server").status == "ok"
+    assert (
+        engine_checks.binding("0.3.36").found == "llama-cpp-python 0.3.36 with llama.cpp 0c1e57098"
+    )
 
 
 def test_an_old_python_fails() -> None:
-    assert checks.python((3, 10)).status == "fail"
-    assert checks.python((3, 11)).status == "ok"
+    assert engine_checks.python((3, 10)).status == "fail"
+    assert engine_checks.python((3, 11)).status == "ok"
 
 
 def test_an_engine_that_a_signal_ends_is_to_be_built_without_native_code() -> None:
-    check = examine.judge(-signal.SIGSEGV, "", "", "m.gguf")
+    check = decode.judge(-signal.SIGSEGV, "", "", "m.gguf")
 
     assert check.status == "fail"
     assert check.found == "the engine was killed by SIGSEGV"
@@ -78,18 +82,18 @@ def test_an_engine_that_a_signal_ends_is_to_be_built_without_native_code() -> No
 
 
 def test_an_engine_that_fails_says_why_in_its_last_words() -> None:
-    check = examine.judge(1, "", "Traceback\nValueError: Failed to load model\n\n", "m.gguf")
+    check = decode.judge(1, "", "Traceback\nValueError: Failed to load model\n\n", "m.gguf")
 
     assert (check.status, check.found) == ("fail", "ValueError: Failed to load model")
 
 
 def test_an_engine_that_works_shows_its_rate() -> None:
-    assert examine.judge(0, "77.02\n", "", "m.gguf").found == "77.0 tokens/s with m.gguf"
+    assert decode.judge(0, "77.02\n", "", "m.gguf").found == "77.0 tokens/s with m.gguf"
 
 
 @pytest.mark.engine
 def test_weights_that_the_engine_cannot_use_are_found_by_the_real_decode(tmp_path: Path) -> None:
-    check = examine.decode(write_gguf(tmp_path / "m.gguf"))
+    check = decode.decode(write_gguf(tmp_path / "m.gguf"))
 
     assert check.status == "fail"
     assert "Failed to load model" in check.found
@@ -122,32 +126,32 @@ def test_the_death_of_a_child_in_words(code: int, said: str | None) -> None:
     ],
 )
 def test_a_busy_machine_is_a_warning(state: Snapshot, status: str) -> None:
-    assert checks.load(state, cores=8).status == status
+    assert machine_checks.load(state, cores=8).status == status
 
 
 def test_a_battery_is_a_warning_and_no_battery_is_not() -> None:
-    statuses = [checks.power(on_battery=value).status for value in (True, False, None)]
+    statuses = [machine_checks.power(on_battery=value).status for value in (True, False, None)]
 
     assert statuses == ["warn", "ok", "ok"]
 
 
 def test_too_little_memory_or_disk_fails() -> None:
-    assert checks.memory(8192, 512).status == "fail"
-    assert checks.memory(8192, 4096).found == "4.0 of 8.0 GiB available"
-    assert checks.disk(500 * 1024**2).status == "fail"
-    assert checks.disk(5 * 1024**3).status == "ok"
+    assert machine_checks.memory(8192, 512).status == "fail"
+    assert machine_checks.memory(8192, 4096).found == "4.0 of 8.0 GiB available"
+    assert machine_checks.disk(500 * 1024**2).status == "fail"
+    assert machine_checks.disk(5 * 1024**3).status == "ok"
 
 
 def test_the_clock_is_judged_by_its_smallest_step() -> None:
     coarse = iter(number // 2 * 0.015 for number in range(10_000))
     fine = iter(number * 1e-7 for number in range(10_000))
 
-    assert checks.clock(lambda: next(coarse)).status == "warn"
-    assert checks.clock(lambda: next(fine)).found == "resolves 0.10 µs"
+    assert machine_checks.clock(lambda: next(coarse)).status == "warn"
+    assert machine_checks.clock(lambda: next(fine)).found == "resolves 0.10 µs"
 
 
 def test_gpus_and_processor_are_listed() -> None:
     described = machine()
 
-    assert described.cpu.name in checks.processor(described).found
-    assert checks.gpu(described).status == "ok"
+    assert described.cpu.name in machine_checks.processor(described).found
+    assert machine_checks.gpu(described).status == "ok"

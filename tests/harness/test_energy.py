@@ -8,7 +8,9 @@ import pynvml
 import pytest
 
 from estimates.summary import summarize
-from harness.machine.energy import Meter, NvmlCounter, RaplCounter, availability, meter, open_nvml
+from harness.machine.energy import EnergyMeter, availability, meter
+from harness.machine.nvml import NvmlCounter, open_nvml
+from harness.machine.rapl import RaplCounter
 from harness.runners.fake import FakeRig
 from schemas.submission import Gpu
 from tests.harness.campaigns import BASELINE, DRAFT, campaign, run
@@ -125,7 +127,7 @@ def test_a_backend_whose_device_has_no_counter_has_no_method(two_packages: Path)
 
 
 def test_all_cards_are_added() -> None:
-    measuring = Meter("nvml", NvmlCounter(FakeNvml(1500, 250)))
+    measuring = EnergyMeter("nvml", NvmlCounter(FakeNvml(1500, 250)))
 
     measuring.start()
 

@@ -5,12 +5,12 @@ from types import SimpleNamespace
 import pytest
 
 from harness.machine import nvidia
-from harness.machine.energy import NvmlCounter
-from harness.machine.nvidia import Identity, Visible
+from harness.machine.nvidia import CardId, Visible
+from harness.machine.nvml import NvmlCounter
 
 # The driver's order is that of the slots; CUDA's own puts the fastest card first.
-SLOW = Identity(uuid="GPU-aaaa1111-0000", address="00000000:01:00.0")
-FAST = Identity(uuid="GPU-bbbb2222-0000", address="00000000:41:00.0")
+SLOW = CardId(uuid="GPU-aaaa1111-0000", address="00000000:01:00.0")
+FAST = CardId(uuid="GPU-bbbb2222-0000", address="00000000:41:00.0")
 CARDS = f"""\
 {SLOW.uuid}, {SLOW.address}, NVIDIA GeForce RTX 3060, 12288, 580.95, 4, 8, 170.0, 170.0, Enabled
 {FAST.uuid}, {FAST.address}, NVIDIA GeForce RTX 4090, 24564, 580.95, 4, 16, 450.0, 450.0, Disabled

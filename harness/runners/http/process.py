@@ -18,7 +18,7 @@ from typing import Literal
 
 import psutil
 
-from harness.machine.command import server_environment
+from harness.machine.engines import server_environment
 from harness.runners.base import Failure
 from harness.runners.failures import failure_in_log
 from harness.runners.http.client import ServerRefusedError, ServerSilentError

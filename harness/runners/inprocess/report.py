@@ -10,7 +10,7 @@ import llama_cpp
 import psutil
 
 from harness.campaign.model import ArmPlan, Campaign, layers_of
-from harness.machine.command import package_version, vendored_commit
+from harness.machine.engines import package_version, vendored_commit
 from harness.models import thinking
 from harness.runners.base import EngineReport
 from harness.runners.devices import backend_named, devices, memory_free_mib, variables

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from harness.campaign.model import Campaign
 from harness.errors import BadInputError, MachineError
-from harness.machine.command import (
+from harness.machine.engines import (
     INSTALL_SERVER,
     SERVER_PROGRAM,
     server_environment,

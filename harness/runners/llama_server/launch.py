@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from harness.campaign.model import ArmPlan, Campaign
 from harness.errors import BadInputError
-from harness.machine.command import join_command
+from harness.machine.command_line import join_command
 from harness.runners.base import Failure
 from harness.runners.http import process
 from harness.runners.http.client import Address, Client, ServerSilentError

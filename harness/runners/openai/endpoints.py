@@ -13,7 +13,7 @@ from urllib.parse import SplitResult, urlsplit
 
 from harness.campaign.model import ArmPlan, Campaign
 from harness.errors import BadInputError, UsageError
-from harness.machine.command import join_command, split_command
+from harness.machine.command_line import join_command, split_command
 from harness.runners.http.client import Address
 from harness.runners.http.session import KEY_VARIABLE
 from harness.runners.options import ConnectionOptions

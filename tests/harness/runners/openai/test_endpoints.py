@@ -3,7 +3,7 @@
 import pytest
 
 from harness.errors import BadInputError
-from harness.machine.command import join_command, split_command
+from harness.machine.command_line import join_command, split_command
 from harness.runners.http.client import Address
 from harness.runners.openai.endpoints import parse, with_port, words
 

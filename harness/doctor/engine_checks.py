@@ -1,0 +1,79 @@
+"""Check what an engine needs: Python, a compiler, the binding or a server, and its backend."""
+
+import platform
+import shutil
+import sys
+from collections.abc import Sequence
+
+from harness.doctor.check import Check, fail, ok, warn
+from harness.machine.engines import INSTALL_ENGINE, PACKAGE, SERVER_PROGRAM, vendored_commit
+from schemas.submission import Device, Gpu
+from schemas.vocabulary import say
+
+REINSTALL = f"pip install --force-reinstall --no-cache-dir {PACKAGE}"
+PORTABLE_REINSTALL = f'CMAKE_ARGS="-DGGML_NATIVE=OFF" {REINSTALL}'
+_OLDEST_PYTHON = (3, 11)
+_COMPILERS = ("c++", "g++", "clang++", "cl")
+# The build option that makes the binding use a vendor's GPUs.
+_BUILD_OPTIONS = {"nvidia": "-DGGML_CUDA=ON", "amd": "-DGGML_HIP=ON", "apple": "-DGGML_METAL=ON"}
+_ANY_GPU_OPTION = "-DGGML_VULKAN=ON"
+_GPU_KINDS = ("gpu", "igpu")
+
+
+def python(version: tuple[int, int] = sys.version_info[:2]) -> Check:
+    """Whether this Python is new enough."""
+    found = f"{platform.python_version()}"
+    if version < _OLDEST_PYTHON:
+        return fail("Python", found, "Install Python 3.11 or newer and set the project up with it.")
+    return ok("Python", found)
+
+
+def compiler(found: str | None = None) -> Check:
+    """Whether there is a C++ compiler, which only installing the binding needs."""
+    name = found or next((c for c in _COMPILERS if shutil.which(c)), None)
+    if name is None:
+        remedy = f"Only needed to install {PACKAGE} again: install g++, clang or Visual Studio."
+        return warn("Compiler", "no C++ compiler", remedy)
+    return ok("Compiler", name)
+
+
+def binding(version: str | None, server: str | None = None) -> Check:
+    """Whether the binding is installed, and which engine it contains; else there is a server."""
+    if version is None and server is not None:
+        return ok("Binding", f"{PACKAGE} is not installed; runs use {server}")
+    if version is None:
+        remedy = f"{INSTALL_ENGINE[:1].upper()}{INSTALL_ENGINE[1:]}"
+        return fail("Binding", f"{PACKAGE} is not installed, nor is a {SERVER_PROGRAM}", remedy)
+    commit = vendored_commit(version)
+    engine = f" with llama.cpp {commit}" if commit else ""
+    return ok("Binding", f"{PACKAGE} {version}{engine}")
+
+
+def backend(devices: Sequence[Device] | None, gpus: Sequence[Gpu]) -> Check:
+    """Whether the binding can use the GPUs of this machine. `None`: it did not even load."""
+    if devices is None:
+        return fail("Backend", "the engine's libraries do not load", f"Run: {PORTABLE_REINSTALL}")
+    listed = ", ".join(f"{d.name} ({d.description})" if d.description else d.name for d in devices)
+    if gpus and not any(device.kind in _GPU_KINDS for device in devices):
+        vendors = (gpu.vendor or "" for gpu in gpus)
+        options = (_BUILD_OPTIONS[vendor] for vendor in vendors if vendor in _BUILD_OPTIONS)
+        option = next(options, _ANY_GPU_OPTION)
+        remedy = (
+            f"This machine has {say.listed([gpu.name for gpu in gpus])}, "
+            "but the binding was built for the CPU only. "
+            f'Run: CMAKE_ARGS="{option}" {REINSTALL}'
+        )
+        return warn("Backend", listed, remedy)
+    return ok("Backend", listed)
+
+
+def server_devices(listed: Sequence[Device], gpus: Sequence[Gpu]) -> Check:
+    """Whether a llama-server sees the GPUs of this machine."""
+    if listed:
+        return ok("Backend", ", ".join(f"{each.name} ({each.description})" for each in listed))
+    if gpus:
+        remedy = "Install its driver, or name a server built for it with --server-binary."
+        return warn(
+            "Backend", f"the server does not see {say.listed([g.name for g in gpus])}", remedy
+        )
+    return ok("Backend", "the processor")

@@ -1,0 +1,99 @@
+"""The doctor's checks: what was found, whether it is good enough, and what to do."""
+
+from collections.abc import Callable
+
+from estimates.load import in_use
+from harness.doctor.check import Check, fail, ok, warn
+from schemas.submission import Machine, Snapshot
+from schemas.vocabulary import say
+
+_GIB_IN_MIB = 1024
+_MIB = 1024 * 1024
+# The default campaign: F16 target, Q4_1 draft, context and engine take about 0.6 GiB.
+_NEEDED_RAM_MIB = 1024
+_NEEDED_DISK_MIB = 1024
+_STEAL_LIMIT = 0.05
+_BUSY_SHARE = 0.5
+_PRESSURE_LIMIT = 0.2
+_COARSE_CLOCK_S = 1e-5
+_CLOCK_READINGS = 50
+
+
+def processor(machine: Machine) -> Check:
+    """Which processor there is, and how many cores may be used."""
+    cores = f"{machine.cpu.physical_cores or '?'} cores, {machine.cpu.logical_cores} threads usable"
+    return ok("Processor", f"{machine.cpu.name}, {cores}")
+
+
+def gpu(machine: Machine) -> Check:
+    """Which GPUs the system lists."""
+    if not machine.gpus:
+        return ok("GPU", "none seen; the CPU will be measured")
+    names = [f"{g.name}, {g.vram_mib} MiB" if g.vram_mib else g.name for g in machine.gpus]
+    return ok("GPU", "; ".join(names))
+
+
+def memory(total_mib: int, available_mib: int) -> Check:
+    """Whether there is memory for the default campaign."""
+    free, total = available_mib / _GIB_IN_MIB, total_mib / _GIB_IN_MIB
+    found = f"{free:.1f} of {total:.1f} GiB available"
+    if available_mib < _NEEDED_RAM_MIB:
+        return fail("Memory", found, "Close programs: the default campaign needs 1 GiB.")
+    return ok("Memory", found)
+
+
+def disk(free_bytes: int) -> Check:
+    """Whether there is room for models in the cache."""
+    found = f"{free_bytes / _MIB / _GIB_IN_MIB:.1f} GiB free for models"
+    if free_bytes < _NEEDED_DISK_MIB * _MIB:
+        remedy = "Free 1 GiB, or set DRAFTMAP_CACHE to a directory on another disk."
+        return fail("Disk", found, remedy)
+    return ok("Disk", found)
+
+
+def power(*, on_battery: bool | None) -> Check:
+    """Whether the machine runs on mains."""
+    if on_battery:
+        return warn("Power", "on battery", "Plug it in: on battery, clocks are lower and vary.")
+    return ok("Power", "no battery in use" if on_battery is None else "mains")
+
+
+def energy(found: str, obstacle: str | None) -> Check:
+    """Whether results will tell the energy per token; they are as good without it."""
+    return ok("Energy", found if obstacle is None else f"{found}: {obstacle}")
+
+
+def load(state: Snapshot, cores: int) -> Check:
+    """Whether something else uses the processor."""
+    parts = []
+    if state.load_1min is not None:
+        parts.append(f"load {state.load_1min:.1f} on {cores} cores")
+    if state.busy_fraction is not None:
+        parts.append(f"{say.percent(state.busy_fraction)} of it in use")
+    if state.steal_fraction is not None:
+        parts.append(f"{say.percent(state.steal_fraction)} stolen by the hypervisor")
+    if state.cpu_pressure is not None:
+        parts.append(f"tasks waited {say.percent(state.cpu_pressure)} of the time")
+    found = ", ".join(parts) or "unknown"
+    if (state.steal_fraction or 0.0) > _STEAL_LIMIT:
+        remedy = "The host is shared and busy. Paired blocks compensate for it; use --blocks 6."
+        return warn("Load", found, remedy)
+    if in_use(state, cores) > _BUSY_SHARE or (state.cpu_pressure or 0.0) > _PRESSURE_LIMIT:
+        return warn("Load", found, "Close other programs, wait a minute, then measure.")
+    return ok("Load", found)
+
+
+def clock(read: Callable[[], float]) -> Check:
+    """Whether the clock is fine enough to time single rounds."""
+    steps = []
+    for _ in range(_CLOCK_READINGS):
+        start = now = read()
+        while now == start:
+            now = read()
+        steps.append(now - start)
+    resolution_s = min(steps)
+    found = f"resolves {resolution_s * 1e6:.2f} µs"
+    if resolution_s > _COARSE_CLOCK_S:
+        remedy = "Rounds of less than a millisecond cannot be timed well; use a larger model."
+        return warn("Clock", found, remedy)
+    return ok("Clock", found)

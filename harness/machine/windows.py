@@ -1,0 +1,68 @@
+"""Describe a Windows machine: processor, GPUs and memory, from CIM."""
+
+from dataclasses import dataclass
+
+import orjson
+
+from harness.machine.command import output
+from schemas.submission import Gpu
+
+_QUERY = (
+    "@{cpu=@(Get-CimInstance Win32_Processor | Select-Object Name);"
+    "gpu=@(Get-CimInstance Win32_VideoController | Select-Object Name,DriverVersion);"
+    "ram=@(Get-CimInstance Win32_PhysicalMemory | Select-Object ConfiguredClockSpeed,"
+    "SMBIOSMemoryType)} | ConvertTo-Json -Depth 3 -Compress"
+)
+# Type numbers of the SMBIOS specification, table "Memory Device - Type".
+_MEMORY_TYPES = {24: "DDR3", 26: "DDR4", 27: "LPDDR", 30: "LPDDR4", 34: "DDR5", 35: "LPDDR5"}
+_VENDORS = ("nvidia", "amd", "intel", "qualcomm")
+# Drivers without hardware: remote desktops and the fallback.
+_NOT_A_GPU = ("microsoft basic", "remote display", "virtual display")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parts:
+    """What CIM knows: processor, GPUs (their memory is unreliable there) and memory."""
+
+    cpu_name: str | None = None
+    gpus: tuple[Gpu, ...] = ()
+    ram_type: str | None = None
+    ram_mts: int | None = None
+
+
+def windows_parts() -> Parts:
+    """The parts of this machine."""
+    text = output("powershell", "-NoProfile", "-NonInteractive", "-Command", _QUERY)
+    return parse_parts(text) if text else Parts()
+
+
+def parse_parts(text: str) -> Parts:
+    """The parts in the answer to the query above."""
+    try:
+        document = orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return Parts()
+    memory: dict[str, object] = next(iter(document.get("ram") or []), {})
+    speed = memory.get("ConfiguredClockSpeed")
+    cpu: dict[str, str] = next(iter(document.get("cpu") or []), {})
+    found = (_gpu(entry) for entry in document.get("gpu") or [])
+    return Parts(
+        cpu_name=(cpu.get("Name") or "").strip() or None,
+        gpus=tuple(gpu for gpu in found if gpu is not None),
+        ram_type=next(
+            (t for n, t in _MEMORY_TYPES.items() if n == memory.get("SMBIOSMemoryType")), None
+        ),
+        ram_mts=speed if isinstance(speed, int) and speed > 0 else None,
+    )
+
+
+def _gpu(entry: dict[str, str]) -> Gpu | None:
+    name = (entry.get("Name") or "").strip()
+    if not name or any(word in name.lower() for word in _NOT_A_GPU):
+        return None
+    vendor = next((word for word in _VENDORS if word in name.lower()), None)
+    return Gpu(
+        name=name,
+        vendor=vendor,  # type: ignore[arg-type]  # one of the four, or none
+        driver=entry.get("DriverVersion") or None,
+    )
