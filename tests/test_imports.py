@@ -132,11 +132,11 @@ def test_every_module_begins_with_the_question_that_it_answers(package: str) -> 
 
 
 @pytest.mark.parametrize("package", [*PACKAGES, "tests"])
-def test_no_module_is_longer_than_300_lines(package: str) -> None:
+def test_no_module_is_longer_than_400_lines(package: str) -> None:
     long = {
         dotted(path): count
         for path in modules(package)
-        if (count := len(path.read_text(encoding="utf-8").splitlines())) > 300
+        if (count := len(path.read_text(encoding="utf-8").splitlines())) > 400
     }
 
     assert long == {}
