@@ -34,9 +34,8 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: help setup demo test test-vllm check site cold links builds picture serve bench bench-aa \
-  bench-durability bench-engine bench-intake bench-numbers bench-plan bench-scale bench-servers \
-  bench-site bench-tune fuzz weights \
-  synthetic lock gate comment chromium clean
+  bench-durability bench-engine bench-intake bench-numbers bench-plan bench-scale bench-tune \
+  fuzz weights synthetic lock gate comment chromium clean
 
 help: ## Show the verbs
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -101,7 +100,6 @@ serve: ## Serve the built site on this machine only
 bench: setup ## Measure the project's own speed, and its method against known truth
 	$(RUN) -m bench.speed
 	$(RUN) -m bench.simulation
-	$(RUN) -m bench.length
 	$(RUN) -m bench.explore
 
 bench-numbers: setup ## Simulate cells, campaigns, the advisor; recompute real files; corrupt files
@@ -121,12 +119,11 @@ bench-plan: setup ## Compare the planner with what engines allocated, by public 
 bench-tune: setup ## Tune rigs whose best depth is known: 200 of each kind
 	$(RUN) -m bench.tune
 
-bench-intake: setup ## Measure the gate: speed, changes found, valid files, copies, bombs
+bench-intake: setup ## Measure the gate: speed, changes found, valid files, copies
 	$(RUN) -m bench.intake
 	$(RUN) -m bench.mutations
 	$(RUN) -m bench.generated
 	$(RUN) -m bench.plausibility
-	$(RUN) -m bench.bombs
 
 fuzz: setup ## Search for texts that break the gate, for ten minutes
 	$(RUN) -m tools.fuzz 600
@@ -139,12 +136,6 @@ bench-durability: setup ## Kill campaigns at random moments and resume them
 
 bench-engine: setup ## Compare the in-process engine with llama.cpp's server
 	$(RUN) -m bench.engine
-
-bench-servers: setup ## Compare llama.cpp's servers with the engine inside
-	$(RUN) -m bench.servers
-
-bench-site: setup ## Build and open sites from odd corpora
-	$(RUN) -m bench.oddities
 
 weights: setup chromium ## Weigh the pages of the built site, and of synthetic ones: RIGS="60 1000"
 	$(RUN) -m bench.weights $(SITE) --rigs $(RIGS)

@@ -13,8 +13,8 @@ of the steady clock, which all blocks share and none shows, is added in squares.
 
 A campaign that looks at its interval after each block and stops once it is narrow stops too often
 where the blocks happened to agree: with 3 to 6 blocks a plain 95 % interval then covers the truth
-92.1 % of the time at worst. There the level is 97.5 %, which covers it 95 % of the time or more
-(`python -m bench.length`; the problem: Anscombe 1953, J. R. Stat. Soc. B 15, 1-29).
+92.1 % of the time at worst (simulated; the problem: Anscombe 1953, J. R. Stat. Soc. B 15, 1-29).
+There the level is 97.5 %, which covers it 95.7 % of the time.
 """
 
 import math

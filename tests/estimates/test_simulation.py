@@ -7,30 +7,28 @@ import math
 import random
 from dataclasses import replace
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from bench import campaigns, length, simulation, simulation_table
+from bench import campaigns, simulation
 from bench.designs import MACHINE, RULE, THEN, both_lengths, interleaved
 from bench.disturbances import QUIET
 from bench.disturbances import SCENARIOS as DISTURBED
 from bench.population import campaign, population
 from bench.rigs import SCENARIOS, bursts, drift
-from estimates.repeatability import CONFIDENCE_WHEN_STOPPED_EARLY
-from harness.campaign.build import LEAST_BLOCKS, MOST_BLOCKS
 from harness.run.execute import RunContext, measure
 from harness.runners.fake import FakeRig, FakeRunner
 from schemas.submission import Snapshot
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from bench.simulation import Row
 
 
 pytestmark = pytest.mark.long
 KNOWN = population()
+FIGURES = Path(__file__).parents[2] / "bench" / "figures" / "simulation.json"
 
 
 @cache
@@ -185,31 +183,8 @@ def test_the_campaign_that_ends_by_its_rule_is_what_the_harness_measures(tmp_pat
     assert len(fixed.trials) < len(measured.trials)
 
 
-def test_the_design_notes_show_the_recorded_figures() -> None:
-    rows = json.loads(simulation_table.DATA.read_text("utf-8"))["rows"]
-    levels = json.loads((simulation_table.DATA.parent / "length.json").read_text("utf-8"))["rows"]
-    notes = simulation_table.NOTES_FOLDER
-    pairs, length_of_campaign = (
-        (notes / name).read_text("utf-8")
-        for name in ("0004-paired-ratios-within-blocks.md", "0007-length-of-a-campaign.md")
-    )
-
-    assert simulation_table.speedups(rows) in pairs
-    assert simulation_table.intervals(rows) in pairs
-    assert simulation_table.lengths(rows) in length_of_campaign
-    assert length.table(levels) in length_of_campaign
-
-
-def test_a_campaign_that_looks_at_its_interval_needs_a_higher_level_than_it_promises() -> None:
-    rows = {row.level: row for row in length.worst(20_000)}
-
-    assert rows[0.95].coverage < 0.935
-    assert rows[CONFIDENCE_WHEN_STOPPED_EARLY].coverage >= 0.95
-    assert all(LEAST_BLOCKS <= row.blocks <= MOST_BLOCKS for row in rows.values())
-
-
 def test_the_recorded_figures_keep_the_promise() -> None:
-    rows = json.loads(simulation_table.DATA.read_text("utf-8"))["rows"]
+    rows = json.loads(FIGURES.read_text("utf-8"))["rows"]
     methods = {"paired", "adaptive", "adaptive-over-blocks"}
     steady = [
         row
@@ -230,7 +205,7 @@ def test_stalls_without_a_bound_favour_the_arm_with_fewer_rounds_by_less_than_a_
     None
 ):
     # Notes 4 and 7: what makes the verdict holds; "repeatable within" holds for equal arms.
-    rows = json.loads(simulation_table.DATA.read_text("utf-8"))["rows"]
+    rows = json.loads(FIGURES.read_text("utf-8"))["rows"]
     tailed = [row for row in rows if row["scenario"] == "heavy-tails"]
     judged = [row for row in tailed if row["method"] in {"paired", "adaptive"}]
     repeated = [

@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bench import busy
 from bench.aa_campaign import BLOCKS, SUITE, Outcome, outcome
 from bench.aa_table import document, rows, table
 from harness.campaign import suite
 from harness.campaign.model import ArmPlan
-from harness.run.result_file import write
 from harness.runners.fake import FakeRig
 from schemas.submission import NoSpeculation
 from tests.harness.campaigns import BASELINE, campaign, run
@@ -98,22 +96,3 @@ def test_the_document_lists_every_campaign_with_machine_and_design(tmp_path: Pat
     assert [each["ratio"] for each in read["campaigns"]] == [1.01, 1.04]
     assert read["machine"]["cpu"]["name"] == "Test CPU"
     assert (read["prompts"], read["blocks"], read["output_tokens"]) == (8, BLOCKS, 12)
-
-
-def test_a_busy_run_is_judged_by_the_fastest_trials_and_the_announced_duration(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    # The second run takes twice as long throughout, which changes no ratio, and 1.6 times what was
-    # announced.
-    rigs = FakeRig(noise=0.0), FakeRig(noise=0.0, slowdown=lambda _: 2.0)
-    for number, (rig, lasted_s) in enumerate(zip(rigs, (90, 160), strict=True)):
-        write(measured(tmp_path, rig), tmp_path / f"busy-{number:02}.json")
-        times = {"said_s": 100, "lasted_s": lasted_s}
-        (tmp_path / f"busy-{number:02}.times").write_text(json.dumps(times), "utf-8")
-
-    code = busy.main(["--print-only", "--keep", str(tmp_path)])
-
-    printed = capsys.readouterr().out
-    assert code == 1
-    assert "2 of 2 intervals contain the quiet figure; 1 of 2 durations" in printed
-    assert [line.endswith("OFF") for line in printed.splitlines()[:2]] == [False, True]

@@ -147,7 +147,7 @@ def test_acceptance_that_is_set_comes_back_and_a_round_costs_what_a_real_one_cos
     assert trial["drafted"] == pytest.approx(3 * rounds, abs=3)  # the last one may be shorter
     assert 1 + trial["accepted"] / rounds == pytest.approx(2.5, abs=0.4)
     [real] = [cost for arm, cost in costs.items() if arm.startswith("draft-model")]
-    # A single answer on a machine that does other things; bench.forced measures it.
+    # A single answer on a machine that does other things.
     assert costs[set_arm] == pytest.approx(real, rel=0.3)
 
 
