@@ -107,7 +107,7 @@ def _complete(number: int) -> Submission:
     )
     if number % 3:
         return complete
-    origin = Origin(format="mtp-bench", sha256="0" * 64, source="s", licence="l")
+    origin = Origin(format="inventivehq", sha256="0" * 64, source="s", licence="l")
     return replace(
         complete,
         tier="imported",

@@ -87,12 +87,6 @@ MethodRequest = PlainRequest | DraftModelRequest | DraftHeadRequest | ForcedRequ
 
 _Options = dict[str, float]  # whole numbers but for shares
 
-# Words in a server's command line that let it change the depth: forks of llama.cpp, SGLang, vLLM.
-_CONTROLLERS = {
-    "--spec-autotune": "autotune",
-    "--speculative-adaptive": "adaptive",
-    "num_speculative_tokens_per_batch_size": "dynamic",
-}
 _NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9 ._-]{0,38}[A-Za-z0-9])?")
 
 
@@ -136,11 +130,6 @@ def _chain(parts: Sequence[MethodRequest]) -> ChainRequest:
         message = "a chain has one method with a model, and n-gram methods have their usual sizes"
         raise UsageError(message)
     return ChainRequest(parts=tuple(found))
-
-
-def controller_of(flags: str) -> str | None:
-    """What changes the depth of a server that was started like this; `None` for a fixed depth."""
-    return next((name for flag, name in _CONTROLLERS.items() if flag in flags), None)
 
 
 def _without_controller(text: str) -> tuple[str, str | None]:

@@ -8,22 +8,14 @@ from harness.importers import (
     llama_bench,
     llama_server,
     llama_spec_bench,
-    mtp_bench,
-    qwen38_specdec,
-    spec_bench,
-    speed_bench,
     vllm,
 )
 from harness.importers.model import Format
 
 IMPORTERS: dict[str, Format] = {
     "inventivehq": inventivehq.FORMAT,
-    "speed-bench": speed_bench.FORMAT,
-    "mtp-bench": mtp_bench.FORMAT,
     "llama-bench": llama_bench.FORMAT,
     "vllm": vllm.FORMAT,
-    "spec-bench": spec_bench.FORMAT,
-    "qwen38-specdec": qwen38_specdec.FORMAT,
     "llama-spec-bench": llama_spec_bench.FORMAT,
     "llama-server": llama_server.FORMAT,
 }

@@ -108,7 +108,6 @@ def _submission(part: Part, facts: Facts, about: About, left_out: LeftOut) -> Su
         measured_from=began,
         measured_until=ended,
         contributor=about.contributor,
-        notes=part.note,
         tool=Tool(name="draftmap", version=__version__),
         origin=about.origin(),
         machine=setting.machine(facts),
@@ -116,7 +115,7 @@ def _submission(part: Part, facts: Facts, about: About, left_out: LeftOut) -> Su
         target=setting.target(facts),
         drafts=_drafts(draft for _, draft in methods.values()),
         settings=setting.settings(facts),
-        design=_design(part, done),
+        design=_design(done),
         suite=_suite(part, facts, prompt_ids, done),
         arms=tuple(_arm(arm, arm_ids, methods[arm.name][0], facts) for arm in part.arms),
         trials=done,
@@ -188,13 +187,12 @@ def _prompts(
         )
 
 
-def _design(part: Part, done: Sequence[Trial]) -> Design:
+def _design(done: Sequence[Trial]) -> Design:
     return Design(
         blocks=max((trial.block for trial in done), default=0) + 1,
         order="sequential",
         planned_trials=max(1, len(done)),
         ended="completed",
-        interleaved=part.interleaved,
     )
 
 
@@ -208,7 +206,7 @@ def _window(part: Part, facts: Facts, done: Sequence[Trial]) -> tuple[str, str]:
     if began is not None and ended is not None:
         return began, ended
     day = facts.need("date") if began is None else began[:10]
-    spent_ms = sum((t.wall_ms or t.decode_ms or 0.0) + (t.prompt_ms or 0.0) for t in done)
+    spent_ms = sum((t.decode_ms or 0.0) + (t.prompt_ms or 0.0) for t in done)
     try:
         start = datetime.fromisoformat(began or day).replace(tzinfo=UTC)
     except ValueError as error:

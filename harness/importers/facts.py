@@ -53,7 +53,6 @@ KEYS: dict[str, str] = {
     "batch": "logical batch in tokens",
     "micro_batch": "physical batch in tokens",
     "gpu_layers": "layers of the target asked onto the GPU, -1 for all",
-    "energy_method": "counter that energy comes from: nvml or rapl",
     "measured_from": "start of the measurement in UTC: 2026-05-17T09:00:00Z",
     "measured_until": "end of the measurement in UTC",
 }

@@ -12,6 +12,7 @@ from typing import Literal
 
 from harness.errors import BadInputError
 from harness.importers.entries import Entry, is_stream, last_chunks, lines
+from harness.importers.methods import method_of
 from harness.importers.model import (
     BASELINE,
     Format,
@@ -23,7 +24,6 @@ from harness.importers.model import (
     named,
     text,
 )
-from harness.importers.mtp_bench import method_of
 from harness.importers.translate import model_facts
 from harness.importers.trials import MS_PER_S, rate_counts, rounds
 from schemas.vocabulary import SERVER_LOG
@@ -261,7 +261,7 @@ def _methods(pairs: Sequence[tuple[str, Given]]) -> dict[str, str]:
             else {}
         )
         # A log has a line of statistics for each type of a chain.
-        method = method_of(f"--spec-type {','.join(kinds).replace('_', '-')}") if kinds else None
+        method = method_of(kinds)
         known |= {arm: method} if method else {}
     return known
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from harness.errors import BadInputError
 from harness.importers.entries import Entry, lines
+from harness.importers.methods import method_of
 from harness.importers.model import (
     BASELINE,
     Format,
@@ -22,7 +23,6 @@ from harness.importers.model import (
     named,
     text,
 )
-from harness.importers.mtp_bench import method_of
 from harness.importers.translate import id_of, model_facts, reason_of, sampling_of
 from harness.importers.trials import MS_PER_S, rounds
 
@@ -222,7 +222,7 @@ def _methods(found: Mapping[str, Sequence[_Row]]) -> dict[str, str]:
         names = dict.fromkeys(row.stage.replace("_", "-") for row in rows)
         stages = [name for name in names if name not in _PLAIN]
         if stages and arm != BASELINE:
-            method = method_of(f"--spec-type {','.join(stages)}")
+            method = method_of(stages)
             known[arm] = method or f"other:name={id_of('-'.join(sorted(stages)))}"
     return known
 

@@ -129,7 +129,6 @@ class Record:
     output_tokens: int | None = None
     decode_ms: float | None = None
     per_second: float | None = None
-    wall_ms: float | None = None
     ttft_ms: float | None = None
     rounds: int | None = None
     drafted: int | None = None
@@ -138,7 +137,6 @@ class Record:
     drafted_histogram: tuple[int, ...] | None = None
     finish: Literal["length", "stop"] | None = None
     output_hash: str | None = None
-    energy_j: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,8 +153,7 @@ class ArmRead:
 class Part:
     """What belongs into one result: one rig, one target, one baseline.
 
-    `asks` are facts that the files should say and do not; a person must. `interleaved` says when
-    arms took turns: after each prompt or after each pass; `None` if one ran after another.
+    `asks` are facts that the files should say and do not; a person must.
     """
 
     name: str
@@ -165,9 +162,7 @@ class Part:
     records: tuple[Record, ...]
     facts: Mapping[str, str]
     tasks: Mapping[str, str] = field(default_factory=dict)
-    note: str | None = None
     asks: tuple[str, ...] = ()
-    interleaved: Literal["prompt", "block"] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -76,7 +76,6 @@ def settings(facts: Facts) -> submission.Settings:
         micro_batch_tokens=facts.whole("micro_batch"),
         threads=facts.whole("threads"),
         thinking=_yes(facts, "thinking"),
-        energy_method=_choice(facts, "energy_method", submission.Settings, "energy_method"),
     )
 
 

@@ -102,11 +102,6 @@ def _digest(text: str) -> str:
 _OWN: dict[str, Task] = {entry.id: entry.id for entry in TASKS.values()}
 
 
-def task_names(suite: str) -> dict[str, Task]:
-    """Our task for each category or prompt of another suite."""
-    return {name: task.id for task in TASKS.values() for name in task.names.get(suite, ())}
-
-
 def task_of(
     prompt: str, category: str | None, table: Mapping[str, str], given: Mapping[str, str]
 ) -> Task:

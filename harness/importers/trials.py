@@ -59,9 +59,6 @@ def written(moment: datetime) -> str:
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-_TOLERANCE, _SLACK_MS = 1.001, 1.0  # as the format's rules have them
-
-
 class LeftOut:
     """What results cannot hold, counted by kind with the first place."""
 
@@ -125,11 +122,7 @@ def _is_timed(record: Record) -> bool:
 
 
 def _failed(trial: Trial, record: Record) -> Trial | None:
-    return (
-        None
-        if record.reason is None
-        else replace(trial, outcome="failed", reason=record.reason, wall_ms=_ms(record.wall_ms))
-    )
+    return None if record.reason is None else replace(trial, outcome="failed", reason=record.reason)
 
 
 def _finished(trial: Trial, record: Record, method: Method, left_out: LeftOut) -> Trial:
@@ -138,15 +131,10 @@ def _finished(trial: Trial, record: Record, method: Method, left_out: LeftOut) -
         output_tokens=record.output_tokens,
         decode_ms=_ms(record.decode_ms),
         prompt_ms=_ms(record.prompt_ms),
-        wall_ms=_ms(record.wall_ms),
         ttft_ms=_ms(record.ttft_ms),
         finish=record.finish,
-        energy_j=record.energy_j,
         output_sha256=None if record.output_hash is None else digest16(record.output_hash),
     )
-    if _is_longer_than_wall(trial):
-        left_out.add("a wall time shorter than its parts", record.place)
-        trial = replace(trial, wall_ms=None)
     return _with_counters(trial, record, method, left_out)
 
 
@@ -205,13 +193,6 @@ def _fitting(
         return None
     longest = max((length for length, count in enumerate(histogram) if count), default=-1)
     return histogram[: longest + 1]
-
-
-def _is_longer_than_wall(trial: Trial) -> bool:
-    if trial.wall_ms is None or trial.decode_ms is None:
-        return False
-    parts_ms = trial.decode_ms + (trial.prompt_ms or 0.0)
-    return parts_ms > trial.wall_ms * _TOLERANCE + _SLACK_MS
 
 
 def _ms(value: float | None) -> float | None:

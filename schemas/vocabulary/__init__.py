@@ -72,7 +72,6 @@ class TaskEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     id: Task
     label: str
     fixed: bool = False
-    names: Mapping[str, tuple[str, ...]] = {}
 
 
 class VerdictEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

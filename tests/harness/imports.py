@@ -1,4 +1,4 @@
-"""Which files of other tools do the tests read, and which speedups must come out of them?"""
+"""The files of other tools that the tests import, with the speedups that they must give."""
 
 from __future__ import annotations
 
@@ -56,48 +56,11 @@ ALL = {
             (2, "ngram", "code"): 1.25,
         },
     ),
-    "speed-bench": Sample(
-        files=("speed-bench-baseline.json", "speed-bench-spec.json"),
-        facts=FACTS | {"method": "mtp:n_max=3"},
-        speedups={
-            (0, "speed-bench-spec", "code"): 8**0.5,
-            (0, "speed-bench-spec", "creative"): 0.8,
-            (0, "speed-bench-spec", "other"): None,
-        },
-    ),
-    "mtp-bench": Sample(
-        files=("mtp-bench-off.json", "mtp-bench-on.json"),
-        facts=FACTS | {"method": "mtp", "sampling": "other"},
-        speedups={
-            (0, "mtp-bench-on", "code"): 8**0.5,
-            (0, "mtp-bench-on", "translation"): 0.5,
-        },
-    ),
     "llama-bench": Sample(files=("llama-bench.json",), facts={}, speedups={}),
     "vllm": Sample(
         files=("vllm-baseline.jsonl", "vllm-spec.jsonl"),
         facts=FACTS | {"method": "eagle3", "sampling": "greedy"},
         speedups={(0, "vllm-spec", "code"): 8**0.5, (0, "vllm-spec", "chat"): None},
-    ),
-    "spec-bench": Sample(
-        files=("spec-bench-vanilla.jsonl", "spec-bench-medusa.jsonl"),
-        facts=FACTS | {"arm.spec-bench-medusa": "other:name=medusa"},
-        speedups={
-            (0, "spec-bench-medusa", "creative"): 2.0,
-            # The repetitions have ratios of 2 and 4; a prompt counts with the median of their logs.
-            (0, "spec-bench-medusa", "math"): 8**0.5,
-            (0, "spec-bench-medusa", "other"): None,
-        },
-    ),
-    "qwen38-specdec": Sample(
-        files=("qwen38-specdec.json",),
-        facts={"backend": "cuda"},
-        speedups={
-            # Two passes with ratios of 2 and 4.
-            (0, "mtp2", "code"): 8**0.5,
-            (0, "mtp2", "other"): 0.8,
-            (1, "mtp3_fork", "code"): 1.25,
-        },
     ),
     "llama-spec-bench": Sample(
         files=("llama-spec-bench-base.txt", "llama-spec-bench-mtp.txt"),

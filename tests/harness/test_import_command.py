@@ -1,4 +1,4 @@
-"""Does `import` write what the gate accepts, say what is missing, and exit as promised?"""
+"""`import` writes what the gate accepts, says what is missing, and exits with its codes."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_what_every_format_becomes_passes_the_gate(tmp_path: Path) -> None:
     assert [result.exit_code for result in done] == [0] * len(IMPORTERS)
     assert judgement.findings == {}
     assert judgement.decision == "accepted"
-    assert len(judgement.results) == 3 + 1 + 1 + 2 + 1 + 1 + 2 + 1 + 1
+    assert len(judgement.results) == 3 + 2 + 1 + 1 + 1
     assert {each.tier for each in judgement.submissions.values()} == {"imported"}
 
 
@@ -55,17 +55,9 @@ def help_examples() -> list[str]:
 # The files that the examples name, and the samples that stand for them.
 EXAMPLE_FILES = {
     ("inventivehq", "community.json"): "inventivehq.json",
-    ("speed-bench", "off.json"): "speed-bench-baseline.json",
-    ("speed-bench", "on.json"): "speed-bench-spec.json",
-    ("mtp-bench", "off.json"): "mtp-bench-off.json",
-    ("mtp-bench", "on2.txt"): "mtp-bench-on.json",
-    ("mtp-bench", "on3.txt"): "mtp-bench-on.txt",
     ("llama-bench", "bench.json"): "llama-bench.json",
     ("vllm", "off.jsonl"): "vllm-baseline.jsonl",
     ("vllm", "on.jsonl"): "vllm-spec.jsonl",
-    ("spec-bench", "vanilla.jsonl"): "spec-bench-vanilla.jsonl",
-    ("spec-bench", "m.jsonl"): "spec-bench-medusa.jsonl",
-    ("qwen38-specdec", "phase_a.json"): "qwen38-specdec.json",
     ("llama-spec-bench", "base.txt"): "llama-spec-bench-base.txt",
     ("llama-spec-bench", "mtp.txt"): "llama-spec-bench-mtp.txt",
     ("llama-server", "off.log"): "llama-server-off.log",
@@ -103,31 +95,31 @@ def test_the_same_files_give_the_same_bytes(tmp_path: Path) -> None:
 
 
 def test_the_report_goes_to_stdout_and_the_rest_to_stderr(tmp_path: Path) -> None:
-    result = call("mtp-bench", "--output", str(tmp_path / "out.json"), "--contributor", "ada")
+    result = call("vllm", "--output", str(tmp_path / "out.json"), "--contributor", "ada")
 
     submission = read((tmp_path / "out.json").read_bytes())
     assert isinstance(submission, Submission)
     assert submission.contributor == "ada"
     assert "; never averaged with measured results" in result.stdout
-    assert "left out: mtp-bench-off.json: the aggregate" in result.stderr
+    assert "left out: vllm-baseline.jsonl: fields that no result has: id," in result.stderr
     assert f"Result: {tmp_path / 'out.json'}" in result.stderr
 
 
 def test_json_has_the_summaries_and_what_was_left_out(tmp_path: Path) -> None:
-    result = call("speed-bench", "--output", str(tmp_path), "--json")
+    result = call("vllm", "--output", str(tmp_path), "--json")
 
     said = json.loads(result.stdout)
     assert said.keys() == {"results", "left_out"}
     assert [each["file"] for each in said["results"]] == [str(*tmp_path.iterdir())]
-    # One record of counters that do not add up, and of each file the fields that were not read.
-    assert len(said["left_out"]) == 3
-    assert "speed-bench-spec.json: fields that no result has: " in said["left_out"][1]
+    # Of each file the fields that were not read.
+    assert len(said["left_out"]) == 2
+    assert "vllm-spec.jsonl: fields that no result has: " in said["left_out"][1]
 
 
 def test_records_of_others_without_their_licence_do_not_pass_the_gate(tmp_path: Path) -> None:
     repository = Repository(tmp_path)
 
-    done = call("mtp-bench", "--output", str(tmp_path / FOLDER))
+    done = call("vllm", "--output", str(tmp_path / FOLDER))
     repository.commit()
     judgement = repository.judge()
 
@@ -139,15 +131,17 @@ def test_records_of_others_without_their_licence_do_not_pass_the_gate(tmp_path: 
 
 def test_facts_may_stand_in_a_file(tmp_path: Path) -> None:
     table = tmp_path / "facts.toml"
-    table.write_text('ram_mib = 65536\n\n[task]\nstem = "math"\n', encoding="utf-8")
+    table.write_text(
+        'ram_mib = 65536\nthinking = true\n\n[task]\nchat = "math"\n', encoding="utf-8"
+    )
 
-    result = call("speed-bench", f"--map={table}", "--output", str(tmp_path / "out.json"))
+    result = call("vllm", f"--map={table}", "--output", str(tmp_path / "out.json"))
 
     assert result.exit_code == 0, result.stderr
     submission = read((tmp_path / "out.json").read_bytes())
     assert isinstance(submission, Submission)
-    assert submission.machine.ram_mib == 65536
-    assert submission.suite.prompts[3].task == "math"
+    assert (submission.machine.ram_mib, submission.settings.thinking) == (65536, True)
+    assert submission.suite.prompts[2].task == "math"
 
 
 def test_a_fact_may_hold_for_one_part_only(tmp_path: Path) -> None:
@@ -168,9 +162,9 @@ def test_a_fact_may_hold_for_one_part_only(tmp_path: Path) -> None:
         (["--map", "method=mpt"], 1, "no such method. Did you mean 'mtp'?"),
         (["--map", "parameters=big"], 1, "expected parameters of the target, such as 8.2B"),
         (["--map", "ram_mib=1.5"], 1, "expected a whole number"),
-        (["--map", "date=May"], 1, "expected a day such as 2026-05-17"),
-        (["--map", "task.code_python=coding"], 1, "no such task. Did you mean 'code'?"),
-        (["--map", "task.code_pyton=code"], 1, "Did you mean 'code_python'?"),
+        (["--map", "measured_from=May"], 1, "expected a day such as 2026-05-17"),
+        (["--map", "task.chat=coding"], 1, "no such task. Did you mean 'code'?"),
+        (["--map", "task.chatt=chat"], 1, "Did you mean 'chat'?"),
         (["--map", "other/gpu=x"], 1, "have no part 'other'"),
         (["--map", "missing.toml"], 1, "missing.toml cannot be read"),
         (
@@ -178,7 +172,7 @@ def test_a_fact_may_hold_for_one_part_only(tmp_path: Path) -> None:
             2,
             "--contributor 'a b': letters, digits and inner",
         ),
-        (["--from", "speedbench"], 2, "Did you mean 'speed-bench'?"),
+        (["--from", "llamabench"], 2, "Did you mean 'llama-bench'?"),
         (["--output", f"{__file__}/none"], 3, "cannot be written"),
     ],
 )
@@ -187,14 +181,14 @@ def test_a_mistake_ends_in_one_line_and_its_code(
 ) -> None:
     where = [] if "--output" in options else ["--output", str(tmp_path)]
 
-    result = call("mtp-bench", *where, *options)
+    result = call("vllm", *where, *options)
 
     assert (result.exit_code, said in result.stderr) == (code, True), result.stderr
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_missing_fact_writes_nothing(tmp_path: Path) -> None:
-    result = call("mtp-bench", "--output", str(tmp_path), drop="gpu")
+    result = call("vllm", "--output", str(tmp_path), drop="gpu")
 
     assert result.exit_code == 1
     assert "give with --map: gpu=…" in result.stderr
@@ -226,8 +220,8 @@ def test_imported_results_keep_to_their_own_tier_in_all_tables() -> None:
 
 
 def test_the_licence_of_the_source_is_asked_for_and_never_assumed(tmp_path: Path) -> None:
-    without = call("mtp-bench", "--output", str(tmp_path / "a.json"))
-    given = call("mtp-bench", "--licence=MIT", "--output", str(tmp_path / "b.json"))
+    without = call("vllm", "--output", str(tmp_path / "a.json"))
+    given = call("vllm", "--licence=MIT", "--output", str(tmp_path / "b.json"))
 
     assert without.exit_code == 0
     assert "No licence" in without.stderr

@@ -73,10 +73,10 @@ def test_a_result_of_this_project_needs_no_import() -> None:
 
 
 def test_the_same_records_twice_are_refused() -> None:
-    file = given(SAMPLES / "mtp-bench-on.json")
+    file = given(SAMPLES / "vllm-spec.jsonl")
 
-    with pytest.raises(BadInputError, match="the same records as mtp-bench-on"):
-        run("mtp-bench", [file, file], ALL["mtp-bench"].facts)
+    with pytest.raises(BadInputError, match="the same records as vllm-spec"):
+        run("vllm", [file, file], ALL["vllm"].facts)
 
 
 def call(path: Path) -> tuple[int, str]:

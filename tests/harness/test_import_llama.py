@@ -1,4 +1,4 @@
-"""What do the importers of llama-server, llama-spec-bench and qwen38-specdec keep and leave out?"""
+"""What the importers of llama-server and llama-spec-bench keep, and what they leave out."""
 
 import json
 from collections.abc import Callable
@@ -8,99 +8,13 @@ import pytest
 
 from estimates.summary import summarize
 from harness.errors import BadInputError
+from harness.importers.assemble import Imported
+from harness.importers.methods import method_of
 from harness.importers.model import Given, given
-from harness.importers.mtp_bench import method_of
 from schemas.method import Mtp
-from schemas.submission import OtherMethod, Submission
-from tests.harness.imports import ALL, FACTS, SAMPLES, changed, imported, one, run
+from schemas.submission import OtherMethod
+from tests.harness.imports import ALL, FACTS, SAMPLES, imported, one, run
 from tests.pipeline.test_slower_reading import PLAIN_RUN, SPECULATIVE
-
-
-def specdec(change: Any = lambda _: None) -> tuple[Submission, ...]:  # noqa: ANN401 - edits JSON
-    file = changed("qwen38-specdec.json", change)
-    return run("qwen38-specdec", [file], {"backend": "cuda"}).submissions
-
-
-def test_each_tree_of_a_specdec_file_has_its_own_baseline() -> None:
-    main, fork = specdec()
-
-    assert [arm.id for arm in main.arms] == ["baseline", "mtp2"]
-    assert [arm.id for arm in fork.arms] == ["baseline", "mtp3_fork"]
-    assert main.arms[1].method == Mtp(n_max=2)
-    assert (main.engine.commit, main.engine.build_number) == ("ece963f41", 10450)
-    assert (fork.engine.commit, fork.engine.build_number) == ("fca3093c9", None)
-
-
-def test_a_specdec_file_keeps_checksum_settings_energy_and_hashes() -> None:
-    main, _ = specdec()
-    settings, prompts = main.settings, summarize(main).prompts
-
-    assert main.target.sha256 == "0123456789abcdef" * 4
-    assert (main.target.name, main.target.quantisation) == ("Sample-27B", "Q4_K_M")
-    assert (settings.context_tokens, settings.kv_type_k, settings.flash_attention) == (
-        8192,
-        "q8_0",
-        "on",
-    )
-    assert (settings.sampling, settings.thinking, settings.energy_method) == (
-        "greedy",
-        False,
-        "nvml",
-    )
-    assert main.trials[0].energy_j == 200
-    assert {each.prompt: each.exactness for each in prompts} == {
-        "code_a": "identical",
-        "prose_a": "diverged",
-    }
-    assert (main.machine.gpus[0].vram_mib, main.machine.gpus[0].driver) == (24576, "610.43.03")
-    assert main.measured_from.startswith("2026-08-20")
-    assert "somebody" not in repr(main)
-
-
-def test_interleaved_passes_are_no_reason_to_doubt_a_specdec_file() -> None:
-    def apart(value: dict[str, Any]) -> None:
-        value["design"]["interleaved"] = False
-
-    names = [
-        {flag.name for flag in summarize(found[0]).flags} for found in (specdec(), specdec(apart))
-    ]
-
-    assert ["not-interleaved" in each for each in names] == [False, True]
-
-
-def test_answers_with_and_without_thinking_are_results_of_their_own() -> None:
-    def think(value: dict[str, Any]) -> None:
-        for row in value["records"]:
-            row["think"] = row["pass"] == 2
-
-    found = specdec(think)
-
-    assert [each.settings.thinking for each in found] == [False, False, True, True]
-    assert {each.design.blocks for each in found} == {1}
-
-
-def test_arms_without_a_baseline_at_their_temperature_are_left_out() -> None:
-    def warm(value: dict[str, Any]) -> None:
-        for row in value["records"]:
-            row["temperature"] = 0.6 if row["arm"] == "mtp3_fork" else 0
-
-    file = changed("qwen38-specdec.json", warm)
-    done = run("qwen38-specdec", [file], {"backend": "cuda"})
-
-    assert [arm.id for each in done.submissions for arm in each.arms] == [
-        "baseline",
-        "mtp2",
-        "baseline",
-    ]
-    assert any("mtp3_fork: no baseline at these settings" in line for line in done.left_out)
-
-
-def test_another_schema_is_refused_by_name() -> None:
-    def other(value: dict[str, Any]) -> None:
-        value["schema"] = "qwen38-specdec/2"
-
-    with pytest.raises(BadInputError, match="qwen38-specdec/1"):
-        specdec(other)
 
 
 def test_a_table_of_spec_bench_gives_counters_failures_and_methods() -> None:
@@ -159,15 +73,6 @@ def test_a_cell_that_is_no_figure_is_refused_by_its_line(cell: str, other: str) 
         of_tables(BASE_TABLE, MTP_TABLE.replace(cell, other, 1))
 
 
-def test_every_card_of_a_specdec_file_counts() -> None:
-    def twice(value: dict[str, Any]) -> None:
-        value["env"]["gpu"] = "\n".join([value["env"]["gpu"]] * 2)
-
-    found = specdec(twice)[0]
-
-    assert [gpu.name for gpu in found.machine.gpus] == ["NVIDIA GeForce RTX 3090"] * 2
-
-
 def test_the_stages_of_a_chain_are_one_method_of_one_generation() -> None:
     ngram = {"type": "ngram_mod", "drafts": 10, "draft_tokens": 40, "accepted": 30}
     mtp = {"type": "mtp", "drafts": 20, "draft_tokens": 40, "accepted": 20}
@@ -184,24 +89,19 @@ def test_the_stages_of_a_chain_are_one_method_of_one_generation() -> None:
 
 
 @pytest.mark.parametrize(
-    ("flags", "method"),
+    ("types", "method"),
     [
-        ("--spec-type draft-mtp --spec-draft-n-max 3", "mtp:n_max=3"),
-        ("--spec-type draft-mtp --spec-draft-p-min 0.75", "mtp:p_min=0.75"),
-        ("--spec-type draft-mtp --spec-draft-p-min 0", "mtp"),
-        ("--spec-autotune --spec-type ngram-mod", "ngram-mod:controller=autotune"),
-        (
-            "--spec-type ngram-mod,draft-mtp",
-            "other:name=ngram-mod+mtp,chain=ngram-mod+mtp",
-        ),
-        ("--spec-type ngram-mod,unheard-of", None),
-        ("-md small.gguf", None),
+        (["draft-mtp"], "mtp"),
+        (["draft_mtp"], "mtp"),
+        (["ngram-mod", "draft-mtp"], "other:name=ngram-mod+mtp,chain=ngram-mod+mtp"),
+        (["ngram-mod", "unheard-of"], None),
+        ([], None),
     ],
 )
-def test_the_method_of_a_servers_flags_says_what_varies_its_depth(
-    flags: str, method: str | None
+def test_several_types_are_a_chain_and_an_unknown_one_is_no_method(
+    types: list[str], method: str | None
 ) -> None:
-    assert method_of(flags) == method
+    assert method_of(types) == method
 
 
 def test_a_log_of_llama_server_gives_build_model_method_and_counters() -> None:
@@ -260,17 +160,18 @@ def answer(ms: float, **drafts: int) -> dict[str, Any]:
     }
 
 
-def test_a_pasted_answer_with_timings_reads_like_a_log() -> None:
+def of_answers(off: dict[str, Any], on: dict[str, Any], method: str = "mtp:n_max=3") -> Imported:
     files = [
-        Given(name="off.json", data=json.dumps(answer(2000.0)).encode()),
-        Given(
-            name="on.json",
-            data=json.dumps(answer(1000.0, draft_n=100, draft_n_accepted=50)).encode(),
-        ),
+        Given(name=name, data=json.dumps(each).encode())
+        for name, each in (("off.json", off), ("on.json", on))
     ]
-    facts = ALL["llama-server"].facts | {"method": "mtp:n_max=2"}
+    return run("llama-server", files, ALL["llama-server"].facts | {"method": method})
 
-    (found,) = run("llama-server", files, facts).submissions
+
+def test_a_pasted_answer_with_timings_reads_like_a_log() -> None:
+    drafted = answer(1000.0, draft_n=100, draft_n_accepted=50)
+
+    (found,) = of_answers(answer(2000.0), drafted).submissions
 
     assert [(t.output_tokens, t.decode_ms, t.drafted) for t in found.trials] == [
         (101, 2000.0, None),
@@ -281,15 +182,62 @@ def test_a_pasted_answer_with_timings_reads_like_a_log() -> None:
 
 
 def test_an_arm_that_drafted_nothing_is_flagged_and_not_unknown() -> None:
-    files = [
-        Given(name="off.json", data=json.dumps(answer(2000.0)).encode()),
-        Given(name="on.json", data=json.dumps(answer(2001.0)).encode()),
-    ]
-    facts = ALL["llama-server"].facts | {"method": "mtp:n_max=2"}
-
-    (found,) = run("llama-server", files, facts).submissions
+    (found,) = of_answers(answer(2000.0), answer(2001.0)).submissions
 
     assert "never-drafted" in {flag.name for flag in summarize(found).flags}
+
+
+def test_counters_that_do_not_add_up_are_left_out_and_listed() -> None:
+    done = of_answers(answer(2000.0), answer(1000.0, draft_n=90, draft_n_accepted=75))
+
+    # 101 tokens less 75 accepted and the first leave 25 rounds, too few for 90 drafts of up to 3.
+    trial = done.submissions[0].trials[1]
+    assert (trial.drafted, trial.accepted, trial.rounds) == (90, 75, None)
+    assert "rounds too few for drafts of at most 3 tokens (on.json: $)" in done.left_out
+
+
+def test_more_accepted_than_drafted_tokens_are_left_out() -> None:
+    done = of_answers(answer(2000.0), answer(1000.0, draft_n=40, draft_n_accepted=50))
+
+    trial = done.submissions[0].trials[1]
+    assert (trial.drafted, trial.accepted, trial.rounds) == (None, None, None)
+    assert "counters that accept more than was drafted (on.json: $)" in done.left_out
+
+
+@pytest.mark.parametrize("none", [0, 1e-9])
+def test_tokens_in_no_time_are_left_out(none: float) -> None:
+    on = answer(1000.0)
+    on["timings"] |= {"predicted_ms": none, "predicted_per_second": None}
+
+    done = of_answers(answer(2000.0), on)
+
+    assert "a record without both tokens and time (on.json: $)" in done.left_out
+
+
+def test_a_baseline_without_time_is_refused_and_says_why() -> None:
+    off = answer(2000.0)
+    off["timings"] |= {"predicted_ms": None, "predicted_per_second": None}
+
+    with pytest.raises(BadInputError, match=r"nothing to compare; .*a record without both tokens"):
+        of_answers(off, answer(1000.0))
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"predicted_per_second": 1e-308}, "without both tokens and time"),
+        ({"predicted_per_second": 1e-11}, "times add up to 2e+16 ms; one of them is a slip"),
+        ({"predicted_n": 10**16}, "off.json: $.timings.predicted_n is 10000000000000000, expected"),
+    ],
+)
+def test_a_figure_beyond_all_measure_is_named(change: dict[str, Any], said: str) -> None:
+    off = answer(2000.0)
+    off["timings"] |= {"predicted_n": 192, "predicted_ms": None} | change
+
+    with pytest.raises(BadInputError) as caught:
+        of_answers(off, answer(1000.0))
+
+    assert said in str(caught.value)
 
 
 def test_logs_of_other_prompts_are_not_paired() -> None:

@@ -1,6 +1,7 @@
-"""Do the files of other tools become results whose speedups are those worked out by hand?"""
+"""The files of other tools become results, with the speedups that were worked out by hand."""
 
 import hashlib
+import json
 from typing import Any
 
 import pytest
@@ -57,7 +58,7 @@ def test_the_digest_is_that_of_the_file_or_of_the_digests_of_several() -> None:
 
 
 def test_what_nobody_says_stays_unknown() -> None:
-    submission = one("mtp-bench")
+    submission = one("vllm")
 
     assert submission.machine.cpu.name is None
     assert submission.machine.ram_mib is None
@@ -69,10 +70,11 @@ def test_what_nobody_says_stays_unknown() -> None:
 
 
 def test_all_that_is_missing_is_said_at_once() -> None:
-    files = [given(SAMPLES / name) for name in ALL["mtp-bench"].files]
+    bare = [{"timings": {"predicted_n": 101, "predicted_ms": ms}} for ms in (2000.0, 1000.0)]
+    files = [Given(name=f"{n}.json", data=json.dumps(each).encode()) for n, each in enumerate(bare)]
 
     with pytest.raises(BadInputError) as caught:
-        run("mtp-bench", files, {})
+        run("llama-server", files, {})
 
     for key in ("target", "quantisation", "backend", "gpu", "date", "sampling", "method"):
         assert f" {key}=…" in str(caught.value)
@@ -80,25 +82,25 @@ def test_all_that_is_missing_is_said_at_once() -> None:
 
 
 def test_a_draft_model_needs_its_depth_and_its_name() -> None:
-    files = [given(SAMPLES / name) for name in ALL["mtp-bench"].files]
-    facts = ALL["mtp-bench"].facts | {"method": "draft-model"}
+    files = [given(SAMPLES / name) for name in ALL["vllm"].files]
+    facts = ALL["vllm"].facts | {"method": "draft-model"}
 
     with pytest.raises(BadInputError, match=r"(?s)draft=….*draft_quantisation=….*n_max=…"):
-        run("mtp-bench", files, facts)
+        run("vllm", files, facts)
 
-    done = run("mtp-bench", files, {**facts, "draft": "Small-0.5B-Q8_0.gguf", "n_max": "4"})
+    done = run("vllm", files, {**facts, "draft": "Small-0.5B-Q8_0.gguf", "n_max": "4"})
     assert done.submissions[0].arms[1].method == DraftModel(draft="small-0.5b-q8_0", n_max=4)
     assert done.submissions[0].drafts[0].quantisation == "Q8_0"
 
 
 def test_files_of_the_same_arm_repeat_it() -> None:
-    off = SAMPLES / "mtp-bench-off.json"
-    on = SAMPLES / "mtp-bench-on.json"
+    off = SAMPLES / "vllm-baseline.jsonl"
+    on = SAMPLES / "vllm-spec.jsonl"
     first = [given(off, "baseline"), given(on, "mtp")]
     again = [Given(name=each.name, data=each.data + b"\n", arm=each.arm) for each in first]
     files = [*first, *again]
 
-    submission = run("mtp-bench", files, ALL["mtp-bench"].facts).submissions[0]
+    submission = run("vllm", files, ALL["vllm"].facts).submissions[0]
 
     assert [arm.id for arm in submission.arms] == ["baseline", "mtp"]
     assert submission.design.blocks == 2
@@ -111,33 +113,32 @@ def test_an_argument_may_name_its_arm() -> None:
 
 
 def test_a_baseline_that_drafted_is_refused() -> None:
-    files = [given(SAMPLES / name) for name in reversed(ALL["mtp-bench"].files)]
+    files = [given(SAMPLES / name) for name in reversed(ALL["vllm"].files)]
 
-    with pytest.raises(BadInputError, match="180 tokens drafted, but this file is the baseline"):
-        run("mtp-bench", files, ALL["mtp-bench"].facts)
+    with pytest.raises(BadInputError, match="48 tokens drafted, but this file is the baseline"):
+        run("vllm", files, ALL["vllm"].facts)
 
 
-def test_a_category_may_be_told() -> None:
-    files = [given(SAMPLES / name) for name in ALL["speed-bench"].files]
+def test_a_category_may_be_stated() -> None:
+    files = [given(SAMPLES / name) for name in ALL["vllm"].files]
 
-    done = run("speed-bench", files, ALL["speed-bench"].facts | {"task.stem": "reasoning"})
+    done = run("vllm", files, ALL["vllm"].facts | {"task.chat": "reasoning"})
 
     tasks = {prompt.id: prompt.task for prompt in done.submissions[0].suite.prompts}
-    assert tasks == {"q1": "code", "q2": "code", "q3": "creative", "q4": "reasoning"}
+    assert tasks == {"q1": "code", "q2": "code", "q3": "reasoning"}
 
 
 def test_more_prompts_than_a_result_holds_become_several_results() -> None:
-    def many(value: dict[str, Any]) -> None:
-        row = value["results"][0]
-        value["results"] = [
-            row | {"id": f"{category}{number}", "category": category}
-            for category in ("coding", "math")
+    def many(name: str) -> Given:
+        row = json.loads((SAMPLES / name).read_text(encoding="utf-8").splitlines()[0])
+        rows = [
+            row | {"custom_id": f"{category}{number}", "category": category}
+            for category in ("code", "math")
             for number in range(300)
         ]
+        return Given(name=name, data="\n".join(map(json.dumps, rows)).encode())
 
-    files = [changed(name, many) for name in ALL["speed-bench"].files]
-
-    done = run("speed-bench", files, ALL["speed-bench"].facts)
+    done = run("vllm", [many(name) for name in ALL["vllm"].files], ALL["vllm"].facts)
 
     assert [len(each.suite.prompts) for each in done.submissions] == [300, 300]
     assert [each.suite.prompts[0].task for each in done.submissions] == ["code", "math"]
@@ -173,61 +174,63 @@ def test_a_foreign_or_broken_file_gets_one_line_with_its_name(form: str, data: b
 
 
 @pytest.mark.parametrize(
-    ("name", "form", "change", "said"),
+    ("wrong", "said"),
     [
         (
-            "mtp-bench-on.json",
-            "mtp-bench",
-            lambda v: v["requests"][1].update(predicted_n="many"),
-            'mtp-bench-on.json: $.requests[1].predicted_n is "many", expected a whole number',
+            {"predicted_n": "many"},
+            (
+                'inventivehq.json: $.runs.cpu.runs[0].records[0].predicted_n is "many", '
+                "expected a whole number from 0"
+            ),
         ),
         (
-            "speed-bench-spec.json",
-            "speed-bench",
-            lambda v: v["results"][0].update(predicted_ms=-1),
-            "speed-bench-spec.json: $.results[0].predicted_ms is -1, expected a number from 0",
+            {"predicted_ms": -1},
+            (
+                "inventivehq.json: $.runs.cpu.runs[0].records[0].predicted_ms is -1, "
+                "expected a number from 0"
+            ),
         ),
-        (
-            "speed-bench-spec.json",
-            "speed-bench",
-            lambda v: v["config"].update(bench="throughput_1k"),
-            "the same bench in all files",
-        ),
+        ({"id": None}, "records[0].id is null, expected the name of a prompt"),
     ],
 )
-def test_a_wrong_value_is_named_with_its_place(
-    name: str,
-    form: str,
-    change: Any,  # noqa: ANN401 - a function that edits JSON
-    said: str,
-) -> None:
-    files = [given(SAMPLES / ALL[form].files[0]), changed(name, change)]
+def test_a_wrong_value_is_named_with_its_place(wrong: dict[str, Any], said: str) -> None:
+    def change(value: dict[str, Any]) -> None:
+        value["runs"]["cpu"]["runs"][0]["records"][0].update(wrong)
 
     with pytest.raises(BadInputError) as caught:
-        run(form, files, ALL[form].facts)
+        run("inventivehq", [changed("inventivehq.json", change)], ALL["inventivehq"].facts)
 
     assert said in str(caught.value)
 
 
-def test_a_record_without_time_is_left_out_and_listed() -> None:
-    def blank(value: dict[str, Any]) -> None:
-        value["requests"][0].update(predicted_per_second=None)
+@pytest.mark.parametrize("moment", [10**15, 10**12])
+def test_a_moment_after_the_last_year_is_refused(moment: int) -> None:
+    row = json.loads((SAMPLES / "vllm-baseline.jsonl").read_text(encoding="utf-8").splitlines()[0])
+    row["response"]["body"]["created"] = moment
+    file = Given(name="base", data=json.dumps(row).encode())
 
-    files = [given(SAMPLES / "mtp-bench-off.json"), changed("mtp-bench-on.json", blank)]
+    with pytest.raises(BadInputError, match=r"created is .* expected a time in seconds since 1970"):
+        run("vllm", [file], ALL["vllm"].facts)
 
-    done = run("mtp-bench", files, ALL["mtp-bench"].facts)
 
-    assert len(done.submissions[0].trials) == 5
-    assert (
-        "a record without both tokens and time (mtp-bench-on.json: $.requests[0])" in done.left_out
-    )
+def test_drafts_longer_than_any_have_no_histogram() -> None:
+    rows = (SAMPLES / "vllm-spec.jsonl").read_text(encoding="utf-8")
+    longer = rows.replace('"per_step_drafted": [3,', '"per_step_drafted": [1000,')
+    files = [
+        given(SAMPLES / "vllm-baseline.jsonl"),
+        Given(name="spec.jsonl", data=longer.encode()),
+    ]
+
+    trial = run("vllm", files, ALL["vllm"].facts).submissions[0].trials[3]
+
+    assert (trial.rounds, trial.drafted_histogram) == (16, None)
 
 
 def test_files_with_names_need_a_baseline_among_them() -> None:
-    only = given(SAMPLES / "mtp-bench-on.json", "mtp")
+    only = given(SAMPLES / "vllm-spec.jsonl", "mtp")
 
     with pytest.raises(BadInputError, match="no file is the baseline; write baseline=FILE"):
-        run("mtp-bench", [only], ALL["mtp-bench"].facts)
+        run("vllm", [only], ALL["vllm"].facts)
 
 
 @pytest.mark.parametrize(

@@ -52,7 +52,7 @@ def campaign(  # noqa: PLR0913 - a builder: each argument is one thing a test ma
     submission = replace(
         _with_one_arm(whole, depth),
         tier=tier,
-        origin=Origin(format="mtp-bench", sha256="0" * 64) if tier == "imported" else None,
+        origin=Origin(format="inventivehq", sha256="0" * 64) if tier == "imported" else None,
     )
     estimate = Estimate(
         arm=ARM,
