@@ -11,7 +11,7 @@ from typing import Any, get_args
 
 from harness.errors import BadInputError, suggestion, unreadable
 from harness.fleet.placement import Cell, Device
-from harness.runners.devices import Backend
+from harness.runners.backends import Backend
 
 _TOP = {"targets", "methods", "backends", "rigs", "attempts", "options", "target", "backend",
         "rig", "skip"}  # fmt: skip

@@ -31,7 +31,7 @@ from harness import files
 from harness.errors import MachineError
 from harness.files import sync_directory, sync_file
 from harness.models.embedded import sha256_of
-from harness.models.hub import GatedError, HubFile, Listing, NoRangesError, NotFoundError
+from harness.models.hub_protocol import GatedError, HubFile, Listing, NoRangesError, NotFoundError
 
 _PARTIAL_CONTENT, _RANGE_BEYOND_END = 206, 416
 _UNFINISHED = ".draftmap-part"

@@ -5,10 +5,10 @@ from pathlib import Path
 
 from harness import files
 from harness.errors import BadInputError, MachineError, suggestion
-from harness.models import embedded, hub
+from harness.models import embedded, hub, hub_names
+from harness.models.derived import derive
 from harness.models.describe import Weights
-from harness.models.embedded import derive
-from harness.models.hub import Client
+from harness.models.hub_protocol import Hub
 from harness.models.model_file import ModelFile
 from harness.models.presets import DEFAULT_DRAFT, Preset, presets
 from schemas.codec import slug
@@ -18,7 +18,7 @@ _MB = 1_000_000
 _OTHER_NAMES = "name a preset or owner/repo:quant"
 
 
-def resolve(value: str, *, say: Callable[[str], None], client: Client | None = None) -> Weights:
+def resolve(value: str, *, say: Callable[[str], None], client: Hub | None = None) -> Weights:
     """The weights that `value` names, fetched or made if need be.
 
     Raises `BadInputError` for an unknown name, `MachineError` if fetching or making them fails.
@@ -29,7 +29,7 @@ def resolve(value: str, *, say: Callable[[str], None], client: Client | None = N
     preset = presets().get(value.lower())
     if preset is not None:
         return from_preset(preset, say=say, client=client)
-    if hub.REFERENCE.fullmatch(value):
+    if hub_names.REFERENCE.fullmatch(value):
         return hub.fetch(value, client=client or hub.default_client(), say=say)
     raise refuse_unknown(value)
 
@@ -55,7 +55,7 @@ def _preset_of(stem: str) -> Preset | None:
 
 
 def from_preset(
-    preset: Preset, *, say: Callable[[str], None], client: Client | None = None
+    preset: Preset, *, say: Callable[[str], None], client: Hub | None = None
 ) -> Weights:
     """The weights of a preset, with the name and family that the table gives them."""
     if preset.repository is not None:
@@ -104,7 +104,7 @@ def _derivation(preset: Preset) -> str | None:
     return f"layers {first} to {last} removed from Q4_1"
 
 
-def located(name: str, *, client: Client | None = None) -> Path:
+def located(name: str, *, client: Hub | None = None) -> Path:
     """The file that a path, a preset or `owner/repo:quant` stands for.
 
     Raises `BadInputError` for a name that stands for nothing, and `MachineError` with the command
@@ -114,7 +114,7 @@ def located(name: str, *, client: Client | None = None) -> Path:
     if path.is_file():
         return path
     preset = presets().get(name.lower())
-    match = hub.REFERENCE.fullmatch(name)
+    match = hub_names.REFERENCE.fullmatch(name)
     if preset is not None:
         found = preset_path(preset, client=client)
     elif match is not None:
@@ -127,7 +127,7 @@ def located(name: str, *, client: Client | None = None) -> Path:
     return found
 
 
-def preset_path(preset: Preset, *, client: Client | None = None) -> Path | None:
+def preset_path(preset: Preset, *, client: Hub | None = None) -> Path | None:
     """The path of a preset that can be used without fetching or making anything."""
     if preset.repository is not None:
         return hub.cached(preset.repository, preset.quantisation, client=client)
@@ -138,7 +138,7 @@ def preset_path(preset: Preset, *, client: Client | None = None) -> Path | None:
 _MB_PLANNED = 1_000_000
 
 
-def planned(name: str, *, client: Client | None = None) -> ModelFile | None:
+def planned(name: str, *, client: Hub | None = None) -> ModelFile | None:
     """A description of a preset that would have to be fetched or made; `None` otherwise.
 
     Raises `BadInputError` for a hub file that is not on this disk: nothing is known about it.
@@ -160,8 +160,8 @@ def planned(name: str, *, client: Client | None = None) -> ModelFile | None:
     return ModelFile(path=Path(preset.name), model=model)
 
 
-def _refuse_unknown(name: str, client: Client | None) -> None:
-    match = hub.REFERENCE.fullmatch(name)
+def _refuse_unknown(name: str, client: Hub | None) -> None:
+    match = hub_names.REFERENCE.fullmatch(name)
     if match is None or Path(name).is_file():
         return
     if hub.cached(match["repository"], match["quantisation"], client=client) is None:

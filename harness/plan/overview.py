@@ -11,7 +11,8 @@ from estimates.plan.memory import place
 from estimates.plan.model import Placement, Setting
 from harness.machine.detect import machine
 from harness.models.gguf_file import part_paths
-from harness.models.hub import Client, default_client
+from harness.models.hub import default_client
+from harness.models.hub_protocol import Hub
 from harness.models.presets import Pair, Preset, pairs, presets
 from harness.models.resolve import preset_path
 from harness.plan.computer import own_cards
@@ -100,7 +101,7 @@ def overview(context_tokens: int) -> Overview:
     return assess(memory_of(machine()), context_tokens, client=default_client())
 
 
-def assess(memory: Memory, context_tokens: int, *, client: Client) -> Overview:
+def assess(memory: Memory, context_tokens: int, *, client: Hub) -> Overview:
     """The presets and pairs against a memory, with a context of this size."""
     models = {
         preset.name: _model(preset, memory, context_tokens, client) for preset in presets().values()
@@ -113,7 +114,7 @@ def assess(memory: Memory, context_tokens: int, *, client: Client) -> Overview:
     )
 
 
-def _model(preset: Preset, memory: Memory, context_tokens: int, client: Client) -> ModelEntry:
+def _model(preset: Preset, memory: Memory, context_tokens: int, client: Hub) -> ModelEntry:
     path = preset_path(preset, client=client)
     size = sum(part.stat().st_size for part in part_paths(path)) if path else None
     needed = needed_bytes(preset, memory, context_tokens, size)

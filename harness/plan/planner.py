@@ -14,13 +14,13 @@ from estimates.plan.speculation import speedup
 from estimates.plan.speed import plain
 from harness.errors import BadInputError
 from harness.machine.engines import SERVER_PROGRAM, package_version, server_program
-from harness.models.hub import Client
+from harness.models.hub_protocol import Hub
 from harness.plan import exact, warnings
 from harness.plan.request import ComputerOptions, PlanRequest
 from harness.plan.wish import Wish, wish_of, wish_of_facts
 
 
-def plan(request: PlanRequest, *, say: Callable[[str], None], client: Client | None = None) -> Plan:
+def plan(request: PlanRequest, *, say: Callable[[str], None], client: Hub | None = None) -> Plan:
     """The plan that a request asks for; nothing but headers is read.
 
     Raises `BadInputError` for a model that cannot be planned, `MachineError` for a hub that gives

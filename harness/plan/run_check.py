@@ -9,7 +9,7 @@ from estimates.plan.placement import DEFAULT_MARGIN_MIB, Case, Draft, fit
 from estimates.plan.shapes import facts_of, quantisation_of, shape_of
 from harness.errors import HarnessError, MachineError
 from harness.machine.detect import machine
-from harness.models import hub
+from harness.models import hub_names
 from harness.models.gguf_shape import facts_of_file
 from harness.models.presets import presets
 from harness.plan import warnings
@@ -71,7 +71,7 @@ def named_facts(name: str) -> Facts | None:
     preset = presets().get(name.lower())
     if preset is not None:
         return preset_facts(preset)
-    match = hub.REFERENCE.fullmatch(name)
+    match = hub_names.REFERENCE.fullmatch(name)
     shape = shape_of(match["repository"].partition("/")[2]) if match else None
     bits = quantisation_of(match["quantisation"]) if match else None
     return facts_of(shape, bits) if shape and bits else None

@@ -10,18 +10,18 @@ from estimates.plan.choices import Source
 from estimates.plan.model import Facts
 from estimates.plan.shapes import facts_of, quantisation_of, scaled, shape_of
 from harness.errors import MachineError
-from harness.models import gguf_shape, hub
+from harness.models import gguf_shape, hub, hub_names
 from harness.models.gguf_beginning import Beginning, beginning
 from harness.models.gguf_file import sparse_copy
 from harness.models.gguf_shape import facts_of_file
-from harness.models.hub import Client
+from harness.models.hub_protocol import Hub
 from harness.models.presets import Preset, presets
 from harness.models.resolve import preset_path, refuse_unknown
 
 _MB = 1_000_000
 
 
-def find(name: str, *, say: Callable[[str], None], client: Client | None = None) -> Source:
+def find(name: str, *, say: Callable[[str], None], client: Hub | None = None) -> Source:
     """The facts behind a path, a preset, `owner/repo:quant` or `name:quant`.
 
     Raises `BadInputError` for a name that stands for nothing, and `MachineError` when the hub gives
@@ -33,7 +33,7 @@ def find(name: str, *, say: Callable[[str], None], client: Client | None = None)
     preset = presets().get(name.lower())
     if preset is not None:
         return _from_preset(preset, say, client)
-    if hub.REFERENCE.fullmatch(name):
+    if hub_names.REFERENCE.fullmatch(name):
         return _from_hub(name, say, client)
     named = _from_name(name)
     if named is None:
@@ -60,9 +60,9 @@ def _from_file(path: Path) -> Source:
     return Source(facts=facts_of_file(path), path=path, server_name=f"-m {path}")
 
 
-def _from_hub(reference: str, say: Callable[[str], None], client: Client | None) -> Source:
+def _from_hub(reference: str, say: Callable[[str], None], client: Hub | None) -> Source:
     client = client or hub.default_client()
-    match = hub.REFERENCE.fullmatch(reference)
+    match = hub_names.REFERENCE.fullmatch(reference)
     local = None
     if match is not None:
         local = hub.cached(match["repository"], match["quantisation"], client=client)
@@ -89,7 +89,7 @@ def _sparse(headers: Mapping[str, Beginning]) -> Path:
     return paths[0]
 
 
-def _from_preset(preset: Preset, say: Callable[[str], None], client: Client | None) -> Source:
+def _from_preset(preset: Preset, say: Callable[[str], None], client: Hub | None) -> Source:
     path = preset_path(preset, client=client)
     if path is not None:
         return _from_file(path)

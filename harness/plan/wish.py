@@ -16,7 +16,7 @@ from estimates.plan.points import Point, PointError, point_of
 from estimates.plan.speculation import Curve, Speculation, Way
 from estimates.plan.speed import Machine
 from harness.errors import BadInputError
-from harness.models.hub import Client
+from harness.models.hub_protocol import Hub
 from harness.plan.computer import Computer, bandwidth_of, computer_of
 from harness.plan.nearest import with_results
 from harness.plan.request import NGRAM, PlanRequest
@@ -41,7 +41,7 @@ class Wish:
     notes: tuple[str, ...] = ()
 
 
-def wish_of(request: PlanRequest, say: Callable[[str], None], client: Client | None) -> Wish:
+def wish_of(request: PlanRequest, say: Callable[[str], None], client: Hub | None) -> Wish:
     """The wish for models that are named, on this machine or a described one."""
     load, models = request.load, request.models
     target = find(models.target or "", say=say, client=client)

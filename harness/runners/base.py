@@ -1,8 +1,6 @@
 """What an engine must offer to be measured: two protocols and the values that pass through them."""
 
-import time
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol, runtime_checkable
 
@@ -208,29 +206,3 @@ class Runner(Protocol):
     def open(self, campaign: Campaign) -> Session:
         """Load the target. Raises `HarnessError` when it cannot be loaded."""
         ...
-
-
-Answer = Callable[[Request], Generation | Failure]
-
-
-def together(requests: Sequence[Request], concurrency: int, answer: Answer) -> Iterator[Finished]:
-    """Each request with its answer, as soon as it has one.
-
-    `answer` is called in threads, at most `concurrency` at a time and in the order of `requests`. A
-    caller who stops early does not wait: no more start, and those in flight are let go.
-    """
-    began = time.perf_counter()
-
-    def run(request: Request) -> Finished:
-        started_ms = (time.perf_counter() - began) * 1000
-        return Finished(request=request, started_ms=started_ms, result=answer(request))
-
-    pool = ThreadPoolExecutor(max_workers=concurrency)
-    try:
-        running = {pool.submit(run, request) for request in requests}
-        while running:
-            done, running = wait(running, return_when=FIRST_COMPLETED)
-            for future in done:
-                yield future.result()
-    finally:
-        pool.shutdown(wait=False, cancel_futures=True)

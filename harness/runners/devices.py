@@ -1,49 +1,12 @@
 """Name the backend that runs the target, by ggml's devices; default threads; recorded variables."""
 
 import ctypes
-import re
-from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Literal
 
 import psutil
 
-from harness.machine.engines import SERVER_ARGUMENTS
-from schemas.submission import Device, Variable
-
-Backend = Literal[
-    "cpu", "cuda", "vulkan", "metal", "rocm", "sycl", "opencl", "cann", "musa", "webgpu",
-    "openvino", "npu", "other",
-]  # fmt: skip
-
-# How ggml names devices of each backend; the first device that is no CPU decides.
-_BACKENDS: dict[str, Backend] = {
-    "CUDA": "cuda",
-    "Vulkan": "vulkan",
-    "Metal": "metal",
-    "MTL": "metal",
-    "ROCm": "rocm",
-    "HIP": "rocm",
-    "SYCL": "sycl",
-    "GPUOpenCL": "opencl",
-    "CANN": "cann",
-    "MUSA": "musa",
-    "WebGPU": "webgpu",
-    "OPENVINO": "openvino",
-    "HTP": "npu",
-}
-
-
-def backend_named(found: Iterable[Device], *, gpu_layers: int) -> Backend:
-    """The backend that runs the target: the first device that is no CPU, if layers go there."""
-    if gpu_layers == 0:
-        return "cpu"
-    for device in found:
-        if device.kind in ("gpu", "igpu"):
-            prefix = re.sub(r"[0-9:]+$", "", device.name)
-            return _BACKENDS.get(prefix, "other")
-    return "cpu"
-
+from schemas.submission import Device
 
 Kind = Literal["cpu", "gpu", "igpu", "accelerator", "other"]
 
@@ -123,20 +86,3 @@ def default_threads() -> int:
     """
     usable = len(psutil.Process().cpu_affinity()) if psutil.LINUX else psutil.cpu_count() or 1
     return max(1, min(psutil.cpu_count(logical=False) or 1, usable) - 1)
-
-
-_CHANGES_ENGINES = re.compile(r"(?:GGML|LLAMA|CUDA|HIP|HSA|OMP|KMP|GOMP)_[A-Z0-9_]+")
-_SECRET = re.compile(r"KEY|TOKEN|SECRET|PASSW")
-_HARMLESS_VALUE = re.compile(r"[A-Za-z0-9.,:=_-]{0,64}")
-
-
-def variables(environment: Mapping[str, str]) -> tuple[Variable, ...]:
-    """The variables that a result states, by name."""
-    return tuple(
-        Variable(name=name, value=value)
-        for name, value in sorted(environment.items())
-        if _CHANGES_ENGINES.fullmatch(name)
-        and not name.startswith(SERVER_ARGUMENTS)
-        and not _SECRET.search(name)
-        and _HARMLESS_VALUE.fullmatch(value)
-    )

@@ -15,10 +15,12 @@ from harness.campaign.axes import AxisOptions
 from harness.campaign.build import at_depth, context_for
 from harness.campaign.filling import filled
 from harness.campaign.options import Options
-from harness.cli.engines import ChosenEngine, NamedEngine, at_depths, require_suited
+from harness.cli.engines import ChosenEngine, NamedEngine, at_depths
+from harness.cli.suitability import require_suited
 from harness.errors import BadInputError, HarnessError
 from harness.runners import OFFERED, RUNNERS
-from harness.runners.inprocess.loop import Draws, SampledTarget, decode
+from harness.runners.inprocess.loop import decode
+from harness.runners.inprocess.targets import Draws, SampledTarget
 from harness.runners.options import ConnectionOptions
 from schemas.codec import canonical_bytes, encode
 from schemas.contract import findings

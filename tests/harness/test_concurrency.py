@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from harness.errors import BadInputError
-from harness.runners.base import Failure, Generation, Request, together
+from harness.runners.base import Failure, Generation, Request
 from harness.runners.fake import FakeRig, FakeRunner
+from harness.runners.http.concurrency import together
 from schemas.codec import canonical_bytes, encode
 from schemas.contract import findings
 from tests.harness.campaigns import BASELINE, DRAFT, campaign, run

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from harness.errors import BadInputError, MachineError
-from harness.models import embedded, hub
+from harness.models import embedded, hub_names
 from harness.models.describe import Weights, describe
-from harness.models.hub import HubFile, Listing
+from harness.models.hub_protocol import HubFile, Listing
 from harness.models.presets import DEFAULT_DRAFT, DEFAULT_TARGET, pairs, presets
 from harness.models.resolve import preset_path, resolve
 from schemas.vocabulary import METHODS
@@ -106,11 +106,11 @@ def test_what_was_fetched_before_needs_no_hub(local_hub: LocalHub) -> None:
     ],
 )
 def test_the_file_is_chosen_by_quantisation(names: list[str], expected: list[str]) -> None:
-    assert list(hub.choose(names, "o/r", "Q4_K_M")) == expected
+    assert list(hub_names.choose(names, "o/r", "Q4_K_M")) == expected
 
 
 def test_a_split_model_that_is_kept_in_part_is_not_complete() -> None:
-    assert hub.complete(["a-q4_k_m-00001-of-00002.gguf"], "Q4_K_M") == ()
+    assert hub_names.complete(["a-q4_k_m-00001-of-00002.gguf"], "Q4_K_M") == ()
 
 
 @pytest.mark.parametrize(

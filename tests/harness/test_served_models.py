@@ -10,7 +10,7 @@ import pytest
 
 from harness.errors import BadInputError, MachineError
 from harness.models.folder import cached_folder, describe_folder, is_model_folder
-from harness.runners.openai.identity import Served
+from harness.runners.openai.models import Served
 from harness.runners.openai.served import ServedModels, model_of
 from harness.runners.options import ConnectionOptions
 from schemas.submission import Model

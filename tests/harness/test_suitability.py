@@ -10,7 +10,8 @@ from typer.testing import CliRunner
 from harness.campaign.methods import METHODS, parse
 from harness.campaign.options import Options
 from harness.cli.app import app
-from harness.cli.engines import ChosenEngine, named_engines, require_suited
+from harness.cli.engines import ChosenEngine, named_engines
+from harness.cli.suitability import require_suited
 from harness.errors import BadInputError
 from harness.runners import RUNNERS
 from harness.runners.options import ConnectionOptions

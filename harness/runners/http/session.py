@@ -13,16 +13,12 @@ from typing import Generic, TypeVar
 
 from harness.campaign.model import ArmPlan, Campaign
 from harness.errors import BadInputError
-from harness.runners.base import Failure, Finished, Generation, PreparedArm, Request, together
+from harness.runners.base import Failure, Finished, Generation, PreparedArm, Request
 from harness.runners.failures import reason_in_answer
-from harness.runners.http.client import (
-    BadAnswerError,
-    Client,
-    ServerRefusedError,
-    ServerSilentError,
-    without_key,
-)
+from harness.runners.http.client import Client, ServerRefusedError, ServerSilentError, without_key
+from harness.runners.http.concurrency import together
 from harness.runners.http.process import ServerProcess
+from harness.runners.http.values import BadAnswerError
 from schemas.submission import Probes
 
 KEY_VARIABLE = "DRAFTMAP_API_KEY"

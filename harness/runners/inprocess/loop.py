@@ -9,11 +9,7 @@ target's token of its round, because the target chose it too.
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from random import Random
 from typing import Protocol
-
-import numpy as np
-from numpy.typing import NDArray
 
 from harness.runners.base import Round
 
@@ -116,96 +112,3 @@ def _agreeing(draft: list[int], choices: list[int], target: Target) -> int:
         if token != choices[index] or target.is_end(token):
             return index
     return len(draft)
-
-
-class ForcedTarget:
-    """A target whose choices are replaced by a given text; `own` collects what they were.
-
-    `text` is the prompt and the whole answer, `held` the tokens of it that the target holds. Beyond
-    the end of the text the target's own choices stand: they are thrown away later.
-    """
-
-    def __init__(self, target: Target, text: Sequence[int], *, held: int) -> None:
-        self.own: list[int] = []
-        self._target = target
-        self._text = text
-        self._held = held
-        self._begin = held
-        self._choices: list[int] = []
-
-    def step(self, tokens: Sequence[int]) -> list[int]:
-        """Let the target work; the text's token after each of the fed ones."""
-        self._choices = self._target.step(tokens)
-        first = self._held + 1
-        truth = self._text[first : first + len(tokens)]
-        self._begin, self._held = self._held, self._held + len(tokens)
-        return [*truth, *self._choices[len(truth) :]]
-
-    def keep(self, length: int) -> None:
-        """Forget everything beyond the first `length` tokens; the choices up to there count."""
-        self._target.keep(length)
-        self.own += self._choices[: length - self._begin]
-        self._held = length
-
-    def is_end(self, token: int) -> bool:
-        """Whether the token ends the output."""
-        return self._target.is_end(token)
-
-    def margins(self, count: int) -> list[float]:
-        """Top-1 minus top-2 logit for the first `count` positions of the last step."""
-        return self._target.margins(count)
-
-
-class Rows(Target, Protocol):
-    """A target that shows the logits of its last step."""
-
-    def logits(self, count: int) -> NDArray[np.float32]:
-        """The first `count` rows of the last step."""
-        ...
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Draws:
-    """Tokens drawn at a temperature. `key` and position decide each: speculation changes none.
-
-    So a draft token is accepted where it is the one that is drawn, and the text has the
-    distribution of plain sampling.
-    """
-
-    temperature: float
-    key: str
-
-    def draw(self, logits: NDArray[np.float32], position: int) -> int:
-        """The token at a position of the text, from the logits before it."""
-        weights = np.cumsum(np.exp((logits - logits.max()) / self.temperature, dtype=np.float64))
-        share = Random(f"{self.key} {position}").random()  # noqa: S311 - no secret
-        return int(np.searchsorted(weights, share * weights[-1], side="right"))
-
-
-class SampledTarget:
-    """A target whose choices are drawn; `held` are the tokens of the text that it holds."""
-
-    def __init__(self, target: Rows, draws: Draws, *, held: int) -> None:
-        self._target = target
-        self._draws = draws
-        self._held = held
-
-    def step(self, tokens: Sequence[int]) -> list[int]:
-        """Feed tokens after the held prefix; the token drawn after each of them."""
-        self._target.step(tokens)
-        first, self._held = self._held + 1, self._held + len(tokens)
-        rows = self._target.logits(len(tokens))
-        return [self._draws.draw(row, first + at) for at, row in enumerate(rows)]
-
-    def keep(self, length: int) -> None:
-        """Forget everything beyond the first `length` tokens of the text."""
-        self._target.keep(length)
-        self._held = length
-
-    def is_end(self, token: int) -> bool:
-        """Whether the token ends the output."""
-        return self._target.is_end(token)
-
-    def margins(self, count: int) -> list[float]:
-        """Top-1 minus top-2 logit for the first `count` positions of the last step."""
-        return self._target.margins(count)

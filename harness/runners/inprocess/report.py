@@ -7,16 +7,17 @@ from pathlib import Path
 from typing import Literal
 
 import llama_cpp
-import psutil
 
 from harness.campaign.model import ArmPlan, Campaign, layers_of
 from harness.machine.engines import package_version, vendored_commit
 from harness.models import thinking
+from harness.runners.backends import backend_named
 from harness.runners.base import EngineReport
-from harness.runners.devices import backend_named, devices, memory_free_mib, variables
+from harness.runners.devices import devices
 from harness.runners.inprocess.context import Context
 from harness.runners.inprocess.weights import template_sha256
-from schemas.submission import DeviceMemory, DraftModel, Engine, Forced, Placement, Settings
+from harness.runners.variables import variables
+from schemas.submission import DraftModel, Engine, Forced, Placement, Settings
 
 
 def engine_report(
@@ -87,26 +88,3 @@ def _settings(target: Context, campaign: Campaign) -> Settings:
         teacher_forced=campaign.settings.teacher_forced or None,
         chat_template_sha256=template_sha256(target.weights),
     )
-
-
-_MIB = 1024 * 1024
-
-
-class Meter:
-    """Compares each device's free memory with what was free when the meter was made."""
-
-    def __init__(self) -> None:
-        self._free_mib = memory_free_mib()
-
-    def in_use(self) -> tuple[DeviceMemory, ...]:
-        """Main memory of this process, and what each GPU has less of than at the beginning."""
-        resident_mib = psutil.Process().memory_info().rss // _MIB
-        return (
-            DeviceMemory(device="CPU", peak_mib=resident_mib),
-            *(
-                DeviceMemory(device=name, peak_mib=max(before_mib - after_mib, 0))
-                for (name, before_mib), (_, after_mib) in zip(
-                    self._free_mib.items(), memory_free_mib().items(), strict=True
-                )
-            ),
-        )

@@ -11,21 +11,18 @@ from harness.campaign.filling import filled
 from harness.campaign.model import ArmPlan, Campaign, layers_of
 from harness.errors import BadInputError, HarnessError
 from harness.machine import energy
+from harness.runners.backends import backend_named
 from harness.runners.base import EngineReport, Failure, Generation, PreparedArm, Request
-from harness.runners.devices import backend_named, devices
-from harness.runners.inprocess import log, prompt_states, report
+from harness.runners.devices import devices
+from harness.runners.inprocess import log, probes
 from harness.runners.inprocess.context import DecodeError, RollbackError
-from harness.runners.inprocess.drafting import Loaded, ModelDrafter, NoDrafter, widest
-from harness.runners.inprocess.loop import (
-    Decoded,
-    Drafter,
-    Draws,
-    ForcedTarget,
-    SampledTarget,
-    decode,
-)
+from harness.runners.inprocess.drafters import ModelDrafter, NoDrafter
+from harness.runners.inprocess.drafting import Loaded, widest
+from harness.runners.inprocess.loop import Decoded, Drafter, decode
+from harness.runners.inprocess.memory import MemoryMeter
 from harness.runners.inprocess.prompt_states import PromptStates
 from harness.runners.inprocess.report import engine_report, placement_of
+from harness.runners.inprocess.targets import Draws, ForcedTarget, SampledTarget
 from schemas.codec import token_digest
 from schemas.submission import Forced, Oracle, Probes
 
@@ -40,7 +37,7 @@ class LlamaSession:
         log.capture()
         self._campaign = campaign
         self._arms = {arm.id: arm for arm in campaign.arms}
-        self._memory = report.Meter()
+        self._memory = MemoryMeter()
         self._states = PromptStates()
         self._with_drafts: list[ArmPlan] = []
         self._references: dict[tuple[str, int], tuple[int, ...]] = {}
@@ -115,11 +112,11 @@ class LlamaSession:
         prompt = next(iter(self._prompts.values()))
         loaded = self._at(self._campaign.settings.gpu_layers)
         drafting = tuple(
-            prompt_states.drafting_cost(context, prompt, draft=draft, states=self._states)
+            probes.drafting_cost(context, prompt, draft=draft, states=self._states)
             for draft, context in loaded.drafting.contexts.items()
         )
         try:
-            verification = prompt_states.verification_curve(
+            verification = probes.verification_curve(
                 loaded.target, prompt, widest=widest(self._campaign), states=self._states
             )
         except RollbackError:

@@ -8,7 +8,7 @@ from harness.campaign.methods import parse
 from harness.campaign.model import USUAL_CACHE, ArmPlan, Campaign, RunSettings, layers_of
 from harness.runners.base import Failure
 from harness.runners.http import process
-from harness.runners.llama_server.binary import Abilities
+from harness.runners.llama_server.abilities import Abilities
 from schemas import submission
 from schemas.method import METHOD_CLASSES
 from schemas.vocabulary import METHODS, LlamaCpp

@@ -8,16 +8,10 @@ from typing import Literal
 from harness.campaign.model import messages
 from harness.models.thinking import arguments
 from harness.runners.base import Generation
-from harness.runners.http.client import (
-    BadAnswerError,
-    Client,
-    count,
-    margins,
-    milliseconds,
-    whole_numbers,
-)
+from harness.runners.http.client import Client
 from harness.runners.http.counters import Counted, Counters, agree, read_counters, totals
 from harness.runners.http.session import Question, Sampling
+from harness.runners.http.values import BadAnswerError, count, margins, milliseconds, whole_numbers
 from schemas.codec import Json, token_digest
 
 

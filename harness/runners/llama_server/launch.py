@@ -1,7 +1,7 @@
 """Start a llama-server for one arm at a free port, and make sure that it is what answers there."""
 
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from harness.campaign.model import ArmPlan, Campaign
@@ -12,7 +12,7 @@ from harness.runners.http import process
 from harness.runners.http.client import Address, Client, ServerSilentError
 from harness.runners.http.process import ServerProcess
 from harness.runners.llama_server.arguments import arguments
-from harness.runners.llama_server.binary import Binary, find, without_places
+from harness.runners.llama_server.binary import Binary, find
 
 # A port that was free may be taken a moment later.
 _PORTS_TO_TRY = 3
@@ -103,3 +103,18 @@ def _arguments(launcher: Launcher, arm: ArmPlan) -> tuple[str, ...]:
         message = f"{arm.id}: {argv.detail}; name another --server-binary or another --method"
         raise BadInputError(message)
     return argv
+
+
+# The value of each of these is a path, an address or a key.
+_PRIVATE = frozenset({"-m", "-md", "--model-draft", "--spec-draft-model", "--host", "--port", "-a"})
+
+
+def without_places(argv: Sequence[str]) -> tuple[str, ...]:
+    """Arguments fit to be published: places on the disk and addresses are left out."""
+    shown: list[str] = []
+    previous = ""
+    for word in argv:
+        if word not in _PRIVATE and previous not in _PRIVATE:
+            shown.append(word)
+        previous = word
+    return tuple(shown)

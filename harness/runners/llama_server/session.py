@@ -4,10 +4,8 @@ Only one target fits into most memories, so each arm has the machine to itself f
 the prompts.
 """
 
-import re
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from harness.campaign.filling import filled
 from harness.campaign.model import ArmPlan, Campaign, layers_of
@@ -20,83 +18,9 @@ from harness.runners.http.session import Question, Server, ServerSession
 from harness.runners.llama_server import exchange
 from harness.runners.llama_server.binary import Binary, find
 from harness.runners.llama_server.launch import Launcher
+from harness.runners.llama_server.log import in_use, resident_layers
 from harness.runners.options import ConnectionOptions
-from schemas.submission import DeviceMemory, Placement
-
-_OFFLOADED = re.compile(r"offloaded (\d+)/(\d+) layers to GPU")
-_BUFFER = re.compile(r"load_tensors:\s+(\S+) model buffer size")
-_LOADS = re.compile(r"load_tensors: loading model tensors")
-_SIZE = re.compile(r"(\S+)\s+(?:model|KV|RS|compute|output) buffer size =\s*([0-9.]+) MiB")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Resident:
-    """Layers on a GPU, target first, then the draft if one was loaded."""
-
-    target: int | None
-    draft: int | None
-
-
-def resident_layers(text: str) -> Resident:
-    """Layers that really lie on a GPU.
-
-    The engine says "offloaded 31/31" also where there is no GPU at all; then every buffer is one
-    of the CPU, and the truth is 0. A build without GPU backends says nothing of layers.
-    """
-    counts = [_layers(part) for part in _loads(text)]
-    return Resident(
-        target=counts[0] if counts else None,
-        draft=counts[1] if len(counts) > 1 else None,
-    )
-
-
-def _layers(text: str) -> int | None:
-    """Layers of one model on a GPU, from the log of its loading."""
-    buffers = _BUFFER.findall(text)
-    if buffers and all(name.startswith("CPU") for name in buffers):
-        return 0
-    match = _OFFLOADED.search(text)
-    return int(match[1]) if match else None
-
-
-def buffers_mib(text: str) -> dict[str, float]:
-    """Memory that the server reserved, by device: weights, caches and work space, in MiB.
-
-    Weights that are mapped from the file are counted under the device that reads them.
-    """
-    sizes: dict[str, float] = {}
-    for name, size in _SIZE.findall(text):
-        device = name.removesuffix("_Mapped").removesuffix("_Host").removesuffix("_REPACK")
-        sizes[device] = sizes.get(device, 0.0) + float(size)
-    return sizes
-
-
-def _loads(text: str) -> list[str]:
-    """The log of each model's loading, up to the next one's."""
-    starts = [match.start() for match in _LOADS.finditer(text)]
-    ends = [*starts, len(text)][1:]
-    return [text[start:end] for start, end in zip(starts, ends, strict=True)]
-
-
-def in_use(
-    text: str, *, before_mib: Mapping[str, int], after_mib: Mapping[str, int]
-) -> tuple[DeviceMemory, ...] | None:
-    """Memory per device, `None` if unknown: the larger of two figures.
-
-    The log names the buffers that were reserved. What each device has less free than before the
-    start also holds the driver's own share, but a process that ended meanwhile hides it.
-    """
-    reserved = {name: round(size) for name, size in buffers_mib(text).items()}
-    gone = {
-        name: free_mib - after_mib[name]
-        for name, free_mib in before_mib.items()
-        if name in after_mib
-    }
-    most = {name: max(reserved.get(name, 0), gone.get(name, 0)) for name in {*reserved, *gone}}
-    return (
-        tuple(DeviceMemory(device=name, peak_mib=size) for name, size in sorted(most.items()))
-        or None
-    )
+from schemas.submission import Placement
 
 
 class LlamaServerSession(ServerSession[Server]):

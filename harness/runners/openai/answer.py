@@ -6,11 +6,11 @@ the answer ended included. It is exact when the first chunk holds one token, as 
 prompt yields; where a server holds tokens back and sends several at first, it is too short.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from harness.runners.http import client
+from harness.runners.http.values import BadAnswerError, count, margins, milliseconds, whole_numbers
 from schemas.codec import Json
 
 # Where a chunk or its delta may hold what the model wrote; reasoning has had two names.
@@ -46,7 +46,7 @@ class Answer:
     def cached_tokens(self) -> int | None:
         """Prompt tokens that the server did not process again; `None` if it does not say."""
         details = self.usage.get("prompt_tokens_details")
-        return client.count(details, "cached_tokens") if isinstance(details, dict) else None
+        return count(details, "cached_tokens") if isinstance(details, dict) else None
 
 
 def read(
@@ -76,7 +76,7 @@ class _Reading:
         usage = chunk.get("usage")
         if isinstance(usage, dict):
             self.usage = usage
-        self.prompt = self.prompt or client.whole_numbers(chunk.get("prompt_token_ids"))
+        self.prompt = self.prompt or whole_numbers(chunk.get("prompt_token_ids"))
         choice = choice_of(chunk)
         for part in (chunk, choice):
             self.extras |= {name: part[name] for name in _EXTRAS if part.get(name)}
@@ -84,7 +84,7 @@ class _Reading:
 
     def _take_choice(self, choice: Mapping[str, Json], at_s: float) -> None:
         delta = choice.get("delta")
-        ids = client.whole_numbers(choice.get("token_ids")) or ()
+        ids = whole_numbers(choice.get("token_ids")) or ()
         self.reasoned |= isinstance(delta, dict) and any(delta.get(name) for name in _THOUGHTS)
         reason = choice.get("finish_reason")
         if ids:
@@ -101,10 +101,10 @@ class _Reading:
     def done(self) -> Answer:
         if self.first_s is None or self.last_s is None:
             message = "the server wrote nothing"
-            raise client.BadAnswerError(message)
+            raise BadAnswerError(message)
         if self.finish is None:
             message = "the answer does not say why it ended (finish_reason)"
-            raise client.BadAnswerError(message)
+            raise BadAnswerError(message)
         prompt_tokens, output_tokens = _counted(self.usage)
         return Answer(
             began_s=self.began_s,
@@ -124,14 +124,14 @@ class _Reading:
 
 
 def _counted(usage: Mapping[str, Json] | None) -> tuple[int, int]:
-    prompt = client.count(usage, "prompt_tokens") if usage else None
-    output = client.count(usage, "completion_tokens") if usage else None
+    prompt = count(usage, "prompt_tokens") if usage else None
+    output = count(usage, "completion_tokens") if usage else None
     if prompt is None or not output:
         message = (
             "the answer has no usage: the server does not count its tokens "
             "(stream_options.include_usage), and chunks are not tokens"
         )
-        raise client.BadAnswerError(message)
+        raise BadAnswerError(message)
     return prompt, output
 
 
@@ -155,7 +155,7 @@ def margins_in(answer: Json, *, tokens: tuple[int, ...]) -> tuple[float, ...] | 
         return None
     logprobs = choice.get("logprobs")
     listed = logprobs.get("content") if isinstance(logprobs, dict) else None
-    return client.margins(listed, tokens=len(tokens))
+    return margins(listed, tokens=len(tokens))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -186,47 +186,9 @@ def server_times(answer: Answer, *, salted: bool) -> ServerTimes | None:
 def _times(
     values: Mapping[str, Json], decode: str, prompt: str, *, whole: bool
 ) -> ServerTimes | None:
-    decode_ms = client.milliseconds(values, decode)
+    decode_ms = milliseconds(values, decode)
     if decode_ms is None:
         return None
     return ServerTimes(
-        decode_ms=decode_ms, prompt_ms=client.milliseconds(values, prompt) if whole else None
+        decode_ms=decode_ms, prompt_ms=milliseconds(values, prompt) if whole else None
     )
-
-
-_END = b"[DONE]"
-_SHOWN = 80
-
-
-def events(lines: Iterable[bytes]) -> Iterator[dict[str, Json]]:
-    """The JSON objects of a stream, each when its line is there.
-
-    Raises `BadAnswerError` for a line that is none, an error that the server reports in the middle,
-    and a stream that ends without its end mark.
-    """
-    for line in lines:
-        name, _, data = line.strip().partition(b":")
-        if name != b"data":
-            continue  # blank lines part events, others are comments or names of events
-        data = data.strip()
-        if data == _END:
-            return
-        yield _event(data)
-    message = "the stream was cut off before its end"
-    raise client.BadAnswerError(message)
-
-
-def _event(data: bytes) -> dict[str, Json]:
-    try:
-        value = client.parsed(data.decode("utf-8", "replace"))
-    except ValueError as error:
-        shown = data[:_SHOWN].decode("utf-8", "replace")
-        message = f"a line of the stream is not JSON: {shown}"
-        raise client.BadAnswerError(message) from error
-    if not isinstance(value, dict):
-        message = "a line of the stream is not a JSON object"
-        raise client.BadAnswerError(message)
-    if value.get("error"):
-        message = f"the server broke off: {client.one_line(data.decode('utf-8', 'replace'))}"
-        raise client.BadAnswerError(message)
-    return value

@@ -7,14 +7,15 @@ from dataclasses import dataclass, replace
 from harness.campaign.model import messages
 from harness.models.thinking import arguments
 from harness.runners.base import Generation
-from harness.runners.http.client import BadAnswerError
 from harness.runners.http.counters import Counters, totals
 from harness.runners.http.session import Sampling
+from harness.runners.http.values import BadAnswerError
 from harness.runners.openai import answer as answers
-from harness.runners.openai import counters
-from harness.runners.openai.answer import Answer, events, server_times
+from harness.runners.openai import checks, counters
+from harness.runners.openai.answer import Answer, server_times
 from harness.runners.openai.connection import Connection
 from harness.runners.openai.identity import EngineName
+from harness.runners.openai.stream import events
 from schemas.codec import Json, token_digest
 
 # LM Studio drafts when a request names a draft model; the others as they were started.
@@ -73,8 +74,8 @@ def exchange(connection: Connection, prompt: Prompt) -> Exchanged:
         page = connection.counters()
     found = counters.counted(answer, page)
     times = server_times(answer, salted=connection.identity.name in SALTED)
-    counters.check(answer, times, limit=prompt.limit)
-    counters.check_drafts(found, speculates=prompt.speculates)
+    checks.check(answer, times, limit=prompt.limit)
+    checks.check_drafts(found, speculates=prompt.speculates)
     by_server = times if prompt.server_clock else None
     generation = Generation(
         tokens=answer.tokens,
@@ -95,7 +96,7 @@ def exchange(connection: Connection, prompt: Prompt) -> Exchanged:
         finish=answer.finish,
     )
     depth = found.depth if found else None
-    counters.check_depth(generation, stated=depth, asked=prompt.depth)
+    checks.check_depth(generation, stated=depth, asked=prompt.depth)
     return Exchanged(generation=generation, tells_times=times is not None)
 
 

@@ -13,7 +13,7 @@ from harness.runners.base import Failure
 from harness.runners.http.client import Address
 from harness.runners.openai.connection import Limits, connect
 from harness.runners.openai.endpoints import api_key, endpoints
-from harness.runners.openai.identity import Served
+from harness.runners.openai.models import Served
 from harness.runners.options import ConnectionOptions
 from schemas.codec import slug
 from schemas.submission import Model

@@ -16,7 +16,8 @@ from harness.runners.openai import exchange
 from harness.runners.openai.connection import Connection, Limits, connect
 from harness.runners.openai.endpoints import Endpoint
 from harness.runners.openai.exchange import DRAFTS_BY_REQUEST, Prompt
-from harness.runners.openai.identity import Served, check_backend, offer, report_on, shown
+from harness.runners.openai.models import Served, offer, shown
+from harness.runners.openai.report import check_backend, report_on
 from harness.runners.options import ConnectionOptions
 
 

@@ -1,6 +1,7 @@
 """Does teacher forcing write the given text and remember what the target would have chosen?"""
 
-from harness.runners.inprocess.loop import Decoded, ForcedTarget, decode
+from harness.runners.inprocess.loop import Decoded, decode
+from harness.runners.inprocess.targets import ForcedTarget
 from tests.harness.runners.test_loop import PROMPT, ScriptedDrafter, ScriptedTarget
 
 OWN = [1, 2, 3, 4, 5]

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.runners.inprocess.drafting import NgramIndex
+from harness.runners.inprocess.drafters import NgramIndex
 
 
 def index(*tokens: int) -> NgramIndex:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.runners.llama_server.binary import Abilities, read_help
+from harness.runners.llama_server.abilities import Abilities, read_help
 
 CAPTURES = Path(__file__).resolve().parents[3] / "captures" / "llama-server"
 

@@ -5,8 +5,8 @@ from copy import deepcopy
 import pytest
 
 from harness.runners.base import Totals
-from harness.runners.http.client import BadAnswerError
 from harness.runners.http.counters import Counters, totals
+from harness.runners.http.values import BadAnswerError
 from harness.runners.llama_server.exchange import (
     Completion,
     counted_in,

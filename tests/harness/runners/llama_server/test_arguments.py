@@ -8,8 +8,9 @@ from msgspec import structs
 
 from harness.campaign.model import ArmPlan
 from harness.runners.base import Failure
+from harness.runners.llama_server.abilities import Abilities, read_help
 from harness.runners.llama_server.arguments import arguments
-from harness.runners.llama_server.binary import Abilities, read_help, without_places
+from harness.runners.llama_server.launch import without_places
 from schemas.method import Mtp, NgramMod, NgramSimple
 from schemas.submission import (
     DraftModel,

@@ -1,7 +1,7 @@
 """What does a binary say about itself, and what of its command line may be told?"""
 
-from harness.runners.devices import variables
 from harness.runners.llama_server.binary import read_devices, read_free, read_version
+from harness.runners.variables import variables
 
 DEVICES = """\
 Available devices:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from harness.runners.llama_server import session
+from harness.runners.llama_server import log
 
 NO_GPU = """\
 I load_tensors: loading model tensors, this can take a while... (mmap = true)
@@ -25,24 +25,24 @@ load_tensors:        CUDA0 model buffer size =   400.00 MiB
 
 
 def test_layers_are_not_on_a_gpu_that_is_not_there() -> None:
-    assert session.resident_layers(NO_GPU) == session.Resident(target=0, draft=None)
+    assert log.resident_layers(NO_GPU) == log.Resident(target=0, draft=None)
 
 
 def test_target_and_draft_are_told_apart() -> None:
-    assert session.resident_layers(TWO_ON_A_CARD) == session.Resident(target=20, draft=25)
+    assert log.resident_layers(TWO_ON_A_CARD) == log.Resident(target=20, draft=25)
 
 
 def test_a_build_without_gpus_says_nothing_of_layers_and_has_none_there() -> None:
     loading = "load_tensors: loading model tensors\n"
     text = f"{loading}load_tensors:   CPU_Mapped model buffer size = 9.0 MiB"
 
-    assert session.resident_layers(text) == session.Resident(target=0, draft=None)
+    assert log.resident_layers(text) == log.Resident(target=0, draft=None)
 
 
 def test_a_silent_log_says_nothing_about_layers() -> None:
-    assert session.resident_layers("listening\n") == session.Resident(target=None, draft=None)
+    assert log.resident_layers("listening\n") == log.Resident(target=None, draft=None)
 
 
 def test_memory_is_summed_by_device() -> None:
-    assert session.buffers_mib(TWO_ON_A_CARD) == {"CUDA0": 3600.25, "CPU": 1500.0}
-    assert session.buffers_mib(NO_GPU) == {"CPU": pytest.approx(293.64)}
+    assert log.buffers_mib(TWO_ON_A_CARD) == {"CUDA0": 3600.25, "CPU": 1500.0}
+    assert log.buffers_mib(NO_GPU) == {"CPU": pytest.approx(293.64)}

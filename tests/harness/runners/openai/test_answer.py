@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from harness.runners.http.client import BadAnswerError
-from harness.runners.openai.answer import ServerTimes, events, read, server_times
+from harness.runners.http.values import BadAnswerError
+from harness.runners.openai.answer import ServerTimes, read, server_times
+from harness.runners.openai.stream import events
 
 if TYPE_CHECKING:
     from harness.runners.openai.answer import Answer

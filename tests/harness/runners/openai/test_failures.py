@@ -6,7 +6,7 @@ from harness.runners.base import Failure
 from harness.runners.http.client import Client, ServerRefusedError, one_line
 from harness.runners.http.session import failure_of
 from harness.runners.openai.endpoints import parse
-from harness.runners.openai.identity import offer
+from harness.runners.openai.models import offer
 from tests.harness.runners.openai.fake_server import serving
 from tests.harness.runners.openai.sessions import on_fakes, open_session, plan, request
 

@@ -3,7 +3,8 @@
 import pytest
 
 from harness.errors import BadInputError
-from harness.runners.openai.identity import Identity, backend_of, check_backend
+from harness.runners.openai.identity import Identity
+from harness.runners.openai.report import backend_of, check_backend
 from schemas.submission import Cpu, Engine, Gpu, Machine
 from tests.harness.runners.openai.fake_answers import MODEL
 from tests.harness.runners.openai.fake_server import serving

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from harness.runners.base import Failure
-from harness.runners.openai.identity import Served
+from harness.runners.openai.models import Served
 from harness.runners.openai.session import is_same_model
 from tests.harness.runners.openai.fake_answers import DRAFT, MODEL
 from tests.harness.runners.openai.fake_server import serving

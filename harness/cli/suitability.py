@@ -1,0 +1,63 @@
+"""Check that a runner can carry out what the options ask for."""
+
+from collections.abc import Iterable
+
+from harness.campaign.methods import ChainRequest, DraftModelRequest, MethodRequest, method_type
+from harness.campaign.options import Options
+from harness.errors import UsageError
+from harness.runners import OFFERED, RunnerKind
+from schemas.vocabulary import METHODS
+
+
+def require_suited(options: Options, runner: str, kind: RunnerKind) -> None:
+    """Raise `UsageError` naming the runner that can, where this one cannot."""
+    options.check_axes()
+    for request in options.methods:
+        for each in request.parts if isinstance(request, ChainRequest) else (request,):
+            _require_method(each, kind)
+    for flag in options.given_axes():
+        _require_axis(flag, runner, kind)
+    if options.teacher_forced and not kind.forces:
+        message = (
+            f"{runner} cannot feed the baseline's text to the model; "
+            f"leave out --teacher-forced, or use --runner {_first(_forcing())}"
+        )
+        raise UsageError(message)
+    if any(level > 1 for level in options.concurrency) and not kind.concurrent:
+        able = (name for name, each in OFFERED.items() if each.concurrent)
+        message = (
+            f"{runner} answers one request at a time; "
+            f"leave out --concurrency, or use --runner {_first(able)}"
+        )
+        raise UsageError(message)
+
+
+def _require_axis(flag: str, runner: str, kind: RunnerKind) -> None:
+    if flag not in kind.axes:
+        able = _first(name for name, each in OFFERED.items() if flag in each.axes)
+        message = f"{runner} cannot carry out {flag}; leave it out, or use --runner {able}"
+        raise UsageError(message)
+
+
+def _require_method(request: MethodRequest, kind: RunnerKind) -> None:
+    name = method_type(request)
+    if name not in kind.methods:
+        able = _first(other for other, each in OFFERED.items() if name in each.methods)
+        nearest = METHODS[name].nearest
+        instead = f", or --method {nearest}" if nearest in kind.methods else ""
+        where = "in-process" if able == _first(_forcing()) else f"through {able}"
+        message = f"{name} runs {where}: use --runner {able}{instead}"
+        raise UsageError(message)
+    limited = isinstance(request, DraftModelRequest) and (request.n_min or request.p_min)
+    if limited and not kind.limits_drafts:
+        able = _first(other for other, each in OFFERED.items() if each.limits_drafts)
+        message = f"{name}: n_min and p_min are known to --runner {able} only; leave them out"
+        raise UsageError(message)
+
+
+def _forcing() -> Iterable[str]:
+    return (name for name, each in OFFERED.items() if each.forces)
+
+
+def _first(names: Iterable[str]) -> str:
+    return next(iter(names))

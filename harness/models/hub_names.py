@@ -1,0 +1,48 @@
+"""Choose the files that `owner/repo:quant` means among the names in a repository."""
+
+import re
+from collections.abc import Sequence
+
+from harness.errors import BadInputError
+
+REFERENCE = re.compile(r"(?P<repository>[\w.-]+/[\w.-]+):(?P<quantisation>[\w.-]+)")
+_PART = re.compile(r"-(\d{5})-of-(\d{5})\.gguf$", re.IGNORECASE)
+_QUANTISATION = re.compile(
+    r"(?:^|[-._/])((?:UD-)?(?:I?Q\d\w*|F16|F32|BF16|MXFP4\w*|NVFP4|TQ\d_\d))(?=[-./]|$)",
+    re.IGNORECASE,
+)
+# Files of these kinds are in many repositories; they are not language models.
+_OTHER_KINDS = ("mmproj", "imatrix")
+
+
+def choose(names: Sequence[str], repository: str, quantisation: str) -> tuple[str, ...]:
+    """The file with this quantisation, or all parts of it, first part first."""
+    weights = [name for name in names if name.lower().endswith(".gguf")]
+    weights = [n for n in weights if not any(kind in n.lower() for kind in _OTHER_KINDS)]
+    fitting = sorted(n for n in weights if quantisation.lower() in _quantisations(n))
+    whole = [name for name in fitting if not _PART.search(name)]
+    if whole:
+        return (min(whole, key=len),)
+    if fitting:
+        stem = _PART.sub("", fitting[0])
+        return tuple(name for name in fitting if _PART.sub("", name) == stem)
+    known = sorted({q for name in weights for q in _quantisations(name)})
+    offer = f"it has {', '.join(known).upper()}" if known else "it holds no GGUF files"
+    message = f"{repository} has no file with the quantisation {quantisation!r}; {offer}"
+    raise BadInputError(message)
+
+
+def _quantisations(name: str) -> set[str]:
+    found = {match.lower() for match in _QUANTISATION.findall(_PART.sub("", name))}
+    found |= {match.lower() for match in _QUANTISATION.findall(name.removesuffix(".gguf"))}
+    return found
+
+
+def complete(names: Sequence[str], quantisation: str) -> tuple[str, ...]:
+    """The files with this quantisation if none of their parts is missing, else nothing."""
+    try:
+        chosen = choose(names, "the cache", quantisation)
+    except BadInputError:
+        return ()
+    part = _PART.search(chosen[0])
+    return chosen if part is None or int(part[2]) == len(chosen) else ()

@@ -1,0 +1,76 @@
+"""Read what a llama-server can do from its --help."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+_FLAG = re.compile(r"(?<![\w-])(--?[A-Za-z][A-Za-z0-9-]*)")
+_ENTRY = re.compile(r"^\s{0,2}-")
+# Where the explanation of a flag begins when it stands on the flag's own line.
+_GAP = re.compile(r"\s{2,}(?=[^\s-])")
+_REMOVED = "argument has been removed"
+_SPEC_TYPE = "--spec-type"
+_TRACE = re.compile(r"-\s*4: trace")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Abilities:
+    """The flags of a binary and the values that its `--spec-type` takes (empty without the flag).
+
+    `takes_value` holds the flags whose help shows that a value follows. With `hides_layers` the log
+    says where layers are only from a verbosity of 4 on.
+    """
+
+    flags: frozenset[str]
+    takes_value: frozenset[str]
+    spec_types: tuple[str, ...]
+    hides_layers: bool = False
+
+    def first(self, *names: str) -> str | None:
+        """The first of several names of one flag that this binary knows."""
+        return next((name for name in names if name in self.flags), None)
+
+
+def read_help(text: str) -> Abilities:
+    """The abilities that a help text states; empty ones for a text that is no help."""
+    flags: set[str] = set()
+    takes_value: set[str] = set()
+    spec_types: tuple[str, ...] = ()
+    for entry in _entries(text):
+        if _REMOVED in " ".join(entry.split()):
+            continue
+        head = _GAP.split(entry.splitlines()[0].replace(",  ", ", "), maxsplit=1)[0]
+        names = _FLAG.findall(head)
+        flags.update(names)
+        value = head[head.rfind(names[-1]) + len(names[-1]) :].strip(" ,") if names else ""
+        if value:
+            takes_value.update(names)
+        if _SPEC_TYPE in names:
+            spec_types = _listed(value, entry)
+    return Abilities(
+        flags=frozenset(flags),
+        takes_value=frozenset(takes_value),
+        spec_types=spec_types,
+        hides_layers=_TRACE.search(text) is not None,
+    )
+
+
+def _entries(text: str) -> Iterator[str]:
+    """The help of one flag after the other: its line and the indented lines below it."""
+    entry: list[str] = []
+    for line in text.splitlines():
+        if _ENTRY.match(line):
+            if entry:
+                yield "\n".join(entry)
+            entry = [line]
+        elif entry:
+            entry.append(line)
+    if entry:
+        yield "\n".join(entry)
+
+
+def _listed(value: str, entry: str) -> tuple[str, ...]:
+    """The values of `--spec-type`, `none` first, with commas or bars between them."""
+    text = value if re.search(r"[,|]", value) else entry
+    match = re.search(r"none[,|][a-z0-9,|-]+", text)
+    return tuple(re.split(r"[,|]", match[0])) if match else ()
