@@ -90,8 +90,8 @@ links: setup ## Check links, addresses ever published, credits, captions and nam
 builds: setup ## Measure several builds of llama-server from the registry in turns
 	@tools/builds build/builds $(RUN) $(BUILDS_ARGS)
 
-picture: setup ## Draw the pictures of the README anew from the results
-	$(RUN) -m pipeline picture map tasks
+picture: setup ## Draw the picture of the README from the results
+	$(RUN) -m pipeline picture map
 
 serve: ## Serve the built site on this machine only
 	@test -f $(SITE)/index.html || { echo 'There is no site yet. Run: make site (or make demo)'; exit 1; }

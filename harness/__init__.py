@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 _PARENT = Path(__file__).parents[1]
 # In a wheel the rooms lie inside the package `draftmap`, in a checkout side by side.
