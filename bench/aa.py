@@ -85,9 +85,9 @@ def _result(part: Part, seed: int, kept: Path) -> Submission:
         with bursts.running(seed) if part == "loaded" else nullcontext():
             submission = measured(campaign, kept / f"{name}.jsonl")
         write(submission, path)
-    known = contract.read(path.read_bytes())
+    known = contract.read(path.read_bytes(), file=path.name)
     if not isinstance(known, Submission):
-        message = f"{path} is not valid any more ({known[0].line(path.name)}); remove it"
+        message = f"{path} is not valid any more ({known[0].line()}); remove it"
         raise ValueError(message)  # noqa: TRY004 - about the file, not about a type
     return known
 

@@ -98,11 +98,9 @@ def torment(subject: Subject, kills: int, rng: random.Random, modes: Sequence[Mo
         kept |= on_disk
     if not _finished(subject):
         problems += _finish(subject)
-    submission = read(subject.result.read_bytes()) if subject.result.exists() else ()
+    submission = read(subject.result.read_bytes(), file="result") if subject.result.exists() else ()
     if not isinstance(submission, Submission):
-        problems.append(
-            f"no valid result: {submission[0].line('result') if submission else 'none'}"
-        )
+        problems.append(f"no valid result: {submission[0].line() if submission else 'none'}")
         return Survivor(kills=tuple(done), trials=0, problems=tuple(problems))
     problems += faults(submission, kept, resumed=len(done))
     return Survivor(kills=tuple(done), trials=len(submission.trials), problems=tuple(problems))

@@ -15,7 +15,7 @@ from estimates.identity import canonical_name
 from pipeline.intake.sending import Sending, sending_findings
 from schemas import contract
 from schemas.codec import FILE_NAME
-from schemas.finding import ROOT, Finding, shown
+from schemas.finding import ROOT, Finding, in_file, shown
 from tools.generated import submission_bytes
 
 OUTPUT = Path(__file__).parent / "figures" / "generated.json"
@@ -37,9 +37,9 @@ def count(number: int) -> dict[str, Any]:
     not_certified = 0
     for seed in range(number):
         data = submission_bytes(seed)
-        found = refusals(data)
+        found = in_file(refusals(data), f"seed {seed}")
         if found:
-            rejected[seed] = found[0].line(f"seed {seed}")
+            rejected[seed] = found[0].line()
         not_certified += data.isascii() and contract.read_quickly(data) is None
     return {
         "submissions": number,
@@ -56,7 +56,7 @@ def refusals(data: bytes) -> tuple[Finding, ...]:
     if isinstance(read, tuple):
         return read
     name = canonical_name(read, data)
-    findings = tuple(sending_findings(name, read, Sending(author=read.contributor)))
+    findings = sending_findings(name, read, Sending(author=read.contributor))
     if findings or FILE_NAME.fullmatch(name):
         return findings
     return (Finding(path=ROOT, message=f"the name is {shown(name)}", rule="path-name"),)

@@ -51,9 +51,9 @@ class Compared:
 
 def compare(data: bytes) -> Compared:
     """What the page gives beside what the product says. Raises `ValueError` for an invalid file."""
-    found = contract.read(data)
+    found = contract.read(data, file="file")
     if not isinstance(found, Submission):
-        raise ValueError(found[0].line("file"))  # noqa: TRY004 - about the file, not about a type
+        raise ValueError(found[0].line())  # noqa: TRY004 - about the file, not about a type
     summary = summarize(found)
     ours = {(each.arm, each.task): each for each in summary.estimates if each.speedup is not None}
     pages = {(each.arm, each.task): each for each in recompute.figures(json.loads(data))}

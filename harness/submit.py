@@ -27,9 +27,9 @@ def accepted(path: Path) -> Submission:
         data = path.read_bytes()
     except OSError as error:
         raise unreadable(path, error) from error
-    result = read(data)
+    result = read(data, file=path.name)
     if not isinstance(result, Submission):
-        lines = "\n".join(finding.line(path.name) for finding in result)
+        lines = "\n".join(finding.line() for finding in result)
         message = f"{path.name} is not valid and would be rejected:\n{lines}"
         raise BadInputError(message)
     if result.engine.runner == "fake":

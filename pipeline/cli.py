@@ -2,7 +2,7 @@
 
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
 
@@ -13,10 +13,9 @@ from pipeline.collection.corpus import corpus_findings
 from pipeline.collection.discover import discover, named, require_results, require_writable
 from pipeline.errors import NothingFoundError, PipelineError, RejectedError
 from pipeline.intake.cli import gate_command
+from schemas.codec import encode
 from schemas.finding import Finding
 from schemas.vocabulary import say
-
-Findings = Mapping[str, tuple[Finding, ...]]
 
 app = typer.Typer(
     help="From result files to the site: validate them, judge a pull request, build.",
@@ -177,16 +176,10 @@ def _stopped(error: PipelineError) -> typer.Exit:
     return typer.Exit(error.exit_code)
 
 
-def _findings_text(findings: Findings) -> str:
-    return "".join(
-        f"{finding.line(file)}\n" for file, found in findings.items() for finding in found
-    )
+def _findings_text(findings: Iterable[Finding]) -> str:
+    return "".join(f"{finding.line()}\n" for finding in findings)
 
 
-def _findings_json(findings: Findings) -> str:
-    rows = [
-        {"file": file, "path": finding.path, "message": finding.message, "rule": finding.rule}
-        for file, found in findings.items()
-        for finding in found
-    ]
+def _findings_json(findings: Iterable[Finding]) -> str:
+    rows = [encode(finding) for finding in findings]
     return orjson.dumps(rows, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE).decode()

@@ -12,20 +12,11 @@ class PipelineError(Exception):
 
 
 class RejectedError(PipelineError):
-    """At least one file is not what the format says; nothing was loaded.
+    """At least one file is not what the format says; nothing was loaded."""
 
-    `findings` maps the file as given to all that is wrong with it.
-    """
-
-    def __init__(self, findings: Mapping[str, tuple[Finding, ...]]) -> None:
-        self.findings = dict(findings)
-        super().__init__("\n".join(self.lines()))
-
-    def lines(self) -> tuple[str, ...]:
-        """All findings, one line each, by file."""
-        return tuple(
-            finding.line(file) for file, found in self.findings.items() for finding in found
-        )
+    def __init__(self, findings: Iterable[Finding]) -> None:
+        self.findings = tuple(findings)
+        super().__init__("\n".join(finding.line() for finding in self.findings))
 
 
 class MissingFileError(PipelineError):

@@ -1,7 +1,8 @@
 """Judge the bytes of a file: the typed submission, or all findings.
 
-Harness, pipeline and workflows share this one answer. Three steps follow one another: strict load,
-schema, rules between fields. Each relies on the one before and runs only if that found nothing.
+Harness, pipeline and workflows share this one answer. There are three steps: strict load, schema,
+rules between fields. Each relies on the one before and runs only if that found nothing. `file` is
+the name that findings carry.
 """
 
 from datetime import datetime
@@ -10,7 +11,7 @@ import msgspec
 
 from schemas import strict
 from schemas.codec import Json, decode
-from schemas.finding import Finding, bounded
+from schemas.finding import Finding, bounded, in_file
 from schemas.migrations import migrated
 from schemas.rules import RULES
 from schemas.rules.contradictions import measured_in_future
@@ -18,22 +19,25 @@ from schemas.submission import Submission
 from schemas.validator import LIFECYCLE_SCHEMA, PUBLISHED_SCHEMA, SUBMISSION_SCHEMA, accepts
 
 
-def findings(data: bytes) -> tuple[Finding, ...]:
+def findings(data: bytes, *, file: str = "") -> tuple[Finding, ...]:
     """All that is wrong with the bytes of a submission; empty when it is valid. Never raises."""
-    result = read(data)
+    result = read(data, file=file)
     return () if isinstance(result, Submission) else result
 
 
-def read(data: bytes, *, now: datetime | None = None) -> Submission | tuple[Finding, ...]:
+def read(
+    data: bytes, *, file: str = "", now: datetime | None = None
+) -> Submission | tuple[Finding, ...]:
     """The submission in these bytes, or the findings that keep it from being one. Never raises.
 
     With `now`, a campaign that ended in the future is a finding too; a build, whose answer must
     not change from day to day, leaves it out.
     """
     result = read_quickly(data) or read_thoroughly(data)
-    if now is None or not isinstance(result, Submission):
-        return result
-    return tuple(measured_in_future(result, now)) or result
+    if not isinstance(result, Submission):
+        return in_file(result, file)
+    found = () if now is None else measured_in_future(result, now)
+    return in_file(found, file) or result
 
 
 def read_quickly(data: bytes) -> Submission | None:
@@ -62,16 +66,20 @@ def read_thoroughly(data: bytes) -> Submission | tuple[Finding, ...]:
     return _rule_findings(submission) or submission
 
 
-def published_findings(data: bytes) -> tuple[Finding, ...]:
+def published_findings(data: bytes, *, file: str = "") -> tuple[Finding, ...]:
     """All that is wrong with the bytes of a published document. Never raises."""
-    document = strict.load(data)
-    return document if isinstance(document, tuple) else _schema_findings(document, PUBLISHED_SCHEMA)
+    return _document_findings(data, PUBLISHED_SCHEMA, file)
 
 
-def lifecycle_findings(data: bytes) -> tuple[Finding, ...]:
+def lifecycle_findings(data: bytes, *, file: str = "") -> tuple[Finding, ...]:
     """All that is wrong with the bytes of a lifecycle entry. Never raises."""
+    return _document_findings(data, LIFECYCLE_SCHEMA, file)
+
+
+def _document_findings(data: bytes, schema: str, file: str) -> tuple[Finding, ...]:
     document = strict.load(data)
-    return document if isinstance(document, tuple) else _schema_findings(document, LIFECYCLE_SCHEMA)
+    found = document if isinstance(document, tuple) else _schema_findings(document, schema)
+    return in_file(found, file)
 
 
 def _schema_findings(document: Json, name: str) -> tuple[Finding, ...]:

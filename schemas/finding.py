@@ -1,9 +1,9 @@
-"""What is wrong with a document: one finding, one place, one line."""
+"""Findings: what is wrong with a document, each with its file, place, message and rule."""
 
 import json
 import re
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from itertools import islice
 
@@ -19,16 +19,23 @@ _SHOWN_CHOICES = 16
 class Finding:
     """Something wrong at one place of a document: what, what was expected, what to do.
 
-    `path` is a JSON path such as `$.trials[3].decode_ms`; `rule` names the check that found it.
+    `file` is empty for a document that is in no file; `path` is a JSON path such as
+    `$.trials[3].decode_ms`; `rule` names the check that found it.
     """
 
+    file: str = ""
     path: str
     message: str
     rule: str
 
-    def line(self, file: str) -> str:
+    def line(self) -> str:
         """The finding as one line: `file: $.path: message [rule]`."""
-        return f"{file}: {self.path}: {self.message} [{self.rule}]"
+        return f"{self.file}: {self.path}: {self.message} [{self.rule}]"
+
+
+def in_file(found: Iterable[Finding], file: str) -> tuple[Finding, ...]:
+    """The findings on a document, as findings on the file that contains it."""
+    return tuple(replace(each, file=file) for each in found)
 
 
 def bounded(found: Iterable[Finding]) -> tuple[Finding, ...]:

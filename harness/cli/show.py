@@ -39,11 +39,11 @@ def show(
 
 def _read(path: Path) -> Submission:
     try:
-        result = read(path.read_bytes(), now=datetime.now(UTC))
+        result = read(path.read_bytes(), file=str(path), now=datetime.now(UTC))
     except OSError as error:
         raise unreadable(path, error) from error
     if isinstance(result, Submission):
         return result
     more = f" and {len(result) - 1} more" if len(result) > 1 else ""
-    message = f"{result[0].line(str(path))}{more}; `python -m harness validate` lists all"
+    message = f"{result[0].line()}{more}; `python -m harness validate` lists all"
     raise BadInputError(message)

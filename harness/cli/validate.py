@@ -9,7 +9,7 @@ import typer
 
 from estimates.understanding import ArmResult, Understanding, overall, understand
 from harness.cli import console
-from schemas.codec import Json, encode
+from schemas.codec import encode
 from schemas.contract import read as read_document
 from schemas.finding import ROOT, Finding
 from schemas.strict import MAX_BYTES
@@ -27,12 +27,12 @@ def validate(
 ) -> None:
     """How each valid file was understood is printed on standard error, for you to check."""
     read = [(path, _read(path)) for path in files]
-    found = [(path, each) for path, result in read if isinstance(result, tuple) for each in result]
+    found = [each for _, result in read if isinstance(result, tuple) for each in result]
     if json:
-        console.print_json([_entry(path, finding) for path, finding in found])
+        console.print_json([encode(finding) for finding in found])
     else:
-        for path, finding in found:
-            typer.echo(finding.line(str(path)))
+        for finding in found:
+            typer.echo(finding.line())
     for path, result in read:
         if isinstance(result, Submission):
             _say_understood(path, result)
@@ -55,13 +55,8 @@ def _read(path: Path) -> Submission | tuple[Finding, ...]:
     except OSError as error:
         next_step = "name the files in it" if path.is_dir() else "check the path"
         message = f"cannot be read ({error.strerror}); {next_step}"
-        return (Finding(path=ROOT, message=message, rule="readable"),)
-    return read_document(data, now=datetime.now(UTC))
-
-
-def _entry(path: Path, finding: Finding) -> Json:
-    fields = encode(finding)
-    return {"file": str(path), **fields} if isinstance(fields, dict) else fields
+        return (Finding(file=str(path), path=ROOT, message=message, rule="readable"),)
+    return read_document(data, file=str(path), now=datetime.now(UTC))
 
 
 def understood_lines(read: Understanding) -> Iterator[str]:

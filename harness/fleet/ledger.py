@@ -96,9 +96,9 @@ class Ledger:
 
 
 def _name(cell: Cell, data: bytes) -> str:
-    submission = read(data)
+    submission = read(data, file="result")
     if not isinstance(submission, Submission):
-        message = f"its result is invalid: {submission[0].line('result')}"
+        message = f"its result is invalid: {submission[0].line()}"
         raise BadInputError(message)
     if cell.backend not in (None, submission.engine.backend):
         message = f"asked for {cell.backend}, measured with {submission.engine.backend}"

@@ -81,12 +81,12 @@ def _rates(submission: Submission | None, source: str) -> Iterator[Rate]:
 
 def _named(path: Path) -> Submission:
     try:
-        found = read(path.read_bytes())
+        found = read(path.read_bytes(), file=str(path))
     except OSError as error:
         raise unreadable(path, error) from error
     if isinstance(found, Submission):
         return found
-    message = f"{found[0].line(str(path))}; `python -m harness validate` lists all"
+    message = f"{found[0].line()}; `python -m harness validate` lists all"
     raise BadInputError(message)
 
 

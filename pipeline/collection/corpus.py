@@ -8,7 +8,7 @@ request.
 import hashlib
 import os
 import platform
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import cache
 from importlib import metadata
@@ -44,20 +44,23 @@ CODE = {".py", ".json", ".toml", ".sql", ".jinja"}
 
 def corpus_findings(
     sources: Sequence[Source], *, certificates: Path | None = None, processes: int | None = None
-) -> dict[str, Found]:
-    """All that is wrong with these files, by path; the same as `validate(sources).findings`."""
+) -> Found:
+    """All that is wrong with these files; the same findings as `validate(sources)` has.
+
+    Duplicates come last.
+    """
     known = _read_certificates(certificates) if certificates else {}
     digests = {s.path: _digest(s) for s in sources if s.kind == "submission"}
     certain = {s.path for s in sources if s.path in digests and _is_known(s, digests, known)}
     rest = [source for source in sources if source.path not in certain]
-    checked = zip(rest, _validate_all(rest, processes), strict=True)
-    findings = {str(source.path): found for source, found in checked if found}
+    findings = [finding for found in _validate_all(rest, processes) for finding in found]
+    wrong = {finding.file for finding in findings}
     if certificates:
-        sound = [s for s in sources if s.path in digests and str(s.path) not in findings]
+        sound = [s for s in sources if s.path in digests and str(s.path) not in wrong]
         _write_certificates(
             certificates, {s.path.name: digests[s.path] for s in sound if _in_corpus(s)}
         )
-    return findings | _duplicates(sources, digests, findings)
+    return (*findings, *_duplicates(sources, digests, wrong))
 
 
 def _validate_all(sources: Sequence[Source], processes: int | None) -> Iterable[Found]:
@@ -69,22 +72,20 @@ def _validate_all(sources: Sequence[Source], processes: int | None) -> Iterable[
 
 
 def _validate(source: Source) -> Found:
-    return validate([source]).findings.get(str(source.path), ())
+    return tuple(validate([source]).findings)
 
 
 def _duplicates(
-    sources: Sequence[Source], digests: Mapping[Path, str], findings: Mapping[str, Found]
-) -> dict[str, Found]:
+    sources: Sequence[Source], digests: Mapping[Path, str], wrong: Collection[str]
+) -> Iterator[Finding]:
     """Among sound files: they are canonical, so the same content is the same bytes."""
     first: dict[str, Source] = {}
-    found: dict[str, Found] = {}
     for source in sources:
-        if not _in_corpus(source) or source.path not in digests or str(source.path) in findings:
+        if not _in_corpus(source) or source.path not in digests or str(source.path) in wrong:
             continue
         twin = first.setdefault(digests[source.path][:8], source)
         if twin != source:
-            found[str(source.path)] = (duplicate_finding(twin),)
-    return found
+            yield duplicate_finding(source, twin)
 
 
 def _in_corpus(source: Source) -> bool:

@@ -1,4 +1,4 @@
-"""Validate files: bytes in; accepted documents, and findings by file, out.
+"""Validate files: bytes in; accepted documents and findings out.
 
 The contract checks each document by itself. Here are the checks of its place in the corpus: name,
 canonical form, no duplicates, no runs of the fake runner.
@@ -7,7 +7,6 @@ canonical form, no duplicates, no runs of the fake runner.
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TypeAlias
 
 import orjson
@@ -56,7 +55,7 @@ class Validated:
     submissions: list[Accepted] = field(default_factory=list)
     published: list[AcceptedText] = field(default_factory=list)
     lifecycle: list[AcceptedText] = field(default_factory=list)
-    findings: dict[str, Found] = field(default_factory=dict)
+    findings: list[Finding] = field(default_factory=list)
 
 
 def validate(sources: Iterable[Source]) -> Validated:
@@ -80,24 +79,30 @@ def gathered(results: Iterable[tuple[Source, Accepted | AcceptedText | Found]]) 
                 validated.published.append(result)
             case AcceptedText():
                 validated.lifecycle.append(result)
-            case _ if result:
-                validated.findings[str(source.path)] = result
+            case found:
+                validated.findings.extend(found)
     return validated
 
 
 def checked(source: Source) -> Accepted | AcceptedText | Found:
     """What a file is by itself: accepted, or all that is wrong with it."""
-    data = read_bytes(source)
+    file, data = str(source.path), read_bytes(source)
     if isinstance(data, Finding):
         return (data,)
     if source.kind == "lifecycle":
-        found = (*contract.lifecycle_findings(data), *_other_name_findings(source, "result"))
+        found = (
+            *contract.lifecycle_findings(data, file=file),
+            *_other_name_findings(source, "result"),
+        )
         found = found or _status_findings(source, data)
         return found or AcceptedText(source=source, text=data.decode())
     if source.kind == "published":
-        found = (*contract.published_findings(data), *_other_name_findings(source, "source"))
+        found = (
+            *contract.published_findings(data, file=file),
+            *_other_name_findings(source, "source"),
+        )
         return found or AcceptedText(source=source, text=data.decode())
-    submission = contract.read(data)
+    submission = contract.read(data, file=file)
     if not isinstance(submission, Submission):
         return submission
     document = orjson.loads(data)
@@ -117,10 +122,10 @@ def read_bytes(source: Source) -> bytes | Finding:
     """The bytes of a file, at most one more than allowed: the loader then refuses it."""
     if not (source.path.is_symlink() or source.path.exists()):
         message = "no such file; name a result file or a folder of result files"
-        return Finding(path=ROOT, message=message, rule="file-exists")
+        return _finding(source, "file-exists", message)
     if source.path.is_symlink() or not source.path.is_file():
         message = "not a regular file; put the result itself in its place"
-        return Finding(path=ROOT, message=message, rule="regular-file")
+        return _finding(source, "regular-file", message)
     with source.path.open("rb") as stream:
         return stream.read(strict.MAX_BYTES + 1)
 
@@ -132,16 +137,16 @@ def _corpus_findings(accepted: Accepted, *, is_canonical: bool) -> Found:
             "the bytes are not in canonical form (sorted keys, no spaces, one newline at the end);"
             " let `python -m harness submit` put the file in place"
         )
-        found.append(Finding(path=ROOT, message=message, rule="canonical-form"))
+        found.append(_finding(accepted.source, "canonical-form", message))
     return (*found, *_place_findings(accepted))
 
 
 def _place_findings(accepted: Accepted) -> Found:
-    found = (*_name_findings(accepted), *_folder_findings(accepted.source.path))
+    found = (*_name_findings(accepted), *_folder_findings(accepted.source))
     if accepted.submission.engine.runner != "fake":
         return found
     message = "the runner `fake` invents its figures; measure with a real engine"
-    return (*found, Finding(path="$.engine.runner", message=message, rule="fake-runner"))
+    return (*found, _finding(accepted.source, "fake-runner", message, "$.engine.runner"))
 
 
 def _name_findings(accepted: Accepted) -> Found:
@@ -155,16 +160,16 @@ def _name_findings(accepted: Accepted) -> Found:
         return ()
     expected = canonical_name(accepted.submission, accepted.text.encode())
     message = f"the file is named {shown(name)}, expected {expected}; rename it"
-    return (Finding(path=ROOT, message=message, rule="canonical-name"),)
+    return (_finding(accepted.source, "canonical-name", message),)
 
 
-def _folder_findings(path: Path) -> Found:
-    """A result lies in the folder itself or in that of its year and month."""
-    folder, dated = path.parent, dated_folder(path.name)
+def _folder_findings(source: Source) -> Found:
+    """A result is in the folder itself or in that of its year and month."""
+    folder, dated = source.path.parent, dated_folder(source.path.name)
     if not _DATE_PART.fullmatch(folder.name) or dated == f"{folder.parent.name}/{folder.name}":
         return ()
     message = f"lies in {shown(folder.name)}, expected the folder {dated}/ of its date; move it"
-    return (Finding(path=ROOT, message=message, rule="canonical-folder"),)
+    return (_finding(source, "canonical-folder", message),)
 
 
 def _other_name_findings(source: Source, stem: str) -> Found:
@@ -173,7 +178,7 @@ def _other_name_findings(source: Source, stem: str) -> Found:
     message = (
         f"the file is named {shown(source.path.name)}, expected lower-case <{stem}>.json; rename it"
     )
-    return (Finding(path=ROOT, message=message, rule="canonical-name"),)
+    return (_finding(source, "canonical-name", message),)
 
 
 def contributor_of(name: str) -> str | None:
@@ -186,7 +191,7 @@ def _status_findings(source: Source, data: bytes) -> Found:
     if orjson.loads(data)["status"] != "known" or contributor_of(source.path.name):
         return ()
     message = "only a contributor is `known`: name the file contributor--<user name>.json"
-    return (Finding(path="$.status", message=message, rule="lifecycle-status"),)
+    return (_finding(source, "lifecycle-status", message, "$.status"),)
 
 
 def _unless_duplicate(accepted: Accepted, twin: Source) -> Accepted | Found:
@@ -195,10 +200,14 @@ def _unless_duplicate(accepted: Accepted, twin: Source) -> Accepted | Found:
         return accepted
     if accepted.source.place == "preview":
         return ()
-    return (duplicate_finding(twin),)
+    return (duplicate_finding(accepted.source, twin),)
 
 
-def duplicate_finding(twin: Source) -> Finding:
+def duplicate_finding(source: Source, twin: Source) -> Finding:
     """The finding on a file whose content another file of the corpus has."""
     message = f"the same content is in {twin.path.name} already; remove one of the two"
-    return Finding(path=ROOT, message=message, rule=DUPLICATE)
+    return _finding(source, DUPLICATE, message)
+
+
+def _finding(source: Source, rule: str, message: str, path: str = ROOT) -> Finding:
+    return Finding(file=str(source.path), path=path, message=message, rule=rule)

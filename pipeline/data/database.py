@@ -30,6 +30,7 @@ from pipeline.data.facts import Fact, gather, prune, summaries
 from pipeline.data.load import Stored, TextEntry, load
 from pipeline.errors import RejectedError
 from schemas.authority import schema_findings
+from schemas.finding import in_file
 from schemas.validator import SOURCES_SCHEMA
 
 _LOG = logging.getLogger(__name__)
@@ -103,17 +104,11 @@ def _compatible(files: Validated) -> Validated:
     Two pull requests that pass the gate one by one may contradict each other once both are merged.
     That must not stop the build of everybody else's results. Anything else that is wrong does.
     """
-    wrong = {
-        file: found
-        for file, found in files.findings.items()
-        if any(each.rule != DUPLICATE for each in found)
-    }
-    if wrong:
+    if wrong := [each for each in files.findings if each.rule != DUPLICATE]:
         raise RejectedError(wrong)
     compatible, left_out = without_contradictions(files)
-    for file, found in (files.findings | left_out).items():
-        for each in found:
-            _LOG.warning("left out: %s", each.line(file))
+    for each in (*files.findings, *left_out):
+        _LOG.warning("left out: %s", each.line())
     return compatible
 
 
@@ -152,7 +147,7 @@ def _sources(path: Path) -> str | None:
         return None
     document = tomllib.loads(path.read_text("utf-8"))
     if found := schema_findings(document, SOURCES_SCHEMA):
-        raise RejectedError({str(path): found})
+        raise RejectedError(in_file(found, str(path)))
     return orjson.dumps(document).decode()
 
 

@@ -112,15 +112,15 @@ def derive(folder: Path, keyed: Iterable[Keyed], *, jobs: int = 1) -> dict[Sourc
 
 def derive_share(
     folder: Path, sources: Iterable[Source], *, share: int, shares: int, jobs: int
-) -> tuple[int, dict[str, Found]]:
-    """Derive the facts of one machine's share: how many files, and the findings by file.
+) -> tuple[int, Found]:
+    """Derive the facts of one machine's share: how many files, and the findings on them.
 
     Shares are chosen by content, so that a new file moves no other.
     """
     keyed = ((key_of(source), source) for source in sources if source.kind == "submission")
     own = [each for each in keyed if int(each[0][:8] or "0", 16) % shares == share - 1]
     refused = derive(folder, own, jobs=jobs)
-    return len(own), {str(source.path): found for source, found in refused.items() if found}
+    return len(own), tuple(finding for found in refused.values() for finding in found)
 
 
 def summaries(facts: Iterable[Fact]) -> Iterator[tuple[Fact, Summary]]:

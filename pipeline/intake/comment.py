@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator
 
 from estimates.model import Flag
 from estimates.understanding import ArmResult, TaskResult, Understanding, overall
-from pipeline.intake.reply import FileFinding, Position, Reply, Result, is_doubted
-from schemas.finding import shown
+from pipeline.intake.reply import Position, Reply, Result, is_doubted
+from schemas.finding import Finding, shown
 from schemas.vocabulary import VERDICTS, say
 
 MAX_SHOWN_RESULTS = 5
@@ -104,7 +104,7 @@ def _findings(reply: Reply) -> Iterator[str]:
         yield f"And {say.count(more, 'more problem')}."
 
 
-def _finding(found: FileFinding) -> str:
+def _finding(found: Finding) -> str:
     place = "" if found.path == "$" else f"at {code(found.path)}: "
     return f"    - {place}{code(found.message)} ({code(found.rule)})"
 

@@ -12,10 +12,10 @@ from pathlib import Path
 from pipeline.collection.lifecycle import ended_contributors
 from pipeline.collection.plausibility import corpus_flags
 from pipeline.collection.plausibility.corpus import Corpus
-from pipeline.collection.validate import Found, contributor_of
+from pipeline.collection.validate import contributor_of
 from pipeline.intake import git
 from schemas import contract
-from schemas.finding import ROOT, Finding
+from schemas.finding import ROOT, Finding, in_file
 from schemas.submission import Submission
 
 FOLDER = "results/community"
@@ -55,17 +55,15 @@ def is_new(repository: Path, revision: str, author: str | None) -> bool:
 
 def ended_findings(
     repository: Path, base: str, new: Mapping[str, Submission], author: str | None
-) -> dict[str, Found]:
-    """By path, what is wrong with new results because of what has been ended."""
+) -> Iterator[Finding]:
+    """What is wrong with new results, by path, because of what has been ended."""
     there = ended(repository, base)
     if not new or not (there.results or there.contributors):
-        return {}
+        return
     old = Corpus(tuple(_submissions(repository, base, there)))
-    found = {
-        path: (*_by_ended(each, author, there.contributors), *_again(each, old))
-        for path, each in new.items()
-    }
-    return {path: each for path, each in found.items() if each}
+    for path, each in new.items():
+        yield from in_file(_by_ended(each, author, there.contributors), path)
+        yield from in_file(_again(each, old), path)
 
 
 def _by_ended(

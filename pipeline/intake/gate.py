@@ -7,8 +7,9 @@ changes no results is not judged.
 
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from operator import attrgetter
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Literal
@@ -61,55 +62,50 @@ def too_many(results: Sequence[Change]) -> Finding | None:
     if len(results) <= MAX_RESULTS:
         return None
     message = f"{len(results)} files in one pull request, at most {MAX_RESULTS}; split it"
-    return _finding("path-count", message)
+    return _finding(FOLDER, "path-count", message)
 
 
-def outside_findings(changes: Iterable[Change]) -> dict[str, Finding]:
+def outside_findings(changes: Iterable[Change]) -> Iterator[Finding]:
     """Everything that is changed besides results: the first few, and the number of the rest."""
     outside = [change.path for change in changes if not is_result(change.path)]
     message = "a pull request with results must change nothing else; move this to another one"
-    found = dict.fromkeys(outside[:MAX_OUTSIDE], _finding("path-outside", message))
     more = len(outside) - MAX_OUTSIDE
-    if more > 0:
-        message = f"{message} (and {more} more files)"
-        found[outside[MAX_OUTSIDE - 1]] = _finding("path-outside", message)
-    return found
+    for number, path in enumerate(outside[:MAX_OUTSIDE], start=1):
+        rest = f" (and {more} more files)" if number == MAX_OUTSIDE and more > 0 else ""
+        yield _finding(path, "path-outside", message + rest)
 
 
-def curated_findings(changes: Iterable[Change]) -> dict[str, tuple[Finding, ...]]:
+def curated_findings(changes: Iterable[Change]) -> Found:
     """Data that only maintainers change, in a pull request without results or a label."""
     touched = [change.path for change in changes if is_data(change.path)]
     message = (
         "only maintainers change published figures and lifecycle entries; ask in an issue, or ask "
         f"a maintainer for the label {CURATION}"
     )
-    return dict.fromkeys(touched[:MAX_OUTSIDE], (_finding("path-curated", message),))
+    return tuple(_finding(path, "path-curated", message) for path in touched[:MAX_OUTSIDE])
 
 
-def result_findings(results: Sequence[Change], taken: Iterable[str]) -> dict[str, Finding]:
+def result_findings(results: Sequence[Change], taken: Iterable[str]) -> Iterator[Finding]:
     """The first thing that is wrong with each path."""
     there = {name.casefold(): name for name in taken}
     digests = {match[0] for name in there.values() if (match := _DIGEST.search(name))}
-    found: dict[str, Finding] = {}
     # Of names that differ only in case, the one in small letters is right.
     for change in sorted(results, key=lambda change: change.path != change.path.casefold()):
         elsewhere = _elsewhere(change)
         finding = elsewhere or _finding_of(change, there, digests)
         if finding is not None:
-            found[change.path] = finding
+            yield finding
         if change.status != "D" and elsewhere is None:
             name = change.path.rpartition("/")[2]
             there.setdefault(name.casefold(), name)
-    return found
 
 
-def size_findings(results: Iterable[Change], sizes: Mapping[str, int]) -> dict[str, Finding]:
+def size_findings(results: Iterable[Change], sizes: Mapping[str, int]) -> Iterator[Finding]:
     """The findings on files that are too large to be read; `sizes` are those of their blobs."""
-    large = {each.path: sizes[each.blob] for each in results if sizes[each.blob] > MAX_BYTES}
-    return {
-        path: _finding("path-size", f"{size} bytes, at most {MAX_BYTES} are accepted")
-        for path, size in large.items()
-    }
+    for each in results:
+        if (size := sizes[each.blob]) > MAX_BYTES:
+            message = f"{size} bytes, at most {MAX_BYTES} are accepted"
+            yield _finding(each.path, "path-size", message)
 
 
 def _elsewhere(change: Change) -> Finding | None:
@@ -120,30 +116,32 @@ def _elsewhere(change: Change) -> Finding | None:
         if folder in {FOLDER, f"{FOLDER}/{dated}"}:
             return None
         expected = f"{FOLDER}/" + (f" or {FOLDER}/{dated}/" if dated else "")
-        return _finding("path-folder", f"lies in {shown(folder)}, expected {expected}; move it")
+        message = f"lies in {shown(folder)}, expected {expected}; move it"
+        return _finding(change.path, "path-folder", message)
     if change.path == FOLDER:
         return None
     message = f"the folder is {FOLDER}/, in small letters; some systems ignore case"
-    return _finding("path-outside", message)
+    return _finding(change.path, "path-outside", message)
 
 
 def _finding_of(change: Change, there: dict[str, str], digests: set[str]) -> Finding | None:
-    name = change.path.rpartition("/")[2]
+    path, name = change.path, change.path.rpartition("/")[2]
     twin = there.get(name.casefold())
     if change.status != "A":
-        return _finding("path-not-added", _edited(_ACTIONS.get(change.status, "touches")))
+        return _finding(path, "path-not-added", _edited(_ACTIONS.get(change.status, "touches")))
     if change.mode != REGULAR_FILE:
         sort = _SORTS.get(change.mode, f"an entry of mode {change.mode}")
-        return _finding("path-mode", f"is {sort}; add a regular file (mode {REGULAR_FILE})")
+        return _finding(path, "path-mode", f"is {sort}; add a regular file (mode {REGULAR_FILE})")
     if twin not in {None, name}:
         message = f"differs from {twin!a} only in the case of letters; leave one of the two out"
-        return _finding("path-case-twin", message)
+        return _finding(path, "path-case-twin", message)
     if not FILE_NAME.fullmatch(name) or _RESERVED_ON_WINDOWS.fullmatch(name):
         message = "the name is not canonical; let `python -m harness submit` put the file in place"
-        return _finding("path-name", message)
+        return _finding(path, "path-name", message)
     ending = _DIGEST.search(name)
     if twin or (ending and ending[0] in digests):
-        return _finding("path-duplicate", "the same content is in the results already; remove it")
+        message = "the same content is in the results already; remove it"
+        return _finding(path, "path-duplicate", message)
     return None
 
 
@@ -154,11 +152,10 @@ def _edited(action: str) -> str:
     )
 
 
-def _finding(rule: str, message: str) -> Finding:
-    return Finding(path=ROOT, message=message, rule=rule)
+def _finding(file: str, rule: str, message: str) -> Finding:
+    return Finding(file=file, path=ROOT, message=message, rule=rule)
 
 
-FileFindings = dict[str, Found]
 Decision = Literal["accepted", "rejected", "no-result"]
 
 # In canonical JSON a quotation mark within a text is escaped, so this can only be the field.
@@ -169,7 +166,7 @@ _SUPERSEDES = re.compile(rb'"supersedes":"([A-Za-z0-9._-]*)"')
 class Judgement:
     """The gate's decision about the commits from `base` to `head`.
 
-    `results` are the paths that would be added; `findings` maps a path to all that is wrong there;
+    `results` are the paths that would be added; `findings` are in the order of their files;
     `submissions` are the results that could be read, by path. `is_new`: maintainers have not yet
     said that they know the author.
     """
@@ -178,7 +175,7 @@ class Judgement:
     head: str
     decision: Decision
     results: tuple[str, ...]
-    findings: Mapping[str, Found]
+    findings: Found
     submissions: Mapping[str, Submission] = field(default_factory=dict)
     author: str | None = None
     is_new: bool = False
@@ -202,7 +199,7 @@ def judge(repository: Path, *, base: str, head: str, sent: Sending = UNKNOWN) ->
         head=head,
         decision="rejected" if found else decision,
         results=tuple(change.path for change in results),
-        findings=dict(sorted(found.items())),
+        findings=tuple(sorted(found, key=attrgetter("file"))),
         submissions=submissions,
         author=sent.author,
         is_new=bool(results) and is_new(repository, base, sent.author),
@@ -211,59 +208,60 @@ def judge(repository: Path, *, base: str, head: str, sent: Sending = UNKNOWN) ->
 
 def _examined(
     repository: Path, base: str, changes: Sequence[git.Change], sent: Sending
-) -> tuple[FileFindings, dict[str, Submission]]:
-    """All findings by path, and the submissions that can be read."""
+) -> tuple[Found, dict[str, Submission]]:
+    """All findings, and the submissions that can be read."""
     results = [change for change in changes if is_result(change.path)]
     flood = too_many(results)
     if flood is not None:
-        return {FOLDER: (flood,)}, {}
+        return (flood,), {}
     there = git.files(repository, base, FOLDER)
-    single = outside_findings(changes) | result_findings(results, there)
-    sound = [change for change in results if change.path not in single]
-    single |= size_findings(sound, git.sizes(repository, {each.blob for each in sound}))
-    sound = [change for change in sound if change.path not in single]
-    submissions, found = _contents(repository, sound, "submission")
-    found |= {path: (finding,) for path, finding in single.items()}
+    found = [*outside_findings(changes), *result_findings(results, there)]
+    sound = _without(found, results)
+    found += size_findings(sound, git.sizes(repository, {each.blob for each in sound}))
+    submissions, wrong = _contents(repository, _without(found, sound), "submission")
+    found += wrong
     for path, each in submissions.items():
-        if wrong := tuple(sending_findings(path.rpartition("/")[2], each, sent)):
-            found[path] = wrong
-    history = (
-        twin_findings(submissions, there),
-        _superseding(repository, there, submissions, sent),
-        ended_findings(repository, base, submissions, sent.contributor),
-    )
-    for path, more in ((path, more) for part in history for path, more in part.items()):
-        found[path] = (*found.get(path, ()), *more)
-    return found, submissions
+        found += sending_findings(path, each, sent)
+    found += twin_findings(submissions, there)
+    found += _superseding(repository, there, submissions, sent)
+    found += ended_findings(repository, base, submissions, sent.contributor)
+    return tuple(found), submissions
+
+
+def _without(found: Iterable[Finding], changes: Iterable[Change]) -> list[Change]:
+    """The changes that no finding is about."""
+    wrong = {finding.file for finding in found}
+    return [change for change in changes if change.path not in wrong]
 
 
 def _contents(
     repository: Path, changes: Sequence[git.Change], kind: Kind
-) -> tuple[dict[str, Submission], FileFindings]:
-    """The submissions among the blobs, and what is wrong with the other blobs, by path."""
+) -> tuple[dict[str, Submission], Found]:
+    """The submissions among the blobs by path, and what is wrong with the other blobs."""
     with TemporaryDirectory() as folder:
-        copies = {Path(folder) / Path(change.path).name: change.path for change in changes}
+        copies = {str(Path(folder) / Path(change.path).name): change.path for change in changes}
         blobs = git.contents(repository, [change.blob for change in changes])
         for copy, data in zip(copies, blobs, strict=True):
-            copy.write_bytes(data)
-        validated = validate(Source(path=copy, kind=kind, place="corpus") for copy in copies)
+            Path(copy).write_bytes(data)
+        validated = validate(Source(path=Path(copy), kind=kind, place="corpus") for copy in copies)
     return (
-        {copies[each.source.path]: each.submission for each in validated.submissions},
-        {copies[Path(copy)]: found for copy, found in validated.findings.items()},
+        {copies[str(each.source.path)]: each.submission for each in validated.submissions},
+        tuple(replace(each, file=copies[each.file]) for each in validated.findings),
     )
 
 
-def _curated(repository: Path, head: str, changes: Sequence[git.Change]) -> FileFindings:
+def _curated(repository: Path, head: str, changes: Sequence[git.Change]) -> Found:
     """What is wrong with entries and published documents that a maintainer lets in."""
     results = git.files(repository, head, FOLDER)
-    found: FileFindings = {}
+    found: list[Finding] = []
     for folder, kind in CURATED.items():
         own = [each for each in changes if each.path.startswith(f"{folder}/")]
         added = [each for each in own if each.mode == REGULAR_FILE]
+        found += _contents(repository, added, kind)[1]
         if kind == "lifecycle":
-            found |= lifecycle.misnamed_entries([each.path for each in added], results)
-        found |= _contents(repository, added, kind)[1]
-    return found
+            rest = [each.path for each in _without(found, added)]
+            found += lifecycle.misnamed_entries(rest, results)
+    return tuple(found)
 
 
 def _superseding(
@@ -271,22 +269,20 @@ def _superseding(
     there: Mapping[str, str],
     submissions: Mapping[str, Submission],
     sent: Sending,
-) -> FileFindings:
+) -> Iterator[Finding]:
     """What is wrong with the results that replace others; `there` maps the base's to blobs."""
     replacing = {path: each for path, each in submissions.items() if each.supersedes}
     if not replacing:
-        return {}
+        return
     replaced = {each.supersedes for each in replacing.values()}
     names = [name for name, blob in there.items() if blob and name in replaced]
     read = map(contract.read, git.contents(repository, [there[name] for name in names]))
     # One that today's rules would refuse cannot be replaced.
     old = {n: each for n, each in zip(names, read, strict=True) if isinstance(each, Submission)}
-    forks = lifecycle.twice_superseded(replacing, _replaced_by(repository, there))
-    found = {
-        path: lifecycle.superseding_findings(each, old, sent.contributor) + forks.get(path, ())
-        for path, each in replacing.items()
-    }
-    return {path: each for path, each in found.items() if each}
+    for path, each in replacing.items():
+        if found := lifecycle.superseding_finding(path, each, old, sent.contributor):
+            yield found
+    yield from lifecycle.twice_superseded(replacing, _replaced_by(repository, there))
 
 
 def _replaced_by(repository: Path, there: Mapping[str, str]) -> dict[str, str]:

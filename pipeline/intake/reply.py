@@ -4,8 +4,8 @@ The gate runs without rights and writes it; the workflow that may comment reads 
 byte of it and renders the comment.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -17,7 +17,7 @@ from pipeline.intake.gate import Decision, Judgement
 from schemas import strict
 from schemas.authority import schema_findings
 from schemas.codec import Json, decode, encode
-from schemas.finding import Finding, quoted_path
+from schemas.finding import Finding, in_file, quoted_path
 from schemas.validator import VERDICT_SCHEMA
 
 MAX_FINDINGS = 200
@@ -51,16 +51,6 @@ class Result:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FileFinding:
-    """A finding with its file."""
-
-    file: str
-    path: str
-    message: str
-    rule: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
     """The judgement on the commits from `base` to `head`, and what was understood of the results.
 
@@ -73,7 +63,7 @@ class Reply:
     result_count: int
     finding_count: int
     results: tuple[Result, ...]
-    findings: tuple[FileFinding, ...]
+    findings: tuple[Finding, ...]
     author: str | None = None
     is_new: bool = False
     format: Literal["draftmap-verdict"] = "draftmap-verdict"
@@ -88,10 +78,6 @@ def is_doubted(result: Result) -> bool:
 
 def reply(judgement: Judgement, results: tuple[Result, ...]) -> Reply:
     """The reply that holds this judgement and what was understood of its results."""
-    findings = [
-        FileFinding(file=file, path=each.path, message=each.message, rule=each.rule)
-        for file, each in _findings(judgement)
-    ]
     return Reply(
         decision=judgement.decision,
         base=judgement.base,
@@ -99,9 +85,9 @@ def reply(judgement: Judgement, results: tuple[Result, ...]) -> Reply:
         author=judgement.author,
         is_new=judgement.is_new,
         result_count=len(judgement.results),
-        finding_count=len(findings),
+        finding_count=len(judgement.findings),
         results=results[:MAX_NAMED],
-        findings=tuple(findings[:MAX_FINDINGS]),
+        findings=tuple(_printable(judgement.findings[:MAX_FINDINGS])),
     )
 
 
@@ -116,7 +102,7 @@ def from_bytes(data: bytes) -> Reply:
     document = strict.load(data)
     found = document if isinstance(document, tuple) else schema_findings(document, VERDICT_SCHEMA)
     if found:
-        raise UnreadableVerdictError(found[0].line("verdict.json"))
+        raise UnreadableVerdictError(in_file(found, "verdict.json")[0].line())
     return decode(Reply, document)  # type: ignore[arg-type]  # without findings it is a document
 
 
@@ -141,16 +127,15 @@ def _rounded(value: Json) -> Json:
 
 def lines(judgement: Judgement) -> Iterator[str]:
     """One line per finding: `file: $.path: message [rule]`."""
-    for path, finding in _findings(judgement):
-        yield finding.line(path)
+    for finding in _printable(judgement.findings):
+        yield finding.line()
 
 
 def annotations(judgement: Judgement) -> Iterator[str]:
     """Workflow commands that show the first findings at their files."""
-    for number, (path, finding) in enumerate(_findings(judgement)):
-        if number < MAX_ANNOTATIONS:
-            text = f"{finding.path}: {finding.message} [{finding.rule}]"
-            yield f"::error file={_property(path)},title=Draftmap::{_data(text)}"
+    for finding in _printable(judgement.findings[:MAX_ANNOTATIONS]):
+        text = f"{finding.path}: {finding.message} [{finding.rule}]"
+        yield f"::error file={_property(finding.file)},title=Draftmap::{_data(text)}"
 
 
 def note(judgement: Judgement, answer: Reply) -> str:
@@ -168,14 +153,13 @@ def note(judgement: Judgement, answer: Reply) -> str:
         case "accepted":
             return f"{count} result file(s): well-formed, consistent and new."
         case "rejected":
-            wrong = sum(len(found) for found in judgement.findings.values())
+            wrong = len(judgement.findings)
             return f"{wrong} problem(s) in {count} result file(s); fix them and push again."
 
 
-def _findings(judgement: Judgement) -> Iterator[tuple[str, Finding]]:
-    for path, found in judgement.findings.items():
-        for finding in found:
-            yield quoted_path(path), finding
+def _printable(findings: Iterable[Finding]) -> Iterator[Finding]:
+    """The findings with file names that are safe to print."""
+    return (replace(each, file=quoted_path(each.file)) for each in findings)
 
 
 def _data(text: str) -> str:

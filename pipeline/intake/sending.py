@@ -11,7 +11,7 @@ from datetime import datetime
 from estimates.identity import canonical_name
 from pipeline.collection.validate import Found
 from schemas.codec import content_digest
-from schemas.finding import ROOT, Finding, shown
+from schemas.finding import ROOT, Finding, in_file, shown
 from schemas.migrations import forms
 from schemas.rules.contradictions import measured_in_future
 from schemas.submission import Submission
@@ -43,8 +43,13 @@ class Sending:
 UNKNOWN = Sending()
 
 
-def sending_findings(name: str, submission: Submission, sent: Sending) -> Iterator[Finding]:
-    """What is wrong with sending a valid submission under this file name."""
+def sending_findings(path: str, submission: Submission, sent: Sending) -> Found:
+    """What is wrong with sending a valid submission as the file `path`."""
+    name = path.rpartition("/")[2]
+    return in_file(_sending_findings(name, submission, sent), path)
+
+
+def _sending_findings(name: str, submission: Submission, sent: Sending) -> Iterator[Finding]:
     # Its end, day and digest, was compared with the bytes, which may be in an earlier format.
     start = canonical_name(submission, b"").rpartition("--")[0]
     expected = f"{start}--{name.rpartition('--')[2]}"
@@ -67,19 +72,16 @@ def sending_findings(name: str, submission: Submission, sent: Sending) -> Iterat
     yield from _date_findings(submission, sent.now)
 
 
-def twin_findings(new: Mapping[str, Submission], names: Iterable[str]) -> dict[str, Found]:
-    """New results whose content is there already in another version of the format, by path."""
+def twin_findings(new: Mapping[str, Submission], names: Iterable[str]) -> Iterator[Finding]:
+    """Findings on new results whose content is there already in another version of the format."""
     taken = {name.removesuffix(".json").rpartition("-")[2] for name in names}
     message = "the same content is there in another version of the format; send it once"
-    finding = Finding(path=ROOT, message=message, rule="duplicate")
-    found: dict[str, Found] = {}
     for path, submission in sorted(new.items()):
         own = path.removesuffix(".json").rpartition("-")[2]
         forms_of_it = {content_digest(data) for data in forms(submission)}
         if (forms_of_it - {own}) & taken:
-            found[path] = (finding,)
+            yield Finding(file=path, path=ROOT, message=message, rule="duplicate")
         taken |= {own}
-    return found
 
 
 def _date_findings(submission: Submission, now: datetime | None) -> Iterator[Finding]:

@@ -44,7 +44,8 @@ def main() -> None:
 
 def message_lines(rule: str, data: bytes) -> str:
     """What the contract says about an example file, one finding per line."""
-    return "".join(f"{finding.line(f'{rule}.json')}\n" for finding in contract.findings(data))
+    found = contract.findings(data, file=f"{rule}.json")
+    return "".join(f"{finding.line()}\n" for finding in found)
 
 
 def small() -> Document:

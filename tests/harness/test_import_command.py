@@ -41,7 +41,7 @@ def test_what_every_format_becomes_passes_the_gate(tmp_path: Path) -> None:
     judgement = repository.judge()
 
     assert [result.exit_code for result in done] == [0] * len(IMPORTERS)
-    assert judgement.findings == {}
+    assert judgement.findings == ()
     assert judgement.decision == "accepted"
     assert len(judgement.results) == 3 + 2 + 1 + 1 + 1
     assert {each.tier for each in judgement.submissions.values()} == {"imported"}
@@ -125,7 +125,7 @@ def test_records_of_others_without_their_licence_do_not_pass_the_gate(tmp_path: 
 
     assert "No licence: these records may be shared only as their author allows." in done.stderr
     assert judgement.decision == "rejected"
-    rules = {finding.rule for found in judgement.findings.values() for finding in found}
+    rules = {finding.rule for finding in judgement.findings}
     assert rules == {"licence-of-source"}
 
 

@@ -100,7 +100,7 @@ def test_the_gate_accepts_what_the_harness_writes(seed: int, tmp_path: Path) -> 
 
     path = result_file.write(submission, tmp_path / "results" / "community")
 
-    assert validate(discover(tmp_path / "results")).findings == {}
+    assert validate(discover(tmp_path / "results")).findings == []
     assert contract.read_quickly(path.read_bytes()) is not None
 
 

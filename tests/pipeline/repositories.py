@@ -63,10 +63,10 @@ class Repository:
         return gate.judge(self.path, base="main", head="pull-request", sent=sent)
 
     def rules(self) -> dict[str, set[str]]:
-        return {
-            path.removeprefix(f"{FOLDER}/"): {finding.rule for finding in found}
-            for path, found in self.judge().findings.items()
-        }
+        found: dict[str, set[str]] = {}
+        for each in self.judge().findings:
+            found.setdefault(each.file.removeprefix(f"{FOLDER}/"), set()).add(each.rule)
+        return found
 
 
 def name_of(submission: Submission) -> str:

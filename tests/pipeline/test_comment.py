@@ -12,12 +12,12 @@ from estimates.understanding import ArmResult, TaskResult, Understanding
 from pipeline.intake import comment, reply
 from pipeline.intake.neighbours import positions
 from pipeline.intake.reply import (
-    FileFinding,
     Position,
     Reply,
     Result,
     UnreadableVerdictError,
 )
+from schemas.finding import Finding
 
 HOSTILE = [
     "@maintainers please merge",
@@ -71,7 +71,7 @@ def page(text: str) -> Reply:
         result_count=1,
         finding_count=1,
         results=(Result(file=text, understood=said(text)),),
-        findings=(FileFinding(file=text, path=text, message=text, rule=text),),
+        findings=(Finding(file=text, path=text, message=text, rule=text),),
     )
 
 
@@ -123,7 +123,7 @@ def test_a_result_for_somebody_else_says_so() -> None:
 
 def test_what_does_not_fit_is_said() -> None:
     many = tuple(
-        FileFinding(file=f"{number}.json", path="$", message="x" * 1900, rule="json")
+        Finding(file=f"{number}.json", path="$", message="x" * 1900, rule="json")
         for number in range(50)
     )
 

@@ -192,12 +192,12 @@ def test_a_file_of_version_1_keeps_bytes_name_and_addresses_up_to_the_tables(
     checked = validate(discover(tmp_path))
     tables = open_database(tmp_path)
 
-    assert checked.findings == {}
+    assert checked.findings == []
     assert (folder / name).read_bytes() == data
     assert rows(tables, "select submission, file, temperature from submission") == [
         (name.removesuffix(".json"), name, None)
     ]
-    sent = list(sending_findings(name, submission, Sending()))
+    sent = sending_findings(name, submission, Sending())
     assert [each for each in sent if each.rule == "canonical-name"] == []
     # The same campaign, written today, has the same addresses for its cells.
     today = known(submission)

@@ -46,8 +46,8 @@ def test_the_findings_are_those_of_the_authority(results: Path) -> None:
 
     found = corpus.corpus_findings(sources)
 
-    assert found == validate(sources).findings
-    assert len(found) == 7
+    assert sorted(found) == sorted(validate(sources).findings)
+    assert len({each.file for each in found}) == 7
 
 
 def test_more_than_one_process_finds_the_same(
@@ -56,7 +56,9 @@ def test_more_than_one_process_finds_the_same(
     monkeypatch.setattr(corpus, "_WORTH_A_PROCESS", 1)
     sources = discover(results)
 
-    assert corpus.corpus_findings(sources, processes=2) == validate(sources).findings
+    found = corpus.corpus_findings(sources, processes=2)
+
+    assert sorted(found) == sorted(validate(sources).findings)
 
 
 def test_with_certificates_it_says_the_same_again(results: Path, tmp_path: Path) -> None:
@@ -65,18 +67,19 @@ def test_with_certificates_it_says_the_same_again(results: Path, tmp_path: Path)
     first = corpus.corpus_findings(sources, certificates=kept)
     again = corpus.corpus_findings(sources, certificates=kept)
 
-    assert first == again == validate(sources).findings
+    assert first == again
+    assert sorted(first) == sorted(validate(sources).findings)
     assert len(json.loads(kept.read_bytes())["files"]) == 3  # the good ones, and the twin
 
 
 def test_a_certified_file_that_changes_is_judged_anew(tmp_path: Path) -> None:
     kept, path = tmp_path / "certificates.json", put(tmp_path, small())
-    assert corpus.corpus_findings(discover(tmp_path), certificates=kept) == {}
+    assert corpus.corpus_findings(discover(tmp_path), certificates=kept) == ()
     path.write_bytes(path.read_bytes().replace(b"measured", b"imported", 1))
 
     found = corpus.corpus_findings(discover(tmp_path), certificates=kept)
 
-    assert list(found) == [str(path)]
+    assert {each.file for each in found} == {str(path)}
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"validator": "another", "files": {}}'])
@@ -86,8 +89,10 @@ def test_certificates_of_another_validator_are_worth_nothing(tmp_path: Path, tex
     kept = tmp_path / "certificates.json"
     kept.write_text(text)
 
-    assert list(corpus.corpus_findings(discover(tmp_path), certificates=kept)) == [str(path)]
+    found = corpus.corpus_findings(discover(tmp_path), certificates=kept)
+
+    assert {each.file for each in found} == {str(path)}
 
 
 def test_a_missing_corpus_is_sound() -> None:
-    assert corpus.corpus_findings(()) == {}
+    assert corpus.corpus_findings(()) == ()

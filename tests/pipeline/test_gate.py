@@ -28,7 +28,7 @@ def test_a_new_result_is_accepted(repository: Repository) -> None:
 
     assert judgement.decision == "accepted"
     assert judgement.results == (f"{FOLDER}/{name_of(SMALL)}",)
-    assert judgement.findings == {}
+    assert judgement.findings == ()
 
 
 def test_a_pull_request_without_a_result_is_none_of_its_business(repository: Repository) -> None:
@@ -251,9 +251,7 @@ def test_a_flood_of_files_is_cut(repository: Repository) -> None:
 
     judgement = repository.judge()
 
-    assert {path: found[0].rule for path, found in judgement.findings.items()} == {
-        FOLDER: "path-count"
-    }
+    assert [(each.file, each.rule) for each in judgement.findings] == [(FOLDER, "path-count")]
     assert judgement.submissions == {}
 
 

@@ -12,6 +12,7 @@ import pytest
 from pipeline.intake import comment, gate, neighbours, reply
 from pipeline.intake.git import GitError
 from schemas.codec import content_digest
+from schemas.finding import Finding
 from schemas.migrations import forms
 from tests.pipeline.corpus_examples import VICTIM, copied
 from tests.pipeline.repositories import FOLDER, SMALL, Repository, name_of
@@ -40,15 +41,20 @@ def test_nothing_that_a_stranger_wrote_begins_a_line(repository: Repository) -> 
 
 
 def test_annotations_are_escaped_and_at_most_ten() -> None:
-    findings = {
-        f"{FOLDER}/a,b:{number:02}%.json": (gate._finding("path-name", "50% of\r\nit"),)  # noqa: SLF001 - the finding that the gate itself makes
+    findings = tuple(
+        Finding(
+            file=f"{FOLDER}/a,b:{number:02}%.json",
+            path="$",
+            message="50% of\r\nit",
+            rule="path-name",
+        )
         for number in range(12)
-    }
+    )
     judgement = gate.Judgement(
         base="0" * 40,
         head="1" * 40,
         decision="rejected",
-        results=tuple(findings),
+        results=tuple(each.file for each in findings),
         findings=findings,
     )
 
@@ -175,7 +181,7 @@ def test_one_campaign_in_two_versions_of_the_format_is_a_duplicate(repository: R
 
     found = repository.judge().findings
 
-    assert [[each.rule for each in wrong] for wrong in found.values()] == [["duplicate"]]
+    assert [each.rule for each in found] == ["duplicate"]
 
 
 def test_a_branch_and_a_tag_of_one_name_are_no_revision(repository: Repository) -> None:

@@ -30,17 +30,17 @@ def test_a_folder_that_differs_in_case_is_not_ignored(repository: Repository) ->
     judgement = repository.judge()
 
     assert judgement.decision == "rejected"
-    assert [found[0].rule for found in judgement.findings.values()] == ["path-outside"]
+    assert [found.rule for found in judgement.findings] == ["path-outside"]
 
 
 def test_a_case_twin_of_a_result_that_is_there_is_named(repository: Repository) -> None:
     repository.write(sample_bytes(OTHER), repository.there.name.upper())
     repository.commit()
 
-    (found,) = repository.judge().findings.values()
+    (found,) = repository.judge().findings
 
-    assert found[0].rule == "path-case-twin"
-    assert repository.there.name in found[0].message
+    assert found.rule == "path-case-twin"
+    assert repository.there.name in found.message
 
 
 def test_two_new_files_that_differ_in_case_are_twins(repository: Repository) -> None:
@@ -60,7 +60,8 @@ def test_very_many_changes_beside_a_result_are_counted_not_listed(repository: Re
     found = repository.judge().findings
 
     assert len(found) == 20
-    assert "and 30 more files" in found["note-19.txt"][0].message
+    last = next(each.message for each in found if each.file == "note-19.txt")
+    assert "and 30 more files" in last
 
 
 def test_a_history_of_its_own_is_one_clear_line(repository: Repository) -> None:
@@ -110,7 +111,7 @@ def test_nobody_replaces_the_result_of_another(
 
     judgement = repository.judge(Sending(author=author))
 
-    assert [[each.rule for each in found] for found in judgement.findings.values()] == [rules]
+    assert [each.rule for each in judgement.findings] == rules
 
 
 def test_a_result_is_replaced_once(repository: Repository) -> None:
@@ -123,7 +124,7 @@ def test_a_result_is_replaced_once(repository: Repository) -> None:
     repository.write(sample_bytes(second), name_of(second))
     repository.commit()
 
-    (found,) = repository.judge().findings.values()
+    (found,) = repository.judge().findings
 
-    assert found[0].rule == "superseding-twice"
-    assert f"name {name_of(first)} instead" in found[0].message
+    assert found.rule == "superseding-twice"
+    assert f"name {name_of(first)} instead" in found.message

@@ -108,11 +108,7 @@ EXPECTED = {
 
 def decided(path: Path) -> dict[str, set[str]]:
     return {
-        branch: {
-            finding.rule
-            for found in gate.judge(path, base="main", head=branch).findings.values()
-            for finding in found
-        }
+        branch: {each.rule for each in gate.judge(path, base="main", head=branch).findings}
         for branch in EXPECTED
     }
 

@@ -201,15 +201,15 @@ def test_only_who_sent_a_result_may_replace_it(
 ) -> None:
     collection = {"old.json": OLD, "nobody.json": replace(OLD, contributor=None)}
 
-    found = lifecycle.superseding_findings(new, collection, author)
+    found = lifecycle.superseding_finding("new.json", new, collection, author)
 
-    assert [finding.rule for finding in found] == ([] if rule is None else [rule])
+    assert (None if found is None else found.rule) == rule
 
 
 def test_a_line_of_corrections_does_not_fork() -> None:
     new = {"b.json": correction(of="a.json"), "c.json": correction(of="a.json")}
 
-    found = lifecycle.twice_superseded(new, {})
+    (found,) = lifecycle.twice_superseded(new, {})
 
-    assert {name: found[name][0].rule for name in found} == {"c.json": "superseding-twice"}
-    assert "name b.json instead" in found["c.json"][0].message
+    assert (found.file, found.rule) == ("c.json", "superseding-twice")
+    assert "name b.json instead" in found.message

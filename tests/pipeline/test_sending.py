@@ -33,7 +33,7 @@ def repository(tmp_path: Path) -> Repository:
 def rules(repository: Repository, submission: Submission, sent: Sending) -> list[str]:
     repository.write(sample_bytes(submission), name_of(submission))
     repository.commit()
-    return [each.rule for found in repository.judge(sent).findings.values() for each in found]
+    return [each.rule for each in repository.judge(sent).findings]
 
 
 def test_twelve_invented_contributors_are_twelve_findings(repository: Repository) -> None:
@@ -46,7 +46,7 @@ def test_twelve_invented_contributors_are_twelve_findings(repository: Repository
 
     found = repository.judge(EVE).findings
 
-    assert [each.rule for one in found.values() for each in one] == ["contributor-author"] * 12
+    assert [each.rule for each in found] == ["contributor-author"] * 12
 
 
 @pytest.mark.parametrize("contributor", ["ada", "Ada", None])
@@ -92,10 +92,10 @@ def test_a_name_says_what_the_content_says(repository: Repository, old: str) -> 
     repository.write(sample_bytes(SMALL), renamed)
     repository.commit()
 
-    (found,) = repository.judge(ADA).findings.values()
+    (found,) = repository.judge(ADA).findings
 
-    assert [each.rule for each in found] == ["canonical-name"]
-    assert name_of(SMALL) in found[0].message
+    assert found.rule == "canonical-name"
+    assert name_of(SMALL) in found.message
 
 
 @pytest.mark.parametrize(
@@ -114,9 +114,7 @@ def test_a_pull_request_that_touches_curated_data_alone_is_refused_with_a_commen
     answer = reply.reply(judgement, neighbours.understood(repository.path, judgement))
 
     assert judgement.decision == "rejected"
-    assert [each.rule for found in judgement.findings.values() for each in found] == [
-        "path-curated"
-    ]
+    assert [each.rule for each in judgement.findings] == ["path-curated"]
     assert "only maintainers change published figures" in comment.body(answer)
     assert reply.from_bytes(reply.to_bytes(answer)) == answer
 
@@ -127,9 +125,9 @@ def test_a_folder_in_full_width_letters_is_refused(repository: Repository) -> No
     path.write_bytes(sample_bytes(SMALL))
     repository.commit()
 
-    (found,) = repository.judge(ADA).findings.values()
+    (found,) = repository.judge(ADA).findings
 
-    assert found[0].rule == "path-outside"
+    assert found.rule == "path-outside"
 
 
 @pytest.mark.parametrize(
@@ -150,11 +148,11 @@ def test_what_a_maintainer_lets_in_is_checked_all_the_same(
 
     judgement = repository.judge(replace(EVE, labels=frozenset({"curation"})))
 
-    found = {each.rule for each_path in judgement.findings.values() for each in each_path}
+    found = {each.rule for each in judgement.findings}
     assert found == set(expected)
     assert judgement.decision == ("rejected" if expected else "no-result")
     assert judgement.results == ()
-    assert FOLDER not in judgement.findings
+    assert FOLDER not in {each.file for each in judgement.findings}
 
 
 LONG = sample(seed=1, contributor="bob", blocks=3)

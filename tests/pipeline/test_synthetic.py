@@ -33,7 +33,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_every_synthetic_file_passes_the_gate(written: Path) -> None:
     verdict = validate(discover(written))
 
-    assert verdict.findings == {}
+    assert verdict.findings == []
     assert len({each.submission.engine.backend for each in verdict.submissions}) >= 5
     assert len(verdict.published) == len(list((RESULTS / "published").glob("*.json")))
 

@@ -28,8 +28,7 @@ def small(**changes: object) -> Submission:
 
 
 def rules_of(results: Path) -> list[str]:
-    findings = validate(discover(results)).findings
-    return [finding.rule for found in findings.values() for finding in found]
+    return [finding.rule for finding in validate(discover(results)).findings]
 
 
 def test_a_canonical_file_is_accepted(tmp_path: Path) -> None:
@@ -37,13 +36,13 @@ def test_a_canonical_file_is_accepted(tmp_path: Path) -> None:
 
     verdict = validate(discover(tmp_path))
 
-    assert verdict.findings == {}
+    assert verdict.findings == []
     (accepted,) = verdict.submissions
     assert sample_bytes(accepted.submission) == sample_bytes(small())
 
 
 def test_the_files_of_the_repository_are_accepted() -> None:
-    assert validate(discover(ROOT / "results")).findings == {}
+    assert validate(discover(ROOT / "results")).findings == []
 
 
 def test_a_missing_results_folder_is_an_empty_one(tmp_path: Path) -> None:
@@ -103,7 +102,7 @@ def test_the_finding_gives_the_name_that_was_expected(tmp_path: Path) -> None:
     path = put(tmp_path, small())
     path.rename(path.with_name("mine.json"))
 
-    ((finding,),) = validate(discover(tmp_path)).findings.values()
+    (finding,) = validate(discover(tmp_path)).findings
 
     assert f"expected {path.name}; rename it" in finding.message
 
@@ -120,10 +119,9 @@ def test_the_same_content_twice_is_rejected_once(tmp_path: Path) -> None:
     twin = path.with_name(f"zzz{path.name}")
     twin.write_bytes(path.read_bytes())
 
-    findings = validate(discover(tmp_path)).findings
+    (finding,) = validate(discover(tmp_path)).findings
 
-    assert list(findings) == [str(twin)]
-    assert [finding.rule for finding in findings[str(twin)]] == ["duplicate"]
+    assert (finding.file, finding.rule) == (str(twin), "duplicate")
 
 
 def test_a_made_up_run_is_no_data(tmp_path: Path) -> None:
@@ -155,14 +153,14 @@ def test_whatever_is_in_a_file_becomes_findings(data: bytes, tmp_path: Path) -> 
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "some-name.json").write_bytes(data)
 
-    assert len(validate(discover(tmp_path)).findings) == 2
+    assert len({each.file for each in validate(discover(tmp_path)).findings}) == 2
 
 
 def test_a_file_anywhere_else_may_have_any_name(tmp_path: Path) -> None:
     path = tmp_path / "X.json"
     path.write_bytes(sample_bytes(small()))
 
-    assert validate(named([path])).findings == {}
+    assert validate(named([path])).findings == []
 
 
 def test_a_path_that_is_not_there_is_a_finding_and_the_others_are_judged(tmp_path: Path) -> None:
@@ -171,9 +169,9 @@ def test_a_path_that_is_not_there_is_a_finding_and_the_others_are_judged(tmp_pat
 
     found = validate(named([nowhere, broken])).findings
 
-    (finding,) = found[str(nowhere)]
+    (finding,) = (each for each in found if each.file == str(nowhere))
     assert (finding.rule, finding.path) == ("file-exists", "$")
-    assert found[str(broken)]
+    assert str(broken) in {each.file for each in found}
 
 
 def test_one_rejected_file_stops_everything_and_tells_all(tmp_path: Path) -> None:
@@ -185,8 +183,9 @@ def test_one_rejected_file_stops_everything_and_tells_all(tmp_path: Path) -> Non
     with pytest.raises(RejectedError) as stopped:
         open_database(tmp_path)
 
-    assert set(stopped.value.findings) == {str(path) for path in broken.values()}
-    assert all(line.startswith(str(tmp_path)) for line in stopped.value.lines())
+    wrong = {finding.file for finding in stopped.value.findings}
+    assert wrong == {str(path) for path in broken.values()}
+    assert all(line.startswith(str(tmp_path)) for line in str(stopped.value).splitlines())
 
 
 def test_an_extra_file_is_shown_as_a_preview(tmp_path: Path) -> None:

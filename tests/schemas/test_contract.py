@@ -171,7 +171,7 @@ def test_a_message_names_place_mistake_and_remedy(
     document = small()
     change(document)
 
-    lines = [finding.line("x.json") for finding in contract.findings(_bytes(document))]
+    lines = [each.line() for each in contract.findings(_bytes(document), file="x.json")]
 
     assert lines == [f"x.json: {line}"]
 
@@ -232,7 +232,7 @@ def test_every_form_of_a_text_is_told_in_words() -> None:
     document["target"]["sha256"] = "X"
     document["suite"]["version"] = "one"
 
-    lines = [finding.line("x.json") for finding in contract.findings(_bytes(document))]
+    lines = [each.line() for each in contract.findings(_bytes(document), file="x.json")]
 
     assert lines == [
         (
