@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
-from estimates.conditions import Conditions, conditions
 from estimates.depths import Setting, setting
+from estimates.non_default import NonDefaultSettings, non_default
 from schemas.codec import file_name, slug
 from schemas.submission import Engine, Gpu, Machine, Submission
 from schemas.vocabulary import DEFAULT_RUNNER, RUNNERS
@@ -46,7 +46,7 @@ class Identity:
     marketing name of the first of them, or of the CPU. `machine` is a digest of the hardware,
     `rig` a machine with one engine build and one backend, `voter` a contributor on one machine.
     A target that thinks is a target of its own. `conditions` are settings that are not the usual
-    ones, each of them also by itself (see `Conditions`).
+    ones, each of them also by itself (see `NonDefaultSettings`).
     `place` is everything but the arm that a cell's address holds.
     """
 
@@ -88,7 +88,7 @@ def identify(submission: Submission) -> Identity:
     device, target_slug, quantisation = (
         _slug(each) for each in (label, shown_target, target.quantisation)
     )
-    digest, unusual = _machine(machine), conditions(submission.settings)
+    digest, unusual = _machine(machine), non_default(submission.settings)
     return Identity(
         device=device,
         device_label=label,
@@ -122,7 +122,7 @@ def _where(engine: Engine) -> tuple[str | None, ...]:
     return engine.backend_label, _engine_slug(engine)
 
 
-def _how(unusual: Conditions) -> tuple[str, ...]:
+def _how(unusual: NonDefaultSettings) -> tuple[str, ...]:
     return () if unusual.label is None else (_slug(unusual.label),)
 
 

@@ -9,14 +9,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from harness.errors import UsageError
+from schemas.vocabulary.axes import Switch
 
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """How a field is offered: its help text, and what the field's name and type do not tell.
+    """How a field is offered: its help text, and what the field's name and type do not show.
 
-    An option with `words` takes these for numbers, too. A field that is a tuple may be given
-    several times; `parse` makes the tuple of all the texts.
+    An option with `words` takes these for numbers, too; one with `choices` takes these texts only.
+    A `switch` is a second option of the field, without a value.
+    A field that is a tuple may be given several times; `parse` makes the tuple of all the texts.
     """
 
     help: str
@@ -27,6 +29,8 @@ class Option:
     least: float | None = None
     most: float | None = None
     words: Mapping[str, int] | None = None
+    choices: tuple[str, ...] = ()
+    switch: Switch | None = None
     parse: Callable[[Sequence[str]], tuple[Any, ...]] = tuple
 
     def number(self, field: str, text: str) -> int:
@@ -45,6 +49,25 @@ class Option:
             )
             raise UsageError(message)
         return number
+
+    def chosen(self, field: str, text: str) -> str:
+        """The text, which is one of the choices. Raises `UsageError`."""
+        if text not in self.choices:
+            known = ", ".join(self.choices[:-1])
+            message = f"{self.flag(field)} {text}: not known; give {known} or {self.choices[-1]}"
+            raise UsageError(message)
+        return text
+
+    def switched(self, field: str, given: Any, *, on: bool) -> Any:  # noqa: ANN401 - of the field's type
+        """What the option and its switch together give. Raises `UsageError` for both."""
+        if self.switch is None or not on:
+            return given
+        if given is not None:
+            message = (
+                f"--{self.switch.option} and {self.flag(field)} exclude each other; leave one out"
+            )
+            raise UsageError(message)
+        return self.switch.value
 
     def flag(self, field: str) -> str:
         """The option for a field of this name: `--max-tokens` for `max_tokens`."""

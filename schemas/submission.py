@@ -7,6 +7,7 @@ Units are in the names; the meaning of each field stands in the schema.
 from dataclasses import dataclass
 from typing import Literal
 
+from schemas.axes import Axes
 from schemas.method import (
     DraftHead,
     DraftModel,
@@ -150,19 +151,11 @@ class Model:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
+class Settings(Axes):
     sampling: Literal["greedy", "other"] = "greedy"
-    temperature: float | None = None
-    sampling_seed: int | None = None
     max_output_tokens: int | None = None
     context_tokens: int | None = None
     context_depth_tokens: int | None = None
-    kv_type_k: str | None = None
-    kv_type_v: str | None = None
-    flash_attention: Literal["auto", "on", "off"] | None = None
-    cpu_expert_layers: int | None = None
-    split_mode: Literal["none", "layer", "row", "tensor"] | None = None
-    server_arguments: tuple[str, ...] | None = None
     batch_tokens: int | None = None
     micro_batch_tokens: int | None = None
     threads: int | None = None

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from schemas.codec import canonical_bytes
 from schemas.validator import SUBMISSION_SCHEMA, Schema, schema
+from schemas.vocabulary.axes import AXES
 from tests.leaves import general, leaves, with_value, without
 from tests.schema_tree import inlined
 
@@ -21,14 +22,19 @@ if TYPE_CHECKING:
     Document = dict[str, Any]
 
 SAYS_LESS = "the field is optional: the file says less, and what it says stays true"
+# Axes without a usual value are stated where somebody asked for them, and by nothing else. Without
+# its temperature a file that draws its tokens is no longer complete.
+UNUSUAL = {
+    f"settings.{name}{'[]' if axis.type == 'texts' else ''}"
+    for name, axis in AXES.items()
+    if axis.usual is None and name != "temperature"
+}
 # What the harness itself does not always know: a machine need not tell it, or a person.
 HARNESS_MAY_NOT_KNOW = {
     *("contributor", "notes", "engine.commit", "machine.cpu.physical_cores", "machine.os.version"),
     *(f"machine.gpus[].{name}" for name in ("vendor", "vram_mib")),
     "trials[].prompt_ms",
-    # Stated where somebody changed them, and by nothing else in the file.
-    *(f"settings.{name}" for name in ("context_depth_tokens", "cpu_expert_layers", "split_mode")),
-    "settings.server_arguments[]",
+    *UNUSUAL,
 }
 # An import knows less: without these it says less, and is still true. Other removals are found.
 MAY_BE_MISSING = {
@@ -47,8 +53,7 @@ MAY_BE_MISSING = {
     *(f"machine.cpu.{name}" for name in ("name", "architecture", "logical_cores")),
     *("machine.ram_mib", "engine.version", "settings.max_output_tokens"),
     *("origin.licence", "origin.source"),
-    *("settings.context_tokens", "settings.threads", "settings.context_depth_tokens"),
-    *(f"settings.{name}" for name in ("cpu_expert_layers", "split_mode", "server_arguments[]")),
+    *("settings.context_tokens", "settings.threads", *UNUSUAL),
     *("suite.prompts[].tokens", "suite.prompts[].rendered_sha256"),
     *(f"target.{name}" for name in ("family", "layers", "parameters")),
     *(f"trials[].{name}_ms" for name in ("draft", "prompt", "verify", "wall")),

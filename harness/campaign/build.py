@@ -3,12 +3,11 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import cast
 
 from harness.campaign import model
 from harness.campaign.arms import arms as all_arms
 from harness.campaign.arms import with_own_ids
-from harness.campaign.axes import ALL_EXPERTS
+from harness.campaign.axes import with_usual
 from harness.campaign.methods import MethodRequest, parse
 from harness.campaign.options import Options
 from harness.campaign.plan import most_blocks
@@ -115,7 +114,7 @@ def first_look(options: Options) -> Options:
 
 def at_depth(campaign: model.Campaign, depth: int | None) -> model.Campaign:
     """The campaign with this many tokens of context before every answer."""
-    return replace(campaign, settings=replace(campaign.settings, context_depth=depth))
+    return replace(campaign, settings=replace(campaign.settings, context_depth_tokens=depth))
 
 
 def _most_blocks(
@@ -161,7 +160,7 @@ def _settings(options: Options, suite: model.Suite) -> model.RunSettings:
     length = options.max_tokens or usual
     return model.RunSettings(
         max_output_tokens=length,
-        context_tokens=options.context or context_for(options.context_depths, length),
+        context_tokens=options.context or context_for(options.context_depth_tokens, length),
         threads=options.threads,
         gpu_layers=model.ALL_LAYERS if options.gpu_layers is None else options.gpu_layers,
         draft_gpu_layers=(
@@ -169,15 +168,8 @@ def _settings(options: Options, suite: model.Suite) -> model.RunSettings:
         ),
         teacher_forced=options.teacher_forced,
         thinking=options.thinking,
-        context_depth=max(options.context_depths, default=None),
-        temperature=options.temperature,
-        sampling_seed=options.sampling_seed or 0,
-        kv_type_k=options.cache_type_k or model.USUAL_CACHE,
-        kv_type_v=options.cache_type_v or model.USUAL_CACHE,
-        flash_attention=cast("model.FlashAttention", options.flash_attention or "auto"),
-        cpu_expert_layers=ALL_EXPERTS if options.cpu_moe else options.n_cpu_moe,
-        split_mode=cast("model.SplitMode | None", options.split_mode),
-        server_arguments=options.server_arguments,
+        context_depth_tokens=max(options.context_depth_tokens, default=None),
+        **with_usual(options),
     )
 
 
@@ -221,7 +213,7 @@ def _needs_greedy(campaign: model.Campaign) -> bool:
 def _misfit(campaign: model.Campaign) -> str | None:
     """Why the settings do not fit each other."""
     settings = campaign.settings
-    depth, length = settings.context_depth, settings.max_output_tokens
+    depth, length = settings.context_depth_tokens, settings.max_output_tokens
     if settings.temperature is not None and _needs_greedy(campaign):
         return "oracle and --teacher-forced repeat the greedy text; leave out --temperature"
     if depth is not None and depth + length > settings.context_tokens:

@@ -156,7 +156,7 @@ def expected(campaign: Campaign, rates: Rates) -> Expected | None:
     if target is None:
         return None
     prompts = [
-        campaign.settings.context_depth
+        campaign.settings.context_depth_tokens
         or len(prompt.text) / _CHARACTERS_PER_TOKEN + _TEMPLATE_TOKENS
         for prompt in campaign.suite.prompts
     ]

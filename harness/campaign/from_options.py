@@ -70,7 +70,8 @@ def _chosen_prompts(options: Options, say: Callable[[str], None]) -> Suite:
         prompts=options.prompts,
         quick=options.quick,
     )
-    return fitting(chosen, options.context_depths, say) if options.context_depths else chosen
+    depths = options.context_depth_tokens
+    return fitting(chosen, depths, say) if depths else chosen
 
 
 def with_layers(options: Options, target: ModelFile, drafts: tuple[ModelFile, ...]) -> Options:
@@ -91,7 +92,9 @@ def with_layers(options: Options, target: ModelFile, drafts: tuple[ModelFile, ..
 
 
 def _context(options: Options) -> int:
-    return options.context or campaigns.context_for(options.context_depths, options.max_tokens or 0)
+    return options.context or campaigns.context_for(
+        options.context_depth_tokens, options.max_tokens or 0
+    )
 
 
 def _check_vocabularies(campaign: Campaign, *, say: Callable[[str], None]) -> None:

@@ -6,16 +6,14 @@ from pathlib import Path
 from typing import Literal
 
 from harness.models.model_file import ModelFile
+from schemas.axes import Axes, FlashAttention
 from schemas.submission import Method, Role, Task
 from schemas.vocabulary import METHODS
 
 Profile = Literal["default", "quick", "custom"]
 Interleaved = Literal["prompt", "block"]
 Pause = Literal["answer", "pass"]  # after what another engine has its turn
-FlashAttention = Literal["auto", "on", "off"]
-SplitMode = Literal["none", "layer", "row", "tensor"]
 ALL_LAYERS = -1
-USUAL_CACHE = "f16"
 DEFAULT_CONTEXT_TOKENS = 2048
 
 
@@ -78,12 +76,13 @@ class ArmPlan:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RunSettings:
+class RunSettings(Axes):
     """How every arm runs. `None` lets the engine decide; the file records what it decided.
 
-    `context_depth` is how many tokens stand before the answer, `None` where the prompts are as the
-    suite has them. Without a `temperature` the likeliest token is taken. Layers in
-    `cpu_expert_layers` are the first ones; -1 means all.
+    `context_depth_tokens` is how many tokens come before the answer, `None` where the prompts are
+    as the suite has them. Without a `temperature` the likeliest token is taken. Layers in
+    `cpu_expert_layers` are the first ones; -1 means all. What is never `None` here repeats the
+    usual value in `axes.toml`.
     """
 
     max_output_tokens: int
@@ -94,15 +93,11 @@ class RunSettings:
     draft_gpu_layers: int = ALL_LAYERS
     teacher_forced: bool = False
     thinking: bool = False
-    context_depth: int | None = None
-    temperature: float | None = None
+    context_depth_tokens: int | None = None
     sampling_seed: int = 0
-    kv_type_k: str = USUAL_CACHE
-    kv_type_v: str = USUAL_CACHE
+    kv_type_k: str = "f16"
+    kv_type_v: str = "f16"
     flash_attention: FlashAttention = "auto"
-    cpu_expert_layers: int | None = None
-    split_mode: SplitMode | None = None
-    server_arguments: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

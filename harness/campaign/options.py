@@ -4,10 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
-from harness.campaign.axes import AxisOptions
+from harness.campaign import axes
 from harness.campaign.methods import METHODS, MethodRequest, parse
 from harness.errors import UsageError
 from harness.options import Option, comma_separated
+from schemas.axes import Axes
 from schemas.vocabulary import FIXED_TASKS, say
 
 _MODELS = "Models"
@@ -33,8 +34,11 @@ def _levels(texts: Sequence[str]) -> tuple[int, ...]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Options(AxisOptions):
-    """What a person may choose about a campaign. Empty and `None` stand for the default."""
+class Options(Axes):
+    """What a person may choose about a campaign. Empty and `None` stand for the default.
+
+    The axes come from `Axes`; a run at several depths of context is one result for each.
+    """
 
     target: Annotated[
         str | None,
@@ -161,6 +165,7 @@ class Options(AxisOptions):
             panel=_MEASURED,
         ),
     ] = False
+    context_depth_tokens: Annotated[tuple[int, ...], axes.OPTIONS["context_depth_tokens"]] = ()
     context: Annotated[
         int | None,
         Option(

@@ -2,13 +2,15 @@
 
 import functools
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
-from typing import Annotated, Any, ParamSpec, TypeVar, get_origin, get_type_hints
+from typing import Annotated, Any, ParamSpec, TypeVar, get_args, get_origin, get_type_hints
 
 import typer
 
+from harness.campaign import axes
 from harness.options import Option
+from schemas.axes import Axes
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -28,39 +30,61 @@ class _Offered:
 
     @property
     def repeatable(self) -> bool:
-        return get_origin(self.type) is tuple
+        return tuple in (get_origin(self.type), *map(get_origin, get_args(self.type)))
 
-    def parameter(self) -> inspect.Parameter:
-        """The parameter from which typer makes the option."""
+    def parameters(self) -> Iterator[inspect.Parameter]:
+        """The parameters from which typer makes the option and its switch."""
         option = self.option
+        if option.switch is not None:
+            flag = f"--{option.switch.option}"
+            info = typer.Option(flag, help=option.switch.help, rich_help_panel=option.panel)
+            yield self._parameter(
+                self._switch_name, default=False, annotation=Annotated[bool, info]
+            )
         info = typer.Option(
             *filter(None, (self.flag, option.short)),
             help=option.help,
             metavar=option.metavar,
-            min=None if option.words else option.least,
-            max=option.most,
+            min=None if option.words or self.repeatable else option.least,
+            max=None if self.repeatable else option.most,
             rich_help_panel=option.panel,
         )
-        return inspect.Parameter(
-            self.field.name,
-            inspect.Parameter.KEYWORD_ONLY,
-            default=None if self.repeatable else self._default(),
-            annotation=Annotated[self._read_as(), info],
+        default = None if self.repeatable else self._default()
+        yield self._parameter(
+            self.field.name, default=default, annotation=Annotated[self._read_as(), info]
         )
+
+    @staticmethod
+    def _parameter(name: str, *, default: Any, annotation: Any) -> inspect.Parameter:  # noqa: ANN401 - as typer reads them
+        return inspect.Parameter(
+            name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation
+        )
+
+    @property
+    def _switch_name(self) -> str:
+        return f"{self.field.name}_switch"
 
     def _read_as(self) -> Any:  # noqa: ANN401 - a type that typer understands
         if self.repeatable:
             return list[str] | None
-        return str | None if self.option.words else self.type
+        return str | None if self.option.words or self.option.choices else self.type
 
     def _default(self) -> Any:  # noqa: ANN401 - of the field's type
         return inspect.Parameter.empty if self.field.default is MISSING else self.field.default
 
-    def value(self, given: Any) -> Any:  # noqa: ANN401 - of the field's type
-        """What the field gets for the value that typer read."""
+    def taken(self, given: dict[str, Any]) -> Any:  # noqa: ANN401 - of the field's type
+        """What the field gets, removed from what typer read."""
+        on = given.pop(self._switch_name, False)
+        return self.option.switched(self.field.name, self._value(given.pop(self.field.name)), on=on)
+
+    def _value(self, given: Any) -> Any:  # noqa: ANN401 - as typer read it
+        if self.repeatable:
+            return self.option.parse(given) if given else self._default()
         if self.option.words and isinstance(given, str):
             return self.option.number(self.field.name, given)
-        return self.option.parse(given or ()) if self.repeatable else given
+        if self.option.choices and given is not None:
+            return self.option.chosen(self.field.name, given)
+        return given
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +116,7 @@ def offers_fields(command: Callable[P, T]) -> Callable[..., T]:
     parameters = []
     for name, parameter in inspect.signature(command, eval_str=True).parameters.items():
         if name in groups:
-            parameters += [each.parameter() for each in offered[name]]
+            parameters += [made for each in offered[name] for made in each.parameters()]
         else:
             parameters.append(parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY))
     wrapped.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
@@ -118,14 +142,20 @@ def option_names(kind: type) -> list[str]:
 
 
 def _offered(kind: Any) -> list[_Offered]:  # noqa: ANN401 - any dataclass
-    """Its own fields come before those that it inherits, which fewer people need."""
+    """Its own fields come before those that it inherits, which fewer people need.
+
+    Axes are inherited without an annotation; their options are in `axes.toml`.
+    """
     hints = get_type_hints(kind, include_extras=True)
+    inherited = axes.OPTIONS if issubclass(kind, Axes) else {}
     found = []
     for field in sorted(fields(kind), key=lambda each: each.name not in kind.__annotations__):
         hint = hints[field.name]
         options = [each for each in getattr(hint, "__metadata__", ()) if isinstance(each, Option)]
         if options:
             found.append(_Offered(field=field, type=hint.__origin__, option=options[0]))
+        elif field.name in inherited:
+            found.append(_Offered(field=field, type=hint, option=inherited[field.name]))
         elif field.default is MISSING and field.default_factory is MISSING:
             message = f"{kind.__name__}.{field.name} has neither an Option nor a default"
             raise TypeError(message)
@@ -134,4 +164,4 @@ def _offered(kind: Any) -> list[_Offered]:  # noqa: ANN401 - any dataclass
 
 def _taken(given: dict[str, Any], offered: list[_Offered]) -> Mapping[str, Any]:
     """The fields of one value, removed from what typer read."""
-    return {each.field.name: each.value(given.pop(each.field.name)) for each in offered}
+    return {each.field.name: each.taken(given) for each in offered}

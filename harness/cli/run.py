@@ -38,9 +38,10 @@ def run(
     chosen = ChosenEngine(name=chosen_runner(engine), connection=connection)
     if package_version() is None and not chosen.kind.behind_servers:
         options = _with_fetched_target(options)
+    engines = named_engines(chosen, engine.server_binaries)
     request = RunRequest(
         options=options,
-        engines=at_depths(named_engines(chosen, engine.server_binaries), options.context_depths),
+        engines=at_depths(engines, options.context_depth_tokens),
         contribution=contribution,
         result=result,
     )

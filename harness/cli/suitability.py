@@ -2,21 +2,22 @@
 
 from collections.abc import Iterable
 
+from harness.campaign import axes
 from harness.campaign.methods import ChainRequest, DraftModelRequest, MethodRequest, method_type
 from harness.campaign.options import Options
 from harness.errors import UsageError
 from harness.runners import OFFERED, RunnerKind
 from schemas.vocabulary import METHODS
+from schemas.vocabulary.axes import AXES
 
 
 def require_suited(options: Options, runner: str, kind: RunnerKind) -> None:
     """Raise `UsageError` naming the runner that can, where this one cannot."""
-    options.check_axes()
     for request in options.methods:
         for each in request.parts if isinstance(request, ChainRequest) else (request,):
             _require_method(each, kind)
-    for flag in options.given_axes():
-        _require_axis(flag, runner, kind)
+    for axis in axes.given(options):
+        _require_axis(axis, axes.flag_of(axis, options), runner)
     if options.teacher_forced and not kind.forces:
         message = (
             f"{runner} cannot feed the baseline's text to the model; "
@@ -32,10 +33,13 @@ def require_suited(options: Options, runner: str, kind: RunnerKind) -> None:
         raise UsageError(message)
 
 
-def _require_axis(flag: str, runner: str, kind: RunnerKind) -> None:
-    if flag not in kind.axes:
-        able = _first(name for name, each in OFFERED.items() if flag in each.axes)
-        message = f"{runner} cannot carry out {flag}; leave it out, or use --runner {able}"
+def _require_axis(axis: str, flag: str, runner: str) -> None:
+    able = AXES[axis].runners
+    if runner not in able:
+        message = (
+            f"{runner} cannot carry out {flag}; leave it out, or use --runner "
+            f"{_first(name for name in OFFERED if name in able)}"
+        )
         raise UsageError(message)
 
 

@@ -16,7 +16,7 @@ _DECIDED = Without(
     frozenset(
         {
             "blocks", "precision", "budget_min", "control", "quick", "teacher_forced",
-            "baseline_gpu_layers", "concurrency", "context_depths",
+            "baseline_gpu_layers", "concurrency", "context_depth_tokens",
         }
     )
 )  # fmt: skip

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from harness.errors import BadInputError, suggestion
+from schemas.vocabulary.axes import AXES
 
 KEYS: dict[str, str] = {
     "target": 'name of the target, such as "Qwen3-8B"',
@@ -38,24 +39,16 @@ KEYS: dict[str, str] = {
     "context": "context in tokens",
     "max_output_tokens": "length at which an answer was cut, in tokens",
     "sampling": "greedy or other",
-    "temperature": "temperature, where sampling is other",
-    "sampling_seed": "seed of the sampling",
-    "context_depth": "tokens before the answer, where all prompts were padded to that length",
     "thinking": "whether the model's thinking mode was on: true or false",
     "concurrency": "requests in flight at once",
     "rate_counts": "what a rate of this tool counts: all tokens, or steps (all but the first)",
-    "flash_attention": "auto, on or off",
-    "kv_type_k": "type of the key cache, such as f16",
-    "kv_type_v": "type of the value cache",
-    "cpu_expert_layers": "layers whose experts stayed in main memory, -1 for all",
-    "split_mode": "how several GPUs shared the target: none, layer, row, tensor",
     "threads": "threads for single tokens",
     "batch": "logical batch in tokens",
     "micro_batch": "physical batch in tokens",
     "gpu_layers": "layers of the target asked onto the GPU, -1 for all",
     "measured_from": "start of the measurement in UTC: 2026-05-17T09:00:00Z",
     "measured_until": "end of the measurement in UTC",
-}
+} | {name: axis.imported for name, axis in AXES.items() if axis.imported is not None}
 _PREFIXES = ("arm", "task")
 _BILLION, _MILLION = 1e9, 1e6
 _NUMBER = re.compile(r"[0-9]{1,9}(?:\.[0-9]{1,9})?")

@@ -1,5 +1,6 @@
 """On what was it measured? Machine, engine, target and settings from facts alone."""
 
+from collections.abc import Iterator
 from typing import Any, Literal, cast, get_args, get_type_hints
 
 from harness.errors import BadInputError, suggestion
@@ -7,6 +8,7 @@ from harness.importers.facts import Facts
 from harness.importers.translate import id_of, vendor_of
 from harness.importers.trials import RateCounts
 from schemas import submission
+from schemas.vocabulary.axes import AXES
 from schemas.weights import active_size_in, size_in
 
 
@@ -62,21 +64,30 @@ def settings(facts: Facts) -> submission.Settings:
     drawn = facts.text("sampling") != "greedy"
     return submission.Settings(
         sampling=_choice(facts, "sampling", submission.Settings, "sampling") or "other",
-        temperature=facts.number("temperature") if drawn else None,
-        sampling_seed=facts.whole("sampling_seed") if drawn else None,
         max_output_tokens=facts.whole("max_output_tokens"),
-        context_depth_tokens=facts.whole("context_depth"),
-        cpu_expert_layers=facts.whole("cpu_expert_layers"),
-        split_mode=_choice(facts, "split_mode", submission.Settings, "split_mode"),
         context_tokens=facts.whole("context"),
-        kv_type_k=facts.text("kv_type_k"),
-        kv_type_v=facts.text("kv_type_v"),
-        flash_attention=_choice(facts, "flash_attention", submission.Settings, "flash_attention"),
         batch_tokens=facts.whole("batch"),
         micro_batch_tokens=facts.whole("micro_batch"),
         threads=facts.whole("threads"),
         thinking=_yes(facts, "thinking"),
+        **dict(_axes(facts, drawn=drawn)),
     )
+
+
+def _axes(facts: Facts, *, drawn: bool) -> Iterator[tuple[str, Any]]:
+    """The axes that are known; what belongs to a temperature counts where tokens are drawn."""
+    for name, axis in AXES.items():
+        if axis.imported is None or (not drawn and "temperature" in (name, axis.needs)):
+            continue
+        match axis.type:
+            case "integer":
+                yield name, facts.whole(name)
+            case "number":
+                yield name, facts.number(name)
+            case _ if axis.choices:  # some of what the format takes
+                yield name, facts.text(name)
+            case _:
+                yield name, _choice(facts, name, submission.Settings, name)
 
 
 def rate_counts(facts: Facts) -> RateCounts:

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from estimates.plan.choices import Choice, Plan
 from harness import PROGRAM
 from harness.models.presets import presets
-from schemas.vocabulary import DEFAULT_RUNNER, METHODS, RUNNERS
+from schemas.vocabulary import DEFAULT_RUNNER, METHODS
+from schemas.vocabulary.axes import AXES
 
 _NO_DRAFT = "none"
 
@@ -66,7 +67,6 @@ def _loaded(choice: Choice) -> Iterator[str]:
 def _runner(choice: Choice, options: list[str]) -> str:
     """The first runner that has the method and every option of the engine."""
     method = METHODS[choice.speculation.method if choice.speculation else _NO_DRAFT]
-    axes = {name for entry in RUNNERS.values() for name in entry.axes}
-    asked = {word.removeprefix("--") for word in options if word.startswith("--")} & axes
-    able = (name for name in method.runners if asked <= set(RUNNERS[name].axes))
+    asked = [axis for axis in AXES.values() if f"--{axis.option}" in options]
+    able = (name for name in method.runners if all(name in axis.runners for axis in asked))
     return next(able)

@@ -24,7 +24,7 @@ class RunnerKind:
     `interleaved` says when its arms take turns, `concurrent` whether it answers several requests
     at once, `behind_servers` whether its models may be on no disk of ours. `limits_drafts` says
     whether a draft can have a least length and probability, `forces` whether the baseline's text
-    can be fed to the model. `axes` are the options of `AxisOptions` that it can carry out.
+    can be fed to the model.
 
     `build` raises `BadInputError` when the options do not say how to connect to the engine, `check`
     when the engine does not fit the campaign. `identify` names the engine so that two can be
@@ -41,7 +41,6 @@ class RunnerKind:
     forces: bool
     methods: frozenset[str]
     default_methods: tuple[MethodRequest, ...]
-    axes: frozenset[str]
     build: Callable[[ConnectionOptions], Runner]
     check: Callable[[ConnectionOptions, Campaign], None]
     identify: Callable[[ConnectionOptions], str | None]
@@ -66,7 +65,6 @@ def _kind(entry: vocabulary.RunnerEntry) -> RunnerKind:
         forces=entry.forces,
         methods=frozenset(method.id for method in known if entry.id in method.runners),
         default_methods=tuple(map(parse, entry.default_methods)),
-        axes=frozenset(f"--{name}" for name in entry.axes),
         build=_function(module, "build"),
         check=_function(module, "check"),
         identify=_function(module, "identify"),

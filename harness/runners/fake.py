@@ -7,9 +7,10 @@ every duration is computed, a campaign of thousands of trials takes a second.
 import hashlib
 import random
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
+from harness.campaign.axes import recorded
 from harness.campaign.model import ArmPlan, Campaign, layers_of
 from harness.runners import base
 from harness.runners.options import ConnectionOptions
@@ -95,14 +96,10 @@ class FakeSession:
                 backend="cpu",
                 devices=(submission.Device(name="CPU", kind="cpu"),),
             ),
-            settings=submission.Settings(
-                max_output_tokens=self._campaign.settings.max_output_tokens,
-                context_tokens=self._campaign.settings.context_tokens,
-                teacher_forced=self._campaign.settings.teacher_forced or None,
-                sampling="greedy" if asked.temperature is None else "other",
-                temperature=asked.temperature,
-                sampling_seed=None if asked.temperature is None else asked.sampling_seed,
-                context_depth_tokens=asked.context_depth,
+            settings=replace(
+                recorded(asked, "fake"),
+                context_tokens=asked.context_tokens,
+                teacher_forced=asked.teacher_forced or None,
                 energy_method=None if self._rig.power_w is None else "rapl",
             ),
         )
@@ -193,7 +190,7 @@ class FakeSession:
         return base.Generation(
             tokens=tokens,
             margins=(5.0,) * limit if arm.role == "baseline" else None,
-            prompt_tokens=self._campaign.settings.context_depth or _PROMPT_TOKENS,
+            prompt_tokens=self._campaign.settings.context_depth_tokens or _PROMPT_TOKENS,
             prompt_sha256=hashlib.sha256(prompt.encode()).hexdigest()[:16],
             prompt_ms=prompt_ms,
             draft_prompt_ms=draft_prompt_ms,

@@ -4,18 +4,17 @@ Each is a TOML file in this folder, read once. Python, SQL and the page scripts 
 from here; how a figure is printed is in `schemas.vocabulary.say`.
 """
 
-import tomllib
 from collections.abc import Mapping
 from functools import cache
-from importlib import resources
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
 import msgspec
 from msgspec import Struct
 
 from schemas.submission import Task
+from schemas.vocabulary.axes import AXES
+from schemas.vocabulary.documents import document, entries, read_entry
 
-T = TypeVar("T", bound=Struct)
 Direction = Literal["higher", "lower", "none"]
 
 
@@ -114,7 +113,6 @@ class RunnerEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     behind_servers: bool = False
     limits_drafts: bool = False
     forces: bool = False
-    axes: tuple[str, ...] = ()
     offered: bool = True
 
 
@@ -152,12 +150,17 @@ def size_class(parameters: int | None) -> SizeClass:
 
 @cache
 def metrics() -> dict[str, Metric]:
-    """Every numeric column of the tables by its name."""
-    return {
+    """Every numeric column of the tables by its name; that of an axis is described with it."""
+    axes = {
+        axis.id: Metric(label=axis.label, unit=axis.unit, direction="none")
+        for axis in AXES.values()
+        if axis.unit is not None
+    }
+    return axes | {
         column: read_entry(
             Metric, f"metrics.{column}", dict(zip(Metric.__struct_fields__, values, strict=True))
         )
-        for column, values in _document("metrics").items()
+        for column, values in document("metrics").items()
     }
 
 
@@ -180,28 +183,7 @@ def as_json() -> dict[str, Any]:
     return words
 
 
-def read_entry(cls: type[T], place: str, table: Mapping[str, Any]) -> T:
-    """Build an entry from a table of TOML. Raises `ValueError` for unknown and missing keys."""
-    try:
-        return msgspec.convert(table, cls)
-    except msgspec.ValidationError as error:
-        message = f"{place}: {error}"
-        raise ValueError(message) from error
-
-
-def _document(name: str) -> dict[str, Any]:
-    file = resources.files(__name__).joinpath(f"{name}.toml")
-    return tomllib.loads(file.read_text("utf-8"))
-
-
-def _entries(cls: type[T], name: str, document: Mapping[str, Any]) -> dict[str, T]:
-    return {
-        key: read_entry(cls, f"{name}.{key}", {"id": key, **table})
-        for key, table in document.items()
-    }
-
-
-_tasks, _verdicts, _runners = _document("tasks"), _document("verdicts"), _document("runners")
+_tasks, _verdicts, _runners = document("tasks"), document("verdicts"), document("runners")
 ALL_TASKS: str = _tasks.pop("all_label")
 OWN_TASKS: str = _tasks.pop("own_label")
 HELPS_ABOVE: float = _verdicts.pop("helps_above")
@@ -210,12 +192,12 @@ CLEAR_OF_ONE: float = _verdicts.pop("clear_of_one")
 FEWEST_PROMPTS: int = _verdicts.pop("fewest_prompts")
 DEFAULT_RUNNER: str = _runners.pop("default")
 
-METHODS = _entries(MethodEntry, "methods", _document("methods"))
-TASKS = _entries(TaskEntry, "tasks", _tasks)
+METHODS = entries(MethodEntry, "methods", document("methods"))
+TASKS = entries(TaskEntry, "tasks", _tasks)
 FIXED_TASKS = tuple(task.id for task in TASKS.values() if task.fixed)
-VERDICTS = _entries(VerdictEntry, "verdicts", _verdicts)
-SIZES = _entries(SizeClass, "sizes", _document("sizes"))
-RUNNERS = _entries(RunnerEntry, "runners", _runners)
+VERDICTS = entries(VerdictEntry, "verdicts", _verdicts)
+SIZES = entries(SizeClass, "sizes", document("sizes"))
+RUNNERS = entries(RunnerEntry, "runners", _runners)
 # Regular expressions for the lines of a server's log, as `server_log.toml` explains them.
-SERVER_LOG: Mapping[str, str] = _document("server_log")
-SPELLINGS = read_entry(Spellings, "spellings", _document("spellings"))
+SERVER_LOG: Mapping[str, str] = document("server_log")
+SPELLINGS = read_entry(Spellings, "spellings", document("spellings"))

@@ -3,28 +3,32 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import replace
+from dataclasses import fields, replace
 from importlib import resources
-from typing import TYPE_CHECKING
+from types import NoneType
+from typing import TYPE_CHECKING, Literal, get_args, get_origin, get_type_hints
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
-from harness.campaign import filling, suite
-from harness.campaign.axes import AxisOptions
+from harness.campaign import axes, filling, suite
 from harness.campaign.build import at_depth, context_for
 from harness.campaign.filling import filled
 from harness.campaign.options import Options
+from harness.cli.app import app
 from harness.cli.engines import ChosenEngine, NamedEngine, at_depths
 from harness.cli.suitability import require_suited
-from harness.errors import BadInputError, HarnessError
+from harness.errors import BadInputError, HarnessError, UsageError
 from harness.runners import OFFERED, RUNNERS
 from harness.runners.inprocess.loop import decode
 from harness.runners.inprocess.targets import Draws, SampledTarget
 from harness.runners.options import ConnectionOptions
+from schemas.axes import Axes
 from schemas.codec import canonical_bytes, encode
 from schemas.contract import findings
-from schemas.vocabulary import RUNNERS as ENTRIES
+from schemas.submission import Settings
+from schemas.vocabulary.axes import AXES
 from tests.harness.campaigns import campaign, run
 from tests.harness.runners.test_loop import PROMPT, ScriptedDrafter
 
@@ -97,33 +101,36 @@ def test_all_depths_get_the_context_of_the_deepest() -> None:
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"cache_type_k": "q9"}, "--cache-type-k q9: not known; give f32, "),
-        ({"flash_attention": "maybe"}, "--flash-attention maybe: not known; give on, off or auto"),
-        ({"split_mode": "diagonal"}, "--split-mode diagonal: not known; give none, "),
-        ({"cpu_moe": True, "n_cpu_moe": 3}, "--cpu-moe means all layers"),
-        ({"sampling_seed": 3}, "--seed-of-sampling is for --temperature"),
+        (["--cache-type-k", "q9"], "--cache-type-k q9: not known; give f32, "),
+        (
+            ["--flash-attention", "maybe"],
+            "--flash-attention maybe: not known; give auto, on or off",
+        ),
+        (["--split-mode", "diagonal"], "--split-mode diagonal: not known; give none, "),
+        (["--cpu-moe", "--n-cpu-moe", "3"], "--cpu-moe and --n-cpu-moe exclude each other"),
+        (["--sampling-seed", "3"], "--sampling-seed is for --temperature"),
     ],
 )
 def test_a_value_that_does_not_exist_or_fits_no_other_is_refused(
-    given: dict[str, object], said: str
+    given: list[str], said: str
 ) -> None:
-    with pytest.raises(HarnessError) as caught:
-        AxisOptions(**given).check_axes()  # type: ignore[arg-type]
+    result = CliRunner().invoke(app, ["run", "--runner", "fake", "--dry-run", *given])
 
-    assert str(caught.value).startswith(said)
+    assert result.exit_code == UsageError.exit_code
+    assert said in result.stderr
 
 
 @pytest.mark.parametrize(
     ("runner", "given", "said"),
     [
-        ("llama-cpp-python", {"cpu_moe": True}, "use --runner llama-server"),
+        ("llama-cpp-python", {"cpu_expert_layers": -1}, "use --runner llama-server"),
         (
             "llama-cpp-python",
             {"server_arguments": ("--swa-full",)},
             "cannot carry out --server-arg",
         ),
-        ("openai", {"context_depths": (512,)}, "cannot carry out --context-depth"),
-        ("openai", {"cache_type_k": "q8_0"}, "use --runner llama-cpp-python"),
+        ("openai", {"context_depth_tokens": (512,)}, "cannot carry out --context-depth"),
+        ("openai", {"kv_type_k": "q8_0"}, "use --runner llama-cpp-python"),
     ],
 )
 def test_what_a_runner_cannot_carry_out_is_refused_with_one_that_can(
@@ -136,21 +143,26 @@ def test_what_a_runner_cannot_carry_out_is_refused_with_one_that_can(
     assert "\n" not in str(caught.value)
 
 
-def test_every_axis_is_one_of_a_runner_and_every_runner_names_axes_that_exist() -> None:
-    known = set(
-        AxisOptions(
-            context_depths=(512,), temperature=1.0, sampling_seed=1, cache_type_k="f16",
-            cache_type_v="f16", flash_attention="on", cpu_moe=True, n_cpu_moe=1, split_mode="row",
-            server_arguments=("--swa-full",),
-        ).given_axes()
-    )  # fmt: skip
+def test_every_axis_is_a_setting_of_the_format_and_one_of_an_offered_runner() -> None:
+    kinds = {"integer": int, "number": float, "text": str, "texts": tuple}
+    hints = get_type_hints(Settings)
 
-    assert {f"--{name}" for entry in ENTRIES.values() for name in entry.axes} == known
-    assert set().union(*(kind.axes for kind in OFFERED.values())) == known
+    for name, axis in AXES.items():
+        written = {get_origin(each) or each for each in get_args(hints[name])} - {NoneType}
+        assert written in ({kinds[axis.type]}, {Literal}), name
+        assert set(axis.runners) & OFFERED.keys(), name
+        assert set(axis.runners) <= RUNNERS.keys(), name
+    assert {each.name for each in fields(Axes)} == AXES.keys() - {"context_depth_tokens"}
+
+
+def test_a_run_has_the_usual_value_of_every_axis_that_nobody_gave() -> None:
+    assert axes.with_usual(Options()) == {
+        name: getattr(campaign().settings, name) for name in AXES if name != "context_depth_tokens"
+    }
 
 
 def test_an_argument_with_a_place_or_a_key_is_refused() -> None:
-    parse = _parser("server_arguments")
+    parse = axes.OPTIONS["server_arguments"].parse
 
     assert parse(["--cache-reuse 256", "--swa-full", "--cache-reuse=256", "-sm row"]) == (
         "--cache-reuse 256", "--swa-full", "--cache-reuse 256", "-sm row",
@@ -161,15 +173,11 @@ def test_an_argument_with_a_place_or_a_key_is_refused() -> None:
 
 
 def test_depths_are_numbers_each_once_in_order() -> None:
-    parse = _parser("context_depths")
+    parse = axes.OPTIONS["context_depth_tokens"].parse
 
     assert parse(["4096,512", "512"]) == (512, 4096)
     with pytest.raises(HarnessError, match="give whole numbers from 64 on"):
         parse(["5"])
-
-
-def _parser(field: str):  # type: ignore[no-untyped-def]  # noqa: ANN202 - what the option holds
-    return AxisOptions.__dataclass_fields__[field].type.__metadata__[0].parse
 
 
 def test_several_depths_are_runs_of_their_own_that_take_turns() -> None:
@@ -180,7 +188,7 @@ def test_several_depths_are_runs_of_their_own_that_take_turns() -> None:
 
     assert [(each.name, each.depth) for each in alone] == [("", 512)]
     assert [each.name for each in several] == ["cuda context 512", "cuda context 4096"]
-    assert several[1].on(campaign()).settings.context_depth == 4096
+    assert several[1].on(campaign()).settings.context_depth_tokens == 4096
 
 
 def test_a_run_at_a_depth_with_a_temperature_is_recorded_and_compares_no_texts(

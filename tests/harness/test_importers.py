@@ -264,8 +264,8 @@ def test_a_temperature_says_how_tokens_were_chosen(
 
 def test_the_axes_of_an_import_can_be_stated() -> None:
     stated = {
-        "sampling": "other", "temperature": "0.8", "sampling_seed": "3", "context_depth": "4096",
-        "cpu_expert_layers": "-1", "split_mode": "row",
+        "sampling": "other", "temperature": "0.8", "sampling_seed": "3", "split_mode": "row",
+        "context_depth_tokens": "4096", "cpu_expert_layers": "-1",
     }  # fmt: skip
 
     made = setting.settings(Facts(given=stated, read={}))

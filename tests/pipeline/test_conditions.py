@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import polars as pl
 import pytest
 
-from estimates.conditions import conditions
 from estimates.identity import canonical_name, identify
+from estimates.non_default import non_default
 from estimates.summary import summarize
 from pipeline.collection.discover import discover
 from pipeline.collection.validate import validate
@@ -50,7 +50,7 @@ def known(*submissions: Submission) -> duckdb.DuckDBPyConnection:
         (
             {"kv_type_k": "q4_0", "kv_type_v": "q4_0", "flash_attention": "on"},
             "KV q4_0, flash attention on",
-            "--cache-type-k q4_0 --cache-type-v q4_0 --flash-attention on",
+            "--flash-attention on --cache-type-k q4_0 --cache-type-v q4_0",
         ),
         ({"cpu_expert_layers": -1}, "experts of all layers on the CPU", "--cpu-moe"),
         ({"cpu_expert_layers": 1}, "experts of 1 layer on the CPU", "--n-cpu-moe 1"),
@@ -64,13 +64,13 @@ def known(*submissions: Submission) -> duckdb.DuckDBPyConnection:
 def test_what_differs_from_the_usual_settings_is_named_and_can_be_asked_for(
     changed: dict[str, object], label: str | None, options: str | None
 ) -> None:
-    found = conditions(replace(SETTINGS, **changed))  # type: ignore[arg-type]
+    found = non_default(replace(SETTINGS, **changed))  # type: ignore[arg-type]
 
     assert (found.label, found.options) == (label, options)
 
 
 def test_a_setting_that_nobody_stated_counts_as_usual() -> None:
-    assert conditions(Settings()).label is None
+    assert non_default(Settings()).label is None
 
 
 def test_the_usual_settings_are_no_part_of_an_address_and_others_are() -> None:

@@ -12,11 +12,11 @@ import llama_cpp
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.campaign.model import USUAL_CACHE, FlashAttention
 from harness.errors import MachineError
 from harness.runners.devices import default_threads
 from harness.runners.inprocess import log
 from harness.runners.inprocess.weights import Weights
+from schemas.axes import FlashAttention
 
 _SEQUENCE = 0
 _NO_SLOT = 1
@@ -41,8 +41,8 @@ class RollbackError(Exception):
 class Attention:
     """How a context keeps and reads its keys and values."""
 
-    type_k: str = USUAL_CACHE
-    type_v: str = USUAL_CACHE
+    type_k: str = "f16"
+    type_v: str = "f16"
     flash: FlashAttention = "auto"
 
 

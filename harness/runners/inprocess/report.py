@@ -8,6 +8,7 @@ from typing import Literal
 
 import llama_cpp
 
+from harness.campaign.axes import recorded
 from harness.campaign.model import ArmPlan, Campaign, layers_of
 from harness.machine.engines import package_version, vendored_commit
 from harness.models import thinking
@@ -65,17 +66,9 @@ def _library_sha256() -> str:
 def _settings(target: Context, campaign: Campaign) -> Settings:
     ctx = target.ctx
     settings = campaign.settings
-    return Settings(
-        max_output_tokens=settings.max_output_tokens,
-        sampling="greedy" if settings.temperature is None else "other",
-        temperature=settings.temperature,
-        sampling_seed=None if settings.temperature is None else settings.sampling_seed,
-        context_depth_tokens=settings.context_depth,
-        split_mode=settings.split_mode,
+    return replace(
+        recorded(settings, "llama-cpp-python"),
         context_tokens=llama_cpp.llama_n_ctx(ctx),
-        kv_type_k=settings.kv_type_k,
-        kv_type_v=settings.kv_type_v,
-        flash_attention=settings.flash_attention,
         batch_tokens=llama_cpp.llama_n_batch(ctx),
         micro_batch_tokens=llama_cpp.llama_n_ubatch(ctx),
         threads=llama_cpp.llama_n_threads(ctx),

@@ -44,7 +44,7 @@ class LlamaSession:
         layers = campaign.settings.gpu_layers
         self._loaded: Loaded | None = Loaded(campaign, self._states, gpu_layers=layers)
         weights, thinking = self._loaded.weights, campaign.settings.thinking
-        depth = campaign.settings.context_depth
+        depth = campaign.settings.context_depth_tokens
 
         def rendered(text: str) -> list[int]:
             return weights.render(text, thinking=thinking)

@@ -9,11 +9,12 @@ from typing import Any
 import llama_cpp
 from llama_cpp.llama_chat_format import Jinja2ChatFormatter
 
-from harness.campaign.model import ALL_LAYERS, SplitMode, messages
+from harness.campaign.model import ALL_LAYERS, messages
 from harness.errors import BadInputError, MachineError
 from harness.models.compatibility import FIRST_COMPARED, SIZE_DIFFERENCE
 from harness.models.thinking import arguments
 from harness.runners.inprocess import log
+from schemas.axes import SplitMode
 
 # llama.cpp counts the output layer too; any number beyond the model's layers means all of them.
 _EVERY_LAYER = 9999

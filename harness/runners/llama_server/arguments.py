@@ -3,15 +3,15 @@
 from pathlib import Path
 from typing import assert_never
 
-from harness.campaign.axes import ALL_EXPERTS
 from harness.campaign.methods import parse
-from harness.campaign.model import USUAL_CACHE, ArmPlan, Campaign, RunSettings, layers_of
+from harness.campaign.model import ArmPlan, Campaign, RunSettings, layers_of
 from harness.runners.base import Failure
 from harness.runners.http import process
 from harness.runners.llama_server.abilities import Abilities
 from schemas import submission
 from schemas.method import METHOD_CLASSES
 from schemas.vocabulary import METHODS, LlamaCpp
+from schemas.vocabulary.axes import AXES
 
 _Deep = submission.DraftModel | submission.DraftHead | submission.Forced
 
@@ -25,8 +25,8 @@ def arguments(
 ) -> tuple[str, ...] | Failure:
     """The arguments after the program's name, or why this binary cannot run the arm."""
     words = _Words(abilities)
-    _common(words, arm, campaign, port=port, threads=threads)
     try:
+        _common(words, arm, campaign, port=port, threads=threads)
         _speculation(words, arm.method, campaign)
         _axes(words, campaign.settings)
     except _UnknownToBinaryError as error:
@@ -66,10 +66,7 @@ def _common(words: _Words, arm: ArmPlan, campaign: Campaign, *, port: int, threa
     words.argv += ["-t", str(threads), "-tb", str(threads)]
     words.argv += ["-b", str(settings.batch_tokens), "-ub", str(settings.batch_tokens)]
     words.argv += ["-ngl", _layers(layers_of(arm, settings))]
-    if "-fa" in words.abilities.takes_value:
-        words.argv += ["-fa", settings.flash_attention]
-    words.offer(settings.kv_type_k, "-ctk", "--cache-type-k")
-    words.offer(settings.kv_type_v, "-ctv", "--cache-type-v")
+    _usual_axes(words, settings)
     words.offer("off", "--fit")
     words.offer(0, "--cache-ram")
     words.offer(None, "--no-webui", "--no-ui")
@@ -78,33 +75,40 @@ def _common(words: _Words, arm: ArmPlan, campaign: Campaign, *, port: int, threa
         words.argv += ["-lv", "4"]
 
 
+def _usual_axes(words: _Words, settings: RunSettings) -> None:
+    """The axes with a usual value are always passed, so that no build's default decides.
+
+    A build that does not know one has the usual value. Raises `_UnknownToBinaryError` for others.
+    """
+    for axis in AXES.values():
+        if not axis.server or axis.usual is None:
+            continue
+        value = axis.value(settings)
+        known = [name for name in axis.server if name in words.abilities.takes_value]
+        if known:
+            words.argv += [known[0], str(value)]
+        elif value != axis.usual:
+            without_value = words.abilities.first(*axis.server)
+            missing = f"{without_value} with a value" if without_value else axis.server[-1]
+            raise _UnknownToBinaryError(missing)
+
+
 def _axes(words: _Words, settings: RunSettings) -> None:
-    """What was asked for beyond the usual settings. Raises `_UnknownToBinaryError`."""
-    _require_attention(words.abilities, settings)
-    if settings.cpu_expert_layers == ALL_EXPERTS:
-        words.need(None, "--cpu-moe", "-cmoe")
-    elif settings.cpu_expert_layers is not None:
-        words.need(settings.cpu_expert_layers, "--n-cpu-moe", "-ncmoe")
-    if settings.split_mode is not None:
-        words.need(settings.split_mode, "--split-mode", "-sm")
-    for argument in settings.server_arguments:
+    """The axes that someone asked for, and further arguments. Raises `_UnknownToBinaryError`."""
+    for axis in AXES.values():
+        value = axis.value(settings)
+        if not axis.server or axis.usual is not None or value is None:
+            continue
+        if axis.switch is not None and axis.is_switched(value):
+            words.need(None, *axis.switch.server)
+        else:
+            words.need(value, *axis.server)
+    for argument in settings.server_arguments or ():
         name, _, value = argument.partition(" ")
         if name in words.argv:
             message = f"second {name}: the harness sets it; use the option of run for it"
             raise _UnknownToBinaryError(message)
         words.need(value or None, name)
-
-
-def _require_attention(known: Abilities, settings: RunSettings) -> None:
-    if settings.flash_attention != "auto" and "-fa" not in known.takes_value:
-        message = "-fa with a value"
-        raise _UnknownToBinaryError(message)
-    for value, short, long in (
-        (settings.kv_type_k, "-ctk", "--cache-type-k"),
-        (settings.kv_type_v, "-ctv", "--cache-type-v"),
-    ):
-        if value != USUAL_CACHE and known.first(short, long) is None:
-            raise _UnknownToBinaryError(long)
 
 
 def _speculation(words: _Words, method: submission.Method, campaign: Campaign) -> None:

@@ -5,9 +5,10 @@ import os
 import re
 import shutil
 import subprocess
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from harness.campaign.axes import recorded
 from harness.campaign.model import Campaign
 from harness.errors import BadInputError, MachineError
 from harness.machine.engines import (
@@ -97,21 +98,12 @@ class Binary:
 
     def _settings(self, campaign: Campaign) -> Settings:
         settings, threads = campaign.settings, self.threads(campaign)
-        return Settings(
-            max_output_tokens=settings.max_output_tokens,
-            sampling="greedy" if settings.temperature is None else "other",
-            temperature=settings.temperature,
-            sampling_seed=None if settings.temperature is None else settings.sampling_seed,
+        stated = recorded(settings, SERVER_PROGRAM)
+        takes_mode = "-fa" in self.abilities.takes_value
+        return replace(
+            stated,
             context_tokens=settings.context_tokens,
-            context_depth_tokens=settings.context_depth,
-            kv_type_k=settings.kv_type_k,
-            kv_type_v=settings.kv_type_v,
-            flash_attention=(
-                settings.flash_attention if "-fa" in self.abilities.takes_value else None
-            ),
-            cpu_expert_layers=settings.cpu_expert_layers,
-            split_mode=settings.split_mode,
-            server_arguments=settings.server_arguments or None,
+            flash_attention=stated.flash_attention if takes_mode else None,
             batch_tokens=settings.batch_tokens,
             micro_batch_tokens=settings.batch_tokens,
             threads=threads,

@@ -99,7 +99,7 @@ class LlamaServerSession(ServerSession[Server]):
                 rendered = exchange.rendered(server.client, each, thinking=thinking)
                 return exchange.tokenized(server.client, rendered)
 
-            depth = None if question.warm_up else self._campaign.settings.context_depth
+            depth = None if question.warm_up else self._campaign.settings.context_depth_tokens
             whole = text
             if depth is not None:
                 whole = filled(text, depth=depth, size_of=lambda each: len(tokens_of(each)))

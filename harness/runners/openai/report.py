@@ -1,7 +1,9 @@
 """Report the engine and settings of a server, as far as it states them."""
 
+from dataclasses import replace
 from typing import get_args
 
+from harness.campaign.axes import recorded
 from harness.campaign.model import Campaign
 from harness.errors import BadInputError, suggestion
 from harness.machine.detect import machine
@@ -9,7 +11,7 @@ from harness.runners.backends import Backend
 from harness.runners.base import EngineReport
 from harness.runners.openai.identity import Identity
 from harness.runners.openai.models import Served
-from schemas.submission import Engine, Machine, Settings
+from schemas.submission import Engine, Machine
 
 _BACKENDS: dict[str, Backend] = {name: name for name in get_args(Backend)}
 # How builds for one backend mark their version: `0.32.0+cpu`, `0.11.0+cu129`, `0.9.1+rocm631`.
@@ -20,7 +22,6 @@ def report_on(
     identity: Identity, served: Served, campaign: Campaign, backend: str | None
 ) -> EngineReport:
     """Engine and settings. An unknown backend is `other`, on a machine without a GPU `cpu`."""
-    asked = campaign.settings
     return EngineReport(
         engine=Engine(
             runner="openai",
@@ -30,12 +31,8 @@ def report_on(
             build_number=identity.build_number,
             backend=_BACKENDS[backend] if backend else backend_of(identity, machine()),
         ),
-        settings=Settings(
-            sampling="greedy" if asked.temperature is None else "other",
-            temperature=asked.temperature,
-            sampling_seed=None if asked.temperature is None else asked.sampling_seed,
-            max_output_tokens=asked.max_output_tokens,
-            context_tokens=served.context_tokens,
+        settings=replace(
+            recorded(campaign.settings, "openai"), context_tokens=served.context_tokens
         ),
     )
 

@@ -1,5 +1,8 @@
 -- One row is one accepted submission: a campaign on one rig with one target model.
 create table submission as
+with settings as (
+  select submission, unnest(document.settings) from submission_document
+)
 select
   submission,
   file,
@@ -53,24 +56,7 @@ select
   document.target.derivation,
   document.target.layers,
   document.target.vocabulary_size,
-  document.settings.context_tokens,
-  document.settings.context_depth_tokens,
-  document.settings.kv_type_k,
-  document.settings.kv_type_v,
-  document.settings.flash_attention,
-  document.settings.batch_tokens,
-  document.settings.micro_batch_tokens,
-  document.settings.threads,
-  document.settings.threads_batch,
-  document.settings.max_output_tokens,
-  document.settings.sampling,
-  document.settings.temperature,
-  document.settings.sampling_seed,
-  document.settings.cpu_expert_layers,
-  document.settings.split_mode,
-  document.settings.server_arguments,
-  document.settings.thinking,
-  document.settings.teacher_forced,
+  settings.* exclude (submission, chat_template_sha256, energy_method),
   document.design.blocks,
   blocks_done,
   document.design.precision,
@@ -83,4 +69,5 @@ select
   document.suite.version as suite_version,
   document.suite.sha256 as suite_sha256
 from submission_document
+join settings using (submission)
 order by submission;

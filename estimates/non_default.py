@@ -1,0 +1,76 @@
+"""Name the settings of a campaign that are not the usual ones, which make its cells distinct.
+
+Usual are prompts as the suite has them, greedy sampling, an f16 cache, flash attention as the
+engine decides, and weights where the layers are. A setting that nobody stated counts as usual.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from schemas.submission import Settings
+from schemas.vocabulary.axes import AXES
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NonDefaultSettings:
+    """What differs from the usual settings, in words; `None` where a setting is the usual one.
+
+    `loading` holds all axes that have `words` in `axes.toml`: what is loaded where, and with which
+    further arguments. `options` are the words with which `draftmap run` measures the same.
+    """
+
+    context_depth: int | None = None
+    token_choice: str | None = None
+    cache_types: str | None = None
+    attention: str | None = None
+    loading: str | None = None
+    options: str | None = None
+
+    @property
+    def label(self) -> str | None:
+        """All of it in one line, such as `context 4096, KV q8_0`; `None` where all is usual."""
+        depth = None if self.context_depth is None else f"context {self.context_depth}"
+        attention = None if self.attention is None else f"flash attention {self.attention}"
+        cache = None if self.cache_types is None else f"KV {self.cache_types}"
+        parts = (depth, self.token_choice, cache, attention, self.loading)
+        return ", ".join(filter(None, parts)) or None
+
+
+def non_default(settings: Settings) -> NonDefaultSettings:
+    """What is not usual about these settings."""
+    return NonDefaultSettings(
+        context_depth=settings.context_depth_tokens,
+        token_choice=_token_choice(settings),
+        cache_types=_cache_types(settings),
+        attention=AXES["flash_attention"].unusual(settings),
+        loading=", ".join(_loading(settings)) or None,
+        options=" ".join(_options(settings)) or None,
+    )
+
+
+def _token_choice(settings: Settings) -> str | None:
+    if settings.sampling == "greedy":
+        return None
+    known = settings.temperature is not None
+    return f"temperature {settings.temperature:g}" if known else "not greedy"
+
+
+def _cache_types(settings: Settings) -> str | None:
+    axes = AXES["kv_type_k"], AXES["kv_type_v"]
+    if not any(axis.unusual(settings) for axis in axes):
+        return None
+    return " and ".join(dict.fromkeys(axis.value(settings) or str(axis.usual) for axis in axes))
+
+
+def _loading(settings: Settings) -> Iterator[str]:
+    for axis in AXES.values():
+        value = axis.unusual(settings)
+        if value is not None:
+            yield from axis.named(value)
+
+
+def _options(settings: Settings) -> Iterator[str]:
+    for axis in AXES.values():
+        value = axis.unusual(settings) if axis.identity else None
+        if value is not None:
+            yield from axis.flags(value)

@@ -1,0 +1,28 @@
+"""The axes: settings that make a result one of its own, with the names and types of the format.
+
+`schemas/vocabulary/axes.toml` describes each: its option, its words, its argument for a server.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+FlashAttention = Literal["auto", "on", "off"]
+SplitMode = Literal["none", "layer", "row", "tensor"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Axes:
+    """What a person asks for, a run uses and a file states; `None` is the usual or unknown one.
+
+    The depth of context is the one axis that is not here: a command may ask for several at once,
+    a result has one.
+    """
+
+    temperature: float | None = None
+    sampling_seed: int | None = None
+    kv_type_k: str | None = None
+    kv_type_v: str | None = None
+    flash_attention: FlashAttention | None = None
+    cpu_expert_layers: int | None = None
+    split_mode: SplitMode | None = None
+    server_arguments: tuple[str, ...] | None = None

@@ -1,0 +1,33 @@
+"""Reads the TOML files of the vocabulary into typed entries, and refuses unknown keys."""
+
+import tomllib
+from collections.abc import Mapping
+from importlib import resources
+from typing import Any, TypeVar
+
+import msgspec
+from msgspec import Struct
+
+T = TypeVar("T", bound=Struct)
+
+
+def document(name: str) -> dict[str, Any]:
+    """The tables of a file of the vocabulary, `methods` for `methods.toml`."""
+    file = resources.files("schemas.vocabulary").joinpath(f"{name}.toml")
+    return tomllib.loads(file.read_text("utf-8"))
+
+
+def entries(cls: type[T], name: str, tables: Mapping[str, Any]) -> dict[str, T]:
+    """The entries of a file by their ids, which are the names of its tables."""
+    return {
+        key: read_entry(cls, f"{name}.{key}", {"id": key, **table}) for key, table in tables.items()
+    }
+
+
+def read_entry(cls: type[T], place: str, table: Mapping[str, Any]) -> T:
+    """Build an entry from a table of TOML. Raises `ValueError` for unknown and missing keys."""
+    try:
+        return msgspec.convert(table, cls)
+    except msgspec.ValidationError as error:
+        message = f"{place}: {error}"
+        raise ValueError(message) from error
