@@ -100,7 +100,7 @@ INSPECT = """([context, options]) => {
   return axe.run(context, options);
 }"""
 # Prose in the same template as the methodology, without parts of their own.
-LIKE_METHODOLOGY = {"faq/", "glossary/", "design/"}
+LIKE_METHODOLOGY = {"faq/", "glossary/", "design/", "measuring/"}
 # Pages that are another page with a script, and without it until the script has answered.
 READY = {
     "explore/": '#dm-explore[data-state="ready"]',
