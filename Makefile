@@ -119,11 +119,10 @@ bench-plan: setup ## Compare the planner with what engines allocated, by public 
 bench-tune: setup ## Tune rigs whose best depth is known: 200 of each kind
 	$(RUN) -m bench.tune
 
-bench-intake: setup ## Measure the gate: speed, changes found, valid files, copies
+bench-intake: setup ## Measure the gate: speed, changes found, valid files
 	$(RUN) -m bench.intake
 	$(RUN) -m bench.mutations
 	$(RUN) -m bench.generated
-	$(RUN) -m bench.plausibility
 
 fuzz: setup ## Search for texts that break the gate, for ten minutes
 	$(RUN) -m tools.fuzz 600

@@ -1,6 +1,6 @@
 """Ten thousand files from one thousand: the facts of a built corpus, each under further names.
 
-A copy has another contributor, another name and other noise, and two of three copies another
+A copy has another contributor, another name and other times, and two of three copies another
 quantisation, so that cells and votes grow as they would. Its raw file is one line: the next build
 finds its facts in the cache and reads nothing else of it. What facts cost for one file is measured
 without copies; this shows what the tables, pages and data of very many files cost.
@@ -40,7 +40,6 @@ def multiply(results: Path, cache: Path, copies: int) -> int:
 
 
 def _copy(table: pa.Table, number: int, folder: Path) -> pa.Table:
-    rng = np.random.default_rng(number)
     variant = VARIANTS[number % len(VARIANTS)]
     about = [_about(text, number, variant) for text in table["about"].to_pylist()]
     stems = [f"{name[:-8]}{_short(f'{name} {number}')}" for name in table["submission"].to_pylist()]
@@ -60,10 +59,9 @@ def _copy(table: pa.Table, number: int, folder: Path) -> pa.Table:
     quantisation = [each.outline.target.quantisation for each in about]
     document = _part(document, "target", _part(target, "quantisation", quantisation))
     table = _with(table, "document", document)
-    for name in ("times", "ratios", "keys", "noise"):
+    for name in ("times", "ratios"):
         lists = table[name].combine_chunks()
-        values = lists.values.to_numpy()
-        other = rng.permutation(values) if name == "noise" else values ^ np.uint32(number * 2**20)
+        other = lists.values.to_numpy() ^ np.uint32(number * 2**20)
         table = _with(table, name, pa.ListArray.from_arrays(lists.offsets, pa.array(other)))
     return table.take(pa.array(order))
 

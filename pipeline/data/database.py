@@ -16,6 +16,7 @@ from estimates.verdicts import doubted
 from pipeline.collection.discover import Source, discover
 from pipeline.collection.lifecycle import ended_contributors, without_contradictions
 from pipeline.collection.plausibility import flags_within
+from pipeline.collection.plausibility.corpus import Corpus
 from pipeline.collection.validate import (
     DUPLICATE,
     Accepted,
@@ -134,9 +135,7 @@ def _corpus_flags(members: Sequence[Fact], files: Validated) -> list[tuple[Flag,
         for each in members
         if each.accepted.source.place == "preview" or each.accepted.source.path.name not in ended
     ]
-    flags = flags_within(
-        [each.accepted.submission for each in counting], [each.print for each in counting]
-    )
+    flags = flags_within(Corpus(tuple(each.member for each in counting)))
     by_key = {each.key: raised for each, raised in zip(counting, flags, strict=True)}
     return [by_key.get(each.key, ()) for each in members]
 

@@ -33,9 +33,9 @@ from estimates.summary import summarize
 from pipeline import collection
 from pipeline.collection.corpus import code_digest
 from pipeline.collection.discover import Source
-from pipeline.collection.plausibility.corpus import Print
-from pipeline.collection.plausibility.peers import Pace, pace
-from pipeline.collection.plausibility.traces import Trace, trace
+from pipeline.collection.plausibility.corpus import Member
+from pipeline.collection.plausibility.fingerprint import TimingFingerprint
+from pipeline.collection.plausibility.peers import BaselineSpeed
 from pipeline.collection.validate import Accepted, Found, checked, read_bytes
 from pipeline.data.load import Entry, typed
 from schemas.finding import Finding
@@ -46,7 +46,7 @@ Keyed: TypeAlias = tuple[str, Source]
 PARTITION = 64  # files; also what starting a process is worth
 MOST_SMALL = 16  # partitions of less than half that size, before they are put together
 _VERSION = re.compile("v-[0-9a-f]{16}")
-_MARKS = {"times": pa.uint32(), "ratios": pa.uint32(), "keys": pa.uint32(), "noise": pa.float32()}
+_MARKS = ("times", "ratios")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,8 +56,7 @@ class About:
     digest: str
     outline: Submission
     identity: Identity
-    pace: Pace | None
-    fitted: float
+    speed: BaselineSpeed | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +66,7 @@ class Fact:
     key: str
     path: Path
     accepted: Accepted
-    print: Print
+    member: Member
 
 
 def gather(
@@ -226,17 +225,17 @@ def _entry(accepted: Accepted) -> Entry:
 
 
 def _with_marks(table: pa.Table, rows: Sequence[tuple[str, Accepted]]) -> pa.Table:
-    traces = [trace(accepted.submission) for _, accepted in rows]
-    about = [_about(*each) for each in zip((a for _, a in rows), traces, strict=True)]
+    prints = [TimingFingerprint.of(accepted.submission) for _, accepted in rows]
+    about = [_about(accepted) for _, accepted in rows]
     table = table.append_column("key", pa.array([key for key, _ in rows], pa.string()))
     table = table.append_column("about", pa.array(about, pa.binary()))
-    for name, kind in _MARKS.items():
-        values = pa.array([getattr(each, name) for each in traces], pa.list_(kind))
+    for name in _MARKS:
+        values = pa.array([getattr(each, name) for each in prints], pa.list_(pa.uint32()))
         table = table.append_column(name, values)
     return table
 
 
-def _about(accepted: Accepted, traced: Trace) -> bytes:
+def _about(accepted: Accepted) -> bytes:
     submission = accepted.submission
     named = identify(submission)
     suite = replace(submission.suite, prompts=())
@@ -248,8 +247,7 @@ def _about(accepted: Accepted, traced: Trace) -> bytes:
             digest=accepted.digest,
             outline=outline,
             identity=named,
-            pace=pace(submission, named),
-            fitted=traced.fitted,
+            speed=BaselineSpeed.of(submission, named),
         )
     )
 
@@ -278,11 +276,12 @@ def _read(path: Path, wanted: Mapping[str, Source]) -> dict[str, Fact]:
             accepted=Accepted(
                 source=source, submission=about.outline, text="", digest=about.digest
             ),
-            print=Print(
-                digest=about.digest,
+            member=Member(
+                submission=about.outline,
                 identity=about.identity,
-                trace=Trace(**own, fitted=about.fitted),
-                pace=about.pace,
+                fingerprint=TimingFingerprint(**own),
+                speed=about.speed,
+                digest=about.digest,
             ),
         )
     return found

@@ -1,7 +1,7 @@
 """Keep out what maintainers have ended: results of an ended contributor, and ended results again.
 
-An ended result that comes back under another name, day or machine still has its times or its noise;
-who measured again has other ones.
+An ended result that comes back under another name, day or machine still has its times; a new
+measurement has other ones.
 """
 
 import re
@@ -20,7 +20,6 @@ from schemas.submission import Submission
 
 FOLDER = "results/community"
 LIFECYCLE = "results/lifecycle"
-_COPIES = ("copied-times", "copied-noise")
 # In canonical JSON a quotation mark within a text is escaped, so this can only be the field.
 _CONTRIBUTOR = re.compile(rb'"contributor":"([A-Za-z0-9-]*)"')
 
@@ -60,7 +59,7 @@ def ended_findings(
     there = ended(repository, base)
     if not new or not (there.results or there.contributors):
         return
-    old = Corpus(tuple(_submissions(repository, base, there)))
+    old = Corpus.of(tuple(_submissions(repository, base, there)))
     for path, each in new.items():
         yield from in_file(_by_ended(each, author, there.contributors), path)
         yield from in_file(_again(each, old), path)
@@ -81,7 +80,7 @@ def _by_ended(
 def _again(submission: Submission, old: Corpus) -> Iterator[Finding]:
     """Also when it names what it copies as superseded: a doubt is not cleared by a new name."""
     for flag in corpus_flags(replace(submission, supersedes=None), old):
-        if flag.name in _COPIES:
+        if flag.name == "copied-times":
             message = (
                 f"this result was withdrawn or is in quarantine. {flag.message} Ask in an issue to "
                 "have the decision changed, or measure again"

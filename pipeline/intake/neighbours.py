@@ -42,7 +42,7 @@ def understood(repository: Path, judgement: Judgement) -> tuple[Result, ...]:
     replaced = {each.supersedes for each in new.values()}
     near = dict(_neighbours(repository, judgement.base, new))
     old = [each for name, each in near.items() if name not in replaced]
-    corpus, within = Corpus(tuple(old)), flags_within(list(new.values()))
+    corpus, within = Corpus.of(tuple(old)), flags_within(Corpus.of(list(new.values())))
     flags = {
         path: _together(corpus_flags(each, corpus), own)
         for (path, each), own in zip(new.items(), within, strict=True)

@@ -9,7 +9,7 @@ from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
 from schemas.codec import encode
-from tests.pipeline.corpus_examples import RAISING, VICTIM, copied, jittered, scaled
+from tests.pipeline.corpus_examples import RAISING, VICTIM, copied, scaled
 from tests.samples import sample
 
 if TYPE_CHECKING:
@@ -131,7 +131,6 @@ PLAUSIBILITY: tuple[tuple[str, Document, str], ...] = (
     ("somebody's trials", _document(copied()), "copied-times"),
     ("somebody's trials, a little slower", _tidied(copied(scaled(1.07))), "copied-times"),
     ("somebody's first block", _document(copied(VICTIM.trials[:72])), "copied-times"),
-    ("somebody's trials with noise", _tidied(copied(jittered(0.01))), "copied-noise"),
     ("twice as fast as the others", _document(RAISING["far-from-peers"]), "far-from-peers"),
     ("two campaigns at a time", _document(RAISING["windows-overlap"]), "windows-overlap"),
 )  # fmt: skip

@@ -1,12 +1,11 @@
 """Which submission before which corpus raises each flag, and which comes close without it?
 
 Copies are made of one honest submission, as a stranger would make them: other metadata, then the
-times as they are, scaled, a part of them, or changed a little.
+times as they are, scaled, or a part of them.
 """
 
 from __future__ import annotations
 
-import random
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -34,12 +33,6 @@ def scaled(factor: float) -> tuple[Trial, ...]:
     return tuple(_times(each, factor) for each in VICTIM.trials)
 
 
-def jittered(by: float) -> tuple[Trial, ...]:
-    """The victim's trials, each time changed by up to so much either way."""
-    rng = random.Random(7)  # noqa: S311 - made-up data
-    return tuple(_times(each, 1 + rng.uniform(-by, by)) for each in VICTIM.trials)
-
-
 def _times(each: Trial, factor: float) -> Trial:
     return replace(each, decode_ms=round((each.decode_ms or 0.0) * factor, 3))
 
@@ -65,7 +58,6 @@ def _layers(count: int | None) -> Submission:
 
 RAISING: dict[str, Submission] = {
     "copied-times": copied(),
-    "copied-noise": copied(jittered(0.01)),
     "windows-overlap": _at("09:50:00"),
     # Six others take 20 ms per token; 10 ms are 2.0 times as fast.
     "far-from-peers": _step(10.0),
@@ -74,7 +66,6 @@ RAISING: dict[str, Submission] = {
 QUIET: dict[str, Submission] = {
     # Seven of hundreds of times may coincide.
     "copied-times": copied(VICTIM.trials[:7] + sample(seed=8, blocks=3).trials[7:]),
-    "copied-noise": sample(seed=77, contributor="eve", blocks=3),
     "windows-overlap": _at("10:00:01"),
     # 1.4 times as fast is no reason to doubt.
     "far-from-peers": _step(14.3),

@@ -13,7 +13,7 @@ from schemas.submission import Submission
 from tests.cases.plausibility_cases import HONEST, PLAUSIBILITY
 from tests.pipeline import corpus_examples
 
-CORPUS = Corpus(corpus_examples.HONEST)
+CORPUS = Corpus.of(corpus_examples.HONEST)
 
 
 def flags(document: dict[str, Any]) -> set[str]:

@@ -1,11 +1,13 @@
-"""How fast the baselines of a corpus are, by device and target."""
+"""Baseline speeds of a corpus by device and target, and how unusual one of them is."""
 
 import math
-from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
-from typing import Self, TypeAlias, overload
+from typing import Self, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
 
 from estimates.identity import Identity
 from estimates.pairing import ms_per_token
@@ -14,62 +16,13 @@ from schemas.submission import Submission
 
 # A device with its backend, and a target or any.
 Place: TypeAlias = tuple[str, str, tuple[str, str] | None]
-
-
-@dataclass(frozen=True, slots=True)
-class Without(Sequence[float]):
-    """Ordered values but the one at `left_out`; nothing is copied."""
-
-    ordered: Sequence[float]
-    left_out: int
-
-    def __len__(self) -> int:
-        return len(self.ordered) - 1
-
-    @overload
-    def __getitem__(self, index: int) -> float: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[float]: ...
-    def __getitem__(self, index: int | slice) -> float | Sequence[float]:
-        if isinstance(index, slice):
-            return [self[each] for each in range(*index.indices(len(self)))]
-        if not -len(self) <= index < len(self):
-            raise IndexError(index)
-        at = index % len(self)
-        return self.ordered[at + (at >= self.left_out)]
-
-
-def without(ordered: Sequence[float], value: float) -> Sequence[float]:
-    """Ordered values without one that is among them."""
-    return Without(ordered, bisect_left(ordered, value))
-
-
-def middle(ordered: Sequence[float]) -> float:
-    """The median of ordered values."""
-    count = len(ordered)
-    return (ordered[(count - 1) // 2] + ordered[count // 2]) / 2
-
-
-def middle_distance(ordered: Sequence[float], center: float) -> float:
-    """The median of the distances of ordered values from a center."""
-    count = len(ordered)
-    lower = _distance_of_nearest(ordered, center, (count - 1) // 2 + 1)
-    return (lower + _distance_of_nearest(ordered, center, count // 2 + 1)) / 2
-
-
-def _distance_of_nearest(ordered: Sequence[float], center: float, count: int) -> float:
-    """How far the farthest of so many nearest values is: they are neighbours."""
-    first = bisect_left(
-        range(len(ordered) - count),
-        True,  # noqa: FBT003 - what the key is searched for
-        key=lambda start: center - ordered[start] <= ordered[start + count] - center,
-    )
-    return max(center - ordered[first], ordered[first + count - 1] - center)
+_MAD_TO_SIGMA = 1.4826
+_LEAST_SPREAD = 0.05
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pace:
-    """How fast the baseline of a submission is, where, and whose it is."""
+class BaselineSpeed:
+    """How fast the baseline of a submission is, on which device, and whose it is."""
 
     device: tuple[str, str]
     target: tuple[str, str]
@@ -77,51 +30,51 @@ class Pace:
     tps: float
     bytes_per_s: float | None
 
-
-def pace(submission: Submission, named: Identity) -> Pace | None:
-    """The pace of a submission; `None` where no baseline trial finished."""
-    baselines = {arm.id for arm in submission.arms if arm.role == "baseline"}
-    timed = (ms_per_token(each) for each in submission.trials if each.arm in baselines)
-    times = [ms for ms in timed if ms]
-    if not times:
-        return None
-    tps = 1000 / median(times)
-    used = bytes_per_token(submission.target)
-    return Pace(
-        device=(named.device, submission.engine.backend_label),
-        target=(named.target, named.quantisation),
-        voter=named.voter,
-        tps=tps,
-        bytes_per_s=None if used is None else used * tps,
-    )
+    @classmethod
+    def of(cls, submission: Submission, named: Identity) -> Self | None:
+        """The baseline speed of a submission; `None` if no baseline trial finished."""
+        baselines = {arm.id for arm in submission.arms if arm.role == "baseline"}
+        timed = (ms_per_token(each) for each in submission.trials if each.arm in baselines)
+        times = [ms for ms in timed if ms]
+        if not times:
+            return None
+        tps = 1000 / median(times)
+        used = bytes_per_token(submission.target)
+        return cls(
+            device=(named.device, submission.engine.backend_label),
+            target=(named.target, named.quantisation),
+            voter=named.voter,
+            tps=tps,
+            bytes_per_s=None if used is None else used * tps,
+        )
 
 
 @dataclass(frozen=True, slots=True)
-class Field:
-    """What each voter measured: the logarithm of the median of theirs, and all of them in order."""
+class PeerSpeeds:
+    """The logarithm of each voter's median speed, and where each voter's is."""
 
-    by_voter: Mapping[str, float]
-    ordered: Sequence[float]
+    positions: Mapping[str, int]
+    logs: NDArray[np.float64]
 
     @classmethod
     def of(cls, values: Mapping[str, Sequence[float]]) -> Self:
-        """The field of all values of each voter."""
-        by_voter = {voter: math.log(median(own)) for voter, own in values.items()}
-        return cls(by_voter, sorted(by_voter.values()))
+        """The speeds of all voters, from all speeds of each."""
+        logs = [math.log(median(own)) for own in values.values()]
+        return cls({voter: at for at, voter in enumerate(values)}, np.array(logs))
 
-    def others(self, voter: str) -> Sequence[float]:
-        """What all but this one measured, in order."""
-        own = self.by_voter.get(voter)
-        return self.ordered if own is None else without(self.ordered, own)
-
-
-EMPTY = Field({}, ())
+    def others(self, voter: str) -> NDArray[np.float64]:
+        """The logarithms of all speeds but this voter's."""
+        at = self.positions.get(voter)
+        return self.logs if at is None else np.delete(self.logs, at)
 
 
-def fields(paces: Iterable[Pace | None]) -> dict[Place, Field]:
-    """The fields of all devices: with each target in tokens/s, with any target in bytes/s."""
+NO_PEERS = PeerSpeeds({}, np.empty(0))
+
+
+def peer_speeds(speeds: Iterable[BaselineSpeed | None]) -> dict[Place, PeerSpeeds]:
+    """The speeds on all devices: with each target in tokens/s, with any target in bytes/s."""
     found: dict[Place, dict[str, list[float]]] = {}
-    for each in paces:
+    for each in speeds:
         if each is None:
             continue
         place = found.setdefault((*each.device, each.target), {})
@@ -129,14 +82,12 @@ def fields(paces: Iterable[Pace | None]) -> dict[Place, Field]:
         if each.bytes_per_s is not None:
             anywhere = found.setdefault((*each.device, None), {})
             anywhere.setdefault(each.voter, []).append(each.bytes_per_s)
-    return {place: Field.of(values) for place, values in found.items()}
+    return {place: PeerSpeeds.of(values) for place, values in found.items()}
 
 
-# What every file of a model says alike, where it says it.
-SHAPE = ("architecture", "layers", "vocabulary_size")
-Shape: TypeAlias = tuple[str | int | None, ...]
-
-
-def shape(submission: Submission) -> Shape:
-    """What a target is built like, whoever quantised it."""
-    return tuple(getattr(submission.target, fact) for fact in SHAPE)
+def distance(value: float, peers: NDArray[np.float64]) -> tuple[float, float]:
+    """How far the logarithm of a value is from the peers' median, and its modified z-score."""
+    center = float(np.median(peers))
+    spread = _MAD_TO_SIGMA * float(np.median(np.abs(peers - center)))
+    far = math.log(value) - center
+    return far, far / max(spread, _LEAST_SPREAD)

@@ -28,8 +28,7 @@ implausible as (
   from flag
   where severity = 'serious'
     and flag in (
-      'above-bound', 'above-roofline', 'copied-noise', 'copied-times', 'repeated-block',
-      'zero-spread'
+      'above-bound', 'above-roofline', 'copied-times', 'repeated-block', 'zero-spread'
     )
   group by submission
 )

@@ -1,0 +1,93 @@
+"""Fingerprint the times of a submission, so that a copy is recognised whatever its metadata say.
+
+A mark is a single time with enough digits, or a run of ratios of consecutive times, which a common
+factor leaves unchanged.
+"""
+
+import itertools
+import math
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from schemas.submission import Submission, Trial
+
+# Times with fewer digits coincide by chance; a time without its prompt needs more.
+DIGITS, DIGITS_ALONE = 5, 7
+RATIOS_IN_A_ROW = 3
+_RATIO_STEP = 1e-5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TimingFingerprint:
+    """Digests of the marks of a submission, sorted; the same trials have the same fingerprint."""
+
+    times: NDArray[np.uint32]
+    ratios: NDArray[np.uint32]
+
+    @classmethod
+    def of(cls, submission: Submission) -> Self:
+        """The fingerprint of a submission."""
+        timed = [(each, each.decode_ms) for each in submission.trials if each.decode_ms]
+        timed.sort(key=lambda pair: pair[0].order)
+        exact = [(each, ms, count) for each, ms in timed if (count := digits(ms)) >= DIGITS]
+        return cls(times=_digests(_time_marks(exact)), ratios=_digests(_ratio_marks(exact)))
+
+
+def _time_marks(exact: Sequence[tuple[Trial, float, int]]) -> Iterator[str]:
+    for each, ms, count in exact:
+        yield f"{ms!r}" if count >= DIGITS_ALONE else f"{each.prompt} {ms!r}"
+
+
+def _ratio_marks(exact: Sequence[tuple[Trial, float, int]]) -> Iterator[str]:
+    """Ratios of times that follow one another in the same arm, some in a row."""
+    by_arm: dict[str, list[float]] = {}
+    for each, ms, _ in exact:
+        by_arm.setdefault(each.arm, []).append(math.log(ms))
+    for logs in by_arm.values():
+        steps = [round((b - a) / _RATIO_STEP) for a, b in itertools.pairwise(logs)]
+        for start in range(len(steps) - RATIOS_IN_A_ROW + 1):
+            yield repr(steps[start : start + RATIOS_IN_A_ROW])
+
+
+def digits(value: float) -> int:
+    """How many significant digits a figure was written with."""
+    mantissa = repr(value).partition("e")[0]
+    return len(mantissa.replace(".", "").strip("0"))
+
+
+def _digests(marks: Iterator[str]) -> NDArray[np.uint32]:
+    return np.unique(np.fromiter((zlib.crc32(mark.encode()) for mark in marks), np.uint32))
+
+
+# A mark that many submissions share is followed to this many: enough to find each one a partner.
+_FOLLOWED = 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MarkIndex:
+    """All marks of a corpus in order, each with the position of the submission that has it."""
+
+    digests: NDArray[np.uint32]
+    owners: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, marks: Sequence[NDArray[np.uint32]]) -> Self:
+        """The index of the marks of several submissions."""
+        digests = np.concatenate([np.empty(0, np.uint32), *marks])
+        owners = np.repeat(np.arange(len(marks)), [len(each) for each in marks])
+        order = np.argsort(digests, kind="stable")
+        return cls(digests=digests[order], owners=owners[order])
+
+    def shared(self, own: NDArray[np.uint32]) -> dict[int, int]:
+        """How many of these marks each submission has, by its position."""
+        first = np.searchsorted(self.digests, own, "left")
+        last = np.searchsorted(self.digests, own, "right")
+        followed = np.minimum(last - first, _FOLLOWED)
+        at = np.arange(followed.sum()) + np.repeat(first - np.cumsum(followed) + followed, followed)
+        owners, counts = np.unique(self.owners[at], return_counts=True)
+        return dict(zip(owners.tolist(), counts.tolist(), strict=True))

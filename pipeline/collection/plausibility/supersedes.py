@@ -1,0 +1,50 @@
+"""Follow which submissions of a corpus a submission supersedes, directly and through others."""
+
+from collections.abc import Iterable, Sequence
+
+from schemas.codec import content_digest
+from schemas.migrations import forms
+from schemas.submission import Submission
+
+
+class SupersedeChains:
+    """Which submissions each one supersedes, by their positions.
+
+    `digests` are those of the files, where they are known. Otherwise they are computed, but only
+    for contributors who supersede something, because that is slow.
+    """
+
+    def __init__(self, submissions: Sequence[Submission], digests: Sequence[str | None]) -> None:
+        self._submissions = submissions
+        self._digests = digests
+        self._by_contributor: dict[str, list[int]] = {}
+        self._by_digest: dict[str, dict[str, int]] = {}
+        for position, each in enumerate(submissions):
+            if each.contributor is not None:
+                # GitHub user names are the same in any case of their letters.
+                self._by_contributor.setdefault(each.contributor.lower(), []).append(position)
+
+    def replaced_by(self, submission: Submission) -> frozenset[int]:
+        """What a submission supersedes, what that one supersedes, and so on."""
+        found: set[int] = set()
+        position = self._named(submission)
+        while position is not None and position not in found:
+            found.add(position)
+            position = self._named(self._submissions[position])
+        return frozenset(found)
+
+    def _named(self, submission: Submission) -> int | None:
+        """The submission of the same contributor whose file is named as superseded."""
+        if submission.supersedes is None or submission.contributor is None:
+            return None
+        author = submission.contributor.lower()
+        if author not in self._by_digest:
+            own = self._by_contributor.get(author, ())
+            self._by_digest[author] = {digest: at for at in own for digest in self._names(at)}
+        ending = submission.supersedes.removesuffix(".json").rpartition("-")[2]
+        return self._by_digest[author].get(ending)
+
+    def _names(self, at: int) -> Iterable[str]:
+        """The digest of the file, or those of all the forms that the file may have."""
+        known = self._digests[at]
+        return map(content_digest, forms(self._submissions[at])) if known is None else (known,)
