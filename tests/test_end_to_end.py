@@ -202,20 +202,3 @@ def test_the_site_shows_the_run_as_a_local_preview(
     name = measured(result).target.name
     assert any(name in page for page in pages)
     assert (site / "index.html").is_file()
-
-
-def test_an_unknown_model_is_one_line_and_exit_code_1() -> None:
-    done = called(harness_app, "run", "--target", "no-such-model.gguf", "--dry-run")
-
-    assert done.exit_code == 1
-    assert done.stderr.strip().count("\n") <= 1
-    assert "no-such-model.gguf" in done.stderr
-
-
-def test_a_context_that_is_too_small_is_one_line_and_exit_code_1(tmp_path: Path) -> None:
-    done = harness(*RUN, "--context", "64", "--output", str(tmp_path / "none.json"))
-
-    assert done.returncode == 1
-    assert "raise --context to" in done.stderr
-    assert "Traceback" not in done.stderr
-    assert not (tmp_path / "none.json").exists()

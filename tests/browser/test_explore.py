@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import re
 from typing import TYPE_CHECKING
 
@@ -195,6 +196,29 @@ def test_a_row_leads_to_its_evidence_and_gives_its_command(page: Page, base: str
         " --method draft-model:n_max=4 --tasks code"
     )
     expect(page).to_have_url(re.compile("/submissions/"))
+
+
+def test_the_raw_data_of_a_row_is_the_file_of_its_submission(page: Page, base: str) -> None:
+    opened(page, base + "explore/")
+    row = page.locator(ROWS).first
+    with page.expect_download() as from_the_row:
+        row.get_by_role("link", name="raw data").first.click()
+    row.get_by_role("link", name="submission").first.click()
+    with page.expect_download() as from_the_page:
+        page.locator("#the-file ~ p a[download]").first.click()
+
+    files = [each.value.path().read_bytes() for each in (from_the_row, from_the_page)]
+    assert files[0] == files[1]
+    assert json.loads(files[0])["trials"]
+
+
+def test_a_filtered_view_can_be_copied_as_a_link(page: Page, base: str) -> None:
+    opened(page, base + "explore/")
+    page.get_by_label("Task", exact=True).select_option("code")
+    page.locator('[data-copy="link"]').first.click()
+    expect(page.locator("[data-part=copied]")).not_to_be_empty()
+
+    assert page.evaluate("navigator.clipboard.readText()") == f"{base}explore/?task=code"
 
 
 def test_who_searches_in_vain_is_led_to_the_advisor(page: Page, base: str) -> None:

@@ -100,13 +100,6 @@ def test_my_machine_says_that_27b_does_not_fit_into_2_gb(page: Page, base: str) 
     expect(answer).to_contain_text("list lies on it as a whole")
 
 
-def test_a_size_has_the_article_of_its_sound(page: Page, base: str) -> None:
-    page.goto(base + "?card=1+GB&model=8B")
-
-    answer = page.locator(".dm-machine__answer")
-    expect(answer).to_contain_text("an 8B model on a card with 1 GB")
-
-
 def test_the_advisor_says_that_27b_does_not_fit_into_2_gb(page: Page, base: str) -> None:
     page.goto(base + "advisor/?device=memory:2&model=4")
 

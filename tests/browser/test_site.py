@@ -8,14 +8,13 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.pages import (
-    HOSTILE,
     NARROW,
     WIDE,
     lent,
     one_of_each_kind,
     stir,
 )
-from tests.sites import HOSTILE_NOTE, addresses
+from tests.sites import addresses
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -138,20 +137,6 @@ def test_an_address_with_a_made_up_choice_changes_nothing(page: Page, base: str)
     assert page.locator(".dm-map-figure[data-shown]").count() == 0
 
 
-def test_a_chart_wakes_when_it_comes_near_and_not_before(page: Page, base: str) -> None:
-    fetched: list[str] = []
-    page.on("request", lambda request: fetched.append(request.url))
-    page.goto(base + "contribute/", wait_until="networkidle")
-    assert not any("/vega." in url for url in fetched)
-
-    page.goto(base + "tasks/")
-    stir(page)
-    page.wait_for_selector('figure[data-state="live"] .dm-chart__live svg')
-
-    assert sum("/vega." in url for url in fetched) == 1
-    assert page.locator('figure[data-state="live"] .dm-chart__image').first.is_hidden()
-
-
 def test_a_chart_follows_the_colour_scheme(page: Page, base: str) -> None:
     page.goto(base + "tasks/")
     stir(page)
@@ -189,13 +174,3 @@ def test_a_table_is_ordered_by_its_headings_and_narrowed_by_its_filter(
     expect(found).to_have_count(2)
     kept = {name.strip() for name in found.all_text_contents()}
     assert kept == {"RTX 4060 8 GB", "RTX 4060 Laptop 8 GB"}
-
-
-def test_text_that_wants_to_be_code_stays_text(page: Page, base: str) -> None:
-    page.goto(base + HOSTILE)
-    page.mouse.move(400, 300)
-    page.locator("h1").hover()
-
-    assert HOSTILE_NOTE in page.locator(".dm-lede").text_content()
-    assert page.evaluate("window.caught") == []
-    assert page.locator("a[href^='javascript']").count() == 0

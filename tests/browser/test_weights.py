@@ -8,7 +8,7 @@ import pytest
 
 from bench.weights import MOST_INDEX_KB, Asked, Weight, index_kb
 from pipeline.site.build import beginning
-from tests.browser.pages import lent, wake_charts
+from tests.browser.pages import lent
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -68,17 +68,6 @@ def test_the_index_of_the_search_is_small_and_waits_for_the_search(
 
     assert any(path.endswith("search_index.json") for path in asked.paths)
     assert index_kb(site) <= MOST_INDEX_KB
-
-
-def test_a_chart_sleeps_until_the_visitor_does_something(
-    page: Page, base: str, asked: Asked
-) -> None:
-    page.goto(base + "tasks/", wait_until="networkidle")
-    assert not [path for path in asked.paths if "/vega." in path]
-
-    wake_charts(page)
-
-    assert sum("/vega." in path for path in asked.paths) == 1
 
 
 def test_a_section_is_indexed_by_its_first_words() -> None:

@@ -130,21 +130,6 @@ def test_the_best_of_many_needs_a_wider_margin() -> None:
     assert one(connection, "select verdict, choices from map_cell") == ("no-clear-difference", 13)
 
 
-@pytest.mark.parametrize(
-    ("low", "high", "verdict"),
-    [
-        (1.0201, 1.1, "helps"),
-        (1.0199, 1.1, "no-clear-difference"),
-        (0.9, 0.9799, "hurts"),
-        (0.9, 0.9801, "no-clear-difference"),
-    ],
-)
-def test_a_difference_is_one_beyond_two_percent(low: float, high: float, verdict: str) -> None:
-    connection = database(campaign(None))
-
-    assert one(connection, f"select verdict_of({low}, {high})") == (verdict,)
-
-
 def test_several_files_of_one_contributor_are_pooled() -> None:
     # All of them at or below 0.77: together they must not become an interval around 1.
     figures = (0.77, 0.60, 0.45, 0.40, 0.35)

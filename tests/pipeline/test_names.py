@@ -2,8 +2,6 @@
 
 from dataclasses import replace
 
-import pytest
-
 from pipeline.data.load import Entry
 from pipeline.site.pages.model import target_path
 from tests.pipeline.tables import campaign, database, entry, one, rows
@@ -35,23 +33,6 @@ def _named(name: str) -> Entry:
     base = campaign(1.0)
     target = replace(base.submission.target, name=name)
     return entry(replace(base.submission, target=target), base.summary)
-
-
-@pytest.mark.parametrize(
-    ("parameters", "size_class"),
-    [
-        (999_999_999, "<1B"),
-        (1_000_000_000, "1–3B"),  # noqa: RUF001 - en dash
-        (3_000_000_000, "3–8B"),  # noqa: RUF001 - en dash
-        (8_000_000_000, "8–16B"),  # noqa: RUF001 - en dash
-        (16_000_000_000, "16–40B"),  # noqa: RUF001 - en dash
-        (40_000_000_000, ">40B"),
-    ],
-)
-def test_size_classes_begin_at_their_lower_bound(parameters: int, size_class: str) -> None:
-    connection = database(campaign(1.0, parameters=parameters))
-
-    assert one(connection, "select size_class from target") == (size_class,)
 
 
 def test_a_mixture_of_experts_is_shown_by_total_and_active_parameters() -> None:
