@@ -23,7 +23,7 @@ from harness.machine.environment import Watch
 from harness.run.execute import RunContext, measure
 from harness.run.journal import fingerprint
 from harness.run.result_file import write
-from harness.runners import RUNNERS
+from harness.runners import CONNECT
 from harness.runners.options import ConnectionOptions
 from schemas import contract
 from schemas.submission import Submission
@@ -95,7 +95,7 @@ def _result(part: Part, seed: int, kept: Path) -> Submission:
 def measured(campaign: Campaign, work_file: Path) -> Submission:
     submission = measure(
         campaign,
-        runner=RUNNERS[RUNNER].build(ConnectionOptions()),
+        runner=CONNECT[RUNNER](ConnectionOptions()).open,
         context=RunContext(machine=machine(), snapshot=Watch().snapshot),
         work_file=work_file,
         resume=False,

@@ -14,7 +14,7 @@ from estimates.intervals import t_interval
 from estimates.summary import summarize
 from harness.campaign.model import ArmPlan
 from harness.run.execute import RunContext, measure
-from harness.runners.inprocess.isolated import LlamaCppPython
+from harness.runners.inprocess import open_in_process
 from schemas.submission import Oracle
 from schemas.submission import Snapshot as State
 from tests.harness.campaigns import MACHINE
@@ -80,7 +80,7 @@ def _measured_and_predicted(campaign: Campaign) -> tuple[float, float]:
     with tempfile.TemporaryDirectory() as folder:
         submission = measure(
             replace(campaign, arms=(baseline, arm)),
-            runner=LlamaCppPython(),
+            runner=open_in_process,
             context=RunContext(machine=MACHINE, snapshot=lambda at: State(moment=at)),
             work_file=Path(folder) / "work.jsonl",
             resume=False,

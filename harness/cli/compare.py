@@ -18,7 +18,7 @@ from harness.errors import INTERRUPTED, BadInputError, HarnessError, MachineErro
 from harness.files import written
 from harness.options import Option
 from harness.run import result_file
-from harness.runners import llama_server
+from harness.runners.llama_server.binary import find
 from harness.runners.options import ConnectionOptions, Patience
 from schemas.submission import Submission
 
@@ -138,7 +138,7 @@ def _require_servers(builds: Builds) -> None:
     """Before anything is fetched, name the option whose program cannot be used."""
     for option, path in (("--base", builds.base), ("--head", builds.head)):
         try:
-            llama_server.identify(ConnectionOptions(binary=path))
+            find(path)
         except BadInputError as error:
             raise BadInputError(str(error).replace("--server-binary", option)) from error
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Annotated
 
 from harness.campaign.build import CONTROLS, at_depth, first_look, profile
-from harness.campaign.methods import method_type
+from harness.campaign.methods import MethodRequest, method_type, parse
 from harness.campaign.model import Campaign
 from harness.campaign.options import Options
 from harness.cli import console
@@ -23,10 +23,10 @@ from harness.machine.engines import (
     server_program,
 )
 from harness.options import Option
-from harness.runners import OFFERED, RUNNERS, RunnerKind
-from harness.runners.base import Runner
+from harness.runners import CONNECT, OFFERED
+from harness.runners.base import Adapter, Runner
 from harness.runners.options import ConnectionOptions
-from schemas.vocabulary import DEFAULT_RUNNER
+from schemas.vocabulary import DEFAULT_RUNNER, RUNNERS, RunnerEntry
 
 _SETTINGS = "How it runs"
 # The runner that needs a program only, and nothing compiled for Python.
@@ -85,7 +85,7 @@ class ChosenEngine:
     connection: ConnectionOptions
 
     @property
-    def kind(self) -> RunnerKind:
+    def kind(self) -> RunnerEntry:
         """What the runner can do. Raises `UsageError` for an unknown name."""
         if self.name not in RUNNERS:
             message = f"unknown runner {self.name!r}.{suggestion(self.name, OFFERED)}"
@@ -100,9 +100,18 @@ class ChosenEngine:
             message = f"{ignored[0]} is for --runner openai, not for {self.name}"
             raise UsageError(message)
 
+    @property
+    def default_methods(self) -> tuple[MethodRequest, ...]:
+        """The methods that the runner measures where none is named."""
+        return tuple(map(parse, self.kind.default_methods))
+
+    def adapter(self) -> Adapter:
+        """The engine. Raises `UsageError` when the options do not lead to it."""
+        return CONNECT[self.kind.id](self.connection)
+
     def runner(self) -> Runner:
         """The runner. Raises `UsageError` when the options do not lead to its engine."""
-        return self.kind.build(self.connection)
+        return self.adapter().open
 
     def campaign(self, options: Options, *, fetch: bool) -> Campaign:
         """The campaign as this runner can run it."""
@@ -113,11 +122,10 @@ class ChosenEngine:
             first_look(options) if kind.interleaved == "block" else options,
             say=console.say,
             fetch=fetch,
-            defaults=kind.default_methods,
+            defaults=self.default_methods,
             controls=tuple(each for each in CONTROLS if method_type(each) in kind.methods),
-            served=kind.served(self.connection, console.say),
+            served=self.adapter().served(console.say),
         )
-        kind.check(self.connection, campaign)
         chosen = profile(options)
         return self.on(replace(campaign, profile=chosen, interleaved=kind.interleaved))
 
@@ -131,7 +139,7 @@ class ChosenEngine:
 
         Raises `UsageError` when the engine cannot run an arm of the campaign.
         """
-        return self.kind.preview(self.connection, campaign)
+        return self.adapter().commands(campaign)
 
     def _identity(self) -> str:
         """Runner, engine and chosen devices; a journal is resumed with the same ones only."""
@@ -139,7 +147,7 @@ class ChosenEngine:
 
     def _program(self) -> str:
         connection = self.connection
-        identity = self.kind.identify(connection)
+        identity = self.adapter().identity()
         if identity is not None:
             return identity
         urls = (connection.base_url, *connection.spec_base_urls)

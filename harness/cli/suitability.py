@@ -6,12 +6,12 @@ from harness.campaign import axes
 from harness.campaign.methods import ChainRequest, DraftModelRequest, MethodRequest, method_type
 from harness.campaign.options import Options
 from harness.errors import UsageError
-from harness.runners import OFFERED, RunnerKind
-from schemas.vocabulary import METHODS
+from harness.runners import OFFERED
+from schemas.vocabulary import METHODS, RunnerEntry
 from schemas.vocabulary.axes import AXES
 
 
-def require_suited(options: Options, runner: str, kind: RunnerKind) -> None:
+def require_suited(options: Options, runner: str, kind: RunnerEntry) -> None:
     """Raise `UsageError` naming the runner that can, where this one cannot."""
     for request in options.methods:
         for each in request.parts if isinstance(request, ChainRequest) else (request,):
@@ -43,7 +43,7 @@ def _require_axis(axis: str, flag: str, runner: str) -> None:
         raise UsageError(message)
 
 
-def _require_method(request: MethodRequest, kind: RunnerKind) -> None:
+def _require_method(request: MethodRequest, kind: RunnerEntry) -> None:
     name = method_type(request)
     if name not in kind.methods:
         able = _first(other for other, each in OFFERED.items() if name in each.methods)

@@ -50,9 +50,7 @@ class Stages:
     def at(self, campaign: Campaign) -> tuple[Campaign, Runner]:
         """The stage on the engine, and its runner."""
         engine = self._with_depths(campaign)
-        kind = engine.kind
-        kind.check(engine.connection, campaign)
-        on_engine = engine.on(replace(campaign, interleaved=kind.interleaved))
+        on_engine = engine.on(replace(campaign, interleaved=engine.kind.interleaved))
         return on_engine, engine.runner()
 
     def command(self, campaign: Campaign, arm: ArmPlan) -> str | None:
@@ -186,7 +184,7 @@ class TuneRequest:
     def _base(self, *, fetch: bool) -> tuple[Campaign, tuple[Family, ...]]:
         """Models and settings as a campaign, and the families that the engine may run."""
         base = self.engine.campaign(self.options, fetch=fetch)
-        defaults = self.engine.kind.default_methods
+        defaults = self.engine.default_methods
         names = draft_names(self.options, defaults)
         methods = usable_methods(self.options, names, defaults)
         connection = self.engine.connection

@@ -133,7 +133,7 @@ class _Run:
         if early or not left:
             return early
         self._observe(events.Loading(what=self._campaign.target.model.name))
-        session = runner.open(self._campaign)
+        session = runner(self._campaign)
         try:
             self._snapshot("before")
             self._prepare(session)

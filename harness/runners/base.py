@@ -1,10 +1,11 @@
 """What an engine must offer to be measured: two protocols and the values that pass through them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol, runtime_checkable
 
 from harness.campaign.model import Campaign
+from harness.models.model_file import ServedModels
 from schemas.submission import DeviceMemory, Engine, Measured, Placement, Probes, Reason, Settings
 
 
@@ -200,9 +201,21 @@ class Resting(Protocol):
         ...
 
 
-class Runner(Protocol):
-    """A way to run an engine."""
+# Loads the target of a campaign. Raises `HarnessError` when it cannot be loaded.
+Runner = Callable[[Campaign], Session]
 
-    def open(self, campaign: Campaign) -> Session:
-        """Load the target. Raises `HarnessError` when it cannot be loaded."""
-        ...
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Adapter:
+    """An engine as a command uses it. `open` is its runner.
+
+    `identity` distinguishes two engines of one runner, where the options do not. `commands` are the
+    command lines that would be started, one for each arm; it raises `BadInputError` for a campaign
+    that the engine cannot run. `served` knows the models that only a server has; it is given what
+    prints progress.
+    """
+
+    open: Runner
+    identity: Callable[[], str | None] = lambda: None
+    commands: Callable[[Campaign], tuple[str, ...]] = lambda _campaign: ()
+    served: Callable[[Callable[[str], None]], ServedModels | None] = lambda _say: None

@@ -8,7 +8,7 @@ import hashlib
 import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from harness.campaign.axes import recorded
 from harness.campaign.model import ArmPlan, Campaign, layers_of
@@ -54,20 +54,9 @@ class FakeRig:
     failing_trials: dict[int, submission.Reason] = field(default_factory=dict)
 
 
-class FakeRunner:
-    """Opens sessions on a fake rig."""
-
-    def __init__(self, rig: FakeRig | None = None) -> None:
-        self._rig = rig or FakeRig()
-
-    def open(self, campaign: Campaign) -> base.Session:
-        """A session; nothing is loaded."""
-        return FakeSession(self._rig, campaign)
-
-
-def build(_options: ConnectionOptions) -> FakeRunner:
+def connect(_options: ConnectionOptions) -> base.Adapter:
     """The runner of tests: its clock runs ahead of ours, so long campaigns break the format."""
-    return FakeRunner()
+    return base.Adapter(open=partial(FakeSession, FakeRig()))
 
 
 class FakeSession:

@@ -115,6 +115,11 @@ class RunnerEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     forces: bool = False
     offered: bool = True
 
+    @property
+    def methods(self) -> frozenset[str]:
+        """The types of the methods that it can measure."""
+        return frozenset(each.id for each in METHODS.values() if self.id in each.runners)
+
 
 class Spellings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How people write cards, memories and models; `spellings.toml` says what each key means."""

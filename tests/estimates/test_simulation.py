@@ -6,7 +6,7 @@ import json
 import math
 import random
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,7 +19,7 @@ from bench.disturbances import SCENARIOS as DISTURBED
 from bench.population import campaign, population
 from bench.rigs import SCENARIOS, bursts, drift
 from harness.run.execute import RunContext, measure
-from harness.runners.fake import FakeRig, FakeRunner
+from harness.runners.fake import FakeRig, FakeSession
 from schemas.submission import Snapshot
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def test_the_simulated_campaign_is_what_the_harness_measures(tmp_path: Path) -> 
 
     measured = measure(
         campaign(prompts, seed=1),
-        runner=FakeRunner(KNOWN.rig),
+        runner=partial(FakeSession, KNOWN.rig),
         context=context,
         work_file=tmp_path / "run.jsonl",
         resume=False,
@@ -170,7 +170,7 @@ def test_the_campaign_that_ends_by_its_rule_is_what_the_harness_measures(tmp_pat
 
     measured = measure(
         plan,
-        runner=FakeRunner(rig),
+        runner=partial(FakeSession, rig),
         context=context,
         work_file=tmp_path / "run.jsonl",
         resume=False,

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness.campaign.model import ArmPlan, Campaign, RunSettings, Suite, SuitePrompt
 from harness.models.model_file import ModelFile
 from harness.run.execute import RunContext, measure
-from harness.runners.fake import FakeRig, FakeRunner
+from harness.runners.fake import FakeRig, FakeSession
 from schemas.submission import (
     Cpu,
     DraftModel,
@@ -110,7 +111,7 @@ def run(
     """What a campaign measures on a simulated rig, or with another runner."""
     return measure(
         plan,
-        runner=runner or FakeRunner(rig),
+        runner=runner or partial(FakeSession, rig or FakeRig()),
         context=context(observe),
         work_file=work_file,
         resume=resume,

@@ -20,7 +20,7 @@ from harness.cli.app import app
 from harness.cli.engines import ChosenEngine, NamedEngine, at_depths
 from harness.cli.suitability import require_suited
 from harness.errors import BadInputError, HarnessError, UsageError
-from harness.runners import OFFERED, RUNNERS
+from harness.runners import OFFERED
 from harness.runners.inprocess.loop import decode
 from harness.runners.inprocess.targets import Draws, SampledTarget
 from harness.runners.options import ConnectionOptions
@@ -28,6 +28,7 @@ from schemas.axes import Axes
 from schemas.codec import canonical_bytes, encode
 from schemas.contract import findings
 from schemas.submission import Settings
+from schemas.vocabulary import RUNNERS
 from schemas.vocabulary.axes import AXES
 from tests.harness.campaigns import campaign, run
 from tests.harness.runners.test_loop import PROMPT, ScriptedDrafter

@@ -11,7 +11,7 @@ import pytest
 
 from harness.errors import BadInputError
 from harness.runners.base import Failure, Generation, Request
-from harness.runners.fake import FakeRig, FakeRunner
+from harness.runners.fake import FakeRig, FakeSession
 from harness.runners.http.concurrency import together
 from schemas.codec import canonical_bytes, encode
 from schemas.contract import findings
@@ -69,7 +69,7 @@ def test_a_killed_pass_goes_on_with_the_prompts_that_are_missing(tmp_path: Path)
 
 def test_a_runner_that_answers_one_at_a_time_refuses_more(tmp_path: Path) -> None:
     with pytest.raises(BadInputError, match="leave out --concurrency"):
-        run(crowd(2), tmp_path / "work.jsonl", runner=_OneAtATime())
+        run(crowd(2), tmp_path / "work.jsonl", runner=_one_at_a_time)
 
 
 def test_each_arm_has_the_baseline_of_its_own_crowd(tmp_path: Path) -> None:
@@ -122,11 +122,9 @@ def _interrupting(*, at: int) -> Callable[[int], float]:
     return slowdown
 
 
-class _OneAtATime:
+def _one_at_a_time(campaign: Campaign) -> Session:
     """The fake runner without the gift of answering several at once."""
-
-    def open(self, campaign: Campaign) -> Session:
-        return _Single(FakeRunner(QUIET).open(campaign))
+    return _Single(FakeSession(QUIET, campaign))
 
 
 class _Single:

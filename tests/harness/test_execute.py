@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,8 +12,9 @@ from harness.cli.app import app
 from harness.cli.session import nothing_drafted
 from harness.errors import HarnessError, MachineError
 from harness.run.events import Planned, TrialEnded
-from harness.runners import RUNNERS
-from harness.runners.fake import FakeRig, FakeRunner
+from harness.runners import CONNECT
+from harness.runners.base import Adapter
+from harness.runners.fake import FakeRig, FakeSession
 from schemas.codec import canonical_bytes, encode
 from schemas.contract import findings
 from tests.harness.campaigns import BASELINE, campaign, run
@@ -178,8 +179,8 @@ def test_such_a_campaign_does_not_end_with_0(
 ) -> None:
     assert cache_dir.is_dir()
     failing = {"prompt-lookup-n8": "crashed"}
-    broken = replace(RUNNERS["fake"], build=lambda _: FakeRunner(FakeRig(failing_arms=failing)))  # type: ignore[arg-type]
-    monkeypatch.setitem(RUNNERS, "fake", broken)
+    broken = Adapter(open=partial(FakeSession, FakeRig(failing_arms=failing)))  # type: ignore[arg-type]
+    monkeypatch.setitem(CONNECT, "fake", lambda _: broken)
     target = write_gguf(tmp_path / "target.gguf")
     (tmp_path / "results").mkdir()
     words = ("--tasks", "code", "--prompts", "1", "--max-tokens", "4", "--blocks", "1")

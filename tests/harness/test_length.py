@@ -11,7 +11,7 @@ import pytest
 from harness.campaign.model import ArmPlan, Stopping
 from harness.run.events import Extended, TrialEnded
 from harness.run.execute import RunContext, measure
-from harness.runners.fake import FakeRig, FakeRunner, FakeSession
+from harness.runners.fake import FakeRig, FakeSession
 from schemas.codec import canonical_bytes, encode
 from schemas.contract import findings
 from schemas.submission import NoSpeculation, Snapshot
@@ -34,17 +34,16 @@ STEADY = FakeRig(noise=0.0)
 RESTLESS = FakeRig(noise=0.5)
 
 
-class VirtualClock(FakeRunner):
+class VirtualClock:
     """A made-up engine, and the seconds that it has been at work."""
 
     def __init__(self, rig: FakeRig) -> None:
-        super().__init__(rig)
         self._sessions: list[FakeSession] = []
-        self._own_rig = rig
+        self._rig = rig
 
-    def open(self, campaign: Campaign) -> FakeSession:
+    def __call__(self, campaign: Campaign) -> FakeSession:
         """One more session; its time comes on top."""
-        self._sessions.append(FakeSession(self._own_rig, campaign))
+        self._sessions.append(FakeSession(self._rig, campaign))
         return self._sessions[-1]
 
     def seconds(self) -> float:

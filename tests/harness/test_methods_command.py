@@ -6,7 +6,7 @@ from typer.testing import CliRunner
 
 from harness.campaign.methods import METHODS, parse
 from harness.cli.app import app
-from harness.runners import RUNNERS
+from schemas.vocabulary import RUNNERS
 
 
 def printed(*arguments: str) -> str:

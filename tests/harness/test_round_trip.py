@@ -17,7 +17,7 @@ from harness.campaign.options import Options
 from harness.models.model_file import ModelFile
 from harness.run import result_file
 from harness.run.execute import RunContext, measure
-from harness.runners.fake import FakeRig, FakeRunner, FakeSession
+from harness.runners.fake import FakeRig, FakeSession
 from pipeline.collection.discover import discover
 from pipeline.collection.validate import validate
 from schemas import contract
@@ -79,14 +79,13 @@ class InProcess(FakeSession):
         return super().generate(request)
 
 
-class Runner(FakeRunner):
+class Runner:
     """Opens such sessions; the first one may be interrupted."""
 
     def __init__(self, rig: FakeRig, *, stops_after: int) -> None:
-        super().__init__(rig)
         self._rig, self._left = rig, stops_after
 
-    def open(self, campaign: Campaign) -> Session:
+    def __call__(self, campaign: Campaign) -> Session:
         """A session; a second one is not interrupted."""
         session = InProcess(self._rig, campaign)
         session.left, self._left = self._left, NEVER

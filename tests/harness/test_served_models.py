@@ -11,7 +11,7 @@ import pytest
 from harness.errors import BadInputError, MachineError
 from harness.models.folder import cached_folder, describe_folder, is_model_folder
 from harness.runners.openai.models import Served
-from harness.runners.openai.served import ServedModels, model_of
+from harness.runners.openai.served import NamedModels, model_of
 from harness.runners.options import ConnectionOptions
 from schemas.submission import Model
 from tests.harness.ggufs import write_gguf
@@ -187,6 +187,6 @@ def test_a_model_that_nobody_names_is_asked_for() -> None:
     assert found.model.name == "tiny"
 
 
-def served_models(**options: Any) -> ServedModels:  # noqa: ANN401 - fields of `ConnectionOptions`
+def served_models(**options: Any) -> NamedModels:  # noqa: ANN401 - fields of `ConnectionOptions`
     """The models behind the servers that `options` names."""
-    return ServedModels(options=ConnectionOptions(**options), say=lambda _text: None)
+    return NamedModels(ConnectionOptions(**options), lambda _text: None)

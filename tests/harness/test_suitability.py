@@ -13,8 +13,8 @@ from harness.cli.app import app
 from harness.cli.engines import ChosenEngine, named_engines
 from harness.cli.suitability import require_suited
 from harness.errors import BadInputError
-from harness.runners import RUNNERS
 from harness.runners.options import ConnectionOptions
+from schemas.vocabulary import RUNNERS
 from tests.harness.ggufs import write_gguf
 from tests.processes import needs_shell
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import xml.etree.ElementTree as ET
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
@@ -15,7 +16,7 @@ from harness.campaign.methods import parse
 from harness.cli.app import app
 from harness.run import journal
 from harness.run.events import Event, TrialStarted
-from harness.runners.fake import FakeRig, FakeRunner
+from harness.runners.fake import FakeRig, FakeSession
 from harness.tune import report
 from harness.tune.outcome import Outcome, as_json, why
 from harness.tune.search import SearchOptions, families, split
@@ -59,7 +60,7 @@ class OneEngine:
         self._rig = rig
 
     def at(self, campaign: Campaign) -> tuple[Campaign, Runner]:
-        return campaign, FakeRunner(self._rig)
+        return campaign, partial(FakeSession, self._rig)
 
 
 def tuner(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,7 @@ from harness.errors import HarnessError, MachineError, NothingMeasuredError
 from harness.run.events import TrialStarted
 from harness.run.execute import by_blocks
 from harness.run.turns import NotStartedError, all_fit, in_turn
-from harness.runners.fake import FakeRig, FakeRunner
+from harness.runners.fake import FakeRig, FakeSession
 from schemas.submission import Gpu
 from tests.harness.campaigns import BASELINE, LOOKUP, campaign, context
 
@@ -54,7 +55,7 @@ def engine_run(
 ) -> EngineRun:
     return by_blocks(
         PLAN,
-        runner=FakeRunner(rig),
+        runner=partial(FakeSession, rig or FakeRig()),
         context=context(_Watcher(name, log, interrupt_at)),
         work_file=folder / f"{name}.jsonl",
         resume=False,
@@ -164,7 +165,7 @@ def test_engines_that_take_turns_after_every_answer_give_the_same_one_next_to_ea
 
         return by_blocks(
             plan,
-            runner=FakeRunner(),
+            runner=partial(FakeSession, FakeRig()),
             context=replace(context(note), pause="answer"),
             work_file=tmp_path / f"{name}.jsonl",
             resume=False,
@@ -186,7 +187,7 @@ def test_requests_in_flight_at_once_are_not_pulled_apart(tmp_path: Path) -> None
     plan = replace(campaign(arms=(BASELINE, three), prompts=3, blocks=1), interleaved="block")
     run = by_blocks(
         plan,
-        runner=FakeRunner(),
+        runner=partial(FakeSession, FakeRig()),
         context=replace(context(), pause="answer"),
         work_file=tmp_path / "run.jsonl",
         resume=False,

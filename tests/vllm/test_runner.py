@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import psutil
 import pytest
 
-from harness.runners import RUNNERS
+from harness.runners import CONNECT
 from harness.runners.base import Generation, Request, Totals
 from harness.runners.options import ConnectionOptions
 from schemas.submission import DraftModel, PromptLookup
@@ -93,9 +93,8 @@ def test_a_vllm_that_is_killed_is_a_value_and_leaves_no_process(
     before = contract.children()
     plain, ngram = (shlex.join(started(mode, build=BUILD)) for mode in ("none", "ngram"))
     plan = replace(PLAN, arms=(BASELINE, NGRAM_ARM))
-    runner = RUNNERS["openai"].build(
-        ConnectionOptions(server_command=plain, spec_server_commands=(ngram,))
-    )
+    options = ConnectionOptions(server_command=plain, spec_server_commands=(ngram,))
+    runner = CONNECT["openai"](options).open
 
     contract.check_failure_and_end(runner, plan, lambda: kill_those_since(before))
 

@@ -1,10 +1,29 @@
 """The in-process runner: llama.cpp through the low-level interface of llama-cpp-python."""
 
-from harness.runners.base import Runner
-from harness.runners.inprocess.isolated import Isolated, LlamaCppPython
+from functools import partial
+
+from harness.campaign.model import Campaign
+from harness.errors import MachineError
+from harness.runners.base import Adapter, Session
+from harness.runners.inprocess.isolated import IsolatedSession
 from harness.runners.options import ConnectionOptions
 
 
-def build(options: ConnectionOptions) -> Runner:
-    """The engine in a child process, which a crash of it does not take along."""
-    return Isolated(LlamaCppPython(), answer_limit_s=options.answer_limit_s)
+def connect(options: ConnectionOptions) -> Adapter:
+    """The engine in a child process, so that a crash of it does not end this one."""
+    limit_s = options.answer_limit_s
+    return Adapter(open=partial(IsolatedSession, open_in_process, answer_limit_s=limit_s))
+
+
+def open_in_process(campaign: Campaign) -> Session:
+    """Load the target in the process that calls this. Raises `HarnessError`."""
+    try:
+        # Importing the binding loads the engine; only the process that runs it should.
+        from harness.runners.inprocess.session import LlamaSession  # noqa: PLC0415
+    except (ImportError, OSError, RuntimeError) as error:
+        message = (
+            f"llama-cpp-python cannot be loaded ({error}); "
+            "install it with: CMAKE_ARGS=-DGGML_NATIVE=OFF pip install llama-cpp-python"
+        )
+        raise MachineError(message) from error
+    return LlamaSession(campaign)

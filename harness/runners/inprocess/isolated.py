@@ -28,35 +28,6 @@ ANSWER_LIMIT_S = 900.0
 _CLOSE_LIMIT_S = 10.0
 
 
-class LlamaCppPython:
-    """Opens sessions on llama.cpp in the process that calls it."""
-
-    def open(self, campaign: Campaign) -> base.Session:
-        """Load the target. Raises `HarnessError` when it cannot be loaded."""
-        try:
-            # Importing the binding loads the engine; only the process that runs it should.
-            from harness.runners.inprocess.session import LlamaSession  # noqa: PLC0415
-        except (ImportError, OSError, RuntimeError) as error:
-            message = (
-                f"llama-cpp-python cannot be loaded ({error}); "
-                "install it with: CMAKE_ARGS=-DGGML_NATIVE=OFF pip install llama-cpp-python"
-            )
-            raise MachineError(message) from error
-        return LlamaSession(campaign)
-
-
-class Isolated:
-    """Opens the sessions of another runner in child processes."""
-
-    def __init__(self, runner: base.Runner, *, answer_limit_s: float = ANSWER_LIMIT_S) -> None:
-        self._runner = runner
-        self._answer_limit_s = answer_limit_s
-
-    def open(self, campaign: Campaign) -> base.Session:
-        """Start a child and load the target there. Raises what the child raised."""
-        return IsolatedSession(self._runner, campaign, self._answer_limit_s)
-
-
 class _ChildLostError(Exception):
     """The child died or does not answer; carries the failure that this means."""
 
@@ -68,7 +39,14 @@ class _ChildLostError(Exception):
 class IsolatedSession:
     """Passes every call to a child process and survives its death."""
 
-    def __init__(self, runner: base.Runner, campaign: Campaign, answer_limit_s: float) -> None:
+    def __init__(
+        self,
+        runner: base.Runner,
+        campaign: Campaign,
+        *,
+        answer_limit_s: float = ANSWER_LIMIT_S,
+    ) -> None:
+        """Start a child and load the target there. Raises what the child raised."""
         self._runner = runner
         self._campaign = campaign
         self._answer_limit_s = answer_limit_s
@@ -230,7 +208,7 @@ def _die_with_the_parent() -> None:
 
 def _converse(connection: Connection, runner: base.Runner, campaign: Campaign) -> None:
     try:
-        session = runner.open(campaign)
+        session = runner(campaign)
     except HarnessError as error:
         connection.send(error)
         return

@@ -117,16 +117,9 @@ class LlamaServerSession(ServerSession[Server]):
         )
 
 
-class LlamaServer:
-    """Opens sessions on a binary."""
-
-    def __init__(self, options: ConnectionOptions) -> None:
-        self._options = options
-
-    def open(self, campaign: Campaign) -> Session:
-        """Ask the binary what it can do. Raises `HarnessError` when there is none."""
-        binary = find(self._options.binary)
-        limit_s = self._options.startup_limit_s
-        launcher = Launcher(campaign=campaign, binary=binary, startup_limit_s=limit_s)
-        limit_s = self._options.answer_limit_s
-        return LlamaServerSession(campaign, binary, launcher, answer_limit_s=limit_s)
+def open_session(options: ConnectionOptions, campaign: Campaign) -> Session:
+    """Ask the binary what it can do. Raises `HarnessError` when there is none."""
+    binary = find(options.binary)
+    limit_s = options.startup_limit_s
+    launcher = Launcher(campaign=campaign, binary=binary, startup_limit_s=limit_s)
+    return LlamaServerSession(campaign, binary, launcher, answer_limit_s=options.answer_limit_s)

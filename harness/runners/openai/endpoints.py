@@ -92,7 +92,11 @@ def check(found: Endpoints, campaign: Campaign) -> None:
 
 
 def command_lines(found: Endpoints, campaign: Campaign) -> tuple[str, ...]:
-    """The commands that start a campaign's servers, one line for each arm; none where they run."""
+    """The commands that start a campaign's servers, one line for each arm; none where they run.
+
+    Raises `UsageError` when the servers are not those that the arms need.
+    """
+    check(found, campaign)
     methods = speculation(campaign)
     all_of_them = (endpoint_of(arm, found, methods) for arm in campaign.arms)
     return tuple(join_command(each) for each in all_of_them if not isinstance(each, Address))

@@ -30,8 +30,8 @@ _TAIL = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ServedModels:
+@dataclass(frozen=True, slots=True)
+class NamedModels:
     """Models behind servers. A name that is a file on this disk is none of them."""
 
     options: ConnectionOptions

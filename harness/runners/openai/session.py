@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from harness.campaign.model import ArmPlan, Campaign
 from harness.errors import MachineError
-from harness.runners.base import EngineReport, Failure, Generation, Session
+from harness.runners.base import EngineReport, Failure, Generation
 from harness.runners.http.client import Address
 from harness.runners.http.session import Question, ServerSession
 from harness.runners.openai import endpoints as reading
@@ -17,14 +17,14 @@ from harness.runners.openai.connection import Connection, Limits, connect
 from harness.runners.openai.endpoints import Endpoint
 from harness.runners.openai.exchange import DRAFTS_BY_REQUEST, Prompt
 from harness.runners.openai.models import Served, offer, shown
-from harness.runners.openai.report import check_backend, report_on
+from harness.runners.openai.report import report_on
 from harness.runners.options import ConnectionOptions
 
 
 class OpenAiSession(ServerSession[Connection]):
     """Connections to the servers of a campaign's arms."""
 
-    def __init__(self, campaign: Campaign, options: ConnectionOptions) -> None:
+    def __init__(self, options: ConnectionOptions, campaign: Campaign) -> None:
         """Raises `BadInputError` when the servers are not those that the arms need."""
         super().__init__(campaign)
         self._endpoints = reading.endpoints(options)
@@ -151,18 +151,3 @@ def is_same_model(one: Served, other: Served) -> bool:
 
 def _not_comparable(detail: str) -> Failure:
     return Failure(reason="other", detail=" ".join(detail.split()))
-
-
-class OpenAiServer:
-    """Opens sessions on servers."""
-
-    def __init__(self, options: ConnectionOptions) -> None:
-        """Raises `BadInputError` when the options do not say how to connect to the servers."""
-        check_backend(options.backend)
-        reading.endpoints(options)
-        reading.api_key()
-        self._options = options
-
-    def open(self, campaign: Campaign) -> Session:
-        """A session; nothing is asked or started yet. Raises `BadInputError`."""
-        return OpenAiSession(campaign, self._options)

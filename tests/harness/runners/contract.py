@@ -6,7 +6,6 @@ from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from harness.runners import RUNNERS
 from harness.runners.base import (
     ConcurrentSession,
     EngineReport,
@@ -16,6 +15,7 @@ from harness.runners.base import (
     Request,
     Totals,
 )
+from schemas.vocabulary import RUNNERS
 from tests.processes import children
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ def check_together(session: Session, campaign: Campaign, concurrency: int) -> No
 def check_failure_and_end(runner: Runner, campaign: Campaign, break_it: Callable[[], None]) -> None:
     """An engine that breaks gives a reason and a line, and no process is left after the end."""
     before = children()
-    session = runner.open(campaign)
+    session = runner(campaign)
     try:
         session.report()
         arm = campaign.arms[0]

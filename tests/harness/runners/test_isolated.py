@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,8 +15,8 @@ import pytest
 
 from harness.errors import BadInputError, MachineError
 from harness.runners.base import Failure, Generation, PreparedArm, Request
-from harness.runners.fake import FakeRig, FakeRunner, FakeSession
-from harness.runners.inprocess.isolated import Isolated
+from harness.runners.fake import FakeRig, FakeSession
+from harness.runners.inprocess.isolated import IsolatedSession
 from tests.harness.campaigns import campaign
 from tests.processes import all_end
 
@@ -49,34 +50,30 @@ class InterruptedSession(FakeSession):
         return super().generate(request)
 
 
-class InterruptedRunner:
-    def open(self, plan: Campaign) -> Session:
-        return InterruptedSession(FakeRig(), plan)
+def interrupted_runner(plan: Campaign) -> Session:
+    return InterruptedSession(FakeRig(), plan)
 
 
-class FragileRunner:
-    def open(self, plan: Campaign) -> Session:
-        return FragileSession(FakeRig(), plan)
+def fragile_runner(plan: Campaign) -> Session:
+    return FragileSession(FakeRig(), plan)
 
 
-class RefusingRunner:
-    def open(self, _plan: Campaign) -> Session:
-        message = "the model is no model"
-        raise BadInputError(message)
+def refusing_runner(_plan: Campaign) -> Session:
+    message = "the model is no model"
+    raise BadInputError(message)
 
 
-class DyingRunner:
-    def open(self, _plan: Campaign) -> Session:
-        os.kill(os.getpid(), signal.SIGKILL)
-        raise AssertionError
+def dying_runner(_plan: Campaign) -> Session:
+    os.kill(os.getpid(), signal.SIGKILL)
+    raise AssertionError
 
 
 def test_answers_pass_through_a_child_process_unchanged() -> None:
-    here = FakeRunner().open(campaign())
+    here = FakeSession(FakeRig(), campaign())
     here.prepare("baseline")
     expected = here.generate(REQUEST)
 
-    session = Isolated(FakeRunner()).open(campaign())
+    session = IsolatedSession(partial(FakeSession, FakeRig()), campaign())
     prepared = session.prepare("baseline")
     answer = session.generate(REQUEST)
     session.close()
@@ -86,7 +83,7 @@ def test_answers_pass_through_a_child_process_unchanged() -> None:
 
 
 def test_a_crash_is_a_failed_trial_and_the_next_one_runs() -> None:
-    session = Isolated(FragileRunner()).open(campaign(prompts=3))
+    session = IsolatedSession(fragile_runner, campaign(prompts=3))
 
     crash = session.generate(REQUEST)
     after = session.generate(Request(arm="baseline", prompt="code-3", max_output_tokens=8))
@@ -99,7 +96,7 @@ def test_a_crash_is_a_failed_trial_and_the_next_one_runs() -> None:
 
 
 def test_silence_is_a_failed_trial_with_the_reason_timed_out() -> None:
-    session = Isolated(FragileRunner(), answer_limit_s=0.5).open(campaign(prompts=3))
+    session = IsolatedSession(fragile_runner, campaign(prompts=3), answer_limit_s=0.5)
     session.prepare("baseline")
 
     silence = session.generate(Request(arm="baseline", prompt="code-2", max_output_tokens=8))
@@ -110,22 +107,22 @@ def test_silence_is_a_failed_trial_with_the_reason_timed_out() -> None:
 
 def test_an_error_of_the_child_is_raised_here() -> None:
     with pytest.raises(BadInputError, match="the model is no model"):
-        Isolated(RefusingRunner()).open(campaign())
+        IsolatedSession(refusing_runner, campaign())
 
 
 def test_a_child_that_dies_while_loading_is_one_clear_line() -> None:
     with pytest.raises(MachineError, match="usually for lack of memory"):
-        Isolated(DyingRunner()).open(campaign())
+        IsolatedSession(dying_runner, campaign())
 
 
 HANG = """
-from harness.runners.inprocess.isolated import Isolated
+from harness.runners.inprocess.isolated import IsolatedSession
 from harness.runners.base import Request
 from tests.harness.campaigns import campaign
-from tests.harness.runners.test_isolated import FragileRunner
+from tests.harness.runners.test_isolated import fragile_runner
 
 if __name__ == "__main__":
-    session = Isolated(FragileRunner()).open(campaign(prompts=2))
+    session = IsolatedSession(fragile_runner, campaign(prompts=2))
     session.prepare("baseline")
     print(session._process.pid, flush=True)
     session.generate(Request(arm="baseline", prompt="code-2", max_output_tokens=8))
@@ -153,7 +150,7 @@ def test_the_child_of_a_killed_parent_ends_at_once_in_the_middle_of_a_generation
 def test_ctrl_c_during_a_generation_ends_the_child_at_once_and_without_a_word(
     capfd: pytest.CaptureFixture[str],
 ) -> None:
-    session = Isolated(InterruptedRunner()).open(campaign())
+    session = IsolatedSession(interrupted_runner, campaign())
     session.prepare("baseline")
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
 

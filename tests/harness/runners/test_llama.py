@@ -12,8 +12,8 @@ from harness.campaign.model import ArmPlan
 from harness.errors import BadInputError, HarnessError, MachineError
 from harness.models.resolve import resolve
 from harness.runners.base import Failure, Generation, PreparedArm, Request
-from harness.runners.inprocess import prompt_states
-from harness.runners.inprocess.isolated import Isolated, LlamaCppPython
+from harness.runners.inprocess import open_in_process, prompt_states
+from harness.runners.inprocess.isolated import IsolatedSession
 from schemas.method import NgramCache
 from schemas.submission import DraftModel, Forced, Oracle
 from tests.harness.campaigns import BASELINE, DRAFT, LOOKUP, campaign
@@ -81,7 +81,7 @@ def plan(weights: tuple[Path, Path]) -> Campaign:
 
 @pytest.fixture(scope="session")
 def session(plan: Campaign) -> Iterator[Session]:
-    opened = LlamaCppPython().open(plan)
+    opened = open_in_process(plan)
     for arm in plan.arms:
         assert isinstance(opened.prepare(arm.id), PreparedArm)
     yield opened
@@ -254,7 +254,7 @@ def test_the_baseline_agrees_with_the_bindings_own_greedy_decoding(
 
 def test_a_method_that_needs_a_server_is_refused_in_one_line(plan: Campaign) -> None:
     arm = ArmPlan(id="cache", role="speculation", method=NgramCache(), baseline="baseline")
-    opened = LlamaCppPython().open(dataclasses.replace(plan, arms=(BASELINE, arm)))
+    opened = open_in_process(dataclasses.replace(plan, arms=(BASELINE, arm)))
 
     with pytest.raises(BadInputError, match="no method ngram-cache; use a server runner"):
         opened.prepare("cache")
@@ -265,7 +265,7 @@ def test_a_context_that_is_too_small_says_how_large_it_must_be(plan: Campaign) -
     settings = dataclasses.replace(plan.settings, context_tokens=32)
 
     with pytest.raises(BadInputError, match=r"the context holds 32; raise --context to \d+"):
-        LlamaCppPython().open(dataclasses.replace(plan, settings=settings))
+        open_in_process(dataclasses.replace(plan, settings=settings))
 
 
 def test_a_file_that_is_no_model_is_one_clear_line(plan: Campaign, tmp_path: Path) -> None:
@@ -274,14 +274,14 @@ def test_a_file_that_is_no_model_is_one_clear_line(plan: Campaign, tmp_path: Pat
     target = dataclasses.replace(plan.target, path=broken)
 
     with pytest.raises(BadInputError, match=r"broken\.gguf could not be loaded as a GGUF model"):
-        Isolated(LlamaCppPython()).open(dataclasses.replace(plan, target=target))
+        IsolatedSession(open_in_process, dataclasses.replace(plan, target=target))
 
 
 def test_a_context_that_does_not_fit_into_memory_is_one_clear_line(plan: Campaign) -> None:
     settings = dataclasses.replace(plan.settings, context_tokens=40_000_000)
 
     with pytest.raises(HarnessError, match=r"memory|failed while loading") as caught:
-        Isolated(LlamaCppPython()).open(dataclasses.replace(plan, settings=settings))
+        IsolatedSession(open_in_process, dataclasses.replace(plan, settings=settings))
     assert isinstance(caught.value, MachineError)
 
 
@@ -289,7 +289,7 @@ def test_a_broken_draft_fails_its_arm_and_not_the_session(plan: Campaign, tmp_pa
     broken = tmp_path / "broken.gguf"
     broken.write_bytes(b"GGUF" + b"\0" * 64)
     draft = dataclasses.replace(plan.drafts[0], path=broken)
-    opened = Isolated(LlamaCppPython()).open(dataclasses.replace(plan, drafts=(draft,)))
+    opened = IsolatedSession(open_in_process, dataclasses.replace(plan, drafts=(draft,)))
 
     failed = opened.prepare("draft-model-n4")
     ready = opened.prepare("baseline")

@@ -11,8 +11,7 @@ from estimates.summary import summarize
 from harness.campaign.model import ArmPlan
 from harness.models.resolve import resolve
 from harness.runners.base import PreparedArm
-from harness.runners.inprocess import prompt_states
-from harness.runners.inprocess.isolated import LlamaCppPython
+from harness.runners.inprocess import open_in_process, prompt_states
 from schemas.submission import NoSpeculation, Oracle, Placement
 from tests.harness.campaigns import BASELINE, DRAFT, campaign, run
 from tests.harness.runners.test_llama import OUTPUT_TOKENS, TEXTS, generate
@@ -58,7 +57,7 @@ def test_a_forced_arm_writes_the_baselines_text_and_tells_what_it_would_have_cho
     plan: Campaign,
 ) -> None:
     settings = dataclasses.replace(plan.settings, teacher_forced=True)
-    opened = LlamaCppPython().open(dataclasses.replace(plan, settings=settings))
+    opened = open_in_process(dataclasses.replace(plan, settings=settings))
     for arm in ("baseline", "draft-model-n4"):
         assert isinstance(opened.prepare(arm), PreparedArm)
 
@@ -77,7 +76,7 @@ def test_an_arm_with_its_own_placement_runs_alone_and_the_drafts_come_back(
 ) -> None:
     settings = dataclasses.replace(plan.settings, gpu_layers=0)
     arms = (BASELINE, DRAFT, ALONE)
-    opened = LlamaCppPython().open(dataclasses.replace(plan, arms=arms, settings=settings))
+    opened = open_in_process(dataclasses.replace(plan, arms=arms, settings=settings))
 
     prepared = {arm.id: opened.prepare(arm.id) for arm in arms}
     alone = generate(opened, ALONE.id)
@@ -109,7 +108,7 @@ def test_the_oracles_speedup_is_what_the_probes_predict(
     # wrong. The bench has enough of them for an interval.
     for attempt in range(ATTEMPTS):
         journal = tmp_path / f"{attempt}.jsonl"
-        estimate = summarize(run(few, journal, runner=LlamaCppPython())).estimates[0]
+        estimate = summarize(run(few, journal, runner=open_in_process)).estimates[0]
         assert estimate.acceptance_rate is not None
         assert estimate.acceptance_rate > 0.9
         assert estimate.unexplained is not None

@@ -10,8 +10,8 @@ from harness.campaign.arms import label
 from harness.campaign.methods import parse
 from harness.campaign.model import ArmPlan, Campaign
 from harness.runners.base import Generation, PreparedArm, Request, Totals
-from harness.runners.inprocess.isolated import LlamaCppPython
-from harness.runners.llama_server.session import LlamaServer
+from harness.runners.inprocess import open_in_process
+from harness.runners.llama_server.session import open_session
 from harness.runners.options import ConnectionOptions
 from schemas.submission import Ngram
 from tests.harness.campaigns import BASELINE, DRAFT, campaign
@@ -65,7 +65,7 @@ def plan(weights: Path) -> Campaign:
 
 @pytest.fixture(scope="module")
 def session(plan: Campaign, binary: str) -> Iterator[Session]:
-    opened = LlamaServer(ConnectionOptions(binary=binary)).open(plan)
+    opened = open_session(ConnectionOptions(binary=binary), plan)
     yield opened
     opened.close()
 
@@ -109,7 +109,7 @@ def test_every_n_gram_method_writes_what_the_baseline_writes(
 def test_the_in_process_runner_writes_the_same_from_the_same_file(
     plan: Campaign, plain: dict[str, Generation]
 ) -> None:
-    inside = LlamaCppPython().open(plan)
+    inside = open_in_process(plan)
     try:
         same = {name: generate(inside, "baseline", prompt=name) for name in ("code-1", TALK)}
     finally:

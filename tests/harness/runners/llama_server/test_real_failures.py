@@ -8,6 +8,7 @@ import socket
 import sys
 import threading
 from dataclasses import replace
+from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -21,7 +22,7 @@ from harness.runners.http.process import HOST, ServerProcess, free_port
 from harness.runners.llama_server import launch
 from harness.runners.llama_server.binary import find
 from harness.runners.llama_server.launch import Launcher
-from harness.runners.llama_server.session import LlamaServer
+from harness.runners.llama_server.session import open_session
 from harness.runners.options import ConnectionOptions
 from schemas.method import NgramSimple
 from tests.harness.campaigns import BASELINE, DRAFT, campaign, run
@@ -81,7 +82,9 @@ def test_a_method_that_never_fires_and_a_draft_that_does_not_fit_are_told_apart(
     planned = plan(nonsense, NEVER, DRAFT, draft=unrelated)
 
     measured = run(
-        planned, tmp_path / "work.jsonl", runner=LlamaServer(ConnectionOptions(binary=binary))
+        planned,
+        tmp_path / "work.jsonl",
+        runner=partial(open_session, ConnectionOptions(binary=binary)),
     )
 
     arms = {arm.id: arm for arm in measured.arms}
@@ -156,7 +159,7 @@ def test_a_server_that_is_killed_while_it_answers_is_a_crash_and_the_next_pass_g
     binary: str, nonsense: Path
 ) -> None:
     planned = plan(nonsense, max_output_tokens=4000, context_tokens=4096)
-    session = LlamaServer(ConnectionOptions(binary=binary)).open(planned)
+    session = open_session(ConnectionOptions(binary=binary), planned)
     request = Request(arm="baseline", prompt="code-1", max_output_tokens=4000)
     before = children()
     try:

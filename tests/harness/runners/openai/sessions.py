@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 from harness.runners.base import Failure, Generation, Request, Totals
-from harness.runners.openai.session import OpenAiServer
+from harness.runners.openai import connect
 from harness.runners.options import ConnectionOptions
 from schemas.submission import DraftModel
 from tests.harness.campaigns import BASELINE, DRAFT, campaign
@@ -34,7 +34,7 @@ def plan(*arms: ArmPlan, **options: Any) -> Campaign:  # noqa: ANN401 - options 
 
 def open_session(made: Campaign, **options: Any) -> OpenAiSession:  # noqa: ANN401 - fields of `ConnectionOptions`
     """A session on the servers that `options` names."""
-    return cast("OpenAiSession", OpenAiServer(ConnectionOptions(**options)).open(made))
+    return cast("OpenAiSession", connect(ConnectionOptions(**options)).open(made))
 
 
 @contextmanager

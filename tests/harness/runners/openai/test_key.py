@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from harness.errors import BadInputError, MachineError
+from harness.runners.openai import connect
 from harness.runners.openai.endpoints import api_key
-from harness.runners.openai.session import OpenAiServer
 from harness.runners.options import ConnectionOptions
 from schemas.codec import encode
 from tests.harness.campaigns import run
@@ -61,11 +61,11 @@ def test_the_key_reaches_the_server_and_stands_in_no_file(
     work_file = tmp_path / "work.jsonl"
     with serving(key=KEY) as base, serving(key=KEY, depth=3) as other:
         options = ConnectionOptions(base_url=base.url, spec_base_urls=(other.url,))
-        runner = OpenAiServer(options)
+        adapter = connect(options)
         submission = run(
             plan(blocks=1),
             work_file,
-            runner=runner,
+            runner=adapter.open,
             observe=lambda event: said.append(repr(event)),
         )
 
