@@ -56,18 +56,6 @@ def test_twelve_machines_of_one_contributor_are_one_vote_that_confirms_nothing(
     assert found == (1, False, 12, 12)
 
 
-def test_a_name_in_other_letters_is_the_same_contributor() -> None:
-    found = database(campaign(1.1, contributor="ada"), campaign(1.3, contributor="Ada"))
-
-    assert one(found, "select votes, confirmed from cell") == (1, False)
-
-
-def test_who_names_nobody_confirms_nobody() -> None:
-    found = database(campaign(1.1, contributor="ada"), campaign(1.3, contributor=None))
-
-    assert one(found, "select votes, confirmed from cell") == (2, False)
-
-
 def test_one_submission_is_widened_by_what_contributors_differ_by_and_not_confirmed() -> None:
     connection = database(campaign(1.3, within=(1.2, 1.408333)))
 
