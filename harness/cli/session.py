@@ -15,7 +15,7 @@ from rich.console import Console
 from estimates.model import Summary
 from estimates.plan.model import Setting
 from estimates.summary import summarize, to_json
-from harness.campaign.duration import expected, this_machine
+from harness.campaign.duration import Expected, in_turns
 from harness.campaign.model import ArmPlan, Campaign, Pause, layers_of
 from harness.campaign.plan import engine_turns
 from harness.cli import console
@@ -26,6 +26,7 @@ from harness.machine.checkout import commit
 from harness.machine.detect import machine
 from harness.machine.engines import OWN_DEVICE
 from harness.machine.environment import Watch
+from harness.machine.rate import this_machine
 from harness.plan.run_check import failed_allocation
 from harness.report import brief, progress, words
 from harness.report.progress import ProgressDisplay
@@ -79,7 +80,7 @@ def measured_in_turn(
         results.require_free(request.result.output)
     runs = _runs(request)
     campaigns = [run.campaign for run in runs.values()]
-    shown = ProgressDisplay(console.progress_console(), expected_s=_say_expected(campaigns))
+    shown = ProgressDisplay(console.progress_console(), expected=_say_expected(campaigns))
     with console.heard(), _own_device(), shown as display:
         pause: Pause = "answer" if together and all_fit(campaigns, machine()) else "pass"
         turns = engine_turns(campaigns[0], tuple(runs), pause)
@@ -132,14 +133,12 @@ def nothing_drafted(submission: Submission) -> bool:
     return bool(drafting) and not drafting & finished
 
 
-def _say_expected(campaigns: Sequence[Campaign]) -> float | None:
-    """Say how long all of it takes, in seconds; `None` where it is not known."""
-    rates = this_machine(campaigns[0].settings.threads)
-    found = [estimate.seconds for each in campaigns if (estimate := expected(each, rates))]
-    if len(found) < len(campaigns):
-        return None
-    console.say(f"This takes about {words.seconds(sum(found))}.")
-    return sum(found)
+def _say_expected(campaigns: Sequence[Campaign]) -> Expected | None:
+    """Say how long all of it takes; `None` where it is not known."""
+    found = in_turns(campaigns, this_machine(campaigns[0].settings.threads))
+    if found is not None:
+        console.say(f"This takes about {words.seconds(found.seconds)}.")
+    return found
 
 
 def _print(
@@ -284,8 +283,7 @@ def print_plan(request: RunRequest) -> None:
     campaigns = request.campaigns(fetch=False)
     campaign = next(iter(campaigns.values()))
     commands = {each.name: each.engine.commands(campaigns[each.name]) for each in request.engines}
-    estimate = expected(campaign, this_machine(campaign.settings.threads))
-    estimate = None if estimate is None else estimate.times(len(campaigns))
+    estimate = in_turns([*campaigns.values()], this_machine(campaign.settings.threads))
     if request.result.json:
         listed: Json = {name: list(lines) for name, lines in commands.items() if lines}
         console.print_json({**progress.as_json(campaign, estimate), "commands": listed})

@@ -8,8 +8,9 @@ from pathlib import Path
 import typer
 
 from estimates.plan.commands import line_with
+from harness.campaign.duration import expected
 from harness.campaign.from_options import draft_names, usable_methods
-from harness.campaign.model import ArmPlan, Campaign
+from harness.campaign.model import ArmPlan, Campaign, Stopping
 from harness.campaign.options import Options
 from harness.cli import console
 from harness.cli.engines import ChosenEngine
@@ -18,6 +19,8 @@ from harness.errors import INTERRUPTED, MachineError
 from harness.machine.checkout import commit
 from harness.machine.detect import machine
 from harness.machine.environment import Watch
+from harness.machine.rate import this_machine
+from harness.report import words
 from harness.report.progress import ProgressDisplay
 from harness.run import result_file as results
 from harness.run.events import Event
@@ -32,6 +35,7 @@ from harness.tune.search import (
     TimeLeft,
     families,
     split,
+    trials_after_look,
 )
 from harness.tune.tuner import Tuner
 from schemas.vocabulary import say
@@ -180,6 +184,13 @@ class TuneRequest:
             f"race on {say.count(len(prompts.race), 'prompt')}, certificate on "
             f"{len(prompts.certificate)} others, within {self.search.budget_min:g} minutes"
         )
+        rate = this_machine(base.settings.threads)
+        look = expected(replace(base, blocks=1, stopping=Stopping()), rate)
+        if look is not None:
+            answer_s = look.token_s * base.settings.max_output_tokens
+            whole_s = look.seconds + trials_after_look(prompts) * answer_s
+            limit_s = 60 * self.search.budget_min
+            screen.print(f"expected  about {words.seconds(min(whole_s, limit_s))}")
 
     def _base(self, *, fetch: bool) -> tuple[Campaign, tuple[Family, ...]]:
         """Models and settings as a campaign, and the families that the engine may run."""

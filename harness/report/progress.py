@@ -3,6 +3,7 @@
 A log gets a line after each tenth instead, so that it shows that the run is alive.
 """
 
+import time
 from collections import Counter
 from collections.abc import Iterator
 from threading import Timer
@@ -44,12 +45,18 @@ def lines(campaign: Campaign, estimate: Expected | None) -> Iterator[str]:
     yield _duration(estimate)
 
 
+_BASIS = (
+    "an estimate from the models' sizes and how fast this processor reads memory, which the "
+    "warm-up corrects; on a GPU it is faster"
+)
+
+
 def _duration(estimate: Expected | None) -> str:
     if estimate is None:
         return "expected  unknown: the size of the target's weights is not known"
     shortest, longest = words.seconds(estimate.least_seconds), words.seconds(estimate.seconds)
     duration = longest if shortest == longest else f"{shortest} to {longest}"
-    return f"expected  about {duration}; {estimate.basis}"
+    return f"expected  about {duration}; {_BASIS}"
 
 
 def _trials(campaign: Campaign) -> str:
@@ -88,7 +95,7 @@ def as_json(campaign: Campaign, estimate: Expected | None) -> dict[str, Json]:
         "stopping": encode(campaign.stopping),
         "expected_s": round(estimate.seconds, 1) if estimate else None,
         "expected_least_s": round(estimate.least_seconds, 1) if estimate else None,
-        "expected_from": estimate.basis if estimate else None,
+        "expected_from": _BASIS if estimate else None,
         "trials": [encode(trial) for trial in plan(campaign)],
     }
 
@@ -100,7 +107,7 @@ _LATE = 1.5
 class ProgressDisplay:
     """An observer that draws on a console; on anything but a terminal it writes a few lines."""
 
-    def __init__(self, console: Console, *, expected_s: float | None = None) -> None:
+    def __init__(self, console: Console, *, expected: Expected | None = None) -> None:
         """Without an expected duration, no one is told that the run is late."""
         self._progress = Progress(
             TextColumn("{task.description}"),
@@ -116,19 +123,42 @@ class ProgressDisplay:
         )
         self._tasks: dict[str, TaskID] = {}
         self._printed: set[str] = set()
-        self._expected_s = expected_s or 0.0
-        self._late = Timer(_LATE * self._expected_s, self._say_late)
-        self._late.daemon = True
+        self._expected, self._corrected = expected, False
+        self._began_s = time.monotonic()
+        self._late = self._timer()
 
     def __enter__(self) -> Self:
         self._progress.start()
-        if self._expected_s:
+        if self._expected is not None:
             self._late.start()
         return self
 
     def __exit__(self, *_: object) -> None:
         self._late.cancel()
         self._progress.stop()
+
+    @property
+    def _expected_s(self) -> float:
+        return 0.0 if self._expected is None else self._expected.seconds
+
+    def _timer(self) -> Timer:
+        passed_s = time.monotonic() - self._began_s
+        late = Timer(max(0.0, _LATE * self._expected_s - passed_s), self._say_late)
+        late.daemon = True
+        return late
+
+    def _correct(self, event: events.WarmedUp) -> None:
+        """Expect what the first warm-up shows; say so where that is far from what was said."""
+        if self._expected is None or self._corrected or not event.token_s:
+            return
+        self._corrected = True
+        factor = event.token_s / self._expected.token_s
+        self._late.cancel()
+        self._expected = self._expected.times(factor)
+        self._late = self._timer()
+        self._late.start()
+        if not 1 / _LATE < factor < _LATE:
+            self._print(f"As fast as the warm-up, this takes about {seconds(self._expected_s)}.")
 
     def _say_late(self) -> None:
         """Say that the run takes longer than it was expected to, and by how much, if known."""
@@ -151,6 +181,8 @@ class ProgressDisplay:
         match event:
             case events.Planned():
                 update(task, total=event.total, completed=event.done)
+            case events.WarmedUp():
+                self._correct(event)
             case events.Extended():
                 update(task, total=event.total, description=prefix + _why_longer(event))
             case events.ArmFailed():

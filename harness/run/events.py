@@ -41,6 +41,14 @@ class WarmingUp:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class WarmedUp:
+    """The discarded generation of this arm ended, with the seconds that a token took."""
+
+    arm: str
+    token_s: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ArmFailed:
     """An arm cannot run, so none of its trials will; the rest goes on."""
 
@@ -79,6 +87,7 @@ Event = (
     | Extended
     | Loading
     | WarmingUp
+    | WarmedUp
     | ArmFailed
     | TrialStarted
     | TrialEnded

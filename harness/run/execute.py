@@ -211,7 +211,10 @@ class _Run:
             self._observe(events.ArmFailed(arm=arm.id, failure=prepared))
         self._journal.add(ArmFact(arm=_arm(arm, prepared)))
         if not isinstance(prepared, Failure):
-            self._journal.add(WarmupFact(warmup=_warmup(arm, prepared.warm_up)))
+            warmup = _warmup(arm, prepared.warm_up)
+            self._journal.add(WarmupFact(warmup=warmup))
+            token_s = warmup.decode_ms / 1000 / max(1, warmup.output_tokens - 1)
+            self._observe(events.WarmedUp(arm=arm.id, token_s=token_s))
 
     def _record(self, answered: Answered) -> None:
         item, result = answered.trial, answered.result

@@ -171,6 +171,19 @@ class Prompts:
         )
 
 
+def trials_after_look(prompts: Prompts) -> int:
+    """Trials of the race and the certificate, where the budget does not cut them short."""
+    return _race_trials(prompts) + _certificate_trials(prompts)
+
+
+def _race_trials(prompts: Prompts) -> int:
+    return len(prompts.race) * (prompts.raced + 1) * RACE_BLOCKS
+
+
+def _certificate_trials(prompts: Prompts) -> int:
+    return len(prompts.certificate) * _CERTIFIED_ARMS * CERTIFICATE_BLOCKS
+
+
 class TimeLeft:
     """How long the rest of a whole tune takes: its trials at the pace so far, within the budget."""
 
@@ -178,8 +191,7 @@ class TimeLeft:
         """`prompts` are those of a tune that the budget does not cut short."""
         self._ends_s = clock() + budget_s
         self._clock, self._began_s = clock, clock()
-        self._race = len(prompts.race) * (prompts.raced + 1) * RACE_BLOCKS
-        self._certificate = len(prompts.certificate) * _CERTIFIED_ARMS * CERTIFICATE_BLOCKS
+        self._race, self._certificate = _race_trials(prompts), _certificate_trials(prompts)
         self._timed = self._total = self._done = 0
 
     def observe(self, event: Event) -> None:

@@ -5,11 +5,13 @@ import time
 
 from rich.console import Console
 
+from harness.campaign.duration import Expected
 from harness.campaign.model import PlannedTrial
 from harness.report.progress import ProgressDisplay
 from harness.run import events
 from harness.runners.base import Failure
 
+EXPECTED = Expected(seconds=1, least_seconds=1, token_s=0.1)
 TRIAL = PlannedTrial(order=0, block=0, prompt="code-one", arm="baseline")
 ALL = (
     events.Planned(total=3, done=1),
@@ -91,7 +93,7 @@ def test_a_run_that_takes_half_as_long_again_says_so_once() -> None:
     out = io.StringIO()
     console = Console(file=out, width=120)
 
-    with ProgressDisplay(console, expected_s=0.02) as display:
+    with ProgressDisplay(console, expected=EXPECTED.times(0.02)) as display:
         display(events.Planned(total=3, done=1))
         waited = time.monotonic() + 10
         while not out.getvalue() and time.monotonic() < waited:
@@ -104,10 +106,20 @@ def test_a_run_that_takes_half_as_long_again_says_so_once() -> None:
     )
 
 
+def test_the_first_warm_up_corrects_what_is_expected() -> None:
+    out = io.StringIO()
+
+    with ProgressDisplay(Console(file=out, width=120), expected=EXPECTED.times(60)) as display:
+        display(events.WarmedUp(arm="baseline", token_s=0.4))
+        display(events.WarmedUp(arm="draft-model-n4", token_s=0.1))
+
+    assert out.getvalue() == "As fast as the warm-up, this takes about 4 min.\n"
+
+
 def test_a_run_in_time_says_nothing_of_it() -> None:
     out = io.StringIO()
 
-    with ProgressDisplay(Console(file=out, width=120), expected_s=60):
+    with ProgressDisplay(Console(file=out, width=120), expected=EXPECTED.times(60)):
         pass
 
     assert out.getvalue() == ""

@@ -278,3 +278,4 @@ def test_a_dry_run_lists_what_would_be_tried(models: list[str]) -> None:
     assert result.exit_code == 0, result.stderr
     assert "Prompt lookup: depth 1 to 6" in result.stdout
     assert "race on 8 prompts, certificate on 24 others, within 5 minutes" in result.stdout
+    assert "expected  about " in result.stdout
