@@ -32,7 +32,7 @@ ALLOWED = {
     "subprocess": (
         *("harness.machine", "harness.submit", "harness.runners", "harness.models"),
         "harness.plan.exact",
-        *("harness.fleet.job", "harness.fleet.worker"),
+        "harness.fleet.worker",
         *("harness.doctor", "pipeline.intake.git", "pipeline.intake.host", "pipeline.site.build"),
     ),
     "llama_cpp": ("harness.runners", "harness.models", "harness.doctor", "harness.plan.exact"),

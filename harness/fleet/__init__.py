@@ -1,1 +1,1 @@
-"""One matrix of cells over many machines: a scheduler, and a worker for each device."""
+"""Measure a matrix of runs on many devices with dask.distributed."""

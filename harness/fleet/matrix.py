@@ -1,212 +1,104 @@
-"""Reads `matrix.toml`: targets x methods x backends, each combination a cell of one `run`."""
+"""Read `matrix.toml`: targets x methods x backends x rigs, each combination a cell of one `run`."""
 
 import hashlib
 import itertools
 import re
 import tomllib
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, get_args
+from typing import Annotated
 
+import msgspec
+
+from harness import __version__
 from harness.errors import BadInputError, suggestion, unreadable
-from harness.fleet.placement import Cell, Device
 from harness.runners.backends import Backend
 
-_TOP = {"targets", "methods", "backends", "rigs", "attempts", "options", "target", "backend",
-        "rig", "skip"}  # fmt: skip
-_AXES = ("target", "method", "backend", "rig")
-# What a fleet decides itself for every cell.
-_DECIDED = {"output", "resume", "json", "dry-run", "details", "method", "target"}
-_NEEDS = "memory-gib"
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,31}")
-_MOST_CELLS = 10_000
+_MEMORY = "memory-gib"
+# Options of `run` that the fleet sets itself for every cell.
+_DECIDED = {"output", "resume", "json", "dry-run", "method", "target"}
+
+OptionTable = dict[str, bool | int | float | str | list[str | int | float]]
+
+
+class MatrixFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The keys of the file."""
+
+    targets: Annotated[tuple[str, ...], msgspec.Meta(min_length=1)]
+    methods: tuple[str | list[str], ...] = ()
+    backends: tuple[Backend, ...] = ()
+    rigs: tuple[str, ...] = ()
+    attempts: Annotated[int, msgspec.Meta(ge=1)] = 3
+    options: OptionTable = {}
+    target: dict[str, OptionTable] = {}
+    backend: dict[str, OptionTable] = {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Matrix:
-    """The cells, how often each is tried, and the devices that the file names for a plan."""
+class Cell:
+    """One combination of the matrix: one `run`, and the resources that its worker must offer."""
 
-    cells: tuple[Cell, ...]
-    attempts: int = 3
-    devices: tuple[Device, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class _File:
-    """The tables of the file, and the names that options may have."""
-
-    values: Mapping[str, Any]
-    known: Collection[str] = field(default=())
-
-    def table(self, *names: str) -> Mapping[str, Any]:
-        """The table of that name, empty where there is none."""
-        found: Any = self.values
-        for name in names:
-            found = found.get(name, {})
-            _require(isinstance(found, Mapping), f"[{'.'.join(names)}] is a table")
-        table: Mapping[str, Any] = found
-        return table
-
-    def names(self, axis: str) -> list[str]:
-        """The list of texts of an axis."""
-        given = self.values.get(axis, [])
-        _require(_texts(given), f"{axis} is a list of texts")
-        return list(given)
-
-    def options(self, *names: str) -> list[str]:
-        """The words that a table of options stands for."""
-        words: list[str] = []
-        for name, value in self.table(*names).items():
-            if name == _NEEDS:
-                continue
-            where = f"[{'.'.join(names)}] {name}"
-            _require(name not in _DECIDED, f"{where}: a fleet decides this for every cell")
-            if name not in self.known:
-                message = f"{where}: no option of `run`.{suggestion(name, self.known)}"
-                raise BadInputError(message)
-            words += _words(f"--{name}", value, where)
-        return words
+    id: str
+    arguments: tuple[str, ...]
+    backend: str | None
+    needs: Mapping[str, float]
+    attempts: int
 
 
-def read(path: Path, known: Collection[str]) -> Matrix:
-    """The matrix in a file; `known` are the options of `run`. Raises `BadInputError`."""
+def read(path: Path, known: Collection[str]) -> tuple[Cell, ...]:
+    """The cells of a matrix file; `known` are the options of `run`. Raises `BadInputError`."""
     try:
-        values = tomllib.loads(path.read_text("utf-8"))
+        file = msgspec.convert(tomllib.loads(path.read_text("utf-8")), MatrixFile)
+        _check(file, known)
     except OSError as error:
         raise unreadable(path, error) from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        message = f"{path} is not TOML: {error}"
-        raise BadInputError(message) from error
-    try:
-        return parse(values, known)
-    except BadInputError as error:
+    except (ValueError, BadInputError) as error:
         message = f"{path}: {error}"
         raise BadInputError(message) from error
+    return tuple(_cells(file))
 
 
-def parse(values: Mapping[str, Any], known: Collection[str]) -> Matrix:
-    """The matrix that the tables describe. Raises `BadInputError`."""
-    for name in values:
-        _require(name in _TOP, f"unknown key {name!r}.{suggestion(name, _TOP)}")
-    file = _File(values, known)
-    attempts = values.get("attempts", 3)
-    _require(type(attempts) is int and attempts >= 1, "attempts is a whole number from 1")
-    cells = tuple(_cells(file))
-    _require(bool(cells), "no cell is left; name at least one of targets")
-    _require(len(cells) <= _MOST_CELLS, f"more than {_MOST_CELLS} cells")
-    twice = len(cells) - len({cell.id for cell in cells})
-    _require(not twice, "two cells are the same; remove what stands twice")
-    return Matrix(cells=cells, attempts=attempts, devices=tuple(_devices(file)))
-
-
-def _cells(file: _File) -> Iterator[Cell]:
-    targets = file.names("targets")
-    methods = [_together(each) for each in file.values.get("methods", [])] or [()]
-    backends: list[str | None] = [*file.names("backends")] or [None]
-    rigs: list[str | None] = [*file.names("rigs")] or [None]
-    _check_backends(each for each in backends if each)
-    for name in ("target", "backend"):
-        for key in file.table(name):
-            _require(key in file.names(f"{name}s"), f"[{name}.{key}] is not one of {name}s")
-    for target, together, backend, rig in itertools.product(targets, methods, backends, rigs):
-        at = {"target": target, "method": " + ".join(together), "backend": backend, "rig": rig}
-        if not any(_matches(each, at) for each in _skipped(file)):
-            yield _cell(file, target, together, backend, rig)
-
-
-def _cell(
-    file: _File, target: str, methods: Sequence[str], backend: str | None, rig: str | None
-) -> Cell:
-    arguments = ["--target", target]
-    for method in methods:
-        arguments += ["--method", method]
-    for names in (("options",), ("target", target), ("backend", backend or "")):
-        arguments += file.options(*names)
-    words = [target.rpartition("/")[2], *methods, backend or "", rig or ""]
-    slug = "-".join(re.sub(r"[^A-Za-z0-9.]+", "-", each).strip("-") for each in words if each)
-    digest = hashlib.sha256("\0".join([*arguments, backend or "", rig or ""]).encode()).hexdigest()
-    memory = file.table("target", target).get(_NEEDS, 0)
-    _require(_is_number(memory), f"[target.{target}] {_NEEDS} is a number")
-    return Cell(
-        id=f"{slug[:80]}-{digest[:8]}",
-        target=target,
-        methods=tuple(methods),
-        backend=backend,
-        rig=rig,
-        arguments=tuple(arguments),
-        memory_gib=float(memory),
-    )
-
-
-def _devices(file: _File) -> Iterator[Device]:
-    """The devices that the file says there are; only a plan looks at them."""
-    for name, rig in file.table("rig").items():
-        _require(_NAME.fullmatch(name) is not None, f"[rig.{name}]: letters, digits, - and _")
-        extra = set(rig) - {"devices", "backends", _NEEDS} if isinstance(rig, Mapping) else {"?"}
-        _require(not extra, f"[rig.{name}] has devices, backends and {_NEEDS} only")
-        for key in ("devices", "backends"):
-            _require(_texts(rig.get(key, [])), f"[rig.{name}] {key} is a list of texts")
-        memory = rig.get(_NEEDS)
-        _require(memory is None or _is_number(memory), f"[rig.{name}] {_NEEDS} is a number")
-        for device in rig.get("devices", ["cpu"]):
-            yield Device(
-                rig=name,
-                name=device,
-                backends=tuple(rig.get("backends", ())) or None,
-                memory_gib=memory,
-            )
-
-
-def _skipped(file: _File) -> list[Mapping[str, Any]]:
-    given = file.values.get("skip", [])
-    _require(isinstance(given, list), "skip is a list of tables: { target = …, backend = … }")
-    for each in given:
-        well = isinstance(each, Mapping) and each and set(each) <= set(_AXES)
-        _require(bool(well), f"each entry of skip names some of {', '.join(_AXES)}")
-    return list(given)
-
-
-def _matches(entry: Mapping[str, Any], at: Mapping[str, str | None]) -> bool:
-    return all(at[axis] == value for axis, value in entry.items())
-
-
-def _check_backends(names: Iterator[str]) -> None:
-    known = get_args(Backend)
-    for name in names:
-        if name not in known:
-            message = f"backends: unknown backend {name!r}.{suggestion(name, known)}"
+def _check(file: MatrixFile, known: Collection[str]) -> None:
+    """Raise `BadInputError` for a table or an option that would be ignored."""
+    if unused := {*file.target} - {*file.targets} | {*file.backend} - {*file.backends}:
+        message = f"there are options for {min(unused)}, which is in no list"
+        raise BadInputError(message)
+    for name in itertools.chain(file.options, *file.target.values(), *file.backend.values()):
+        if name in _DECIDED or name not in {*known, _MEMORY}:
+            message = f"{name}: no option for cells.{suggestion(name, {*known} - _DECIDED)}"
             raise BadInputError(message)
 
 
-def _together(entry: object) -> tuple[str, ...]:
-    """The methods that one cell measures: one text, or a list of them."""
-    if isinstance(entry, str):
-        return (entry,)
-    _require(_texts(entry) and bool(entry), "methods holds texts, and lists of texts")
-    return tuple(entry)  # type: ignore[arg-type]  # a list of texts, as was checked
+def _cells(file: MatrixFile) -> Iterator[Cell]:
+    for target, entry, backend, rig in itertools.product(
+        file.targets, file.methods or ([],), file.backends or (None,), file.rigs or (None,)
+    ):
+        methods = [entry] if isinstance(entry, str) else entry
+        options = file.options | file.target.get(target, {}) | file.backend.get(backend or "", {})
+        memory_gib = options.pop(_MEMORY, 0)
+        words = {"target": target, "method": methods, **options}
+        arguments = tuple(word for name in words for word in _words(f"--{name}", words[name]))
+        digest = hashlib.sha256("\0".join([*arguments, f"{backend}", f"{rig}"]).encode())
+        slug = re.sub(r"[^A-Za-z0-9.]+", "-", " ".join([target.rpartition("/")[2], *methods]))
+        needs = {"device": 1.0, f"draftmap-{__version__}": 1.0}
+        needs |= {f"rig-{rig}": 1.0} if rig else {}
+        needs |= {f"backend-{backend}": 1.0} if backend else {}
+        needs |= {_MEMORY: msgspec.convert(memory_gib, float)} if memory_gib else {}
+        yield Cell(
+            id=f"{slug[:80]}-{digest.hexdigest()[:8]}",
+            arguments=arguments,
+            backend=backend,
+            needs=needs,
+            attempts=file.attempts,
+        )
 
 
-def _words(flag: str, value: object, where: str) -> list[str]:
+def _words(flag: str, value: object) -> Iterator[str]:
     match value:
         case bool():
-            return [flag] if value else []
-        case str() | int() | float():
-            return [flag, str(value)]
-        case list() if all(type(each) in (str, int, float) for each in value):
-            return [word for each in value for word in (flag, str(each))]
-    message = f"{where}: give a text, a number, true, or a list of these"
-    raise BadInputError(message)
-
-
-def _texts(value: object) -> bool:
-    return isinstance(value, list) and all(isinstance(each, str) and each for each in value)
-
-
-def _is_number(value: object) -> bool:
-    return type(value) in (int, float) and float(value) >= 0  # type: ignore[arg-type]
-
-
-def _require(holds: bool, message: str) -> None:  # noqa: FBT001 - reads as a sentence
-    if not holds:
-        raise BadInputError(message)
+            yield from (flag,) if value else ()
+        case list():
+            yield from (word for each in value for word in (flag, str(each)))
+        case _:
+            yield from (flag, str(value))

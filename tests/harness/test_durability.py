@@ -17,7 +17,6 @@ import pytest
 from bench import durability_run
 from bench.durability_kill import Subject, faults, torment, trials_on_disk
 from harness import files
-from harness.fleet.ledger import Entry, Ledger
 from harness.models import hub
 from harness.models.hub_client import HuggingFace
 from harness.run import journal
@@ -102,19 +101,6 @@ def test_every_fact_survives_a_power_cut_before_the_next_is_measured(
 
     assert len(safe) > 6
     assert all(safe)
-
-
-def test_every_entry_of_a_fleet_is_on_the_disk_before_the_next_step(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    disk, ledger, path = Disk(monkeypatch), Ledger(tmp_path), tmp_path / "fleet.jsonl"
-    safe: list[bool] = []
-
-    for entry in (Entry(cell="a", event="started"), Entry(cell="a", event="done")):
-        ledger.add(entry)
-        safe.append(disk.sizes.get(path.stat().st_ino) == path.stat().st_size)
-
-    assert safe == [True, True]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows cannot sync a folder")

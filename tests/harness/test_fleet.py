@@ -1,249 +1,247 @@
-"""Is every cell of a matrix measured once, on a device that can, whoever dies meanwhile?"""
+"""Is every cell of a matrix measured once, on a device that can, even if a worker is killed?"""
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
-import socket
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+import psutil
 import pytest
 from typer.testing import CliRunner
 
 pytest.importorskip("distributed", reason="the extra `fleet` is not installed")
 
+from distributed import Client
+from distributed.security import Security
+
 from harness.cli.app import app
 from harness.errors import BadInputError, UsageError
-from harness.fleet import network
-from harness.fleet.ledger import NAME, Entry, Ledger
-from harness.fleet.matrix import parse
-from harness.fleet.placement import Cell, Device, Place, assign, planned
-from harness.fleet.worker import own_device, variables
-from harness.fleet.workflow import workflow
-from tests.test_workflows import run as run_tool
+from harness.fleet.connections import make_key, security
+from harness.fleet.device import owned_device
+from harness.fleet.matrix import Cell, read
+from harness.machine.engines import OWN_DEVICE
+from schemas.contract import findings
+from tests.harness.ggufs import write_gguf
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator
 
-PROGRAMS = Path(__file__).with_name("fleet_programs.py")
+ROOT = Path(__file__).parents[2]
 KNOWN = {"blocks", "quick", "draft", "server-binary", "runner"}
-MATRIX: dict[str, Any] = {
-    "targets": ["big", "owner/repo:Q4_K_M"],
-    "methods": ["prompt-lookup", ["draft-model:n_max=3", "draft-model:n_max=6"]],
-    "backends": ["cpu", "cuda"],
-    "skip": [{"target": "big", "backend": "cpu"}],
-    "options": {"blocks": 3, "quick": True},
-    "target": {"big": {"draft": "small", "memory-gib": 20}},
-    "backend": {"cuda": {"runner": "llama-server", "server-binary": "/opt/llama server"}},
-    "rig": {"desk": {"devices": ["0", "1"], "backends": ["cuda"], "memory-gib": 24}},
-}
+MATRIX = """
+targets = ["big", "owner/repo:Q4_K_M"]
+methods = ["prompt-lookup", ["draft-model:n_max=3", "draft-model:n_max=6"]]
+backends = ["cpu", "cuda"]
+options = { blocks = 3, quick = true }
+target.big = { draft = "small", memory-gib = 20 }
+backend.cuda = { runner = "llama-server", server-binary = "/opt/llama server" }
+"""
 
 
-def cell(name: str, **more: Any) -> Cell:  # noqa: ANN401 - the fields of a cell
-    return Cell(id=name, target=name, methods=(), arguments=("--target", name), **more)
+def parsed(folder: Path, text: str) -> tuple[Cell, ...]:
+    path = folder / "matrix.toml"
+    path.write_text(text, "utf-8")
+    return read(path, KNOWN)
 
 
-def device(rig: str, name: str, **more: Any) -> Device:  # noqa: ANN401 - the fields of a device
-    return Device(rig=rig, name=name, **more)
+def test_a_matrix_is_every_combination(tmp_path: Path) -> None:
+    cells = parsed(tmp_path, MATRIX)
 
-
-def test_a_matrix_is_every_combination_but_those_skipped() -> None:
-    found = parse(MATRIX, KNOWN)
-
-    assert [(c.target, c.backend, len(c.methods)) for c in found.cells] == [
-        ("big", "cuda", 1),
-        ("big", "cuda", 2),
-        ("owner/repo:Q4_K_M", "cpu", 1),
-        ("owner/repo:Q4_K_M", "cuda", 1),
-        ("owner/repo:Q4_K_M", "cpu", 2),
-        ("owner/repo:Q4_K_M", "cuda", 2),
-    ]
-    assert " ".join(found.cells[1].arguments) == (
+    assert len(cells) == len({cell.id for cell in cells}) == 8
+    assert [cell.backend for cell in cells] == ["cpu", "cuda"] * 4
+    assert " ".join(cells[3].arguments) == (
         "--target big --method draft-model:n_max=3 --method draft-model:n_max=6 --blocks 3 --quick "
         "--draft small --runner llama-server --server-binary /opt/llama server"
     )
-    assert found.cells[0].resources() == {"device": 1, "backend-cuda": 1, "memory-gib": 20}
-    assert [str(each.place) for each in found.devices] == ["desk:0", "desk:1"]
+    needs = dict(cells[3].needs)
+    assert needs.pop("backend-cuda") == needs.pop("device") == 1
+    assert needs.pop("memory-gib") == 20
+    assert [name.partition("-")[0] for name in needs] == ["draftmap"]  # of the same version
 
 
 @pytest.mark.parametrize(
-    ("change", "line"),
+    ("line", "message"),
     [
-        ({"target": {"bog": {}}}, r"\[target.bog\] is not one of targets"),
-        (
-            {"options": {"block": 3}},
-            r"\[options\] block: no option of `run`. Did you mean 'blocks'",
-        ),
-        ({"options": {"output": "x"}}, r"\[options\] output: a fleet decides this for every cell"),
-        ({"options": {"blocks": {}}}, r"\[options\] blocks: give a text, a number, true, or a"),
-        ({"backends": ["cuba"]}, r"unknown backend 'cuba'. Did you mean 'cuda'"),
-        ({"targets": "big"}, "targets is a list of texts"),
-        ({"targets": []}, r"\[target.big\] is not one of targets"),
-        ({"attempts": 0}, "attempts is a whole number from 1"),
-        ({"targets": ["big", "big"]}, "two cells are the same"),
-        ({"skip": [{"model": "big"}]}, "each entry of skip names some of target, method"),
-        ({"colour": 1}, "unknown key 'colour'"),
-        ({"rig": {"my desk": {}}}, r"\[rig.my desk\]: letters, digits"),
-        ({"methods": [[]]}, "methods holds texts, and lists of texts"),
-        ({"options": 3}, r"\[options\] is a table"),
+        ("target.bog = {}", "there are options for bog, which is in no list"),
+        ("options.block = 3", r"block: no option for cells. Did you mean 'blocks'"),
+        ("options.output = 3", "output: no option for cells"),
+        ("options.blocks = {}", r"got `object` - at `\$.options"),
+        ('backends = ["cuba"]', "Invalid enum value 'cuba'"),
+        ("targets = []", "Expected `array` of length >= 1"),
+        ("attempts = 0", "Expected `int` >= 1"),
+        ("colour = 1", "unknown field `colour`"),
+        ("targets = [", "matrix.toml: Invalid value"),
     ],
 )
-def test_a_wrong_matrix_is_refused_with_the_place_of_the_mistake(
-    change: Mapping[str, Any], line: str
-) -> None:
-    with pytest.raises(BadInputError, match=line):
-        parse({**MATRIX, **change}, KNOWN)
+def test_a_wrong_matrix_is_refused(tmp_path: Path, line: str, message: str) -> None:
+    key = line.split(maxsplit=1)[0].split(".", maxsplit=1)[0]
+    rest = "" if key == "targets" else 'targets = ["big"]\n'
+
+    with pytest.raises(BadInputError, match=message):
+        parsed(tmp_path, f"{rest}{line}\n")
 
 
-def test_a_device_gets_the_cell_whose_journal_it_has_and_leaves_those_of_others() -> None:
-    desk, rack = device("desk", "0"), device("rack", "0")
-    cells = [cell("a"), cell("b"), cell("c", rig="rack")]
-    journals = {"a": desk.place, "b": rack.place}
+def test_the_key_is_made_once_for_its_owner_alone(tmp_path: Path) -> None:
+    with pytest.raises(BadInputError, match=r"no fleet\.key and fleet\.pem in .*; copy it from"):
+        security(tmp_path)
 
-    both = assign(cells, [desk, rack], journals=journals)
-    without_rack = assign(cells[1:], [desk], journals=journals)
-    given_up = assign(cells[1:], [desk], journals=journals, away={rack.place})
+    make_key(tmp_path / "keys")
+    first = (tmp_path / "keys" / "fleet.key").read_bytes()
+    make_key(tmp_path / "keys")
 
-    assert [(c.id, d.rig) for c, d in both] == [("a", "desk"), ("b", "rack")]
-    assert without_rack == []
-    assert [(c.id, d.rig) for c, d in given_up] == [("b", "desk")]
-
-
-def test_a_cell_goes_where_its_backend_and_its_memory_are() -> None:
-    small = device("desk", "0", backends=("cuda",), memory_gib=12.0)
-    large = device("desk", "1", backends=("cuda",), memory_gib=24.0)
-    cells = [cell("a", backend="cuda", memory_gib=20.0), cell("b", backend="metal"), cell("c")]
-
-    found = assign(cells, [small, large], journals={})
-
-    assert [(c.id, d.name) for c, d in found] == [("c", "0"), ("a", "1")]
-
-
-def test_a_plan_gives_each_cell_to_the_device_that_is_free_first() -> None:
-    rows = planned(
-        [cell("a"), cell("b"), cell("c"), cell("d", backend="metal")],
-        [device("desk", "0", backends=("cuda",)), device("desk", "1", backends=("cuda",))],
-        {"a": 100.0, "b": 30.0, "c": 20.0},
-    )
-
-    assert [(row.cell.id, row.device and row.device.name, row.ends_s) for row in rows] == [
-        ("a", "0", 100.0),
-        ("b", "1", 30.0),
-        ("c", "1", 50.0),
-        ("d", None, None),
-    ]
-
-
-@pytest.mark.parametrize("text", ["0.0.0.0:8786", "tcp://192.0.2.7:1", "head.example"])
-def test_only_this_machine_is_reached_without_encryption(text: str) -> None:
-    with pytest.raises(UsageError, match="whoever reaches a scheduler can run commands"):
-        network.address(text, "--listen", encrypted=False)
-
-    assert str(network.address("127.0.0.1:9", "--listen", encrypted=False)) == "tcp://127.0.0.1:9"
-    assert str(network.address("head.example", "--x", encrypted=True)) == "tls://head.example:8786"
-
-
-def test_keys_are_made_once_for_their_owner_alone_and_missed_with_one_line(tmp_path: Path) -> None:
-    at = network.address("0.0.0.0", "--listen", encrypted=True)  # noqa: S104 - parsed only
-    with pytest.raises(BadInputError, match=r"no fleet\.key in .*; copy it from the machine"):
-        network.security(at, tmp_path)
-
-    assert network.make_keys(tmp_path / "keys")
-    assert not network.make_keys(tmp_path / "keys")
-    assert network.security(at, tmp_path / "keys").require_encryption
+    assert (tmp_path / "keys" / "fleet.key").read_bytes() == first
+    assert security(tmp_path / "keys").require_encryption
     if os.name == "posix":
         (tmp_path / "keys" / "fleet.key").chmod(0o644)
         with pytest.raises(BadInputError, match="can be read by others"):
-            network.security(at, tmp_path / "keys")
+            security(tmp_path / "keys")
 
 
 @pytest.mark.parametrize(
-    ("name", "cuda", "vulkan"),
-    [("1", "1", "1"), ("cuda:0", "0", ""), ("vulkan:1", "", "1"), ("cpu", "", "")],
+    ("name", "cuda", "vulkan", "own"),
+    [
+        ("1", "1", "1", "1"),
+        ("cuda:0", "0", "", "0"),
+        ("vulkan:1", "", "1", "1"),
+        ("cpu", "", "", "cpu"),
+    ],
 )
-def test_a_worker_sees_its_own_device_only(name: str, cuda: str, vulkan: str) -> None:
-    found = variables(name)
+def test_the_runs_of_a_worker_see_its_own_device_only(
+    name: str, cuda: str, vulkan: str, own: str
+) -> None:
+    found = owned_device(name).environment
 
     assert (found["CUDA_VISIBLE_DEVICES"], found["GGML_VK_VISIBLE_DEVICES"]) == (cuda, vulkan)
-    assert found["CUDA_DEVICE_ORDER"] == "PCI_BUS_ID"
+    assert (found["CUDA_DEVICE_ORDER"], found[OWN_DEVICE]) == ("PCI_BUS_ID", own)
+
+
+def test_a_worker_offers_what_its_device_is() -> None:
+    found = owned_device("cpu", "desk")
+
+    assert found.name == "desk:cpu"
+    assert found.resources["memory-gib"] > 0
+    assert {"device", "rig-desk", "backend-cpu"} < set(found.resources)
     with pytest.raises(UsageError, match="--device gpu: give cpu, a number, or cuda:0"):
-        variables("gpu")
+        owned_device("gpu")
 
 
-def test_a_worker_says_what_its_device_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in (*variables("cpu"), "PATH"):
-        monkeypatch.setenv(name, "")
+def test_a_worker_of_slurm_owns_the_card_that_it_was_given(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "3")
 
-    found = own_device("desk", "cpu", ())
+    found = owned_device(None, "node")
 
-    assert (found.rig, found.name, found.backends) == ("desk", "cpu", ("cpu",))
-    assert found.about
-    assert found.memory_gib
+    assert (found.name, dict(found.environment)) == ("node:3", {OWN_DEVICE: "3"})
 
 
-def test_the_ledger_forgets_an_unfinished_line_and_a_cell_whose_file_is_gone(
-    tmp_path: Path,
-) -> None:
-    whole = Ledger(tmp_path)
-    whole.add(Entry(cell="a", event="done", files=("a.json",)))
-    whole.add(Entry(cell="b", event="done", files=("b.json",)))
-    whole.add(Entry(cell="c", event="started", rig="desk", device="0"))
-    (tmp_path / "a.json").write_text("{}")
-    with (tmp_path / NAME).open("ab") as file:
-        file.write(b'{"cell":"d","ev')
+def test_a_dry_run_lists_the_cells_that_are_not_done(tmp_path: Path) -> None:
+    first, second = parsed(tmp_path, 'targets = ["nowhere.gguf", "elsewhere.gguf"]\n')
+    (tmp_path / f"{first.id}.json").write_text("{}")
 
-    again = Ledger(tmp_path)
-
-    assert [*again.done()] == ["a"]
-    assert again.journals() == {"c": Place("desk", "0")}
-    assert (tmp_path / NAME).read_bytes().endswith(b"\n")
-
-
-def test_a_workflow_has_a_job_for_each_cell_and_passes_the_checks_of_ours(tmp_path: Path) -> None:
-    path = tmp_path / ".github" / "workflows" / "fleet.yml"
-    path.parent.mkdir(parents=True)
-    path.write_text(workflow(parse(MATRIX, KNOWN)), "utf-8")
-
-    schema = run_tool("check-jsonschema", "--builtin-schema", "vendor.github-workflows", str(path))
-    security = run_tool("zizmor", "--offline", "--pedantic", "--no-progress", str(path))
-
-    assert schema.returncode == 0, schema.stdout
-    assert security.returncode == 0, security.stdout
-    text = path.read_text("utf-8")
-    assert text.count('"self-hosted", "draftmap"') == 6
-    assert "'/opt/llama server'" in text
-    pin = next(line for line in text.splitlines() if "upload-artifact@" in line).strip()
-    builds = Path(__file__).parents[2] / ".github" / "workflows" / "builds.yml"
-    assert pin in builds.read_text("utf-8")
-
-
-def test_a_dry_run_says_who_measures_what_and_how_long(tmp_path: Path) -> None:
-    path = tmp_path / "matrix.toml"
-    path.write_text('targets = ["nowhere.gguf"]\n[rig.desk]\ndevices = ["0"]\n', "utf-8")
-
-    done = CliRunner().invoke(app, ["fleet", str(path), "--dry-run", "--json"])
+    done = CliRunner().invoke(
+        app, ["fleet", str(tmp_path / "matrix.toml"), "--dry-run", "--output", str(tmp_path)]
+    )
 
     assert done.exit_code == 0, done.stderr
-    (row,) = json.loads(done.stdout)["cells"]
-    assert (row["where"], row["takes_s"]) == ("desk:0", None)
+    assert done.stdout == f"{second.id}  unknown\n"
 
 
+class RunningFleet:
+    """The command, started in a folder with a matrix of eight small models and one that is bad."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        targets = [str(folder / f"model-{number}.gguf") for number in range(8)]
+        for number, target in enumerate(targets):
+            write_gguf(Path(target), name=f"Model {number} 7B")
+        text = f"targets = {json.dumps([*targets, 'bad.gguf'])}\nattempts = 2\n"
+        options = 'options = { runner = "fake", tasks = "code", blocks = 2 }\n'
+        (folder / "matrix.toml").write_text(text + options, "utf-8")
+
+    def start(self, *options: str) -> subprocess.Popen[str]:
+        """The process; its lines come on standard error."""
+        own = {"DRAFTMAP_CACHE": str(self.folder / "cache"), "PYTHONPATH": str(ROOT)}
+        return subprocess.Popen(
+            [sys.executable, "-m", "harness", "fleet", "matrix.toml", "--tls", "keys", *options],
+            cwd=self.folder,
+            env={**os.environ, **own},
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+
+def workers(fleet: int, target: str) -> Iterator[psutil.Process]:
+    """The worker that measures a target now: the parent of its run."""
+    for process in psutil.Process(fleet).children(recursive=True):
+        if any(target in word for word in process.cmdline()):
+            yield process.parent()
+            return
+
+
+@pytest.mark.long
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no kill -9")
+def test_eight_cells_survive_the_kill_of_a_worker(tmp_path: Path) -> None:
+    trial = RunningFleet(tmp_path)
+    killed = []
+
+    with trial.start("--listen", "127.0.0.1:0", "--device", "0", "--device", "cpu") as fleet:
+        for line in fleet.stderr or ():
+            if " trials" in line and not killed:
+                killed = [*workers(fleet.pid, line.split(".gguf")[0])]
+                killed[0].kill()
+        code = fleet.wait()
+
+    assert killed
+    assert code == 3  # the bad one
+    files = sorted((tmp_path / "results").glob("*.json"))
+    assert [findings(path.read_bytes()) for path in files] == [()] * 8
+    results = [json.loads(path.read_text("utf-8")) for path in files]
+    assert [each["target"]["name"] for each in results] == [f"Model-{n}-7B" for n in range(8)]
+    for each in results:
+        trials = [(one["arm"], one["prompt"], one["block"]) for one in each["trials"]]
+        assert len(trials) == len(set(trials)) == each["design"]["planned_trials"]
+
+
+@pytest.mark.long
+def test_only_those_with_the_key_connect(tmp_path: Path) -> None:
+    trial = RunningFleet(tmp_path)
+    fleet = trial.start("--listen", "127.0.0.1:18786")
+    try:
+        while not (tmp_path / "keys" / "fleet.key").exists():
+            assert fleet.poll() is None
+        right = security(tmp_path / "keys")
+
+        with ThreadPoolExecutor(1) as thread:  # an open browser has an event loop in this one
+            assert thread.submit(asyncio.run, connects("tls", right)).result()
+            assert not thread.submit(asyncio.run, connects("tls", Security.temporary())).result()
+            assert not thread.submit(asyncio.run, connects("tcp", None)).result()
+    finally:
+        fleet.kill()
+        fleet.communicate()
+
+
+async def connects(scheme: str, key: Security | None) -> bool:
+    try:
+        async with Client(
+            f"{scheme}://127.0.0.1:18786", security=key, asynchronous=True, timeout=10
+        ):
+            return True
+    except OSError:
+        return False
+
+
+@pytest.mark.long
 def test_an_address_that_is_taken_is_one_line(tmp_path: Path) -> None:
-    (tmp_path / "matrix.toml").write_text('targets = ["a"]\n', "utf-8")
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        taken.listen()
-        address = f"127.0.0.1:{taken.getsockname()[1]}"
+    trial = RunningFleet(tmp_path)
 
-        done = subprocess.run(
-            [sys.executable, "-m", "harness", "fleet", str(tmp_path / "matrix.toml"), "--no-tls",
-             "--listen", address, "--output", str(tmp_path / "out")],
-            capture_output=True, text=True, check=False,
-        )  # fmt: skip
+    with trial.start("--listen", "192.0.2.1:8786") as fleet:  # of no machine here
+        lines = (fleet.stderr or fleet).read().splitlines()
 
-    assert done.returncode == 3
-    assert done.stderr.splitlines()[-1].startswith(f"Error: tcp://{address} cannot be used (")
-    assert "Traceback" not in done.stderr
+    assert fleet.returncode == 3
+    assert lines[-1].startswith("Error: 192.0.2.1:8786 cannot be used (")
+    assert "Traceback" not in "\n".join(lines)

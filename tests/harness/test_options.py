@@ -18,7 +18,7 @@ from harness.cli.import_ import ImportOptions
 from harness.cli.options import offers_fields, option_names
 from harness.cli.request import Contribution, ResultOptions
 from harness.errors import UsageError
-from harness.fleet.options import Connections, FleetOptions, WorkerOptions
+from harness.fleet.options import FleetOptions, WorkerOptions
 from harness.options import Option, comma_separated
 from harness.runners.options import ConnectionOptions
 
@@ -30,7 +30,6 @@ COMMANDS = {
     Contribution: "run",
     ImportOptions: "import",
     FleetOptions: "fleet run",
-    Connections: "fleet run",
     WorkerOptions: "fleet worker",
 }
 

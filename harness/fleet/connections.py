@@ -1,0 +1,48 @@
+"""The key of a fleet: both ends of every connection show it.
+
+Whoever reaches a scheduler can run commands on all its workers.
+"""
+
+import os
+from pathlib import Path
+
+from distributed.security import Security
+
+from harness.errors import BadInputError, MachineError
+from harness.files import written
+
+_CERTIFICATE, _KEY = "fleet.pem", "fleet.key"
+
+
+def make_key(folder: Path) -> None:
+    """Write a key and a certificate into a folder that has none. Raises `MachineError`."""
+    if (folder / _KEY).exists():
+        return
+    made = Security.temporary()
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for name, text in ((_CERTIFICATE, made.tls_ca_file), (_KEY, made.tls_client_key)):
+            with written(folder / name) as part:
+                part.touch(mode=0o600)
+                part.write_text(text, "ascii")
+    except OSError as error:
+        message = f"{folder} cannot be written ({error.strerror}); choose another --tls folder"
+        raise MachineError(message) from error
+
+
+def security(folder: Path) -> Security:
+    """The key of the fleet. Raises `BadInputError` where it is missing, or others can read it."""
+    key, certificate = folder / _KEY, folder / _CERTIFICATE
+    if not (key.is_file() and certificate.is_file()):
+        message = f"no {_KEY} and {_CERTIFICATE} in {folder}; copy it from the first machine"
+        raise BadInputError(message)
+    if os.name == "posix" and key.stat().st_mode & 0o077:
+        message = f"{key} can be read by others: whoever has it can run commands; chmod 600 {key}"
+        raise BadInputError(message)
+    own = {"cert": str(certificate), "key": str(key)}
+    roles = ("scheduler", "worker", "client")
+    return Security(
+        tls_ca_file=str(certificate),
+        require_encryption=True,
+        **{f"tls_{role}_{part}": path for role in roles for part, path in own.items()},
+    )

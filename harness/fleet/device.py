@@ -1,0 +1,73 @@
+"""The device that a worker owns: how all others are hidden, and which resources it offers."""
+
+import os
+import platform
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from harness import __version__
+from harness.errors import UsageError
+from harness.machine.detect import machine
+from harness.machine.engines import OWN_DEVICE
+
+_NAME = re.compile(r"cpu|(?:(cuda|vulkan|rocm):)?(\d{1,2})")
+# Which variable hides all devices of a backend but one.
+_VISIBLE = {
+    "cuda": "CUDA_VISIBLE_DEVICES",
+    "vulkan": "GGML_VK_VISIBLE_DEVICES",
+    "rocm": "HIP_VISIBLE_DEVICES",
+}
+# What a device of a maker computes with, unless --backend says something else.
+_BACKENDS: Mapping[str | None, tuple[str, ...]] = {
+    "nvidia": ("cuda", "vulkan"),
+    "amd": ("rocm", "vulkan"),
+    "intel": ("sycl", "vulkan"),
+    "apple": ("metal",),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnedDevice:
+    """A device of this machine, with the environment of its runs and the resources it offers."""
+
+    name: str
+    environment: Mapping[str, str]
+    resources: Mapping[str, float]
+
+
+def owned_device(
+    name: str | None = None, rig: str | None = None, backends: Sequence[str] = ()
+) -> OwnedDevice:
+    """The device of a worker: the named one, else Slurm's, else the first. Raises `UsageError`."""
+    found = machine()
+    gpus, slurm = found.gpus, os.environ.get("CUDA_VISIBLE_DEVICES")
+    if name is None and slurm:
+        name = re.sub(r"[^A-Za-z0-9-]", "-", slurm)
+        environment = {OWN_DEVICE: name}
+    else:
+        name = name or ("0" if gpus else "cpu")
+        environment = _environment(name)
+        gpus = () if name == "cpu" else gpus[int(name.rpartition(":")[2]) :][:1]
+    rig = rig or re.sub(r"[^A-Za-z0-9_-]+", "-", platform.node().partition(".")[0]) or "rig"
+    offered = backends or next((_BACKENDS.get(gpu.vendor, ("vulkan",)) for gpu in gpus), ("cpu",))
+    memory_mib = sum(gpu.vram_mib or 0 for gpu in gpus) or found.ram_mib or 0
+    resources = {"device": 1.0, "memory-gib": memory_mib / 1024, f"draftmap-{__version__}": 1.0}
+    resources |= {f"rig-{rig}": 1.0, **{f"backend-{each}": 1.0 for each in offered}}
+    return OwnedDevice(name=f"{rig}:{name}", environment=environment, resources=resources)
+
+
+def _environment(name: str) -> dict[str, str]:
+    """The variables with which only this device is seen.
+
+    CUDA counts as the driver does, so that 0 means what nvidia-smi calls 0. One card has a number
+    for each backend; runs take turns on the number, whatever the backend.
+    """
+    match = _NAME.fullmatch(name)
+    if match is None:
+        message = f"--device {name}: give cpu, a number, or cuda:0, vulkan:0, rocm:0"
+        raise UsageError(message)
+    backend, number = match.groups()
+    seen = {_VISIBLE[each]: number or "" for each in _VISIBLE if backend in (None, each)}
+    hidden = dict.fromkeys(_VISIBLE.values(), "")
+    return {**hidden, **seen, "CUDA_DEVICE_ORDER": "PCI_BUS_ID", OWN_DEVICE: number or "cpu"}

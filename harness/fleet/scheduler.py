@@ -1,0 +1,92 @@
+"""Measure the cells of a matrix on the workers that connect; dask.distributed decides where.
+
+A cell whose result file exists is done. So a fleet that was interrupted continues when it is
+started again.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import dask
+from distributed import Client, Scheduler, SpecCluster, as_completed
+from distributed.security import Security
+
+from harness import files
+from harness.errors import MachineError
+from harness.fleet import worker
+from harness.fleet.device import OwnedDevice
+from harness.fleet.matrix import Cell
+
+
+@dataclass(frozen=True, slots=True)
+class Fleet:
+    """A scheduler: its address, who may connect, and where the results go."""
+
+    address: str
+    security: Security
+    output: Path
+    say: Callable[[str], None]
+
+    async def measure(
+        self, cells: Sequence[Cell], devices: Sequence[OwnedDevice]
+    ) -> dict[str, str]:
+        """Measure cells on these devices and on workers that connect; why some of them failed.
+
+        Raises `MachineError` where nothing can listen at the address.
+        """
+        dask.config.set(worker.CONFIG)
+        cluster = self._cluster(devices)
+        try:
+            await cluster
+        except (OSError, RuntimeError, ValueError) as error:
+            message = f"{self.address} cannot be used ({error}); choose another --listen"
+            raise MachineError(message) from error
+        failed: dict[str, str] = {}
+        async with cluster, Client(cluster, asynchronous=True) as client:
+            client.subscribe_topic(worker.PROGRESS, lambda event: self.say(event[1]))
+            waiting = asyncio.create_task(self._report_waiting(cluster.scheduler))
+            futures = [
+                client.submit(
+                    worker.measure,
+                    cell,
+                    key=("cell", cell.id),
+                    resources=cell.needs,
+                    retries=cell.attempts - 1,
+                )
+                for cell in cells
+            ]
+            async for future in as_completed(futures):
+                name = future.key[1]
+                if problem := await future.exception():
+                    failed[name] = str(problem)
+                    self.say(f"{name} failed: {problem}")
+                    continue
+                self.output.mkdir(parents=True, exist_ok=True)
+                with files.written(self.output / f"{name}.json") as part:
+                    part.write_text(await future, "utf-8")
+                self.say(f"{name} is done.")
+            waiting.cancel()
+        return failed
+
+    def _cluster(self, devices: Sequence[OwnedDevice]) -> SpecCluster:
+        """The scheduler and the workers of this machine."""
+        options = {"host": self.address, "protocol": "tls", "dashboard_address": "127.0.0.1:0"}
+        own = [(each.name, {"device": each, "security": self.security}) for each in devices]
+        return SpecCluster(
+            scheduler={"cls": Scheduler, "options": {**options, "security": self.security}},
+            workers={name: {"cls": worker.nanny, "options": options} for name, options in own},
+            security=self.security,
+            asynchronous=True,
+            silence_logs=logging.CRITICAL,
+        )
+
+    async def _report_waiting(self, scheduler: Scheduler) -> None:
+        """Name from time to time what cells need and no worker offers."""
+        while True:
+            await asyncio.sleep(30)
+            for task in scheduler.unrunnable:
+                needs = ", ".join(task.resource_restrictions)
+                self.say(f"{task.key[1]} waits for a worker that offers {needs}.")
