@@ -15,7 +15,7 @@ from estimates.summary import summarize
 from harness.campaign.arms import label
 from harness.campaign.from_options import campaign_from
 from harness.campaign.options import Options
-from schemas.submission import NoSpeculation
+from schemas.method import NO_SPECULATION
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 Part = Literal["quiet", "loaded"]
 
 SUITE = Path(__file__).with_name("aa.toml")
-AGAIN = NoSpeculation()
+AGAIN = NO_SPECULATION
 # Even, so that the first half of the trials holds the same prompts as the second half.
 BLOCKS = 4
 

@@ -24,7 +24,8 @@ from estimates.pairing import pair
 from estimates.ratios import scopes
 from estimates.summary import published, wall_speedup
 from estimates.verdicts import judge
-from schemas.submission import Arm, DraftModel, NoSpeculation, Prompt, Submission, Trial
+from schemas.method import NO_SPECULATION, Method
+from schemas.submission import Arm, Prompt, Submission, Trial
 from schemas.vocabulary import FIXED_TASKS
 from tests.samples import sample
 
@@ -157,11 +158,11 @@ def _base(scenario: Scenario) -> Submission:
         Arm(
             id=name,
             role="speculation",
-            method=DraftModel(draft="tiny-q8-0", n_max=4),
+            method=Method(type="draft-model", draft="tiny-q8-0", n_max=4),
             baseline="baseline",
         )
         if at
-        else Arm(id=name, role="baseline", method=NoSpeculation())
+        else Arm(id=name, role="baseline", method=NO_SPECULATION)
         for at, name in enumerate(scenario.names)
     )
     return replace(

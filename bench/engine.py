@@ -26,13 +26,13 @@ from bench.engine_truth import oracle, synthetic
 from estimates.intervals import t_interval
 from harness.campaign import suite
 from harness.campaign.build import build
-from harness.campaign.methods import DraftModelRequest
 from harness.campaign.options import Options
 from harness.machine.detect import machine
 from harness.models.describe import describe
 from harness.models.resolve import resolve
 from harness.runners.base import Generation, PreparedArm, Request
 from harness.runners.inprocess.session import LlamaSession
+from schemas.method import Method
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -130,7 +130,7 @@ def _campaign(
         options,
         target=target,
         drafts=drafts,
-        methods=(DraftModelRequest(n_max=N_MAX),) if drafts else (),
+        methods=(Method(type="draft-model", n_max=N_MAX),) if drafts else (),
         suite=suite.select(suite.load("core"), prompts=options.prompts),
     )
 

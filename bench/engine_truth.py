@@ -15,7 +15,7 @@ from estimates.summary import summarize
 from harness.campaign.model import ArmPlan
 from harness.run.execute import RunContext, measure
 from harness.runners.inprocess import open_in_process
-from schemas.submission import Oracle
+from schemas.method import Method
 from schemas.submission import Snapshot as State
 from tests.harness.campaigns import MACHINE
 
@@ -74,7 +74,7 @@ def _measured_and_predicted(campaign: Campaign) -> tuple[float, float]:
     arm = ArmPlan(
         id="oracle",
         role="control",
-        method=Oracle(n_max=len(RATES), acceptance=ACCEPTANCE),
+        method=Method(type="oracle", n_max=len(RATES), acceptance=ACCEPTANCE),
         baseline=baseline.id,
     )
     with tempfile.TemporaryDirectory() as folder:

@@ -15,17 +15,18 @@ from harness.campaign.model import ArmPlan, Campaign, RunSettings, Suite, SuiteP
 from harness.models.model_file import ModelFile
 from harness.runners.base import Failure, Request
 from harness.runners.fake import FakeRig, FakeSession
-from schemas.submission import DraftModel, Model, NoSpeculation
+from schemas.method import NO_SPECULATION, Method
+from schemas.submission import Model
 from schemas.vocabulary import FIXED_TASKS
 
-BASELINE = ArmPlan(id="baseline", role="baseline", method=NoSpeculation())
+BASELINE = ArmPlan(id="baseline", role="baseline", method=NO_SPECULATION)
 DRAFT = ArmPlan(
     id="draft",
     role="speculation",
-    method=DraftModel(draft="draft", n_max=4),
+    method=Method(type="draft-model", draft="draft", n_max=4),
     baseline="baseline",
 )
-CONTROL = ArmPlan(id="control", role="control", method=NoSpeculation(), baseline="baseline")
+CONTROL = ArmPlan(id="control", role="control", method=NO_SPECULATION, baseline="baseline")
 ARMS = (BASELINE, DRAFT, CONTROL)
 
 PROMPTS_PER_TASK = 500

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from bench.synthetic_rigs import BYTES_PER_MIB, models
 from bench.synthetic_truth import OUTPUT_TOKENS, PLAIN, Drafter, all_prompts, rounds
-from schemas.method import Mtp, NgramSimple
+from schemas.method import NO_SPECULATION, Method
 from schemas.submission import (
     Arm,
     Cpu,
@@ -23,16 +23,13 @@ from schemas.submission import (
     Device,
     DeviceMemory,
     DraftingProbe,
-    DraftModel,
     Engine,
     Gpu,
     Machine,
     Model,
-    NoSpeculation,
     OperatingSystem,
     Probes,
     Prompt,
-    PromptLookup,
     Settings,
     Suite,
     Trial,
@@ -113,7 +110,7 @@ def submission_of(visit: Visit) -> Submission:
             seed=visit.seed,
         ),
         suite=Suite(id="core", version="1.0.0", prompts=prompts),
-        arms=(Arm(id="baseline", role="baseline", method=NoSpeculation()), *map(_arm, arms)),
+        arms=(Arm(id="baseline", role="baseline", method=NO_SPECULATION), *map(_arm, arms)),
         trials=trials,
         warmups=None,
         probes=_probes(rng, visit, arms),
@@ -156,13 +153,13 @@ def _arm(arm: ArmTruth) -> Arm:
 def _method(drafter: Drafter) -> Method:
     match drafter.kind:
         case "draft-model" if drafter.draft:
-            return DraftModel(draft=drafter.draft.id, n_max=drafter.depth)
+            return Method(type="draft-model", draft=drafter.draft.id, n_max=drafter.depth)
         case "mtp":
-            return Mtp(n_max=drafter.depth)
+            return Method(type="mtp", n_max=drafter.depth)
         case "ngram-simple":
-            return NgramSimple(n_max=drafter.depth, ngram_size=3)
+            return Method(type="ngram-simple", n_max=drafter.depth, ngram_size=3)
         case _:
-            return PromptLookup(n_max=drafter.depth, ngram_min=2, ngram_max=4)
+            return Method(type="prompt-lookup", n_max=drafter.depth, ngram_min=2, ngram_max=4)
 
 
 def _trials(rng: random.Random, visit: Visit, arms: tuple[ArmTruth, ...]) -> Iterator[Trial]:

@@ -10,7 +10,7 @@ from itertools import accumulate, zip_longest
 from operator import mul
 
 from estimates.pairing import PromptPairs, once, rounds
-from schemas.submission import Forced, Method, Probes, Trial, VerificationProbe
+from schemas.submission import Method, Probes, Trial, VerificationProbe
 from schemas.vocabulary import METHODS
 
 
@@ -168,10 +168,9 @@ def step_ms(curve: VerificationProbe, width: int) -> float | None:
 
 def draft_token_ms(method: Method, probes: Probes | None) -> float | None:
     """Milliseconds to draft one token; `None` where that was not probed."""
-    draft = getattr(method, "draft", None)
-    if METHODS[method.type].free or (isinstance(method, Forced) and draft is None):
+    if METHODS[method.type].free or (METHODS[method.type].instrument and method.draft is None):
         return 0.0
     for probe in (probes.drafting or ()) if probes else ():
-        if probe.draft == draft:
+        if probe.draft == method.draft:
             return probe.token_ms_median
     return None

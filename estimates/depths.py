@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from estimates.decomposition import drafted_lengths
 from schemas.codec import slug
 from schemas.method import limit
-from schemas.submission import Arm, Method, OtherMethod, Submission, Trial
+from schemas.submission import Arm, Method, Submission, Trial
 from schemas.vocabulary import METHODS
 
 _DASH = "\N{EN DASH}"
@@ -37,7 +37,7 @@ class Setting:
 def setting(arm: Arm, submission: Submission) -> Setting:
     """How an arm of a submission is named."""
     name, depth, changed = label(arm.method), fixed(arm.method), varied_by(arm.method)
-    draft = getattr(arm.method, "draft", None)
+    draft = arm.method.draft
     model = next((each for each in submission.drafts if each.id == draft), None)
     model_label = None if model is None else f"{model.name} {model.quantisation}"
     draft_slug = None if model_label is None else slug(model_label, limit=None)
@@ -62,21 +62,20 @@ def fixed(method: Method) -> int | None:
 
 def varied_by(method: Method) -> str | None:
     """What makes the depth vary, in words; `None` where nothing does."""
-    controller: str | None = getattr(method, "controller", None)
-    if controller or getattr(method, "adaptive", None):
-        return f"adaptive depth ({controller})" if controller else "adaptive depth"
-    if isinstance(method, OtherMethod) and method.chain:
+    if method.controller:
+        return f"adaptive depth ({method.controller})"
+    if method.adaptive:
+        return "adaptive depth"
+    if method.chain:
         return "depth by the method that drafts"
-    p_min: float | None = getattr(method, "p_min", None)
-    return f"p-min {p_min:g}" if p_min else None
+    return f"p-min {method.p_min:g}" if method.p_min else None
 
 
 def label(method: Method) -> str:
     """What readers call a method: `MTP`, `MTP, adaptive depth (autotune)`, `A, then B`."""
-    name: str = getattr(method, "name", None) or METHODS[method.type].label
-    if isinstance(method, OtherMethod) and method.chain:
+    if method.chain:
         return ", then ".join(METHODS[each].label for each in method.chain)
-    varied = varied_by(method)
+    name, varied = method.name or METHODS[method.type].label, varied_by(method)
     return name if varied is None else f"{name}, {varied}"
 
 

@@ -7,7 +7,7 @@ from estimates.requests import Costs, break_even_tokens
 from estimates.requests import whole_request as whole_ratio
 from estimates.verdicts import INSTRUMENT
 from schemas.method import limit
-from schemas.submission import Arm, NoSpeculation, Oracle, Submission, Trial
+from schemas.submission import Arm, Submission, Trial
 from schemas.vocabulary import FEWEST_PROMPTS, FIXED_TASKS, say
 
 # Below one round in ten, even a perfect draft cannot change much.
@@ -128,7 +128,7 @@ def _why_this_speed(estimate: Estimate, arm: Arm, submission: Submission) -> str
             f"{_times(estimate)} the baseline's speed in a single pass of each arm; what disturbed"
             " a pass cannot be told from a difference, so measure at least three blocks."
         )
-    if arm.role == "control" and not isinstance(arm.method, Oracle):
+    if arm.role == "control" and arm.method.acceptance is None:
         return _control(estimate, arm)
     if arm.role == "alternative":
         return f"Without speculation, this setup runs at {_times(estimate)} the baseline's speed."
@@ -187,7 +187,7 @@ def _verification(estimate: Estimate, submission: Submission) -> tuple[int, floa
 
 def _control(estimate: Estimate, arm: Arm) -> str:
     found = f"{estimate.speedup:.2f}, between {_range(estimate.interval)}"
-    if isinstance(arm.method, NoSpeculation):
+    if arm.method.type == "none":
         return f"The baseline against itself should give 1.00; it gave {found}."
     return f"Nothing is drafted, so the ratio shows the overhead of the loop: {found}."
 

@@ -44,16 +44,16 @@ def of_family(submission: Submission, arms: Sequence[Arm]) -> tuple[float, ...] 
     rounds are not known.
     """
     costs: dict[int, float] = {}
-    for arm in sorted(arms, key=_depth):
+    for arm in sorted(arms, key=lambda arm: arm.method.n_max or 0):
         pairs = pair(submission, arm)
         found = [each for each in map(parts.round_cost, pairs) if each is not None]
         if not found or len(found) < len(pairs):
             continue
-        costs[_depth(arm)] = math.exp(fmean(map(math.log, found)))
+        costs[arm.method.n_max or 0] = math.exp(fmean(map(math.log, found)))
         deepest, deep = arm, pairs
-    if not costs or _depth(deepest) == 0:
+    if not costs or not deepest.method.n_max:
         return None
-    depth = _depth(deepest)
+    depth = deepest.method.n_max
     drafts = [_drafts(each.trials, depth) for each in deep]
     probed = _probed(deepest, submission.probes, depth)
     if probed is None:
@@ -63,10 +63,6 @@ def of_family(submission: Submission, arms: Sequence[Arm]) -> tuple[float, ...] 
     return over_prompts(
         drafts, costs_from_steps(steps, draft_ms, lengths=lengths, measured=costs[depth])
     )
-
-
-def _depth(arm: Arm) -> int:
-    return getattr(arm.method, "n_max", None) or 0
 
 
 def _drafts(trials: Sequence[Trial], depth: int) -> Drafts:

@@ -11,7 +11,8 @@ from estimates.intervals import equal_weight_mean, interval_over_tasks, t_interv
 from estimates.model import Control, Interval
 from estimates.pairing import PromptPairs, cpu_ms_per_token, once, pair
 from estimates.repeatability import repeat_deviation, widened
-from schemas.submission import Arm, NoSpeculation, Submission, Task, Trial
+from schemas.method import NO_SPECULATION
+from schemas.submission import Arm, Submission, Task, Trial
 from schemas.vocabulary import FIXED_TASKS, METHODS
 
 
@@ -236,7 +237,7 @@ def together(
     first: Submission, other: Submission, ours: str, theirs: str
 ) -> tuple[Submission, Arm]:
     """One arm of each of two engines in one submission, and the arm that stands for `theirs`."""
-    rival = Arm(id=_OTHER, role="alternative", method=NoSpeculation(), baseline=ours)
+    rival = Arm(id=_OTHER, role="alternative", method=NO_SPECULATION, baseline=ours)
     trials = (*_of(first, ours), *(replace(each, arm=_OTHER) for each in _of(other, theirs)))
     return replace(first, trials=trials), rival
 

@@ -217,5 +217,4 @@ def _layers(arm: Arm) -> int | None:
 
 def _draft(arm: Arm) -> str | None:
     """Arms that share a draft model share what it read."""
-    draft: str | None = getattr(arm.method, "draft", None)
-    return draft or arm.id
+    return arm.method.draft or arm.id

@@ -1,127 +1,45 @@
-"""How drafts are made: one class per method of the schema."""
-
-from typing import get_args
+"""How drafts are made, as one value for every method."""
 
 from msgspec import Struct
 
-
-class _Method(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="type"):
-    """How drafts are made. One class per `type`, which is its tag in the file."""
-
-    @property
-    def type(self) -> str:
-        return str(self.__struct_config__.tag)
+DRAFT_MODEL = "draft-model"
 
 
-class NoSpeculation(_Method, frozen=True, tag="none"): ...
+class Method(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """How drafts are made. `METHODS[type]` says what is true of every method of a type.
 
+    The JSON Schema says which parameters a type requires and which it may have, and a file is
+    checked against it before it is decoded. A parameter that a method lacks is `None`.
+    """
 
-class DraftModel(_Method, frozen=True, kw_only=True, tag="draft-model"):
-    draft: str
-    n_max: int
-    n_min: int | None = None
-    p_min: float | None = None
-    adaptive: bool | None = None
-    controller: str | None = None
-
-
-class PromptLookup(_Method, frozen=True, kw_only=True, tag="prompt-lookup"):
-    n_max: int
-    ngram_min: int
-    ngram_max: int
-
-
-class Ngram(_Method, frozen=True, kw_only=True):
-    """The parameters that all methods without a model share."""
-
+    type: str
+    draft: str | None = None
+    name: str | None = None
     n_max: int | None = None
     n_min: int | None = None
+    p_min: float | None = None
     ngram_size: int | None = None
     min_hits: int | None = None
-    adaptive: bool | None = None
-    controller: str | None = None
-
-
-class NgramSimple(Ngram, frozen=True, tag="ngram-simple"): ...
-
-
-class NgramMapK(Ngram, frozen=True, tag="ngram-map-k"): ...
-
-
-class NgramMapK4v(Ngram, frozen=True, tag="ngram-map-k4v"): ...
-
-
-class NgramMod(Ngram, frozen=True, tag="ngram-mod"): ...
-
-
-class NgramCache(Ngram, frozen=True, tag="ngram-cache"): ...
-
-
-class Suffix(Ngram, frozen=True, tag="suffix"): ...
-
-
-class DraftHead(_Method, frozen=True, kw_only=True):
-    """The parameters that all heads trained for one target share."""
-
-    draft: str | None = None
-    n_max: int | None = None
-    n_min: int | None = None
-    p_min: float | None = None
-    adaptive: bool | None = None
-    controller: str | None = None
-
-
-class Mtp(DraftHead, frozen=True, tag="mtp"): ...
-
-
-class Eagle3(DraftHead, frozen=True, tag="eagle3"): ...
-
-
-class DFlash(DraftHead, frozen=True, tag="dflash"): ...
-
-
-class DSpark(DraftHead, frozen=True, tag="dspark"): ...
-
-
-class Oracle(_Method, frozen=True, kw_only=True, tag="oracle"):
-    n_max: int
-    acceptance: float
-
-
-class Forced(_Method, frozen=True, kw_only=True, tag="forced"):
-    """An instrument: the engine accepts `length` tokens per round on average."""
-
-    n_max: int
-    length: float
-    draft: str | None = None
-
-
-class EmptyDraft(_Method, frozen=True, tag="empty-draft"): ...
-
-
-class OtherMethod(_Method, frozen=True, kw_only=True, tag="other"):
-    """A method that has no entry, or a chain of those that have one."""
-
-    name: str
-    n_max: int | None = None
+    ngram_min: int | None = None
+    ngram_max: int | None = None
+    length: float | None = None
+    acceptance: float | None = None
     chain: tuple[str, ...] | None = None
     adaptive: bool | None = None
     controller: str | None = None
 
+    @property
+    def types(self) -> tuple[str, ...]:
+        """The types of a chain in their order, or the one type."""
+        return self.chain or (self.type,)
 
-AnyNgram = NgramSimple | NgramMapK | NgramMapK4v | NgramMod | NgramCache | Suffix
-AnyDraftHead = Mtp | Eagle3 | DFlash | DSpark
-Method = (
-    NoSpeculation
-    | DraftModel
-    | PromptLookup
-    | AnyNgram
-    | AnyDraftHead
-    | Oracle
-    | Forced
-    | EmptyDraft
-    | OtherMethod
-)
+    @property
+    def scripted(self) -> bool:
+        """Whether it is an instrument whose acceptance is set."""
+        return self.length is not None or self.acceptance is not None
+
+
+NO_SPECULATION = Method(type="none")
 
 
 def limit(method: Method) -> int | None:
@@ -129,10 +47,4 @@ def limit(method: Method) -> int | None:
 
     `None` where it is unknown, and for a chain: its `n_max` is that of the one method with a depth.
     """
-    if isinstance(method, OtherMethod) and method.chain:
-        return None
-    most: int | None = getattr(method, "n_max", None)
-    return most
-
-
-METHOD_CLASSES: dict[str, type] = {str(cls.__struct_config__.tag): cls for cls in get_args(Method)}
+    return None if method.chain else method.n_max

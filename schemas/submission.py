@@ -8,25 +8,13 @@ from dataclasses import dataclass
 from typing import Literal
 
 from schemas.axes import Axes
-from schemas.method import (
-    DraftHead,
-    DraftModel,
-    EmptyDraft,
-    Forced,
-    Method,
-    Ngram,
-    NoSpeculation,
-    Oracle,
-    OtherMethod,
-    PromptLookup,
-)
+from schemas.method import Method
 from schemas.rig import Cpu, Device, Engine, Gpu, Machine, OperatingSystem, Snapshot, Variable
 
 # What other rooms take from here although it is defined next door.
 __all__ = [
-    "Cpu", "Device", "DraftHead", "DraftModel", "EmptyDraft", "Engine", "Forced", "Gpu",
-    "Machine", "Method", "Ngram", "NoSpeculation", "OperatingSystem", "Oracle", "OtherMethod",
-    "PromptLookup", "Snapshot", "Variable",
+    "Cpu", "Device", "Engine", "Gpu", "Machine", "Method", "OperatingSystem", "Snapshot",
+    "Variable",
 ]  # fmt: skip
 
 Task = Literal[

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import structs
 
-from schemas.submission import DraftModel, NoSpeculation, PromptLookup, Trial
+from schemas.submission import Trial
 from tests.samples import Costs, sample
 
 if TYPE_CHECKING:
@@ -59,12 +59,12 @@ def _under(build: int, day: str, costs: Costs) -> Submission:
 
 def _deep(arm: Arm, *, runs: bool) -> Arm | None:
     """The baseline, the draft model at `DEPTH`, and an arm only where it does not run."""
-    match arm.method:
-        case NoSpeculation():
+    match arm.method.type:
+        case "none":
             return arm
-        case DraftModel():
+        case "draft-model":
             return replace(arm, method=structs.replace(arm.method, n_max=DEPTH))
-        case PromptLookup() if not runs:
+        case "prompt-lookup" if not runs:
             return replace(arm, outcome="failed", reason="crashed", load_s=None)
         case _:
             return None

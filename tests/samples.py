@@ -10,6 +10,7 @@ from functools import cache
 
 from estimates.flags.figures import suites
 from schemas.codec import canonical_bytes, encode
+from schemas.method import NO_SPECULATION, Method
 from schemas.submission import (
     Arm,
     Cpu,
@@ -17,17 +18,14 @@ from schemas.submission import (
     Device,
     DeviceMemory,
     DraftingProbe,
-    DraftModel,
     Engine,
     Gpu,
     Machine,
     Model,
-    NoSpeculation,
     OperatingSystem,
     Placement,
     Probes,
     Prompt,
-    PromptLookup,
     Settings,
     Snapshot,
     Submission,
@@ -131,14 +129,14 @@ def _arms() -> tuple[Arm, ...]:
         Arm(
             id="baseline",
             role="baseline",
-            method=NoSpeculation(),
+            method=NO_SPECULATION,
             load_s=0.5,
             placement=Placement(target_gpu_layers_requested=-1),
         ),
         Arm(
             id="prompt-lookup-n4",
             role="speculation",
-            method=PromptLookup(n_max=DEPTH, ngram_min=2, ngram_max=4),
+            method=Method(type="prompt-lookup", n_max=DEPTH, ngram_min=2, ngram_max=4),
             baseline="baseline",
             load_s=0.0,
             placement=Placement(target_gpu_layers_requested=-1),
@@ -146,7 +144,7 @@ def _arms() -> tuple[Arm, ...]:
         Arm(
             id="draft-model-n4",
             role="speculation",
-            method=DraftModel(draft=DRAFT.id, n_max=DEPTH),
+            method=Method(type="draft-model", draft=DRAFT.id, n_max=DEPTH),
             baseline="baseline",
             load_s=1.5,
             placement=Placement(target_gpu_layers_requested=-1, draft_gpu_layers_requested=-1),

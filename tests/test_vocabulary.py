@@ -29,7 +29,6 @@ NAMED = {
     "estimates/flags/costs.py": {"empty-draft"},  # the kind of a control, a word of its own
     "estimates/model.py": {"empty-draft"},  # the same
     "harness/report/trust.py": {"empty-draft"},  # the same
-    "harness/campaign/methods.py": {"draft-model", "forced"},  # the types of requests for them
     "harness/importers/inventivehq.py": {"draft-model"},  # what that experiment ran, with its depth
     "estimates/plan/points.py": {"mtp"},  # a key of the facts
     "harness/models/presets.toml": {"dflash", "eagle3"},  # what a head is drafted with

@@ -12,7 +12,7 @@ from estimates.decomposition import tokens_per_round
 from estimates.flags.evidence import Evidence, only
 from estimates.intervals import p_of_even
 from estimates.model import Flag
-from schemas.submission import Forced, Trial
+from schemas.submission import Trial
 from schemas.vocabulary import say
 
 # Times in steps of 10 ms, or of half a percent of the usual time, are no reading of a clock.
@@ -36,10 +36,11 @@ def acceptance_not_as_set(evidence: Evidence) -> Flag | None:
     for arm in evidence.submission.arms:
         trials = [trial for trial in evidence.submission.trials if trial.arm == arm.id]
         yielded = tokens_per_round([trial for trial in trials if trial.outcome == "ok"])
-        if isinstance(arm.method, Forced) and yielded is not None:
-            length = arm.method.length
-            if abs(yielded / length - 1) > LENGTH_APART:
-                found[arm.id] = f"{yielded:.2f} instead of {length:g} with {arm.id}"
+        length = arm.method.length
+        if yielded is None or length is None:
+            continue
+        if abs(yielded / length - 1) > LENGTH_APART:
+            found[arm.id] = f"{yielded:.2f} instead of {length:g} with {arm.id}"
     if not found:
         return None
     return Flag(

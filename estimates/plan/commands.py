@@ -6,7 +6,7 @@ from pathlib import Path
 from estimates.plan.choices import Source
 from estimates.plan.placement import Case, Projection
 from estimates.plan.speculation import Speculation, Way
-from schemas.method import Method, NoSpeculation
+from schemas.method import Method
 from schemas.vocabulary import METHODS
 
 
@@ -57,13 +57,13 @@ def server_line(
 def line_with(method: Method, *, target: Path, draft: Path | None, context: int) -> str:
     """The command for a method that was measured in-process; the nearest where it has no such."""
     words = ["llama-server", "-m", str(target), "-c", str(context)]
-    if isinstance(method, NoSpeculation):
+    if method.type == "none":
         return shlex.join(words)
     entry = METHODS[method.type]
     name = method.type if entry.llama_cpp else entry.nearest
     if name is None:
         return ""
-    depth = getattr(method, "n_max", None) or 0
+    depth = method.n_max or 0
     words += speculating(Speculation(way="model", method=name, depth=depth))
     words += [] if draft is None else ["-md", str(draft)]
     return shlex.join(words)

@@ -8,18 +8,18 @@ from harness.campaign import model
 from harness.campaign.arms import arms as all_arms
 from harness.campaign.arms import with_own_ids
 from harness.campaign.axes import with_usual
-from harness.campaign.methods import MethodRequest, parse
+from harness.campaign.methods import parse
 from harness.campaign.options import Options
 from harness.campaign.plan import most_blocks
 from harness.errors import BadInputError
 from harness.models.model_file import ModelFile
 from harness.models.presets import DEFAULT_DRAFT
 from harness.models.thinking import OUTPUT_TOKENS
-from schemas.submission import EmptyDraft, NoSpeculation, Oracle
-from schemas.vocabulary import DEFAULT_RUNNER, FIXED_TASKS, RUNNERS
+from schemas.method import Method
+from schemas.vocabulary import DEFAULT_RUNNER, FIXED_TASKS, METHODS, RUNNERS
 
 DEFAULT_METHODS = tuple(map(parse, RUNNERS[DEFAULT_RUNNER].default_methods))
-CONTROLS: tuple[MethodRequest, ...] = (NoSpeculation(), EmptyDraft())
+CONTROLS = tuple(Method(type=entry.id) for entry in METHODS.values() if entry.control)
 # Three blocks are the fewest that show how blocks differ. After six, a seventh narrows the interval
 # by an eighth: what is still too wide then needs a quieter machine and not more patience.
 LEAST_BLOCKS = 3
@@ -38,9 +38,9 @@ def build(
     *,
     target: ModelFile,
     drafts: tuple[ModelFile, ...],
-    methods: tuple[MethodRequest, ...],
+    methods: tuple[Method, ...],
     suite: model.Suite,
-    controls: tuple[MethodRequest, ...] = CONTROLS,
+    controls: tuple[Method, ...] = CONTROLS,
 ) -> model.Campaign:
     """The campaign, with `controls` where --control asks for them.
 
@@ -146,9 +146,7 @@ def _stopping(options: Options) -> model.Stopping:
     )
 
 
-def _with_controls(
-    methods: tuple[MethodRequest, ...], controls: tuple[MethodRequest, ...]
-) -> tuple[MethodRequest, ...]:
+def _with_controls(methods: tuple[Method, ...], controls: tuple[Method, ...]) -> tuple[Method, ...]:
     """The methods, and the controls that are not among them."""
     return methods + tuple(each for each in controls if each not in methods)
 
@@ -206,7 +204,7 @@ def _check(campaign: model.Campaign) -> None:
 
 
 def _needs_greedy(campaign: model.Campaign) -> bool:
-    oracles = any(isinstance(arm.method, Oracle) for arm in campaign.arms)
+    oracles = any(arm.method.acceptance is not None for arm in campaign.arms)
     return oracles or campaign.settings.teacher_forced
 
 

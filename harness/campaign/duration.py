@@ -56,7 +56,7 @@ def expected(campaign: Campaign, rate: MachineRate) -> Expected | None:
     answers = len(prompts) * (campaign.settings.max_output_tokens - 1)
     start_s = block_s = 0.0
     for arm in campaign.arms:
-        draft = drafts.get(getattr(arm.method, "draft", None) or "")
+        draft = drafts.get(arm.method.draft or "")
         token_s = _token_s(arm, target, draft)
         block_s += answers * token_s
         start_s += _WARM_UP_TOKENS * token_s
@@ -96,7 +96,7 @@ def _cost(file: ModelFile, rate: MachineRate) -> _Cost | None:
 
 def _token_s(arm: ArmPlan, target: _Cost, draft: _Cost | None) -> float:
     """Seconds per token: drafting and verification over the tokens that a round yields."""
-    depth = (getattr(arm.method, "n_max", None) or 0) if draft else 0
+    depth = (arm.method.n_max or 0) if draft else 0
     drafting_s = depth * (draft.read_s + draft.compute_s) if draft else 0.0
     round_s = drafting_s + target.read_s + (depth + 1) * target.compute_s
     return round_s / sum(_ACCEPTED**position for position in range(depth + 1))

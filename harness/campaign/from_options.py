@@ -11,7 +11,6 @@ from harness.campaign import build as campaigns
 from harness.campaign import suite
 from harness.campaign.arms import needs_draft, takes_draft
 from harness.campaign.filling import fitting
-from harness.campaign.methods import DraftModelRequest, MethodRequest, method_type
 from harness.campaign.model import Campaign, Suite
 from harness.campaign.options import AUTOMATIC_LAYERS, Options
 from harness.errors import BadInputError, UsageError
@@ -21,7 +20,8 @@ from harness.models.model_file import ModelFile, ServedModels
 from harness.models.presets import DEFAULT_TARGET, presets
 from harness.models.resolve import planned, resolve
 from harness.plan.run_check import automatic_layers, require_room
-from schemas.submission import DraftModel, Forced
+from schemas.method import DRAFT_MODEL, Method
+from schemas.vocabulary import METHODS
 
 
 def campaign_from(
@@ -29,8 +29,8 @@ def campaign_from(
     *,
     say: Callable[[str], None],
     fetch: bool = True,
-    defaults: tuple[MethodRequest, ...] = campaigns.DEFAULT_METHODS,
-    controls: tuple[MethodRequest, ...] = campaigns.CONTROLS,
+    defaults: tuple[Method, ...] = campaigns.DEFAULT_METHODS,
+    controls: tuple[Method, ...] = campaigns.CONTROLS,
     served: ServedModels | None = None,
 ) -> Campaign:
     """The campaign that the options describe, with its models on this disk or on servers.
@@ -114,14 +114,14 @@ def _model(name: str, *, say: Callable[[str], None], fetch: bool) -> ModelFile:
 
 
 def draft_names(
-    options: Options, defaults: tuple[MethodRequest, ...] = campaigns.DEFAULT_METHODS
+    options: Options, defaults: tuple[Method, ...] = campaigns.DEFAULT_METHODS
 ) -> tuple[str, ...]:
     """The drafts in the options; else the one of a preset target; else none."""
     methods = options.methods or defaults
     if options.drafts and not any(takes_draft(method) for method in methods):
         message = "--draft is given, but no --method uses it; add --method draft-model"
         raise UsageError(message)
-    if options.drafts or not any(isinstance(method, DraftModelRequest) for method in methods):
+    if options.drafts or not any(method.type == DRAFT_MODEL for method in methods):
         return options.drafts
     preset = presets().get((options.target or DEFAULT_TARGET).lower())
     return (preset.draft,) if preset and preset.draft else ()
@@ -130,14 +130,13 @@ def draft_names(
 def usable_methods(
     options: Options,
     drafts: Sequence[str],
-    defaults: tuple[MethodRequest, ...] = campaigns.DEFAULT_METHODS,
-) -> tuple[MethodRequest, ...]:
+    defaults: tuple[Method, ...] = campaigns.DEFAULT_METHODS,
+) -> tuple[Method, ...]:
     """The methods to run: without a draft, the default ones that need none."""
     if options.methods:
         lacking = [method for method in options.methods if needs_draft(method)]
         if lacking and not drafts:
-            name = method_type(lacking[0])
-            message = f"{name} needs a draft for this target; name one with --draft"
+            message = f"{lacking[0].type} needs a draft for this target; name one with --draft"
             raise BadInputError(message)
         return options.methods
     if drafts:
@@ -148,7 +147,7 @@ def usable_methods(
 def draft_models(campaign: Campaign) -> list[ModelFile]:
     """The drafts that are models of their own; a head reads the target's state and tokens."""
     methods = [arm.method for arm in campaign.arms]
-    used = {each.draft for each in methods if isinstance(each, DraftModel | Forced)}
+    used = {each.draft for each in methods if not METHODS[each.type].architectures}
     return [draft for draft in campaign.drafts if draft.model.id in used]
 
 

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from harness.campaign import axes
-from harness.campaign.methods import METHODS, MethodRequest, parse
+from harness.campaign.methods import METHODS, parse
 from harness.errors import UsageError
 from harness.options import Option, comma_separated
 from schemas.axes import Axes
+from schemas.method import Method
 from schemas.vocabulary import FIXED_TASKS, say
 
 _MODELS = "Models"
@@ -20,7 +21,7 @@ _MAX_CONCURRENCY = 4096  # the bound in the format
 _MODEL = "a GGUF file, a preset (see `python -m harness models`) or `owner/repo:quant` on the hub"
 
 
-def _methods(texts: Sequence[str]) -> tuple[MethodRequest, ...]:
+def _methods(texts: Sequence[str]) -> tuple[Method, ...]:
     return tuple(parse(text) for text in texts)
 
 
@@ -59,7 +60,7 @@ class Options(Axes):
         ),
     ] = ()
     methods: Annotated[
-        tuple[MethodRequest, ...],
+        tuple[Method, ...],
         Option(
             "A way of drafting, with its sizes if you like: `prompt-lookup:n_max=5`. Repeat it to "
             f"compare several: {', '.join(METHODS)}. `python -m harness methods` explains them and "

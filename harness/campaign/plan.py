@@ -95,7 +95,7 @@ _BYTES_PER_DEPTH = 16
 def most_blocks(arms: Sequence[ArmPlan], prompts: Sequence[str], output_tokens: int) -> int:
     """Blocks that fit into a result file. `prompts` are the ids of the suite's prompts."""
     block_bytes = sum(
-        trial_bytes(arm.id, getattr(arm.method, "n_max", None) or 0, prompt, output_tokens)
+        trial_bytes(arm.id, arm.method.n_max or 0, prompt, output_tokens)
         for arm in arms
         for prompt in prompts
     )

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Annotated
 
 from harness.campaign.build import CONTROLS, at_depth, first_look, profile
-from harness.campaign.methods import MethodRequest, method_type, parse
+from harness.campaign.methods import parse
 from harness.campaign.model import Campaign
 from harness.campaign.options import Options
 from harness.cli import console
@@ -26,6 +26,7 @@ from harness.options import Option
 from harness.runners import CONNECT, OFFERED
 from harness.runners.base import Adapter, Runner
 from harness.runners.options import ConnectionOptions
+from schemas.method import Method
 from schemas.vocabulary import DEFAULT_RUNNER, RUNNERS, RunnerEntry
 
 _SETTINGS = "How it runs"
@@ -101,7 +102,7 @@ class ChosenEngine:
             raise UsageError(message)
 
     @property
-    def default_methods(self) -> tuple[MethodRequest, ...]:
+    def default_methods(self) -> tuple[Method, ...]:
         """The methods that the runner measures where none is named."""
         return tuple(map(parse, self.kind.default_methods))
 
@@ -123,7 +124,7 @@ class ChosenEngine:
             say=console.say,
             fetch=fetch,
             defaults=self.default_methods,
-            controls=tuple(each for each in CONTROLS if method_type(each) in kind.methods),
+            controls=tuple(each for each in CONTROLS if each.type in kind.methods),
             served=self.adapter().served(console.say),
         )
         chosen = profile(options)

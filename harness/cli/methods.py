@@ -6,11 +6,11 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from harness.campaign.methods import METHODS, MethodKind, signature
+from harness.campaign.methods import METHODS
 from harness.cli import console
 from harness.runners import OFFERED
-from schemas import vocabulary
 from schemas.codec import Json
+from schemas.vocabulary import MethodEntry
 
 
 @console.reports_errors
@@ -19,30 +19,35 @@ def methods(
     json: Annotated[bool, typer.Option("--json", help="Print the list as JSON.")] = False,
 ) -> None:
     if json:
-        console.print_json({name: _as_json(name, kind) for name, kind in METHODS.items()})
+        console.print_json({name: _as_json(entry) for name, entry in METHODS.items()})
     else:
         _print(console.result_console())
 
 
-def _as_json(name: str, kind: MethodKind) -> Json:
+def signature(entry: MethodEntry) -> str:
+    """`prompt-lookup:n_max=8,ngram_min=2,ngram_max=4`: a method as it is written, with defaults."""
+    sizes = ",".join(f"{key}={value:g}" for key, value in entry.defaults.items())
+    return f"{entry.id}:{sizes}" if sizes else entry.id
+
+
+def _as_json(entry: MethodEntry) -> Json:
     return {
-        "summary": kind.summary,
-        "options": dict(kind.defaults),
-        "runners": list(_runners_of(name)),
+        "summary": entry.summary,
+        "options": {**entry.defaults, **dict.fromkeys(entry.optional)},
+        "runners": list(_runners_of(entry)),
     }
 
 
-def _runners_of(method: str) -> tuple[str, ...]:
-    return tuple(name for name, kind in OFFERED.items() if method in kind.methods)
+def _runners_of(entry: MethodEntry) -> tuple[str, ...]:
+    return tuple(name for name, kind in OFFERED.items() if entry.id in kind.methods)
 
 
 def _print(console: Console) -> None:
-    for name, kind in METHODS.items():
-        console.print(Text(signature(name), style="bold"))
-        console.print(Text(f"  {kind.summary}"))
-        unset = [key for key, value in kind.defaults.items() if value is None]
-        needs = "; needs --draft" if vocabulary.METHODS[name].draft == "required" else ""
-        also = f"; also {', '.join(unset)}" if unset else ""
-        console.print(Text(f"  {', '.join(_runners_of(name))}{needs}{also}", style="dim"))
+    for entry in METHODS.values():
+        console.print(Text(signature(entry), style="bold"))
+        console.print(Text(f"  {entry.summary}"))
+        needs = "; needs --draft" if entry.draft == "required" else ""
+        also = f"; also {', '.join(entry.optional)}" if entry.optional else ""
+        console.print(Text(f"  {', '.join(_runners_of(entry))}{needs}{also}", style="dim"))
     console.print()
     console.print(Text("Change any size: --method draft-model:n_max=6,p_min=0.5"))

@@ -270,7 +270,7 @@ class _Run:
         )
         return failed_allocation(
             target,
-            files.get(getattr(arm.method, "draft", None) or ""),
+            files.get(arm.method.draft or ""),
             setting,
             layers=layers_of(arm, settings),
             draft_layers=settings.draft_gpu_layers,

@@ -3,10 +3,10 @@
 from collections.abc import Iterable
 
 from harness.campaign import axes
-from harness.campaign.methods import ChainRequest, DraftModelRequest, MethodRequest, method_type
 from harness.campaign.options import Options
 from harness.errors import UsageError
 from harness.runners import OFFERED
+from schemas.method import DRAFT_MODEL, Method
 from schemas.vocabulary import METHODS, RunnerEntry
 from schemas.vocabulary.axes import AXES
 
@@ -14,8 +14,7 @@ from schemas.vocabulary.axes import AXES
 def require_suited(options: Options, runner: str, kind: RunnerEntry) -> None:
     """Raise `UsageError` naming the runner that can, where this one cannot."""
     for request in options.methods:
-        for each in request.parts if isinstance(request, ChainRequest) else (request,):
-            _require_method(each, kind)
+        _require_method(request, kind)
     for axis in axes.given(options):
         _require_axis(axis, axes.flag_of(axis, options), runner)
     if options.teacher_forced and not kind.forces:
@@ -43,19 +42,21 @@ def _require_axis(axis: str, flag: str, runner: str) -> None:
         raise UsageError(message)
 
 
-def _require_method(request: MethodRequest, kind: RunnerEntry) -> None:
-    name = method_type(request)
-    if name not in kind.methods:
-        able = _first(other for other, each in OFFERED.items() if name in each.methods)
-        nearest = METHODS[name].nearest
+def _require_method(request: Method, kind: RunnerEntry) -> None:
+    lacking = next((name for name in request.types if name not in kind.methods), None)
+    if lacking is not None:
+        able = _first(other for other, each in OFFERED.items() if lacking in each.methods)
+        nearest = METHODS[lacking].nearest
         instead = f", or --method {nearest}" if nearest in kind.methods else ""
         where = "in-process" if able == _first(_forcing()) else f"through {able}"
-        message = f"{name} runs {where}: use --runner {able}{instead}"
+        message = f"{lacking} runs {where}: use --runner {able}{instead}"
         raise UsageError(message)
-    limited = isinstance(request, DraftModelRequest) and (request.n_min or request.p_min)
+    limited = request.type == DRAFT_MODEL and (request.n_min or request.p_min)
     if limited and not kind.limits_drafts:
         able = _first(other for other, each in OFFERED.items() if each.limits_drafts)
-        message = f"{name}: n_min and p_min are known to --runner {able} only; leave them out"
+        message = (
+            f"{DRAFT_MODEL}: n_min and p_min are known to --runner {able} only; leave them out"
+        )
         raise UsageError(message)
 
 

@@ -65,7 +65,7 @@ class Stages:
             return line.replace("--port 0", "--port 8080").replace("'{port}'", "8000")
         if self.chosen.kind.behind_servers:
             return None
-        draft = getattr(arm.method, "draft", None)
+        draft = arm.method.draft
         paths = {each.model.id: each.path for each in campaign.drafts}
         line = line_with(
             arm.method,

@@ -10,8 +10,9 @@ from harness import __version__
 from harness.errors import BadInputError
 from harness.importers import setting
 from harness.importers.facts import Facts, for_part, missing_message
+from harness.importers.methods import method
 from harness.importers.model import BASELINE, ArmRead, Part, Reading, Record
-from harness.importers.translate import check, ids_of, method, task_of
+from harness.importers.translate import check, ids_of, task_of
 from harness.importers.trials import LeftOut, trials
 from schemas.codec import canonical_bytes, encode
 from schemas.contract import findings

@@ -1,10 +1,28 @@
-"""The method of an arm, by the types that llama-server names in logs and tables."""
+"""Build the method of an imported arm, and its draft model, from what the file and `--map` say."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from functools import cache
 
+from harness.campaign.methods import Value, method_with
+from harness.campaign.methods import parameters as parameters_in
+from harness.errors import BadInputError, UsageError, suggestion
+from harness.importers.facts import Facts
+from harness.importers.translate import id_of, model_facts
 from schemas import vocabulary
+from schemas.method import Method
+from schemas.submission import Model
+from schemas.validator import SUBMISSION_SCHEMA, schema
+from schemas.weights import size_in
 
-_METHODS = {
+# What a server can do, or what has a name of its own; the others are controls of our own loop.
+METHODS = [
+    entry.id
+    for entry in vocabulary.METHODS.values()
+    if "openai" in entry.runners or not entry.runners
+]
+
+# The method by each type that llama-server names in logs and tables.
+_BY_TYPE = {
     word: entry.id
     for entry in vocabulary.METHODS.values()
     if entry.llama_cpp
@@ -17,9 +35,68 @@ def method_of(types: Iterable[str]) -> str | None:
 
     `None` where one of the types is unknown.
     """
-    words = [_METHODS.get(word.replace("_", "-")) for word in types]
+    words = [_BY_TYPE.get(word.replace("_", "-")) for word in types]
     known = [word for word in words if word is not None]
     if not known or len(known) < len(words):
         return None
     chain = "+".join(known)
     return known[0] if len(known) == 1 else f"other:name={chain},chain={chain}"
+
+
+@cache
+def parameters(kind: str) -> Mapping[str, bool]:
+    """The parameters that the format allows a type of method, and whether it requires each."""
+    definitions = schema(SUBMISSION_SCHEMA)["$defs"]
+    for branch in definitions["method"]["allOf"]:
+        condition = branch["if"]["properties"]["type"]
+        if kind in condition.get("enum", [condition.get("const")]):
+            node = definitions[branch["then"]["$ref"].rpartition("/")[2]]
+            return {name: name in node["required"] for name in node["properties"] if name != "type"}
+    raise KeyError(kind)
+
+
+def method(text: str, facts: Facts) -> tuple[Method, Model | None]:
+    """The method, and the draft model if it has one. Raises `BadInputError` if it is none."""
+    kind, _, rest = text.partition(":")
+    if kind not in METHODS:
+        message = (
+            f"--map method={text!r}: no such method.{suggestion(kind, METHODS)} "
+            f"A method of another name is other:name={id_of(kind)}"
+        )
+        raise BadInputError(message)
+    try:
+        given = parameters_in(kind, rest, known=parameters(kind))
+    except UsageError as error:
+        message = f"--map method={text!r}: {error}"
+        raise BadInputError(message) from error
+    return _built(kind, given, facts)
+
+
+def _built(kind: str, given: Mapping[str, Value], facts: Facts) -> tuple[Method, Model | None]:
+    """Note what is missing; then a stand-in keeps its place, and nothing is imported."""
+    allowed, values, draft = parameters(kind), dict(given), None
+    if "n_max" in allowed and "n_max" not in values and (depth := facts.whole("n_max")) is not None:
+        values["n_max"] = depth
+    if "draft" in allowed:
+        draft = _draft(values.pop("draft", None), facts, needed=allowed["draft"])
+        values |= {"draft": draft.id} if draft else {}
+    for name, required in allowed.items():
+        if required and name not in values:
+            facts.missing[name if name == "n_max" else "method"] = None
+            values[name] = "unknown" if name == "name" else 1
+    return method_with(kind, values), draft
+
+
+def _draft(named: object, facts: Facts, *, needed: bool) -> Model | None:
+    name = str(named) if named is not None else facts.text("draft")
+    if name is None and not needed:
+        return None
+    known: Mapping[str, str] = model_facts(name or "", "draft")
+    name = known.get("draft") or facts.need("draft")
+    quantisation = known.get("draft_quantisation") or facts.need("draft_quantisation")
+    return Model(
+        id=id_of(f"{name}-{quantisation}"),
+        name=name,
+        quantisation=quantisation,
+        parameters=facts.size("draft_parameters", size_in(name)),
+    )

@@ -5,14 +5,9 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Literal
 
-import msgspec
-
 from harness.errors import BadInputError, suggestion
-from harness.importers.facts import Facts
-from schemas.method import METHOD_CLASSES
-from schemas.submission import DraftModel, EmptyDraft, Method, Model, Oracle, Reason, Task
+from schemas.submission import Reason, Task
 from schemas.vocabulary import TASKS
-from schemas.weights import size_in
 
 Vendor = Literal["nvidia", "amd", "intel", "apple", "qualcomm", "other"]
 
@@ -146,88 +141,3 @@ def reason_of(text: str | None) -> Reason:
     """The first sign in the tool's words decides; without one it is `other`."""
     words = (text or "").lower()
     return next((reason for sign, reason in _SIGNS.items() if sign in words), "other")
-
-
-METHODS = {kind: cls for kind, cls in METHOD_CLASSES.items() if cls not in (Oracle, EmptyDraft)}
-
-
-def method(text: str, facts: Facts) -> tuple[Method, Model | None]:
-    """The method, and the draft model if it has one. Raises `BadInputError` if it is none."""
-    kind, _, rest = text.partition(":")
-    cls = METHODS.get(kind)
-    if cls is None:
-        message = (
-            f"--map method={text!r}: no such method.{suggestion(kind, METHODS)} "
-            f"A method of another name is other:name={id_of(kind)}"
-        )
-        raise BadInputError(message)
-    fields = {field.name for field in msgspec.structs.fields(cls)}
-    values: dict[str, object] = {}
-    for pair in filter(None, rest.split(",")):
-        key, _, value = pair.partition("=")
-        if key not in fields:
-            message = f"--map method={text!r}: {kind} has no option {key!r}."
-            raise BadInputError(message + suggestion(key, fields))
-        values[key] = _value(text, key, value)
-    if "controller" in values:
-        values["adaptive"] = True
-    return _built(cls, values, facts)
-
-
-def _built(cls: type, values: dict[str, object], facts: Facts) -> tuple[Method, Model | None]:
-    names = {field.name for field in msgspec.structs.fields(cls)}
-    if "n_max" in names and "n_max" not in values and (depth := facts.whole("n_max")) is not None:
-        values["n_max"] = depth
-    draft = None
-    if "draft" in names:
-        draft = _draft(values.pop("draft", None), facts, needed=cls is DraftModel)
-        values |= {"draft": draft.id} if draft else {}
-    for field in msgspec.structs.fields(cls):
-        if field.required and field.name not in values:
-            if field.name != "draft":
-                facts.missing[field.name if field.name == "n_max" else "method"] = None
-            values[field.name] = 1 if field.name.startswith(("n_", "ngram")) else "unknown"
-    made: Method = cls(**values)
-    return made, draft
-
-
-def _draft(named: object, facts: Facts, *, needed: bool) -> Model | None:
-    name = str(named) if named is not None else facts.text("draft")
-    if name is None and not needed:
-        return None
-    known: Mapping[str, str] = model_facts(name or "", "draft")
-    name = known.get("draft") or facts.need("draft")
-    quantisation = known.get("draft_quantisation") or facts.need("draft_quantisation")
-    return Model(
-        id=id_of(f"{name}-{quantisation}"),
-        name=name,
-        quantisation=quantisation,
-        parameters=facts.size("draft_parameters", size_in(name)),
-    )
-
-
-def _value(text: str, key: str, value: str) -> object:
-    if key in ("draft", "name", "controller"):
-        return value
-    if key == "chain":
-        return _chain(text, value)
-    return _number(text, key, value)
-
-
-def _chain(text: str, value: str) -> tuple[str, ...]:
-    kinds = tuple(value.split("+"))
-    for kind in kinds:
-        if kind not in METHODS:
-            message = f"--map method={text!r}: no such method in a chain."
-            raise BadInputError(message + suggestion(kind, METHODS))
-    return kinds
-
-
-def _number(text: str, key: str, value: str) -> int | float | bool:
-    if key == "adaptive" and value in ("true", "false"):
-        return value == "true"
-    try:
-        return float(value) if key == "p_min" else int(value)
-    except ValueError as error:
-        message = f"--map method={text!r}: {key} takes a number, not {value!r}"
-        raise BadInputError(message) from error

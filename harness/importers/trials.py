@@ -10,7 +10,7 @@ from typing import Literal
 from harness.importers.model import Record
 from harness.importers.translate import digest16
 from harness.run.record import MS_DECIMALS
-from schemas.submission import Method, NoSpeculation, Trial
+from schemas.submission import Method, Trial
 
 RateCounts = Literal["tokens", "steps"]
 
@@ -140,13 +140,13 @@ def _finished(trial: Trial, record: Record, method: Method, left_out: LeftOut) -
 
 def _with_counters(trial: Trial, record: Record, method: Method, left_out: LeftOut) -> Trial:
     """Counters that contradict one another are left out, each group by itself."""
-    if isinstance(method, NoSpeculation):
+    if method.type == "none":
         return trial
     drafted, accepted = record.drafted, record.accepted
     if drafted is not None and accepted is not None and accepted > drafted:
         left_out.add("counters that accept more than was drafted", record.place)
         return trial
-    depth, rounds = getattr(method, "n_max", None), record.rounds
+    depth, rounds = method.n_max, record.rounds
     if depth is not None and _too_few(rounds, depth, record):
         left_out.add(f"rounds too few for drafts of at most {depth} tokens", record.place)
         fits = not _too_many(accepted, depth, record)

@@ -10,7 +10,7 @@ from estimates import depths
 from estimates.model import Estimate, Throughput
 from harness.report import words
 from schemas.method import limit
-from schemas.submission import Arm, Forced, Method, Submission
+from schemas.submission import Arm, Method, Submission
 from schemas.vocabulary import METHODS, VERDICTS, say
 
 LEGEND = (
@@ -85,12 +85,11 @@ def _method(method: Method, submission: Submission) -> str:
     upto = f" up to {depth} tokens" if depth else ""
     if varied := depths.varied_by(method):
         upto += f", {varied}"
-    if isinstance(method, Forced):
+    if method.length is not None:
         return f"acceptance set to {method.length:g} tokens per round, {depth} drafted"
-    draft = getattr(method, "draft", None)
-    if draft is not None:
+    if method.draft is not None:
         names = {model.id: f"{model.name} {model.quantisation}" for model in submission.drafts}
-        return f"{names.get(draft, draft)} drafts{upto}"
+        return f"{names.get(method.draft, method.draft)} drafts{upto}"
     return (METHODS[method.type].reported or f"{method.type} drafts") + upto
 
 

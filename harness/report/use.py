@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from textwrap import wrap
 
-from schemas.method import DraftHead, DraftModel
+from msgspec import structs
+
 from schemas.submission import Arm, Method, Submission
 from schemas.vocabulary import METHODS
 
@@ -40,10 +41,11 @@ def serving(target: str, draft: str | None, method: Method | None) -> list[str]:
     if method is None:
         return found
     entry = METHODS[method.type]
-    measured = {name: getattr(method, name, None) for name in ("n_max", *entry.optional)}
+    of_method = structs.asdict(method)
+    measured = {name: of_method[name] for name in ("n_max", *entry.optional)}
     if entry.llama_cpp is None:
         entry = METHODS[entry.nearest or method.type]
-    sizes = {name: getattr(method, name, None) or value for name, value in entry.defaults.items()}
+    sizes = {name: of_method[name] or value for name, value in entry.defaults.items()}
     given = {name: value for name, value in measured.items() if value is not None}
     words = entry.server_words({**sizes, **given})
     return [*found, *(" ".join(pair) for pair in zip(words[::2], words[1::2], strict=True))]
@@ -80,8 +82,6 @@ def _file(files: Mapping[str, Path], model: str, name: str) -> str:
 
 
 def _draft_file(submission: Submission, arm: Arm, files: Mapping[str, Path]) -> str | None:
-    if not isinstance(arm.method, DraftModel | DraftHead):
-        return None
     for draft in submission.drafts:
         if draft.id == arm.method.draft:
             return _file(files, draft.id, f"{draft.name} {draft.quantisation}")

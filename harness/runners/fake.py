@@ -15,6 +15,7 @@ from harness.campaign.model import ArmPlan, Campaign, layers_of
 from harness.runners import base
 from harness.runners.options import ConnectionOptions
 from schemas import submission
+from schemas.method import DRAFT_MODEL
 
 _PROMPT_TOKENS = 100
 _PROMPT_MS = 50.0
@@ -130,7 +131,7 @@ class FakeSession:
 
     def probe(self) -> submission.Probes:
         """The rig's true costs."""
-        depths = [_depth(arm) for arm in self._campaign.arms]
+        depths = [arm.method.n_max or 0 for arm in self._campaign.arms]
         widths = tuple(range(1, max(depths) + 2))
         drafting = tuple(
             submission.DraftingProbe(
@@ -158,16 +159,16 @@ class FakeSession:
         chance = random.Random(f"{arm.id} {prompt}")  # noqa: S311 - fake data
         prompt_ms = _PROMPT_MS * self._factor(factor)
         draft_prompt_ms = None
-        if isinstance(arm.method, submission.DraftModel):
+        if arm.method.type == DRAFT_MODEL:
             draft_prompt_ms = self._rig.draft_prompt_ms * self._factor(factor)
         waited_ms = prompt_ms + (draft_prompt_ms or 0.0)
         self.clock_ms += waited_ms
         rounds: list[base.Round] = []
         produced, owed = 1, 0.0
         while produced < limit:
-            drafted = min(_depth(arm), limit - produced - 1)
+            drafted = min(arm.method.n_max or 0, limit - produced - 1)
             accepted = _accepted(chance, drafted, acceptance)
-            if isinstance(arm.method, submission.Forced):
+            if arm.method.length is not None:
                 owed += arm.method.length - 1
                 accepted = min(int(owed), drafted)
                 owed -= accepted
@@ -205,7 +206,7 @@ class FakeSession:
         scale = self._factor(factor) * self._rng.lognormvariate(0.0, self._rig.noise)
         if self._rig.disturbance:
             scale *= self._rig.disturbance(self._rng)
-        drafts = getattr(arm.method, "draft", None) is not None
+        drafts = arm.method.draft is not None
         draft_ms = drafted * self._rig.draft_token_ms * scale if drafts else 0.0
         verify_ms = self._verify_ms(drafted, streams) * scale * self._placement_factor(arm)
         self.clock_ms += draft_ms + verify_ms
@@ -231,10 +232,6 @@ def _accepted(chance: random.Random, drafted: int, acceptance: float) -> int:
         if chance.random() >= acceptance:
             return index
     return drafted
-
-
-def _depth(arm: ArmPlan) -> int:
-    return getattr(arm.method, "n_max", None) or 0
 
 
 @lru_cache(maxsize=256)

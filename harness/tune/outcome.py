@@ -227,8 +227,8 @@ def _pick(outcome: Outcome, command: str | None) -> Json:
     return {
         "arm": outcome.leader.arm.id,
         "method": method.type,
-        "depth": outcome.leader.depth or getattr(method, "n_max", None),
-        "draft": getattr(method, "draft", None),
+        "depth": outcome.leader.depth or method.n_max,
+        "draft": method.draft,
         "command": command,
     }
 

@@ -10,18 +10,12 @@ from estimates import depths
 from estimates.tuning import CERTIFICATE_BLOCKS, RACE_BLOCKS, RACED
 from harness.campaign.arms import BASELINE
 from harness.campaign.arms import arms as all_arms
-from harness.campaign.methods import (
-    ChainRequest,
-    DraftHeadRequest,
-    DraftModelRequest,
-    ForcedRequest,
-    MethodRequest,
-)
 from harness.campaign.model import ArmPlan, Campaign, Suite, SuitePrompt
 from harness.errors import BadInputError, UsageError
 from harness.models.model_file import ModelFile
 from harness.options import Option
 from harness.run.events import Event, Planned, TrialEnded
+from schemas.method import Method
 from schemas.vocabulary import METHODS
 
 StageName = Literal["look", "race", "certificate"]
@@ -88,7 +82,7 @@ class Family:
 
 
 def families(
-    methods: Sequence[MethodRequest],
+    methods: Sequence[Method],
     drafts: tuple[ModelFile, ...],
     *,
     deepest: int,
@@ -106,36 +100,29 @@ def families(
     return tuple(Family(name=name, arms=arms) for name, arms in found.items())
 
 
-def depths_of(request: MethodRequest, deepest: int) -> tuple[int, ...]:
+def depths_of(request: Method, deepest: int) -> tuple[int, ...]:
     """The depths that a method is tried at; its own alone where it has no depth to set."""
-    if isinstance(request, ChainRequest):
+    if request.chain:
         return (0,)
     entry = METHODS[request.type]
     if entry.control is not None or entry.instrument or not entry.drafts:
         return ()
-    if not _depth(request) or getattr(request, "controller", None):
+    if not _depth(request) or request.controller:
         return (0,)
-    most = min(deepest, _DEEPEST_HEAD) if isinstance(request, DraftHeadRequest) else deepest
-    least = getattr(request, "n_min", None) or 1
+    most = min(deepest, _DEEPEST_HEAD) if entry.architectures else deepest
+    least = request.n_min or 1
     return tuple(range(min(least, most), most + 1))
 
 
-def _depth(request: MethodRequest) -> int:
-    return getattr(request, "n_max", None) or 0
+def _depth(request: Method) -> int:
+    return request.n_max or 0
 
 
-def _at(request: MethodRequest, depth: int) -> MethodRequest:
-    if depth == 0 or isinstance(request, ChainRequest):
-        return request
-    if isinstance(request, DraftModelRequest | DraftHeadRequest | ForcedRequest):
-        return replace(request, n_max=depth)
-    changed: MethodRequest = structs.replace(request, n_max=depth)
-    return changed
+def _at(request: Method, depth: int) -> Method:
+    return request if depth == 0 or request.chain else structs.replace(request, n_max=depth)
 
 
-def _speculating(
-    methods: tuple[MethodRequest, ...], drafts: tuple[ModelFile, ...]
-) -> Iterable[ArmPlan]:
+def _speculating(methods: tuple[Method, ...], drafts: tuple[ModelFile, ...]) -> Iterable[ArmPlan]:
     """The arms of methods but the baseline. An oracle is an instrument that may be tuned, too."""
     return (arm for arm in all_arms(methods, drafts) if arm.id != BASELINE)
 
@@ -143,7 +130,7 @@ def _speculating(
 def _name(arm: ArmPlan, drafts: Sequence[ModelFile]) -> str:
     """`Draft model`, with the draft's name where there are several."""
     label = depths.label(arm.method)
-    draft = getattr(arm.method, "draft", None)
+    draft = arm.method.draft
     several = len(drafts) > 1 and draft is not None
     return f"{label} ({draft})" if several else label
 
@@ -250,8 +237,8 @@ def stage(
     """A stage of a tune: the baseline and these arms on these prompts."""
     baseline = next(arm for arm in base.arms if arm.role == "baseline")
     suite: Suite = replace(base.suite, prompts=tuple(prompts))
-    used = {getattr(arm.method, "draft", None) for arm in arms}
-    if any(getattr(arm.method, "chain", None) for arm in arms):  # which names no draft
+    used = {arm.method.draft for arm in arms}
+    if any(arm.method.chain for arm in arms):  # which names no draft
         used |= {draft.model.id for draft in base.drafts}
     return replace(
         base,

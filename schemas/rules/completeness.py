@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from operator import attrgetter
 
 from schemas.finding import Finding
-from schemas.submission import Arm, DraftModel, Submission, Trial
+from schemas.method import DRAFT_MODEL
+from schemas.submission import Arm, Submission, Trial
 
 # In-process, the harness sees every round and the context itself; a server reports only sums.
 _IN_PROCESS = "llama-cpp-python"
@@ -79,7 +80,7 @@ def arm_facts_stated(submission: Submission) -> Iterator[Finding]:
 
 
 def _layers_asked(arm: Arm) -> tuple[str, ...]:
-    drafts = isinstance(arm.method, DraftModel)
+    drafts = arm.method.type == DRAFT_MODEL
     asked = "target_gpu_layers_requested"
     return (asked, "draft_gpu_layers_requested") if drafts else (asked,)
 

@@ -5,7 +5,8 @@ from datetime import datetime, timedelta
 from typing import get_args, get_type_hints
 
 from schemas.finding import Finding, shown
-from schemas.submission import DraftModel, Engine, Model, Submission
+from schemas.method import DRAFT_MODEL
+from schemas.submission import Engine, Model, Submission
 from schemas.weights import contradicts_label, contradicts_name
 
 CLOCKS_DIFFER = timedelta(days=1)
@@ -36,7 +37,7 @@ def parameters_fit_name(submission: Submission) -> Iterator[Finding]:
     Only where the file of the weights was not at hand, as in imports. Heads that are trained for a
     target carry its name and its size; only models are compared.
     """
-    drafts = {arm.method.draft for arm in submission.arms if isinstance(arm.method, DraftModel)}
+    drafts = {arm.method.draft for arm in submission.arms if arm.method.type == DRAFT_MODEL}
     for path, model in _models(submission):
         if path != "$.target" and model.id not in drafts:
             continue

@@ -5,7 +5,7 @@ from datetime import datetime
 from itertools import pairwise
 
 from schemas.finding import Finding
-from schemas.submission import Forced, NoSpeculation, PromptLookup, Submission
+from schemas.submission import Submission
 
 
 def arm_method_fits_role(submission: Submission) -> Iterator[Finding]:
@@ -14,8 +14,8 @@ def arm_method_fits_role(submission: Submission) -> Iterator[Finding]:
     Forced acceptance is an instrument and always a control.
     """
     for index, arm in enumerate(submission.arms):
-        plain = isinstance(arm.method, NoSpeculation)
-        if isinstance(arm.method, Forced) and arm.role != "control":
+        plain = arm.method.type == "none"
+        if arm.method.length is not None and arm.role != "control":
             message = (
                 "forced acceptance shows what a round costs and not what a method gains; "
                 "set the role to control"
@@ -37,7 +37,7 @@ def ngram_range_ascends(submission: Submission) -> Iterator[Finding]:
     """The shortest n-gram that is looked up is no longer than the longest."""
     for index, arm in enumerate(submission.arms):
         method = arm.method
-        if isinstance(method, PromptLookup) and method.ngram_min > method.ngram_max:
+        if method.ngram_max is not None and (method.ngram_min or 0) > method.ngram_max:
             message = (
                 f"ngram_min is {method.ngram_min}, more than ngram_max {method.ngram_max}; "
                 "give the smaller number first"

@@ -51,7 +51,7 @@ def arm_draft_known(submission: Submission) -> Iterator[Finding]:
     """A method that uses a draft model names one of the listed drafts."""
     known = {model.id for model in submission.drafts}
     for index, arm in enumerate(submission.arms):
-        draft = getattr(arm.method, "draft", None)
+        draft = arm.method.draft
         if draft is not None and draft not in known:
             message = _unknown(draft, known, "listed draft")
             path = f"$.arms[{index}].method.draft"

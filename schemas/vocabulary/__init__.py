@@ -19,15 +19,14 @@ Direction = Literal["higher", "lower", "none"]
 
 
 class LlamaCpp(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What llama.cpp's server calls a method: its type, and the flag of each size, newest first."""
+    """What llama.cpp's server calls a method: its type, and the flag of each size, newest first.
+
+    `forced` sets the tokens that a round yields.
+    """
 
     types: tuple[str, ...]
-    ngram_size: tuple[str, ...] = ()
-    n_min: tuple[str, ...] = ()
-    n_max: tuple[str, ...] = ()
-    min_hits: tuple[str, ...] = ()
-    p_min: tuple[str, ...] = ()
-    length: tuple[str, ...] = ()
+    sizes: Mapping[str, tuple[str, ...]] = {}
+    forced: tuple[str, ...] = ()
 
 
 class MethodEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -44,11 +43,12 @@ class MethodEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     drafts: bool = True
     every_round: bool = False
     free: bool = False
+    fixed: bool = False
     instrument: bool = False
     control: Literal["baseline-again", "empty-draft"] | None = None
     runners: tuple[str, ...] = ()
     nearest: str | None = None
-    defaults: Mapping[str, float] = {}
+    defaults: Mapping[str, int | float] = {}
     optional: tuple[str, ...] = ()
     names: Mapping[str, tuple[str, ...]] = {}
     llama_cpp: LlamaCpp | None = None
@@ -60,7 +60,7 @@ class MethodEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
             return []
         words = ["--spec-type", self.llama_cpp.types[0]]
         for name, value in sizes.items():
-            spelled = getattr(self.llama_cpp, name, None)
+            spelled = self.llama_cpp.sizes.get(name)
             words += [spelled[0], f"{value:g}"] if spelled else []
         return words
 

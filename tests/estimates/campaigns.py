@@ -6,7 +6,8 @@ import random
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from schemas.submission import Arm, DraftModel, NoSpeculation, Prompt, PromptLookup, Trial
+from schemas.method import NO_SPECULATION, Method
+from schemas.submission import Arm, Prompt, Trial
 from tests.samples import sample
 
 if TYPE_CHECKING:
@@ -15,11 +16,11 @@ if TYPE_CHECKING:
     from schemas.submission import Submission
 
 
-DRAFTER = DraftModel(draft="tiny-q8-0", n_max=4)
-LOOKUP = PromptLookup(n_max=4, ngram_min=2, ngram_max=4)
-BASELINE = Arm(id="baseline", role="baseline", method=NoSpeculation())
+DRAFTER = Method(type="draft-model", draft="tiny-q8-0", n_max=4)
+LOOKUP = Method(type="prompt-lookup", n_max=4, ngram_min=2, ngram_max=4)
+BASELINE = Arm(id="baseline", role="baseline", method=NO_SPECULATION)
 SPEC = Arm(id="spec", role="speculation", method=DRAFTER, baseline="baseline")
-CONTROL = Arm(id="control", role="control", method=NoSpeculation(), baseline="baseline")
+CONTROL = Arm(id="control", role="control", method=NO_SPECULATION, baseline="baseline")
 
 
 def trial(arm: str = "spec", prompt: str = "code-1", block: int = 0, **fields: object) -> Trial:

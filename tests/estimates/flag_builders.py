@@ -6,7 +6,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from estimates.flags.figures import suites
-from schemas.submission import Forced, Gpu, Probes, VerificationProbe
+from schemas.method import Method
+from schemas.submission import Gpu, Probes, VerificationProbe
 from tests.estimates.campaigns import (
     BASELINE,
     CONTROL,
@@ -166,7 +167,7 @@ def counted(*, by_page: int) -> Submission:
 
 def forced(*, length: float) -> Submission:
     """An instrument that is set to a length and yields two tokens a round."""
-    arm = replace(SPEC, role="control", method=Forced(n_max=4, length=length))
+    arm = replace(SPEC, role="control", method=Method(type="forced", n_max=4, length=length))
     return campaign([trial("baseline"), trial("spec", rounds=5)], arms=(BASELINE, arm))
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from estimates.running_order import plan_digest
-from schemas.submission import EmptyDraft
+from schemas.method import Method
 from tests.estimates.campaigns import (
     BASELINE,
     SPEC,
@@ -93,7 +93,7 @@ RAISING: dict[str, Submission] = {
     "first-block": by_position(lambda _order, block, _prompt: 1.2 if block == 0 else 1.0),
     "cold-start": by_position(lambda order, _block, _prompt: 2.0 if order == 1 else 1.0),
     "control-excludes-one": control(1.05),
-    "loop-overhead": control(0.9, EmptyDraft()),
+    "loop-overhead": control(0.9, Method(type="empty-draft")),
     "processor-time-disagrees": processor_time(16.0),
     "round-cost-spread": costly(2.0),
     "probe-disagrees": single_step(7.0),
@@ -171,7 +171,7 @@ QUIET: dict[str, Submission] = {
     "first-block": by_position(lambda _order, block, _prompt: 1.04 if block == 0 else 1.0),
     "cold-start": by_position(lambda order, _block, _prompt: 1.2 if order == 1 else 1.0),
     "control-excludes-one": control(1.005),
-    "loop-overhead": control(0.98, EmptyDraft()),
+    "loop-overhead": control(0.98, Method(type="empty-draft")),
     "processor-time-disagrees": processor_time(10.5),
     "round-cost-spread": costly(1.1),
     "probe-disagrees": single_step(9.0),
@@ -222,7 +222,10 @@ BOUNDS: dict[str, tuple[Submission, Submission]] = {
         by_position(lambda order, _block, _prompt: 1 + 0.018 * order / 47),
     ),
     # The upper ends of the intervals are 0.967 and 0.974.
-    "loop-overhead": (control(0.955, EmptyDraft()), control(0.962, EmptyDraft())),
+    "loop-overhead": (
+        control(0.955, Method(type="empty-draft")),
+        control(0.962, Method(type="empty-draft")),
+    ),
     # 11 and 8 % from the ratio by the clock.
     "processor-time-disagrees": (processor_time(11.2), processor_time(10.9)),
     # 10 ms are 1.33 and 1.27 probed steps.

@@ -16,7 +16,7 @@ from bench.population import campaign, population
 from bench.rigs import drift, heavy_tails, quiet
 from estimates.summary import summarize
 from harness.runners.fake import FakeSession
-from schemas.submission import EmptyDraft
+from schemas.method import Method
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -134,7 +134,8 @@ def test_a_control_that_ran_otherwise_than_the_baseline_is_told_apart() -> None:
 
 def test_a_loop_that_costs_a_tenth_of_a_step_is_named() -> None:
     arms = tuple(
-        replace(arm, method=EmptyDraft()) if arm.id == "control" else arm for arm in CLEAN.arms
+        replace(arm, method=Method(type="empty-draft")) if arm.id == "control" else arm
+        for arm in CLEAN.arms
     )
     slow = corrupted(lambda each: slower(each, 1.1) if each.arm == "control" else each)
 

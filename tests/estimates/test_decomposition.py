@@ -15,7 +15,7 @@ from estimates.decomposition import (
 )
 from estimates.pairing import pair
 from estimates.summary import summarize
-from schemas.submission import Forced
+from schemas.method import Method
 from tests.estimates.campaigns import BASELINE, SPEC, campaign, trial
 
 # 10 tokens in 4 rounds, once 10 in 6: (10 + 10) / (4 + 6) = 2 tokens a round.
@@ -134,7 +134,7 @@ def test_position_acceptance_is_unknown_without_histograms() -> None:
 
 def test_forced_acceptance_gives_the_cost_of_a_round_and_no_speedup() -> None:
     # Baseline 10 ms per token; 4 rounds of 2.5 tokens in 80 ms are 20 ms each: R = 2.
-    arm = replace(SPEC, role="control", method=Forced(n_max=4, length=2.5))
+    arm = replace(SPEC, role="control", method=Method(type="forced", n_max=4, length=2.5))
     trials = [
         each
         for number in range(3)

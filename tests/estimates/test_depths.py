@@ -10,27 +10,31 @@ import pytest
 from estimates import depths
 from estimates.identity import identify
 from harness.report import arms
-from schemas.method import DraftModel, Mtp, NgramMod, OtherMethod, PromptLookup
+from schemas.method import Method
 from tests.samples import sample
 
 if TYPE_CHECKING:
     from schemas.submission import Method, Submission
 
-ADAPTIVE = Mtp(n_max=9, adaptive=True, controller="autotune")
-CHAIN = OtherMethod(name="ngram-mod+mtp", chain=("ngram-mod", "mtp"))
+ADAPTIVE = Method(type="mtp", n_max=9, adaptive=True, controller="autotune")
+CHAIN = Method(type="other", name="ngram-mod+mtp", chain=("ngram-mod", "mtp"))
 
 
 @pytest.mark.parametrize(
     ("method", "label", "depth"),
     [
-        (Mtp(n_max=3), "MTP", 3),
+        (Method(type="mtp", n_max=3), "MTP", 3),
         (ADAPTIVE, "MTP, adaptive depth (autotune)", None),
-        (NgramMod(n_max=8, adaptive=True), "N-gram mod, adaptive depth", None),
-        (DraftModel(draft="small", n_max=8, p_min=0.75), "Draft model, p-min 0.75", None),
-        (DraftModel(draft="small", n_max=8, p_min=0.0), "Draft model", 8),
+        (Method(type="ngram-mod", n_max=8, adaptive=True), "N-gram mod, adaptive depth", None),
+        (
+            Method(type="draft-model", draft="small", n_max=8, p_min=0.75),
+            "Draft model, p-min 0.75",
+            None,
+        ),
+        (Method(type="draft-model", draft="small", n_max=8, p_min=0.0), "Draft model", 8),
         (CHAIN, "N-gram mod, then MTP", None),
-        (PromptLookup(n_max=8, ngram_min=2, ngram_max=4), "Prompt lookup", 8),
-        (OtherMethod(name="lookahead", n_max=4), "lookahead", 4),
+        (Method(type="prompt-lookup", n_max=8, ngram_min=2, ngram_max=4), "Prompt lookup", 8),
+        (Method(type="other", name="lookahead", n_max=4), "lookahead", 4),
     ],
 )
 def test_a_method_and_what_readers_call_it(method: Method, label: str, depth: int | None) -> None:

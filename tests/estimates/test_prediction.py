@@ -3,8 +3,8 @@
 import pytest
 
 from estimates.decomposition import draft_token_ms, expected_tokens, predicted_speedup, step_ms
-from schemas.method import Mtp
-from schemas.submission import DraftingProbe, DraftModel, EmptyDraft, Probes, VerificationProbe
+from schemas.method import Method
+from schemas.submission import DraftingProbe, Probes, VerificationProbe
 from tests.estimates.campaigns import DRAFTER, LOOKUP, trial
 
 CURVE = VerificationProbe(
@@ -33,7 +33,7 @@ def test_rounds_that_did_not_fire_yield_one_token_and_cost_a_plain_step() -> Non
 def test_an_empty_draft_is_predicted_to_change_nothing() -> None:
     trials = [trial(drafted_histogram=(10,), accepted_histogram=(10,))]
 
-    assert predicted_speedup(EmptyDraft(), trials, PROBES) == pytest.approx(1.0)
+    assert predicted_speedup(Method(type="empty-draft"), trials, PROBES) == pytest.approx(1.0)
 
 
 def test_expected_tokens_multiply_the_chances_of_the_positions() -> None:
@@ -75,5 +75,5 @@ def test_missing_histograms_make_no_prediction() -> None:
 def test_drafting_is_free_only_where_it_is_a_look_up() -> None:
     assert draft_token_ms(LOOKUP, None) == 0.0
     assert draft_token_ms(DRAFTER, PROBES) == 2.0
-    assert draft_token_ms(DraftModel(draft="another", n_max=2), PROBES) is None
-    assert draft_token_ms(Mtp(), PROBES) is None
+    assert draft_token_ms(Method(type="draft-model", draft="another", n_max=2), PROBES) is None
+    assert draft_token_ms(Method(type="mtp"), PROBES) is None

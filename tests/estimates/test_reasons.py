@@ -6,7 +6,8 @@ import pytest
 
 from estimates.explain import reason
 from estimates.model import Estimate, Interval
-from schemas.submission import EmptyDraft, Probes, VerificationProbe
+from schemas.method import Method
+from schemas.submission import Probes, VerificationProbe
 from tests.estimates.campaigns import BASELINE, CONTROL, SPEC, campaign, failed, trial
 
 ESTIMATE = Estimate(
@@ -183,7 +184,7 @@ def test_a_control_is_explained_by_what_it_should_give() -> None:
         speedup=0.99,
         interval=Interval(low=0.97, high=1.01),
     )
-    empty = replace(CONTROL, method=EmptyDraft())
+    empty = replace(CONTROL, method=Method(type="empty-draft"))
 
     same = campaign([trial("baseline")], arms=(BASELINE, CONTROL))
     loop = campaign([trial("baseline")], arms=(BASELINE, empty))

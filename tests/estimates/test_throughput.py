@@ -9,19 +9,20 @@ import pytest
 
 from estimates.summary import summarize
 from estimates.throughput import throughput
-from schemas.submission import Arm, DraftModel, NoSpeculation, Prompt, Trial
+from schemas.method import NO_SPECULATION, Method
+from schemas.submission import Arm, Prompt, Trial
 from tests.samples import sample
 
 if TYPE_CHECKING:
     from schemas.submission import Submission
 
 
-ALONE = Arm(id="baseline", role="baseline", method=NoSpeculation(), outcome="ok")
+ALONE = Arm(id="baseline", role="baseline", method=NO_SPECULATION, outcome="ok")
 CROWD = replace(ALONE, id="baseline-c2", concurrency=2)
 DRAFTS = Arm(
     id="draft-model-n4-c2",
     role="speculation",
-    method=DraftModel(draft="tiny-q8-0", n_max=4),
+    method=Method(type="draft-model", draft="tiny-q8-0", n_max=4),
     baseline="baseline-c2",
     concurrency=2,
     outcome="ok",

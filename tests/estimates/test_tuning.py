@@ -13,7 +13,8 @@ from estimates import forecast, tuning
 from estimates.decomposition import expected_tokens, round_cost, tokens_per_round
 from estimates.forecast import Candidate
 from estimates.pairing import pair
-from schemas.submission import DraftingProbe, DraftModel, Probes, VerificationProbe
+from schemas.method import Method
+from schemas.submission import DraftingProbe, Probes, VerificationProbe
 from tests.estimates.campaigns import BASELINE, SPEC, campaign, trial
 
 # Four rounds of two drafted tokens: one accepted none, one accepted one, two accepted both.
@@ -81,7 +82,7 @@ def test_a_depth_below_the_deepest_is_forecast_from_its_positions_and_the_probes
     # Three of four rounds accept the first token, two of those three the second:
     # depth 1: 1.75 / 1.2, depth 2: (1 + 3/4 + 2/4) / 1.4 = 2.25 / 1.4. The baseline's 10 ms per
     # token and 14 ms per round agree with the probes, so that nothing is missed.
-    method = DraftModel(draft="tiny-q8-0", n_max=2)
+    method = Method(type="draft-model", draft="tiny-q8-0", n_max=2)
     probes = Probes(
         verification=VerificationProbe(
             context_tokens=9, repeats=3, widths=(1, 2, 3), step_ms_median=(10.0, 11.0, 12.0)
@@ -107,7 +108,9 @@ def test_a_depth_below_the_deepest_is_forecast_from_its_positions_and_the_probes
 def test_a_server_without_probes_is_forecast_from_two_depths() -> None:
     # Depth 1 costs 1.2 baseline tokens a round and depth 2 costs 1.5; acceptance is the deeper's.
     shallow, deep = (
-        replace(SPEC, id=f"n{depth}", method=DraftModel(draft="tiny-q8-0", n_max=depth))
+        replace(
+            SPEC, id=f"n{depth}", method=Method(type="draft-model", draft="tiny-q8-0", n_max=depth)
+        )
         for depth in (1, 2)
     )
     trials = [

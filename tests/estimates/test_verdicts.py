@@ -6,7 +6,7 @@ import pytest
 
 from estimates.model import Interval
 from estimates.verdicts import judge, verdict
-from schemas.submission import EmptyDraft
+from schemas.method import Method
 from tests.estimates.campaigns import CONTROL, SPEC, failed, trial
 
 WINS = Interval(low=1.5, high=1.6)
@@ -48,7 +48,7 @@ def test_unknown_counters_do_not_mean_that_nothing_was_drafted() -> None:
 
 
 def test_an_empty_drafter_is_meant_to_draft_nothing() -> None:
-    empty = replace(CONTROL, method=EmptyDraft())
+    empty = replace(CONTROL, method=Method(type="empty-draft"))
 
     assert verdict(empty, [trial(drafted=0)], BASE, WINS) == "helps"
 

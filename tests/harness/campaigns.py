@@ -10,17 +10,8 @@ from harness.campaign.model import ArmPlan, Campaign, RunSettings, Suite, SuiteP
 from harness.models.model_file import ModelFile
 from harness.run.execute import RunContext, measure
 from harness.runners.fake import FakeRig, FakeSession
-from schemas.submission import (
-    Cpu,
-    DraftModel,
-    Machine,
-    Model,
-    NoSpeculation,
-    OperatingSystem,
-    PromptLookup,
-    Snapshot,
-    Submission,
-)
+from schemas.method import NO_SPECULATION, Method
+from schemas.submission import Cpu, Machine, Model, OperatingSystem, Snapshot, Submission
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,17 +20,17 @@ if TYPE_CHECKING:
     from harness.runners.base import Runner
 
 
-BASELINE = ArmPlan(id="baseline", role="baseline", method=NoSpeculation())
+BASELINE = ArmPlan(id="baseline", role="baseline", method=NO_SPECULATION)
 LOOKUP = ArmPlan(
     id="prompt-lookup-n8",
     role="speculation",
-    method=PromptLookup(n_max=8, ngram_min=2, ngram_max=4),
+    method=Method(type="prompt-lookup", n_max=8, ngram_min=2, ngram_max=4),
     baseline="baseline",
 )
 DRAFT = ArmPlan(
     id="draft-model-n4",
     role="speculation",
-    method=DraftModel(draft="draft", n_max=4),
+    method=Method(type="draft-model", draft="draft", n_max=4),
     baseline="baseline",
 )
 MACHINE = Machine(

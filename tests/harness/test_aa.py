@@ -13,7 +13,7 @@ from bench.aa_table import document, rows, table
 from harness.campaign import suite
 from harness.campaign.model import ArmPlan
 from harness.runners.fake import FakeRig
-from schemas.submission import NoSpeculation
+from schemas.method import NO_SPECULATION
 from tests.harness.campaigns import BASELINE, campaign, run
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from schemas.submission import Submission
 
 
-AGAIN = ArmPlan(id="baseline-again", role="control", method=NoSpeculation(), baseline="baseline")
+AGAIN = ArmPlan(id="baseline-again", role="control", method=NO_SPECULATION, baseline="baseline")
 TRIALS = 8 * BLOCKS * 2
 
 

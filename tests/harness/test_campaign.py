@@ -7,13 +7,14 @@ import pytest
 from harness.campaign import suite
 from harness.campaign.build import DEFAULT_METHODS, build, first_look, profile
 from harness.campaign.from_options import campaign_from, draft_names, usable_methods
-from harness.campaign.methods import DraftModelRequest, parse
+from harness.campaign.methods import parse
 from harness.campaign.model import Campaign, Stopping
 from harness.campaign.options import Options
 from harness.errors import BadInputError
 from harness.models.model_file import ModelFile
 from harness.models.presets import DEFAULT_DRAFT
-from schemas.submission import DraftModel, Model, PromptLookup
+from schemas.method import Method
+from schemas.submission import Model
 from schemas.vocabulary import FIXED_TASKS
 from tests.harness.ggufs import TOKENS, write_gguf
 
@@ -43,7 +44,7 @@ def test_the_default_campaign_has_three_arms_three_to_six_blocks_and_the_whole_s
     assert (built.least_blocks, built.blocks, built.stopping.precision) == (3, 6, 0.03)
     assert (len(built.suite.prompts), built.profile) == (32, "default")
     assert built.settings.max_output_tokens == 96
-    assert built.arms[2].method == DraftModel(draft="draft", n_max=4)
+    assert built.arms[2].method == Method(type="draft-model", draft="draft", n_max=4)
 
 
 def test_quick_is_one_block_of_fewer_prompts_with_shorter_outputs() -> None:
@@ -181,7 +182,7 @@ def test_a_preset_target_brings_its_draft_and_another_does_not() -> None:
 def test_without_a_draft_the_default_methods_do_without_it() -> None:
     methods = usable_methods(Options(target="own.gguf"), ())
 
-    assert methods == (PromptLookup(n_max=8, ngram_min=2, ngram_max=4),)
+    assert methods == (Method(type="prompt-lookup", n_max=8, ngram_min=2, ngram_max=4),)
 
 
 @pytest.mark.usefixtures("cache_dir")
@@ -198,7 +199,7 @@ def test_that_no_draft_is_known_is_said_once_the_target_is_there(tmp_path: Path)
 
 
 def test_asking_for_a_draft_model_without_one_is_refused() -> None:
-    options = Options(target="own.gguf", methods=(DraftModelRequest(n_max=2),))
+    options = Options(target="own.gguf", methods=(Method(type="draft-model", n_max=2),))
 
     with pytest.raises(BadInputError, match="name one with --draft"):
         usable_methods(options, ())

@@ -8,13 +8,13 @@ from harness.campaign import suite
 from harness.campaign.arms import drafts_of, needs_draft, takes_draft
 from harness.campaign.build import build
 from harness.campaign.from_options import campaign_from, draft_names, usable_methods
-from harness.campaign.methods import DraftHeadRequest, DraftModelRequest, parse
+from harness.campaign.methods import parse
 from harness.campaign.model import Campaign
 from harness.campaign.options import Options
 from harness.errors import BadInputError
 from harness.models.model_file import ModelFile
-from schemas.method import Eagle3
-from schemas.submission import DraftHead, DraftModel, Model
+from schemas.method import Method
+from schemas.submission import Model
 from tests.harness.ggufs import TOKENS, write_gguf
 
 
@@ -44,7 +44,7 @@ def drafts_used(methods: str, *drafts: ModelFile) -> dict[str, str | None]:
     return {
         arm.id: arm.method.draft
         for arm in campaign(methods, *drafts).arms
-        if isinstance(arm.method, DraftModel | DraftHead)
+        if arm.role == "speculation"
     }
 
 
@@ -99,7 +99,7 @@ def test_which_methods_take_a_draft() -> None:
 
 
 def test_one_method_type_gets_all_drafts() -> None:
-    deep, shallow = DraftModelRequest(n_max=8), DraftModelRequest(n_max=2)
+    deep, shallow = Method(type="draft-model", n_max=8), Method(type="draft-model", n_max=2)
 
     assert drafts_of(deep, [SMALL, EAGLE], among=[deep, shallow]) == [SMALL, EAGLE]
 
@@ -112,5 +112,4 @@ def test_the_vocabulary_of_a_head_is_left_to_the_engine(tmp_path: Path) -> None:
 
     built = campaign_from(options, say=print)
 
-    assert built.arms[1].method == Eagle3(draft=built.drafts[0].model.id, n_max=3)
-    assert isinstance(parse("eagle3"), DraftHeadRequest)
+    assert built.arms[1].method == Method(type="eagle3", draft=built.drafts[0].model.id, n_max=3)

@@ -8,8 +8,8 @@ import pytest
 from estimates.summary import summarize
 from harness.errors import BadInputError
 from harness.importers.model import Given, given
-from schemas.method import NgramCache
-from schemas.submission import DraftModel, OperatingSystem
+from schemas.method import Method
+from schemas.submission import OperatingSystem
 from tests.harness.imports import ALL, SAMPLES, changed, imported, one, run
 
 
@@ -25,8 +25,8 @@ def test_the_community_file_becomes_a_result_for_every_run_and_backend() -> None
     assert cuda.engine.build_number == 9789
     assert (cuda.target.name, cuda.target.quantisation) == ("Sample-Coder-7B-Instruct", "Q4_K_M")
     assert [arm.method for arm in cuda.arms[1:]] == [
-        DraftModel(draft="sample-coder-0.5b-instruct-q8_0", n_max=5),
-        NgramCache(n_max=5),
+        Method(type="draft-model", draft="sample-coder-0.5b-instruct-q8_0", n_max=5),
+        Method(type="ngram-cache", n_max=5),
     ]
     assert (cuda.machine.os.version, cuda.machine.cpu.architecture) == ("10.0.26100", None)
     assert (vulkan.arms[1].outcome, vulkan.arms[1].reason) == ("failed", "load-failed")

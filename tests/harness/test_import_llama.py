@@ -11,8 +11,7 @@ from harness.errors import BadInputError
 from harness.importers.assemble import Imported
 from harness.importers.methods import method_of
 from harness.importers.model import Given, given
-from schemas.method import Mtp
-from schemas.submission import OtherMethod
+from schemas.method import Method
 from tests.harness.imports import ALL, FACTS, SAMPLES, imported, one, run
 from tests.pipeline.test_slower_reading import PLAIN_RUN, SPECULATIVE
 
@@ -22,7 +21,7 @@ def test_a_table_of_spec_bench_gives_counters_failures_and_methods() -> None:
     code = [t for t in submission.trials if t.arm != "baseline" and t.prompt == "code"]
     story = [t for t in submission.trials if t.arm != "baseline" and t.prompt == "story"]
 
-    assert submission.arms[1].method == Mtp()
+    assert submission.arms[1].method == Method(type="mtp")
     # 101 tokens are the first, 50 accepted and 50 rounds.
     assert [(t.drafted, t.accepted, t.rounds) for t in code] == [(100, 50, 50), (80, 60, 40)]
     assert [t.outcome for t in story] == ["ok", "failed"]
@@ -84,7 +83,9 @@ def test_the_stages_of_a_chain_are_one_method_of_one_generation() -> None:
     (found,) = run("llama-spec-bench", files, ALL["llama-spec-bench"].facts).submissions
 
     trial = found.trials[1]
-    assert found.arms[1].method == OtherMethod(name="ngram-mod+mtp", chain=("ngram-mod", "mtp"))
+    assert found.arms[1].method == Method(
+        type="other", name="ngram-mod+mtp", chain=("ngram-mod", "mtp")
+    )
     assert (trial.drafted, trial.accepted, trial.rounds) == (80, 50, 50)
 
 
@@ -109,7 +110,7 @@ def test_a_log_of_llama_server_gives_build_model_method_and_counters() -> None:
     off, on = submission.trials[:2], submission.trials[2:]
 
     assert (submission.engine.build_number, submission.engine.commit) == (10450, "ece963f41")
-    assert submission.arms[1].method == Mtp()
+    assert submission.arms[1].method == Method(type="mtp")
     assert [(t.drafted, t.accepted) for t in off] == [(None, None)] * 2
     assert [(t.drafted, t.accepted, t.rounds) for t in on] == [(100, 50, 50), (80, 60, 40)]
     assert [p.tokens for p in submission.suite.prompts] == [50, 60]

@@ -12,7 +12,7 @@ from harness.importers import IMPORTERS, setting
 from harness.importers.facts import Facts
 from harness.importers.model import Given, arm_and_path, digest, given
 from harness.importers.translate import sampling_of
-from schemas.submission import DraftModel
+from schemas.method import Method
 from schemas.weights import active_size_in, size_in
 from tests.harness.imports import ALL, SAMPLES, changed, imported, one, run
 
@@ -89,7 +89,9 @@ def test_a_draft_model_needs_its_depth_and_its_name() -> None:
         run("vllm", files, facts)
 
     done = run("vllm", files, {**facts, "draft": "Small-0.5B-Q8_0.gguf", "n_max": "4"})
-    assert done.submissions[0].arms[1].method == DraftModel(draft="small-0.5b-q8_0", n_max=4)
+    assert done.submissions[0].arms[1].method == Method(
+        type="draft-model", draft="small-0.5b-q8_0", n_max=4
+    )
     assert done.submissions[0].drafts[0].quantisation == "Q8_0"
 
 

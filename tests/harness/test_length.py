@@ -14,7 +14,8 @@ from harness.run.execute import RunContext, measure
 from harness.runners.fake import FakeRig, FakeSession
 from schemas.codec import canonical_bytes, encode
 from schemas.contract import findings
-from schemas.submission import NoSpeculation, Snapshot
+from schemas.method import NO_SPECULATION
+from schemas.submission import Snapshot
 from tests.harness.campaigns import BASELINE, MACHINE, campaign
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from schemas.submission import Submission
 
 
-AGAIN = ArmPlan(id="again", role="control", method=NoSpeculation(), baseline="baseline")
+AGAIN = ArmPlan(id="again", role="control", method=NO_SPECULATION, baseline="baseline")
 # Two arms and two prompts make a block of four trials, each of a prompt of 50 ms and eleven steps
 # of 20 ms: 1.08 s. Before the first, two warm-ups of 50 ms and 15 steps each take 0.7 s.
 PER_BLOCK = 4

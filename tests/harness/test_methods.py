@@ -1,23 +1,16 @@
 """Is `--method` understood, and a slip answered with what was meant?"""
 
 import pytest
+from msgspec import structs
 
 from estimates.depths import fixed
 from estimates.depths import label as depth_label
 from harness.campaign.arms import arms, label
-from harness.campaign.methods import (
-    METHODS,
-    ChainRequest,
-    DraftHeadRequest,
-    DraftModelRequest,
-    ForcedRequest,
-    MethodRequest,
-    parse,
-    signature,
-)
-from harness.errors import BadInputError
-from schemas.method import NgramCache, NgramMapK, NgramMod, NgramSimple, Suffix
-from schemas.submission import EmptyDraft, Ngram, NoSpeculation, Oracle, OtherMethod, PromptLookup
+from harness.campaign.methods import METHODS, parse
+from harness.cli.methods import signature
+from harness.errors import BadInputError, UsageError
+from harness.importers.methods import parameters
+from schemas.method import NO_SPECULATION, Method
 from tests.harness.campaigns import campaign
 
 
@@ -26,68 +19,79 @@ from tests.harness.campaigns import campaign
     [
         (
             "prompt-lookup",
-            PromptLookup(n_max=8, ngram_min=2, ngram_max=4),
+            Method(type="prompt-lookup", n_max=8, ngram_min=2, ngram_max=4),
             "prompt-lookup-n8",
         ),
         (
             "prompt-lookup:n_max=5, ngram_min=3",
-            PromptLookup(n_max=5, ngram_min=3, ngram_max=4),
+            Method(type="prompt-lookup", n_max=5, ngram_min=3, ngram_max=4),
             "prompt-lookup-n5-g3-4",
         ),
-        ("draft-model", DraftModelRequest(n_max=4), "draft-model-n4"),
-        ("draft-model:n_max=2", DraftModelRequest(n_max=2), "draft-model-n2"),
-        ("empty-draft", EmptyDraft(), "empty-draft"),
-        ("none", NoSpeculation(), "baseline-again"),
-        ("oracle", Oracle(n_max=4, acceptance=0.7), "oracle-a0.7-n4"),
+        ("draft-model", Method(type="draft-model", n_max=4), "draft-model-n4"),
+        ("draft-model:n_max=2", Method(type="draft-model", n_max=2), "draft-model-n2"),
+        ("empty-draft", Method(type="empty-draft"), "empty-draft"),
+        ("none", NO_SPECULATION, "baseline-again"),
+        ("oracle", Method(type="oracle", n_max=4, acceptance=0.7), "oracle-a0.7-n4"),
         (
             "draft-model:n_max=6,n_min=0,p_min=0.75",
-            DraftModelRequest(n_max=6, n_min=0, p_min=0.75),
+            Method(type="draft-model", n_max=6, n_min=0, p_min=0.75),
             "draft-model-n6-m0-p0.75",
         ),
-        ("mtp", DraftHeadRequest(type="mtp", n_max=3), "mtp-n3"),
+        ("mtp", Method(type="mtp", n_max=3), "mtp-n3"),
         (
             "dflash:n_max=15,p_min=0.4",
-            DraftHeadRequest(type="dflash", n_max=15, p_min=0.4),
+            Method(type="dflash", n_max=15, p_min=0.4),
             "dflash-n15-p0.4",
         ),
         (
             "ngram-simple",
-            NgramSimple(n_max=8, ngram_size=3, min_hits=1),
+            Method(type="ngram-simple", n_max=8, ngram_size=3, min_hits=1),
             "ngram-simple-n8",
         ),
         (
             "ngram-map-k:n_max=48,ngram_size=12,min_hits=2",
-            NgramMapK(n_max=48, ngram_size=12, min_hits=2),
+            Method(type="ngram-map-k", n_max=48, ngram_size=12, min_hits=2),
             "ngram-map-k-n48-g12-h2",
         ),
         (
             "ngram-mod",
-            NgramMod(n_max=8, n_min=2, ngram_size=3),
+            Method(type="ngram-mod", n_max=8, n_min=2, ngram_size=3),
             "ngram-mod-n8",
         ),
         (
             "ngram-mod:n_max=64,n_min=48,ngram_size=24",
-            NgramMod(n_max=64, n_min=48, ngram_size=24),
+            Method(type="ngram-mod", n_max=64, n_min=48, ngram_size=24),
             "ngram-mod-n64-g24-m48",
         ),
-        ("ngram-cache", NgramCache(), "ngram-cache"),
+        ("ngram-cache", Method(type="ngram-cache"), "ngram-cache"),
         (
             "mtp:n_max=9,controller=autotune",
-            DraftHeadRequest(type="mtp", n_max=9, controller="autotune"),
+            Method(type="mtp", n_max=9, adaptive=True, controller="autotune"),
             "mtp-autotune",
         ),
         (
             "ngram-mod:controller=Auto tune",
-            NgramMod(n_max=8, n_min=2, ngram_size=3, adaptive=True, controller="Auto tune"),
+            Method(
+                type="ngram-mod",
+                n_max=8,
+                n_min=2,
+                ngram_size=3,
+                adaptive=True,
+                controller="Auto tune",
+            ),
             "ngram-mod-auto-tune",
         ),
-        ("suffix", Suffix(n_max=24), "suffix-n24"),
-        ("forced:length=3,n_max=5", ForcedRequest(n_max=5, length=3.0), "forced-l3-n5"),
-        ("forced", ForcedRequest(n_max=4, length=2.5), "forced-l2.5-n4"),
-        ("oracle:acceptance=1,n_max=2", Oracle(n_max=2, acceptance=1.0), "oracle-a1-n2"),
+        ("suffix", Method(type="suffix", n_max=24), "suffix-n24"),
+        ("forced:length=3,n_max=5", Method(type="forced", n_max=5, length=3.0), "forced-l3-n5"),
+        ("forced", Method(type="forced", n_max=4, length=2.5), "forced-l2.5-n4"),
+        (
+            "oracle:acceptance=1,n_max=2",
+            Method(type="oracle", n_max=2, acceptance=1.0),
+            "oracle-a1-n2",
+        ),
     ],
 )
-def test_a_method_and_the_arm_it_becomes(text: str, expected: MethodRequest, name: str) -> None:
+def test_a_method_and_the_arm_it_becomes(text: str, expected: Method, name: str) -> None:
     assert parse(text) == expected
     assert label(parse(text)) == name
 
@@ -121,14 +125,13 @@ def test_a_slip_is_answered_with_what_was_meant(text: str, said: str) -> None:
 
 @pytest.mark.parametrize("name", METHODS)
 def test_a_method_written_with_its_defaults_is_the_method_by_its_name(name: str) -> None:
-    assert parse(signature(name)) == parse(name)
+    assert parse(signature(METHODS[name])) == parse(name)
 
 
 @pytest.mark.parametrize("name", ["ngram-simple", "ngram-map-k", "ngram-map-k4v", "ngram-mod"])
 def test_the_usual_sizes_of_an_n_gram_method_can_fire_in_a_short_text(name: str) -> None:
     request = parse(name)
 
-    assert isinstance(request, Ngram)
     # What the engine wants to have seen before it looks: two n-grams and a draft of map types,
     # an n-gram and a draft of ngram-simple.
     assert 2 * (request.ngram_size or 0) + (request.n_max or 0) <= 16
@@ -137,9 +140,9 @@ def test_the_usual_sizes_of_an_n_gram_method_can_fire_in_a_short_text(name: str)
 def test_a_chain_is_its_methods_in_order_with_the_depth_of_the_one_that_drafts() -> None:
     request = parse("ngram-mod+draft-model:n_max=5")
 
-    assert isinstance(request, ChainRequest)
-    assert request.parts[0] == parse("ngram-mod")
-    assert request.parts[1:] == (DraftModelRequest(n_max=5),)
+    assert request == Method(
+        type="other", name="ngram-mod+draft-model", n_max=5, chain=("ngram-mod", "draft-model")
+    )
     assert label(request) == "ngram-mod-then-draft-model"
 
 
@@ -151,6 +154,7 @@ def test_a_chain_is_its_methods_in_order_with_the_depth_of_the_one_that_drafts()
         "ngram-mod+oracle",
         "ngram-mod:n_max=9+draft-model",
         "ngram-mod+prompt-lookup",
+        "ngram-mod+draft-model:p_min=0.5",
     ],
 )
 def test_what_a_result_cannot_hold_is_no_chain(text: str) -> None:
@@ -163,8 +167,8 @@ def test_a_chain_is_one_arm_whose_depth_is_of_no_one_number() -> None:
 
     assert baseline.id == "baseline"
     assert chained.role == "speculation"
-    assert chained.method == OtherMethod(
-        name="ngram-mod+draft-model", n_max=5, chain=("ngram-mod", "draft-model")
+    assert chained.method == Method(
+        type="other", name="ngram-mod+draft-model", n_max=5, chain=("ngram-mod", "draft-model")
     )
     assert fixed(chained.method) is None
     assert depth_label(chained.method) == "N-gram mod, then Draft model"
@@ -173,3 +177,24 @@ def test_a_chain_is_one_arm_whose_depth_is_of_no_one_number() -> None:
 def test_a_chain_with_a_draft_model_needs_one() -> None:
     with pytest.raises(BadInputError, match="takes one draft"):
         arms((parse("ngram-mod+draft-model"),), ())
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_method_by_its_name_has_what_the_format_requires(name: str) -> None:
+    allowed = parameters(name)
+    method = structs.asdict(parse(name))
+
+    has = {key for key, value in method.items() if value is not None} - {"type"}
+    required = {key for key, needed in allowed.items() if needed} - {"draft"}
+    assert required <= has <= allowed.keys()
+    assert {*METHODS[name].optional} <= allowed.keys()
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_controller_is_taken_where_the_format_has_one(name: str) -> None:
+    try:
+        taken = parse(f"{name}:controller=autotune").adaptive
+    except UsageError:
+        taken = False
+
+    assert taken is ("controller" in parameters(name))

@@ -8,14 +8,13 @@ import pytest
 
 from estimates.summary import summarize
 from harness.campaign.build import build, profile
-from harness.campaign.methods import DraftModelRequest
 from harness.campaign.model import ArmPlan, Suite
 from harness.campaign.options import Options
 from harness.report import words
 from harness.runners.fake import FakeRig
 from schemas import contract
 from schemas.codec import canonical_bytes, encode
-from schemas.submission import NoSpeculation
+from schemas.method import NO_SPECULATION, Method
 from tests.harness.campaigns import BASELINE, DRAFT, campaign, run
 
 if TYPE_CHECKING:
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 ALONE = ArmPlan(
     id="baseline-gpu-layers-9",
     role="alternative",
-    method=NoSpeculation(),
+    method=NO_SPECULATION,
     baseline="baseline",
     gpu_layers=9,
 )
@@ -37,7 +36,7 @@ def suite() -> Suite:
 
 def built(options: Options) -> tuple[ArmPlan, ...]:
     small = campaign()
-    methods = (DraftModelRequest(n_max=4),)
+    methods = (Method(type="draft-model", n_max=4),)
     return build(
         options, target=small.target, drafts=small.drafts, methods=methods, suite=suite()
     ).arms

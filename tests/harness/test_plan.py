@@ -9,7 +9,7 @@ import pytest
 from estimates.running_order import balanced_orders
 from harness.campaign.model import ArmPlan
 from harness.campaign.plan import order_name, plan
-from schemas.submission import NoSpeculation
+from schemas.method import NO_SPECULATION
 from tests.harness.campaigns import BASELINE, DRAFT, campaign
 
 
@@ -61,7 +61,7 @@ def test_the_order_has_the_name_that_the_format_knows() -> None:
 
 def test_an_arm_that_needs_the_target_loaded_anew_has_one_end_of_each_block_in_turn() -> None:
     alone = ArmPlan(
-        id="alone", role="alternative", method=NoSpeculation(), baseline="baseline", gpu_layers=9
+        id="alone", role="alternative", method=NO_SPECULATION, baseline="baseline", gpu_layers=9
     )
 
     trials = plan(campaign(prompts=2, blocks=3, arms=(BASELINE, DRAFT, alone)))

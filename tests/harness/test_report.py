@@ -21,7 +21,8 @@ from estimates.model import (
 from estimates.summary import summarize
 from harness.report import trust, words
 from harness.report.terminal import show
-from schemas.submission import Arm, DraftModel, EmptyDraft, NoSpeculation, Submission
+from schemas.method import NO_SPECULATION, Method
+from schemas.submission import Arm, Submission
 from tests.samples import sample
 
 GOLDEN = Path(__file__).parent / "golden" / "report.txt"
@@ -63,7 +64,7 @@ def report_of(submission: Submission, summary: Summary) -> str:
 FAILED_ARM = Arm(
     id="draft-model-n9",
     role="speculation",
-    method=DraftModel(draft="tiny-q8-0", n_max=9),
+    method=Method(type="draft-model", draft="tiny-q8-0", n_max=9),
     baseline="baseline",
     outcome="failed",
     reason="out-of-memory",
@@ -123,8 +124,10 @@ def three_arms() -> tuple[Submission, Summary]:
     submission = sample(prompts_per_task=3, blocks=4)
     design = replace(submission.design, blocks=6, ended="precise-enough", precision=0.03)
     instruments = (
-        Arm(id="baseline-2", role="control", method=NoSpeculation(), baseline="baseline"),
-        Arm(id="empty-draft", role="control", method=EmptyDraft(), baseline="baseline"),
+        Arm(id="baseline-2", role="control", method=NO_SPECULATION, baseline="baseline"),
+        Arm(
+            id="empty-draft", role="control", method=Method(type="empty-draft"), baseline="baseline"
+        ),
     )
     arms = (*submission.arms, FAILED_ARM, *instruments)
     return replace(submission, arms=arms, design=design), SUMMARY

@@ -11,7 +11,8 @@ from estimates.model import Interval, Summary
 from estimates.summary import summarize
 from harness.report import brief
 from schemas.contract import read
-from schemas.submission import EmptyDraft, Forced, NoSpeculation, Submission
+from schemas.method import NO_SPECULATION, Method
+from schemas.submission import Submission
 from schemas.vocabulary import say
 from tests.harness.test_report import HURTS, NOTHING, estimate, three_arms
 from tests.samples import sample
@@ -125,13 +126,17 @@ def test_an_arm_that_failed_is_no_answer() -> None:
 @pytest.mark.parametrize(
     ("role", "method", "said"),
     [
-        ("baseline", NoSpeculation(), "Only plain decoding was measured for "),
-        ("control", EmptyDraft(), "Only controls were measured for "),
-        ("control", Forced(length=2.5, n_max=4), "Acceptance was set, so this says what a round "),
+        ("baseline", NO_SPECULATION, "Only plain decoding was measured for "),
+        ("control", Method(type="empty-draft"), "Only controls were measured for "),
+        (
+            "control",
+            Method(type="forced", length=2.5, n_max=4),
+            "Acceptance was set, so this says what a round ",
+        ),
     ],
 )
 def test_what_has_no_method_among_its_arms_says_what_it_measured_instead(
-    role: str, method: NoSpeculation | EmptyDraft | Forced, said: str
+    role: str, method: Method, said: str
 ) -> None:
     submission = sample(prompts_per_task=1)
     baseline = submission.arms[0]

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from harness.campaign import build as campaigns
-from harness.campaign.methods import DraftModelRequest
 from harness.campaign.model import Suite, SuitePrompt
 from harness.campaign.options import Options
 from harness.models.model_file import ModelFile
@@ -21,7 +20,7 @@ from harness.runners.fake import FakeRig, FakeSession
 from pipeline.collection.discover import discover
 from pipeline.collection.validate import validate
 from schemas import contract
-from schemas.submission import EmptyDraft, NoSpeculation, Oracle, PromptLookup
+from schemas.method import NO_SPECULATION, Method
 from tests.harness.campaigns import MACHINE
 from tests.samples import sample
 
@@ -35,11 +34,11 @@ if TYPE_CHECKING:
 CAMPAIGNS = 40
 KNOWN = sample()
 METHODS = (
-    PromptLookup(n_max=8, ngram_min=2, ngram_max=4),
-    DraftModelRequest(n_max=4),
-    EmptyDraft(),
-    Oracle(n_max=3, acceptance=0.5),
-    NoSpeculation(),
+    Method(type="prompt-lookup", n_max=8, ngram_min=2, ngram_max=4),
+    Method(type="draft-model", n_max=4),
+    Method(type="empty-draft"),
+    Method(type="oracle", n_max=3, acceptance=0.5),
+    NO_SPECULATION,
 )
 REASONS: tuple[Reason, ...] = ("crashed", "timed-out", "bad-answer", "out-of-memory")
 # Ctrl-C comes in this trial of a session, or never.

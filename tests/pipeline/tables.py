@@ -16,7 +16,8 @@ from pipeline.data import aggregate
 from pipeline.data.database import open_database
 from pipeline.data.load import Entry, TextEntry, load
 from schemas.codec import canonical_bytes
-from schemas.submission import Arm, DraftModel, NoSpeculation, Origin
+from schemas.method import NO_SPECULATION, Method
+from schemas.submission import Arm, Origin
 from tests.samples import sample, sample_bytes
 
 if TYPE_CHECKING:
@@ -72,8 +73,8 @@ def campaign(  # noqa: PLR0913 - a builder: each argument is one thing a test ma
 
 
 def _with_one_arm(submission: Submission, depth: int) -> Submission:
-    baseline = Arm(id="baseline", role="baseline", method=NoSpeculation())
-    method = DraftModel(draft="tiny-q8-0", n_max=depth)
+    baseline = Arm(id="baseline", role="baseline", method=NO_SPECULATION)
+    method = Method(type="draft-model", draft="tiny-q8-0", n_max=depth)
     arms = (baseline, Arm(id=ARM, role="speculation", method=method, baseline="baseline"))
     trials = tuple(trial for trial in submission.trials if trial.arm in {"baseline", ARM})
     return replace(submission, arms=arms, trials=trials)

@@ -7,11 +7,12 @@ import dataclasses
 import types
 from typing import TYPE_CHECKING, Literal, Union, get_args, get_origin, get_type_hints
 
-import msgspec
 import pytest
 
+from schemas.method import Method
 from schemas.submission import Submission
 from schemas.validator import SUBMISSION_SCHEMA, schema
+from schemas.vocabulary import METHODS
 from tests.schema_tree import Node, resolved
 
 if TYPE_CHECKING:
@@ -41,7 +42,11 @@ def test_every_field_of_the_dataclasses_is_the_field_of_the_schema() -> None:
         (lambda s: s["$defs"]["count"].update(type="number"), "trials[].accepted_histogram[]"),
         (
             lambda s: s["$defs"]["method_oracle"]["properties"].pop("acceptance"),
-            "arms[].method(Oracle).acceptance",
+            "arms[].method.acceptance",
+        ),
+        (
+            lambda s: s["$defs"]["method_oracle"]["properties"]["acceptance"].update(type="string"),
+            "arms[].method(oracle).acceptance",
         ),
         (
             lambda s: s["$defs"]["method"]["properties"]["type"]["enum"].append("magic"),
@@ -69,7 +74,7 @@ def _of_object(cls: type, node: Node, root: Node, path: str) -> Iterator[str]:
     properties = node.get("properties", {})
     for name in sorted(hints.keys() ^ properties.keys()):
         yield f"{path}{name}: is only in the {'schema' if name in properties else 'dataclass'}"
-    for field in (msgspec.structs if issubclass(cls, msgspec.Struct) else dataclasses).fields(cls):
+    for field in dataclasses.fields(cls):
         if field.name not in properties:
             continue
         optional = types.NoneType in get_args(hints[field.name])
@@ -78,17 +83,14 @@ def _of_object(cls: type, node: Node, root: Node, path: str) -> Iterator[str]:
         if optional == (field.name in node.get("required", [])):
             yield f"{path}{field.name}: required in one of the two, optional in the other"
         entry = resolved(properties[field.name], root)
-        yield from _of_value(hints[field.name], entry, root, f"{path}{field.name}")
+        check = _of_method if hints[field.name] is Method else _of_value
+        yield from check(hints[field.name], entry, root, f"{path}{field.name}")
 
 
 def _of_value(hint: object, node: Node, root: Node, path: str) -> Iterator[str]:
     if get_origin(hint) in (Union, types.UnionType):
-        members = [member for member in get_args(hint) if member is not types.NoneType]
-        yield from (
-            _of_value(members[0], node, root, path)
-            if len(members) == 1
-            else _of_union(members, node, root, path)
-        )
+        (member,) = (member for member in get_args(hint) if member is not types.NoneType)
+        yield from _of_value(member, node, root, path)
     elif get_origin(hint) is Literal:
         allowed = node.get("enum", [node.get("const")])
         if sorted(map(str, allowed)) != sorted(map(str, get_args(hint))):
@@ -104,18 +106,20 @@ def _of_value(hint: object, node: Node, root: Node, path: str) -> Iterator[str]:
         yield f"{path}: {hint} in the dataclass, {node.get('type')} in the schema"
 
 
-def _of_union(members: list[type], node: Node, root: Node, path: str) -> Iterator[str]:
-    """Each member is named by the condition of one branch; together they are all."""
+def _of_method(cls: object, node: Node, root: Node, path: str) -> Iterator[str]:
+    """One class for all types: the branch of a type has some of its fields."""
     branches = {}
     for branch in node["allOf"]:
         condition = branch["if"]["properties"]["type"]
         for kind in condition.get("enum", [condition.get("const")]):
             branches[kind] = resolved(branch["then"], root)
-    tags = {str(member.__struct_config__.tag): member for member in members}  # type: ignore[attr-defined]  # members are structs
-    if not branches.keys() == tags.keys() == set(node["properties"]["type"]["enum"]):
-        yield f"{path}.type: {sorted(branches)} have a branch, {sorted(tags)} a class"
-    for tag in tags.keys() & branches.keys():
-        fields = {name: it for name, it in branches[tag]["properties"].items() if name != "type"}
-        required = [name for name in branches[tag].get("required", []) if name != "type"]
-        untagged = {**branches[tag], "properties": fields, "required": required}
-        yield from _of_object(tags[tag], untagged, root, f"{path}({tags[tag].__name__}).")
+    if not branches.keys() == METHODS.keys() == set(node["properties"]["type"]["enum"]):
+        yield f"{path}.type: {sorted(branches)} have a branch, {sorted(METHODS)} an entry"
+    hints = get_type_hints(cls)
+    allowed = {name for branch in branches.values() for name in branch["properties"]}
+    for name in sorted(hints.keys() ^ allowed):
+        yield f"{path}.{name}: is only in the {'schema' if name in allowed else 'class'}"
+    for kind, branch in branches.items():
+        for name in (branch["properties"].keys() & hints.keys()) - {"type"}:
+            entry = resolved(branch["properties"][name], root)
+            yield from _of_value(hints[name], entry, root, f"{path}({kind}).{name}")

@@ -7,9 +7,10 @@ import pytest
 
 from schemas import contract
 from schemas.codec import canonical_bytes, encode
+from schemas.method import Method
 from schemas.rules import RULES
 from schemas.rules.counters import accepted_within_depth, drafted_within_depth
-from schemas.submission import OtherMethod, Submission
+from schemas.submission import Submission
 from tests.data import make_invalid
 from tests.samples import sample
 
@@ -121,7 +122,7 @@ def test_a_round_of_a_chain_may_draft_more_than_the_depth_of_one_of_its_methods(
     arm = made.arms[1]
     name = "ngram-mod+draft-model"
     deep, chain = (
-        OtherMethod(name=name, n_max=4, chain=asked)
+        Method(type="other", name=name, n_max=4, chain=asked)
         for asked in (None, ("ngram-mod", "draft-model"))
     )
     trials = tuple(

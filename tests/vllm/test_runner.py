@@ -12,7 +12,7 @@ import pytest
 from harness.runners import CONNECT
 from harness.runners.base import Generation, Request, Totals
 from harness.runners.options import ConnectionOptions
-from schemas.submission import DraftModel, PromptLookup
+from schemas.method import Method
 from tests.harness.campaigns import BASELINE, DRAFT, LOOKUP, campaign
 from tests.harness.runners import contract
 from tests.harness.runners.openai.sessions import open_session
@@ -27,8 +27,12 @@ if TYPE_CHECKING:
 
 LIMIT = 32
 # The same sizes as in the servers' command lines.
-NGRAM_ARM = replace(LOOKUP, id="ngram", method=PromptLookup(n_max=5, ngram_min=2, ngram_max=4))
-DRAFT_ARM = replace(DRAFT, id="draft_model", method=DraftModel(draft="draft", n_max=3))
+NGRAM_ARM = replace(
+    LOOKUP, id="ngram", method=Method(type="prompt-lookup", n_max=5, ngram_min=2, ngram_max=4)
+)
+DRAFT_ARM = replace(
+    DRAFT, id="draft_model", method=Method(type="draft-model", draft="draft", n_max=3)
+)
 PLAN = replace(
     campaign(
         arms=(BASELINE, NGRAM_ARM, DRAFT_ARM), texts=(REPEATING, FRESH), max_output_tokens=LIMIT

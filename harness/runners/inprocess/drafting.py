@@ -1,7 +1,6 @@
 """Draft tokens: one drafter per method; draft models are loaded when the first arm needs them."""
 
 from collections.abc import Sequence
-from typing import assert_never
 
 from harness.campaign.model import ArmPlan, Campaign, RunSettings
 from harness.errors import BadInputError, HarnessError
@@ -13,7 +12,8 @@ from harness.runners.inprocess.loop import Drafter
 from harness.runners.inprocess.prompt_states import PromptStates
 from harness.runners.inprocess.scripted import ForcedScript, OracleDrafter, ScriptDrafter
 from harness.runners.inprocess.weights import Weights, vocabulary_mismatch
-from schemas import submission
+from schemas.method import Method
+from schemas.vocabulary import DEFAULT_RUNNER, METHODS
 
 
 class Drafting:
@@ -29,7 +29,7 @@ class Drafting:
 
     def resident_layers(self, arm: ArmPlan) -> int | None:
         """Layers of the arm's draft that are on the GPU, if it has a draft and they are known."""
-        loaded = self._loaded.get(getattr(arm.method, "draft", None) or "")
+        loaded = self._loaded.get(arm.method.draft or "")
         return loaded[0].resident_layers if loaded else None
 
     @property
@@ -40,8 +40,6 @@ class Drafting:
     def load(self, arm: ArmPlan) -> Failure | None:
         """Load the draft that an arm needs, if it needs one; why not, if it cannot be had."""
         method = arm.method
-        if not isinstance(method, submission.DraftModel | submission.Forced):
-            return None
         if method.draft is None or method.draft in self._loaded:
             return None
         try:
@@ -64,37 +62,36 @@ class Drafting:
         `reference` is the baseline's whole text; only instruments look at it. Raises
         `BadInputError` for a method that only a server has.
         """
-        method = arm.method
-        match method:
-            case submission.NoSpeculation() | submission.EmptyDraft():
-                return NoDrafter()
-            case submission.PromptLookup():
-                return PromptLookupDrafter(
-                    n_max=method.n_max, ngram_min=method.ngram_min, ngram_max=method.ngram_max
-                )
-            case submission.DraftModel():
-                return self._model_drafter(method.draft, prompt, method.n_max)
-            case submission.Forced():
-                script = ForcedScript(reference, n_max=method.n_max, length=method.length)
-                if method.draft is None:
-                    return ScriptDrafter(script)
-                return self._model_drafter(method.draft, prompt, method.n_max, script)
-            case submission.Oracle():
-                return OracleDrafter(
-                    reference, n_max=method.n_max, acceptance=method.acceptance, seed=self._seed
-                )
-            case submission.Ngram() | submission.DraftHead() | submission.OtherMethod():
-                message = f"the in-process runner has no method {method.type}; use a server runner"
-                raise BadInputError(message)
-            case _:
-                assert_never(method)
+        method, n_max = arm.method, arm.method.n_max or 0
+        entry = METHODS[method.type]
+        if DEFAULT_RUNNER not in entry.runners:
+            message = f"the in-process runner has no method {method.type}; use a server runner"
+            raise BadInputError(message)
+        if entry.control:
+            return NoDrafter()
+        if method.acceptance is not None:
+            return OracleDrafter(
+                reference, n_max=n_max, acceptance=method.acceptance, seed=self._seed
+            )
+        if method.ngram_min is not None and method.ngram_max is not None:
+            return PromptLookupDrafter(
+                n_max=n_max, ngram_min=method.ngram_min, ngram_max=method.ngram_max
+            )
+        script = None
+        if method.length is not None:
+            script = ForcedScript(reference, n_max=n_max, length=method.length)
+            if method.draft is None:
+                return ScriptDrafter(script)
+        return self._model_drafter(method, prompt, script)
 
     def _model_drafter(
-        self, draft: str, prompt: Sequence[int], n_max: int, script: ForcedScript | None = None
+        self, method: Method, prompt: Sequence[int], script: ForcedScript | None = None
     ) -> "ModelDrafter":
-        context = self._loaded[draft][1]
+        context = self._loaded[method.draft or ""][1]
         prompt_ms = self._states.bring(context, prompt).prompt_ms
-        return ModelDrafter(context, prompt, n_max=n_max, prompt_ms=prompt_ms, script=script)
+        return ModelDrafter(
+            context, prompt, n_max=method.n_max or 0, prompt_ms=prompt_ms, script=script
+        )
 
     def close(self) -> None:
         """Free contexts, then weights."""
@@ -166,5 +163,5 @@ class Loaded:
 
 def widest(campaign: Campaign) -> int:
     """The most tokens that an arm feeds the target in one step."""
-    depths = (getattr(arm.method, "n_max", None) or 0 for arm in campaign.arms)
+    depths = (arm.method.n_max or 0 for arm in campaign.arms)
     return max(depths, default=0) + 1

@@ -18,7 +18,7 @@ from harness.runners.devices import devices
 from harness.runners.inprocess.context import Context
 from harness.runners.inprocess.weights import template_sha256
 from harness.runners.variables import variables
-from schemas.submission import DraftModel, Engine, Forced, Placement, Settings
+from schemas.submission import Engine, Placement, Settings
 
 
 def engine_report(
@@ -48,7 +48,7 @@ def placement_of(
 ) -> Placement:
     """What was asked onto the GPU for an arm, and what the engine put there."""
     settings = campaign.settings
-    drafts = isinstance(arm.method, DraftModel | Forced) and arm.method.draft is not None
+    drafts = arm.method.draft is not None
     return Placement(
         target_gpu_layers_requested=layers_of(arm, settings),
         target_gpu_layers_resident=target_layers,

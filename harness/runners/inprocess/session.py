@@ -24,7 +24,7 @@ from harness.runners.inprocess.prompt_states import PromptStates
 from harness.runners.inprocess.report import engine_report, placement_of
 from harness.runners.inprocess.targets import Draws, ForcedTarget, SampledTarget
 from schemas.codec import token_digest
-from schemas.submission import Forced, Oracle, Probes
+from schemas.submission import Probes
 
 WARM_UP_OUTPUT_TOKENS = 24
 
@@ -233,7 +233,7 @@ class LlamaSession:
 
         What the baseline wrote first; generated here, outside any clock, if it did not yet.
         """
-        if not isinstance(arm.method, Oracle | Forced) and not self._forces(arm):
+        if not arm.method.scripted and not self._forces(arm):
             return ()
         key = (request.prompt, request.max_output_tokens)
         known = self._references.get(key)

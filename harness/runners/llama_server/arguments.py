@@ -1,19 +1,20 @@
 """The command line of a llama-server for one arm, in the words that its binary knows."""
 
 from pathlib import Path
-from typing import assert_never
+
+from msgspec import structs
 
 from harness.campaign.methods import parse
 from harness.campaign.model import ArmPlan, Campaign, RunSettings, layers_of
 from harness.runners.base import Failure
 from harness.runners.http import process
 from harness.runners.llama_server.abilities import Abilities
-from schemas import submission
-from schemas.method import METHOD_CLASSES
-from schemas.vocabulary import METHODS, LlamaCpp
+from schemas.method import DRAFT_MODEL, Method
+from schemas.vocabulary import DEFAULT_RUNNER, METHODS, LlamaCpp
 from schemas.vocabulary.axes import AXES
 
-_Deep = submission.DraftModel | submission.DraftHead | submission.Forced
+# Sizes of which `None` is no limit. Builds have limits of their own, so it is stated as 0.
+_UNLIMITED = ("n_min", "p_min")
 
 
 class _UnknownToBinaryError(Exception):
@@ -111,37 +112,30 @@ def _axes(words: _Words, settings: RunSettings) -> None:
         words.need(value or None, name)
 
 
-def _speculation(words: _Words, method: submission.Method, campaign: Campaign) -> None:
-    match method:
-        case submission.NoSpeculation():
-            if words.abilities.spec_types:
-                words.argv += ["--spec-type", "none"]
-        case submission.DraftModel() | submission.DraftHead() | submission.Forced():
-            _force(words, method)
-            if method.draft:
-                _with_draft(words, method.draft, campaign)
-            _type(words, method.type)
-            _depth(words, method)
-        case submission.Ngram():
-            _type(words, method.type)
-            _ngram(words, method)
-        case submission.OtherMethod():
-            _chain(words, method, campaign)
-        case submission.PromptLookup() | submission.Oracle() | submission.EmptyDraft():
-            message = f"method {method.type}; it is one of the in-process runner"
-            raise _UnknownToBinaryError(message)
-        case _ as never:
-            assert_never(never)
-
-
-def _force(words: _Words, method: _Deep) -> None:
-    """Set the acceptance where that is what the method does."""
-    if not isinstance(method, submission.Forced):
+def _speculation(words: _Words, method: Method, campaign: Campaign) -> None:
+    if method.type == "none":
+        words.argv += ["--spec-type", "none"] if words.abilities.spec_types else []
         return
+    if method.type == "other" and not method.chain:
+        message = f"method {method.name}"
+        raise _UnknownToBinaryError(message)
+    if method.length is not None:
+        _force(words, method, method.length)
+    if method.draft:
+        _with_draft(words, method.draft, campaign)
+    _type(words, *method.types)
+    if method.chain:
+        _chained(words, method, campaign)
+    else:
+        _sizes(words, method)
+
+
+def _force(words: _Words, method: Method, length: float) -> None:
+    """Set the acceptance, which takes a draft model."""
     if method.draft is None:
         message = "way to force acceptance without a draft; name one with --draft"
         raise _UnknownToBinaryError(message)
-    words.need(f"{method.length:g}", *_flags(method.type).length)
+    words.need(f"{length:g}", *_flags(method.type).forced)
 
 
 def _with_draft(words: _Words, draft: str, campaign: Campaign) -> None:
@@ -154,22 +148,15 @@ def draft_path(draft: str, campaign: Campaign) -> Path:
     return next(item.on_disk for item in campaign.drafts if item.model.id == draft)
 
 
-def _chain(words: _Words, method: submission.OtherMethod, campaign: Campaign) -> None:
+def _chained(words: _Words, method: Method, campaign: Campaign) -> None:
     """The usual sizes of the n-gram methods, and the campaign's draft with its depth."""
-    if method.chain is None:
-        message = f"method {method.name}"
-        raise _UnknownToBinaryError(message)
-    _type(words, *method.chain)
-    for name in method.chain:
-        request = parse(name)
-        if isinstance(request, submission.Ngram):
-            _ngram(words, request)
-            continue
-        draft = next((each.model.id for each in campaign.drafts), None)
-        if draft is not None:
-            _with_draft(words, draft, campaign)
-        deep: _Deep = METHOD_CLASSES[name](draft=draft, n_max=method.n_max)
-        _depth(words, deep)
+    for kind in method.types:
+        part = parse(kind)
+        if METHODS[kind].draft != "none":
+            for draft in campaign.drafts[:1]:
+                _with_draft(words, draft.model.id, campaign)
+            part = structs.replace(part, n_max=method.n_max)
+        _sizes(words, part)
 
 
 def _type(words: _Words, *kinds: str) -> None:
@@ -179,45 +166,30 @@ def _type(words: _Words, *kinds: str) -> None:
     named = [name for name in known if name is not None]
     if len(named) == len(kinds):
         words.argv += ["--spec-type", ",".join(named)]
-    elif [METHOD_CLASSES[kind] for kind in kinds] != [submission.DraftModel]:
+    elif kinds != (DRAFT_MODEL,):
         it = f"offers {', '.join(offered)}" if offered else "knows draft models only"
         message = f"method {'+'.join(kinds)} (it {it})"
         raise _UnknownToBinaryError(message)
 
 
-def _depth(words: _Words, method: _Deep) -> None:
-    flags = _flags(method.type)
-    if method.n_max is not None:
-        words.need(method.n_max, *flags.n_max)
-    words.need(getattr(method, "n_min", None) or 0, *flags.n_min)
-    words.need(getattr(method, "p_min", None) or 0, *flags.p_min)
-
-
-def _ngram(words: _Words, method: submission.Ngram) -> None:
-    flags = _flags(method.type)
-    for size in ("ngram_size", "n_min", "n_max", "min_hits"):
-        names, value = getattr(flags, size), getattr(method, size)
-        if names:
-            # Some types have no hits to count; one hit is what they all mean then.
-            add = words.offer if size == "min_hits" and value == 1 else words.need
-            add(_stated(value), *names)
+def _sizes(words: _Words, method: Method) -> None:
+    """Add every size that the method has: no build's default may decide one."""
+    given = structs.asdict(method)
+    for size, names in _flags(method.type).sizes.items():
+        value = (given[size] or 0) if size in _UNLIMITED else given[size]
+        # Some types have no hits to count; one hit is what they all mean then.
+        add = words.offer if (size, value) == ("min_hits", 1) else words.need
+        add(value, *names)
 
 
 def _flags(kind: str) -> LlamaCpp:
     """What the builds of llama.cpp call a method and its sizes."""
-    found = METHODS[kind].llama_cpp
-    if found is None:
-        message = f"method {kind}"
+    entry = METHODS[kind]
+    if entry.llama_cpp is None:
+        ours = "; it is one of the in-process runner" if DEFAULT_RUNNER in entry.runners else ""
+        message = f"method {kind}{ours}"
         raise _UnknownToBinaryError(message)
-    return found
-
-
-def _stated(value: int | None) -> int:
-    """A size that the campaign must state: no build's default may decide it."""
-    if value is None:
-        message = "a size of the n-gram method is missing from the campaign"
-        raise ValueError(message)
-    return value
+    return entry.llama_cpp
 
 
 def _layers(count: int) -> str:

@@ -108,7 +108,7 @@ class LlamaServerSession(ServerSession[Server]):
 
     def _placement(self, arm: ArmPlan, log: str) -> Placement:
         settings, resident = self._campaign.settings, resident_layers(log)
-        drafts = getattr(arm.method, "draft", None) is not None
+        drafts = arm.method.draft is not None
         return Placement(
             target_gpu_layers_requested=layers_of(arm, settings),
             target_gpu_layers_resident=resident.target,

@@ -17,7 +17,7 @@ from harness.machine.command_line import join_command, split_command
 from harness.runners.http.client import Address
 from harness.runners.http.session import KEY_VARIABLE
 from harness.runners.options import ConnectionOptions
-from schemas.submission import Method, NoSpeculation
+from schemas.submission import Method
 
 PORT = "{port}"
 _USABLE = re.compile(r"[\x21-\x7e]+")
@@ -86,7 +86,7 @@ def check(found: Endpoints, campaign: Campaign) -> None:
         message = f"{found.option} is the baseline's command; give one that turns speculation on"
         raise UsageError(message)
     for arm in campaign.arms:
-        if not arm.drafts and not isinstance(arm.method, NoSpeculation):
+        if not arm.drafts and arm.method.type != "none":
             message = f"a server has no arm {arm.id}; leave out that --method"
             raise UsageError(message)
 

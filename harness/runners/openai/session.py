@@ -19,6 +19,7 @@ from harness.runners.openai.exchange import DRAFTS_BY_REQUEST, Prompt
 from harness.runners.openai.models import Served, offer, shown
 from harness.runners.openai.report import report_on
 from harness.runners.options import ConnectionOptions
+from schemas.method import limit
 
 
 class OpenAiSession(ServerSession[Connection]):
@@ -82,14 +83,12 @@ class OpenAiSession(ServerSession[Connection]):
         return exchange.margins(server, self._prompt(question), known)
 
     def _prompt(self, question: Question) -> Prompt:
-        method = question.arm.method
-        chained = getattr(method, "chain", None) is not None  # n_max is one method's
         return Prompt(
             text=question.text,
             limit=question.limit,
             speculates=question.speculates,
             draft=self._draft(question.arm),
-            depth=None if chained else getattr(method, "n_max", None),
+            depth=limit(question.arm.method),
             alone=question.alone,
             thinking=self._campaign.settings.thinking,
             sampling=question.sampling,
@@ -109,7 +108,7 @@ class OpenAiSession(ServerSession[Connection]):
 
     def _draft(self, arm: ArmPlan) -> str | None:
         """The name of the arm's draft model."""
-        draft = getattr(arm.method, "draft", None)
+        draft = arm.method.draft
         return next((d.model.name for d in self._campaign.drafts if d.model.id == draft), None)
 
 

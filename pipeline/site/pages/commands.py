@@ -120,7 +120,8 @@ def use(setting: Setting) -> str | None:
     words = METHODS[setting.method].llama_cpp
     if words is None:
         return None
-    depth = f" {words.n_max[0]} {setting.depth}" if setting.depth and words.n_max else ""
+    flags = words.sizes.get("n_max")
+    depth = f" {flags[0]} {setting.depth}" if setting.depth and flags else ""
     return f"{start}{draft} --spec-type {words.types[0]}{depth}"
 
 

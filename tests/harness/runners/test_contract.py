@@ -16,7 +16,7 @@ from harness.runners import CONNECT
 from harness.runners.base import ConcurrentSession
 from harness.runners.fake import FakeRig, FakeSession
 from harness.runners.options import ConnectionOptions
-from schemas.submission import DraftModel
+from schemas.method import Method
 from schemas.vocabulary import RUNNERS
 from tests.harness.campaigns import BASELINE, DRAFT, campaign
 from tests.harness.runners import contract
@@ -37,7 +37,7 @@ MARKS = {"llama-cpp-python": pytest.mark.engine, "llama-server": pytest.mark.eng
 TEXTS = ("Name three colours.", "Count from one to five.", "Say hello.")
 LIMIT = 8
 PLAN = campaign(
-    arms=(BASELINE, replace(DRAFT, method=DraftModel(draft="draft", n_max=3))),
+    arms=(BASELINE, replace(DRAFT, method=Method(type="draft-model", draft="draft", n_max=3))),
     texts=TEXTS,
     max_output_tokens=LIMIT,
 )

@@ -14,8 +14,7 @@ from harness.models.resolve import resolve
 from harness.runners.base import Failure, Generation, PreparedArm, Request
 from harness.runners.inprocess import open_in_process, prompt_states
 from harness.runners.inprocess.isolated import IsolatedSession
-from schemas.method import NgramCache
-from schemas.submission import DraftModel, Forced, Oracle
+from schemas.method import Method
 from tests.harness.campaigns import BASELINE, DRAFT, LOOKUP, campaign
 
 if TYPE_CHECKING:
@@ -36,14 +35,14 @@ OUTPUT_TOKENS = 24
 DEEP = ArmPlan(
     id="draft-model-n7",
     role="speculation",
-    method=DraftModel(draft="draft", n_max=7),
+    method=Method(type="draft-model", draft="draft", n_max=7),
     baseline="baseline",
 )
 ORACLES = tuple(
     ArmPlan(
         id=f"oracle-{name}",
         role="control",
-        method=Oracle(n_max=3, acceptance=acceptance),
+        method=Method(type="oracle", n_max=3, acceptance=acceptance),
         baseline="baseline",
     )
     for name, acceptance in (("right", 1.0), ("wrong", 0.0))
@@ -52,7 +51,7 @@ FORCED = tuple(
     ArmPlan(
         id=f"forced-{name}",
         role="control",
-        method=Forced(n_max=3, length=2.5, draft=draft),
+        method=Method(type="forced", n_max=3, length=2.5, draft=draft),
         baseline="baseline",
     )
     for name, draft in (("free", None), ("drafted", "draft"))
@@ -253,7 +252,9 @@ def test_the_baseline_agrees_with_the_bindings_own_greedy_decoding(
 
 
 def test_a_method_that_needs_a_server_is_refused_in_one_line(plan: Campaign) -> None:
-    arm = ArmPlan(id="cache", role="speculation", method=NgramCache(), baseline="baseline")
+    arm = ArmPlan(
+        id="cache", role="speculation", method=Method(type="ngram-cache"), baseline="baseline"
+    )
     opened = open_in_process(dataclasses.replace(plan, arms=(BASELINE, arm)))
 
     with pytest.raises(BadInputError, match="no method ngram-cache; use a server runner"):

@@ -12,7 +12,8 @@ from harness.campaign.model import ArmPlan
 from harness.models.resolve import resolve
 from harness.runners.base import PreparedArm
 from harness.runners.inprocess import open_in_process, prompt_states
-from schemas.submission import NoSpeculation, Oracle, Placement
+from schemas.method import NO_SPECULATION, Method
+from schemas.submission import Placement
 from tests.harness.campaigns import BASELINE, DRAFT, campaign, run
 from tests.harness.runners.test_llama import OUTPUT_TOKENS, TEXTS, generate
 
@@ -27,7 +28,7 @@ pytestmark = pytest.mark.engine
 ALONE = ArmPlan(
     id="baseline-gpu-layers-7",
     role="alternative",
-    method=NoSpeculation(),
+    method=NO_SPECULATION,
     baseline="baseline",
     gpu_layers=7,
 )
@@ -35,7 +36,7 @@ ATTEMPTS = 5
 ORACLE = ArmPlan(
     id="oracle",
     role="control",
-    method=Oracle(n_max=3, acceptance=1.0),
+    method=Method(type="oracle", n_max=3, acceptance=1.0),
     baseline="baseline",
 )
 

@@ -11,15 +11,8 @@ from harness.runners.base import Failure
 from harness.runners.llama_server.abilities import Abilities, read_help
 from harness.runners.llama_server.arguments import arguments
 from harness.runners.llama_server.launch import without_places
-from schemas.method import Mtp, NgramMod, NgramSimple
-from schemas.submission import (
-    DraftModel,
-    Forced,
-    Method,
-    NoSpeculation,
-    OtherMethod,
-    PromptLookup,
-)
+from schemas.method import NO_SPECULATION
+from schemas.submission import Method
 from tests.harness.campaigns import campaign
 
 CAPTURES = Path(__file__).resolve().parents[3] / "captures" / "llama-server"
@@ -32,12 +25,12 @@ OLD = Abilities(
 )
 # A build of early 2026: types of n-grams, and one set of sizes for all of them.
 MIDDLE = read_help((CAPTURES / "help-llama-cpp-python-0.3.18.txt").read_text("utf-8"))
-DRAFT = DraftModel(draft="draft", n_max=4)
-SIMPLE = NgramSimple(ngram_size=3, n_max=8, min_hits=1)
+DRAFT = Method(type="draft-model", draft="draft", n_max=4)
+SIMPLE = Method(type="ngram-simple", ngram_size=3, n_max=8, min_hits=1)
 
 
 def said(method: Method, abilities: Abilities) -> str:
-    role = "baseline" if isinstance(method, NoSpeculation) else "speculation"
+    role = "baseline" if method.type == "none" else "speculation"
     arm = ArmPlan(id="arm", role=role, method=method)
     found = arguments(arm, campaign(), abilities=abilities, port=8123, threads=3)
     assert not isinstance(found, Failure), found
@@ -59,7 +52,9 @@ def test_a_draft_model_is_switched_on_by_its_type() -> None:
 
 
 def test_a_chain_names_its_types_in_order_with_the_sizes_of_each() -> None:
-    chain = OtherMethod(name="ngram-mod+draft-model", n_max=4, chain=("ngram-mod", "draft-model"))
+    chain = Method(
+        type="other", name="ngram-mod+draft-model", n_max=4, chain=("ngram-mod", "draft-model")
+    )
 
     line = said(chain, NEW)
 
@@ -70,7 +65,9 @@ def test_a_chain_names_its_types_in_order_with_the_sizes_of_each() -> None:
 
 
 def test_a_chain_with_a_type_that_the_build_lacks_is_refused() -> None:
-    chain = OtherMethod(name="ngram-mod+draft-model", n_max=4, chain=("ngram-mod", "draft-model"))
+    chain = Method(
+        type="other", name="ngram-mod+draft-model", n_max=4, chain=("ngram-mod", "draft-model")
+    )
 
     assert refused(chain, OLD).startswith("this llama-server has no method ngram-mod+draft-model")
 
@@ -107,7 +104,7 @@ def test_hits_that_a_build_does_not_count_are_left_out_unless_more_than_one_is_a
 
 
 def test_ngram_mod_has_a_least_and_a_greatest_draft() -> None:
-    method = NgramMod(ngram_size=24, n_min=48, n_max=64)
+    method = Method(type="ngram-mod", ngram_size=24, n_min=48, n_max=64)
 
     assert said(method, NEW).endswith(
         "--spec-ngram-mod-n-match 24 --spec-ngram-mod-n-min 48 --spec-ngram-mod-n-max 64"
@@ -115,20 +112,20 @@ def test_ngram_mod_has_a_least_and_a_greatest_draft() -> None:
 
 
 def test_in_an_older_build_the_sizes_of_ngram_mod_are_those_of_all() -> None:
-    method = NgramMod(ngram_size=3, n_min=2, n_max=8)
+    method = Method(type="ngram-mod", ngram_size=3, n_min=2, n_max=8)
 
     assert said(method, MIDDLE).endswith("--spec-ngram-size-n 3 --draft-min 2 --draft-max 8")
 
 
 def test_a_head_of_the_target_needs_no_draft_file() -> None:
-    line = said(Mtp(n_max=3), NEW)
+    line = said(Method(type="mtp", n_max=3), NEW)
 
     assert "--spec-type draft-mtp --spec-draft-n-max 3" in line
     assert "-md" not in line
 
 
 def test_synthetic_acceptance_needs_a_build_that_lists_it_and_a_draft() -> None:
-    method = Forced(n_max=4, length=2.5, draft="draft")
+    method = Method(type="forced", n_max=4, length=2.5, draft="draft")
     able = replace(NEW, flags=NEW.flags | {"--spec-synth-len"})
 
     line = said(method, able)
@@ -142,27 +139,31 @@ def test_synthetic_acceptance_needs_a_build_that_lists_it_and_a_draft() -> None:
 
 
 def test_the_baseline_says_that_it_does_not_speculate() -> None:
-    assert said(NoSpeculation(), NEW).endswith("--spec-type none")
-    assert "--spec-type" not in said(NoSpeculation(), OLD)
+    assert said(NO_SPECULATION, NEW).endswith("--spec-type none")
+    assert "--spec-type" not in said(NO_SPECULATION, OLD)
 
 
 def test_everything_shared_is_said_and_nothing_is_fitted_or_cached() -> None:
-    line = said(NoSpeculation(), NEW)
+    line = said(NO_SPECULATION, NEW)
 
     assert "--host 127.0.0.1 --port 8123 -c 2048 -np 1 -t 3 -tb 3 -b 512 -ub 512 -ngl 999" in line
     assert "-fa auto -ctk f16 -ctv f16 --fit off --cache-ram 0 --no-webui --metrics -lv 4" in line
 
 
 def test_a_switch_of_older_builds_gets_no_value() -> None:
-    assert "-fa" not in said(NoSpeculation(), OLD).split()
+    assert "-fa" not in said(NO_SPECULATION, OLD).split()
 
 
 @pytest.mark.parametrize(
     ("method", "abilities", "detail"),
     [
         (SIMPLE, OLD, "this llama-server has no method ngram-simple (it knows draft models only)"),
-        (Mtp(n_max=3), MIDDLE, "no method mtp (it offers none, ngram-cache"),
-        (PromptLookup(n_max=8, ngram_min=2, ngram_max=4), NEW, "one of the in-process runner"),
+        (Method(type="mtp", n_max=3), MIDDLE, "no method mtp (it offers none, ngram-cache"),
+        (
+            Method(type="prompt-lookup", n_max=8, ngram_min=2, ngram_max=4),
+            NEW,
+            "one of the in-process runner",
+        ),
     ],
 )
 def test_what_a_build_cannot_do_is_a_failure_that_names_it(
@@ -180,7 +181,7 @@ def test_places_and_addresses_are_left_out_of_the_record() -> None:
 def with_settings(abilities: Abilities, **settings: object) -> str | Failure:
     plan = campaign()
     plan = replace(plan, settings=replace(plan.settings, **settings))  # type: ignore[arg-type]
-    arm = ArmPlan(id="baseline", role="baseline", method=NoSpeculation())
+    arm = ArmPlan(id="baseline", role="baseline", method=NO_SPECULATION)
     found = arguments(arm, plan, abilities=abilities, port=8123, threads=3)
     return found if isinstance(found, Failure) else " ".join(found)
 

@@ -11,7 +11,7 @@ from harness.campaign.model import ArmPlan
 from harness.runners.base import Generation, PreparedArm, Request, Totals
 from harness.runners.llama_server.session import open_session
 from harness.runners.options import ConnectionOptions
-from schemas.method import DFlash, Eagle3, Mtp
+from schemas.method import Method
 from tests.harness.campaigns import BASELINE, campaign
 from tests.harness.runners.llama_server import heads
 
@@ -61,7 +61,7 @@ def test_an_eagle3_head_is_right_where_its_one_token_comes(
 ) -> None:
     head = heads.eagle3(tmp_path / "head.gguf", weights, always="\u0120hello")
 
-    with session(binary, Eagle3(draft="draft", n_max=3), weights, head) as opened:
+    with session(binary, Method(type="eagle3", draft="draft", n_max=3), weights, head) as opened:
         plain, _ = answered(opened, "baseline")
         found, totals = answered(opened, "head")
 
@@ -78,7 +78,7 @@ def test_a_dflash_drafter_that_knows_nothing_changes_nothing(
 ) -> None:
     head = heads.dflash(tmp_path / "head.gguf", weights)
 
-    with session(binary, DFlash(draft="draft", n_max=7), weights, head) as opened:
+    with session(binary, Method(type="dflash", draft="draft", n_max=7), weights, head) as opened:
         plain, _ = answered(opened, "baseline")
         found, totals = answered(opened, "head")
 
@@ -94,7 +94,7 @@ def test_a_built_in_head_that_says_what_the_model_says_is_always_right(
 ) -> None:
     model = heads.mtp(tmp_path / "model.gguf", weights)
 
-    with session(binary, Mtp(n_max=3), model, model) as opened:
+    with session(binary, Method(type="mtp", n_max=3), model, model) as opened:
         plain, _ = answered(opened, "baseline")
         found, totals = answered(opened, "head")
 

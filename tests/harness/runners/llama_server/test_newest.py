@@ -13,7 +13,7 @@ from harness.campaign.model import ArmPlan
 from harness.runners.base import Generation, PreparedArm, Request, Totals
 from harness.runners.llama_server.session import open_session
 from harness.runners.options import ConnectionOptions
-from schemas.submission import Forced
+from schemas.method import Method
 from tests.harness.campaigns import BASELINE, DRAFT, campaign
 from tests.harness.runners.llama_server.test_real import ngram
 
@@ -32,7 +32,7 @@ FROM_TEXT = (BASELINE, ngram("ngram-simple"), ngram("ngram-mod"))
 FORCED = ArmPlan(
     id="forced",
     role="control",
-    method=Forced(n_max=4, length=2.5, draft="draft"),
+    method=Method(type="forced", n_max=4, length=2.5, draft="draft"),
     baseline="baseline",
 )
 

@@ -13,7 +13,6 @@ from harness.runners.base import Generation, PreparedArm, Request, Totals
 from harness.runners.inprocess import open_in_process
 from harness.runners.llama_server.session import open_session
 from harness.runners.options import ConnectionOptions
-from schemas.submission import Ngram
 from tests.harness.campaigns import BASELINE, DRAFT, campaign
 
 if TYPE_CHECKING:
@@ -47,7 +46,6 @@ FIRES = {
 
 def ngram(text: str) -> ArmPlan:
     request = parse(text)
-    assert isinstance(request, Ngram)
     return ArmPlan(id=label(request), role="speculation", method=request, baseline="baseline")
 
 

@@ -24,7 +24,7 @@ from harness.runners.llama_server.binary import find
 from harness.runners.llama_server.launch import Launcher
 from harness.runners.llama_server.session import open_session
 from harness.runners.options import ConnectionOptions
-from schemas.method import NgramSimple
+from schemas.method import Method
 from tests.harness.campaigns import BASELINE, DRAFT, campaign, run
 from tests.processes import (
     PATIENCE_S,
@@ -48,7 +48,7 @@ pytestmark = pytest.mark.engine
 NEVER = ArmPlan(
     id="never",
     role="speculation",
-    method=NgramSimple(n_max=48, ngram_size=12, min_hits=1),
+    method=Method(type="ngram-simple", n_max=48, ngram_size=12, min_hits=1),
     baseline="baseline",
 )
 TEXT = "Say yes."

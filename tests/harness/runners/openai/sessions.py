@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 from harness.runners.base import Failure, Generation, Request, Totals
 from harness.runners.openai import connect
 from harness.runners.options import ConnectionOptions
-from schemas.submission import DraftModel
+from schemas.method import Method
 from tests.harness.campaigns import BASELINE, DRAFT, campaign
 from tests.harness.runners.openai.fake_server import serving
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 LIMIT = 24
-METHOD = DraftModel(draft="draft", n_max=3)
+METHOD = Method(type="draft-model", draft="draft", n_max=3)
 SPECULATION = replace(DRAFT, id="draft-model-n3", method=METHOD)
 
 
