@@ -20,7 +20,7 @@ from harness.campaign.plan import plan
 from harness.run.journal import ArmFact, EngineFact, Started, TrialFact
 from harness.run.record import assemble, trial_of
 from harness.run.stopping import decide
-from harness.runners.base import Failure, Request
+from harness.runners.base import Failure, TrialRequest
 from harness.runners.fake import FakeSession
 from schemas.submission import Arm, Cpu, Machine, OperatingSystem, Prompt
 
@@ -125,7 +125,7 @@ def _arm(arm: ArmPlan) -> Arm:
 
 
 def _generate(session: FakeSession, arm: str, prompt: str) -> Generation:
-    request = Request(arm=arm, prompt=prompt, max_output_tokens=OUTPUT_TOKENS)
+    request = TrialRequest(arm=arm, prompt=prompt, max_output_tokens=OUTPUT_TOKENS)
     generation = session.generate(request)
     if isinstance(generation, Failure):
         raise TypeError(generation.detail)

@@ -20,7 +20,7 @@ from tests.harness.campaigns import campaign, run
 
 if TYPE_CHECKING:
     from harness.campaign.model import Campaign
-    from harness.runners.base import Failure, Generation, Request, Session
+    from harness.runners.base import Failure, Generation, Session, TrialRequest
 
 
 CAMPAIGN = campaign(prompts=8, blocks=8)
@@ -32,7 +32,7 @@ _FOR_EVER_S = 3600.0
 class UnhurriedSession(FakeSession):
     """Takes a moment for every answer."""
 
-    def generate(self, request: Request) -> Generation | Failure:
+    def generate(self, request: TrialRequest) -> Generation | Failure:
         """The made-up answer, after a moment."""
         time.sleep(_FOR_EVER_S if "--unending" in sys.argv and _is_last(request) else _TRIAL_S)
         return super().generate(request)
@@ -46,7 +46,7 @@ class UnhurriedRunner:
         return UnhurriedSession(FakeRig(), plan)
 
 
-def _is_last(request: Request) -> bool:
+def _is_last(request: TrialRequest) -> bool:
     last = plan(CAMPAIGN)[-1]
     return (request.arm, request.prompt, request.block) == (last.arm, last.prompt, last.block)
 

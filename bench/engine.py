@@ -30,7 +30,7 @@ from harness.campaign.options import Options
 from harness.machine.detect import machine
 from harness.models.describe import describe
 from harness.models.resolve import resolve
-from harness.runners.base import Generation, PreparedArm, Request
+from harness.runners.base import Generation, PreparedArm, TrialRequest
 from harness.runners.inprocess.session import LlamaSession
 from schemas.method import Method
 
@@ -200,7 +200,7 @@ def _ours(
     session: LlamaSession, arm: str, prompt: str, limit: int, clock: DecodeClock
 ) -> tuple[float, tuple[int, ...]]:
     clock.begin()
-    answer = session.generate(Request(arm=arm, prompt=prompt, max_output_tokens=limit))
+    answer = session.generate(TrialRequest(arm=arm, prompt=prompt, max_output_tokens=limit))
     if not isinstance(answer, Generation):
         message = f"{arm} failed: {answer.detail}"
         raise TypeError(message)

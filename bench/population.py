@@ -13,7 +13,7 @@ from statistics import fmean
 
 from harness.campaign.model import ArmPlan, Campaign, RunSettings, Suite, SuitePrompt
 from harness.models.model_file import ModelFile
-from harness.runners.base import Failure, Request
+from harness.runners.base import Failure, TrialRequest
 from harness.runners.fake import FakeRig, FakeSession
 from schemas.method import NO_SPECULATION, Method
 from schemas.submission import Model
@@ -130,7 +130,7 @@ def _log_speedup(session: FakeSession, prompt: str) -> float:
 
 
 def _decode_ms(session: FakeSession, arm: ArmPlan, prompt: str) -> float:
-    request = Request(arm=arm.id, prompt=prompt, max_output_tokens=OUTPUT_TOKENS)
+    request = TrialRequest(arm=arm.id, prompt=prompt, max_output_tokens=OUTPUT_TOKENS)
     generation = session.generate(request)
     if isinstance(generation, Failure):
         raise TypeError(generation.detail)

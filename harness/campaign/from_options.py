@@ -15,7 +15,7 @@ from harness.campaign.model import Campaign, Suite
 from harness.campaign.options import AUTOMATIC_LAYERS, Options
 from harness.errors import BadInputError, UsageError
 from harness.models import compatibility, gguf_header
-from harness.models.describe import describe, look_up
+from harness.models.describe import cached_facts, describe
 from harness.models.model_file import ModelFile, ServedModels
 from harness.models.presets import DEFAULT_TARGET, presets
 from harness.models.resolve import planned, resolve
@@ -154,8 +154,8 @@ def draft_models(campaign: Campaign) -> list[ModelFile]:
 def check_vocabulary(target: ModelFile, draft: ModelFile, *, say: Callable[[str], None]) -> None:
     """Raise `BadInputError` when the draft's vocabulary is not compatible with the target's."""
     compared = compatibility.compare(
-        look_up(target.on_disk, say=say).header.vocabulary,
-        look_up(draft.on_disk, say=say).header.vocabulary,
+        cached_facts(target.on_disk, say=say).header.vocabulary,
+        cached_facts(draft.on_disk, say=say).header.vocabulary,
         target_tokens=lambda: gguf_header.tokens(target.on_disk),
         draft_tokens=lambda: gguf_header.tokens(draft.on_disk),
     )

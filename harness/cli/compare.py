@@ -19,7 +19,7 @@ from harness.files import written
 from harness.options import Option
 from harness.run import result_file
 from harness.runners.llama_server.binary import find
-from harness.runners.options import ConnectionOptions, Patience
+from harness.runners.options import ConnectionOptions, Timeouts
 from schemas.submission import Submission
 
 # Many short blocks: on a shared machine eight leave one comparison of four unclear, sixteen one of
@@ -63,7 +63,7 @@ class Builds:
 def compare(
     builds: Builds,
     options: Options,
-    patience: Patience,
+    patience: Timeouts,
     result: ResultOptions,
     contribution: Contribution,
 ) -> None:

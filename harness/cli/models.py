@@ -13,7 +13,7 @@ from harness.campaign.model import DEFAULT_CONTEXT_TOKENS
 from harness.cli import console
 from harness.errors import MachineError
 from harness.models import compatibility
-from harness.models.compatibility import FIRST_COMPARED, Comparison
+from harness.models.compatibility import FIRST_COMPARED, Compatibility
 from harness.models.gguf_header import vocabulary_and_tokens
 from harness.models.presets import presets
 from harness.models.resolve import located, resolve
@@ -48,7 +48,7 @@ def show(found: Overview, console: Console) -> None:
     )
 
 
-def show_comparison(target: str, draft: str, compared: Comparison, console: Console) -> None:
+def show_comparison(target: str, draft: str, compared: Compatibility, console: Console) -> None:
     """Print yes or no, each point of the rule, and the first ids that differ."""
     word = "Yes" if compared.fits else "No"
     verb = "can" if compared.fits else "cannot"
@@ -208,6 +208,6 @@ def _path(name: str) -> str:
     return str(path)
 
 
-def _answer(target: str, draft: str, compared: compatibility.Comparison) -> Json:
+def _answer(target: str, draft: str, compared: compatibility.Compatibility) -> Json:
     answer = encode(compared)
     return {"target": target, "draft": draft, "fits": compared.fits, "comparison": answer}

@@ -32,7 +32,7 @@ _TYPES = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Point:
+class Condition:
     """One condition of the rule, and what was found for it, as a clause without a full stop."""
 
     name: Literal["kind", "bos", "eos", "size", "texts"]
@@ -50,10 +50,10 @@ class Difference:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Comparison:
+class Compatibility:
     """Every point of the rule. `differing` counts ids; the first of them are in `differences`."""
 
-    points: tuple[Point, ...]
+    points: tuple[Condition, ...]
     differing: int
     differences: tuple[Difference, ...]
 
@@ -74,7 +74,7 @@ def compare(
     *,
     target_tokens: Callable[[], Sequence[bytes]],
     draft_tokens: Callable[[], Sequence[bytes]],
-) -> Comparison:
+) -> Compatibility:
     """The rule applied to two vocabularies.
 
     The token texts are asked for only when the digests differ, since reading them takes seconds.
@@ -89,7 +89,7 @@ def compare(
         _size(target, draft),
         _texts(differing, min(target.size, draft.size)),
     )
-    return Comparison(points=points, differing=len(differing), differences=differing[:_SHOWN])
+    return Compatibility(points=points, differing=len(differing), differences=differing[:_SHOWN])
 
 
 def type_name(vocabulary: Vocabulary) -> str:
@@ -97,47 +97,49 @@ def type_name(vocabulary: Vocabulary) -> str:
     return _TYPES.get(vocabulary.kind, vocabulary.kind)
 
 
-def _kind(target: Vocabulary, draft: Vocabulary) -> Point:
+def _kind(target: Vocabulary, draft: Vocabulary) -> Condition:
     kinds = type_name(target), type_name(draft)
     if kinds[0] == kinds[1]:
-        return Point(name="kind", holds=True, found=f"both vocabularies are {kinds[0]}")
+        return Condition(name="kind", holds=True, found=f"both vocabularies are {kinds[0]}")
     found = f"the target's vocabulary is {kinds[0]}, the draft's {kinds[1]}"
-    return Point(name="kind", holds=False, found=found)
+    return Condition(name="kind", holds=False, found=found)
 
 
-def _added(name: Literal["bos", "eos"], target: Vocabulary, draft: Vocabulary) -> Point:
+def _added(name: Literal["bos", "eos"], target: Vocabulary, draft: Vocabulary) -> Condition:
     ids = (target.bos, draft.bos) if name == "bos" else (target.eos, draft.eos)
     adds = (target.add_bos, draft.add_bos) if name == "bos" else (target.add_eos, draft.add_eos)
     word = name.upper()
     if adds[0] != adds[1]:
         verb = "adds" if adds[0] else "does not add"
         found = f"the target {verb} {word}, the draft does the opposite"
-        return Point(name=name, holds=False, found=found)
+        return Condition(name=name, holds=False, found=found)
     if not adds[0]:
-        return Point(name=name, holds=True, found=f"neither adds {word}")
+        return Condition(name=name, holds=True, found=f"neither adds {word}")
     if ids[0] == ids[1]:
-        return Point(name=name, holds=True, found=f"both add {word}, token {ids[0]}")
+        return Condition(name=name, holds=True, found=f"both add {word}, token {ids[0]}")
     found = f"{word} is token {ids[0]} in the target and {ids[1]} in the draft"
-    return Point(name=name, holds=False, found=found)
+    return Condition(name=name, holds=False, found=found)
 
 
-def _size(target: Vocabulary, draft: Vocabulary) -> Point:
+def _size(target: Vocabulary, draft: Vocabulary) -> Condition:
     sizes = f"the target knows {target.size} tokens and the draft {draft.size}"
     holds = abs(target.size - draft.size) <= SIZE_DIFFERENCE
     if target.size == draft.size:
         sizes = f"both know {target.size} tokens"
-    return Point(name="size", holds=holds, found=f"{sizes}; they may differ by {SIZE_DIFFERENCE}")
+    return Condition(
+        name="size", holds=holds, found=f"{sizes}; they may differ by {SIZE_DIFFERENCE}"
+    )
 
 
-def _texts(differing: Sequence[Difference], shared: int) -> Point:
+def _texts(differing: Sequence[Difference], shared: int) -> Condition:
     if not differing:
         found = f"the ids from {FIRST_COMPARED} to {shared - 1} have the same texts"
-        return Point(name="texts", holds=True, found=found)
+        return Condition(name="texts", holds=True, found=found)
     first = differing[0]
     found = (
         f"token {first.token} is {first.target!r} in the target and {first.draft!r} in the draft"
     )
-    return Point(name="texts", holds=False, found=found)
+    return Condition(name="texts", holds=False, found=found)
 
 
 def _differences(target: Sequence[bytes], draft: Sequence[bytes]) -> tuple[Difference, ...]:

@@ -23,7 +23,7 @@ from schemas.submission import Model
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Weights:
+class WeightsFile:
     """A GGUF file on this disk. The other fields are known for presets and hub files only."""
 
     path: Path
@@ -42,16 +42,16 @@ _QUANTISATION_TAIL = re.compile(r"[-_.](?:I?Q\d\w*|BF16|F16|F32)$", re.IGNORECAS
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class Known:
+class CachedFacts:
     """What is remembered about a file."""
 
     header: Header
     sha256: str
 
 
-def describe(weights: Weights, *, say: Callable[[str], None]) -> ModelFile:
+def describe(weights: WeightsFile, *, say: Callable[[str], None]) -> ModelFile:
     """The weights with all that the result file records about them. Raises `BadInputError`."""
-    known = look_up(weights.path, say=say)
+    known = cached_facts(weights.path, say=say)
     weights = _named(weights, known.sha256)
     header = known.header
     name = weights.name or _name(header, weights.path)
@@ -76,7 +76,7 @@ def describe(weights: Weights, *, say: Callable[[str], None]) -> ModelFile:
     return ModelFile(path=weights.path, model=model)
 
 
-def _named(weights: Weights, digest: str) -> Weights:
+def _named(weights: WeightsFile, digest: str) -> WeightsFile:
     """The weights with the name that the same bytes once had as a preset or from the hub."""
     note = files.directory() / "names" / f"{digest}.json"
     if weights.name is None:
@@ -96,14 +96,14 @@ def family_of(name: str) -> str:
     return _SIZE_WORD.split(name)[0].strip("-_. ") or name
 
 
-def look_up(path: Path, *, say: Callable[[str], None]) -> Known:
+def cached_facts(path: Path, *, say: Callable[[str], None]) -> CachedFacts:
     """Header and digest of a file, remembered or read."""
     note = files.directory() / "known" / f"{_fingerprint(path)}.json"
     if note.is_file():
         return _decoded(note.read_bytes())
     if path.is_file() and path.stat().st_size > _HASH_IS_SLOW_BYTES:
         say(f"Reading {path.name} for its digest (once per file) …")
-    known = Known(header=gguf_header.read(path), sha256=sha256_of(path))
+    known = CachedFacts(header=gguf_header.read(path), sha256=sha256_of(path))
     with files.usable():
         note.parent.mkdir(exist_ok=True)
         with files.written(note) as part:
@@ -119,11 +119,11 @@ def _fingerprint(path: Path) -> str:
     return hashlib.sha256(parts.encode()).hexdigest()[:32]
 
 
-def _decoded(data: bytes) -> Known:
+def _decoded(data: bytes) -> CachedFacts:
     value = orjson.loads(data)
     header = value["header"]
     vocabulary = Vocabulary(**header.pop("vocabulary"))
-    return Known(header=Header(**header, vocabulary=vocabulary), sha256=value["sha256"])
+    return CachedFacts(header=Header(**header, vocabulary=vocabulary), sha256=value["sha256"])
 
 
 def _name(header: Header, path: Path) -> str:

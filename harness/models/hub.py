@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from harness.errors import BadInputError, MachineError
-from harness.models.describe import Weights
+from harness.models.describe import WeightsFile
 from harness.models.hub_names import REFERENCE, choose, complete
 from harness.models.hub_protocol import (
     GatedError,
@@ -26,7 +26,7 @@ def default_client() -> Hub:
     return HuggingFace()
 
 
-def fetch(reference: str, *, client: Hub, say: Callable[[str], None]) -> Weights:
+def fetch(reference: str, *, client: Hub, say: Callable[[str], None]) -> WeightsFile:
     """The weights behind `owner/repo:quant`. Raises `BadInputError` or `MachineError`."""
     match = REFERENCE.fullmatch(reference)
     if match is None:
@@ -42,7 +42,7 @@ def fetch(reference: str, *, client: Hub, say: Callable[[str], None]) -> Weights
         say(f"Fetching {_described(chosen)} from {repository} …")
         paths = [_fetched(client, repository, listing, file) for file in chosen]
         path = paths[0]
-    return Weights(path=path, repository=repository)
+    return WeightsFile(path=path, repository=repository)
 
 
 def readers(reference: str, *, client: Hub) -> dict[str, Callable[[int, int], bytes]]:

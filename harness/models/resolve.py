@@ -7,7 +7,7 @@ from harness import files
 from harness.errors import BadInputError, MachineError, suggestion
 from harness.models import embedded, hub, hub_names
 from harness.models.derived import derive
-from harness.models.describe import Weights
+from harness.models.describe import WeightsFile
 from harness.models.hub_protocol import Hub
 from harness.models.model_file import ModelFile
 from harness.models.presets import DEFAULT_DRAFT, Preset, presets
@@ -18,14 +18,14 @@ _MB = 1_000_000
 _OTHER_NAMES = "name a preset or owner/repo:quant"
 
 
-def resolve(value: str, *, say: Callable[[str], None], client: Hub | None = None) -> Weights:
+def resolve(value: str, *, say: Callable[[str], None], client: Hub | None = None) -> WeightsFile:
     """The weights that `value` names, fetched or made if need be.
 
     Raises `BadInputError` for an unknown name, `MachineError` if fetching or making them fails.
     """
     path = Path(value).expanduser()
     if path.is_file():
-        return Weights(path=path)
+        return WeightsFile(path=path)
     preset = presets().get(value.lower())
     if preset is not None:
         return from_preset(preset, say=say, client=client)
@@ -56,7 +56,7 @@ def _preset_of(stem: str) -> Preset | None:
 
 def from_preset(
     preset: Preset, *, say: Callable[[str], None], client: Hub | None = None
-) -> Weights:
+) -> WeightsFile:
     """The weights of a preset, with the name and family that the table gives them."""
     if preset.repository is not None:
         reference = f"{preset.repository}:{preset.quantisation}"
@@ -64,7 +64,7 @@ def from_preset(
         path = found.path
     else:
         path = _made(preset, say)
-    return Weights(
+    return WeightsFile(
         path=path,
         name=preset.model,
         family=preset.family,

@@ -179,7 +179,7 @@ class ProgressDisplay:
         task, update = self._tasks[name], self._progress.update
         prefix = f"{name}: " if name else ""
         match event:
-            case events.Planned():
+            case events.TrialsPlanned():
                 update(task, total=event.total, completed=event.done)
             case events.WarmedUp():
                 self._correct(event)

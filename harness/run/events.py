@@ -8,7 +8,7 @@ from harness.runners.base import Failure
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Planned:
+class TrialsPlanned:
     """The plan is fixed: at least `total` trials; `done` of them are in the work file already."""
 
     total: int
@@ -83,7 +83,7 @@ class Finished:
 
 
 Event = (
-    Planned
+    TrialsPlanned
     | Extended
     | Loading
     | WarmingUp

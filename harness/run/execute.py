@@ -28,7 +28,7 @@ from harness.run.journal import (
 )
 from harness.run.passes import Answered, Passes
 from harness.run.record import assemble, trial_of
-from harness.run.stopping import Blocks, Early, Ended, Length, Steer
+from harness.run.stopping import Blocks, Early, Ended, Prune, StopController
 from harness.runners.base import Failure, Generation, PreparedArm, Resting, Runner, Session
 from schemas.submission import Arm, Machine, Prompt, Snapshot, Submission, Trial, Warmup
 
@@ -47,7 +47,7 @@ def utc_now() -> str:
 class RunContext:
     """What a run gets from outside: machine, commit of this tool, clocks, and who observes it.
 
-    `clock` counts seconds from any start; the time budget is measured with it. `steer` is asked
+    `clock` counts seconds from any start; the time budget is measured with it. `prune` is asked
     after every block which arms are not worth another. With a `pause` after every answer another
     engine can answer the same prompt next, while the server of this one stays as it is.
     """
@@ -58,7 +58,7 @@ class RunContext:
     now: Callable[[], str] = utc_now
     clock: Callable[[], float] = time.monotonic
     observe: Observer = lambda _event: None
-    steer: Steer | None = None
+    prune: Prune | None = None
     pause: Pause = "pass"
 
 
@@ -114,22 +114,22 @@ class _Run:
         self._journal = journal
         self._observe = context.observe
         self._context = context
-        self._length = Length(
+        self._stopping = StopController(
             campaign,
             journal,
             clock=context.clock,
             observe=context.observe,
             so_far=self._so_far,
-            steer=context.steer,
+            prune=context.prune,
         )
         self._failed_arms: set[str] = set()
         self._failures_in_a_row: Counter[str] = Counter()
 
     def everything(self, runner: Runner) -> Generator[int, None, Early | None]:
         """Run what the journal lacks; returns why it ended before all blocks, if it did."""
-        left = self._length.left()
-        self._length.announce(left)
-        early = self._length.early(min(left, default=self._campaign.blocks), left)
+        left = self._stopping.left()
+        self._stopping.announce(left)
+        early = self._stopping.early(min(left, default=self._campaign.blocks), left)
         if early or not left:
             return early
         self._observe(events.Loading(what=self._campaign.target.model.name))
@@ -156,7 +156,7 @@ class _Run:
                     session.rest()
                 yield turn[0].order
             if before not in {None, block}:
-                early = self._length.early(block, left)
+                early = self._stopping.early(block, left)
                 if early:
                     return early
                 self._snapshot("during")
@@ -174,7 +174,7 @@ class _Run:
         return self._context.pause == "answer" and not together
 
     def _is_skipped(self, arm: str) -> bool:
-        return arm in self._failed_arms or arm in self._length.dropped
+        return arm in self._failed_arms or arm in self._stopping.dropped
 
     def _so_far(self) -> Submission:
         return assemble(
@@ -192,7 +192,7 @@ class _Run:
         report = session.report()
         self._journal.add(EngineFact(engine=report.engine, settings=report.settings))
         for arm in self._campaign.arms:
-            if arm.id in self._length.dropped:
+            if arm.id in self._stopping.dropped:
                 continue
             self._observe(events.WarmingUp(arm=arm.id))
             self._record_arm(arm, session.prepare(arm.id))

@@ -8,7 +8,7 @@ from harness.campaign.model import Campaign, PlannedTrial
 from harness.errors import BadInputError
 from harness.run import events
 from harness.run.events import Observer
-from harness.runners.base import ConcurrentSession, Failure, Generation, Request, Session
+from harness.runners.base import ConcurrentSession, Failure, Generation, Session, TrialRequest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,8 +72,8 @@ class Passes:
                 trial=trial_of[done.request], result=done.result, started_ms=done.started_ms
             )
 
-    def _request(self, trial: PlannedTrial) -> Request:
-        return Request(
+    def _request(self, trial: PlannedTrial) -> TrialRequest:
+        return TrialRequest(
             arm=trial.arm,
             prompt=trial.prompt,
             max_output_tokens=self._output_tokens,

@@ -1,4 +1,4 @@
-"""Decides between two blocks whether the campaign is long enough."""
+"""Decide between two blocks whether the campaign is long enough."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -37,22 +37,22 @@ def decide(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Steering:
-    """What is decided after a block: arms that get no further trials, and whether it is enough."""
+class PruneDecision:
+    """The decision after a block: arms that get no further trials, and whether to stop."""
 
     drop: frozenset[str] = frozenset()
     enough: bool = False
 
 
-Steer = Callable[[Submission], Steering]
+Prune = Callable[[Submission], PruneDecision]
 Blocks = dict[int, list[PlannedTrial]]
 
 
-class Length:
-    """How far a campaign is, by its journal.
+class StopController:
+    """Decide what a campaign still runs, by its journal.
 
     The budget covers the time by `clock` from now on, and the trials of earlier parts of a resumed
-    campaign. `so_far` gives what was measured up to now; `steer` may drop arms after a block.
+    campaign. `so_far` gives what was measured up to now; `prune` may drop arms after a block.
     """
 
     def __init__(
@@ -63,14 +63,14 @@ class Length:
         clock: Callable[[], float],
         observe: Observer,
         so_far: Callable[[], Submission],
-        steer: Steer | None = None,
+        prune: Prune | None = None,
     ) -> None:
         self._campaign = campaign
         self._journal = journal
         self._clock = clock
         self._observe = observe
         self._so_far = so_far
-        self._steer = steer
+        self._prune = prune
         self._start_s = clock() - _seconds_of_trials(journal)
 
     def left(self) -> Blocks:
@@ -92,13 +92,13 @@ class Length:
         undone = sum(len(items) for items in left.values())
         beyond = self._per_block * (self._campaign.blocks - self._campaign.least_blocks)
         done = self._done
-        self._observe(events.Planned(total=done + max(undone - beyond, 0), done=done))
+        self._observe(events.TrialsPlanned(total=done + max(undone - beyond, 0), done=done))
 
     def early(self, block: int, left: Blocks) -> Early | None:
         """Why the campaign ends before this block. A started block is always finished."""
         if block == self._campaign.blocks or len(left[block]) < self._per_block:
             return None
-        if self._steer is not None and block and self._steered(self._steer, block):
+        if self._prune is not None and block and self._pruned(self._prune, block):
             return "precise-enough"
         optional = block >= self._campaign.least_blocks
         half_width = deciding(self._so_far()) if optional else None
@@ -119,15 +119,15 @@ class Length:
         facts = self._journal.facts
         return frozenset(fact.arm for fact in facts if isinstance(fact, DroppedFact))
 
-    def _steered(self, steer: Steer, block: int) -> bool:
-        """Drop the arms that a steered campaign drops now; returns whether it is enough."""
-        steering = steer(self._so_far())
-        for arm in sorted(steering.drop - self.dropped):
+    def _pruned(self, prune: Prune, block: int) -> bool:
+        """Drop the arms that are not worth another block; returns whether the campaign is over."""
+        decision = prune(self._so_far())
+        for arm in sorted(decision.drop - self.dropped):
             self._journal.add(DroppedFact(arm=arm))
-        if steering.drop:
+        if decision.drop:
             left = self._per_block * (self._campaign.blocks - block)
-            self._observe(events.Planned(total=self._done + left, done=self._done))
-        return steering.enough
+            self._observe(events.TrialsPlanned(total=self._done + left, done=self._done))
+        return decision.enough
 
     @property
     def _done(self) -> int:
@@ -140,6 +140,6 @@ class Length:
 
 
 def _seconds_of_trials(journal: Journal) -> float:
-    """What the earlier trials took, without loading."""
+    """Seconds that the earlier trials took, without loading."""
     walls = [fact.trial.wall_ms or 0.0 for fact in journal.facts if isinstance(fact, TrialFact)]
     return sum(walls) / 1000

@@ -10,7 +10,7 @@ from schemas.submission import DeviceMemory, Engine, Measured, Placement, Probes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
+class TrialRequest:
     """One generation to run: an arm of the campaign on a prompt of its suite, in a block.
 
     A runner whose engine remembers earlier answers starts afresh with every block.
@@ -153,7 +153,7 @@ class Session(Protocol):
         """Load what the arm needs and warm it up, with speculation on."""
         ...
 
-    def generate(self, request: Request) -> Generation | Failure:
+    def generate(self, request: TrialRequest) -> Generation | Failure:
         """Run one generation of a prepared arm."""
         ...
 
@@ -167,13 +167,13 @@ class Session(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Finished:
+class FinishedRequest:
     """One of several requests that were in flight together.
 
     `started_ms` counts from the beginning of the arm's pass over the prompts of the block.
     """
 
-    request: Request
+    request: TrialRequest
     started_ms: float
     result: Generation | Failure
 
@@ -183,8 +183,8 @@ class ConcurrentSession(Session, Protocol):
     """A session whose engine answers several requests at once."""
 
     def generate_together(
-        self, requests: Sequence[Request], concurrency: int
-    ) -> Iterator[Finished]:
+        self, requests: Sequence[TrialRequest], concurrency: int
+    ) -> Iterator[FinishedRequest]:
         """Run generations of one arm in one block, each given back as soon as it ends.
 
         Never more than `concurrency` are in flight; the next one starts when one ends.

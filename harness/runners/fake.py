@@ -105,22 +105,24 @@ class FakeSession:
         placement = submission.Placement(target_gpu_layers_requested=layers)
         return base.PreparedArm(load_s=_LOAD_S, warm_up=warm_up, placement=placement)
 
-    def generate(self, request: base.Request) -> base.Generation | base.Failure:
+    def generate(self, request: base.TrialRequest) -> base.Generation | base.Failure:
         """A generation whose rounds cost what the rig says."""
         return self._answer(request, streams=1)
 
     def generate_together(
-        self, requests: Sequence[base.Request], concurrency: int
-    ) -> Iterator[base.Finished]:
+        self, requests: Sequence[base.TrialRequest], concurrency: int
+    ) -> Iterator[base.FinishedRequest]:
         """Generations that share their steps: as many streams as slots, to the end of the pass."""
         free_ms = [0.0] * min(concurrency, len(requests))
         for request in requests:
             slot = free_ms.index(min(free_ms))
             result = self._answer(request, streams=len(free_ms))
-            yield base.Finished(request=request, started_ms=free_ms[slot], result=result)
+            yield base.FinishedRequest(request=request, started_ms=free_ms[slot], result=result)
             free_ms[slot] += 0.0 if isinstance(result, base.Failure) else result.wall_ms
 
-    def _answer(self, request: base.Request, *, streams: int) -> base.Generation | base.Failure:
+    def _answer(
+        self, request: base.TrialRequest, *, streams: int
+    ) -> base.Generation | base.Failure:
         number, self._answered = self._answered, self._answered + 1
         reason = self._rig.failing_trials.get(number)
         if reason is not None:

@@ -10,7 +10,7 @@ _SERVERS = "Servers (--runner openai)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Patience:
+class Timeouts:
     """How long to wait for an engine."""
 
     startup_limit_s: Annotated[
@@ -36,7 +36,7 @@ class Patience:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ConnectionOptions(Patience):
+class ConnectionOptions(Timeouts):
     """How to start an engine or connect to it, and how long to wait for it.
 
     `binary` is the llama-server to start; a command compares several of them, one after the other.

@@ -14,7 +14,7 @@ from harness.campaign.model import ArmPlan, Campaign, Suite, SuitePrompt
 from harness.errors import BadInputError, UsageError
 from harness.models.model_file import ModelFile
 from harness.options import Option
-from harness.run.events import Event, Planned, TrialEnded
+from harness.run.events import Event, TrialEnded, TrialsPlanned
 from schemas.method import Method
 from schemas.vocabulary import METHODS
 
@@ -183,7 +183,7 @@ class TimeLeft:
 
     def observe(self, event: Event) -> None:
         """Take note of what happened in the current stage."""
-        if isinstance(event, Planned):
+        if isinstance(event, TrialsPlanned):
             self._total, self._done = event.total, event.done
         elif isinstance(event, TrialEnded):
             self._done += 1

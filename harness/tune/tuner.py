@@ -20,7 +20,7 @@ from harness.errors import BadInputError, MachineError
 from harness.run import execute, journal
 from harness.run.events import Event
 from harness.run.execute import RunContext
-from harness.run.stopping import Steering
+from harness.run.stopping import PruneDecision
 from harness.runners.base import Runner
 from harness.tune.outcome import Contender, Outcome, State
 from harness.tune.search import RACE_SHARE, Family, Prompts, SearchOptions, StageName, stage
@@ -110,22 +110,22 @@ class Tuner:
         """The arms that are left, fastest first."""
         predicted = {each.id: each.predicted for each in listed if each.predicted is not None}
 
-        def steer(so_far: Submission) -> Steering:
+        def prune(so_far: Submission) -> PruneDecision:
             times = tuning.times_of(so_far)
             running = self._running(so_far, times)
             if not running:
-                return Steering(enough=True)
+                return PruneDecision(enough=True)
             found = tuning.standing(
                 times, predicted, running=running, baseline=BASELINE, passes=self._passes
             )
-            return Steering(drop=found.dropped, enough=found.decided)
+            return PruneDecision(drop=found.dropped, enough=found.decided)
 
         ended = self._measure(
             "race",
             [self._arm(each.id) for each in listed],
             blocks=tuning.RACE_BLOCKS,
             budget_s=self._left_s(RACE_SHARE),
-            steer=steer,
+            prune=prune,
         )
         times = tuning.times_of(ended)
         running = self._running(ended, times)
@@ -165,7 +165,7 @@ class Tuner:
         *,
         blocks: int,
         budget_s: float | None,
-        steer: Callable[[Submission], Steering] | None = None,
+        prune: Callable[[Submission], PruneDecision] | None = None,
     ) -> Submission:
         prompts = self.prompts.certificate if name == "certificate" else self.prompts.race
         planned = stage(self.base, arms, prompts, blocks=blocks, budget_s=budget_s)
@@ -182,7 +182,7 @@ class Tuner:
             campaign,
             runner=runner,
             context=replace(
-                self.context, steer=steer, observe=lambda event: self.observe(name, event)
+                self.context, prune=prune, observe=lambda event: self.observe(name, event)
             ),
             work_file=work_file,
             resume=resume,

@@ -223,7 +223,7 @@ class Model:
         self.held += len(tokens)
         return [int(row.argmax()) for row in self._rows]
 
-    def keep(self, length: int) -> None:
+    def truncate(self, length: int) -> None:
         self.held = length
 
     def is_end(self, token: int) -> bool:

@@ -10,7 +10,7 @@ import pytest
 
 from harness import files
 from harness.errors import MachineError
-from harness.models.describe import Weights, describe, look_up
+from harness.models.describe import WeightsFile, cached_facts, describe
 from tests.harness.ggufs import write_gguf
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def test_a_cache_that_cannot_be_written_is_one_line_that_names_the_variable(
     (cache_dir / "known").touch()  # where a directory is needed
 
     with pytest.raises(MachineError, match=r"cannot be used \(File exists\).*DRAFTMAP_CACHE"):
-        look_up(write_gguf(cache_dir / "model.gguf"), say=print)
+        cached_facts(write_gguf(cache_dir / "model.gguf"), say=print)
 
 
 @pytest.mark.usefixtures("cache_dir")
@@ -78,11 +78,11 @@ def test_a_file_has_one_identity_by_preset_and_by_path(tmp_path: Path) -> None:
     path = write_gguf(tmp_path / "downloaded.gguf", name="A name in the header")
     copy = tmp_path / "elsewhere.gguf"
     shutil.copy(path, copy)
-    preset = Weights(path=path, name="Big-7B", family="Big", repository="owner/Big-7B-GGUF")
+    preset = WeightsFile(path=path, name="Big-7B", family="Big", repository="owner/Big-7B-GGUF")
 
-    alone = describe(Weights(path=copy), say=print).model
+    alone = describe(WeightsFile(path=copy), say=print).model
     by_preset = describe(preset, say=print).model
-    by_path = describe(Weights(path=copy), say=print).model
+    by_path = describe(WeightsFile(path=copy), say=print).model
 
     assert alone.name == "A-name-in-the-header"
     assert by_path == by_preset

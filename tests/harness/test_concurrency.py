@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from harness.errors import BadInputError
-from harness.runners.base import Failure, Generation, Request
+from harness.runners.base import Failure, Generation, TrialRequest
 from harness.runners.fake import FakeRig, FakeSession
 from harness.runners.http.concurrency import together
 from schemas.codec import canonical_bytes, encode
@@ -87,7 +87,7 @@ def test_each_arm_has_the_baseline_of_its_own_crowd(tmp_path: Path) -> None:
 def test_no_more_requests_are_in_flight_than_were_asked_for() -> None:
     lock, three, running, most = threading.Lock(), threading.Event(), [0], [0]
 
-    def answer(_request: Request) -> Failure:
+    def answer(_request: TrialRequest) -> Failure:
         with lock:
             running[0] += 1
             most[0] = max(most[0], running[0])
@@ -99,7 +99,7 @@ def test_no_more_requests_are_in_flight_than_were_asked_for() -> None:
             running[0] -= 1
         return Failure(reason="other", detail="not asked")
 
-    requests = [Request(arm="a", prompt=f"p{i}", max_output_tokens=1) for i in range(7)]
+    requests = [TrialRequest(arm="a", prompt=f"p{i}", max_output_tokens=1) for i in range(7)]
     done = list(together(requests, 3, answer))
 
     assert most == [3]
@@ -137,7 +137,7 @@ class _Single:
     def prepare(self, arm: str) -> PreparedArm | Failure:
         return self._session.prepare(arm)
 
-    def generate(self, request: Request) -> Generation | Failure:
+    def generate(self, request: TrialRequest) -> Generation | Failure:
         return self._session.generate(request)
 
     def probe(self) -> Probes | None:

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from harness.cli.app import app
 from harness.cli.session import nothing_drafted
 from harness.errors import HarnessError, MachineError
-from harness.run.events import Planned, TrialEnded
+from harness.run.events import TrialEnded, TrialsPlanned
 from harness.runners import CONNECT
 from harness.runners.base import Adapter
 from harness.runners.fake import FakeRig, FakeSession
@@ -98,7 +98,7 @@ def test_ctrl_c_ends_the_file_with_what_there_is(tmp_path: Path) -> None:
 
 def test_nothing_is_written_before_the_first_trial_ended(tmp_path: Path) -> None:
     def interrupt(event: Event) -> None:
-        if isinstance(event, Planned):
+        if isinstance(event, TrialsPlanned):
             raise KeyboardInterrupt
 
     with pytest.raises(HarnessError, match="nothing was measured"):
@@ -121,7 +121,7 @@ def test_a_killed_run_goes_on_where_it_stopped(tmp_path: Path, after: int) -> No
 
     submission = run(campaign(), work_file, resume=True, observe=seen.append)
 
-    assert seen[0] == Planned(total=12, done=after + 1)
+    assert seen[0] == TrialsPlanned(total=12, done=after + 1)
     keys = [(trial.arm, trial.prompt, trial.block) for trial in submission.trials]
     assert len(keys) == len(set(keys)) == 12
     assert submission.design.resumed == 1

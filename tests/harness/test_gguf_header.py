@@ -130,7 +130,7 @@ def test_parts_of_a_split_model_add_up(tmp_path: Path) -> None:
     assert header.file_bytes == first.stat().st_size + second.stat().st_size
 
 
-def compare(target: Path, draft: Path) -> compatibility.Comparison:
+def compare(target: Path, draft: Path) -> compatibility.Compatibility:
     return compatibility.compare(
         gguf_header.vocabulary(target),
         gguf_header.vocabulary(draft),

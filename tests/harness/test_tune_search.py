@@ -12,7 +12,7 @@ from harness.cli.app import app
 from harness.cli.engines import ChosenEngine
 from harness.cli.tune_session import Stages
 from harness.errors import BadInputError, UsageError
-from harness.run.events import Planned, TrialEnded
+from harness.run.events import TrialEnded, TrialsPlanned
 from harness.runners.options import ConnectionOptions
 from harness.tune.search import TimeLeft, families, split, stage
 from tests.harness.campaigns import campaign
@@ -26,7 +26,7 @@ def test_the_time_left_covers_the_stages_that_follow_and_ends_with_the_budget() 
     left = TimeLeft(1000.0, split(CORE.prompts), lambda: now[0])
 
     before = left.seconds("look")
-    left.observe(Planned(total=16))
+    left.observe(TrialsPlanned(total=16))
     now[0] = 1.0
     left.observe(TrialEnded(trial=trial))
 

@@ -10,7 +10,7 @@ import psutil
 import pytest
 
 from harness.runners import CONNECT
-from harness.runners.base import Generation, Request, Totals
+from harness.runners.base import Generation, Totals, TrialRequest
 from harness.runners.options import ConnectionOptions
 from schemas.method import Method
 from tests.harness.campaigns import BASELINE, DRAFT, LOOKUP, campaign
@@ -60,7 +60,7 @@ def opened(servers: dict[str, str]) -> OpenAiSession:
 
 
 def generated(session: OpenAiSession, arm: str) -> tuple[Generation, Totals]:
-    request = Request(arm=arm, prompt="code-1", max_output_tokens=LIMIT)
+    request = TrialRequest(arm=arm, prompt="code-1", max_output_tokens=LIMIT)
     generation = session.generate(request)
     assert isinstance(generation, Generation), generation
     assert isinstance(generation.rounds, Totals)

@@ -41,7 +41,7 @@ class ServerRefusedError(Exception):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Address:
+class ServerAddress:
     """A server on this machine. `api` is the path of its OpenAI routes, `root` what is before."""
 
     host: str
@@ -62,7 +62,7 @@ class Client:
     Every method raises `ServerSilentError` or `ServerRefusedError`.
     """
 
-    address: Address
+    address: ServerAddress
     limit_s: float
     key: str | None = field(default=None, repr=False)
 

@@ -4,12 +4,14 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 
-from harness.runners.base import Failure, Finished, Generation, Request
+from harness.runners.base import Failure, FinishedRequest, Generation, TrialRequest
 
-Answer = Callable[[Request], Generation | Failure]
+Answer = Callable[[TrialRequest], Generation | Failure]
 
 
-def together(requests: Sequence[Request], concurrency: int, answer: Answer) -> Iterator[Finished]:
+def together(
+    requests: Sequence[TrialRequest], concurrency: int, answer: Answer
+) -> Iterator[FinishedRequest]:
     """Each request with its answer, as soon as it has one.
 
     `answer` is called in threads, at most `concurrency` at a time and in the order of `requests`. A
@@ -17,9 +19,9 @@ def together(requests: Sequence[Request], concurrency: int, answer: Answer) -> I
     """
     began = time.perf_counter()
 
-    def run(request: Request) -> Finished:
+    def run(request: TrialRequest) -> FinishedRequest:
         started_ms = (time.perf_counter() - began) * 1000
-        return Finished(request=request, started_ms=started_ms, result=answer(request))
+        return FinishedRequest(request=request, started_ms=started_ms, result=answer(request))
 
     pool = ThreadPoolExecutor(max_workers=concurrency)
     try:

@@ -13,12 +13,13 @@ from typing import Generic, TypeVar
 
 from harness.campaign.model import ArmPlan, Campaign
 from harness.errors import BadInputError
-from harness.runners.base import Failure, Finished, Generation, PreparedArm, Request
+from harness.runners.base import Failure, FinishedRequest, Generation, PreparedArm, TrialRequest
 from harness.runners.failures import reason_in_answer
 from harness.runners.http.client import Client, ServerRefusedError, ServerSilentError, without_key
 from harness.runners.http.concurrency import together
 from harness.runners.http.process import ServerProcess
 from harness.runners.http.values import BadAnswerError
+from schemas.method import limit
 from schemas.submission import Probes
 
 KEY_VARIABLE = "DRAFTMAP_API_KEY"
@@ -50,20 +51,30 @@ class Sampling:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
-    """One prompt to be answered for an arm. `alone` says that nothing else is asked meanwhile."""
+class PromptRequest:
+    """One prompt to be answered for an arm. `alone` says that nothing else is asked meanwhile.
+
+    `draft` is the name of the arm's draft model.
+    """
 
     arm: ArmPlan
     text: str
     limit: int
+    draft: str | None = None
     alone: bool = True
     warm_up: bool = False
+    thinking: bool = False
     sampling: Sampling | None = None
 
     @property
     def speculates(self) -> bool:
         """Whether the server may draft."""
         return self.arm.drafts
+
+    @property
+    def depth(self) -> int | None:
+        """The depth of the arm's method; unknown for a chain, whose depth is that of one part."""
+        return limit(self.arm.method)
 
 
 ServerT = TypeVar("ServerT", bound=Server)
@@ -90,12 +101,12 @@ class ServerSession(ABC, Generic[ServerT]):
         """A fresh server for an arm, or why there is none; nothing is left then."""
 
     @abstractmethod
-    def _ask(self, server: ServerT, question: Question) -> Generation:
+    def _ask(self, server: ServerT, prompt: PromptRequest) -> Generation:
         """One answer. Raises what the client raises, or `BadAnswerError`."""
 
     @abstractmethod
     def _margins(
-        self, server: ServerT, question: Question, known: Generation
+        self, server: ServerT, prompt: PromptRequest, known: Generation
     ) -> tuple[float, ...] | None:
         """How sure the plain model was of each token, from a second, untimed answer.
 
@@ -126,18 +137,18 @@ class ServerSession(ABC, Generic[ServerT]):
             return warm_up
         return PreparedArm(load_s=found.load_s, warm_up=warm_up, argv=found.argv)
 
-    def generate(self, request: Request) -> Generation | Failure:
+    def generate(self, request: TrialRequest) -> Generation | Failure:
         """Run one generation on the server of this arm and block."""
         found = self._ready(request)
         return found if isinstance(found, Failure) else self._answer(found, request, alone=True)
 
     def generate_together(
-        self, requests: Sequence[Request], concurrency: int
-    ) -> Iterator[Finished]:
+        self, requests: Sequence[TrialRequest], concurrency: int
+    ) -> Iterator[FinishedRequest]:
         """Run generations of one arm in one block; one that fails fails alone."""
         found = self._ready(requests[0]) if requests else None
 
-        def answer(request: Request) -> Generation | Failure:
+        def answer(request: TrialRequest) -> Generation | Failure:
             if found is None or isinstance(found, Failure):
                 return found or Failure(reason="other", detail="nothing was asked")
             return self._answer(found, request, alone=concurrency == 1)
@@ -169,7 +180,7 @@ class ServerSession(ABC, Generic[ServerT]):
             self._started, self._turn = found, (arm.id, block)
         return found
 
-    def _ready(self, request: Request) -> ServerT | Failure:
+    def _ready(self, request: TrialRequest) -> ServerT | Failure:
         """The server for a request; a fresh one is warmed up first."""
         arm = self._arms[request.arm]
         found = self._server_of(arm, request.block)
@@ -182,21 +193,24 @@ class ServerSession(ABC, Generic[ServerT]):
         return found
 
     def _warm_up(self, server: ServerT, arm: ArmPlan) -> Generation | Failure:
-        question = Question(arm=arm, text=WARM_UP_TEXT, limit=WARM_UP_OUTPUT_TOKENS, warm_up=True)
+        asked = self._request(arm, WARM_UP_TEXT, WARM_UP_OUTPUT_TOKENS)
+        prompt = replace(asked, warm_up=True)
         try:
-            generation = self._ask(server, question)
+            generation = self._ask(server, prompt)
         except (ServerSilentError, ServerRefusedError, BadAnswerError) as error:
             return self._failure(server, error)
         self._warm = self._turn
         return generation
 
-    def _answer(self, server: ServerT, request: Request, *, alone: bool) -> Generation | Failure:
+    def _answer(
+        self, server: ServerT, request: TrialRequest, *, alone: bool
+    ) -> Generation | Failure:
         arm = self._arms[request.arm]
         text, limit = self._texts[request.prompt], request.max_output_tokens
         drawn = self._sampling(request.block)
-        question = Question(arm=arm, text=text, limit=limit, alone=alone, sampling=drawn)
+        prompt = replace(self._request(arm, text, limit), alone=alone, sampling=drawn)
         try:
-            generation = self._ask(server, question)
+            generation = self._ask(server, prompt)
         except (ServerSilentError, ServerRefusedError, BadAnswerError) as error:
             return self._failure(server, error)
         if drawn is not None:  # no text to compare others with
@@ -204,9 +218,19 @@ class ServerSession(ABC, Generic[ServerT]):
         if arm.role == "baseline" and alone and request.prompt not in self._references:
             self._references.add(request.prompt)
             with suppress(ServerSilentError, ServerRefusedError, BadAnswerError):
-                known = self._margins(server, question, generation)
+                known = self._margins(server, prompt, generation)
                 return replace(generation, margins=known)
         return generation
+
+    def _request(self, arm: ArmPlan, text: str, limit: int) -> PromptRequest:
+        thinking = self._campaign.settings.thinking
+        draft = self._draft(arm)
+        return PromptRequest(arm=arm, text=text, limit=limit, draft=draft, thinking=thinking)
+
+    def _draft(self, arm: ArmPlan) -> str | None:
+        """The name of the arm's draft model."""
+        draft = arm.method.draft
+        return next((d.model.name for d in self._campaign.drafts if d.model.id == draft), None)
 
     def _sampling(self, block: int) -> Sampling | None:
         """How a block's tokens are drawn; `None` takes the likeliest."""

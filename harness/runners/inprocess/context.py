@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from harness.errors import MachineError
 from harness.runners.devices import default_threads
 from harness.runners.inprocess import log
-from harness.runners.inprocess.weights import Weights
+from harness.runners.inprocess.weights import LoadedWeights
 from schemas.axes import FlashAttention
 
 _SEQUENCE = 0
@@ -54,7 +54,7 @@ class Context:
 
     def __init__(  # noqa: PLR0913 - one argument per thing that the engine takes
         self,
-        weights: Weights,
+        weights: LoadedWeights,
         *,
         name: str,
         tokens: int,
@@ -118,7 +118,7 @@ class Context:
         self._feed(tokens, logits_from=len(tokens) - 1)
         return self._choices(1)[0]
 
-    def keep(self, length: int) -> None:
+    def truncate(self, length: int) -> None:
         """Forget everything beyond the first `length` tokens. Raises `RollbackError`."""
         if length >= self.held:
             return
@@ -126,10 +126,10 @@ class Context:
             raise RollbackError
         self.held = length
 
-    def try_keep(self, length: int) -> bool:
-        """Like `keep`, but says whether the engine could."""
+    def try_truncate(self, length: int) -> bool:
+        """Like `truncate`, but says whether the engine could."""
         try:
-            self.keep(length)
+            self.truncate(length)
         except RollbackError:
             return False
         return self.held == length

@@ -104,5 +104,5 @@ class ModelDrafter:
         most = min(len(self._fed), len(text) - 1)
         while self._agreed < most and self._fed[self._agreed] == text[self._agreed]:
             self._agreed += 1
-        self._context.keep(self._agreed)
+        self._context.truncate(self._agreed)
         del self._fed[self._agreed :]

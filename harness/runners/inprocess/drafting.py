@@ -11,7 +11,7 @@ from harness.runners.inprocess.drafters import ModelDrafter, NoDrafter, PromptLo
 from harness.runners.inprocess.loop import Drafter
 from harness.runners.inprocess.prompt_states import PromptStates
 from harness.runners.inprocess.scripted import ForcedScript, OracleDrafter, ScriptDrafter
-from harness.runners.inprocess.weights import Weights, vocabulary_mismatch
+from harness.runners.inprocess.weights import LoadedWeights, vocabulary_mismatch
 from schemas.method import Method
 from schemas.vocabulary import DEFAULT_RUNNER, METHODS
 
@@ -19,13 +19,13 @@ from schemas.vocabulary import DEFAULT_RUNNER, METHODS
 class Drafting:
     """The draft models of a session, and a fresh drafter for every generation."""
 
-    def __init__(self, campaign: Campaign, target: Weights, states: PromptStates) -> None:
+    def __init__(self, campaign: Campaign, target: LoadedWeights, states: PromptStates) -> None:
         self._drafts = {draft.model.id: draft.on_disk for draft in campaign.drafts}
         self._settings = campaign.settings
         self._seed = campaign.seed
         self._target = target
         self._states = states
-        self._loaded: dict[str, tuple[Weights, Context]] = {}
+        self._loaded: dict[str, tuple[LoadedWeights, Context]] = {}
 
     def resident_layers(self, arm: ArmPlan) -> int | None:
         """Layers of the arm's draft that are on the GPU, if it has a draft and they are known."""
@@ -43,7 +43,7 @@ class Drafting:
         if method.draft is None or method.draft in self._loaded:
             return None
         try:
-            weights = Weights(
+            weights = LoadedWeights(
                 self._drafts[method.draft], gpu_layers=self._settings.draft_gpu_layers
             )
             mismatch = vocabulary_mismatch(self._target, weights)
@@ -88,7 +88,7 @@ class Drafting:
         self, method: Method, prompt: Sequence[int], script: ForcedScript | None = None
     ) -> "ModelDrafter":
         context = self._loaded[method.draft or ""][1]
-        prompt_ms = self._states.bring(context, prompt).prompt_ms
+        prompt_ms = self._states.ensure_prompt_state(context, prompt).prompt_ms
         return ModelDrafter(
             context, prompt, n_max=method.n_max or 0, prompt_ms=prompt_ms, script=script
         )
@@ -102,7 +102,7 @@ class Drafting:
 
 
 def open_context(
-    weights: Weights,
+    weights: LoadedWeights,
     settings: RunSettings,
     *,
     name: str,
@@ -135,7 +135,7 @@ class Loaded:
         """Load the target. Raises `HarnessError` when model or context cannot be had."""
         self.gpu_layers = gpu_layers
         self._states = states
-        self.weights = Weights(
+        self.weights = LoadedWeights(
             campaign.target.on_disk,
             gpu_layers=gpu_layers,
             split_mode=campaign.settings.split_mode,

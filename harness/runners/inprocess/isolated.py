@@ -73,7 +73,7 @@ class IsolatedSession:
             self._prepared.add(arm)
         return answer
 
-    def generate(self, request: base.Request) -> base.Generation | base.Failure:
+    def generate(self, request: base.TrialRequest) -> base.Generation | base.Failure:
         """Run one generation; after a crash, in a new child."""
         if request.arm not in self._prepared:
             again = self.prepare(request.arm)

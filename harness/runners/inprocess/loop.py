@@ -21,7 +21,7 @@ class Target(Protocol):
         """Feed tokens after the held prefix; the greedy choice after each of them."""
         ...
 
-    def keep(self, length: int) -> None:
+    def truncate(self, length: int) -> None:
         """Forget everything beyond the first `length` tokens of the text."""
         ...
 
@@ -93,7 +93,7 @@ def _round(
     choices = target.step([text[-1], *draft])
     verified_at = time.perf_counter()
     accepted = _agreeing(draft, choices, target)
-    target.keep(len(text) + accepted)
+    target.truncate(len(text) + accepted)
     ended, cpu_ended = time.perf_counter(), time.process_time()
     record = Round(
         drafted=len(draft),

@@ -26,7 +26,7 @@ def verification_curve(
     width changes, which in a campaign it rarely does (a single step took 3 to 6 % longer so).
     """
     filler = [prompt[index % len(prompt)] for index in range(widest)]
-    states.bring(context, prompt)
+    states.ensure_prompt_state(context, prompt)
     times_ms: dict[int, list[float]] = {width: [] for width in range(1, widest + 1)}
     until = time.perf_counter() + _LIMIT_S
     repeats = 0
@@ -50,7 +50,7 @@ def _step_ms(context: Context, tokens: Sequence[int], *, held: int) -> float:
     began = time.perf_counter()
     context.step(tokens)
     spent_ms = (time.perf_counter() - began) * 1000
-    context.keep(held)
+    context.truncate(held)
     return spent_ms
 
 
@@ -58,7 +58,7 @@ def drafting_cost(
     context: Context, prompt: Sequence[int], *, draft: str, states: PromptStates
 ) -> DraftingProbe:
     """Median milliseconds in which a draft model proposes one token after a prompt."""
-    token = states.bring(context, prompt).first
+    token = states.ensure_prompt_state(context, prompt).first
     samples_ms: list[float] = []
     for _ in range(DRAFTING_REPEATS):
         began = time.perf_counter()

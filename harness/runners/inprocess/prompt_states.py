@@ -53,7 +53,7 @@ class PromptStates:
         self._states: dict[tuple[str, tuple[int, ...]], _State] = {}
         self._current: dict[str, tuple[int, ...]] = {}
 
-    def bring(self, context: Context, prompt: Sequence[int]) -> Prompted:
+    def ensure_prompt_state(self, context: Context, prompt: Sequence[int]) -> Prompted:
         """Make the context hold exactly the prompt. Raises `DecodeError`."""
         key = (context.name, tuple(prompt))
         known = self._states.get(key)
@@ -84,7 +84,7 @@ class PromptStates:
         self._current.pop(context.name, None)
 
     def _restored(self, context: Context, prompt: tuple[int, ...], known: _State) -> bool:
-        if self._current.get(context.name) == prompt and context.try_keep(len(prompt)):
+        if self._current.get(context.name) == prompt and context.try_truncate(len(prompt)):
             return True
         return known.state is not None and context.restore(known.state, tokens=len(prompt))
 

@@ -12,7 +12,7 @@ from harness.campaign.model import ArmPlan, Campaign, layers_of
 from harness.errors import BadInputError, HarnessError
 from harness.machine import energy
 from harness.runners.backends import backend_named
-from harness.runners.base import EngineReport, Failure, Generation, PreparedArm, Request
+from harness.runners.base import EngineReport, Failure, Generation, PreparedArm, TrialRequest
 from harness.runners.devices import devices
 from harness.runners.inprocess import log, probes
 from harness.runners.inprocess.context import DecodeError, RollbackError
@@ -94,7 +94,7 @@ class LlamaSession:
             peak_memory=self._memory.in_use(),
         )
 
-    def generate(self, request: Request) -> Generation | Failure:
+    def generate(self, request: TrialRequest) -> Generation | Failure:
         """Run one generation; if the target had to be loaded for it, after one to warm up."""
         arm = self._arms[request.arm]
         here = self._loaded
@@ -160,10 +160,10 @@ class LlamaSession:
     def _warm_up(self, arm: ArmPlan) -> Generation | Failure:
         prompt = self._campaign.suite.prompts[0].id
         loaded = self._at(layers_of(arm, self._campaign.settings))
-        request = Request(arm=arm.id, prompt=prompt, max_output_tokens=WARM_UP_OUTPUT_TOKENS)
+        request = TrialRequest(arm=arm.id, prompt=prompt, max_output_tokens=WARM_UP_OUTPUT_TOKENS)
         return self._answer(loaded, arm, request)
 
-    def _answer(self, loaded: Loaded, arm: ArmPlan, request: Request) -> Generation | Failure:
+    def _answer(self, loaded: Loaded, arm: ArmPlan, request: TrialRequest) -> Generation | Failure:
         try:
             return self._generate(loaded, arm, request)
         except RollbackError:
@@ -176,14 +176,14 @@ class LlamaSession:
             self._states.forget(loaded.target)
             return Failure(reason=log.reason("other"), detail=str(error))
 
-    def _generate(self, loaded: Loaded, arm: ArmPlan, request: Request) -> Generation:
+    def _generate(self, loaded: Loaded, arm: ArmPlan, request: TrialRequest) -> Generation:
         prompt = self._prompts[request.prompt]
         target = loaded.target
         truth = self._truth(loaded, arm, request)
         began = time.perf_counter()
         # The draft's work on the prompt belongs to the request: a user waits for it too.
         drafter = loaded.drafting.drafter(arm, prompt, truth or ())
-        prompted = self._states.bring(target, prompt)
+        prompted = self._states.ensure_prompt_state(target, prompt)
         forced = ForcedTarget(target, truth, held=len(prompt)) if self._forces(arm) else None
         draws = self._draws(request, prompt)
         drawn = SampledTarget(target, draws, held=len(prompt)) if draws else None
@@ -217,7 +217,7 @@ class LlamaSession:
             own_choices=(prompted.first, *forced.own) if forced else None,
         )
 
-    def _draws(self, request: Request, prompt: list[int]) -> Draws | None:
+    def _draws(self, request: TrialRequest, prompt: list[int]) -> Draws | None:
         """What draws the tokens of a request: every block another text, all arms the same one."""
         settings = self._campaign.settings
         if settings.temperature is None:
@@ -228,7 +228,7 @@ class LlamaSession:
     def _forces(self, arm: ArmPlan) -> bool:
         return self._campaign.settings.teacher_forced and arm.role != "baseline"
 
-    def _truth(self, loaded: Loaded, arm: ArmPlan, request: Request) -> tuple[int, ...]:
+    def _truth(self, loaded: Loaded, arm: ArmPlan, request: TrialRequest) -> tuple[int, ...]:
         """Prompt and plain answer, where an arm needs them; empty where not.
 
         What the baseline wrote first; generated here, outside any clock, if it did not yet.
@@ -248,7 +248,7 @@ class LlamaSession:
             target=loaded.target,
             drafter=NoDrafter(),
             prompt=prompt,
-            first=self._states.bring(loaded.target, prompt).first,
+            first=self._states.ensure_prompt_state(loaded.target, prompt).first,
             first_margin=None,
             max_output_tokens=limit,
         )

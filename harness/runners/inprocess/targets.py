@@ -34,9 +34,9 @@ class ForcedTarget:
         self._begin, self._held = self._held, self._held + len(tokens)
         return [*truth, *self._choices[len(truth) :]]
 
-    def keep(self, length: int) -> None:
+    def truncate(self, length: int) -> None:
         """Forget everything beyond the first `length` tokens; the choices up to there count."""
-        self._target.keep(length)
+        self._target.truncate(length)
         self.own += self._choices[: length - self._begin]
         self._held = length
 
@@ -90,9 +90,9 @@ class SampledTarget:
         rows = self._target.logits(len(tokens))
         return [self._draws.draw(row, first + at) for at, row in enumerate(rows)]
 
-    def keep(self, length: int) -> None:
+    def truncate(self, length: int) -> None:
         """Forget everything beyond the first `length` tokens of the text."""
-        self._target.keep(length)
+        self._target.truncate(length)
         self._held = length
 
     def is_end(self, token: int) -> bool:

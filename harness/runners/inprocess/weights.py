@@ -26,7 +26,7 @@ _SPLIT = {
 }
 
 
-class Weights:
+class LoadedWeights:
     """One model in memory. Close it after every context that uses it."""
 
     def __init__(self, path: Path, *, gpu_layers: int, split_mode: SplitMode | None = None) -> None:
@@ -87,8 +87,8 @@ class Weights:
         )
         # Typed as anything, because the switches are no parameters that the formatter declares.
         switches: dict[str, Any] = dict(arguments(thinking=thinking))
-        said: list[Any] = [*messages(prompt)]
-        text: str = render(messages=said, **switches).prompt
+        conversation: list[Any] = [*messages(prompt)]
+        text: str = render(messages=conversation, **switches).prompt
         return text
 
     def _tokenize(self, text: str) -> list[int]:
@@ -112,7 +112,7 @@ def _resident_layers() -> int | None:
     return 0 if logged is None and not llama_cpp.llama_supports_gpu_offload() else logged
 
 
-def template_sha256(weights: Weights) -> str | None:
+def template_sha256(weights: LoadedWeights) -> str | None:
     """SHA-256 of the chat template, if the model has one."""
     template = weights.chat_template
     return hashlib.sha256(template.encode()).hexdigest() if template else None
@@ -128,7 +128,7 @@ def _load_error(path: Path) -> MachineError | BadInputError:
     return BadInputError(f"{path.name} could not be loaded as a GGUF model ({why})")
 
 
-def vocabulary_mismatch(target: Weights, draft: Weights) -> str | None:
+def vocabulary_mismatch(target: LoadedWeights, draft: LoadedWeights) -> str | None:
     """Why the vocabularies do not fit, in one line; `None` when they do."""
     for name, read in _compared(target):
         theirs, ours = read(draft.vocab), read(target.vocab)
@@ -145,7 +145,7 @@ def vocabulary_mismatch(target: Weights, draft: Weights) -> str | None:
     return None
 
 
-def _compared(target: Weights) -> Iterator[tuple[str, Callable[[object], object]]]:
+def _compared(target: LoadedWeights) -> Iterator[tuple[str, Callable[[object], object]]]:
     """What must be the same; the ids of BOS and EOS matter only where they are added."""
     yield "vocabulary type", llama_cpp.llama_vocab_type
     yield "habit of adding BOS", llama_cpp.llama_vocab_get_add_bos

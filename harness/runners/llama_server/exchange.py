@@ -10,7 +10,7 @@ from harness.models.thinking import arguments
 from harness.runners.base import Generation
 from harness.runners.http.client import Client
 from harness.runners.http.counters import Counted, Counters, agree, read_counters, totals
-from harness.runners.http.session import Question, Sampling
+from harness.runners.http.session import PromptRequest, Sampling
 from harness.runners.http.values import BadAnswerError, count, margins, milliseconds, whole_numbers
 from schemas.codec import Json, token_digest
 
@@ -184,15 +184,15 @@ def counted_in(done: Completion, *, speculates: bool, page: Counters | None) -> 
 
 
 def generate(
-    client: Client, prompt: tuple[int, ...], question: Question, *, counts: bool
+    client: Client, tokens: tuple[int, ...], prompt: PromptRequest, *, counts: bool
 ) -> Generation:
     """One generation. `counts` says whether the metrics page can be read for it.
 
     Raises what the client raises, or `BadAnswerError`.
     """
-    before = _page(client) if question.speculates and counts else None
+    before = _page(client) if prompt.speculates and counts else None
     began = time.perf_counter()
-    body = completion_request(prompt, question.limit, sampling=question.sampling)
+    body = completion_request(tokens, prompt.limit, sampling=prompt.sampling)
     answer = client.post("/completion", body)
     wall_ms = (time.perf_counter() - began) * 1000
     done = read_completion(answer)
@@ -202,14 +202,14 @@ def generate(
         tokens=done.tokens,
         counted_tokens=done.output_tokens,
         margins=None,
-        prompt_tokens=len(prompt),
-        prompt_sha256=token_digest(prompt),
+        prompt_tokens=len(tokens),
+        prompt_sha256=token_digest(tokens),
         prompt_ms=done.prompt_ms,
         wall_ms=wall_ms,
         rounds=totals(
             decode_ms=done.decode_ms,
             output_tokens=done.output_tokens,
-            counted=counted_in(done, speculates=question.speculates, page=page),
+            counted=counted_in(done, speculates=prompt.speculates, page=page),
             page=page,
         ),
         finish=done.finish,

@@ -9,7 +9,7 @@ from harness.errors import BadInputError
 from harness.machine.command_line import join_command
 from harness.runners.base import Failure
 from harness.runners.http import process
-from harness.runners.http.client import Address, Client, ServerSilentError
+from harness.runners.http.client import Client, ServerAddress, ServerSilentError
 from harness.runners.http.process import ServerProcess
 from harness.runners.llama_server.arguments import arguments
 from harness.runners.llama_server.binary import Binary, find
@@ -77,7 +77,7 @@ class Launcher:
 
 def _is_ours(port: int, name: str) -> None:
     """Raise what the client raises, until the server that was named so is ready."""
-    address = Address(host=process.HOST, port=port)
+    address = ServerAddress(host=process.HOST, port=port)
     client = Client(address=address, limit_s=process.ASK_LIMIT_S)
     client.text("/health")
     if name not in client.text("/v1/models"):

@@ -12,9 +12,9 @@ from harness.campaign.model import ArmPlan, Campaign, layers_of
 from harness.models.thinking import has_switch
 from harness.runners.base import EngineReport, Failure, Generation, PreparedArm, Session
 from harness.runners.failures import failure_in_log, reason_in_log
-from harness.runners.http.client import Address, Client
+from harness.runners.http.client import Client, ServerAddress
 from harness.runners.http.process import HOST
-from harness.runners.http.session import Question, Server, ServerSession
+from harness.runners.http.session import PromptRequest, Server, ServerSession
 from harness.runners.llama_server import exchange
 from harness.runners.llama_server.binary import Binary, find
 from harness.runners.llama_server.launch import Launcher
@@ -65,7 +65,7 @@ class LlamaServerSession(ServerSession[Server]):
             return failure_in_log(
                 log, otherwise="vocabulary-mismatch", what="the draft does not fit"
             )
-        address = Address(host=HOST, port=process.port)
+        address = ServerAddress(host=HOST, port=process.port)
         return Server(
             client=Client(address=address, limit_s=self._answer_limit_s),
             process=process,
@@ -73,33 +73,32 @@ class LlamaServerSession(ServerSession[Server]):
             argv=self._launcher.shown(arm),
         )
 
-    def _ask(self, server: Server, question: Question) -> Generation:
+    def _ask(self, server: Server, prompt: PromptRequest) -> Generation:
         return exchange.generate(
             server.client,
-            self._prompt(server, question),
-            question,
-            counts=question.alone and "--metrics" in self._binary.abilities.flags,
+            self._tokens(server, prompt),
+            prompt,
+            counts=prompt.alone and "--metrics" in self._binary.abilities.flags,
         )
 
     def _margins(
-        self, server: Server, question: Question, known: Generation
+        self, server: Server, prompt: PromptRequest, known: Generation
     ) -> tuple[float, ...] | None:
-        return exchange.margins_of(server.client, self._prompt(server, question), known)
+        return exchange.margins_of(server.client, self._tokens(server, prompt), known)
 
-    def _prompt(self, server: Server, question: Question) -> tuple[int, ...]:
+    def _tokens(self, server: Server, prompt: PromptRequest) -> tuple[int, ...]:
         """The prompt's token ids, rendered once; every arm gets the same."""
-        text = question.text
+        text = prompt.text
         if text not in self._prompts:
-            thinking = self._campaign.settings.thinking
             template = self._binary.template(self._campaign)
-            if not self._prompts and not thinking and has_switch(template):
+            if not self._prompts and not prompt.thinking and has_switch(template):
                 exchange.require_switch(server.client)
 
             def tokens_of(each: str) -> tuple[int, ...]:
-                rendered = exchange.rendered(server.client, each, thinking=thinking)
+                rendered = exchange.rendered(server.client, each, thinking=prompt.thinking)
                 return exchange.tokenized(server.client, rendered)
 
-            depth = None if question.warm_up else self._campaign.settings.context_depth_tokens
+            depth = None if prompt.warm_up else self._campaign.settings.context_depth_tokens
             whole = text
             if depth is not None:
                 whole = filled(text, depth=depth, size_of=lambda each: len(tokens_of(each)))

@@ -1,4 +1,4 @@
-"""Connect to a server, running already or started for it, and ask it who it is."""
+"""Connect to a server that runs already or is started here, and identify it."""
 
 import shutil
 import time
@@ -10,8 +10,8 @@ from harness.errors import BadInputError
 from harness.runners.base import Failure
 from harness.runners.http import process
 from harness.runners.http.client import (
-    Address,
     Client,
+    ServerAddress,
     ServerRefusedError,
     ServerSilentError,
     without_key,
@@ -20,21 +20,14 @@ from harness.runners.http.counters import Counters, read_counters
 from harness.runners.http.process import ServerProcess
 from harness.runners.http.session import Server, failure_of
 from harness.runners.openai.endpoints import Command, Endpoint, with_port
-from harness.runners.openai.identity import Identity, identify
+from harness.runners.openai.identity import ServerIdentity, identify
 from harness.runners.openai.models import Served, choose, offer
 from harness.runners.openai.recorded import recorded
+from harness.runners.options import ConnectionOptions
 
 # What servers answer that have no page of that name.
 _NO_PAGE = (404, 405, 501)
 _NOTHING = Counters(rounds=0, drafted=0, accepted=0)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
-    """How long to wait for a server to start, and for one answer."""
-
-    startup_s: float
-    answer_s: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +38,7 @@ class Connection(Server):
     always shows them: it was started without.
     """
 
-    identity: Identity
+    identity: ServerIdentity
     served: Served
     has_counters: bool = False
     drafts_nothing: bool = False
@@ -63,20 +56,21 @@ class Connection(Server):
 
 
 def connect(
-    endpoint: Endpoint, *, model: str | None, limits: Limits, key: str | None
+    endpoint: Endpoint, options: ConnectionOptions, *, key: str | None
 ) -> Connection | Failure:
-    """Connect to a server and ask it who it is. It is ended again if it does not answer that."""
-    if isinstance(endpoint, Address):
-        return _identified(Client(address=endpoint, limit_s=limits.answer_s, key=key), model)
+    """Connect to a server and identify it; one that was started for it is ended on failure."""
+    limit_s = options.answer_limit_s
+    if isinstance(endpoint, ServerAddress):
+        return _identified(Client(address=endpoint, limit_s=limit_s, key=key), options.model)
     began = time.perf_counter()
-    started = _started(endpoint, limits, key)
+    started = _started(endpoint, options.startup_limit_s, key)
     if isinstance(started, Failure):
         return replace(started, detail=without_key(started.detail, key))
     load_s = time.perf_counter() - began
-    address = Address(host=process.HOST, port=started.port)
+    address = ServerAddress(host=process.HOST, port=started.port)
     with ExitStack() as undo:
         undo.callback(started.end)
-        found = _identified(Client(address=address, limit_s=limits.answer_s, key=key), model)
+        found = _identified(Client(address=address, limit_s=limit_s, key=key), options.model)
         if isinstance(found, Failure):
             return found
         death = started.death()
@@ -86,16 +80,16 @@ def connect(
     return replace(found, process=started, load_s=load_s, argv=recorded(endpoint))
 
 
-def _started(command: Command, limits: Limits, key: str | None) -> ServerProcess | Failure:
+def _started(command: Command, limit_s: float, key: str | None) -> ServerProcess | Failure:
     port = process.free_port()
     program, *arguments = with_port(command, port)
     found = shutil.which(program)
     if found is None:
         return Failure(reason="load-failed", detail=f"there is no program {program}")
-    address = Address(host=process.HOST, port=port)
+    address = ServerAddress(host=process.HOST, port=port)
     asked = Client(address=address, limit_s=process.ASK_LIMIT_S, key=key)
     return process.start_ready(
-        Path(found), arguments, port=port, limit_s=limits.startup_s, ask=lambda: _ask(asked)
+        Path(found), arguments, port=port, limit_s=limit_s, ask=lambda: _ask(asked)
     )
 
 

@@ -14,7 +14,7 @@ from urllib.parse import SplitResult, urlsplit
 from harness.campaign.model import ArmPlan, Campaign
 from harness.errors import BadInputError, UsageError
 from harness.machine.command_line import join_command, split_command
-from harness.runners.http.client import Address
+from harness.runners.http.client import ServerAddress
 from harness.runners.http.session import KEY_VARIABLE
 from harness.runners.options import ConnectionOptions
 from schemas.submission import Method
@@ -27,7 +27,7 @@ _VERSIONS = ("/v1", "/v0")
 
 # A command is the words that start a server, with a place for its port.
 Command = tuple[str, ...]
-Endpoint = Address | Command
+Endpoint = ServerAddress | Command
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,7 +82,7 @@ def check(found: Endpoints, campaign: Campaign) -> None:
             "when a server starts, so give one for each --method, in their order"
         )
         raise UsageError(message)
-    if not isinstance(found.base, Address) and found.base in found.spec:
+    if not isinstance(found.base, ServerAddress) and found.base in found.spec:
         message = f"{found.option} is the baseline's command; give one that turns speculation on"
         raise UsageError(message)
     for arm in campaign.arms:
@@ -99,7 +99,7 @@ def command_lines(found: Endpoints, campaign: Campaign) -> tuple[str, ...]:
     check(found, campaign)
     methods = speculation(campaign)
     all_of_them = (endpoint_of(arm, found, methods) for arm in campaign.arms)
-    return tuple(join_command(each) for each in all_of_them if not isinstance(each, Address))
+    return tuple(join_command(each) for each in all_of_them if not isinstance(each, ServerAddress))
 
 
 def endpoint_of(arm: ArmPlan, found: Endpoints, methods: Sequence[Method]) -> Endpoint:
@@ -129,7 +129,7 @@ def api_key(environment: Mapping[str, str] | None = None) -> str | None:
     return key
 
 
-def parse(text: str, *, option: str) -> Address:
+def parse(text: str, *, option: str) -> ServerAddress:
     """The address in a URL. Raises `BadInputError` saying what is wrong with it."""
     try:
         parts = urlsplit(text)
@@ -143,7 +143,7 @@ def parse(text: str, *, option: str) -> Address:
         raise BadInputError(message)
     path = parts.path.rstrip("/")
     versioned = path.endswith(_VERSIONS)
-    return Address(
+    return ServerAddress(
         host=parts.hostname or "",
         port=port or _PORTS[parts.scheme],
         secure=parts.scheme == "https",

@@ -8,7 +8,7 @@ from harness.campaign.model import messages
 from harness.models.thinking import arguments
 from harness.runners.base import Generation
 from harness.runners.http.counters import Counters, totals
-from harness.runners.http.session import Sampling
+from harness.runners.http.session import PromptRequest, Sampling
 from harness.runners.http.values import BadAnswerError
 from harness.runners.openai import answer as answers
 from harness.runners.openai import checks, counters
@@ -37,25 +37,6 @@ _PAGE_LAG_S = 0.1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Prompt:
-    """One prompt to be answered. `alone` says that nothing else is asked meanwhile.
-
-    `draft` and `depth` are those of the arm's method, where it has them; LM Studio gets the
-    draft with each request. `server_clock` says that every arm's server states its own times.
-    """
-
-    text: str
-    limit: int
-    speculates: bool
-    draft: str | None = None
-    depth: int | None = None
-    alone: bool = True
-    server_clock: bool = False
-    thinking: bool = False
-    sampling: Sampling | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Exchanged:
     """A generation, and whether its server states its own times."""
 
@@ -63,8 +44,11 @@ class Exchanged:
     tells_times: bool
 
 
-def exchange(connection: Connection, prompt: Prompt) -> Exchanged:
-    """Ask one prompt. Raises as `Client` does, and `BadAnswerError`."""
+def exchange(connection: Connection, prompt: PromptRequest, *, server_clock: bool) -> Exchanged:
+    """Ask one prompt. Raises as `Client` does, and `BadAnswerError`.
+
+    With `server_clock` the server's own times count: every arm's server states them.
+    """
     before = connection.counters() if prompt.alone else None
     answer = _ask(connection, prompt)
     _refuse_thoughts(connection.identity.name, prompt, answer)
@@ -76,7 +60,7 @@ def exchange(connection: Connection, prompt: Prompt) -> Exchanged:
     times = server_times(answer, salted=connection.identity.name in SALTED)
     checks.check(answer, times, limit=prompt.limit)
     checks.check_drafts(found, speculates=prompt.speculates)
-    by_server = times if prompt.server_clock else None
+    by_server = times if server_clock else None
     generation = Generation(
         tokens=answer.tokens,
         counted_tokens=answer.output_tokens,
@@ -100,7 +84,9 @@ def exchange(connection: Connection, prompt: Prompt) -> Exchanged:
     return Exchanged(generation=generation, tells_times=times is not None)
 
 
-def margins(connection: Connection, prompt: Prompt, known: Generation) -> tuple[float, ...] | None:
+def margins(
+    connection: Connection, prompt: PromptRequest, known: Generation
+) -> tuple[float, ...] | None:
     """The margins of a known generation, from a second answer; `None` without token ids."""
     if known.tokens is None:
         return None
@@ -108,7 +94,7 @@ def margins(connection: Connection, prompt: Prompt, known: Generation) -> tuple[
     return answers.margins_in(_post(connection, body), tokens=known.tokens)
 
 
-def _ask(connection: Connection, prompt: Prompt) -> Answer:
+def _ask(connection: Connection, prompt: PromptRequest) -> Answer:
     engine, client = connection.identity.name, connection.client
     # The answer comes token by token, its counts at the end.
     streamed: dict[str, Json] = {"stream": True, "stream_options": {"include_usage": True}}
@@ -120,7 +106,7 @@ def _ask(connection: Connection, prompt: Prompt) -> Answer:
     return _with_meta_info(connection, prompt, answer) if wants_more else answer
 
 
-def _with_meta_info(connection: Connection, prompt: Prompt, answer: Answer) -> Answer:
+def _with_meta_info(connection: Connection, prompt: PromptRequest, answer: Answer) -> Answer:
     """The answer with the counters of the same question, asked once more in one piece.
 
     Older builds of SGLang count in whole answers only.
@@ -135,7 +121,7 @@ def _with_meta_info(connection: Connection, prompt: Prompt, answer: Answer) -> A
     return replace(answer, extras={**answer.extras, "meta_info": choice.get("meta_info")})
 
 
-def _question(connection: Connection, prompt: Prompt) -> dict[str, Json]:
+def _question(connection: Connection, prompt: PromptRequest) -> dict[str, Json]:
     engine = connection.identity.name
     salt: dict[str, Json] = {"cache_salt": uuid.uuid4().hex} if engine in SALTED else {}
     drafts = engine in DRAFTS_BY_REQUEST and prompt.draft is not None
@@ -157,13 +143,13 @@ def _sampling(asked: Sampling | None) -> dict[str, Json]:
     return {"temperature": asked.temperature, "seed": asked.seed, "top_p": 1}
 
 
-def _thinking(engine: EngineName, prompt: Prompt) -> dict[str, Json]:
+def _thinking(engine: EngineName, prompt: PromptRequest) -> dict[str, Json]:
     if engine not in SWITCHES_THINKING:
         return {}
     return {"chat_template_kwargs": {**arguments(thinking=prompt.thinking)}}
 
 
-def _refuse_thoughts(engine: EngineName, prompt: Prompt, answer: Answer) -> None:
+def _refuse_thoughts(engine: EngineName, prompt: PromptRequest, answer: Answer) -> None:
     """A model that thinks unasked is not what the result would say that it is."""
     if answer.reasoned and not prompt.thinking and engine in SWITCHES_THINKING:
         message = "the model thinks although it was asked not to; measure with --thinking"

@@ -43,7 +43,7 @@ _SHOWABLE = re.compile(r"[^\x00-\x1f<>]+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Identity:
+class ServerIdentity:
     """An engine behind an address, and the models that it offers.
 
     `software` is there for an unknown engine that signs its answers.
@@ -72,14 +72,16 @@ class Identity:
         return int(match["number"]) if match and int(match["number"]) > 1 else None
 
 
-def identify(client: Client) -> Identity:
+def identify(client: Client) -> ServerIdentity:
     """Who answers. Raises `ServerSilentError` or `ServerRefusedError` without a list of models."""
     models = read_models(client.get(f"{client.address.api}/models"))
     name = _name(models)
     if name == "LM Studio":
         models = _lm_studio_models(client) or models
     software = _software(client) if name == UNKNOWN else None
-    return Identity(name=name, models=models, version=_version(client, name), software=software)
+    return ServerIdentity(
+        name=name, models=models, version=_version(client, name), software=software
+    )
 
 
 def _name(models: tuple[Served, ...]) -> EngineName:

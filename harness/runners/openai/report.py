@@ -9,7 +9,7 @@ from harness.errors import BadInputError, suggestion
 from harness.machine.detect import machine
 from harness.runners.backends import Backend
 from harness.runners.base import EngineReport
-from harness.runners.openai.identity import Identity
+from harness.runners.openai.identity import ServerIdentity
 from harness.runners.openai.models import Served
 from schemas.submission import Engine, Machine
 
@@ -19,7 +19,7 @@ _MARKS: tuple[tuple[str, Backend], ...] = (("cpu", "cpu"), ("cu", "cuda"), ("roc
 
 
 def report_on(
-    identity: Identity, served: Served, campaign: Campaign, backend: str | None
+    identity: ServerIdentity, served: Served, campaign: Campaign, backend: str | None
 ) -> EngineReport:
     """Engine and settings. An unknown backend is `other`, on a machine without a GPU `cpu`."""
     return EngineReport(
@@ -37,7 +37,7 @@ def report_on(
     )
 
 
-def backend_of(identity: Identity, described: Machine) -> Backend:
+def backend_of(identity: ServerIdentity, described: Machine) -> Backend:
     """The backend in the mark of a version; without a GPU there is only the processor."""
     mark = (identity.version or "").partition("+")[2]
     unmarked: Backend = "other" if described.gpus else "cpu"

@@ -2,16 +2,16 @@
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from harness.errors import BadInputError, MachineError
-from harness.models.describe import Weights, describe, family_of
+from harness.models.describe import WeightsFile, describe, family_of
 from harness.models.folder import cached_folder, describe_folder, is_model_folder
 from harness.models.model_file import ModelFile
 from harness.runners.base import Failure
-from harness.runners.http.client import Address
-from harness.runners.openai.connection import Limits, connect
+from harness.runners.http.client import ServerAddress
+from harness.runners.openai.connection import connect
 from harness.runners.openai.endpoints import api_key, endpoints
 from harness.runners.openai.models import Served
 from harness.runners.options import ConnectionOptions
@@ -47,7 +47,7 @@ class NamedModels:
             return None
         served = self._served(needed=name is None)
         if served is not None and name is None and Path(served.id).is_file():
-            return describe(Weights(path=Path(served.id)), say=self.say)
+            return describe(WeightsFile(path=Path(served.id)), say=self.say)
         return ModelFile(path=None, model=model_of(_named(name, served), served))
 
     def draft(self, name: str) -> ModelFile | None:
@@ -58,7 +58,7 @@ class NamedModels:
 
     def _served(self, *, needed: bool) -> Served | None:
         endpoint = endpoints(self.options).base
-        if not isinstance(endpoint, Address):
+        if not isinstance(endpoint, ServerAddress):
             if needed and self.options.model is None:
                 message = (
                     "a server that is started later cannot be asked now what it serves; "
@@ -66,14 +66,9 @@ class NamedModels:
                 )
                 raise BadInputError(message)
             return None
-        found = connect(
-            endpoint,
-            model=self.options.model,
-            limits=Limits(
-                startup_s=_ASK_LIMIT_S, answer_s=min(_ASK_LIMIT_S, self.options.answer_limit_s)
-            ),
-            key=api_key(),
-        )
+        limit_s = min(_ASK_LIMIT_S, self.options.answer_limit_s)
+        options = replace(self.options, startup_limit_s=_ASK_LIMIT_S, answer_limit_s=limit_s)
+        found = connect(endpoint, options, key=api_key())
         if isinstance(found, Failure):
             message = f"the baseline's server: {found.detail} [{found.reason}]"
             raise MachineError(message)

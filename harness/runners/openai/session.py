@@ -9,17 +9,16 @@ from dataclasses import replace
 from harness.campaign.model import ArmPlan, Campaign
 from harness.errors import MachineError
 from harness.runners.base import EngineReport, Failure, Generation
-from harness.runners.http.client import Address
-from harness.runners.http.session import Question, ServerSession
+from harness.runners.http.client import ServerAddress
+from harness.runners.http.session import PromptRequest, ServerSession
 from harness.runners.openai import endpoints as reading
 from harness.runners.openai import exchange
-from harness.runners.openai.connection import Connection, Limits, connect
+from harness.runners.openai.connection import Connection, connect
 from harness.runners.openai.endpoints import Endpoint
-from harness.runners.openai.exchange import DRAFTS_BY_REQUEST, Prompt
+from harness.runners.openai.exchange import DRAFTS_BY_REQUEST
 from harness.runners.openai.models import Served, offer, shown
 from harness.runners.openai.report import report_on
 from harness.runners.options import ConnectionOptions
-from schemas.method import limit
 
 
 class OpenAiSession(ServerSession[Connection]):
@@ -33,7 +32,7 @@ class OpenAiSession(ServerSession[Connection]):
         reading.check(self._endpoints, campaign)
         self._options = options
         self._key = reading.api_key()
-        self._running: dict[Address, Connection] = {}
+        self._running: dict[ServerAddress, Connection] = {}
         self._base: Connection | None = None
         self._tells_times: dict[str, bool] = {}
 
@@ -56,7 +55,7 @@ class OpenAiSession(ServerSession[Connection]):
 
     def _server_of(self, arm: ArmPlan, block: int) -> Connection | Failure:
         endpoint = self._endpoint(arm)
-        if not isinstance(endpoint, Address):
+        if not isinstance(endpoint, ServerAddress):
             return super()._server_of(arm, block)
         found = self._running.get(endpoint) or self._start(arm)
         if isinstance(found, Connection):
@@ -64,36 +63,22 @@ class OpenAiSession(ServerSession[Connection]):
         return found
 
     def _start(self, arm: ArmPlan) -> Connection | Failure:
-        options = self._options
-        limits = Limits(startup_s=options.startup_limit_s, answer_s=options.answer_limit_s)
-        return connect(self._endpoint(arm), model=options.model, limits=limits, key=self._key)
+        return connect(self._endpoint(arm), self._options, key=self._key)
 
     def _endpoint(self, arm: ArmPlan) -> Endpoint:
         return reading.endpoint_of(arm, self._endpoints, self._methods)
 
-    def _ask(self, server: Connection, question: Question) -> Generation:
-        done = exchange.exchange(server, self._prompt(question))
-        if question.warm_up:
-            self._tells_times.setdefault(question.arm.id, done.tells_times)
+    def _ask(self, server: Connection, prompt: PromptRequest) -> Generation:
+        server_clock = not prompt.warm_up and all(self._tells_times.values())
+        done = exchange.exchange(server, prompt, server_clock=server_clock)
+        if prompt.warm_up:
+            self._tells_times.setdefault(prompt.arm.id, done.tells_times)
         return done.generation
 
     def _margins(
-        self, server: Connection, question: Question, known: Generation
+        self, server: Connection, prompt: PromptRequest, known: Generation
     ) -> tuple[float, ...] | None:
-        return exchange.margins(server, self._prompt(question), known)
-
-    def _prompt(self, question: Question) -> Prompt:
-        return Prompt(
-            text=question.text,
-            limit=question.limit,
-            speculates=question.speculates,
-            draft=self._draft(question.arm),
-            depth=limit(question.arm.method),
-            alone=question.alone,
-            thinking=self._campaign.settings.thinking,
-            sampling=question.sampling,
-            server_clock=not question.warm_up and all(self._tells_times.values()),
-        )
+        return exchange.margins(server, prompt, known)
 
     def _unfit(self, server: Connection, arm: ArmPlan) -> Failure | None:
         """Why a server cannot be that of an arm; what the baselines have decides."""
@@ -105,11 +90,6 @@ class OpenAiSession(ServerSession[Connection]):
 
     def _offers(self, server: Connection) -> str:
         return offer(server.identity.models)
-
-    def _draft(self, arm: ArmPlan) -> str | None:
-        """The name of the arm's draft model."""
-        draft = arm.method.draft
-        return next((d.model.name for d in self._campaign.drafts if d.model.id == draft), None)
 
 
 def unfit(found: Connection, base: Connection, *, draft: str | None) -> Failure | None:

@@ -12,8 +12,8 @@ from harness.runners.base import (
     Failure,
     Generation,
     PreparedArm,
-    Request,
     Totals,
+    TrialRequest,
 )
 from schemas.vocabulary import RUNNERS
 from tests.processes import children
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from harness.campaign.model import ArmPlan, Campaign
-    from harness.runners.base import Finished, Runner, Session
+    from harness.runners.base import FinishedRequest, Runner, Session
 
 
 # Clocks of threads are read a moment before and after what they time.
@@ -135,16 +135,16 @@ def check_failure_and_end(runner: Runner, campaign: Campaign, break_it: Callable
     assert not children() - before
 
 
-def requests(campaign: Campaign, arm: ArmPlan) -> list[Request]:
+def requests(campaign: Campaign, arm: ArmPlan) -> list[TrialRequest]:
     """All prompts of a campaign for one arm, in the first block."""
     limit = campaign.settings.max_output_tokens
     return [
-        Request(arm=arm.id, prompt=prompt.id, max_output_tokens=limit)
+        TrialRequest(arm=arm.id, prompt=prompt.id, max_output_tokens=limit)
         for prompt in campaign.suite.prompts
     ]
 
 
-def most_in_flight(done: Iterable[Finished]) -> int:
+def most_in_flight(done: Iterable[FinishedRequest]) -> int:
     """The most requests that were answered at one moment."""
     moments = sorted(chain.from_iterable(_moments(each) for each in done))
     running = most = 0
@@ -154,7 +154,7 @@ def most_in_flight(done: Iterable[Finished]) -> int:
     return most
 
 
-def _moments(each: Finished) -> Iterator[tuple[float, int]]:
+def _moments(each: FinishedRequest) -> Iterator[tuple[float, int]]:
     """When a request began and ended; at the same moment ends come first."""
     assert isinstance(each.result, Generation)
     yield each.started_ms, 1

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from harness.errors import BadInputError, MachineError
-from harness.runners.base import Failure, Generation, PreparedArm, Request
+from harness.runners.base import Failure, Generation, PreparedArm, TrialRequest
 from harness.runners.fake import FakeRig, FakeSession
 from harness.runners.inprocess.isolated import IsolatedSession
 from tests.harness.campaigns import campaign
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 
 
 pytestmark = pytest.mark.long
-REQUEST = Request(arm="baseline", prompt="code-1", max_output_tokens=8)
+REQUEST = TrialRequest(arm="baseline", prompt="code-1", max_output_tokens=8)
 
 
 class FragileSession(FakeSession):
     """Dies of a signal on `code-1`, hangs on `code-2`."""
 
-    def generate(self, request: Request) -> Generation | Failure:
+    def generate(self, request: TrialRequest) -> Generation | Failure:
         if request.prompt == "code-1":
             os.kill(os.getpid(), signal.SIGSEGV)
         if request.prompt == "code-2":
@@ -44,7 +44,7 @@ class FragileSession(FakeSession):
 class InterruptedSession(FakeSession):
     """Somebody presses Ctrl-C while it answers."""
 
-    def generate(self, request: Request) -> Generation | Failure:
+    def generate(self, request: TrialRequest) -> Generation | Failure:
         os.kill(os.getppid(), signal.SIGINT)
         time.sleep(600)  # what the parent does meanwhile must not need an answer
         return super().generate(request)
@@ -86,7 +86,7 @@ def test_a_crash_is_a_failed_trial_and_the_next_one_runs() -> None:
     session = IsolatedSession(fragile_runner, campaign(prompts=3))
 
     crash = session.generate(REQUEST)
-    after = session.generate(Request(arm="baseline", prompt="code-3", max_output_tokens=8))
+    after = session.generate(TrialRequest(arm="baseline", prompt="code-3", max_output_tokens=8))
     session.close()
 
     assert isinstance(crash, Failure)
@@ -99,7 +99,7 @@ def test_silence_is_a_failed_trial_with_the_reason_timed_out() -> None:
     session = IsolatedSession(fragile_runner, campaign(prompts=3), answer_limit_s=0.5)
     session.prepare("baseline")
 
-    silence = session.generate(Request(arm="baseline", prompt="code-2", max_output_tokens=8))
+    silence = session.generate(TrialRequest(arm="baseline", prompt="code-2", max_output_tokens=8))
     session.close()
 
     assert silence == Failure(reason="timed-out", detail="no answer within 0.5 s")

@@ -11,7 +11,7 @@ import pytest
 from harness.campaign.model import ArmPlan
 from harness.errors import BadInputError, HarnessError, MachineError
 from harness.models.resolve import resolve
-from harness.runners.base import Failure, Generation, PreparedArm, Request
+from harness.runners.base import Failure, Generation, PreparedArm, TrialRequest
 from harness.runners.inprocess import open_in_process, prompt_states
 from harness.runners.inprocess.isolated import IsolatedSession
 from schemas.method import Method
@@ -106,7 +106,7 @@ class Answers:
 
 
 def generate(session: Session, arm: str, prompt: str = "code-1") -> Generation:
-    answer = session.generate(Request(arm=arm, prompt=prompt, max_output_tokens=OUTPUT_TOKENS))
+    answer = session.generate(TrialRequest(arm=arm, prompt=prompt, max_output_tokens=OUTPUT_TOKENS))
     assert isinstance(answer, Generation), answer
     return answer
 

@@ -31,7 +31,7 @@ class ScriptedTarget:
         self.held += len(tokens)
         return choices
 
-    def keep(self, length: int) -> None:
+    def truncate(self, length: int) -> None:
         assert length <= self.held
         self.held = length
 

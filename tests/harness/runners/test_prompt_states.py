@@ -26,10 +26,10 @@ SETTINGS = RunSettings(max_output_tokens=8, context_tokens=64, batch_tokens=32, 
 def context() -> Iterator[Context]:
     from harness.runners.inprocess import log  # noqa: PLC0415 - loads the engine
     from harness.runners.inprocess.drafting import open_context  # noqa: PLC0415
-    from harness.runners.inprocess.weights import Weights  # noqa: PLC0415
+    from harness.runners.inprocess.weights import LoadedWeights  # noqa: PLC0415
 
     log.capture()
-    weights = Weights(resolve("smollm2-135m:q4_1", say=lambda _text: None).path, gpu_layers=0)
+    weights = LoadedWeights(resolve("smollm2-135m:q4_1", say=lambda _text: None).path, gpu_layers=0)
     opened = open_context(weights, SETTINGS, name="test", outputs=1)
     yield opened
     opened.close()
@@ -47,11 +47,11 @@ def test_a_restored_prompt_goes_on_as_it_did_the_first_time(context: Context) ->
     from harness.runners.inprocess.prompt_states import PromptStates  # noqa: PLC0415
 
     states = PromptStates(budget_bytes=10**8)
-    fresh = states.bring(context, ONE)
+    fresh = states.ensure_prompt_state(context, ONE)
     expected = going_on(context, fresh.first)
-    other = states.bring(context, TWO)
+    other = states.ensure_prompt_state(context, TWO)
 
-    again = states.bring(context, ONE)
+    again = states.ensure_prompt_state(context, ONE)
 
     assert fresh.prompt_ms is not None
     assert other.prompt_ms is not None
@@ -64,10 +64,10 @@ def test_without_room_a_prompt_is_processed_again(context: Context) -> None:
     from harness.runners.inprocess.prompt_states import PromptStates  # noqa: PLC0415
 
     states = PromptStates(budget_bytes=100)
-    first = states.bring(context, ONE)
-    states.bring(context, TWO)
+    first = states.ensure_prompt_state(context, ONE)
+    states.ensure_prompt_state(context, TWO)
 
-    again = states.bring(context, ONE)
+    again = states.ensure_prompt_state(context, ONE)
 
     assert again.prompt_ms is not None
     assert again.first == first.first
@@ -77,10 +77,10 @@ def test_the_prompt_that_is_held_needs_no_room(context: Context) -> None:
     from harness.runners.inprocess.prompt_states import PromptStates  # noqa: PLC0415
 
     states = PromptStates(budget_bytes=100)
-    first = states.bring(context, ONE)
+    first = states.ensure_prompt_state(context, ONE)
     expected = going_on(context, first.first)
 
-    again = states.bring(context, ONE)
+    again = states.ensure_prompt_state(context, ONE)
 
     assert again.prompt_ms is None
     assert going_on(context, again.first) == expected
@@ -90,10 +90,10 @@ def test_dropped_states_make_room_and_prompts_are_processed_again(context: Conte
     from harness.runners.inprocess.prompt_states import PromptStates  # noqa: PLC0415
 
     states = PromptStates(budget_bytes=10**8)
-    states.bring(context, ONE)
+    states.ensure_prompt_state(context, ONE)
     states.clear()
     states.forget(context)
 
-    again = states.bring(context, ONE)
+    again = states.ensure_prompt_state(context, ONE)
 
     assert again.prompt_ms is not None

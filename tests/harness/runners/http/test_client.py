@@ -14,13 +14,13 @@ from typer.testing import CliRunner
 from harness.cli.app import app
 from harness.runners.base import Failure
 from harness.runners.http.client import (
-    Address,
     Client,
+    ServerAddress,
     ServerRefusedError,
     ServerSilentError,
     one_line,
 )
-from harness.runners.http.session import Question
+from harness.runners.http.session import PromptRequest
 from harness.runners.llama_server.exchange import generate
 from tests.harness.runners.openai.sessions import open_session, plan
 
@@ -76,7 +76,7 @@ def is_silent(connection: socket.socket) -> None:
 
 
 @contextmanager
-def answering(answer: Callable[[socket.socket], None]) -> Iterator[Address]:
+def answering(answer: Callable[[socket.socket], None]) -> Iterator[ServerAddress]:
     """A loopback server that answers every question in the same way."""
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
@@ -97,7 +97,7 @@ def answering(answer: Callable[[socket.socket], None]) -> Iterator[Address]:
 
         thread = threading.Thread(target=serve, daemon=True)
         thread.start()
-        yield Address(host="127.0.0.1", port=listener.getsockname()[1])
+        yield ServerAddress(host="127.0.0.1", port=listener.getsockname()[1])
         ended.set()
         listener.shutdown(socket.SHUT_RDWR)
         thread.join()
@@ -236,9 +236,9 @@ def test_a_server_that_drips_is_a_trial_that_timed_out_in_both_dialects() -> Non
         )
         failure = session.prepare("baseline")
         client = Client(address=address, limit_s=LIMIT_S)
-        question = Question(arm=plan().arms[0], text="", limit=8)
+        prompt = PromptRequest(arm=plan().arms[0], text="", limit=8)
         with pytest.raises(ServerSilentError, match="no answer to /completion within"):
-            generate(client, (1, 2), question, counts=False)
+            generate(client, (1, 2), prompt, counts=False)
 
     assert isinstance(failure, Failure)
     assert failure.reason == "timed-out"

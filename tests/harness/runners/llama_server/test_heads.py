@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from harness.campaign.model import ArmPlan
-from harness.runners.base import Generation, PreparedArm, Request, Totals
+from harness.runners.base import Generation, PreparedArm, Totals, TrialRequest
 from harness.runners.llama_server.session import open_session
 from harness.runners.options import ConnectionOptions
 from schemas.method import Method
@@ -50,7 +50,7 @@ def session(binary: str, method: Method, target: Path, draft: Path) -> Iterator[
 def answered(session: Session, arm: str) -> tuple[Generation, Totals]:
     prepared = session.prepare(arm)
     assert isinstance(prepared, PreparedArm), prepared
-    found = session.generate(Request(arm=arm, prompt="code-1", max_output_tokens=TOKENS))
+    found = session.generate(TrialRequest(arm=arm, prompt="code-1", max_output_tokens=TOKENS))
     assert isinstance(found, Generation), found
     assert isinstance(found.rounds, Totals)
     return found, found.rounds

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from harness.campaign.model import ArmPlan
-from harness.runners.base import Generation, PreparedArm, Request, Totals
+from harness.runners.base import Generation, PreparedArm, Totals, TrialRequest
 from harness.runners.llama_server.session import open_session
 from harness.runners.options import ConnectionOptions
 from schemas.method import Method
@@ -78,7 +78,7 @@ def opened(program: Path, weights: Path, arms: tuple[ArmPlan, ...]) -> Iterator[
 
 def answered(session: Session, arm: str) -> Generation:
     assert isinstance(session.prepare(arm), PreparedArm)
-    answer = session.generate(Request(arm=arm, prompt="code-1", max_output_tokens=28))
+    answer = session.generate(TrialRequest(arm=arm, prompt="code-1", max_output_tokens=28))
     assert isinstance(answer, Generation), answer
     return answer
 

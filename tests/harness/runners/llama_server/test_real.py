@@ -9,7 +9,7 @@ import pytest
 from harness.campaign.arms import label
 from harness.campaign.methods import parse
 from harness.campaign.model import ArmPlan, Campaign
-from harness.runners.base import Generation, PreparedArm, Request, Totals
+from harness.runners.base import Generation, PreparedArm, Totals, TrialRequest
 from harness.runners.inprocess import open_in_process
 from harness.runners.llama_server.session import open_session
 from harness.runners.options import ConnectionOptions
@@ -82,7 +82,7 @@ def generate(
     block: int = 0,
     limit: int = OUTPUT_TOKENS,
 ) -> Generation:
-    request = Request(arm=arm, prompt=prompt, max_output_tokens=limit, block=block)
+    request = TrialRequest(arm=arm, prompt=prompt, max_output_tokens=limit, block=block)
     answer = session.generate(request)
     assert isinstance(answer, Generation), answer
     return answer

@@ -17,7 +17,7 @@ import pytest
 
 from estimates.summary import summarize
 from harness.campaign.model import ArmPlan
-from harness.runners.base import Failure, Generation, PreparedArm, Request
+from harness.runners.base import Failure, Generation, PreparedArm, TrialRequest
 from harness.runners.http.process import HOST, ServerProcess, free_port
 from harness.runners.llama_server import launch
 from harness.runners.llama_server.binary import find
@@ -160,7 +160,7 @@ def test_a_server_that_is_killed_while_it_answers_is_a_crash_and_the_next_pass_g
 ) -> None:
     planned = plan(nonsense, max_output_tokens=4000, context_tokens=4096)
     session = open_session(ConnectionOptions(binary=binary), planned)
-    request = Request(arm="baseline", prompt="code-1", max_output_tokens=4000)
+    request = TrialRequest(arm="baseline", prompt="code-1", max_output_tokens=4000)
     before = children()
     try:
         assert isinstance(session.prepare("baseline"), PreparedArm)

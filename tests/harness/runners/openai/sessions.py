@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
-from harness.runners.base import Failure, Generation, Request, Totals
+from harness.runners.base import Failure, Generation, Totals, TrialRequest
 from harness.runners.openai import connect
 from harness.runners.options import ConnectionOptions
 from schemas.method import Method
@@ -53,9 +53,9 @@ def on_fakes(
         session.close()
 
 
-def request(arm: str = "draft-model-n3", prompt: str = "code-1", block: int = 0) -> Request:
+def request(arm: str = "draft-model-n3", prompt: str = "code-1", block: int = 0) -> TrialRequest:
     """One generation to run."""
-    return Request(arm=arm, prompt=prompt, max_output_tokens=LIMIT, block=block)
+    return TrialRequest(arm=arm, prompt=prompt, max_output_tokens=LIMIT, block=block)
 
 
 def answered(session: OpenAiSession, arm: str = "draft-model-n3") -> tuple[Generation, Totals]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from harness.runners import failures
-from harness.runners.http.client import Address, Client, ServerRefusedError, one_line
+from harness.runners.http.client import Client, ServerAddress, ServerRefusedError, one_line
 from harness.runners.http.counters import Counted, read_counters, totals
 from harness.runners.http.session import failure_of
 from harness.runners.openai.answer import margins_in, read, server_times
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 VLLM = Path(__file__).parents[3] / "captures" / "vllm"
-CLIENT = Client(address=Address(host="127.0.0.1", port=8000), limit_s=1.0)
+CLIENT = Client(address=ServerAddress(host="127.0.0.1", port=8000), limit_s=1.0)
 
 
 def stream(name: str) -> Answer:

@@ -4,28 +4,28 @@ import pytest
 
 from harness.errors import BadInputError
 from harness.machine.command_line import join_command, split_command
-from harness.runners.http.client import Address
+from harness.runners.http.client import ServerAddress
 from harness.runners.openai.endpoints import parse, with_port, words
 
 
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("http://127.0.0.1:8000", Address(host="127.0.0.1", port=8000)),
-        ("http://localhost:1234/v1/", Address(host="localhost", port=1234)),
-        ("http://[::1]:8000/v1", Address(host="::1", port=8000)),
-        ("https://127.0.0.2", Address(host="127.0.0.2", port=443, secure=True)),
+        ("http://127.0.0.1:8000", ServerAddress(host="127.0.0.1", port=8000)),
+        ("http://localhost:1234/v1/", ServerAddress(host="localhost", port=1234)),
+        ("http://[::1]:8000/v1", ServerAddress(host="::1", port=8000)),
+        ("https://127.0.0.2", ServerAddress(host="127.0.0.2", port=443, secure=True)),
         (
             "http://localhost:1234/api/v0",
-            Address(host="localhost", port=1234, root="/api", api="/api/v0"),
+            ServerAddress(host="localhost", port=1234, root="/api", api="/api/v0"),
         ),
         (
             "http://localhost:9/engine",
-            Address(host="localhost", port=9, root="/engine", api="/engine/v1"),
+            ServerAddress(host="localhost", port=9, root="/engine", api="/engine/v1"),
         ),
     ],
 )
-def test_a_url_is_read_with_or_without_its_version(text: str, expected: Address) -> None:
+def test_a_url_is_read_with_or_without_its_version(text: str, expected: ServerAddress) -> None:
     assert parse(text, option="--base-url") == expected
 
 

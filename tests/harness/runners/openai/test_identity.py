@@ -3,7 +3,7 @@
 import pytest
 
 from harness.errors import BadInputError
-from harness.runners.openai.identity import Identity
+from harness.runners.openai.identity import ServerIdentity
 from harness.runners.openai.report import backend_of, check_backend
 from schemas.submission import Cpu, Engine, Gpu, Machine
 from tests.harness.runners.openai.fake_answers import MODEL
@@ -71,13 +71,13 @@ WITH_GPU = Machine(cpu=Cpu(name="Some CPU"), gpus=(Gpu(name="Some GPU", vendor="
     ],
 )
 def test_the_mark_of_a_version_names_the_backend(version: str | None, expected: str) -> None:
-    identity = Identity(name="vLLM", models=(), version=version)
+    identity = ServerIdentity(name="vLLM", models=(), version=version)
 
     assert backend_of(identity, WITH_GPU) == expected
 
 
 def test_without_a_gpu_there_is_only_the_processor() -> None:
-    assert backend_of(Identity(name="Ollama", models=()), PLAIN) == "cpu"
+    assert backend_of(ServerIdentity(name="Ollama", models=()), PLAIN) == "cpu"
 
 
 def test_a_backend_that_the_format_does_not_know_is_refused() -> None:
@@ -94,6 +94,6 @@ def test_a_backend_that_the_format_does_not_know_is_refused() -> None:
 def test_a_build_of_llama_cpp_has_a_number_and_a_commit(
     info: str, number: int | None, commit: str | None
 ) -> None:
-    identity = Identity(name="llama.cpp", models=(), version=info)
+    identity = ServerIdentity(name="llama.cpp", models=(), version=info)
 
     assert (identity.build_number, identity.commit) == (number, commit)
