@@ -69,10 +69,12 @@ check: setup ## Lint, types, import rules, workflows
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/zizmor --offline --pedantic --no-progress .github
+	$(BIN)/zizmor --offline --pedantic --no-progress --strict-collection .github
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-actions .github/actions/*/action.yml
 	$(BIN)/check-jsonschema --builtin-schema vendor.dependabot .github/dependabot.yml
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-issue-forms .github/ISSUE_TEMPLATE/[!c]*.yml
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-issue-config .github/ISSUE_TEMPLATE/config.yml
 
 site: setup ## Build the site from the results of the repository
 	$(RUN) -m pipeline build --output $(SITE) --cache $(FACTS) --jobs $(CMAKE_BUILD_PARALLEL_LEVEL)

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from schemas import contract
-from tests.cases.document_cases import CROSS_FIELD, MARKUP, REMOVED, SCHEMA
+from tests.cases.document_cases import MARKUP, SCHEMA
 from tests.data.make_invalid import small
 
 SMALL = small()
-CASES = (*SCHEMA, *CROSS_FIELD, *MARKUP)
+CASES = (*SCHEMA, *MARKUP)
 
 
 def changed(place: str, value: Any) -> bytes:  # noqa: ANN401 - any JSON value
@@ -20,10 +20,7 @@ def changed(place: str, value: Any) -> bytes:  # noqa: ANN401 - any JSON value
     holder: Any = document
     for step in steps:
         holder = holder[step]
-    if value is REMOVED:
-        del holder[last]
-    else:
-        holder[last] = value
+    holder[last] = value
     return json.dumps(document).encode()
 
 
