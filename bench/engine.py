@@ -124,7 +124,7 @@ def _campaign(
     target: ModelFile, drafts: tuple[ModelFile, ...], chosen: Sequence[str], blocks: int, limit: int
 ) -> Campaign:
     options = Options(
-        prompts=tuple(chosen), blocks=blocks, max_tokens=limit, threads=THREADS, gpu_layers=0
+        prompts=tuple(chosen), blocks=blocks, max_output_tokens=limit, threads=THREADS, gpu_layers=0
     )
     return build(
         options,

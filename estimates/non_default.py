@@ -43,7 +43,7 @@ def non_default(settings: Settings) -> NonDefaultSettings:
         token_choice=_token_choice(settings),
         cache_types=_cache_types(settings),
         attention=AXES["flash_attention"].unusual(settings),
-        loading=", ".join(_loading(settings)) or None,
+        loading=", ".join(filter(None, _loading(settings))) or None,
         options=" ".join(_options(settings)) or None,
     )
 
@@ -62,11 +62,11 @@ def _cache_types(settings: Settings) -> str | None:
     return " and ".join(dict.fromkeys(axis.value(settings) or str(axis.usual) for axis in axes))
 
 
-def _loading(settings: Settings) -> Iterator[str]:
+def _loading(settings: Settings) -> Iterator[str | None]:
     for axis in AXES.values():
         value = axis.unusual(settings)
         if value is not None:
-            yield from axis.named(value)
+            yield axis.named(value)
 
 
 def _options(settings: Settings) -> Iterator[str]:

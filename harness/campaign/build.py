@@ -155,10 +155,10 @@ def _settings(options: Options, suite: model.Suite) -> model.RunSettings:
     usual = suite.quick_max_output_tokens if options.quick else suite.max_output_tokens
     if options.thinking:
         usual = max(usual, OUTPUT_TOKENS)
-    length = options.max_tokens or usual
+    length = options.max_output_tokens or usual
     return model.RunSettings(
         max_output_tokens=length,
-        context_tokens=options.context or context_for(options.context_depth_tokens, length),
+        context_tokens=options.context_tokens or context_for(options.context_depth_tokens, length),
         threads=options.threads,
         gpu_layers=model.ALL_LAYERS if options.gpu_layers is None else options.gpu_layers,
         draft_gpu_layers=(

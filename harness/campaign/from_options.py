@@ -92,8 +92,8 @@ def with_layers(options: Options, target: ModelFile, drafts: tuple[ModelFile, ..
 
 
 def _context(options: Options) -> int:
-    return options.context or campaigns.context_for(
-        options.context_depth_tokens, options.max_tokens or 0
+    return options.context_tokens or campaigns.context_for(
+        options.context_depth_tokens, options.max_output_tokens or 0
     )
 
 

@@ -96,10 +96,14 @@ class Options(Axes):
             parse=comma_separated,
         ),
     ] = ()
-    max_tokens: Annotated[
+    max_output_tokens: Annotated[
         int | None,
         Option(
-            "Longest output in tokens. Default: the suite's.", metavar="N", panel=_MEASURED, least=2
+            "Longest output in tokens. Default: the suite's.",
+            name="max-tokens",
+            metavar="N",
+            panel=_MEASURED,
+            least=2,
         ),
     ] = None
     blocks: Annotated[
@@ -167,10 +171,11 @@ class Options(Axes):
         ),
     ] = False
     context_depth_tokens: Annotated[tuple[int, ...], axes.OPTIONS["context_depth_tokens"]] = ()
-    context: Annotated[
+    context_tokens: Annotated[
         int | None,
         Option(
             "Context size in tokens. Default: 2048, or what --context-depth takes.",
+            name="context",
             metavar="N",
             panel=_SETTINGS,
             least=64,

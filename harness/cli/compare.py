@@ -130,7 +130,7 @@ def _defaults(options: Options) -> Options:
         options,
         blocks=options.blocks or BLOCKS,
         suite=options.suite if chosen else SHORT_SUITE,
-        max_tokens=options.max_tokens or (None if options.quick else _MAX_TOKENS),
+        max_output_tokens=options.max_output_tokens or (None if options.quick else _MAX_TOKENS),
     )
 
 

@@ -10,7 +10,7 @@ from harness.campaign.methods import METHODS
 from harness.cli import console
 from harness.runners import OFFERED
 from schemas.codec import Json
-from schemas.vocabulary import MethodEntry
+from schemas.vocabulary.methods import MethodEntry
 
 
 @console.reports_errors

@@ -9,7 +9,7 @@ import duckdb
 import pyarrow as pa
 
 from pipeline.data.aggregate import row_meaning, view_queries
-from schemas.vocabulary import metrics
+from schemas.vocabulary.metrics import metrics
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

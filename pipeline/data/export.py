@@ -24,7 +24,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from pipeline.data.datapackage import LICENCE, Resource, data_package
-from schemas.vocabulary import metrics
+from schemas.vocabulary.metrics import metrics
 
 # File stem to table: what a researcher asks for, from raw to aggregated.
 EXPORTS = {

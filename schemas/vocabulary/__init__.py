@@ -1,68 +1,18 @@
-"""The words of the project as data: methods, tasks, verdicts, size classes, runners and metrics.
+"""The words of the project as data: methods, tasks, verdicts, size classes, runners, spellings.
 
 Each is a TOML file in this folder, read once. Python, SQL and the page scripts take these words
-from here; how a figure is printed is in `schemas.vocabulary.say`.
+from here. Axes and metrics have modules of their own; `schemas.vocabulary.say` prints figures.
 """
 
 from collections.abc import Mapping
-from functools import cache
 from typing import Any, Literal
 
 import msgspec
 from msgspec import Struct
 
 from schemas.submission import Task
-from schemas.vocabulary.axes import AXES
 from schemas.vocabulary.documents import document, entries, read_entry
-
-Direction = Literal["higher", "lower", "none"]
-
-
-class LlamaCpp(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What llama.cpp's server calls a method: its type, and the flag of each size, newest first.
-
-    `forced` sets the tokens that a round yields.
-    """
-
-    types: tuple[str, ...]
-    sizes: Mapping[str, tuple[str, ...]] = {}
-    forced: tuple[str, ...] = ()
-
-
-class MethodEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A way of drafting; `methods.toml` says what each key means."""
-
-    id: str
-    label: str
-    summary: str
-    reported: str | None = None
-    colour: str | None = None
-    shape: str | None = None
-    draft: Literal["none", "built-in", "required"] = "none"
-    architectures: tuple[str, ...] = ()
-    drafts: bool = True
-    every_round: bool = False
-    free: bool = False
-    fixed: bool = False
-    instrument: bool = False
-    control: Literal["baseline-again", "empty-draft"] | None = None
-    runners: tuple[str, ...] = ()
-    nearest: str | None = None
-    defaults: Mapping[str, int | float] = {}
-    optional: tuple[str, ...] = ()
-    names: Mapping[str, tuple[str, ...]] = {}
-    llama_cpp: LlamaCpp | None = None
-    vllm: str | None = None
-
-    def server_words(self, sizes: Mapping[str, float]) -> list[str]:
-        """Type and sizes as llama-server's builds of today spell them; none where it lacks it."""
-        if self.llama_cpp is None:
-            return []
-        words = ["--spec-type", self.llama_cpp.types[0]]
-        for name, value in sizes.items():
-            spelled = self.llama_cpp.sizes.get(name)
-            words += [spelled[0], f"{value:g}"] if spelled else []
-        return words
+from schemas.vocabulary.methods import METHODS as METHODS
 
 
 class TaskEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -138,35 +88,11 @@ class Spellings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     size_units: Mapping[str, float]
 
 
-class Metric(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A numeric column: what to call it, in which unit, and which direction is better."""
-
-    label: str
-    unit: str
-    direction: Direction
-
-
 def size_class(parameters: int | None) -> SizeClass:
     """The size class of a model with so many parameters."""
     if parameters is None:
         return next(each for each in SIZES.values() if each.unknown)
     return next(each for each in SIZES.values() if each.below is None or parameters < each.below)
-
-
-@cache
-def metrics() -> dict[str, Metric]:
-    """Every numeric column of the tables by its name; that of an axis is described with it."""
-    axes = {
-        axis.id: Metric(label=axis.label, unit=axis.unit, direction="none")
-        for axis in AXES.values()
-        if axis.unit is not None
-    }
-    return axes | {
-        column: read_entry(
-            Metric, f"metrics.{column}", dict(zip(Metric.__struct_fields__, values, strict=True))
-        )
-        for column, values in document("metrics").items()
-    }
 
 
 def as_json() -> dict[str, Any]:
@@ -197,7 +123,6 @@ CLEAR_OF_ONE: float = _verdicts.pop("clear_of_one")
 FEWEST_PROMPTS: int = _verdicts.pop("fewest_prompts")
 DEFAULT_RUNNER: str = _runners.pop("default")
 
-METHODS = entries(MethodEntry, "methods", document("methods"))
 TASKS = entries(TaskEntry, "tasks", _tasks)
 FIXED_TASKS = tuple(task.id for task in TASKS.values() if task.fixed)
 VERDICTS = entries(VerdictEntry, "verdicts", _verdicts)

@@ -63,14 +63,14 @@ class Axis(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
             return [f"--{self.option}='{each}'" for each in value]
         return [f"--{self.option} {value}"]
 
-    def named(self, value: Any) -> list[str]:  # noqa: ANN401 - of the axis' type
-        """The value in the words of a cell's name; several for texts."""
-        if self.words is None:
-            return []
-        values = value if self.type == "texts" else (self._spelled(value),)
-        return [self.words.format(each) for each in values]
+    def named(self, value: Any) -> str | None:  # noqa: ANN401 - of the axis' type
+        """The value in the words of a cell's name; `None` for an axis that is named otherwise."""
+        return None if self.words is None else self.words.format(self.spelled(value))
 
-    def _spelled(self, value: Any) -> str:  # noqa: ANN401 - of the axis' type
+    def spelled(self, value: Any) -> str:  # noqa: ANN401 - of the axis' type
+        """The value for readers: `row`, `3 layers`."""
+        if self.type == "texts":
+            return ", ".join(value)
         if self.switch is not None and self.is_switched(value):
             return self.switch.words
         return count(value, self.unit.removesuffix("s")) if self.unit else str(value)

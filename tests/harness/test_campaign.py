@@ -93,9 +93,9 @@ def test_a_first_look_leaves_what_was_chosen(
         (Options(seed=7, quick=True), "quick"),
         (Options(blocks=5), "custom"),
         (Options(quick=True, tasks=("code",)), "custom"),
-        (Options(max_tokens=64), "custom"),
+        (Options(max_output_tokens=64), "custom"),
         (Options(methods=(parse("prompt-lookup"),)), "custom"),
-        (Options(context=4096), "custom"),
+        (Options(context_tokens=4096), "custom"),
     ],
 )
 def test_what_changes_the_measurement_makes_the_profile_custom(
@@ -162,7 +162,7 @@ def test_precision_decides_unless_the_blocks_are_fixed_and_time_always_does(
             Options(blocks=1000),
             "1000 blocks of 3 arms are too long for a result file",
         ),
-        (Options(max_tokens=2048), "leaves no room for prompts"),
+        (Options(max_output_tokens=2048), "leaves no room for prompts"),
     ],
 )
 def test_a_campaign_that_contradicts_itself_or_cannot_be_recorded_is_refused(

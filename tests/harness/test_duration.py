@@ -102,7 +102,7 @@ def test_a_comparison_of_servers_takes_about_as_long_as_is_said() -> None:
     # SmolLM2-135M in Q4_1 on one core of a Xeon that copies 6.3 GB/s: one prompt of each task, 64
     # tokens, four blocks. Three servers took 1,348 s with next to no load.
     ngram = (parse("ngram-simple"),)
-    built = campaign(Options(methods=ngram, prompts=("1",), max_tokens=64, blocks=4))
+    built = campaign(Options(methods=ngram, prompts=("1",), max_output_tokens=64, blocks=4))
     size = {"file_bytes": 98_362_432, "parameters": 134_515_008}
     model = replace(built.target.model, quantisation="Q4_1", **size)
     known = replace(built, target=replace(built.target, model=model), interleaved="block")

@@ -162,7 +162,7 @@ def _campaign(rng: random.Random) -> Campaign:
         blocks=rng.randint(1, 4) if fixed else None,
         precision=None if fixed else rng.choice((0.02, 0.2)),
         budget_min=None if fixed else rng.choice((0.4, 30.0)),
-        max_tokens=rng.choice((1, 2, 24)),
+        max_output_tokens=rng.choice((1, 2, 24)),
         control=rng.random() < 0.2,
         baseline_gpu_layers=rng.choice((None, None, -1, 12)),
         teacher_forced=rng.random() < 0.2,

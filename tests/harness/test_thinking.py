@@ -56,7 +56,7 @@ def test_thinking_is_off_by_default_and_has_room_when_it_is_on() -> None:
 
     assert (usual.settings.thinking, usual.settings.max_output_tokens) == (False, 96)
     assert (thinking.settings.thinking, thinking.settings.max_output_tokens) == (True, 1024)
-    assert campaign(Options(thinking=True, max_tokens=300)).settings.max_output_tokens == 300
+    assert campaign(Options(thinking=True, max_output_tokens=300)).settings.max_output_tokens == 300
 
 
 def test_a_target_that_thinks_is_another_target() -> None:

@@ -20,6 +20,7 @@ from pipeline.intake.sending import Sending, sending_findings
 from pipeline.site.charts import draw
 from pipeline.site.pages.cells import axes_of
 from pipeline.site.pages.commands import Setting, measure, setting_of, use
+from pipeline.site.pages.submissions import engine_facts
 from pipeline.site.rows import frame, read
 from schemas.contract import findings, read_thoroughly
 from schemas.submission import Settings, Submission
@@ -232,3 +233,15 @@ def test_what_ran_on_vllm_is_run_by_vllm(method: str, draft: str | None, config:
 
     assert use(setting) == f"vllm serve Qwen3-8B --speculative-config '{config}'"
     assert use(replace(setting, method="ngram-mod")) is None
+
+
+def test_the_page_of_a_submission_names_the_settings_that_are_not_usual() -> None:
+    changed = replace(SETTINGS, split_mode="row", cpu_expert_layers=3, server_arguments=("-x 1",))
+    (row,) = read(known(replace(sample(), settings=changed)), "submission")
+
+    facts = dict(engine_facts(row))
+
+    assert facts["Split mode"] == "row"
+    assert facts["Layers with experts on the CPU"] == "3 layers"
+    assert facts["Further arguments"] == "-x 1"
+    assert "Type of the key cache" not in facts

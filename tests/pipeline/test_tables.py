@@ -14,7 +14,7 @@ from pipeline.data import aggregate as aggregation
 from pipeline.data.datapackage import views
 from pipeline.data.load import dataclass_structure, schema_structure
 from pipeline.errors import CheckFailedError
-from schemas.vocabulary import metrics
+from schemas.vocabulary.metrics import metrics
 from tests.pipeline.tables import campaign, database, one, rows, whole_database
 
 if TYPE_CHECKING:

@@ -21,10 +21,10 @@ from schemas.vocabulary import (
     SizeClass,
     VerdictEntry,
     as_json,
-    metrics,
     read_entry,
     size_class,
 )
+from schemas.vocabulary.metrics import metrics
 
 if TYPE_CHECKING:
     from typing import Any

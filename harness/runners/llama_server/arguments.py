@@ -10,8 +10,9 @@ from harness.runners.base import Failure
 from harness.runners.http import process
 from harness.runners.llama_server.abilities import Abilities
 from schemas.method import DRAFT_MODEL, Method
-from schemas.vocabulary import DEFAULT_RUNNER, METHODS, LlamaCpp
+from schemas.vocabulary import DEFAULT_RUNNER, METHODS
 from schemas.vocabulary.axes import AXES
+from schemas.vocabulary.methods import LlamaCpp
 
 # Sizes of which `None` is no limit. Builds have limits of their own, so it is stated as 0.
 _UNLIMITED = ("n_min", "p_min")

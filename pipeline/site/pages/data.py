@@ -14,7 +14,7 @@ from pipeline.data.export import EXPORTS, MULTIPLIERS, MULTIPLIERS_VERSION, SUMS
 from pipeline.site.pages.environment import day, environment, render
 from pipeline.site.pages.model import Asset, Page, Site, device_address, device_file
 from pipeline.site.rows import grouped, read
-from schemas.vocabulary import metrics
+from schemas.vocabulary.metrics import metrics
 
 FIRST = "cells"  # what most readers look for
 TITLE = "Draftmap: the open map of where speculative decoding makes a local language model faster"

@@ -16,11 +16,14 @@ from pipeline.site.pages.model import Asset, Page, Site, submission_path
 from pipeline.site.pages.short import AT_ONCE, MOST_PAGES, short_forms, with_own_page
 from pipeline.site.rows import Row, digests, grouped, read
 from schemas.vocabulary import TASKS, say
+from schemas.vocabulary.axes import AXES
 
 # Prompts from a question to a long document, in tokens.
 PROMPT_LENGTHS = (64, 512, 4096)
 PLOT_WIDTH, PLOT_HEIGHT = 560.0, 180.0
 SINGLE = ("submission", "setup", "standing")
+# Axes that the page shows in words of its own.
+OWN_LINE = ("context_depth_tokens", "temperature", "sampling_seed")
 UNCOUNTED_PATH = "submissions/uncounted.md"
 # What a submission has several rows of: the name in the template and the table or query.
 PARTS = {
@@ -285,6 +288,10 @@ def engine_facts(row: Row) -> Iterator[tuple[str, str]]:
     if row.sampling != "greedy":
         seed = "" if row.sampling_seed is None else f", seed {row.sampling_seed}"
         yield "Sampling", f"temperature {row.temperature or say.UNKNOWN}{seed}"
+    for name, axis in AXES.items():
+        value = axis.unusual(row)
+        if value is not None and name not in OWN_LINE:
+            yield axis.label, axis.spelled(value)
     longest = row.max_output_tokens
     yield "Longest output", f"{longest} tokens" if longest else say.UNKNOWN
     yield "Suite", f"{row.suite} {row.suite_version}"

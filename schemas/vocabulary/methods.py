@@ -1,0 +1,58 @@
+"""The methods by their ids, as `methods.toml` describes them."""
+
+from collections.abc import Mapping
+from typing import Literal
+
+from msgspec import Struct
+
+from schemas.vocabulary.documents import document, entries
+
+
+class LlamaCpp(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What llama.cpp's server calls a method: its type, and the flag of each size, newest first.
+
+    `forced` sets the tokens that a round yields.
+    """
+
+    types: tuple[str, ...]
+    sizes: Mapping[str, tuple[str, ...]] = {}
+    forced: tuple[str, ...] = ()
+
+
+class MethodEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A way of drafting; `methods.toml` says what each key means."""
+
+    id: str
+    label: str
+    summary: str
+    reported: str | None = None
+    colour: str | None = None
+    shape: str | None = None
+    draft: Literal["none", "built-in", "required"] = "none"
+    architectures: tuple[str, ...] = ()
+    drafts: bool = True
+    every_round: bool = False
+    free: bool = False
+    fixed: bool = False
+    instrument: bool = False
+    control: Literal["baseline-again", "empty-draft"] | None = None
+    runners: tuple[str, ...] = ()
+    nearest: str | None = None
+    defaults: Mapping[str, int | float] = {}
+    optional: tuple[str, ...] = ()
+    names: Mapping[str, tuple[str, ...]] = {}
+    llama_cpp: LlamaCpp | None = None
+    vllm: str | None = None
+
+    def server_words(self, sizes: Mapping[str, float]) -> list[str]:
+        """Type and sizes as llama-server's builds of today spell them; none where it lacks it."""
+        if self.llama_cpp is None:
+            return []
+        words = ["--spec-type", self.llama_cpp.types[0]]
+        for name, value in sizes.items():
+            spelled = self.llama_cpp.sizes.get(name)
+            words += [spelled[0], f"{value:g}"] if spelled else []
+        return words
+
+
+METHODS = entries(MethodEntry, "methods", document("methods"))

@@ -1,0 +1,35 @@
+"""What each numeric column of the tables means: its label, its unit, and which way is better."""
+
+from functools import cache
+from typing import Literal
+
+from msgspec import Struct
+
+from schemas.vocabulary.axes import AXES
+from schemas.vocabulary.documents import document, read_entry
+
+Direction = Literal["higher", "lower", "none"]
+
+
+class Metric(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A numeric column: what to call it, in which unit, and which direction is better."""
+
+    label: str
+    unit: str
+    direction: Direction
+
+
+@cache
+def metrics() -> dict[str, Metric]:
+    """Every numeric column of the tables by its name; that of an axis is described with it."""
+    axes = {
+        axis.id: Metric(label=axis.label, unit=axis.unit, direction="none")
+        for axis in AXES.values()
+        if axis.unit is not None
+    }
+    return axes | {
+        column: read_entry(
+            Metric, f"metrics.{column}", dict(zip(Metric.__struct_fields__, values, strict=True))
+        )
+        for column, values in document("metrics").items()
+    }
