@@ -1,4 +1,4 @@
-"""Does an arm that is compared with itself come out even, on this machine as it is?
+"""Compare an arm with itself on this machine, quiet and beside a busy program.
 
 `make bench-aa` runs short campaigns of the default model through the real path, in turns: one
 beside whatever else the machine does, one beside a process that takes a core in bursts. Results

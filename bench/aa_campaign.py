@@ -1,4 +1,4 @@
-"""What does one campaign of an arm against itself say? The truth is a ratio of exactly 1."""
+"""One campaign of an arm against itself; the true ratio is exactly 1."""
 
 from __future__ import annotations
 

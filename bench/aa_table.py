@@ -1,4 +1,4 @@
-"""What do all A/A campaigns say together? A table for people and a document for pages."""
+"""All A/A campaigns together, as a table for people and a document for the page Proofs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does the advisor keep its promise on corpora that look unlike the one it was developed with?
+"""Check the advisor on collections of another generator than the one it was developed with.
 
 `python -m bench.advisor` fits it to what contributors of `advisor_world` measured. Others,
 whom the corpus does not hold, are then predicted as visitors are. Printed by the number of

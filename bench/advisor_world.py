@@ -1,4 +1,4 @@
-"""What do people measure in a world that is built otherwise than `bench.synthetic`?
+"""A simulated world for the advisor that is built differently from `bench.synthetic`.
 
 Bandwidth and arithmetic of devices follow a power law; a step takes the longer of both (smoothly)
 and not their sum; families of models differ in what a draft is worth on each task; quantisations

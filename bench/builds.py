@@ -1,4 +1,4 @@
-"""Does a comparison of two builds find a slowdown of 5 %, and none where there is none?
+"""Check that a comparison of two builds finds a slowdown of 5 %, and none where there is none.
 
 `make bench-numbers` runs it; alone: `python -m bench.builds`. Whole comparisons are simulated
 with the noise of real machines and judged by the code that judges real ones. With `--server` and

@@ -1,4 +1,4 @@
-"""What does a busy neighbour do? Take a core in bursts, with pauses in between.
+"""Simulate a busy neighbour: take a core in bursts, with pauses in between.
 
 `python -m bench.bursts --seed 1` does so until the process that started it ends.
 """

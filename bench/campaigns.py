@@ -1,4 +1,4 @@
-"""Do the intervals of a campaign keep their promise, whatever the machine does? Truth: 1.0 exactly.
+"""Coverage of the intervals of a campaign under every disturbance; the truth is exactly 1.0.
 
 `python -m bench.campaigns` draws campaigns of a baseline and arms that are as fast: prompts
 that differ, machines that drift, that have two speeds, that stall. One row per scenario: how often

@@ -1,4 +1,4 @@
-"""Do cells keep their promise? Contributors, machines and files drawn from known spreads.
+"""Coverage of the intervals of cells: contributors, machines and files from known spreads.
 
 `python -m bench.cells` prints, for every mix of 1 to 4 contributors and 1 to 4 machines, how
 often the interval of a cell contains the truth with the estimator of before and of now; how often

@@ -1,4 +1,4 @@
-"""Which corrupted results are caught, by which flag or rule?
+"""Count which corrupted results are found, and by which flag or rule.
 
 Run as `python -m bench.corruptions`. Every row changes an honest campaign as a broken run, a
 slip or somebody who wants a better figure would. The table goes to a file of the site, beside what

@@ -1,4 +1,4 @@
-"""What do designs measure on the same rig? The project's own, and the one found elsewhere.
+"""Run designs on the same simulated rig: the project's own, and one arm after the other.
 
 The project's own, with three blocks or with as many as its rule asks for, is its real code from the
 plan to the submission; only the journal on disk is left out, because waiting for the disk takes

@@ -1,4 +1,4 @@
-"""Which machines are campaigns tried on? Every disturbance that an audit named, and their times.
+"""The disturbances that campaigns are simulated under, and the times of their trials.
 
 A baseline and arms that are exactly as fast: an arm's round yields 2.4 tokens and takes as long as
 2.4 plain ones. Whatever disturbs hits both in proportion to their time.

@@ -1,4 +1,4 @@
-"""Does a killed run lose or double anything? `make bench-durability` kills dozens of them.
+"""Check that killed runs lose and double nothing: `make bench-durability` kills dozens of them.
 
 `kill -9` at random moments, once more after a resume, until all kills are used up: many of a
 made-up engine's run, a few of the real one's, where either the whole tree of processes is killed or

@@ -1,4 +1,4 @@
-"""What is left of a run that is killed again and again? Kill, resume, and compare every trial.
+"""Kill a run at random moments, resume it, and compare every trial.
 
 Expected at the end: a valid file with all trials of the plan, each once, and those that were on the
 disk before a kill exactly as they were then.

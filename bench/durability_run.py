@@ -1,4 +1,4 @@
-"""What is killed? One run of a made-up campaign: `python -m bench.durability_run FOLDER`.
+"""The run that is killed: a simulated campaign. `python -m bench.durability_run FOLDER`.
 
 With `--resume` it goes on with what the folder holds, with `--terminable` SIGTERM is Ctrl-C, as on
 the command line. Each generation takes a few milliseconds, so that a kill can hit it. With

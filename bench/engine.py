@@ -1,4 +1,4 @@
-"""How does the in-process engine compare with a peer? `make bench-engine` measures both in one run.
+"""Compare the in-process engine with a peer: `make bench-engine` measures both in one run.
 
 The same files, threads, context, batch, cache types and flash attention on both sides; the sides
 take turns prompt by prompt, in an order that is turned round from block to block; the figure is the

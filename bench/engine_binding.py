@@ -1,4 +1,4 @@
-"""What does the binding's own prompt lookup give, and where does it go wrong?"""
+"""What the binding's own prompt lookup gives, and where it fails."""
 
 from __future__ import annotations
 

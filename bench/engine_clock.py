@@ -1,4 +1,4 @@
-"""How much of a round is not the engine's? The calls into it are timed and taken off."""
+"""Measure how much of a round is spent outside the engine, by timing the calls into it."""
 
 from __future__ import annotations
 

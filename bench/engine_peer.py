@@ -1,4 +1,4 @@
-"""Who is the in-process engine compared with? A stock llama.cpp server, installed for itself.
+"""The peer of the in-process engine: a stock llama.cpp server in its own environment.
 
 The wheel `xllamacpp` embeds llama.cpp's server. It is no dependency of the project: the bench
 installs it into `build/bench-engine/venv` with pip, once.

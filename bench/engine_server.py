@@ -1,4 +1,4 @@
-"""How is the peer's server started? Run by the Python of the peer's own environment, as a script.
+"""Start the peer's server; a script for the Python of the peer's own environment.
 
 It takes the settings as JSON, prints the server's address, and ends when its input is closed.
 """

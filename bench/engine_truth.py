@@ -1,4 +1,4 @@
-"""Does what is set come back? Acceptances that are known, in-process and on a real server."""
+"""Check that known acceptances come back, in-process and on a real server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How fast and heavy is Explore with very many cells? `python -m bench.explore` says so.
+"""Measure how fast and heavy Explore is with very many cells: `python -m bench.explore`.
 
 Builds a small site, puts files of random cells in place of its own, and works the filters in
 headless Chromium: the most cells that one file holds, 50,000 and 500,000. A filter's time is what

@@ -1,4 +1,4 @@
-"""Does the gate reject a valid submission? `python -m bench.generated [COUNT]`.
+"""Check that the gate accepts generated valid files: `python -m bench.generated [COUNT]`.
 
 Without a number, 10,000. Each is judged by the authority and by the quick path, and then as the
 gate judges it: under its canonical name, as its contributor's own. The figures go to a file of the

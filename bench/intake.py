@@ -1,4 +1,4 @@
-"""How fast a file is judged: thorough way, quick way, certificates. `python -m bench.intake`.
+"""Measure how fast a file is judged: authority, fast path, certificates. `python -m bench.intake`.
 
 Processor time, least of several, for the measured files of the repository (default campaigns). The
 corpus of the last two lines is made of them; its figures are of the clock, on all cores.

@@ -1,4 +1,4 @@
-"""How many changes of a valid file does the gate find? `python -m bench.mutations`.
+"""Count how many changes of a valid file the gate finds: `python -m bench.mutations`.
 
 Every field of every valid example is changed in every way; the figures go to a file of the site.
 Of a long campaign the first trials are kept: the others have the same fields.

@@ -1,4 +1,4 @@
-"""What is the truth? A population of prompts on an undisturbed rig, every speedup known exactly.
+"""A population of prompts on an undisturbed rig, with every speedup known exactly.
 
 A campaign draws a few prompts of each task. Two truths follow: the geometric mean over the drawn
 prompts, and the one over the whole population, for which the interval is made.

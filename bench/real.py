@@ -1,4 +1,4 @@
-"""What do real result files say: recomputed, by the wall clock, and under which flags?
+"""Check real result files: recomputed estimates, ratios by the wall clock, and flags.
 
 `python -m bench.real` reads the results of the repository, the samples of other tools after
 their import, and any FILE given. Per file: how many estimates the Methodology page alone gives, as

@@ -1,4 +1,4 @@
-"""Which made-up machines is the method tried on? Each misbehaves in a known way, and none lies.
+"""Simulated machines, each of which misbehaves in a known way.
 
 All of them slow both arms alike, so the truth stays the ratio of the undisturbed costs.
 """

@@ -1,4 +1,4 @@
-"""What does a build cost per file, and how does that grow? `make bench-scale` prints it by stage.
+"""Measure what a build costs per file and how that grows: `make bench-scale`.
 
 Synthetic corpora of several sizes are built in a process of their own, cold and then warm with one
 new file. Each stage is timed in processor seconds, those of child processes too; the exponent is

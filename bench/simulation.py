@@ -1,4 +1,4 @@
-"""Do the intervals keep their promise? Campaigns on made-up rigs whose true speedups are known.
+"""Coverage and error of estimators on simulated rigs whose true speedups are known.
 
 `make bench` runs it; alone: `python -m bench.simulation`. With `--output` the figures are
 also written as JSON, for the pages that quote them.

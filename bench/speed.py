@@ -1,4 +1,4 @@
-"""How fast is the project's own code? `make bench` prints one line per task; no limit, no verdict.
+"""Time the project's own code: `make bench` prints one line per task, without a limit.
 
 Processor time, best of several: what the code costs, not what else the machine was doing.
 """

@@ -1,4 +1,4 @@
-"""What would a large corpus look like? A made-up one, through the real format, with known truth.
+"""Write a large synthetic collection in the real format, with known truth.
 
 `python -m bench.synthetic --rigs 100 --seed 1 --output build/synthetic` writes a results
 folder to build a site from (`python -m pipeline build --results build/synthetic`), and beside it

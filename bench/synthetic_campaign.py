@@ -1,4 +1,4 @@
-"""How does a made-up campaign become a submission? Through the types of the real format.
+"""Turn a synthetic campaign into a submission, with the types of the real format.
 
 Noise comes on top of the true costs: a factor per trial, a drift per block, a little per round.
 Some arms and trials fail as real ones do; what could not run has no figure.

@@ -1,4 +1,4 @@
-"""Which rigs are in a made-up corpus, and what do their owners measure? All drawn from one seed."""
+"""The rigs of a synthetic collection and what their owners measure, drawn from one seed."""
 
 from __future__ import annotations
 

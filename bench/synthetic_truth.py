@@ -1,4 +1,4 @@
-"""What is true in a made-up corpus? Costs of rigs, and what drafts of a pair are worth.
+"""The truth of a synthetic collection: costs of rigs, and what the drafts of a pair are worth.
 
 A round that feeds w tokens costs `overhead + read * (1 + slope * (w - 1))`; drafts cost one small
 plain step each. Rounds of a pair on a prompt are the same on every rig, as with greedy decoding:

@@ -1,4 +1,4 @@
-"""Does a tune find the best depth, and say "off" where nothing helps? Simulations with known truth.
+"""Check that a tune finds the best depth, and "off" where nothing helps, on simulated rigs.
 
 Each simulation draws a rig: the curve T(k) with or without a step of its kernels, what drafting
 costs, acceptance by task and position, noise of a trial, a drift. A tune of it takes the same steps

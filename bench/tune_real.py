@@ -1,4 +1,4 @@
-"""Does a tune on the real engine find the best depth? The oracle's true acceptance is known.
+"""Check a tune on the real engine, with an oracle whose true acceptance is known.
 
 `python -m bench.tune_real FOLDER` runs `harness tune` on the embedded model with the oracle,
 once for each acceptance. The truth is decomposed: sweeps over all depths give what a round costs
