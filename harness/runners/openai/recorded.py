@@ -1,9 +1,14 @@
-"""Which words of a server's command line a result records."""
+"""Record a server's command line in a result: the words of an allow-list, `…` for all others.
+
+A command line can hold keys, host names and paths with a person's name, in more forms than a list
+of forbidden words could name. `recorded.toml` lists the flags that make a server faster or slower;
+a value is recorded if it has a form that its flag's kind allows.
+"""
 
 import json
 import re
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from harness.runners.openai.endpoints import PORT
@@ -24,71 +29,74 @@ _COMMANDS = frozenset({"serve", "server", "launch_server", "api_server", "run", 
 _LISTS: dict[str, list[str]] = tomllib.loads(
     Path(__file__).with_name("recorded.toml").read_text("utf-8")
 )
-_NUMBERS, _WORDS, _SWITCHES, _MODELS, _SETTINGS = (
-    frozenset(_LISTS[name]) for name in ("numbers", "words", "switches", "models", "settings")
-)
-_CONFIGS = frozenset({"speculative-config", "sc", "compilation-config"})
+_SETTINGS = frozenset(_LISTS.pop("settings"))
+_KINDS = {flag: kind for kind, flags in _LISTS.items() for flag in flags}
+Show = Callable[[str], str]
 
 
 def recorded(command: Sequence[str]) -> tuple[str, ...]:
     """The words after the program, fit to be published."""
     words: list[str] = []
-    flag: str | None = None  # the flag that waits for its value; empty for one that is not known
+    show: Show = _positional
     for word in command[1:]:
-        if _is_flag(word):
-            shown, flag = _flag(word)
+        if word.startswith("-") and not _NUMBER.fullmatch(word):
+            flag, equals, value = word.partition("=")
+            show = _value_of(flag)
+            shown = f"{flag}={show(value)}" if equals else flag
+            if show is _hide:
+                shown = _HIDDEN
+            elif equals or show is _no_value:
+                show = _positional
         else:
-            shown = _value(flag, word) if flag is not None else _positional(word)
-            flag = flag if flag == "" else None
+            shown = show(word)
+            show = _hide if show is _hide else _positional  # nothing follows an unknown flag
         if shown != _HIDDEN or words[-1:] != [_HIDDEN]:
             words.append(shown)
     return tuple(words[:_MOST])
 
 
-def _is_flag(word: str) -> bool:
-    return word.startswith("-") and not _NUMBER.fullmatch(word)
-
-
-def _flag(word: str) -> tuple[str, str | None]:
-    """A flag as it is shown, and its name where a value may follow: empty if it is not known."""
-    flag, equals, value = word.partition("=")
-    name = _name(flag)
-    if not _is_known(name):
-        return _HIDDEN, ""
-    if equals:
-        return f"{flag}={_value(name, value)}", None
-    return flag, None if name in _SWITCHES else name
-
-
-def _name(flag: str) -> str:
-    return flag.lstrip("-").replace("_", "-")
-
-
-def _is_known(name: str) -> bool:
+def _value_of(flag: str) -> Show:
+    """The function that shows a value of a flag: `_hide` for a flag that is not listed."""
+    name = flag.lstrip("-").replace("_", "-")
     config, dot, key = name.partition(".")
-    if dot:
-        return config in _CONFIGS and key.replace("-", "_") in _SETTINGS
-    return name in _NUMBERS | _WORDS | _SWITCHES | _MODELS | _CONFIGS
+    if not dot:
+        return _VALUES.get(_KINDS.get(name, ""), _hide)
+    key = key.replace("-", "_")
+    listed = _KINDS.get(config) == "configurations" and key in _SETTINGS
+    return (lambda value: str(_setting(key, value))) if listed else _hide
 
 
-def _value(name: str, value: str) -> str:
-    config, dot, key = name.partition(".")
-    if dot:
-        return str(_setting(key.replace("-", "_"), value))
-    if config in _CONFIGS:
-        return _configuration(value)
-    shown = (
-        (name in _NUMBERS and (value == PORT or _NUMBER.fullmatch(value) is not None))
-        or (name in _WORDS and _is_word(value))
-        or (name in _MODELS and _is_hub_name(value))
-        or (name == "m" and _MODULE.fullmatch(value) is not None)
-    )
-    return value if shown else _HIDDEN
+def _hide(_word: str) -> str:
+    return _HIDDEN
+
+
+def _no_value(_value: str) -> str:
+    """For a switch: what follows it is positional."""
+    return _HIDDEN
+
+
+def _number(value: str) -> str:
+    return value if value == PORT or _NUMBER.fullmatch(value) else _HIDDEN
+
+
+def _word(value: str) -> str:
+    usual = _WORD.fullmatch(value) or _NUMBER.fullmatch(value)
+    return value if usual and not _SECRET.search(value) else _HIDDEN
+
+
+def _model(value: str) -> str:
+    """The name of a repository of the hub."""
+    usual = _HUB_NAME.fullmatch(value) and len(value) <= _LONGEST
+    return value if usual and not _SECRET.search(value) and not Path(value).exists() else _HIDDEN
+
+
+def _module(value: str) -> str:
+    return value if _MODULE.fullmatch(value) else _model(value)
 
 
 def _positional(word: str) -> str:
     """A subcommand, or a model of the hub."""
-    return word if word in _COMMANDS or _is_hub_name(word) else _HIDDEN
+    return word if word in _COMMANDS else _model(word)
 
 
 def _configuration(text: str) -> str:
@@ -107,16 +115,15 @@ def _setting(key: str, value: Json) -> Json:
     if key not in _SETTINGS:
         return _HIDDEN
     if isinstance(value, str):
-        shown = _is_hub_name(value) if key == "model" else _is_word(value)
-        return value if shown else _HIDDEN
+        return _model(value) if key == "model" else _word(value)
     return value if value is None or isinstance(value, int | float) else _HIDDEN
 
 
-def _is_word(text: str) -> bool:
-    usual = _WORD.fullmatch(text) is not None or _NUMBER.fullmatch(text) is not None
-    return usual and not _SECRET.search(text)
-
-
-def _is_hub_name(text: str) -> bool:
-    usual = _HUB_NAME.fullmatch(text) is not None and len(text) <= _LONGEST
-    return usual and not _SECRET.search(text) and not Path(text).exists()
+_VALUES: dict[str, Show] = {
+    "numbers": _number,
+    "words": _word,
+    "switches": _no_value,
+    "models": _model,
+    "modules": _module,
+    "configurations": _configuration,
+}
