@@ -1,5 +1,5 @@
-# Which verbs does the project know? One per line of `make help`; CI calls these and nothing else.
-# Windows has no make: the README names the commands behind each verb.
+# Targets, as `make help` lists them; CI calls these and nothing else.
+# Windows has no make: the page Measuring of the site names the commands.
 
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
@@ -37,7 +37,7 @@ export PYTHONDONTWRITEBYTECODE :=
   bench-durability bench-engine bench-intake bench-numbers bench-plan bench-scale bench-tune \
   fuzz weights synthetic lock gate comment chromium clean
 
-help: ## Show the verbs
+help: ## Show the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: $(INSTALLED) ## Create .venv with the pinned dependencies (first time: compiles the engine)
@@ -54,8 +54,8 @@ demo: ## Measure on this machine, print the verdict, build the site with it
 	  'Your site:    $(SITE)/index.html' \
 	  'Look at it:   make serve        (then open http://127.0.0.1:$(PORT)/)'
 
-# What fails is tried once more and then stands in the summary as RERUN: servers, browsers and kills
-# share a machine with others. A test seen there has a race to be mended. Four processes also on two
+# What fails is tried once more and listed in the summary as RERUN: servers, browsers and kills
+# share a machine with others. A test seen there has a race that needs fixing. Four processes also on two
 # cores: while two wait for a browser or a server, two compute. Each has to find all tests first.
 test: setup chromium ## Run all tests
 	$(RUN) -m pytest --numprocesses 4 --dist loadfile --no-loadscope-reorder \
@@ -84,12 +84,12 @@ cold: setup ## Build the site with and without the cache: the bytes must be the 
 	$(RUN) -m pipeline build --output build/cold
 	diff -rq build/warm build/cold
 
-links: setup ## Check links, addresses ever published, credits, captions and names, and that no secret is out
+links: setup ## Check links, published addresses, credits, captions and names, and search for secrets
 	$(RUN) -m tools.links $(SITE) tests/data/addresses-of-results.txt
 	$(RUN) -m tools.evidence $(SITE)
 	$(RUN) -m tools.private $(SITE)
 
-builds: setup ## Measure several builds of llama-server from the registry in turns
+builds: setup ## Measure several builds of llama-server from the registry, alternating
 	@tools/builds build/builds $(RUN) $(BUILDS_ARGS)
 
 picture: setup ## Draw the picture of the README from the results
@@ -129,7 +129,7 @@ bench-intake: setup ## Measure the gate: speed, changes found, valid files
 fuzz: setup ## Search for texts that break the gate, for ten minutes
 	$(RUN) -m tools.fuzz 600
 
-bench-aa: setup ## Measure the same arm against itself, in quiet and beside a busy program
+bench-aa: setup ## Measure the same arm against itself, quiet and beside a busy program
 	$(RUN) -m bench.aa
 
 bench-durability: setup ## Kill campaigns at random moments and resume them
@@ -141,16 +141,16 @@ bench-engine: setup ## Compare the in-process engine with llama.cpp's server
 weights: setup chromium ## Weigh the pages of the built site, and of synthetic ones: RIGS="60 1000"
 	$(RUN) -m bench.weights $(SITE) --rigs $(RIGS)
 
-synthetic: setup ## Write a made-up corpus below build/ to develop the site with
+synthetic: setup ## Write a synthetic collection below build/ to develop the site with
 	$(RUN) -m bench.synthetic --rigs 100 --seed 1 --output build/synthetic
 
 gate: $(VENV)/.installed-gate ## Judge a pull request: make gate BASE=main HEAD=branch
 	@$(RUN) -m pipeline.intake gate --base "$$BASE" --head "$$HEAD" --output build/gate $(GATE_ARGS)
 
-comment: $(VENV)/.installed-gate ## Write the gate's verdict under its pull request (needs gh)
+comment: $(VENV)/.installed-gate ## Write the gate's reply under its pull request (needs gh)
 	@$(RUN) -m pipeline.intake comment --verdict "$$VERDICT"
 
-lock: requirements/gate.in pyproject.toml ## Resolve the dependencies anew (needs uv)
+lock: requirements/gate.in pyproject.toml ## Resolve the dependencies again (needs uv)
 	@command -v $(UV) >/dev/null || { echo 'uv is missing. Install it: $(PYTHON) -m pip install uv'; exit 3; }
 	$(compile) pyproject.toml --extra inprocess -o requirements/harness.lock
 	$(compile) pyproject.toml --extra site --extra inprocess -o requirements/site.lock

@@ -81,7 +81,7 @@ def _copied_block(jitter: float, factor: float = 1.0) -> Change:
     """The last block's times are the first's, times a factor, give or take the jitter."""
 
     def change(document: Document) -> None:
-        rng = random.Random(1)  # noqa: S311 - made-up noise
+        rng = random.Random(1)  # noqa: S311 - simulated noise
         first = {(t["arm"], t["prompt"]): t for t in document["trials"] if t["block"] == 0}
         for trial in document["trials"]:
             if trial["block"] == 2:

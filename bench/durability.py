@@ -1,8 +1,8 @@
 """Check that killed runs lose and double nothing: `make bench-durability` kills dozens of them.
 
-`kill -9` at random moments, once more after a resume, until all kills are used up: many of a
-made-up engine's run, a few of the real one's, where either the whole tree of processes is killed or
-the parent alone. The exit code says whether everything was kept.
+`kill -9` at random moments, once more after a resume, until all kills are used up: many with the
+simulated engine, a few with the real one, of either the whole tree of processes or the parent
+alone. The exit code is 1 if anything was lost, doubled or changed.
 """
 
 from __future__ import annotations

@@ -33,7 +33,7 @@ class UnhurriedSession(FakeSession):
     """Takes a moment for every answer."""
 
     def generate(self, request: TrialRequest) -> Generation | Failure:
-        """The made-up answer, after a moment."""
+        """The simulated answer, after a moment."""
         time.sleep(_FOR_EVER_S if "--unending" in sys.argv and _is_last(request) else _TRIAL_S)
         return super().generate(request)
 

@@ -66,7 +66,7 @@ def main(
     tokens: Annotated[int, typer.Option(help="Longest output.")] = 48,
     *,
     only_oracle: Annotated[
-        bool, typer.Option("--only-oracle", help="Measure this part anew, keep the others.")
+        bool, typer.Option("--only-oracle", help="Measure this part again, keep the others.")
     ] = False,
 ) -> None:
     """Measure, print, and write the figures that the pages quote."""

@@ -67,7 +67,7 @@ class Peer:
         self._process.communicate("")
 
     def complete(self, prompt: Sequence[int], tokens: int) -> Answer:
-        """A greedy completion of a prompt that is processed anew."""
+        """A greedy completion of a prompt that is processed again."""
         body = {
             "prompt": list(prompt),
             "n_predict": tokens,

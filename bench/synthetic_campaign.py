@@ -63,7 +63,7 @@ class ArmTruth:
 
 def arms_of(visit: Visit) -> tuple[ArmTruth, ...]:
     """What the owner compares: n-grams, draft models at two depths, a head where there is one."""
-    rng = random.Random(visit.seed)  # noqa: S311 - made-up data
+    rng = random.Random(visit.seed)  # noqa: S311 - synthetic data
     target = visit.target
     drafts = _drafts(target)
     found = [ArmTruth(id="prompt-lookup-n4", drafter=Drafter(kind="prompt-lookup", depth=4))]
@@ -82,7 +82,7 @@ def arms_of(visit: Visit) -> tuple[ArmTruth, ...]:
 
 def submission_of(visit: Visit) -> Submission:
     """The submission of one campaign. The same visit gives the same submission."""
-    rng = random.Random(visit.seed + 1)  # noqa: S311 - made-up data
+    rng = random.Random(visit.seed + 1)  # noqa: S311 - synthetic data
     arms = arms_of(visit)
     trials = tuple(_trials(rng, visit, arms))
     spent = timedelta(milliseconds=sum(trial.wall_ms or 0.0 for trial in trials))

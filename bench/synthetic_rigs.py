@@ -26,7 +26,7 @@ ROOM_SHARE = 0.9  # of the memory; the rest holds the context and the desktop
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rig:
-    """A made-up machine with one backend and one engine build; `gpu` and `processor` as listed."""
+    """A synthetic machine with one backend and engine build; `gpu` and `processor` as listed."""
 
     key: str
     machine: int
@@ -62,7 +62,7 @@ class Visit:
 
 def visits(rigs: int, seed: int) -> Iterator[Visit]:
     """The campaigns on `rigs` rigs, in the order of the machines."""
-    rng = random.Random(seed)  # noqa: S311 - made-up data
+    rng = random.Random(seed)  # noqa: S311 - synthetic data
     number, made = 0, 0
     while made < rigs:
         targets: dict[str, tuple[ModelSpec, ...]] = {}

@@ -45,7 +45,7 @@ def world() -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelSpec:
-    """A made-up model in one quantisation."""
+    """A synthetic model in one quantisation."""
 
     family: str
     parameters: int
@@ -145,8 +145,8 @@ def position_acceptance(
 def rounds(drafter: Drafter, target: ModelSpec, task: str, prompt: str) -> Rounds:
     """Every round of one generation: the same on all rigs and in all blocks."""
     pair = f"{target.name} {drafter.draft.name if drafter.draft else ''} {drafter.kind}"
-    rng = random.Random(f"{pair} {drafter.depth} {prompt}")  # noqa: S311 - made-up data
-    shift = random.Random(f"{target.family} {prompt}").gauss(0, PROMPT_SPREAD)  # noqa: S311 - made-up data
+    rng = random.Random(f"{pair} {drafter.depth} {prompt}")  # noqa: S311 - synthetic data
+    shift = random.Random(f"{target.family} {prompt}").gauss(0, PROMPT_SPREAD)  # noqa: S311 - synthetic data
     chances = position_acceptance(drafter, target, task, shift=shift)
     fires = _fire_rate(drafter, task)
     found: list[tuple[Length, int]] = []

@@ -1,4 +1,4 @@
-"""Does any text make the gate raise, or the two paths disagree? `python -m tools.fuzz [SECONDS]`.
+"""Search texts on which the gate raises or its paths disagree: `python -m tools.fuzz [SECONDS]`.
 
 With `atheris` installed the search is guided by coverage of `schemas`; without it, valid files are
 changed at random, which finds less and says so. Exit code 1 and the input in a file at the first

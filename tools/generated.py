@@ -1,4 +1,4 @@
-"""Which valid submissions are there? Any number of them, made from a seed and from the schema.
+"""Generate valid submissions of every shape from a seed and the schema.
 
 Counters follow from a sample that is consistent by construction. Around them every optional field
 comes and goes, every method, role, outcome and tier turns up, and values are drawn from the
@@ -56,7 +56,7 @@ _STATED_IN_TRIAL: dict[str, set[str]] = {
 
 def submission_bytes(seed: int) -> bytes:
     """The canonical bytes of a valid submission that depends on the seed only."""
-    rng = random.Random(seed)  # noqa: S311 - made-up data
+    rng = random.Random(seed)  # noqa: S311 - synthetic data
     tasks = tuple(rng.sample(TASKS, rng.randint(1, 3)))
     made = sample(
         seed=seed, tasks=tasks, prompts_per_task=rng.randint(1, 2), blocks=rng.randint(1, 3)

@@ -1,4 +1,4 @@
-"""How can a valid document be changed at one leaf, and which changes may the gate accept?"""
+"""Change a valid document at one leaf, and list the changes that the gate may accept."""
 
 from __future__ import annotations
 
