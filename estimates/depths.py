@@ -17,7 +17,7 @@ _DASH = "\N{EN DASH}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Setting:
+class ArmSetting:
     """What distinguishes one arm, wherever it runs: method, depth and draft.
 
     `setting` is its part of an address; `draft` is the slug of `draft_label`. An arm whose depth
@@ -34,7 +34,7 @@ class Setting:
     draft_label: str | None = None
 
 
-def setting(arm: Arm, submission: Submission) -> Setting:
+def setting(arm: Arm, submission: Submission) -> ArmSetting:
     """How an arm of a submission is named."""
     name, depth, changed = label(arm.method), fixed(arm.method), varied_by(arm.method)
     draft = arm.method.draft
@@ -43,7 +43,7 @@ def setting(arm: Arm, submission: Submission) -> Setting:
     draft_slug = None if model_label is None else slug(model_label, limit=None)
     parts = (slug(name, limit=None), None if depth is None else f"n{depth}", draft_slug)
     own = [trial for trial in submission.trials if changed and trial.arm == arm.id]
-    return Setting(
+    return ArmSetting(
         arm=arm.id,
         setting="-".join(part for part in parts if part is not None),
         method_label=name,

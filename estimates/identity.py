@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
-from estimates.depths import Setting, setting
+from estimates.depths import ArmSetting, setting
 from estimates.non_default import NonDefaultSettings, non_default
 from schemas.codec import file_name, slug
 from schemas.submission import Engine, Gpu, Machine, Submission
@@ -74,7 +74,7 @@ class Identity:
     loading: str | None
     measured_with: str | None
     place: str
-    settings: tuple[Setting, ...]
+    settings: tuple[ArmSetting, ...]
 
 
 def identify(submission: Submission) -> Identity:

@@ -8,9 +8,9 @@ from harness.campaign import model
 from harness.campaign.arms import arms as all_arms
 from harness.campaign.arms import with_own_ids
 from harness.campaign.axes import with_usual
+from harness.campaign.file_size import most_blocks
 from harness.campaign.methods import parse
 from harness.campaign.options import Options
-from harness.campaign.plan import most_blocks
 from harness.errors import BadInputError
 from harness.models.model_file import ModelFile
 from harness.models.presets import DEFAULT_DRAFT

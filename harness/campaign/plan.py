@@ -11,7 +11,6 @@ from typing import Literal
 
 from estimates.running_order import running_order
 from harness.campaign.model import ArmPlan, Campaign, Interleaved, Pause, PlannedTrial
-from schemas.strict import MAX_BYTES
 
 _ALTERNATING = 2
 
@@ -84,25 +83,3 @@ def order_name(arms: int) -> Literal["sequential", "abba", "latin-square"]:
     if arms < _ALTERNATING:
         return "sequential"
     return "abba" if arms == _ALTERNATING else "latin-square"
-
-
-MOST_TRIALS = 4096  # the format's bound of $.trials
-_OTHER_BYTES = 24 * 1024  # machine, suite, snapshots, probes: 6 KB in the files above
-_TRIAL_BYTES = 440  # without ids and histograms
-_BYTES_PER_DEPTH = 16
-
-
-def most_blocks(arms: Sequence[ArmPlan], prompts: Sequence[str], output_tokens: int) -> int:
-    """Blocks that fit into a result file. `prompts` are the ids of the suite's prompts."""
-    block_bytes = sum(
-        trial_bytes(arm.id, arm.method.n_max or 0, prompt, output_tokens)
-        for arm in arms
-        for prompt in prompts
-    )
-    trials = len(arms) * len(prompts)
-    return min(MOST_TRIALS // trials, (MAX_BYTES - _OTHER_BYTES) // block_bytes)
-
-
-def trial_bytes(arm: str, depth: int, prompt: str, output_tokens: int) -> int:
-    """Bytes that one trial takes at most, nearly always."""
-    return _TRIAL_BYTES + len(arm) + len(prompt) + _BYTES_PER_DEPTH * min(depth, output_tokens)

@@ -77,7 +77,7 @@ def compare(
 
     - `python -m harness compare --base a --head b --target qwen3-8b --method draft-model:n_max=4`
     """
-    from harness.cli import session  # noqa: PLC0415 - slow to import, and not needed for the help
+    from harness.cli import reports, session  # noqa: PLC0415 - slow to import, not for the help
 
     request = RunRequest(
         options=_defaults(options),
@@ -93,7 +93,7 @@ def compare(
     with _codes_of_a_comparison():
         _require_servers(builds)
         if result.dry_run:
-            session.print_plan(request)
+            reports.print_plan(request)
             return
         measured, errors = session.measured_in_turn(
             request, needs_all=True, together=not builds.one_at_a_time

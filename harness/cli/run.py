@@ -45,10 +45,10 @@ def run(
         contribution=contribution,
         result=result,
     )
-    from harness.cli import session  # noqa: PLC0415 - slow to import, and not needed for the help
+    from harness.cli import reports, session  # noqa: PLC0415 - slow to import, not for the help
 
     if result.dry_run:
-        session.print_plan(request)
+        reports.print_plan(request)
     else:
         session.measure(request)
 

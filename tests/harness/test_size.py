@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from harness.campaign.file_size import trial_bytes
 from harness.campaign.options import Options
-from harness.campaign.plan import trial_bytes
 from tests.harness.test_campaign import campaign
 
 COMMUNITY = Path(__file__).parents[2] / "results" / "community"

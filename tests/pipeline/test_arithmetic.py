@@ -17,7 +17,7 @@ from pipeline.site.advice import (
     Question,
     answers,
 )
-from pipeline.site.pages.what_if import Settings, round_cost, speedup, tokens_per_round
+from pipeline.site.pages.what_if import WhatIfInputs, round_cost, speedup, tokens_per_round
 from tests.pipeline.random_advice import random_knowledge, random_question
 
 SCRIPT = Path("site_src/assets/javascripts/arithmetic.js")
@@ -74,9 +74,9 @@ def questions(rng: random.Random, known: Knowledge) -> list[Question]:
 
 
 @pytest.fixture(scope="module")
-def settings(rng: random.Random) -> list[Settings]:
+def settings(rng: random.Random) -> list[WhatIfInputs]:
     drawn = [
-        Settings(
+        WhatIfInputs(
             acceptance=rng.random(),
             depth=rng.randint(1, 16),
             draft_cost=rng.random(),
@@ -109,7 +109,7 @@ def requests(rng: random.Random) -> list[tuple[Costs, int, int]]:
 def script(
     known: Knowledge,
     questions: list[Question],
-    settings: list[Settings],
+    settings: list[WhatIfInputs],
     requests: list[tuple[Costs, int, int]],
     tmp_path_factory: pytest.TempPathFactory,
 ) -> dict[str, list[object]]:
@@ -199,7 +199,9 @@ def test_whole_requests_take_as_long(
     ]
 
 
-def test_what_if_computes_alike(script: dict[str, list[object]], settings: list[Settings]) -> None:
+def test_what_if_computes_alike(
+    script: dict[str, list[object]], settings: list[WhatIfInputs]
+) -> None:
     assert script["computed"] == [
         pytest.approx(
             [

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pipeline.site.pages.what_if import Settings, round_cost, speedup, tokens_per_round
+from pipeline.site.pages.what_if import WhatIfInputs, round_cost, speedup, tokens_per_round
 
 
 @pytest.mark.parametrize(
@@ -26,7 +26,7 @@ def test_a_round_costs_its_drafts_and_a_wide_step() -> None:
 
 
 def test_no_acceptance_wins_where_a_further_token_costs_more_than_it_can_bring() -> None:
-    perfect = Settings(acceptance=1.0, depth=4, draft_cost=0.5, verify_cost=0.6)
+    perfect = WhatIfInputs(acceptance=1.0, depth=4, draft_cost=0.5, verify_cost=0.6)
 
     assert [speedup(perfect, depth) < 1 for depth in (1, 4, 16)] == [True, True, True]
     assert speedup(perfect, 0) == 1.0

@@ -18,7 +18,7 @@ TOP = 4.0  # the highest speedup in the drawing; what lies above is cut off
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
+class WhatIfInputs:
     """Acceptance per token, depth, cost of a drafted and of a further verified token."""
 
     acceptance: float
@@ -27,7 +27,7 @@ class Settings:
     verify_cost: float
 
 
-OPENING = Settings(acceptance=0.7, depth=4, draft_cost=0.1, verify_cost=0.08)
+OPENING = WhatIfInputs(acceptance=0.7, depth=4, draft_cost=0.1, verify_cost=0.08)
 
 
 def tokens_per_round(acceptance: float, depth: int) -> float:
@@ -42,7 +42,7 @@ def round_cost(depth: int, draft_cost: float, verify_cost: float) -> float:
     return depth * draft_cost + 1.0 + verify_cost * depth
 
 
-def speedup(settings: Settings, depth: int) -> float:
+def speedup(settings: WhatIfInputs, depth: int) -> float:
     """The speedup at a depth."""
     cost = round_cost(depth, settings.draft_cost, settings.verify_cost)
     return tokens_per_round(settings.acceptance, depth) / cost

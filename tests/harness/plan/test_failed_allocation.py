@@ -10,7 +10,7 @@ import pytest
 from estimates.plan.model import Facts, Memory, Placement, Setting
 from estimates.plan.placement import Case, Draft
 from estimates.plan.shapes import facts_of, quantisation_of, shape_of
-from harness.cli import session
+from harness.cli import reports
 from harness.plan import run_check
 from harness.plan.computer import computer_of
 from harness.plan.request import ComputerOptions
@@ -103,6 +103,6 @@ def test_a_run_plans_the_files_that_failed(tmp_path: Path, monkeypatch: pytest.M
 def test_the_report_prints_it_below_the_verdict(capsys: pytest.CaptureFixture[str]) -> None:
     from harness.cli import console  # noqa: PLC0415 - its screen is that of this test
 
-    session._print_memory({"draft-model": ("card: too little",)}, console.result_console())  # noqa: SLF001 - the part that prints
+    reports.print_memory({"draft-model": ("card: too little",)}, console.result_console())
 
     assert "draft-model found no memory:\n  card: too little" in capsys.readouterr().out

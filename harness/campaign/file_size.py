@@ -1,0 +1,27 @@
+"""Bounds the blocks of a campaign by what fits into a result file."""
+
+from collections.abc import Sequence
+
+from harness.campaign.model import ArmPlan
+from schemas.strict import MAX_BYTES
+
+MOST_TRIALS = 4096  # the format's bound of $.trials
+_OTHER_BYTES = 24 * 1024  # machine, suite, snapshots, probes: 6 KB in measured files
+_TRIAL_BYTES = 440  # without ids and histograms
+_BYTES_PER_DEPTH = 16
+
+
+def most_blocks(arms: Sequence[ArmPlan], prompts: Sequence[str], output_tokens: int) -> int:
+    """Blocks that fit into a result file. `prompts` are the ids of the suite's prompts."""
+    block_bytes = sum(
+        trial_bytes(arm.id, arm.method.n_max or 0, prompt, output_tokens)
+        for arm in arms
+        for prompt in prompts
+    )
+    trials = len(arms) * len(prompts)
+    return min(MOST_TRIALS // trials, (MAX_BYTES - _OTHER_BYTES) // block_bytes)
+
+
+def trial_bytes(arm: str, depth: int, prompt: str, output_tokens: int) -> int:
+    """Bytes that one trial takes at most, nearly always."""
+    return _TRIAL_BYTES + len(arm) + len(prompt) + _BYTES_PER_DEPTH * min(depth, output_tokens)

@@ -1,0 +1,135 @@
+"""The campaign of a command on one engine: measures it by blocks, and writes its result file."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import Self
+
+from estimates.model import Summary
+from estimates.plan.model import Setting
+from estimates.summary import summarize
+from harness.campaign.model import ArmPlan, Campaign, Pause, layers_of
+from harness.cli import console
+from harness.cli.request import RunRequest
+from harness.machine.checkout import commit
+from harness.machine.detect import machine
+from harness.machine.environment import Watch
+from harness.plan.run_check import failed_allocation
+from harness.report.progress import ProgressDisplay
+from harness.run import execute, journal
+from harness.run import result_file as results
+from harness.run.turns import EngineRun
+from harness.runners.base import Runner
+from schemas.submission import Submission
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeasuredEngine:
+    """What one engine measured, and the path of its file.
+
+    `memory` compares arms that found no memory with their plan.
+    """
+
+    submission: Submission
+    summary: Summary
+    path: Path
+    files: Mapping[str, Path]
+    memory: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    @property
+    def interrupted(self) -> bool:
+        return self.submission.design.ended == "interrupted"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunOnEngine:
+    """The campaign on one engine, with a work file of its own."""
+
+    request: RunRequest
+    name: str
+    campaign: Campaign
+    runner: Runner
+    work_file: Path
+
+    @classmethod
+    def of(cls, request: RunRequest, campaign: Campaign, *, runner: Runner, name: str) -> Self:
+        """The run, with an earlier work file moved out of its way unless it is resumed."""
+        work_file = journal.path_of(campaign)
+        if not request.result.resume:
+            journal.make_way(work_file, say=console.say)
+        return cls(
+            request=request, name=name, campaign=campaign, runner=runner, work_file=work_file
+        )
+
+    def by_blocks(self, display: ProgressDisplay, pause: Pause) -> EngineRun:
+        """Measure, with a pause after every pass or answer."""
+        context = execute.RunContext(
+            machine=machine(),
+            snapshot=Watch().snapshot,
+            commit=commit(),
+            observe=partial(display, name=self.name),
+            pause=pause,
+        )
+        return execute.by_blocks(
+            self.campaign,
+            runner=self.runner,
+            context=context,
+            work_file=self.work_file,
+            resume=self.request.result.resume,
+        )
+
+    def write(self, submission: Submission) -> MeasuredEngine:
+        """Write the result; the work file is deleted unless the run can be resumed."""
+        given = self.request.contribution
+        submission = replace(submission, contributor=given.contributor, notes=given.notes)
+        path = results.write(submission, self.request.result.output)
+        match submission.design.ended:
+            case "completed" | "precise-enough":
+                self.work_file.unlink(missing_ok=True)
+            case "budget-spent":
+                console.say(
+                    "The time limit was reached. To continue, repeat the command with --resume "
+                    "and a higher --budget."
+                )
+            case "interrupted":
+                console.say(
+                    "The run was interrupted. To continue, repeat the command with --resume."
+                )
+        return MeasuredEngine(
+            submission=submission,
+            summary=summarize(submission),
+            path=path,
+            files=self.campaign.files(),
+            memory=dict(self._without_memory(submission)),
+        )
+
+    def _without_memory(self, submission: Submission) -> Iterator[tuple[str, tuple[str, ...]]]:
+        """Each arm that found no memory, with what its plan says about that."""
+        arms = {arm.id: arm for arm in self.campaign.arms}
+        for failed in submission.arms:
+            lines = self.planned(arms[failed.id]) if failed.reason == "out-of-memory" else ()
+            if lines:
+                yield failed.id, lines
+
+    def planned(self, arm: ArmPlan) -> tuple[str, ...]:
+        """What the plan says about an arm that found no memory."""
+        settings, files = self.campaign.settings, self.campaign.files()
+        target = files.get(self.campaign.target.model.id)
+        if target is None:
+            return ()
+        setting = Setting(
+            context=settings.context_tokens * arm.concurrency,
+            slots=arm.concurrency,
+            ubatch=settings.batch_tokens,
+            kv_k=settings.kv_type_k,
+            kv_v=settings.kv_type_v,
+            flash_attention=settings.flash_attention != "off",
+        )
+        return failed_allocation(
+            target,
+            files.get(arm.method.draft or ""),
+            setting,
+            layers=layers_of(arm, settings),
+            draft_layers=settings.draft_gpu_layers,
+        )
