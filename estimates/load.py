@@ -9,9 +9,10 @@ cores gave 0.76 [0.70, 0.83] where 0.88 is true on the quiet machine.
 import math
 from collections.abc import Iterator
 
-from estimates.model import Interval, Severity
+from estimates.model import Interval
 from schemas.submission import Snapshot, Submission
 from schemas.vocabulary import say
+from schemas.vocabulary.flags import Severity
 
 # A machine is never quite idle: so many busy cores of other programs per core change nothing.
 USUAL = 0.15

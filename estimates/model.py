@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, Self
 
 from schemas.submission import Task
+from schemas.vocabulary.flags import Severity
 
 Verdict = Literal[
     "helps",
@@ -20,9 +21,6 @@ Verdict = Literal[
     "failed",
 ]
 Exactness = Literal["identical", "diverged-near-tie", "diverged", "not-compared"]
-# serious: a figure may mean something else than it seems to. caution: it is less sure than it
-# looks. note: what a reader should know about the campaign.
-Severity = Literal["serious", "caution", "note"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -25,8 +25,7 @@ HOMES = ("schemas/vocabulary/", "schemas/method.py", "schemas/submission.py")
 COMMON = {"none", "other", "Other", "failed", "helps", "hurts", "uncertain"}
 # What may be named in a file, and why.
 NAMED = {
-    "estimates/flags/limits.py": {"1.02"},  # slack of the memory that was counted, no bound
-    "estimates/flags/costs.py": {"empty-draft"},  # the kind of a control, a word of its own
+    "estimates/flags/controls.py": {"empty-draft"},  # the kind of a control, a word of its own
     "estimates/model.py": {"empty-draft"},  # the same
     "harness/report/trust.py": {"empty-draft"},  # the same
     "harness/importers/inventivehq.py": {"draft-model"},  # what that experiment ran, with its depth

@@ -1,29 +1,37 @@
-"""Flags: what a reader should know before trusting a figure. One function per flag.
+"""Flags: what a reader should know before trusting a figure. One check per flag.
 
-A flag never rejects and never deletes. Nobody reads a long list, so a cause that hits several
-arms or prompts is one flag, and what merely follows from another flag is not repeated. To add
-one: write the function, give it a line here, and add to the tests one input that raises it and one
-that does not.
+A flag never rejects and never deletes. Nobody reads a long list, so a cause that affects several
+arms or prompts is one flag, and what merely follows from another flag is not repeated. To add one:
+write its words in `schemas/vocabulary/flags.toml` and the check, give it a line here, and add to
+the tests one input that raises it and one that does not.
 """
 
 from collections.abc import Callable, Iterable
 
 from estimates.flags import (
     baseline,
+    clocks,
     completeness,
+    controls,
+    copies,
     costs,
-    figures,
+    counters,
+    digits,
     limits,
     machine,
+    order,
     outputs,
     spread,
+    suite,
     texts,
     trend,
 )
+from estimates.flags.catalogue import Seen, flag
 from estimates.flags.evidence import Evidence
-from estimates.model import Flag, Severity
+from estimates.model import Flag
+from schemas.vocabulary.flags import Severity
 
-Check = Callable[[Evidence], Flag | None]
+Check = Callable[[Evidence], Seen | None]
 
 _ORDER: tuple[Severity, ...] = ("serious", "caution", "note")
 
@@ -37,29 +45,29 @@ FLAGS: dict[str, Check] = {
     "resumed": completeness.resumed,
     "quick": completeness.quick,
     "single-block": completeness.single_block,
-    "not-interleaved": completeness.not_interleaved,
-    "order-not-planned": completeness.order_not_planned,
-    "plan-changed": completeness.plan_changed,
+    "not-interleaved": order.not_interleaved,
+    "order-not-planned": order.order_not_planned,
+    "plan-changed": order.plan_changed,
     "never-drafted": outputs.never_drafted,
-    "counters-disagree": figures.counters_disagree,
-    "acceptance-not-as-set": figures.acceptance_not_as_set,
+    "counters-disagree": counters.counters_disagree,
+    "acceptance-not-as-set": counters.acceptance_not_as_set,
     "diverged": outputs.diverged,
     "baseline-not-reproducible": outputs.baseline_not_reproducible,
     "crowd-outputs-vary": outputs.crowd_outputs_vary,
     "teacher-forced": outputs.teacher_forced,
     "block-spread": spread.block_spread,
     "block-outlier": spread.block_outlier,
-    "zero-spread": spread.zero_spread,
-    "repeated-block": spread.repeated_block,
+    "zero-spread": copies.zero_spread,
+    "repeated-block": copies.repeated_block,
     "uneven-baseline": baseline.uneven_baseline,
     "clocks-disagree": spread.clocks_disagree,
-    "stalls": trend.stalls,
+    "stalls": clocks.stalls,
     "drift": trend.drift,
     "first-block": trend.first_block,
     "cold-start": trend.cold_start,
-    "control-excludes-one": costs.control_excludes_one,
-    "loop-overhead": costs.loop_overhead,
-    "processor-time-disagrees": costs.processor_time_disagrees,
+    "control-excludes-one": controls.control_excludes_one,
+    "loop-overhead": controls.loop_overhead,
+    "processor-time-disagrees": clocks.processor_time_disagrees,
     "round-cost-spread": costs.round_cost_spread,
     "probe-disagrees": costs.probe_disagrees,
     "prediction-missed": costs.prediction_missed,
@@ -67,9 +75,9 @@ FLAGS: dict[str, Check] = {
     "above-bound": limits.above_bound,
     "above-power-limit": limits.above_power_limit,
     "above-memory": limits.above_memory,
-    "rounded-times": figures.rounded_times,
-    "uneven-digits": figures.uneven_digits,
-    "unknown-suite": figures.unknown_suite,
+    "rounded-times": digits.rounded_times,
+    "uneven-digits": digits.uneven_digits,
+    "unknown-suite": suite.unknown_suite,
     "private-data": texts.private_data,
     "confusable-letters": texts.confusable_letters,
     "stolen-time": machine.stolen_time,
@@ -85,9 +93,10 @@ FLAGS: dict[str, Check] = {
 
 def raised(evidence: Evidence) -> tuple[Flag, ...]:
     """The flags of a submission, the most serious first, then in the order of the list above."""
-    return in_order(flag for check in FLAGS.values() if (flag := check(evidence)) is not None)
+    found = ((name, check(evidence)) for name, check in FLAGS.items())
+    return in_order(flag(name, what) for name, what in found if what is not None)
 
 
 def in_order(flags: Iterable[Flag]) -> tuple[Flag, ...]:
-    """The most serious first, else as they come."""
-    return tuple(sorted(flags, key=lambda flag: _ORDER.index(flag.severity)))
+    """The most serious first, otherwise in the order given."""
+    return tuple(sorted(flags, key=lambda each: _ORDER.index(each.severity)))

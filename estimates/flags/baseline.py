@@ -4,24 +4,21 @@ import math
 from collections.abc import Mapping
 from statistics import fmean, median
 
+from estimates.flags.catalogue import Seen, bounds, seen
 from estimates.flags.evidence import Evidence, Repeats, once
 from estimates.flags.trend import without_drift
 from estimates.intervals import deviation
-from estimates.model import Flag
 from schemas.vocabulary import say
 
-# A plain token reads the same weights whatever the prompt; a long context adds to that.
-UNEVEN_FACTOR, UNEVEN_FACTOR_WITHOUT_REPEATS = 1.5, 2.0
-UNEVEN_DEVIATIONS = 4.0
-FEWEST_PROMPTS, FEWEST_TOKENS, LONG_PROMPT = 3, 8, 2048
+BOUNDS = bounds("uneven-baseline")
 _MOST_NAMED = 4
 
 
-def uneven_baseline(evidence: Evidence) -> Flag | None:
+def uneven_baseline(evidence: Evidence) -> Seen | None:
     """The baseline was much slower or faster on some prompts, far beyond its repeat noise.
 
     Every plain token reads the same weights, so such a prompt was disturbed, and every arm's
-    speedup on it is wrong by that factor. Needs no counted rounds.
+    speedup on it is wrong by that factor.
     """
     by_arm = _uneven_arms(evidence)
     found = {prompt: times for own in by_arm.values() for prompt, times in own.items()}
@@ -30,17 +27,10 @@ def uneven_baseline(evidence: Evidence) -> Flag | None:
     worst = max(found, key=lambda prompt: abs(math.log(found[prompt][0] / found[prompt][1])))
     rates = sorted(round(1000 / own, 1) for own, _ in found.values())
     more = f" and {len(found) - _MOST_NAMED} more" if len(found) > _MOST_NAMED else ""
-    return Flag(
-        name="uneven-baseline",
-        severity="serious",
-        message=(
-            f"The baseline runs at {rates[0]:g}"
-            + (f" to {rates[-1]:g}" if rates[-1] > rates[0] else "")
-            + f" tokens/s on {say.listed(list(found)[:_MOST_NAMED])}{more}, and at "
-            f"{1000 / found[worst][1]:.3g} on the other prompts; a plain token costs the same on "
-            "each."
-        ),
-        remedy="Something disturbed these trials: leave out their speedups, or measure them again.",
+    return seen(
+        rates=f"{rates[0]:g}" + (f" to {rates[-1]:g}" if rates[-1] > rates[0] else ""),
+        prompts=say.listed(list(found)[:_MOST_NAMED]) + more,
+        usual=1000 / found[worst][1],
         prompt=worst,
     )
 
@@ -67,10 +57,10 @@ def _uneven(evidence: Evidence, arm: str) -> Mapping[str, tuple[float, float]]:
     groups = [
         group
         for group in without_drift(evidence)
-        if group.arm == arm and lengths.get(group.prompt, 0) <= LONG_PROMPT
-        if min(trial.output_tokens or 0 for trial in group.trials) >= FEWEST_TOKENS
+        if group.arm == arm and lengths.get(group.prompt, 0) <= BOUNDS["long_prompt"]
+        if min(trial.output_tokens or 0 for trial in group.trials) >= BOUNDS["fewest_tokens"]
     ]
-    if len(groups) < FEWEST_PROMPTS:
+    if len(groups) < BOUNDS["fewest_prompts"]:
         return {}
     times = {group.prompt: median(group.ms_per_token) for group in groups}
     # Disturbances slow down: the faster half shows what a token costs.
@@ -89,11 +79,11 @@ def _uneven(evidence: Evidence, arm: str) -> Mapping[str, tuple[float, float]]:
 
 
 def _uneven_limit(group: Repeats, noise: float) -> float:
-    """The factor between prompts that noise may make, judged by what repetitions differ."""
+    """The factor between prompts that noise may cause, judged by how much repetitions differ."""
     if len(group.trials) == 1:
-        return UNEVEN_FACTOR_WITHOUT_REPEATS
-    by_noise = math.exp(UNEVEN_DEVIATIONS * noise / math.sqrt(len(group.trials)))
-    return max(UNEVEN_FACTOR, by_noise)
+        return BOUNDS["factor_without_repeats"]
+    by_noise = math.exp(BOUNDS["deviations"] * noise / math.sqrt(len(group.trials)))
+    return max(BOUNDS["factor"], by_noise)
 
 
 def _log_sd(group: Repeats) -> float:

@@ -4,25 +4,22 @@ from collections.abc import Iterator
 from statistics import median
 
 from estimates.decomposition import can_draft
+from estimates.flags.catalogue import Seen, bounds, seen
 from estimates.flags.evidence import Evidence, Repeats, only
-from estimates.model import Estimate, Flag
+from estimates.model import Estimate
 from estimates.pairing import rounds
 from estimates.roofline import floor
 from schemas.method import limit
 from schemas.submission import Arm, Trial
-from schemas.vocabulary import say
 
-# Parts of the file (an embedding table, say) are not read for every token.
-ROOFLINE_SLACK = 1.25
-# A round reads the weights once, as a plain token does; noise is in the interval, or in this much.
-BOUND_SLACK, BOUND_SLACK_WITHOUT_INTERVAL = 1.05, 1.25
-# A limit is an average over some milliseconds; the rest of the machine is not under it.
-POWER_SLACK = 1.5
-MEMORY_SLACK = 1.02
+ROOFLINE_SLACK = bounds("above-roofline")["slack"]
+BOUND = bounds("above-bound")
+POWER_SLACK = bounds("above-power-limit")["slack"]
+MEMORY_SLACK = bounds("above-memory")["slack"]
 
 
-def above_roofline(evidence: Evidence) -> Flag | None:
-    """A step reads the weights faster than the memory they lie in can deliver them."""
+def above_roofline(evidence: Evidence) -> Seen | None:
+    """A step reads the weights faster than their memory can deliver them."""
     least = floor(evidence.submission)
     if least is None:
         return None
@@ -33,19 +30,16 @@ def above_roofline(evidence: Evidence) -> Flag | None:
     fast = {arm: ms for arm, ms in steps.items() if ms * ROOFLINE_SLACK < least.step_ms}
     if not fast:
         return None
-    return Flag(
-        name="above-roofline",
-        severity="serious",
-        message=(
-            f"A step takes {min(fast.values()):.2f} ms with {say.listed(list(fast))}, but reading "
-            f"the weights from {least.memory} takes at least {least.step_ms:.2f} ms."
-        ),
-        remedy="Check device, memory channels, file size and active parameters of the target.",
+    return seen(
+        fastest_ms=min(fast.values()),
+        arms=list(fast),
+        memory=least.memory,
+        least_ms=least.step_ms,
         arm=only(fast),
     )
 
 
-def above_bound(evidence: Evidence) -> Flag | None:
+def above_bound(evidence: Evidence) -> Seen | None:
     """An arm gains more than its rounds yield, as if a round cost less than a plain token.
 
     The bound is tokens per round; without counted rounds it is 1 + acceptance x depth, and without
@@ -61,19 +55,16 @@ def above_bound(evidence: Evidence) -> Flag | None:
     if not beyond:
         return None
     worst, bound = max(beyond, key=lambda pair: (pair[0].speedup or 0.0) / pair[1])
-    return Flag(
-        name="above-bound",
-        severity="serious",
-        message=(
-            f"{worst.arm} is {worst.speedup:.2f} times as fast on {worst.scope}, but "
-            f"its rounds yield {bound:.2f} tokens, and none is cheaper than a plain token."
-        ),
-        remedy="Check that baseline and arm ran with the same settings, placement and load.",
+    return seen(
+        worst_arm=worst.arm,
+        speedup=worst.speedup,
+        scope=worst.scope,
+        bound=bound,
         arm=only(estimate.arm for estimate, _ in beyond),
     )
 
 
-def above_power_limit(evidence: Evidence) -> Flag | None:
+def above_power_limit(evidence: Evidence) -> Seen | None:
     """The energy of a trial over its time is more than all cards may draw."""
     limits = [
         gpu.power_limit_w or gpu.default_power_limit_w for gpu in evidence.submission.machine.gpus
@@ -85,15 +76,10 @@ def above_power_limit(evidence: Evidence) -> Flag | None:
     drawn = [watts for each in evidence.submission.trials if (watts := _watts(each)) is not None]
     if not drawn or median(drawn) <= POWER_SLACK * limit_w:
         return None
-    return Flag(
-        name="above-power-limit",
-        severity="caution",
-        message=f"Trials draw {median(drawn):.0f} W, the cards may draw {limit_w:.0f} W.",
-        remedy="Check the unit of the energy counter (energy_j is joules) and the power limit.",
-    )
+    return seen(drawn_w=median(drawn), limit_w=limit_w)
 
 
-def above_memory(evidence: Evidence) -> Flag | None:
+def above_memory(evidence: Evidence) -> Seen | None:
     """An arm's peak memory is more than its device has."""
     sizes = {
         device.name: device.memory_total_mib
@@ -109,11 +95,11 @@ def above_memory(evidence: Evidence) -> Flag | None:
     if not beyond:
         return None
     arm, device, peak_mib = max(beyond, key=lambda each: each[2])
-    return Flag(
-        name="above-memory",
-        severity="caution",
-        message=f"{arm} used {peak_mib} MiB of {device}, which has {sizes[device]} MiB.",
-        remedy="It spilled into slower memory, or the memory of the device is given wrong.",
+    return seen(
+        worst_arm=arm,
+        peak_mib=peak_mib,
+        device=device,
+        size_mib=sizes[device],
         arm=only(each for each, _, _ in beyond),
     )
 
@@ -135,8 +121,8 @@ def _surely(estimate: Estimate) -> float:
     if estimate.speedup is None:
         return 0.0
     if estimate.interval is None:
-        return estimate.speedup / BOUND_SLACK_WITHOUT_INTERVAL
-    return estimate.interval.low / BOUND_SLACK
+        return estimate.speedup / BOUND["slack_without_interval"]
+    return estimate.interval.low / BOUND["slack"]
 
 
 def _watts(trial: Trial) -> float | None:

@@ -2,45 +2,30 @@
 
 import unicodedata
 
+from estimates.flags.catalogue import Seen, seen
 from estimates.flags.evidence import Evidence
-from estimates.model import Flag
 from schemas import private
-from schemas.vocabulary import say
 
 # Alphabets with letters that look like those of another one.
 _ALPHABETS = ("LATIN", "CYRILLIC", "GREEK", "ARMENIAN", "CHEROKEE", "COPTIC")
 _STYLED = ("FULLWIDTH", "MATHEMATICAL")
 
 
-def private_data(evidence: Evidence) -> Flag | None:
+def private_data(evidence: Evidence) -> Seen | None:
     """A text may identify a person or a machine."""
     found = {
         kind: path
         for path, text in private.texts(evidence.submission)
         if (kind := private.personal(text, path))
     }
-    if not found:
-        return None
-    places = say.listed([f"{kind} at {path}" for kind, path in found.items()])
-    return Flag(
-        name="private-data",
-        severity="caution",
-        message=f"This may identify a person or a machine: {places}.",
-        remedy="Results are public for ever; measure again without it, or take the text out.",
-    )
+    places = [f"{kind} at {path}" for kind, path in found.items()]
+    return seen(places=places) if places else None
 
 
-def confusable_letters(evidence: Evidence) -> Flag | None:
+def confusable_letters(evidence: Evidence) -> Seen | None:
     """A name is written with letters that look like those of another alphabet."""
     odd = [path for path, text in private.texts(evidence.submission) if _is_confusable(path, text)]
-    if not odd:
-        return None
-    return Flag(
-        name="confusable-letters",
-        severity="caution",
-        message=f"Letters of several alphabets look alike in one name: {say.listed(odd)}.",
-        remedy="Write the name with the letters that its maker uses.",
-    )
+    return seen(places=odd) if odd else None
 
 
 def _is_confusable(path: str, text: str) -> bool:

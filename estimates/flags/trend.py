@@ -1,7 +1,7 @@
 """Flags about a machine that changed while it was measured.
 
-One change is one flag: a first block that differs is no drift, a block that lies on a drift is no
-odd first block, and a first trial in a slow first block is no cold start.
+One change is one flag: a first block that differs is no drift, a block that is part of a drift is
+no odd first block, and a first trial in a slow first block is no cold start.
 """
 
 import math
@@ -10,21 +10,16 @@ from operator import mul
 from statistics import fmean, median
 
 from estimates.decomposition import can_draft, tokens_per_round
+from estimates.flags.catalogue import Seen, bounds, seen
 from estimates.flags.evidence import Evidence, Repeats, once, only, steady_length
 from estimates.intervals import p_of_rank, spearman, t_interval
-from estimates.model import Flag
-from schemas.vocabulary import say
 
-DRIFT_P = 0.01
-# In a long campaign a drift of a few per mille is significant and of no consequence.
-DRIFT_FLOOR = 0.02
-FIRST_BLOCK = 0.05
-COLD_FACTOR = 1.25
-COLD_FACTOR_OTHER_PROMPTS = 1.5
-_FEWEST_FOR_TREND = 6
+DRIFT = bounds("drift")
+FIRST_BLOCK = bounds("first-block")["least"]
+COLD = bounds("cold-start")
 
 
-def drift(evidence: Evidence) -> Flag | None:
+def drift(evidence: Evidence) -> Seen | None:
     """Time per token rises or falls with the running order (Spearman, p < .01).
 
     Times are compared within one arm and prompt, over blocks. Without repetitions the arms that
@@ -33,48 +28,26 @@ def drift(evidence: Evidence) -> Flag | None:
     slope = _drift_slope(evidence)
     span = max((trial.order for trial in evidence.submission.trials), default=0)
     change = math.expm1(slope * span)
-    if abs(change) <= DRIFT_FLOOR:
+    if abs(change) <= DRIFT["least"]:
         return None
-    direction = "slower" if slope > 0 else "faster"
-    more = "more" if slope > 0 else "less"
-    return Flag(
-        name="drift",
-        severity="caution",
-        message=(
-            f"The machine became {direction}: from first to last trial "
-            f"a token takes {say.percent(abs(change))} {more} time."
-        ),
-        remedy="Let it reach its steady temperature first, and stop other programs.",
-    )
+    return seen(case="slower" if slope > 0 else "faster", change=abs(change))
 
 
-def first_block(evidence: Evidence) -> Flag | None:
+def first_block(evidence: Evidence) -> Seen | None:
     """The first block is slower or faster than the others, beyond its interval and 5 %."""
     ratio = _first_block_ratio(evidence)
-    if ratio is None:
-        return None
-    return Flag(
-        name="first-block",
-        severity="caution",
-        message=f"The first block took {ratio:.2f} times as long as the others.",
-        remedy="Warm up longer, with speculation on, once the machine is quiet.",
-    )
+    return None if ratio is None else seen(ratio=ratio)
 
 
-def cold_start(evidence: Evidence) -> Flag | None:
+def cold_start(evidence: Evidence) -> Seen | None:
     """The first trial of an arm was much slower than the same work later."""
     cold = _cold(evidence)
     if not cold:
         return None
     factor, first = max(cold, key=lambda pair: pair[0])
     arms = f"{len(cold)} arms, most of all {first.arm}," if len(cold) > 1 else first.arm
-    return Flag(
-        name="cold-start",
-        severity="caution",
-        message=f"The first trial of {arms} took {factor:.1f} times as long as later ones.",
-        remedy="Run a full warm-up generation of the arm, with speculation on.",
-        arm=only(group.arm for _, group in cold),
-        prompt=first.prompt,
+    return seen(
+        arms=arms, factor=factor, arm=only(group.arm for _, group in cold), prompt=first.prompt
     )
 
 
@@ -146,10 +119,10 @@ def _slope(groups: Sequence[Repeats]) -> float:
     orders = _centered([[trial.order for trial in group.trials] for group in groups])
     times = _centered([[math.log(ms) for ms in group.ms_per_token] for group in groups])
     independent = len(times) - len(groups)
-    if independent < _FEWEST_FOR_TREND or len(set(times)) == 1 or len(set(orders)) == 1:
+    if independent < DRIFT["fewest"] or len(set(times)) == 1 or len(set(orders)) == 1:
         return 0.0
     rank = spearman(orders, times)
-    if p_of_rank(rank, independent) >= DRIFT_P:
+    if p_of_rank(rank, independent) >= DRIFT["p"]:
         return 0.0
     return math.fsum(map(mul, orders, times)) / math.fsum(map(mul, orders, orders))
 
@@ -157,13 +130,13 @@ def _slope(groups: Sequence[Repeats]) -> float:
 def _coldness(first: Repeats, groups: Sequence[Repeats]) -> tuple[float, float]:
     """First trial over its repetitions, or over the other prompts' rounds; and the limit."""
     if len(first.trials) > 1:
-        return first.ms_per_token[0] / median(first.ms_per_token[1:]), COLD_FACTOR
+        return first.ms_per_token[0] / median(first.ms_per_token[1:]), COLD["factor"]
     length = steady_length(first.trials[0])
     own = _round_ms(first, length)
     others = [ms for each in groups if each is not first and (ms := _round_ms(each, length))]
     if own is None or not others:
-        return 0.0, COLD_FACTOR_OTHER_PROMPTS
-    return own / median(others), COLD_FACTOR_OTHER_PROMPTS
+        return 0.0, COLD["factor_other_prompts"]
+    return own / median(others), COLD["factor_other_prompts"]
 
 
 def _round_ms(group: Repeats, length: int | None) -> float | None:
@@ -209,27 +182,3 @@ def _merged(arm: str, groups: Sequence[Repeats]) -> Repeats:
 
 def _centered(groups: Sequence[Sequence[float]]) -> list[float]:
     return [value - fmean(group) for group in groups for value in group]
-
-
-def stalls(evidence: Evidence) -> Flag | None:
-    """The ratio with every stall in it lies so far off that the interval had to reach for it."""
-    beyond = [
-        (each.wall_speedup, each)
-        for each in evidence.estimates
-        if each.wall_speedup is not None and each.interval is not None
-        if each.interval.low < each.interval.high
-        if each.wall_speedup in (each.interval.low, each.interval.high)
-    ]
-    if not beyond:
-        return None
-    wall, worst = max(beyond, key=lambda pair: abs(math.log(pair[0] / (pair[1].speedup or 1.0))))
-    return Flag(
-        name="stalls",
-        severity="caution",
-        message=(
-            f"By the wall clock {worst.arm} is at {say.times(wall)} on {worst.scope}, "
-            f"by the steady one at {say.times(worst.speedup or 1.0)}: some trials stalled."
-        ),
-        remedy="Close other programs and measure more blocks (--blocks).",
-        arm=only(each.arm for _, each in beyond),
-    )

@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 from typing import Literal
 
-from estimates.model import Estimate, ExactnessCounts, Interval, Severity
+from estimates.model import Estimate, ExactnessCounts, Interval
 from schemas.submission import Model
 from schemas.vocabulary import say
+from schemas.vocabulary.flags import Severity
 
 SEVERITIES: dict[Severity, tuple[str, str]] = {
     "serious": ("!!", "red"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from estimates.flags.figures import suites
+from estimates.flags.suite import suites
 from schemas.method import Method
 from schemas.submission import Gpu, Probes, VerificationProbe
 from tests.estimates.campaigns import (

@@ -6,11 +6,30 @@ import pytest
 
 from estimates.flags import FLAGS
 from estimates.summary import summarize
+from pipeline.collection.plausibility import CORPUS_FLAGS
 from schemas.submission import Snapshot
+from schemas.vocabulary.flags import FLAGS as WORDS
 from tests.estimates.campaigns import BASELINE, SPEC, campaign, failed, trial
 from tests.estimates.flag_builders import PROMPTS, by_position, costly
 from tests.estimates.flag_examples import BOUNDS, QUIET, RAISING
 from tests.estimates.flag_machines import CLEAN, memory
+
+
+def test_the_vocabulary_has_the_flags_of_one_file_and_then_those_of_the_collection() -> None:
+    assert [*WORDS] == [*FLAGS, *CORPUS_FLAGS]
+
+
+@pytest.mark.parametrize("name", WORDS)
+def test_a_flag_is_explained_in_a_sentence_with_its_bounds(name: str) -> None:
+    assert WORDS[name].explanation().endswith(".")
+    assert "{" not in WORDS[name].explanation()
+
+
+def test_a_bound_is_printed_where_the_words_name_it() -> None:
+    assert WORDS["block-spread"].explanation() == (
+        "The same trial takes different times in different blocks: their coefficient of variation "
+        "is above 10 %."
+    )
 
 
 def test_every_flag_has_an_example_and_a_near_miss() -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from estimates.flags.figures import suites
+from estimates.flags.suite import suites
 from harness.campaign import suite
 from harness.campaign.model import messages
 from harness.errors import BadInputError

@@ -1,19 +1,21 @@
 """Flags that only the comparison with the rest of the corpus can raise.
 
-They never reject: an honest result may look odd, and its readers should know why. To add one: write
-the function, give it a line here, and add to the tests one corpus that raises it and one that does
-not. Flags that a single file can raise are in `estimates.flags`.
+They never reject: an honest result may look odd, and its readers should know why. To add one:
+write its words in `schemas/vocabulary/flags.toml` and the check, give it a line here, and add to
+the tests one corpus that raises it and one that does not. Flags that a single file can raise are in
+`estimates.flags`.
 """
 
 from collections.abc import Callable, Iterator, Sequence
 
 from estimates.flags import in_order
+from estimates.flags.catalogue import Seen, flag
 from estimates.model import Flag
 from pipeline.collection.plausibility import checks
 from pipeline.collection.plausibility.corpus import Candidate, Corpus, Member
 from schemas.submission import Submission
 
-Check = Callable[[Candidate], Flag | None]
+Check = Callable[[Candidate], Seen | None]
 
 CORPUS_FLAGS: dict[str, Check] = {
     "copied-times": checks.copied_times,
@@ -39,4 +41,5 @@ def flags_within(corpus: Corpus) -> Iterator[tuple[Flag, ...]]:
 
 
 def _raised(candidate: Candidate) -> tuple[Flag, ...]:
-    return in_order(flag for check in CORPUS_FLAGS.values() if (flag := check(candidate)))
+    found = ((name, check(candidate)) for name, check in CORPUS_FLAGS.items())
+    return in_order(flag(name, what) for name, what in found if what is not None)

@@ -14,19 +14,15 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from estimates.model import Flag, Severity
+from estimates.flags.catalogue import Seen, bounds, seen
 from pipeline.collection.plausibility import peers
 from pipeline.collection.plausibility.corpus import SHAPE, Candidate, Shape
 from pipeline.collection.plausibility.fingerprint import MarkIndex
+from schemas.vocabulary.flags import Severity
 
-# Marks in common, and their share in the smaller submission's: far above chance, below any copy.
-FEWEST_SHARED, SHARE_SHARED = 8, 0.2
-# Times are whole seconds; one campaign may start in the second in which another one ends.
-_TOUCH = timedelta(seconds=2)
-FEWEST_PEERS = 4
-# Iglewicz and Hoaglin (1993), How to detect and handle outliers: 0.6745 (x - median) / MAD
-# beyond 3.5. Few peers may agree by chance, so that less than a factor of 1.5 is never far.
-FAR_SCORE, FAR_FACTOR = 3.5, 1.5
+COPIED = bounds("copied-times")
+_TOUCH = timedelta(seconds=bounds("windows-overlap")["seconds"])
+PEERS = bounds("far-from-peers")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,22 +35,16 @@ class SharedMarks:
     total: int
 
 
-def copied_times(candidate: Candidate) -> Flag | None:
+def copied_times(candidate: Candidate) -> Seen | None:
     """Times with many digits, or ratios of times in a row, are in another submission too."""
     found = _shared_marks(candidate)
     if found is None:
         return None
-    counts = f"{found.shared} of {found.total}"
-    other = candidate.corpus.members[found.position].name
-    return Flag(
-        name="copied-times",
+    return seen(
         severity=_severity(candidate, found.position),
-        message=(
-            f"{counts} times are, digit by digit, those of {other}."
-            if found.kind == "times"
-            else f"The times are those of {other} times a factor: {counts} runs of ratios agree."
-        ),
-        remedy="No two runs take the same times; a correction names the file that it supersedes.",
+        case=found.kind,
+        counts=f"{found.shared} of {found.total}",
+        other=candidate.corpus.members[found.position].name,
     )
 
 
@@ -78,7 +68,7 @@ def _shared_marks(candidate: Candidate) -> SharedMarks | None:
         best: tuple[int, int, int] | None = None
         for position, shared in index.shared(marks).items():
             total = min(len(marks), len(getattr(corpus.members[position].fingerprint, kind)))
-            enough = shared >= max(FEWEST_SHARED, SHARE_SHARED * total)
+            enough = shared >= max(COPIED["fewest"], COPIED["share"] * total)
             if enough and candidate.is_apart(position):
                 best = max(best or (0, 0, 0), (shared, -position, total))
         if best is not None:
@@ -86,7 +76,7 @@ def _shared_marks(candidate: Candidate) -> SharedMarks | None:
     return None
 
 
-def windows_overlap(candidate: Candidate) -> Flag | None:
+def windows_overlap(candidate: Candidate) -> Seen | None:
     """Another campaign of the same contributor on the same machine ran within this one's window.
 
     Anonymous submissions are not compared: two people may own the same laptop.
@@ -94,56 +84,45 @@ def windows_overlap(candidate: Candidate) -> Flag | None:
     if candidate.own.submission.contributor is None:
         return None
     start, end = candidate.own.window
-    for position, other in candidate.corpus.windows.get(candidate.own.identity.voter, ()):
-        overlap = min(end, other[1]) - max(start, other[0])
+    for position, window in candidate.corpus.windows.get(candidate.own.identity.voter, ()):
+        overlap = min(end, window[1]) - max(start, window[0])
         if overlap > _TOUCH and candidate.is_apart(position):
-            return Flag(
-                name="windows-overlap",
-                severity="caution",
-                message=(
-                    f"For {overlap.total_seconds() / 60:.1f} minutes the same machine also "
-                    f"measured {candidate.corpus.members[position].name}."
-                ),
-                remedy="Campaigns that run at the same time slow each other down; run them one "
-                "by one.",
-            )
+            other = candidate.corpus.members[position].name
+            return seen(minutes=overlap.total_seconds() / 60, other=other)
     return None
 
 
-def far_from_peers(candidate: Candidate) -> Flag | None:
+def far_from_peers(candidate: Candidate) -> Seen | None:
     """The baseline is far from what others measured on the same device."""
     own = candidate.own.speed
     if own is None:
         return None
     speeds = candidate.corpus.speeds
     same = speeds.get((*own.device, own.target), peers.NO_PEERS).others(own.voter)
-    if len(same) >= FEWEST_PEERS:
-        return _flag(own.tps, same, f"{own.tps:.1f} tokens/s", "with this target")
+    if len(same) >= PEERS["fewest"]:
+        return _if_far(own.tps, same, f"{own.tps:.1f} tokens/s", "with this target")
     if own.bytes_per_s is None:
         return None
     read = speeds.get((*own.device, None), peers.NO_PEERS).others(own.voter)
-    if len(read) < FEWEST_PEERS:
+    if len(read) < PEERS["fewest"]:
         return None
-    return _flag(own.bytes_per_s, read, f"{own.bytes_per_s / 1e9:.0f} GB/s", "with any target")
+    return _if_far(own.bytes_per_s, read, f"{own.bytes_per_s / 1e9:.0f} GB/s", "with any target")
 
 
-def _flag(value: float, others: NDArray[np.float64], shown: str, scope: str) -> Flag | None:
+def _if_far(value: float, others: NDArray[np.float64], shown: str, scope: str) -> Seen | None:
     distance, score = peers.distance(value, others)
-    if abs(score) <= FAR_SCORE or abs(distance) <= math.log(FAR_FACTOR):
+    if abs(score) <= PEERS["score"] or abs(distance) <= math.log(PEERS["factor"]):
         return None
-    factor, word = (math.exp(abs(distance)), "faster" if distance > 0 else "slower")
-    return Flag(
-        name="far-from-peers",
-        severity="caution",
-        message=(
-            f"The baseline reaches {shown}, {factor:.1f} times {word} than the middle of "
-            f"{len(others)} others on this device {scope}."
-        ),
-        remedy="Check device, backend, offloaded layers and power limit; a note may explain it.",
+    return seen(
+        speed=shown,
+        factor=math.exp(abs(distance)),
+        direction="faster" if distance > 0 else "slower",
+        others=len(others),
+        scope=scope,
     )
 
 
-def another_model(candidate: Candidate) -> Flag | None:
+def another_model(candidate: Candidate) -> Seen | None:
     """What others measured under this target's name was built otherwise: it is not that model.
 
     Quantisers make many files of one model, so that digests of weights differ among honest results.
@@ -162,14 +141,12 @@ def another_model(candidate: Candidate) -> Flag | None:
     position = min(differing)
     fact, other_member = differing[position], candidate.corpus.members[position]
     here, there = candidate.own.submission.target, other_member.submission.target
-    return Flag(
-        name="another-model",
+    return seen(
         severity=_severity(candidate, position),
-        message=(
-            f"The target has {fact.replace('_', ' ')} {getattr(here, fact)}, that of "
-            f"{other_member.name} has {getattr(there, fact)}: two models of one name."
-        ),
-        remedy="Give the target the name under which its weights are published.",
+        fact=fact.replace("_", " "),
+        own=getattr(here, fact),
+        other=other_member.name,
+        others=getattr(there, fact),
     )
 
 

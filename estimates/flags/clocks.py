@@ -1,0 +1,53 @@
+"""Flags about speedups that differ by which clock measured them."""
+
+import math
+from statistics import fmean, median
+
+from estimates.flags.catalogue import Seen, bounds, seen
+from estimates.flags.evidence import Evidence, only
+from estimates.pairing import PromptPairs, cpu_ms_per_token
+
+APART = bounds("processor-time-disagrees")["apart"]
+
+
+def stalls(evidence: Evidence) -> Seen | None:
+    """With every stall included the ratio is an end of the interval, which was widened to it."""
+    beyond = [
+        (each.wall_speedup, each)
+        for each in evidence.estimates
+        if each.wall_speedup is not None and each.interval is not None
+        if each.interval.low < each.interval.high
+        if each.wall_speedup in (each.interval.low, each.interval.high)
+    ]
+    if not beyond:
+        return None
+    wall, worst = max(beyond, key=lambda pair: abs(math.log(pair[0] / (pair[1].speedup or 1.0))))
+    return seen(
+        worst_arm=worst.arm,
+        wall=wall,
+        scope=worst.scope,
+        steady=worst.speedup or 1.0,
+        arm=only(each.arm for _, each in beyond),
+    )
+
+
+def processor_time_disagrees(evidence: Evidence) -> Seen | None:
+    """On a CPU backend, processor time and wall time give different speedups."""
+    if evidence.submission.engine.backend != "cpu":
+        return None
+    factors: dict[str, float] = {}
+    for arm in evidence.submission.arms:
+        own = [pairs for pairs in evidence.pairs if pairs.arm.id == arm.id]
+        apart = [gap for pairs in own if (gap := _clock_gap(pairs)) is not None]
+        if apart and len(apart) == len(own) and abs(math.expm1(fmean(apart))) > APART:
+            factors[arm.id] = math.exp(fmean(apart))
+    listed = [f"{factor:.2f} times as large for {arm}" for arm, factor in factors.items()]
+    return seen(factors=listed, arm=only(factors)) if factors else None
+
+
+def _clock_gap(pairs: PromptPairs) -> float | None:
+    """Log of the speedup by processor time over the one by wall time, both within blocks."""
+    both = zip(pairs.baseline_trials, pairs.trials, strict=True)
+    times = ((cpu_ms_per_token(base), cpu_ms_per_token(own)) for base, own in both)
+    ratios = [math.log(base / own) for base, own in times if base and own]
+    return median(ratios) - pairs.log_ratio if len(ratios) == len(pairs.trials) else None

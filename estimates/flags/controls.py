@@ -1,0 +1,44 @@
+"""Flags about control arms: an arm measured against itself, and a loop that drafts nothing."""
+
+import math
+from collections.abc import Iterator
+
+from estimates.flags.catalogue import Seen, bounds, seen
+from estimates.flags.evidence import Evidence
+from estimates.model import Interval
+from estimates.ratios import controls
+from estimates.verdicts import judge
+from schemas.vocabulary.flags import Severity
+
+OVERHEAD = bounds("loop-overhead")["least"]
+
+
+def control_excludes_one(evidence: Evidence) -> Seen | None:
+    """The same arm twice gives a ratio whose interval over all prompts does not contain 1.
+
+    One interval in twenty does that on a perfect instrument. It is serious only where the whole
+    interval is so far off that a verdict would follow from it.
+    """
+    found = _controls(evidence, "baseline-again")
+    off = [each for each in found if not each[1].low <= 1 <= each[1].high]
+    if not off:
+        return None
+    arm, interval = max(off, key=lambda each: abs(math.log(each[1].low * each[1].high)))
+    severity: Severity = "caution" if judge(interval) == "no-clear-difference" else "serious"
+    return seen(severity=severity, low=interval.low, high=interval.high, arm=arm)
+
+
+def loop_overhead(evidence: Evidence) -> Seen | None:
+    """The speculative loop costs more than 3 % although it drafts nothing."""
+    slow = [each for each in _controls(evidence, "empty-draft") if each[1].high < 1 - OVERHEAD]
+    if not slow:
+        return None
+    arm, interval = min(slow, key=lambda each: each[1].high)
+    return seen(loss=1 - math.sqrt(interval.low * interval.high), arm=arm)
+
+
+def _controls(evidence: Evidence, kind: str) -> Iterator[tuple[str, Interval]]:
+    """Control arms of a kind with the interval of their ratio over all prompts."""
+    for control in controls(evidence.submission, evidence.pairs):
+        if control.kind == kind and control.interval is not None:
+            yield control.arm, control.interval

@@ -1,0 +1,52 @@
+"""Flags about repetitions of the same trial that agree too well: a block was copied."""
+
+import math
+from collections.abc import Mapping
+from itertools import combinations
+from statistics import median
+
+from estimates.flags.catalogue import Seen, bounds, seen
+from estimates.flags.evidence import Evidence, only
+
+ZERO, REPEATED = bounds("zero-spread"), bounds("repeated-block")
+LogTimes = Mapping[tuple[str, str], float]
+
+
+def zero_spread(evidence: Evidence) -> Seen | None:
+    """Repetitions took exactly the same time, which clocks do not show."""
+    repeated = [group for group in evidence.repeats if len(group.trials) > 1]
+    same = [group for group in repeated if len({t.decode_ms for t in group.trials}) == 1]
+    sure = [group for group in same if len(group.trials) >= ZERO["sure_repeats"]]
+    if not sure and len(same) <= ZERO["share"] * len(repeated):
+        return None
+    return seen(
+        same=len(same),
+        repeated=len(repeated),
+        arm=only(group.arm for group in same),
+        prompt=(sure or same)[0].prompt,
+    )
+
+
+def repeated_block(evidence: Evidence) -> Seen | None:
+    """A block's times are those of an earlier block, up to a common factor and 0.1 %."""
+    by_block: dict[int, dict[tuple[str, str], float]] = {}
+    for group in evidence.repeats:
+        for trial, ms in zip(group.trials, group.ms_per_token, strict=True):
+            by_block.setdefault(trial.block, {})[group.arm, group.prompt] = math.log(ms)
+    shares = [
+        (_share_alike(by_block[first], by_block[second]), second)
+        for first, second in combinations(sorted(by_block), 2)
+    ]
+    share, block = max(shares, key=lambda each: (each[0], -each[1]), default=(0.0, 0))
+    if share < REPEATED["share"] or zero_spread(evidence) is not None:
+        return None
+    return seen(share=share, block=block)
+
+
+def _share_alike(first: LogTimes, second: LogTimes) -> float:
+    """The share of common trials whose times have one ratio within the tolerance."""
+    ratios = [second[key] - first[key] for key in first.keys() & second.keys()]
+    if len(ratios) < REPEATED["fewest"]:
+        return 0.0
+    center = median(ratios)
+    return sum(abs(ratio - center) <= REPEATED["tolerance"] for ratio in ratios) / len(ratios)

@@ -1,0 +1,47 @@
+"""Flags about counted drafts that contradict the server's metrics or the setting."""
+
+from estimates.decomposition import tokens_per_round
+from estimates.flags.catalogue import Seen, bounds, seen
+from estimates.flags.evidence import Evidence, only
+from schemas.submission import Trial
+
+LENGTH_APART = bounds("acceptance-not-as-set")["apart"]
+
+
+def counters_disagree(evidence: Evidence) -> Seen | None:
+    """The server's metrics page counted other drafts than its answers did.
+
+    The figures come from the answers. If these omit rounds, acceptance and round costs are wrong;
+    the speedup is not, since it comes from tokens and times.
+    """
+    apart = [trial for trial in evidence.submission.trials if _disagrees(trial)]
+    if not apart:
+        return None
+    arms = list(dict.fromkeys(trial.arm for trial in apart))
+    return seen(
+        trials=len(apart),
+        arms=arms,
+        by_answer=sum(trial.drafted or 0 for trial in apart),
+        by_page=sum(trial.metrics_drafted or 0 for trial in apart),
+        arm=only(arms),
+        prompt=apart[0].prompt,
+    )
+
+
+def acceptance_not_as_set(evidence: Evidence) -> Seen | None:
+    """An arm with forced acceptance yields another number of tokens per round than was set."""
+    found: dict[str, str] = {}
+    for arm in evidence.submission.arms:
+        trials = [trial for trial in evidence.submission.trials if trial.arm == arm.id]
+        yielded = tokens_per_round([trial for trial in trials if trial.outcome == "ok"])
+        length = arm.method.length
+        if yielded is None or length is None:
+            continue
+        if abs(yielded / length - 1) > LENGTH_APART:
+            found[arm.id] = f"{yielded:.2f} instead of {length:g} with {arm.id}"
+    return seen(arms=[*found.values()], arm=only(found)) if found else None
+
+
+def _disagrees(trial: Trial) -> bool:
+    pairs = ((trial.drafted, trial.metrics_drafted), (trial.accepted, trial.metrics_accepted))
+    return any(page is not None and page != answer for answer, page in pairs)

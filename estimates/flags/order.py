@@ -1,0 +1,74 @@
+"""Flags about trials that did not run as interleaved or as planned."""
+
+from estimates.flags.catalogue import Seen, seen
+from estimates.flags.completeness import missing_prompts
+from estimates.flags.evidence import Evidence
+from estimates.running_order import plan_digest, running_order
+from schemas.submission import Submission
+
+
+def not_interleaved(evidence: Evidence) -> Seen | None:
+    """Arms ran one after another, or in an unknown order: drift can look like a speedup."""
+    design = evidence.submission.design
+    if design.order in ("sequential", "unknown") and design.interleaved is None:
+        return seen(case=design.order)
+    return None
+
+
+def order_not_planned(evidence: Evidence) -> Seen | None:
+    """The trials did not run in the order that seed, prompts and arms give.
+
+    Campaigns with concurrent requests, with arms that move layers, or in several runs have orders
+    of their own.
+    """
+    submission = evidence.submission
+    design, arms = submission.design, submission.arms
+    layers = {arm.placement.target_gpu_layers_requested for arm in arms if arm.placement}
+    own_order = len(layers) > 1 or any((arm.concurrency or 1) > 1 for arm in arms)
+    if submission.tier == "imported" or design.seed is None or design.resumed or own_order:
+        return None
+    ran = {arm.id for arm in arms if arm.outcome == "ok"}
+    trials = sorted(submission.trials, key=lambda trial: trial.order)
+    found = [(each.block, each.prompt, each.arm) for each in trials if each.arm in ran]
+    for by_turns in (False, True):  # older files took their rows in rotation
+        planned = running_order(
+            [arm.id for arm in arms],
+            [prompt.id for prompt in submission.suite.prompts],
+            blocks=design.blocks,
+            seed=design.seed,
+            interleaved=design.interleaved or "prompt",
+            by_turns=by_turns,
+        )
+        expected = [each for each in planned if each[-1] in ran]
+        if design.ended != "completed":  # then it is the start of the plan
+            expected = expected[: len(found)]
+        if found == expected:
+            return None
+    return seen()
+
+
+def plan_changed(evidence: Evidence) -> Seen | None:
+    """Arms, prompts or trials of the plan are not in the file, though the campaign was completed.
+
+    Not repeated if another flag shows it.
+    """
+    submission = evidence.submission
+    design, arms = submission.design, submission.arms
+    if submission.tier == "imported" or design.ended == "interrupted":
+        return None
+    if missing_prompts(evidence) is not None or order_not_planned(evidence) is not None:
+        return None
+    prompts = (prompt.id for prompt in submission.suite.prompts)
+    if design.plan_sha256 not in (None, plan_digest((arm.id for arm in arms), prompts, design)):
+        return seen(case="other")
+    missing = _missing_trials(submission)
+    return seen(case="missing", missing=missing) if missing else None
+
+
+def _missing_trials(submission: Submission) -> int:
+    """How many trials of arms that ran are not in the file, not even as failed ones."""
+    ran = [arm.id for arm in submission.arms if arm.outcome == "ok"]
+    blocks = 1 + max((trial.block for trial in submission.trials), default=0)
+    there = {(each.block, each.prompt, each.arm) for each in submission.trials}
+    found = sum(1 for _, _, arm in there if arm in ran)
+    return blocks * len(submission.suite.prompts) * len(ran) - found

@@ -1,0 +1,30 @@
+"""A flag about prompts of an unknown suite, and the suites that were released."""
+
+import json
+from collections.abc import Mapping
+from functools import cache
+from importlib import resources
+
+from estimates.flags.catalogue import Seen, seen
+from estimates.flags.evidence import Evidence
+
+
+def unknown_suite(evidence: Evidence) -> Seen | None:
+    """The prompts are not those of a suite that was released."""
+    submission = evidence.submission
+    suite = submission.suite
+    simulated = submission.engine.runner == "fake"
+    if simulated or submission.tier != "measured" or suite.sha256 is None:
+        return None
+    released = suites().get(suite.id)
+    if released is None:
+        return seen(case="own", suite=suite.id)
+    return None if suite.sha256 in released.values() else seen(case="changed", suite=suite.id)
+
+
+@cache
+def suites() -> Mapping[str, Mapping[str, str]]:
+    """Released suites: name to version to digest, from `schemas/suites.json`."""
+    text = resources.files("schemas").joinpath("suites.json").read_text("utf-8")
+    known: Mapping[str, Mapping[str, str]] = json.loads(text)["suites"]
+    return known

@@ -1,0 +1,63 @@
+"""The flags by name, as `flags.toml` describes them: severity, bounds and words."""
+
+from collections.abc import Mapping
+from string import Formatter
+from typing import Any, Literal
+
+from msgspec import Struct
+
+from schemas.vocabulary import say
+from schemas.vocabulary.documents import document, entries
+
+# serious: a figure may mean something else than it seems to. caution: it is less sure than it
+# looks. note: what a reader should know about the campaign.
+Severity = Literal["serious", "caution", "note"]
+
+
+class FlagCase(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The words of a flag in one case, where they differ."""
+
+    severity: Severity | None = None
+    message: str | None = None
+    remedy: str | None = None
+
+
+class FlagEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One flag; `flags.toml` says what each key means."""
+
+    id: str
+    severity: Severity
+    docs: str
+    message: str = ""
+    remedy: str = ""
+    bounds: Mapping[str, float] = {}
+    cases: Mapping[str, FlagCase] = {}
+
+    def explanation(self) -> str:
+        """What the flag means, in one sentence with its bounds."""
+        return filled(self.docs, self.bounds)
+
+
+def filled(text: str, values: Mapping[str, object]) -> str:
+    """A text of `flags.toml` with values in place of the names in braces."""
+    return _WORDS.vformat(text, (), values)
+
+
+class _Words(Formatter):
+    """Python's format with our words for figures: `{share:percent 1}`, `{trials:count trial}`."""
+
+    def format_field(self, value: Any, format_spec: str) -> str:  # noqa: ANN401 - any value
+        kind, _, rest = format_spec.partition(" ")
+        if kind == "percent":
+            return say.percent(value, int(rest or 0))
+        if kind == "times":
+            return say.times(value)
+        if kind == "list":
+            return say.listed(value)
+        if kind == "count":
+            return say.count(value, rest)
+        return str(super().format_field(value, format_spec))
+
+
+_WORDS = _Words()
+FLAGS = entries(FlagEntry, "flags", document("flags"))
