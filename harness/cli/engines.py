@@ -1,4 +1,4 @@
-"""The engines of a run: the runner that was chosen by name, on one or several binaries."""
+"""Choose the engines of a run: a runner by its name, on one or several binaries."""
 
 import os
 import re
@@ -133,7 +133,9 @@ class ChosenEngine:
     def on(self, campaign: Campaign) -> Campaign:
         """The campaign on this engine. Raises `UsageError` if the engine cannot run it."""
         self.commands(campaign)
-        return replace(campaign, engine=self._identity())
+        # A journal is resumed with the same runner, engine and devices only.
+        identity = f"{self._program()} {chosen_devices(os.environ)}".strip()
+        return replace(campaign, engine=identity)
 
     def commands(self, campaign: Campaign) -> tuple[str, ...]:
         """The command lines that would start the engine, if any.
@@ -141,10 +143,6 @@ class ChosenEngine:
         Raises `UsageError` when the engine cannot run an arm of the campaign.
         """
         return self.adapter().commands(campaign)
-
-    def _identity(self) -> str:
-        """Runner, engine and chosen devices; a journal is resumed with the same ones only."""
-        return f"{self._program()} {chosen_devices(os.environ)}".strip()
 
     def _program(self) -> str:
         connection = self.connection
@@ -185,14 +183,14 @@ def at_depths(engines: Iterable[NamedEngine], depths: Sequence[int]) -> tuple[Na
     if not depths:
         return tuple(engines)
     return tuple(
-        replace(each, name=_depth_name(each.name, depth, alone=len(depths) == 1), depth=depth)
+        replace(
+            each,
+            name=each.name if len(depths) == 1 else f"{each.name} context {depth}".strip(),
+            depth=depth,
+        )
         for each in engines
         for depth in depths
     )
-
-
-def _depth_name(name: str, depth: int, *, alone: bool) -> str:
-    return name if alone else f"{name} context {depth}".strip()
 
 
 _NAMED = re.compile(r"(?P<name>[A-Za-z0-9][A-Za-z0-9._-]*)=(?P<path>.+)")

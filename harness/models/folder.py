@@ -1,7 +1,7 @@
-"""Describes a model by a folder of safetensors: its config, and the headers of its weights.
+"""Describe a model by a folder of safetensors: its config, and the headers of its weights.
 
-vLLM and SGLang serve models in this form. Weights are not read, only the table at the start of each
-file: eight bytes with its length, then JSON.
+vLLM and SGLang serve models in this form. Only the table at the start of each file is read: eight
+bytes with its length, then JSON.
 """
 
 import re
@@ -41,19 +41,22 @@ def cached_folder(repository: str) -> Path | None:
 
 
 def describe_folder(path: Path, *, quantisation: str | None = None) -> Model:
-    """The model in a folder; `quantisation` overrides what its files tell."""
+    """The model in a folder; `quantisation` overrides what its files state."""
     config = _config(path)
     files = sorted(path.glob("*.safetensors"))
     elements = _elements(_table(file) for file in files)
     plain = bool(elements) and set(elements) <= set(_PLAIN)
     repository = _repository(path)
     name = (repository or path.resolve().name).rpartition("/")[2]
-    of_files = quantisation or _method(config) or _commonest(elements) or _UNKNOWN
+    commonest = next((_PLAIN.get(dtype) for dtype, _ in elements.most_common(1)), None)
+    of_files = quantisation or _method(config) or commonest or _UNKNOWN
+    kind = config.get("model_type")
+    known = isinstance(kind, str) and _ARCHITECTURE.fullmatch(kind)
     return Model(
         id=f"{slug(name)}-{slug(of_files)}",
         name=name,
         family=family_of(name),
-        architecture=_architecture(config),
+        architecture=kind if isinstance(kind, str) and known else None,
         quantisation=of_files,
         parameters=sum(elements.values()) if plain else None,
         file_bytes=sum(file.stat().st_size for file in files) or None,
@@ -98,16 +101,6 @@ def _method(config: Mapping[str, Json]) -> str | None:
     method = entry.get("quant_method") if isinstance(entry, dict) else None
     usable = isinstance(method, str) and re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,31}", method)
     return method.upper() if usable and isinstance(method, str) else None
-
-
-def _commonest(elements: Counter[str]) -> str | None:
-    most = elements.most_common(1)
-    return _PLAIN.get(most[0][0]) if most else None
-
-
-def _architecture(config: Mapping[str, Json]) -> str | None:
-    name = config.get("model_type")
-    return name if isinstance(name, str) and _ARCHITECTURE.fullmatch(name) else None
 
 
 def _repository(path: Path) -> str | None:

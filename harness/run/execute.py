@@ -7,7 +7,7 @@ Ctrl-C ends the campaign with what has been measured.
 import time
 from collections import Counter
 from collections.abc import Callable, Generator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
@@ -211,7 +211,9 @@ class _Run:
             self._observe(events.ArmFailed(arm=arm.id, failure=prepared))
         self._journal.add(ArmFact(arm=_arm(arm, prepared)))
         if not isinstance(prepared, Failure):
-            warmup = _warmup(arm, prepared.warm_up)
+            tokens = prepared.warm_up.output_tokens
+            decode_ms = round(prepared.warm_up.decode_ms, 3)
+            warmup = Warmup(arm=arm.id, output_tokens=tokens, decode_ms=decode_ms)
             self._journal.add(WarmupFact(warmup=warmup))
             token_s = warmup.decode_ms / 1000 / max(1, warmup.output_tokens - 1)
             self._observe(events.WarmedUp(arm=arm.id, token_s=token_s))
@@ -263,29 +265,23 @@ class _Run:
 
 
 def _arm(arm: ArmPlan, prepared: PreparedArm | Failure) -> Arm:
-    failed = isinstance(prepared, Failure)
-    return Arm(
+    recorded = Arm(
         id=arm.id,
         role=arm.role,
         method=arm.method,
         baseline=arm.baseline,
         concurrency=None if arm.concurrency == 1 else arm.concurrency,
-        outcome="failed" if failed else "ok",
-        reason=prepared.reason if isinstance(prepared, Failure) else None,
-        load_s=None if isinstance(prepared, Failure) else _seconds(prepared.load_s),
-        placement=None if isinstance(prepared, Failure) else prepared.placement,
-        peak_memory=None if isinstance(prepared, Failure) else prepared.peak_memory,
-        argv=None if isinstance(prepared, Failure) else prepared.argv,
+        outcome="ok",
     )
-
-
-def _seconds(value: float | None) -> float | None:
-    return None if value is None else round(value, 3)
-
-
-def _warmup(arm: ArmPlan, generation: Generation) -> Warmup:
-    decode_ms = round(generation.decode_ms, 3)
-    return Warmup(arm=arm.id, output_tokens=generation.output_tokens, decode_ms=decode_ms)
+    if isinstance(prepared, Failure):
+        return replace(recorded, outcome="failed", reason=prepared.reason)
+    return replace(
+        recorded,
+        load_s=None if prepared.load_s is None else round(prepared.load_s, 3),
+        placement=prepared.placement,
+        peak_memory=prepared.peak_memory,
+        argv=prepared.argv,
+    )
 
 
 def _tokens_per_second(trial: Trial) -> float | None:

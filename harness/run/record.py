@@ -49,7 +49,8 @@ def trial_of(
         **measured,
     )
     if isinstance(generation.rounds, Totals):
-        return _with_totals(trial, generation.rounds)
+        stated = {each.name: getattr(generation.rounds, each.name) for each in fields(Totals)}
+        return replace(trial, **{**stated, "decode_ms": trial.decode_ms})
     return _with_rounds(trial, generation.rounds)
 
 
@@ -68,11 +69,6 @@ def _with_rounds(trial: Trial, rounds: Sequence[Round]) -> Trial:
         round_ms_median=_medians([item.round_ms for item in group] for group in by_drafted),
         round_cpu_ms_median=_medians([item.cpu_ms for item in group] for group in by_drafted),
     )
-
-
-def _with_totals(trial: Trial, totals: Totals) -> Trial:
-    stated = {each.name: getattr(totals, each.name) for each in fields(Totals)}
-    return replace(trial, **{**stated, "decode_ms": trial.decode_ms})
 
 
 def assemble(

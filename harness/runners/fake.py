@@ -1,7 +1,7 @@
-"""A fake engine with a clock of its own, for tests and simulations.
+"""A fake engine with its own clock, for tests and simulations.
 
 Costs, noise, drift, stalls and failures are settable, so that the truth is known. Nothing sleeps:
-every duration is computed, a campaign of thousands of trials takes a second.
+every duration is computed, and a campaign of thousands of trials takes a second.
 """
 
 import hashlib
@@ -157,7 +157,9 @@ class FakeSession:
     def _generation(
         self, arm: ArmPlan, prompt: str, limit: int, factor: float = 1.0, streams: int = 1
     ) -> base.Generation:
-        acceptance = self._acceptance(prompt)
+        rig = self._rig
+        by_task = rig.acceptance.get(self._tasks[prompt], rig.default_acceptance)
+        acceptance = rig.acceptance.get(prompt, by_task)
         chance = random.Random(f"{arm.id} {prompt}")  # noqa: S311 - fake data
         prompt_ms = _PROMPT_MS * self._factor(factor)
         draft_prompt_ms = None
@@ -193,10 +195,6 @@ class FakeSession:
             energy_j=None if power_w is None else power_w * decode_ms / 1000,
         )
 
-    def _acceptance(self, prompt: str) -> float:
-        by_task = self._rig.acceptance.get(self._tasks[prompt], self._rig.default_acceptance)
-        return self._rig.acceptance.get(prompt, by_task)
-
     def _factor(self, factor: float) -> float:
         """How many times as long as usual something takes that begins now."""
         slowdown_at = self._rig.slowdown_at
@@ -210,7 +208,9 @@ class FakeSession:
             scale *= self._rig.disturbance(self._rng)
         drafts = arm.method.draft is not None
         draft_ms = drafted * self._rig.draft_token_ms * scale if drafts else 0.0
-        verify_ms = self._verify_ms(drafted, streams) * scale * self._placement_factor(arm)
+        layers = layers_of(arm, self._campaign.settings)
+        verify_ms = self._verify_ms(drafted, streams) * scale
+        verify_ms *= self._rig.layers_slowdown.get(layers, 1.0)
         self.clock_ms += draft_ms + verify_ms
         return base.Round(
             drafted=drafted,
@@ -220,10 +220,6 @@ class FakeSession:
             round_ms=draft_ms + verify_ms,
             cpu_ms=draft_ms + verify_ms,
         )
-
-    def _placement_factor(self, arm: ArmPlan) -> float:
-        layers = layers_of(arm, self._campaign.settings)
-        return self._rig.layers_slowdown.get(layers, 1.0)
 
     def _verify_ms(self, drafted: int, streams: int = 1) -> float:
         return self._rig.step_ms + (streams * (drafted + 1) - 1) * self._rig.extra_width_ms

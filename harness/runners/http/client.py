@@ -25,7 +25,7 @@ _SHOWN = 200
 
 
 class ServerSilentError(Exception):
-    """No complete answer came: refused, cut off or too late. `late` says that it was the last."""
+    """No complete answer came: refused, cut off or too late (`late`)."""
 
     def __init__(self, detail: str, *, late: bool = False) -> None:
         super().__init__(detail)
@@ -33,7 +33,7 @@ class ServerSilentError(Exception):
 
 
 class ServerRefusedError(Exception):
-    """The server answered that it will not; the message is its own, cut to one line."""
+    """The server refused a request; the message is its own, cut to one line."""
 
     def __init__(self, status: int, message: str) -> None:
         super().__init__(f"HTTP {status}: {message}")
@@ -98,9 +98,12 @@ class Client:
         until_s = time.monotonic() + self.limit_s
         connection = self._connection()
         data = None if body is None else json.dumps(body).encode()
+        headers = {} if data is None else {"Content-Type": "application/json"}
+        if self.key:
+            headers["Authorization"] = f"Bearer {self.key}"
         try:
             connection.connect()
-            connection.request(verb, path, data, self._headers(with_body=data is not None))
+            connection.request(verb, path, data, headers)
             with _Response(connection.sock, until_s=until_s, method=verb) as response:
                 response.begin()
                 if response.status != _OK:
@@ -123,10 +126,6 @@ class Client:
             return http.client.HTTPSConnection(host, port, timeout=self.limit_s, context=context)
         return http.client.HTTPConnection(host, port, timeout=self.limit_s)
 
-    def _headers(self, *, with_body: bool) -> dict[str, str]:
-        headers = {"Content-Type": "application/json"} if with_body else {}
-        return {**headers, "Authorization": f"Bearer {self.key}"} if self.key else headers
-
     def _refusal(self, response: http.client.HTTPResponse) -> str:
         if response.status in _REDIRECTS:
             return "it redirects to another address; give that one as the server's URL"
@@ -135,7 +134,7 @@ class Client:
 
 
 class _Response(http.client.HTTPResponse):
-    """A response every byte of which, headers included, must be there at one time."""
+    """A response with an overall deadline, headers included."""
 
     def __init__(self, sock: socket.socket, *, until_s: float, method: str) -> None:
         super().__init__(sock, method=method)
@@ -144,7 +143,7 @@ class _Response(http.client.HTTPResponse):
 
 
 class _Reads(io.RawIOBase):
-    """Reads of a socket, each of which may take what is left until one time."""
+    """Reads of a socket, each of which may take the time that is left until a deadline."""
 
     def __init__(self, sock: socket.socket, until_s: float) -> None:
         self._sock = sock
@@ -191,7 +190,7 @@ def _json(text: str, path: str) -> Json:
 def parsed(text: str) -> Json:
     """JSON whose texts can be written to a file. Raises `ValueError` for anything else.
 
-    JSON can spell half of a sign (its escape D800), which no file can hold: it becomes a `?`.
+    An unpaired surrogate (the escape D800) cannot be encoded as UTF-8: it becomes a `?`.
     """
     try:
         answer: Json = json.loads(text)
@@ -216,10 +215,10 @@ def one_line(text: str) -> str:
 
 
 def printable(text: str) -> str:
-    """A text on one line, without signs that a terminal obeys."""
+    """A text on one line, without control characters."""
     return " ".join("".join(sign if sign.isprintable() else " " for sign in text).split())
 
 
 def without_key(text: str, key: str | None) -> str:
-    """A text fit to be shown: servers repeat keys in their messages."""
+    """A text without the key, since servers repeat keys in their messages."""
     return text.replace(key, "(the key)") if key else text

@@ -181,7 +181,9 @@ def _histogram(
         counts[last - cut] += 1
     counts[0] += rounds - counted.steps
     found = without_zeros(counts)
-    return found if _adds_up(found, rounds, counted.accepted - cut) else None
+    tokens = sum(length * number for length, number in enumerate(found))
+    adds_up = min(found) >= 0 and sum(found) == rounds and tokens == counted.accepted - cut
+    return found if adds_up else None
 
 
 def _drafted(counted: Counted, rounds: int) -> tuple[int, ...] | None:
@@ -198,8 +200,3 @@ def without_zeros(counts: Sequence[int]) -> tuple[int, ...]:
     """Counts by accepted length without zeros at the end."""
     last = max((length for length, number in enumerate(counts) if number), default=0)
     return tuple(counts[: last + 1])
-
-
-def _adds_up(counts: Sequence[int], rounds: int, accepted: int) -> bool:
-    tokens = sum(length * number for length, number in enumerate(counts))
-    return min(counts) >= 0 and sum(counts) == rounds and tokens == accepted

@@ -51,7 +51,7 @@ class Sampling:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PromptRequest:
+class ServerRequest:
     """One prompt to be answered for an arm. `alone` says that nothing else is asked meanwhile.
 
     `draft` is the name of the arm's draft model.
@@ -101,12 +101,12 @@ class ServerSession(ABC, Generic[ServerT]):
         """A fresh server for an arm, or why there is none; nothing is left then."""
 
     @abstractmethod
-    def _ask(self, server: ServerT, prompt: PromptRequest) -> Generation:
+    def _ask(self, server: ServerT, prompt: ServerRequest) -> Generation:
         """One answer. Raises what the client raises, or `BadAnswerError`."""
 
     @abstractmethod
     def _margins(
-        self, server: ServerT, prompt: PromptRequest, known: Generation
+        self, server: ServerT, prompt: ServerRequest, known: Generation
     ) -> tuple[float, ...] | None:
         """How sure the plain model was of each token, from a second, untimed answer.
 
@@ -222,10 +222,10 @@ class ServerSession(ABC, Generic[ServerT]):
                 return replace(generation, margins=known)
         return generation
 
-    def _request(self, arm: ArmPlan, text: str, limit: int) -> PromptRequest:
+    def _request(self, arm: ArmPlan, text: str, limit: int) -> ServerRequest:
         thinking = self._campaign.settings.thinking
         draft = self._draft(arm)
-        return PromptRequest(arm=arm, text=text, limit=limit, draft=draft, thinking=thinking)
+        return ServerRequest(arm=arm, text=text, limit=limit, draft=draft, thinking=thinking)
 
     def _draft(self, arm: ArmPlan) -> str | None:
         """The name of the arm's draft model."""

@@ -1,7 +1,7 @@
 """Step a model: one context with one reused batch, one sequence, greedy choices.
 
-Only what a benchmark needs, and nothing else between the clock's two readings: tokens are written
-into the batch through numpy views, logits are read in place, and a rollback is checked.
+A timed step does nothing but the step: tokens are written into the batch through numpy views,
+logits are read in place, and a rollback is checked.
 """
 
 import ctypes
@@ -76,7 +76,10 @@ class Context:
         params.no_perf = True
         if weights.keeps_recurrent_state:
             params.n_rs_seq = outputs
-        params.type_k, params.type_v = map(_ggml_type, (attention.type_k, attention.type_v))
+        params.type_k, params.type_v = (
+            getattr(llama_cpp, f"GGML_TYPE_{name.upper()}", _BF16)
+            for name in (attention.type_k, attention.type_v)
+        )
         params.flash_attn_type = _FLASH[attention.flash]
         params.n_threads = params.n_threads_batch = threads or default_threads()
         self.name = name
@@ -205,8 +208,3 @@ class Context:
         self._rows = np.ctypeslib.as_array(logits, (rows, self.weights.vocabulary_size))
         choices: list[int] = self._rows.argmax(axis=1).tolist()
         return choices
-
-
-def _ggml_type(name: str) -> int:
-    number: int = getattr(llama_cpp, f"GGML_TYPE_{name.upper()}", _BF16)
-    return number

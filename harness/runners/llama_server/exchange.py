@@ -10,7 +10,7 @@ from harness.models.thinking import arguments
 from harness.runners.base import Generation
 from harness.runners.http.client import Client
 from harness.runners.http.counters import Counted, Counters, agree, read_counters, totals
-from harness.runners.http.session import PromptRequest, Sampling
+from harness.runners.http.session import Sampling, ServerRequest
 from harness.runners.http.values import BadAnswerError, count, margins, milliseconds, whole_numbers
 from schemas.codec import Json, token_digest
 
@@ -45,6 +45,8 @@ def read_completion(answer: Json) -> Completion:
         raise BadAnswerError(message)
     tokens = _tokens(answer)
     accepted = _count(timings, "draft_n_accepted") if "draft_n_accepted" in timings else None
+    # Builds before 2025 state this in a field of its own.
+    by_length = answer.get("stop_type") == "limit" or answer.get("stopped_limit") is True
     return Completion(
         tokens=tokens,
         output_tokens=_stated(timings, tokens, accepted or 0),
@@ -53,7 +55,7 @@ def read_completion(answer: Json) -> Completion:
         decode_ms=_ms(timings, "predicted_ms"),
         drafted=_count(timings, "draft_n") if "draft_n" in timings else None,
         accepted=accepted,
-        finish="length" if _stopped_by_length(answer) else "stop",
+        finish="length" if by_length else "stop",
     )
 
 
@@ -72,11 +74,6 @@ def _stated(timings: dict[str, Json], tokens: tuple[int, ...], accepted: int) ->
         message = f"the answer has {len(tokens)} tokens, but its timings speak of {stated}"
         raise BadAnswerError(message)
     return stated
-
-
-def _stopped_by_length(answer: dict[str, Json]) -> bool:
-    """Whether the limit ended it; builds before 2025 have a field of its own for that."""
-    return answer.get("stop_type") == "limit" or answer.get("stopped_limit") is True
 
 
 def _count(values: dict[str, Json], name: str) -> int:
@@ -184,7 +181,7 @@ def counted_in(done: Completion, *, speculates: bool, page: Counters | None) -> 
 
 
 def generate(
-    client: Client, tokens: tuple[int, ...], prompt: PromptRequest, *, counts: bool
+    client: Client, tokens: tuple[int, ...], prompt: ServerRequest, *, counts: bool
 ) -> Generation:
     """One generation. `counts` says whether the metrics page can be read for it.
 

@@ -14,7 +14,7 @@ from harness.runners.base import EngineReport, Failure, Generation, PreparedArm,
 from harness.runners.failures import failure_in_log, reason_in_log
 from harness.runners.http.client import Client, ServerAddress
 from harness.runners.http.process import HOST
-from harness.runners.http.session import PromptRequest, Server, ServerSession
+from harness.runners.http.session import Server, ServerRequest, ServerSession
 from harness.runners.llama_server import exchange
 from harness.runners.llama_server.binary import Binary, find
 from harness.runners.llama_server.launch import Launcher
@@ -73,7 +73,7 @@ class LlamaServerSession(ServerSession[Server]):
             argv=self._launcher.shown(arm),
         )
 
-    def _ask(self, server: Server, prompt: PromptRequest) -> Generation:
+    def _ask(self, server: Server, prompt: ServerRequest) -> Generation:
         return exchange.generate(
             server.client,
             self._tokens(server, prompt),
@@ -82,11 +82,11 @@ class LlamaServerSession(ServerSession[Server]):
         )
 
     def _margins(
-        self, server: Server, prompt: PromptRequest, known: Generation
+        self, server: Server, prompt: ServerRequest, known: Generation
     ) -> tuple[float, ...] | None:
         return exchange.margins_of(server.client, self._tokens(server, prompt), known)
 
-    def _tokens(self, server: Server, prompt: PromptRequest) -> tuple[int, ...]:
+    def _tokens(self, server: Server, prompt: ServerRequest) -> tuple[int, ...]:
         """The prompt's token ids, rendered once; every arm gets the same."""
         text = prompt.text
         if text not in self._prompts:

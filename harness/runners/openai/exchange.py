@@ -8,7 +8,7 @@ from harness.campaign.model import messages
 from harness.models.thinking import arguments
 from harness.runners.base import Generation
 from harness.runners.http.counters import Counters, totals
-from harness.runners.http.session import PromptRequest, Sampling
+from harness.runners.http.session import Sampling, ServerRequest
 from harness.runners.http.values import BadAnswerError
 from harness.runners.openai import answer as answers
 from harness.runners.openai import checks, counters
@@ -44,7 +44,7 @@ class Exchanged:
     tells_times: bool
 
 
-def exchange(connection: Connection, prompt: PromptRequest, *, server_clock: bool) -> Exchanged:
+def exchange(connection: Connection, prompt: ServerRequest, *, server_clock: bool) -> Exchanged:
     """Ask one prompt. Raises as `Client` does, and `BadAnswerError`.
 
     With `server_clock` the server's own times count: every arm's server states them.
@@ -85,7 +85,7 @@ def exchange(connection: Connection, prompt: PromptRequest, *, server_clock: boo
 
 
 def margins(
-    connection: Connection, prompt: PromptRequest, known: Generation
+    connection: Connection, prompt: ServerRequest, known: Generation
 ) -> tuple[float, ...] | None:
     """The margins of a known generation, from a second answer; `None` without token ids."""
     if known.tokens is None:
@@ -94,7 +94,7 @@ def margins(
     return answers.margins_in(_post(connection, body), tokens=known.tokens)
 
 
-def _ask(connection: Connection, prompt: PromptRequest) -> Answer:
+def _ask(connection: Connection, prompt: ServerRequest) -> Answer:
     engine, client = connection.identity.name, connection.client
     # The answer comes token by token, its counts at the end.
     streamed: dict[str, Json] = {"stream": True, "stream_options": {"include_usage": True}}
@@ -106,7 +106,7 @@ def _ask(connection: Connection, prompt: PromptRequest) -> Answer:
     return _with_meta_info(connection, prompt, answer) if wants_more else answer
 
 
-def _with_meta_info(connection: Connection, prompt: PromptRequest, answer: Answer) -> Answer:
+def _with_meta_info(connection: Connection, prompt: ServerRequest, answer: Answer) -> Answer:
     """The answer with the counters of the same question, asked once more in one piece.
 
     Older builds of SGLang count in whole answers only.
@@ -121,7 +121,7 @@ def _with_meta_info(connection: Connection, prompt: PromptRequest, answer: Answe
     return replace(answer, extras={**answer.extras, "meta_info": choice.get("meta_info")})
 
 
-def _question(connection: Connection, prompt: PromptRequest) -> dict[str, Json]:
+def _question(connection: Connection, prompt: ServerRequest) -> dict[str, Json]:
     engine = connection.identity.name
     salt: dict[str, Json] = {"cache_salt": uuid.uuid4().hex} if engine in SALTED else {}
     drafts = engine in DRAFTS_BY_REQUEST and prompt.draft is not None
@@ -143,13 +143,13 @@ def _sampling(asked: Sampling | None) -> dict[str, Json]:
     return {"temperature": asked.temperature, "seed": asked.seed, "top_p": 1}
 
 
-def _thinking(engine: EngineName, prompt: PromptRequest) -> dict[str, Json]:
+def _thinking(engine: EngineName, prompt: ServerRequest) -> dict[str, Json]:
     if engine not in SWITCHES_THINKING:
         return {}
     return {"chat_template_kwargs": {**arguments(thinking=prompt.thinking)}}
 
 
-def _refuse_thoughts(engine: EngineName, prompt: PromptRequest, answer: Answer) -> None:
+def _refuse_thoughts(engine: EngineName, prompt: ServerRequest, answer: Answer) -> None:
     """A model that thinks unasked is not what the result would say that it is."""
     if answer.reasoned and not prompt.thinking and engine in SWITCHES_THINKING:
         message = "the model thinks although it was asked not to; measure with --thinking"

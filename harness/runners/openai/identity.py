@@ -1,6 +1,6 @@
 """Identify the engine behind a server by its list of models and by pages that only it has.
 
-What it does not state of itself stays out.
+What the engine does not state is left out.
 """
 
 import re
@@ -73,20 +73,20 @@ class ServerIdentity:
 
 
 def identify(client: Client) -> ServerIdentity:
-    """Who answers. Raises `ServerSilentError` or `ServerRefusedError` without a list of models."""
+    """The engine that answers.
+
+    Raises `ServerSilentError` or `ServerRefusedError` where there is no list of models.
+    """
     models = read_models(client.get(f"{client.address.api}/models"))
-    name = _name(models)
+    owners = (model.owner for model in models)
+    name = next((_OWNERS[owner] for owner in owners if owner in _OWNERS), UNKNOWN)
     if name == "LM Studio":
-        models = _lm_studio_models(client) or models
+        # Its own list states the quantisation, too.
+        models = read_models(dict(_page(client, "/api/v0/models"))) or models
     software = _software(client) if name == UNKNOWN else None
     return ServerIdentity(
         name=name, models=models, version=_version(client, name), software=software
     )
-
-
-def _name(models: tuple[Served, ...]) -> EngineName:
-    owners = (model.owner for model in models)
-    return next((_OWNERS[owner] for owner in owners if owner in _OWNERS), UNKNOWN)
 
 
 def _software(client: Client) -> str | None:
@@ -94,11 +94,6 @@ def _software(client: Client) -> str | None:
     stated = (client.software(f"{client.address.api}/models") or "").split("/")[0].split(" ")[0]
     framework = stated.lower() in _FRAMEWORKS
     return stated[:_LONGEST] if _SHOWABLE.fullmatch(stated) and not framework else None
-
-
-def _lm_studio_models(client: Client) -> tuple[Served, ...]:
-    """LM Studio's own list, which has the quantisation."""
-    return read_models(dict(_page(client, "/api/v0/models")))
 
 
 def _version(client: Client, name: EngineName) -> str | None:

@@ -10,7 +10,7 @@ from harness.campaign.model import ArmPlan, Campaign
 from harness.errors import MachineError
 from harness.runners.base import EngineReport, Failure, Generation
 from harness.runners.http.client import ServerAddress
-from harness.runners.http.session import PromptRequest, ServerSession
+from harness.runners.http.session import ServerRequest, ServerSession
 from harness.runners.openai import endpoints as reading
 from harness.runners.openai import exchange
 from harness.runners.openai.connection import Connection, connect
@@ -68,7 +68,7 @@ class OpenAiSession(ServerSession[Connection]):
     def _endpoint(self, arm: ArmPlan) -> Endpoint:
         return reading.endpoint_of(arm, self._endpoints, self._methods)
 
-    def _ask(self, server: Connection, prompt: PromptRequest) -> Generation:
+    def _ask(self, server: Connection, prompt: ServerRequest) -> Generation:
         server_clock = not prompt.warm_up and all(self._tells_times.values())
         done = exchange.exchange(server, prompt, server_clock=server_clock)
         if prompt.warm_up:
@@ -76,7 +76,7 @@ class OpenAiSession(ServerSession[Connection]):
         return done.generation
 
     def _margins(
-        self, server: Connection, prompt: PromptRequest, known: Generation
+        self, server: Connection, prompt: ServerRequest, known: Generation
     ) -> tuple[float, ...] | None:
         return exchange.margins(server, prompt, known)
 

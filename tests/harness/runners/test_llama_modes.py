@@ -11,7 +11,7 @@ from estimates.summary import summarize
 from harness.campaign.model import ArmPlan
 from harness.models.resolve import resolve
 from harness.runners.base import PreparedArm
-from harness.runners.inprocess import open_in_process, prompt_states
+from harness.runners.inprocess import open_in_process, probes
 from schemas.method import NO_SPECULATION, Method
 from schemas.submission import Placement
 from tests.harness.campaigns import BASELINE, DRAFT, campaign, run
@@ -99,7 +99,7 @@ def test_the_oracles_speedup_is_what_the_probes_predict(
     plan: Campaign, nonsense: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whatever the model says, the oracle knows it."""
-    monkeypatch.setattr(prompt_states, "_LIMIT_S", 1.0)  # fewer repeats of each width
+    monkeypatch.setattr(probes, "_LIMIT_S", 1.0)  # fewer repeats of each width
     arms = (BASELINE, ORACLE)
     settings = dataclasses.replace(plan.settings, max_output_tokens=16)
     target = dataclasses.replace(plan.target, path=nonsense)

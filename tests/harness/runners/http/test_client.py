@@ -20,7 +20,7 @@ from harness.runners.http.client import (
     ServerSilentError,
     one_line,
 )
-from harness.runners.http.session import PromptRequest
+from harness.runners.http.session import ServerRequest
 from harness.runners.llama_server.exchange import generate
 from tests.harness.runners.openai.sessions import open_session, plan
 
@@ -236,7 +236,7 @@ def test_a_server_that_drips_is_a_trial_that_timed_out_in_both_dialects() -> Non
         )
         failure = session.prepare("baseline")
         client = Client(address=address, limit_s=LIMIT_S)
-        prompt = PromptRequest(arm=plan().arms[0], text="", limit=8)
+        prompt = ServerRequest(arm=plan().arms[0], text="", limit=8)
         with pytest.raises(ServerSilentError, match="no answer to /completion within"):
             generate(client, (1, 2), prompt, counts=False)
 
