@@ -25,6 +25,7 @@ from pipeline.errors import ForeignFolderError, PipelineError
 from pipeline.site.kept import kept, remembered
 from pipeline.site.pages import pages
 from pipeline.site.pages.environment import chart_files
+from pipeline.site.pages.flags import with_flags
 from pipeline.site.pages.model import Asset, Page, Site
 from pipeline.site.pages.proofs import proofs_page
 from pipeline.site.pages.short import outside, raw_files
@@ -102,6 +103,8 @@ def write_source(
     _mark(docs)
     for path in docs.rglob("*.css"):
         path.write_text(compact(path.read_text("utf-8")), "utf-8")
+    methodology = docs / "methodology.md"
+    methodology.write_text(with_flags(methodology.read_text("utf-8")), "utf-8")
     with remembered(cache / "kept" if cache else None):
         library = _chart_library()
         repository = repository_address(ROOT)

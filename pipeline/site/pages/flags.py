@@ -1,0 +1,19 @@
+"""The table of all flags on the methodology page, from the words of the flags themselves."""
+
+from schemas.vocabulary.flags import FLAGS
+
+PLACE = "<!-- table of flags -->"
+
+
+def with_flags(page: str) -> str:
+    """The methodology page with the table of flags in its place."""
+    if PLACE not in page:
+        message = f"the methodology page has no line {PLACE}"
+        raise ValueError(message)
+    return page.replace(PLACE, flags_table())
+
+
+def flags_table() -> str:
+    """Each flag with its severity and what raises it, as a Markdown table."""
+    rows = (f"| `{each.id}` | {each.severity} | {each.explanation()} |" for each in FLAGS.values())
+    return "\n".join(("| Flag | Severity | Raised when |", "| --- | --- | --- |", *rows))
