@@ -89,4 +89,8 @@ def _schema_findings(document: Json, name: str) -> tuple[Finding, ...]:
 
 
 def _rule_findings(submission: Submission) -> tuple[Finding, ...]:
-    return bounded(found for rule in RULES.values() for found in rule(submission))
+    return bounded(
+        Finding(path=path, message=message, rule=name)
+        for name, rule in RULES.items()
+        for path, message in rule(submission)
+    )

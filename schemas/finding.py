@@ -6,6 +6,10 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from itertools import islice
+from typing import TypeAlias
+
+# The JSON path of what breaks a rule, and the message.
+Violation: TypeAlias = tuple[str, str]
 
 ROOT = "$"
 MAX_FINDINGS = 500

@@ -10,7 +10,7 @@ import unicodedata
 from collections.abc import Iterator
 
 from schemas.codec import JOINERS
-from schemas.finding import ROOT, Finding
+from schemas.finding import ROOT, Violation
 from schemas.submission import Submission
 
 _SECRETS = {
@@ -57,7 +57,7 @@ def _compiled(patterns: dict[str, str]) -> dict[str, re.Pattern[str]]:
 _SECRET_PATTERNS, _PERSONAL_PATTERNS = _compiled(_SECRETS), _compiled(_PERSONAL)
 
 
-def no_secrets(submission: Submission) -> Iterator[Finding]:
+def no_secrets(submission: Submission) -> Iterator[Violation]:
     """A result is public for ever: it contains no token, key or password."""
     found = list(texts(submission))
     if secret("\n".join(text for _, text in found)) is None:
@@ -65,7 +65,7 @@ def no_secrets(submission: Submission) -> Iterator[Finding]:
     for path, text in found:
         if kind := secret(text):
             message = f"contains {kind}; take it out, and revoke it if it was sent anywhere"
-            yield Finding(path=path, message=message, rule="no-secrets")
+            yield path, message
 
 
 def secret(text: str) -> str | None:

@@ -1,33 +1,28 @@
-"""The rules between the fields of a submission, one function each.
+"""The rules between the fields of a submission, by name.
 
-To add one: write the function, give it a line here, and one in `tests/data/make_invalid.py`,
-which makes the example file that breaks this rule and no other.
+To add one: write the function, or for an id or a reference its path, give it a line here, and one
+in `tests/data/make_invalid.py`, which makes the example file that breaks this rule and no other.
 """
 
-from collections.abc import Callable, Iterator
-
 from schemas import private
-from schemas.finding import Finding
 from schemas.rules import completeness, contradictions, counters, design, references
-from schemas.submission import Submission
-
-Rule = Callable[[Submission], Iterator[Finding]]
+from schemas.rules.references import Rule, one_of, unique
 
 RULES: dict[str, Rule] = {
     "baseline-arm-present": references.baseline_arm_present,
-    "arm-ids-unique": references.arm_ids_unique,
+    "arm-ids-unique": unique("arms[].id"),
     "arm-baseline": references.arm_baseline,
-    "arm-draft-known": references.arm_draft_known,
+    "arm-draft-known": one_of("arms[].method.draft", "drafts[].id", "listed draft"),
     "arm-reason": references.arm_reason,
     "arm-method-fits-role": design.arm_method_fits_role,
     "ngram-range-ascends": design.ngram_range_ascends,
     "active-within-total": design.active_within_total,
-    "prompt-ids-unique": references.prompt_ids_unique,
-    "draft-ids-unique": references.draft_ids_unique,
-    "probe-draft-known": references.probe_draft_known,
-    "warmup-arm-known": references.warmup_arm_known,
-    "trial-arm-known": references.trial_arm_known,
-    "trial-prompt-known": references.trial_prompt_known,
+    "prompt-ids-unique": unique("suite.prompts[].id"),
+    "draft-ids-unique": unique("drafts[].id"),
+    "probe-draft-known": one_of("probes.drafting[].draft", "drafts[].id", "listed draft"),
+    "warmup-arm-known": one_of("warmups[].arm", "arms[].id", "listed arm"),
+    "trial-arm-known": one_of("trials[].arm", "arms[].id", "listed arm"),
+    "trial-prompt-known": one_of("trials[].prompt", "suite.prompts[].id", "prompt of the suite"),
     "trial-block-planned": design.trial_block_planned,
     "trial-unique": references.trial_unique,
     "trial-order": references.trial_order,

@@ -7,7 +7,7 @@ a file of one of its runners that lacks such a field was changed after it was wr
 from collections.abc import Iterator
 from operator import attrgetter
 
-from schemas.finding import Finding
+from schemas.finding import Violation
 from schemas.method import DRAFT_MODEL
 from schemas.submission import Arm, Submission, Trial
 
@@ -39,7 +39,7 @@ _TRIAL = {
 }  # fmt: skip
 
 
-def run_facts_stated(submission: Submission) -> Iterator[Finding]:
+def run_facts_stated(submission: Submission) -> Iterator[Violation]:
     """Engine, settings, design, models and the machine's state are known before the first trial."""
     runner = _runner(submission)
     if runner is None:
@@ -64,7 +64,7 @@ def run_facts_stated(submission: Submission) -> Iterator[Finding]:
         yield from _lacking(snapshot, state, f"$.environment[{index}]", runner)
 
 
-def arm_facts_stated(submission: Submission) -> Iterator[Finding]:
+def arm_facts_stated(submission: Submission) -> Iterator[Violation]:
     """An arm that was loaded has a loading time and a placement."""
     runner = _runner(submission)
     if runner is None:
@@ -85,7 +85,7 @@ def _layers_asked(arm: Arm) -> tuple[str, ...]:
     return (asked, "draft_gpu_layers_requested") if drafts else (asked,)
 
 
-def trial_facts_stated(submission: Submission) -> Iterator[Finding]:
+def trial_facts_stated(submission: Submission) -> Iterator[Violation]:
     """A trial that finished was timed, counted and compared; its prompt was rendered."""
     runner = _runner(submission)
     if runner is None:
@@ -135,22 +135,11 @@ def _runner(submission: Submission) -> str | None:
     return runner if submission.tier == "measured" and runner in _TRIAL else None
 
 
-def _lacking(value: object, names: tuple[str, ...], path: str, runner: str) -> Iterator[Finding]:
-    rule = next(rule for place, rule in _RULES.items() if path.startswith(place))
+def _lacking(value: object, names: tuple[str, ...], path: str, runner: str) -> Iterator[Violation]:
     for name in names:
         if getattr(value, name) is None:
-            message = f"the field is missing; {_word(runner)}"
-            yield Finding(path=f"{path}.{name}", message=message, rule=rule)
-
-
-def _word(runner: str) -> str:
-    return f"every run with {runner} knows it, so take the file as the harness wrote it"
-
-
-# The longest places first: `$` stands for all others.
-_RULES = {
-    "$.arms": "arm-facts-stated",
-    "$.trials": "trial-facts-stated",
-    "$.suite.prompts": "trial-facts-stated",
-    "$": "run-facts-stated",
-}
+            message = (
+                f"the field is missing; every run with {runner} knows it, so take the file as the "
+                "harness wrote it"
+            )
+            yield f"{path}.{name}", message

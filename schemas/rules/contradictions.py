@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 from typing import get_args, get_type_hints
 
-from schemas.finding import Finding, shown
+from schemas.finding import Finding, Violation, shown
 from schemas.method import DRAFT_MODEL
 from schemas.submission import Engine, Model, Submission
 from schemas.weights import contradicts_label, contradicts_name
@@ -16,7 +16,7 @@ LEAST_FILL_GAP = 16
 FILL_GAP = 64
 
 
-def quantisation_fits_size(submission: Submission) -> Iterator[Finding]:
+def quantisation_fits_size(submission: Submission) -> Iterator[Violation]:
     """The bytes per parameter of a file are those of its quantisation."""
     for path, model in _models(submission):
         found = contradicts_label(model)
@@ -28,10 +28,10 @@ def quantisation_fits_size(submission: Submission) -> Iterator[Finding]:
             f"files of {model.quantisation} have {allowed.least:g} to {allowed.most:g}; correct "
             "the label, file_bytes or parameters"
         )
-        yield Finding(path=f"{path}.quantisation", message=message, rule="quantisation-fits-size")
+        yield f"{path}.quantisation", message
 
 
-def parameters_fit_name(submission: Submission) -> Iterator[Finding]:
+def parameters_fit_name(submission: Submission) -> Iterator[Violation]:
     """The number of parameters is the one that the model's name gives, within a factor of 5.
 
     Only where the file of the weights was not at hand, as in imports. Heads that are trained for a
@@ -47,10 +47,10 @@ def parameters_fit_name(submission: Submission) -> Iterator[Finding]:
                 f"{model.parameters} parameters, but the name {shown(model.name)} says {named}; "
                 "correct the one that is wrong"
             )
-            yield Finding(path=f"{path}.parameters", message=message, rule="parameters-fit-name")
+            yield f"{path}.parameters", message
 
 
-def backend_has_device(submission: Submission) -> Iterator[Finding]:
+def backend_has_device(submission: Submission) -> Iterator[Violation]:
     """A GPU backend has a GPU among the devices that the engine lists."""
     engine = submission.engine
     kinds = {device.kind for device in engine.devices or ()}
@@ -60,10 +60,10 @@ def backend_has_device(submission: Submission) -> Iterator[Finding]:
         f"the backend is {engine.backend}, but the engine lists only a CPU; give the backend that "
         "ran, or take the file as the harness wrote it"
     )
-    yield Finding(path="$.engine.backend", message=message, rule="backend-has-device")
+    yield "$.engine.backend", message
 
 
-def sampling_fits_temperature(submission: Submission) -> Iterator[Finding]:
+def sampling_fits_temperature(submission: Submission) -> Iterator[Violation]:
     """Tokens are drawn with a temperature and a seed only where sampling is not greedy."""
     settings = submission.settings
     drawn = settings.temperature is not None or settings.sampling_seed is not None
@@ -71,10 +71,10 @@ def sampling_fits_temperature(submission: Submission) -> Iterator[Finding]:
         message = (
             "sampling is greedy, but a temperature or a seed is given; write other, or remove both"
         )
-        yield Finding(path="$.settings.sampling", message=message, rule="sampling-fits-temperature")
+        yield "$.settings.sampling", message
 
 
-def prompts_fill_depth(submission: Submission) -> Iterator[Finding]:
+def prompts_fill_depth(submission: Submission) -> Iterator[Violation]:
     """Where a depth of context is stated, every prompt is that long, but for its last words."""
     depth = submission.settings.context_depth_tokens
     if depth is None:
@@ -87,10 +87,10 @@ def prompts_fill_depth(submission: Submission) -> Iterator[Finding]:
                 "settings.context_depth_tokens, or leave the prompt out"
             )
             path = f"$.suite.prompts[{index}].tokens"
-            yield Finding(path=path, message=message, rule="prompts-fill-depth")
+            yield path, message
 
 
-def backend_name_of_other(submission: Submission) -> Iterator[Finding]:
+def backend_name_of_other(submission: Submission) -> Iterator[Violation]:
     """A backend has a name of its own only where the list has none for it."""
     engine = submission.engine
     if engine.backend_name is None:
@@ -101,7 +101,7 @@ def backend_name_of_other(submission: Submission) -> Iterator[Finding]:
             f"{shown(engine.backend_name)} together with the backend {engine.backend}; name only a "
             "backend that the list lacks, and with `other`"
         )
-        yield Finding(path="$.engine.backend_name", message=message, rule="backend-name-of-other")
+        yield "$.engine.backend_name", message
 
 
 def measured_in_future(submission: Submission, now: datetime) -> Iterator[Finding]:

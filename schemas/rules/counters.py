@@ -4,13 +4,13 @@ from collections.abc import Iterator
 from itertools import count
 from operator import mul
 
-from schemas.finding import Finding
+from schemas.finding import Violation
 from schemas.method import limit
 from schemas.submission import Submission
 from schemas.vocabulary import METHODS
 
 
-def accepted_within_drafted(submission: Submission) -> Iterator[Finding]:
+def accepted_within_drafted(submission: Submission) -> Iterator[Violation]:
     """A token can only be accepted after it was drafted."""
     for index, trial in enumerate(submission.trials):
         if trial.accepted is None or trial.drafted is None:
@@ -20,10 +20,10 @@ def accepted_within_drafted(submission: Submission) -> Iterator[Finding]:
                 f"{trial.accepted} accepted of {trial.drafted} drafted tokens; a token is accepted "
                 "after it was drafted, so correct the two counters"
             )
-            yield _at(index, "accepted", message, "accepted-within-drafted")
+            yield f"$.trials[{index}].accepted", message
 
 
-def full_rounds_within_rounds(submission: Submission) -> Iterator[Finding]:
+def full_rounds_within_rounds(submission: Submission) -> Iterator[Violation]:
     """Rounds whose whole draft was accepted are rounds, and each accepted at least one token."""
     for index, trial in enumerate(submission.trials):
         if not trial.full_rounds:
@@ -34,10 +34,10 @@ def full_rounds_within_rounds(submission: Submission) -> Iterator[Finding]:
                 f"{trial.full_rounds} full rounds, but rounds and accepted tokens allow at most "
                 f"{min(limits)}; count the rounds whose whole draft was accepted"
             )
-            yield _at(index, "full_rounds", message, "full-rounds-within-rounds")
+            yield f"$.trials[{index}].full_rounds", message
 
 
-def drafted_within_depth(submission: Submission) -> Iterator[Finding]:
+def drafted_within_depth(submission: Submission) -> Iterator[Violation]:
     """No round drafts more than the method's depth."""
     depths = {arm.id: limit(arm.method) for arm in submission.arms}
     for index, trial in enumerate(submission.trials):
@@ -49,10 +49,10 @@ def drafted_within_depth(submission: Submission) -> Iterator[Finding]:
                 f"{trial.drafted} drafted in {trial.rounds} rounds of at most {depth}; "
                 "correct the counters, or n_max of the arm"
             )
-            yield _at(index, "drafted", message, "drafted-within-depth")
+            yield f"$.trials[{index}].drafted", message
 
 
-def accepted_within_depth(submission: Submission) -> Iterator[Finding]:
+def accepted_within_depth(submission: Submission) -> Iterator[Violation]:
     """No round yields more than its depth and the target's own token."""
     depths = {arm.id: limit(arm.method) for arm in submission.arms}
     for index, trial in enumerate(submission.trials):
@@ -71,10 +71,10 @@ def accepted_within_depth(submission: Submission) -> Iterator[Finding]:
                 "correct the counters, or n_max of the arm"
             )
             field = "accepted" if trial.rounds is None else "rounds"
-            yield _at(index, field, message, "accepted-within-depth")
+            yield f"$.trials[{index}].{field}", message
 
 
-def output_tokens_counted(submission: Submission) -> Iterator[Finding]:
+def output_tokens_counted(submission: Submission) -> Iterator[Violation]:
     """output_tokens = 1 + accepted + rounds: the counting that the schema states."""
     for index, trial in enumerate(submission.trials):
         if trial.output_tokens is None or trial.rounds is None or trial.accepted is None:
@@ -85,10 +85,10 @@ def output_tokens_counted(submission: Submission) -> Iterator[Finding]:
                 f"{trial.output_tokens} tokens, but 1 + accepted + rounds is {expected}; "
                 "correct the counter that is wrong, or leave out rounds and accepted"
             )
-            yield _at(index, "output_tokens", message, "output-tokens-counted")
+            yield f"$.trials[{index}].output_tokens", message
 
 
-def output_within_limit(submission: Submission) -> Iterator[Finding]:
+def output_within_limit(submission: Submission) -> Iterator[Violation]:
     """No output is longer than the setting allows."""
     limit = submission.settings.max_output_tokens
     for index, trial in enumerate(submission.trials):
@@ -97,10 +97,10 @@ def output_within_limit(submission: Submission) -> Iterator[Finding]:
                 f"{trial.output_tokens} tokens, but settings.max_output_tokens is {limit}; "
                 "give the limit that the run had"
             )
-            yield _at(index, "output_tokens", message, "output-within-limit")
+            yield f"$.trials[{index}].output_tokens", message
 
 
-def context_large_enough(submission: Submission) -> Iterator[Finding]:
+def context_large_enough(submission: Submission) -> Iterator[Violation]:
     """Prompt and output fit into the context."""
     context = submission.settings.context_tokens
     prompts = {prompt.id: prompt.tokens for prompt in submission.suite.prompts}
@@ -114,10 +114,10 @@ def context_large_enough(submission: Submission) -> Iterator[Finding]:
                 f"prompt and output take {total} tokens, the context holds {context}; "
                 "give the settings.context_tokens that the run had"
             )
-            yield _at(index, "output_tokens", message, "context-large-enough")
+            yield f"$.trials[{index}].output_tokens", message
 
 
-def histograms_agree(submission: Submission) -> Iterator[Finding]:
+def histograms_agree(submission: Submission) -> Iterator[Violation]:
     """Histograms count every round once and add up to the counters."""
     for index, trial in enumerate(submission.trials):
         for field, histogram, total in (
@@ -132,10 +132,10 @@ def histograms_agree(submission: Submission) -> Iterator[Finding]:
                     f"counts {rounds} rounds and {tokens} tokens, "
                     f"the counters say {trial.rounds} and {total}; correct them or leave it out"
                 )
-                yield _at(index, field, message, "histograms-agree")
+                yield f"$.trials[{index}].{field}", message
 
 
-def medians_agree(submission: Submission) -> Iterator[Finding]:
+def medians_agree(submission: Submission) -> Iterator[Violation]:
     """The medians have one entry for each drafted length that occurred."""
     for index, trial in enumerate(submission.trials):
         lengths = sum(map(bool, trial.drafted_histogram or ()))
@@ -148,10 +148,10 @@ def medians_agree(submission: Submission) -> Iterator[Finding]:
                     f"{len(medians)} medians for {lengths} drafted lengths with rounds; give one "
                     "for each entry of drafted_histogram above 0, or leave the list out"
                 )
-                yield _at(index, field, message, "medians-agree")
+                yield f"$.trials[{index}].{field}", message
 
 
-def no_speculation_drafts_nothing(submission: Submission) -> Iterator[Finding]:
+def no_speculation_drafts_nothing(submission: Submission) -> Iterator[Violation]:
     """An arm without speculation cannot have drafted."""
     plain = {arm.id for arm in submission.arms if not METHODS[arm.method.type].drafts}
     for index, trial in enumerate(submission.trials):
@@ -160,23 +160,19 @@ def no_speculation_drafts_nothing(submission: Submission) -> Iterator[Finding]:
                 f"{trial.drafted} tokens drafted by an arm whose method drafts nothing; "
                 "write 0, or give the arm its method"
             )
-            yield _at(index, "drafted", message, "no-speculation-drafts-nothing")
+            yield f"$.trials[{index}].drafted", message
 
 
-def divergence_within_compared(submission: Submission) -> Iterator[Finding]:
+def divergence_within_compared(submission: Submission) -> Iterator[Violation]:
     """A difference lies within what was compared, and only a difference has a margin."""
     for index, trial in enumerate(submission.trials):
         first = trial.first_divergence
         if first is None and trial.divergence_margin is not None:
             message = "a margin without first_divergence; give both or none"
-            yield _at(index, "divergence_margin", message, "divergence-within-compared")
+            yield f"$.trials[{index}].divergence_margin", message
         if first is not None and first >= (trial.compared_tokens or 0):
             message = (
                 f"differs at token {first}, but {trial.compared_tokens or 0} tokens were compared; "
                 "positions count from 0, so correct one of the two"
             )
-            yield _at(index, "first_divergence", message, "divergence-within-compared")
-
-
-def _at(index: int, field: str, message: str, rule: str) -> Finding:
-    return Finding(path=f"$.trials[{index}].{field}", message=message, rule=rule)
+            yield f"$.trials[{index}].first_divergence", message

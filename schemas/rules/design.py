@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from datetime import datetime
 from itertools import pairwise
 
-from schemas.finding import Finding
+from schemas.finding import Violation
 from schemas.submission import Submission
 
 
-def arm_method_fits_role(submission: Submission) -> Iterator[Finding]:
+def arm_method_fits_role(submission: Submission) -> Iterator[Violation]:
     """A baseline and an alternative do not speculate; what is judged as speculation does.
 
     Forced acceptance is an instrument and always a control.
@@ -30,10 +30,10 @@ def arm_method_fits_role(submission: Submission) -> Iterator[Finding]:
         else:
             continue
         path = f"$.arms[{index}].method.type"
-        yield Finding(path=path, message=message, rule="arm-method-fits-role")
+        yield path, message
 
 
-def ngram_range_ascends(submission: Submission) -> Iterator[Finding]:
+def ngram_range_ascends(submission: Submission) -> Iterator[Violation]:
     """The shortest n-gram that is looked up is no longer than the longest."""
     for index, arm in enumerate(submission.arms):
         method = arm.method
@@ -43,10 +43,10 @@ def ngram_range_ascends(submission: Submission) -> Iterator[Finding]:
                 "give the smaller number first"
             )
             path = f"$.arms[{index}].method.ngram_min"
-            yield Finding(path=path, message=message, rule="ngram-range-ascends")
+            yield path, message
 
 
-def active_within_total(submission: Submission) -> Iterator[Finding]:
+def active_within_total(submission: Submission) -> Iterator[Violation]:
     """A model uses no more parameters per token than it has."""
     drafts = {f"$.drafts[{index}]": model for index, model in enumerate(submission.drafts)}
     for path, model in {"$.target": submission.target, **drafts}.items():
@@ -57,10 +57,10 @@ def active_within_total(submission: Submission) -> Iterator[Finding]:
                 "so correct one of the two"
             )
             path_of_field = f"{path}.active_parameters"
-            yield Finding(path=path_of_field, message=message, rule="active-within-total")
+            yield path_of_field, message
 
 
-def trial_block_planned(submission: Submission) -> Iterator[Finding]:
+def trial_block_planned(submission: Submission) -> Iterator[Violation]:
     """A trial belongs to one of the planned blocks."""
     blocks = submission.design.blocks
     for index, trial in enumerate(submission.trials):
@@ -70,7 +70,7 @@ def trial_block_planned(submission: Submission) -> Iterator[Finding]:
                 "correct one of the two"
             )
             path = f"$.trials[{index}].block"
-            yield Finding(path=path, message=message, rule="trial-block-planned")
+            yield path, message
 
 
 # Clocks are read at slightly different moments and figures are rounded.
@@ -80,7 +80,7 @@ _SLACK_MS = 1.0
 _WINDOW_SLACK_MS = 2000.0
 
 
-def parts_within_decode(submission: Submission) -> Iterator[Finding]:
+def parts_within_decode(submission: Submission) -> Iterator[Violation]:
     """Drafting and verification are parts of the decode time."""
     for index, trial in enumerate(submission.trials):
         if trial.decode_ms is None:
@@ -91,10 +91,10 @@ def parts_within_decode(submission: Submission) -> Iterator[Finding]:
                 f"draft_ms + verify_ms is {parts_ms:.1f}, more than {trial.decode_ms:.1f}; "
                 "they are parts of decode_ms, so leave them out or correct them"
             )
-            yield _at(index, "decode_ms", message, "parts-within-decode")
+            yield f"$.trials[{index}].decode_ms", message
 
 
-def decode_within_wall(submission: Submission) -> Iterator[Finding]:
+def decode_within_wall(submission: Submission) -> Iterator[Violation]:
     """Prompt processing and decoding happen between request and last token."""
     for index, trial in enumerate(submission.trials):
         if trial.decode_ms is None or trial.wall_ms is None:
@@ -105,10 +105,10 @@ def decode_within_wall(submission: Submission) -> Iterator[Finding]:
                 f"prompt_ms + decode_ms is {parts_ms:.1f}, more than {trial.wall_ms:.1f}; "
                 "both lie within wall_ms, so leave it out or correct it"
             )
-            yield _at(index, "wall_ms", message, "decode-within-wall")
+            yield f"$.trials[{index}].wall_ms", message
 
 
-def trials_within_window(submission: Submission) -> Iterator[Finding]:
+def trials_within_window(submission: Submission) -> Iterator[Violation]:
     """The trials cannot take longer than the campaign (concurrent requests overlap).
 
     The runner `fake` invents its times; its trials took none.
@@ -127,20 +127,20 @@ def trials_within_window(submission: Submission) -> Iterator[Finding]:
             f"trials take {spent_ms / 1000:.1f} s, the window from measured_from is "
             f"{window_ms / 1000:.1f} s; give the time at which the run ended"
         )
-        yield Finding(path="$.measured_until", message=message, rule="trials-within-window")
+        yield "$.measured_until", message
 
 
-def decode_takes_time(submission: Submission) -> Iterator[Finding]:
+def decode_takes_time(submission: Submission) -> Iterator[Violation]:
     """More than one token cannot be decoded in no time."""
     for index, trial in enumerate(submission.trials):
         if trial.output_tokens is not None and trial.output_tokens > 1 and trial.decode_ms == 0:
             message = (
                 f"0 ms for {trial.output_tokens} tokens; give the time, or leave the trial out"
             )
-            yield _at(index, "decode_ms", message, "decode-takes-time")
+            yield f"$.trials[{index}].decode_ms", message
 
 
-def probe_widths_ascend(submission: Submission) -> Iterator[Finding]:
+def probe_widths_ascend(submission: Submission) -> Iterator[Violation]:
     """The verification curve has one time per width, in ascending order of width."""
     curve = submission.probes.verification if submission.probes else None
     if curve is None:
@@ -151,8 +151,4 @@ def probe_widths_ascend(submission: Submission) -> Iterator[Finding]:
             f"{len(curve.widths)} widths and {len(curve.step_ms_median)} times; "
             "give the widths in ascending order and one time for each"
         )
-        yield Finding(path="$.probes.verification", message=message, rule="probe-widths-ascend")
-
-
-def _at(index: int, field: str, message: str, rule: str) -> Finding:
-    return Finding(path=f"$.trials[{index}].{field}", message=message, rule=rule)
+        yield "$.probes.verification", message

@@ -9,7 +9,6 @@ from schemas import contract
 from schemas.codec import canonical_bytes, encode
 from schemas.method import Method
 from schemas.rules import RULES
-from schemas.rules.counters import accepted_within_depth, drafted_within_depth
 from schemas.submission import Submission
 from tests.data import make_invalid
 from tests.samples import sample
@@ -133,9 +132,9 @@ def test_a_round_of_a_chain_may_draft_more_than_the_depth_of_one_of_its_methods(
 
     rules = {
         method: {
-            finding.rule
-            for rule in (drafted_within_depth, accepted_within_depth)
-            for finding in rule(replace(made, arms=(replace(arm, method=method),), trials=trials))
+            name
+            for name in ("drafted-within-depth", "accepted-within-depth")
+            if [*RULES[name](replace(made, arms=(replace(arm, method=method),), trials=trials))]
         }
         for method in (deep, chain)
     }
