@@ -1,5 +1,6 @@
 """ARCHITECTURE.md describes the code as it is."""
 
+import ast
 import re
 import shlex
 import tomllib
@@ -8,7 +9,15 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from estimates.flags import FLAGS
 from harness.cli.app import app
+from harness.runners import CONNECT
+from pipeline.collection.plausibility import CORPUS_FLAGS
+from schemas import validator
+from schemas.vocabulary import RUNNERS
+from schemas.vocabulary.axes import AXES
+from schemas.vocabulary.flags import FLAGS as FLAG_WORDS
+from tests.harness.runners.test_contract import CASES
 
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
@@ -47,11 +56,83 @@ def test_every_room_stands_in_a_layer(package: str) -> None:
     assert rooms == set().union(*layers_on_the_page(package))
 
 
-def test_every_path_on_the_page_exists() -> None:
-    paths = re.findall(r"`((?:harness|pipeline|estimates|schemas|tests)/[\w/.]*)`", PAGE)
+FOLDERS = "bench|draftmap|estimates|harness|pipeline|schemas|site_src|tests|tools"
+PATH = re.compile(rf"`((?:{FOLDERS})/[\w/.-]*|[\w.]+\.(?:toml|yml))`")
+RECIPES = {
+    title: section.split("\n## ")[0]
+    for title, _, section in (
+        each.partition("\n") for each in PAGE.split("## Recipes")[1].split("\n### ")[1:]
+    )
+}
 
-    assert len(paths) > 20
+
+def named_in(word: str) -> set[str]:
+    """The product's Python files that use a name or a text, docstrings and comments apart."""
+    found = set()
+    for room in ("draftmap", "estimates", "harness", "pipeline", "schemas"):
+        for path in (ROOT / room).rglob("*.py"):
+            names = {
+                name
+                for node in ast.walk(ast.parse(path.read_text("utf-8")))
+                for name in (
+                    getattr(node, field, None) for field in ("id", "attr", "arg", "value", "name")
+                )
+                if isinstance(name, str)
+            }
+            if word in names:
+                found.add(path.relative_to(ROOT).as_posix())
+    return found
+
+
+def test_every_path_on_the_page_exists() -> None:
+    paths = PATH.findall(PAGE)
+
+    assert len(paths) > 60
     assert [path for path in paths if not (ROOT / path).exists()] == []
+
+
+def test_every_step_of_a_recipe_names_its_files() -> None:
+    assert list(RECIPES) == [
+        f"Add {thing}"
+        for thing in ("an axis", "a method", "a flag", "an engine", "a chart", "a page")
+    ]
+    for title, recipe in RECIPES.items():
+        steps = re.findall(r"^\d+\. (.+)$", recipe, re.MULTILINE)
+        assert len(steps) >= 4, title
+        assert [step for step in steps if not PATH.search(step)] == [], title
+
+
+def test_an_axis_is_a_row_a_field_and_a_setting_of_the_format() -> None:
+    schema = validator.schema(validator.SUBMISSION_SCHEMA)["$defs"]["settings"]["properties"]
+
+    assert AXES.keys() <= schema.keys()
+    # A model's experts on the CPU are an option, a setting, an argument and a filter by their row.
+    assert named_in("cpu_expert_layers") == {"schemas/axes.py"}
+
+
+def test_every_flag_of_the_vocabulary_has_one_check_and_no_check_has_two_flags() -> None:
+    checks = [*FLAGS.values(), *CORPUS_FLAGS.values()]
+
+    assert list(FLAG_WORDS) == [*FLAGS, *CORPUS_FLAGS]
+    assert len(set(checks)) == len(checks)
+
+
+def test_an_engine_is_a_module_with_a_function_connect_and_has_a_case_in_the_contract() -> None:
+    engine = validator.schema(validator.SUBMISSION_SCHEMA)["$defs"]["engine"]["properties"]
+    tried = {name.partition(" ")[0] for name in CASES}
+
+    assert CONNECT.keys() == RUNNERS.keys() == tried == set(engine["runner"]["enum"]) - {"imported"}
+
+
+def test_a_page_of_pages_toml_has_its_rows_and_its_place_in_the_navigation() -> None:
+    pages = tomllib.loads((ROOT / "pipeline/site/pages.toml").read_text("utf-8"))
+    navigation = (ROOT / "mkdocs.yml").read_text("utf-8")
+    queries = {path.stem for path in (ROOT / "pipeline/site/sql").glob("*.sql")}
+    tables = {path.stem[3:] for path in (ROOT / "pipeline/data/sql").glob("*.sql")}
+
+    for page in pages.values():
+        assert f": {page['path']}\n" in navigation
+        assert page.get("rows") in {None, *queries, *tables}
 
 
 def test_the_first_command_to_try_works(monkeypatch: pytest.MonkeyPatch) -> None:
