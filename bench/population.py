@@ -11,7 +11,7 @@ from functools import cache, cached_property
 from pathlib import Path
 from statistics import fmean
 
-from harness.campaign.model import ArmPlan, Campaign, RunSettings, Suite, SuitePrompt
+from harness.campaign.model import ArmPlan, Campaign, PromptSuite, RunSettings, SuitePrompt
 from harness.models.model_file import ModelFile
 from harness.runners.base import Failure, TrialRequest
 from harness.runners.fake import FakeRig, FakeSession
@@ -111,7 +111,7 @@ def campaign(prompts: tuple[SuitePrompt, ...], *, seed: int) -> Campaign:
             ),
         ),
         arms=ARMS,
-        suite=Suite(
+        suite=PromptSuite(
             id="simulated",
             version="1.0.0",
             sha256="0" * 64,

@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import Literal
 
 from estimates.depths import ArmSetting, setting
-from estimates.non_default import NonDefaultSettings, non_default
+from estimates.non_default import non_default
 from schemas.codec import file_name, slug
 from schemas.submission import Engine, Gpu, Machine, Submission
 from schemas.vocabulary import DEFAULT_RUNNER, RUNNERS
@@ -89,6 +89,7 @@ def identify(submission: Submission) -> Identity:
         _slug(each) for each in (label, shown_target, target.quantisation)
     )
     digest, unusual = _machine(machine), non_default(submission.settings)
+    where = device, engine.backend_label, _engine_slug(engine)
     return Identity(
         device=device,
         device_label=label,
@@ -113,17 +114,11 @@ def identify(submission: Submission) -> Identity:
         attention=unusual.attention,
         loading=unusual.loading,
         measured_with=unusual.options,
-        place=_joined("-", device, *_where(engine), target_slug, quantisation, *_how(unusual)),
+        place=_joined(
+            "-", *where, target_slug, quantisation, unusual.label and _slug(unusual.label)
+        ),
         settings=tuple(setting(arm, submission) for arm in submission.arms),
     )
-
-
-def _where(engine: Engine) -> tuple[str | None, ...]:
-    return engine.backend_label, _engine_slug(engine)
-
-
-def _how(unusual: NonDefaultSettings) -> tuple[str, ...]:
-    return () if unusual.label is None else (_slug(unusual.label),)
 
 
 def _cards(machine: Machine, engine: Engine) -> tuple[Gpu, ...]:

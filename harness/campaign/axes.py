@@ -30,12 +30,8 @@ def _depths(texts: Sequence[str]) -> tuple[int, ...]:
     return tuple(sorted({int(item) for item in items}))
 
 
-def _arguments(texts: Sequence[str]) -> tuple[str, ...]:
-    """Each argument as one text: an option, and its value if it has one."""
-    return tuple(_argument(text) for text in texts)
-
-
 def _argument(text: str) -> str:
+    """An argument for a server as one text: an option, and its value if it has one."""
     try:
         words = shlex.split(text)
     except ValueError:
@@ -56,7 +52,7 @@ def _argument(text: str) -> str:
 # Axes of which a command takes several values.
 _PARSERS: Mapping[str, Callable[[Sequence[str]], tuple[Any, ...]]] = {
     "context_depth_tokens": _depths,
-    "server_arguments": _arguments,
+    "server_arguments": lambda texts: tuple(map(_argument, texts)),
 }
 
 

@@ -39,7 +39,7 @@ def build(
     target: ModelFile,
     drafts: tuple[ModelFile, ...],
     methods: tuple[Method, ...],
-    suite: model.Suite,
+    suite: model.PromptSuite,
     controls: tuple[Method, ...] = CONTROLS,
 ) -> model.Campaign:
     """The campaign, with `controls` where --control asks for them.
@@ -47,8 +47,9 @@ def build(
     Raises `BadInputError` when it cannot be run or does not fit the format.
     """
     drafts = with_own_ids(drafts)
+    added = controls if options.control else ()
     arms = all_arms(
-        _with_controls(methods, controls if options.control else ()),
+        methods + tuple(each for each in added if each not in methods),
         drafts,
         baseline_gpu_layers=options.baseline_gpu_layers,
         concurrency=options.concurrency,
@@ -118,7 +119,7 @@ def at_depth(campaign: model.Campaign, depth: int | None) -> model.Campaign:
 
 
 def _most_blocks(
-    arms: Sequence[model.ArmPlan], suite: model.Suite, settings: model.RunSettings
+    arms: Sequence[model.ArmPlan], suite: model.PromptSuite, settings: model.RunSettings
 ) -> int:
     return most_blocks(arms, [prompt.id for prompt in suite.prompts], settings.max_output_tokens)
 
@@ -146,12 +147,7 @@ def _stopping(options: Options) -> model.Stopping:
     )
 
 
-def _with_controls(methods: tuple[Method, ...], controls: tuple[Method, ...]) -> tuple[Method, ...]:
-    """The methods, and the controls that are not among them."""
-    return methods + tuple(each for each in controls if each not in methods)
-
-
-def _settings(options: Options, suite: model.Suite) -> model.RunSettings:
+def _settings(options: Options, suite: model.PromptSuite) -> model.RunSettings:
     usual = suite.quick_max_output_tokens if options.quick else suite.max_output_tokens
     if options.thinking:
         usual = max(usual, OUTPUT_TOKENS)
@@ -203,16 +199,12 @@ def _check(campaign: model.Campaign) -> None:
         raise BadInputError(message)
 
 
-def _needs_greedy(campaign: model.Campaign) -> bool:
-    oracles = any(arm.method.acceptance is not None for arm in campaign.arms)
-    return oracles or campaign.settings.teacher_forced
-
-
 def _misfit(campaign: model.Campaign) -> str | None:
     """Why the settings do not fit each other."""
     settings = campaign.settings
     depth, length = settings.context_depth_tokens, settings.max_output_tokens
-    if settings.temperature is not None and _needs_greedy(campaign):
+    oracle = any(arm.method.acceptance is not None for arm in campaign.arms)
+    if settings.temperature is not None and (oracle or settings.teacher_forced):
         return "oracle and --teacher-forced repeat the greedy text; leave out --temperature"
     if depth is not None and depth + length > settings.context_tokens:
         return (

@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import cache
 from importlib import resources
 
-from harness.campaign.model import Suite
+from harness.campaign.model import PromptSuite
 from harness.errors import BadInputError
 from schemas.vocabulary.say import count
 
@@ -27,7 +27,7 @@ _MOST_TRIES = 24
 _AROUND_TOKENS, _FEWEST_CHARACTERS = 48, 2.5
 
 
-def fitting(suite: Suite, depths: Sequence[int], say: Callable[[str], None]) -> Suite:
+def fitting(suite: PromptSuite, depths: Sequence[int], say: Callable[[str], None]) -> PromptSuite:
     """The suite without prompts that may be longer than the least depth, whatever the model.
 
     So all depths of a run have the same prompts. Raises `BadInputError` when none is left.

@@ -11,7 +11,7 @@ from harness.campaign import build as campaigns
 from harness.campaign import suite
 from harness.campaign.arms import needs_draft, takes_draft
 from harness.campaign.filling import fitting
-from harness.campaign.model import Campaign, Suite
+from harness.campaign.model import Campaign, PromptSuite
 from harness.campaign.options import AUTOMATIC_LAYERS, Options
 from harness.errors import BadInputError, UsageError
 from harness.models import compatibility, gguf_header
@@ -63,7 +63,7 @@ def campaign_from(
     return campaign
 
 
-def _chosen_prompts(options: Options, say: Callable[[str], None]) -> Suite:
+def _chosen_prompts(options: Options, say: Callable[[str], None]) -> PromptSuite:
     chosen = suite.select(
         suite.load(options.suite or campaigns.DEFAULT_SUITE),
         tasks=options.tasks,

@@ -1,6 +1,5 @@
 """The frozen values that describe a campaign: suite, arms, settings, plan."""
 
-import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -17,23 +16,9 @@ ALL_LAYERS = -1
 DEFAULT_CONTEXT_TOKENS = 2048
 
 
-_TURN = re.compile(r"^<\|(user|assistant)\|>\n", re.MULTILINE)
-
-
-def messages(text: str) -> list[dict[str, str]]:
-    """The messages of a prompt's text: the user's, up to a line `<|assistant|>` or `<|user|>`.
-
-    What follows such a line is said by the one it names, without the line break before the next.
-    """
-    first, *rest = _TURN.split(text)
-    turns = [("user", first), *zip(rest[::2], rest[1::2], strict=True)]
-    said = [(role, part.removesuffix("\n")) for role, part in turns[:-1]] + turns[-1:]
-    return [{"role": role, "content": part} for role, part in said]
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SuitePrompt:
-    """One prompt of a suite: what the user types, or a conversation up to it (`messages`)."""
+    """One prompt of a suite: what the user types, or a conversation that ends with it."""
 
     id: str
     task: Task
@@ -42,7 +27,7 @@ class SuitePrompt:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Suite:
+class PromptSuite:
     """A suite, or a selection of its prompts; `sha256` always covers the whole suite."""
 
     id: str
@@ -126,7 +111,7 @@ class Campaign:
     target: ModelFile
     drafts: tuple[ModelFile, ...]
     arms: tuple[ArmPlan, ...]
-    suite: Suite
+    suite: PromptSuite
     settings: RunSettings
     blocks: int
     seed: int = 0

@@ -21,10 +21,6 @@ _MAX_CONCURRENCY = 4096  # the bound in the format
 _MODEL = "a GGUF file, a preset (see `python -m harness models`) or `owner/repo:quant` on the hub"
 
 
-def _methods(texts: Sequence[str]) -> tuple[Method, ...]:
-    return tuple(parse(text) for text in texts)
-
-
 def _levels(texts: Sequence[str]) -> tuple[int, ...]:
     """Each level once, in ascending order."""
     items = comma_separated(texts)
@@ -69,7 +65,7 @@ class Options(Axes):
             name="method",
             metavar="METHOD",
             panel=_MEASURED,
-            parse=_methods,
+            parse=lambda texts: tuple(map(parse, texts)),
         ),
     ] = ()
     suite: Annotated[

@@ -12,7 +12,8 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import get_args
 
-from harness.campaign.model import Suite, SuitePrompt, messages
+from harness.campaign.conversation import messages
+from harness.campaign.model import PromptSuite, SuitePrompt
 from harness.errors import BadInputError, suggestion
 from schemas.submission import Task
 
@@ -28,7 +29,7 @@ _ANYTHING = re.compile(r".*\S.*", re.DOTALL)
 _SHORTEST_OUTPUT = 2
 
 
-def load(id_or_path: str) -> Suite:
+def load(id_or_path: str) -> PromptSuite:
     """The suite with this id (`core`) or in this file. Raises `BadInputError` without one."""
     source = _find(id_or_path)
     try:
@@ -58,8 +59,12 @@ def digest(suite_id: str, version: str, prompts: Sequence[SuitePrompt]) -> str:
 
 
 def select(
-    suite: Suite, *, tasks: Sequence[str] = (), prompts: Sequence[str] = (), quick: bool = False
-) -> Suite:
+    suite: PromptSuite,
+    *,
+    tasks: Sequence[str] = (),
+    prompts: Sequence[str] = (),
+    quick: bool = False,
+) -> PromptSuite:
     """The selected part of a suite; order, id, version and digest stay.
 
     `tasks` names tasks. `prompts` holds prompt ids, patterns (`code-*`) or the number
@@ -90,14 +95,14 @@ def _find(id_or_path: str) -> Traversable:
     raise BadInputError(message)
 
 
-def _suite(document: Table, name: str) -> Suite:
+def _suite(document: Table, name: str) -> PromptSuite:
     prompts = tuple(
         _prompt(entry, f"{name}: prompt {number}", name)
         for number, entry in enumerate(_entries(document, name), start=1)
     )
     suite_id = _text(document, "id", name, _ID)
     version = _text(document, "version", name, _VERSION)
-    return Suite(
+    return PromptSuite(
         id=suite_id,
         version=version,
         sha256=digest(suite_id, version, prompts),
@@ -166,7 +171,9 @@ def _unique(prompts: tuple[SuitePrompt, ...], name: str) -> tuple[SuitePrompt, .
     return prompts
 
 
-def _of_tasks(left: list[SuitePrompt], suite: Suite, tasks: Sequence[str]) -> list[SuitePrompt]:
+def _of_tasks(
+    left: list[SuitePrompt], suite: PromptSuite, tasks: Sequence[str]
+) -> list[SuitePrompt]:
     known = {prompt.task for prompt in suite.prompts}
     for task in tasks:
         if task not in known:
@@ -175,7 +182,9 @@ def _of_tasks(left: list[SuitePrompt], suite: Suite, tasks: Sequence[str]) -> li
     return [prompt for prompt in left if prompt.task in tasks]
 
 
-def _chosen(left: list[SuitePrompt], suite: Suite, patterns: Sequence[str]) -> list[SuitePrompt]:
+def _chosen(
+    left: list[SuitePrompt], suite: PromptSuite, patterns: Sequence[str]
+) -> list[SuitePrompt]:
     if len(patterns) == 1 and patterns[0].isdigit():
         return _first_of_each_task(left, int(patterns[0]))
     ids = [prompt.id for prompt in suite.prompts]

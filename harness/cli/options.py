@@ -2,7 +2,7 @@
 
 import functools
 import inspect
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
 from typing import Annotated, Any, ParamSpec, TypeVar, get_args, get_origin, get_type_hints
 
@@ -110,7 +110,10 @@ def offers_fields(command: Callable[P, T]) -> Callable[..., T]:
 
     @functools.wraps(command)
     def wrapped(**given: Any) -> T:  # noqa: ANN401 - as typer reads them
-        values = {name: kind(**_taken(given, offered[name])) for name, kind in groups.items()}
+        values = {
+            name: kind(**{each.field.name: each.taken(given) for each in offered[name]})
+            for name, kind in groups.items()
+        }
         return command(**given, **values)  # type: ignore[call-arg]  # these are the command's names
 
     parameters = []
@@ -160,8 +163,3 @@ def _offered(kind: Any) -> list[_Offered]:  # noqa: ANN401 - any dataclass
             message = f"{kind.__name__}.{field.name} has neither an Option nor a default"
             raise TypeError(message)
     return found
-
-
-def _taken(given: dict[str, Any], offered: list[_Offered]) -> Mapping[str, Any]:
-    """The fields of one value, removed from what typer read."""
-    return {each.field.name: each.taken(given) for each in offered}

@@ -37,7 +37,8 @@ def run(
     """
     chosen = ChosenEngine(name=chosen_runner(engine), connection=connection)
     if package_version() is None and not chosen.kind.behind_servers:
-        options = _with_fetched_target(options)
+        # The package that makes the usual target is missing: measure the one that is downloaded.
+        options = replace(options, target=options.target or DEFAULT_DRAFT)
     engines = named_engines(chosen, engine.server_binaries)
     request = RunRequest(
         options=options,
@@ -51,8 +52,3 @@ def run(
         reports.print_plan(request)
     else:
         session.measure(request)
-
-
-def _with_fetched_target(options: Options) -> Options:
-    """The options for a machine without the package that makes the other default models."""
-    return replace(options, target=options.target or DEFAULT_DRAFT)

@@ -10,7 +10,7 @@ from estimates import depths
 from estimates.tuning import CERTIFICATE_BLOCKS, RACE_BLOCKS, RACED
 from harness.campaign.arms import BASELINE
 from harness.campaign.arms import arms as all_arms
-from harness.campaign.model import ArmPlan, Campaign, Suite, SuitePrompt
+from harness.campaign.model import ArmPlan, Campaign, PromptSuite, SuitePrompt
 from harness.errors import BadInputError, UsageError
 from harness.models.model_file import ModelFile
 from harness.options import Option
@@ -236,7 +236,7 @@ def stage(
 ) -> Campaign:
     """A stage of a tune: the baseline and these arms on these prompts."""
     baseline = next(arm for arm in base.arms if arm.role == "baseline")
-    suite: Suite = replace(base.suite, prompts=tuple(prompts))
+    suite: PromptSuite = replace(base.suite, prompts=tuple(prompts))
     used = {arm.method.draft for arm in arms}
     if any(arm.method.chain for arm in arms):  # which names no draft
         used |= {draft.model.id for draft in base.drafts}

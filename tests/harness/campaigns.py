@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from harness.campaign.model import ArmPlan, Campaign, RunSettings, Suite, SuitePrompt
+from harness.campaign.model import ArmPlan, Campaign, PromptSuite, RunSettings, SuitePrompt
 from harness.models.model_file import ModelFile
 from harness.run.execute import RunContext, measure
 from harness.runners.fake import FakeRig, FakeSession
@@ -54,7 +54,7 @@ def campaign(  # noqa: PLR0913 - a builder: each argument is one thing a test ma
 ) -> Campaign:
     """A campaign over code prompts with the ids `code-1`, `code-2` and so on."""
     texts = texts or ("Write a loop.",) * prompts
-    suite = Suite(
+    suite = PromptSuite(
         id="test",
         version="1.0.0",
         sha256="0" * 64,

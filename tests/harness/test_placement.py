@@ -8,7 +8,7 @@ import pytest
 
 from estimates.summary import summarize
 from harness.campaign.build import build, profile
-from harness.campaign.model import ArmPlan, Suite
+from harness.campaign.model import ArmPlan, PromptSuite
 from harness.campaign.options import Options
 from harness.report import words
 from harness.runners.fake import FakeRig
@@ -30,7 +30,7 @@ ALONE = ArmPlan(
 )
 
 
-def suite() -> Suite:
+def suite() -> PromptSuite:
     return campaign(prompts=1).suite
 
 

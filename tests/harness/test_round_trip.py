@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from harness.campaign import build as campaigns
-from harness.campaign.model import Suite, SuitePrompt
+from harness.campaign.model import PromptSuite, SuitePrompt
 from harness.campaign.options import Options
 from harness.models.model_file import ModelFile
 from harness.run import result_file
@@ -173,7 +173,7 @@ def _campaign(rng: random.Random) -> Campaign:
         for task in ("code", "chat")
         for number in range(1, rng.randint(2, 3))
     )
-    suite = Suite(
+    suite = PromptSuite(
         id="test",
         version="1.0.0",
         sha256="0" * 64,

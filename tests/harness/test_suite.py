@@ -9,7 +9,7 @@ import pytest
 
 from estimates.flags.suite import suites
 from harness.campaign import suite
-from harness.campaign.model import messages
+from harness.campaign.conversation import messages
 from harness.errors import BadInputError
 from schemas.vocabulary import FIXED_TASKS
 
@@ -44,13 +44,13 @@ text = "Three."
 
 
 @pytest.fixture
-def small(tmp_path: Path) -> suite.Suite:
+def small(tmp_path: Path) -> suite.PromptSuite:
     path = tmp_path / "small.toml"
     path.write_text(SMALL, encoding="utf-8")
     return suite.load(str(path))
 
 
-def ids(chosen: suite.Suite) -> list[str]:
+def ids(chosen: suite.PromptSuite) -> list[str]:
     return [prompt.id for prompt in chosen.prompts]
 
 
@@ -63,12 +63,12 @@ def test_the_core_suite_has_the_same_number_of_prompts_for_each_of_eight_tasks()
 
 
 def test_text_loses_the_line_break_before_the_closing_quotes_and_nothing_else(
-    small: suite.Suite,
+    small: suite.PromptSuite,
 ) -> None:
     assert small.prompts[0].text == 'Say "ä".'
 
 
-def test_the_digest_is_the_documented_one(small: suite.Suite) -> None:
+def test_the_digest_is_the_documented_one(small: suite.PromptSuite) -> None:
     document = (
         '{"id":"small","prompts":['
         '{"id":"code-one","task":"code","text":"Say \\"ä\\"."},'
@@ -96,7 +96,7 @@ def test_a_prompt_may_be_a_conversation() -> None:
     ]
 
 
-def test_a_selection_keeps_the_digest_of_the_whole_suite(small: suite.Suite) -> None:
+def test_a_selection_keeps_the_digest_of_the_whole_suite(small: suite.PromptSuite) -> None:
     chosen = suite.select(small, tasks=["math"])
 
     assert ids(chosen) == ["math-one"]
@@ -112,21 +112,21 @@ def test_a_selection_keeps_the_digest_of_the_whole_suite(small: suite.Suite) -> 
     ],
 )
 def test_prompts_are_chosen_by_id_pattern_or_number_per_task(
-    small: suite.Suite, prompts: list[str], expected: list[str]
+    small: suite.PromptSuite, prompts: list[str], expected: list[str]
 ) -> None:
     assert ids(suite.select(small, prompts=prompts)) == expected
 
 
-def test_quick_keeps_only_quick_prompts(small: suite.Suite) -> None:
+def test_quick_keeps_only_quick_prompts(small: suite.PromptSuite) -> None:
     assert ids(suite.select(small, quick=True)) == ["code-one"]
 
 
-def test_an_unknown_task_is_answered_with_the_nearest(small: suite.Suite) -> None:
+def test_an_unknown_task_is_answered_with_the_nearest(small: suite.PromptSuite) -> None:
     with pytest.raises(BadInputError, match=r"no task 'maths'\. Did you mean 'math'"):
         suite.select(small, tasks=["maths"])
 
 
-def test_an_unknown_prompt_is_answered_with_the_nearest(small: suite.Suite) -> None:
+def test_an_unknown_prompt_is_answered_with_the_nearest(small: suite.PromptSuite) -> None:
     with pytest.raises(BadInputError, match="Did you mean 'code-two'"):
         suite.select(small, prompts=["code-tow"])
 
@@ -136,7 +136,7 @@ def test_an_unknown_suite_is_answered_with_the_known_ones() -> None:
         suite.load("cor")
 
 
-def test_a_selection_that_leaves_nothing_is_refused(small: suite.Suite) -> None:
+def test_a_selection_that_leaves_nothing_is_refused(small: suite.PromptSuite) -> None:
     with pytest.raises(BadInputError, match="no prompt is left"):
         suite.select(small, tasks=["math"], quick=True)
 

@@ -9,7 +9,8 @@ from typing import Any
 import llama_cpp
 from llama_cpp.llama_chat_format import Jinja2ChatFormatter
 
-from harness.campaign.model import ALL_LAYERS, messages
+from harness.campaign.conversation import messages
+from harness.campaign.model import ALL_LAYERS
 from harness.errors import BadInputError, MachineError
 from harness.models.compatibility import FIRST_COMPARED, SIZE_DIFFERENCE
 from harness.models.thinking import arguments

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from harness.campaign.model import messages
+from harness.campaign.conversation import messages
 from harness.models.thinking import arguments
 from harness.runners.base import Generation
 from harness.runners.http.client import Client

@@ -4,7 +4,7 @@ import time
 import uuid
 from dataclasses import dataclass, replace
 
-from harness.campaign.model import messages
+from harness.campaign.conversation import messages
 from harness.models.thinking import arguments
 from harness.runners.base import Generation
 from harness.runners.http.counters import Counters, totals

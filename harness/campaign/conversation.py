@@ -1,0 +1,16 @@
+"""Reads the text of a prompt as the messages of a conversation."""
+
+import re
+
+_TURN = re.compile(r"^<\|(user|assistant)\|>\n", re.MULTILINE)
+
+
+def messages(text: str) -> list[dict[str, str]]:
+    """The messages of a prompt's text: the user's, up to a line `<|assistant|>` or `<|user|>`.
+
+    Such a line names who says what follows; the line break before the next one is left out.
+    """
+    first, *rest = _TURN.split(text)
+    turns = [("user", first), *zip(rest[::2], rest[1::2], strict=True)]
+    said = [(role, part.removesuffix("\n")) for role, part in turns[:-1]] + turns[-1:]
+    return [{"role": role, "content": part} for role, part in said]
