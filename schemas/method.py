@@ -1,5 +1,9 @@
 """How drafts are made, as one value for every method."""
 
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
 from msgspec import Struct
 
 DRAFT_MODEL = "draft-model"
@@ -34,9 +38,19 @@ class Method(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit
         return self.chain or (self.type,)
 
     @property
+    def sizes(self) -> dict[str, Any]:
+        """Every parameter by its name; `None` where the method lacks it."""
+        return msgspec.structs.asdict(self)
+
+    @property
     def scripted(self) -> bool:
         """Whether it is an instrument whose acceptance is set."""
         return self.length is not None or self.acceptance is not None
+
+
+def method_with(kind: str, values: Mapping[str, object]) -> Method:
+    """The method of a type with these parameters."""
+    return msgspec.convert({"type": kind, **values}, Method)
 
 
 NO_SPECULATION = Method(type="none")

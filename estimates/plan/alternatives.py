@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from estimates.plan.choices import Choice, Source
-from estimates.plan.commands import server_line, speculation_by
+from estimates.plan.commands import speculation_by
 from estimates.plan.model import Facts
 from estimates.plan.placement import Case, fit, largest_context
 from estimates.plan.shapes import facts_of, quantisation_of, shape_of
@@ -126,7 +126,7 @@ def _other_weights(alone: Choice, speed: Machine) -> Iterator[Choice]:
         larger = other.model_bytes >= facts.model_bytes * _LEAST_GROWTH
         if larger != alone.fits:
             continue
-        source = Source(facts=other, path=None, server_name=f"-m {shape.name}-{name}.gguf")
+        source = Source(facts=other, path=None, server_name=f"{shape.name}-{name}.gguf")
         choice = _alone(f"no draft, weights in {name}", source, _with(alone.case, other), speed)
         least = alone.found.placement.layers if alone.fits else 0
         if choice.fits and choice.found.placement.layers >= least:
@@ -146,7 +146,7 @@ def _mixtures(alone: Choice, speed: Machine) -> Iterator[Choice]:
         if mixture.model_bytes < facts.model_bytes * _MUCH_SMALLER:
             continue
         file = f"{name}-{_MIXTURE_QUANTISATION}"
-        source = Source(facts=mixture, path=None, server_name=f"-m {file}.gguf")
+        source = Source(facts=mixture, path=None, server_name=f"{file}.gguf")
         yield _alone(
             f"a mixture of experts of that size: {file}", source, _with(alone.case, mixture),
             replace(speed, anchors=()),
@@ -167,7 +167,8 @@ def _alone(what: str, target: Source, case: Case, speed: Machine) -> Choice:
         found=found,
         speculation=None,
         tps=plain(case, found, speed),
-        command=server_line(target, None, case, found, None),
+        target=target,
+        draft=None,
     )
 
 
@@ -188,5 +189,6 @@ def _speculating(  # noqa: PLR0913, PLR0917 - the parts of the value that is bui
         found=found,
         speculation=speculation,
         tps=base.times(gain),
-        command=server_line(target, draft, case, found, speculation),
+        target=target,
+        draft=draft,
     )

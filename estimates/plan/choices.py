@@ -1,8 +1,11 @@
 """What a plan chooses between and says, and the object that `--json` prints."""
 
+import shlex
 from dataclasses import dataclass
 from pathlib import Path
 
+from estimates.commands import LLAMA_CPP, serve
+from estimates.plan.commands import loading, method_of
 from estimates.plan.model import Buffers, Facts
 from estimates.plan.placement import Case, Projection
 from estimates.plan.speculation import Speculation
@@ -15,7 +18,10 @@ _ABOUT_AS_FAST = 0.97
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """A model's facts, its file if it is on this disk, and how llama-server names it."""
+    """A model's facts, its file if it is on this disk, and its name in a command line.
+
+    The name is that of a file, or `-hf owner/repo:quant` where a server fetches it.
+    """
 
     facts: Facts
     path: Path | None
@@ -32,7 +38,21 @@ class Choice:
     found: Projection
     speculation: Speculation | None
     tps: Estimate
-    command: str
+    target: Source
+    draft: Source | None
+
+    @property
+    def command(self) -> str:
+        """The llama-server line that loads it."""
+        facts = None if self.draft is None else self.draft.facts
+        words = serve(
+            LLAMA_CPP,
+            self.target.server_name,
+            None if self.draft is None else self.draft.server_name,
+            method_of(self.speculation),
+            loading(self.case, self.found, draft_facts=facts),
+        )
+        return shlex.join(words or ())
 
     @property
     def fits(self) -> bool:

@@ -74,7 +74,7 @@ def label(method: Method) -> str:
     if method.chain:
         return "-then-".join(method.chain)
     entry = METHODS[method.type]
-    sizes = {key: value for key, value in structs.asdict(method).items() if value is not None}
+    sizes = {key: value for key, value in method.sizes.items() if value is not None}
     words = [entry.control or method.type]
     words += [slug(method.controller)] if method.controller else []
     words += [

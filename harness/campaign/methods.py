@@ -8,11 +8,9 @@ import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 
-import msgspec
-
 from harness.errors import UsageError, suggestion
 from schemas import vocabulary
-from schemas.method import Method
+from schemas.method import Method, method_with
 
 Value = str | int | float | bool | tuple[str, ...]
 
@@ -33,11 +31,6 @@ def parse(text: str) -> Method:
     method = method_with(name, {**entry.defaults, **given})
     _require_order(method)
     return method
-
-
-def method_with(kind: str, values: Mapping[str, object]) -> Method:
-    """The method of a type with these parameters."""
-    return msgspec.convert({"type": kind, **values}, Method)
 
 
 def parameters(kind: str, text: str, *, known: Collection[str]) -> dict[str, Value]:

@@ -1,5 +1,6 @@
 """Carries out a tune: builds its stages for the chosen engine, writes the result, prints it."""
 
+import shlex
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -7,7 +8,7 @@ from pathlib import Path
 
 import typer
 
-from estimates.plan.commands import line_with
+from estimates.commands import LLAMA_CPP, ServeLine, serve_nearest
 from harness.campaign.duration import expected
 from harness.campaign.from_options import draft_names, usable_methods
 from harness.campaign.model import ArmPlan, Campaign, Stopping
@@ -57,23 +58,24 @@ class Stages:
         on_engine = engine.on(replace(campaign, interleaved=engine.kind.interleaved))
         return on_engine, engine.runner()
 
-    def command(self, campaign: Campaign, arm: ArmPlan) -> str | None:
+    def command(self, campaign: Campaign, arm: ArmPlan) -> ServeLine | None:
         """The line that starts the engine with an arm; `None` for servers that run already."""
         lines = self._with_depths(campaign).commands(campaign)
         if lines:
             line = lines[campaign.arms.index(arm)]
-            return line.replace("--port 0", "--port 8080").replace("'{port}'", "8000")
+            line = line.replace("--port 0", "--port 8080").replace("'{port}'", "8000")
+            return ServeLine(words=tuple(shlex.split(line)))
         if self.chosen.kind.behind_servers:
             return None
-        draft = arm.method.draft
         paths = {each.model.id: each.path for each in campaign.drafts}
-        line = line_with(
+        draft = paths.get(arm.method.draft or "")
+        return serve_nearest(
+            LLAMA_CPP,
+            str(campaign.target.path or campaign.target.model.name),
+            None if draft is None else str(draft),
             arm.method,
-            target=campaign.target.path or Path(campaign.target.model.name),
-            draft=paths.get(draft) if draft else None,
-            context=campaign.settings.context_tokens,
+            ("-c", str(campaign.settings.context_tokens)),
         )
-        return line or None
 
     def _with_depths(self, campaign: Campaign) -> ChosenEngine:
         """The engine with one server for each speculating arm, at its depth."""
@@ -205,7 +207,7 @@ class TuneRequest:
         return base, found
 
 
-def _command(outcome: Outcome, stages: Stages) -> str | None:
+def _command(outcome: Outcome, stages: Stages) -> ServeLine | None:
     """The line for the pick; without one, the line of the baseline."""
     if outcome.verdict is None or outcome.leader is None:
         return None

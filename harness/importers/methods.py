@@ -3,13 +3,13 @@
 from collections.abc import Iterable, Mapping
 from functools import cache
 
-from harness.campaign.methods import Value, method_with
+from harness.campaign.methods import Value
 from harness.campaign.methods import parameters as parameters_in
 from harness.errors import BadInputError, UsageError, suggestion
 from harness.importers.facts import Facts
 from harness.importers.translate import id_of, model_facts
 from schemas import vocabulary
-from schemas.method import Method
+from schemas.method import Method, method_with
 from schemas.submission import Model
 from schemas.validator import SUBMISSION_SCHEMA, schema
 from schemas.weights import size_in

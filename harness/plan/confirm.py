@@ -3,7 +3,8 @@
 import shlex
 from collections.abc import Iterator
 
-from estimates.plan.choices import Choice, Plan
+from estimates.commands import RunSetting, measure
+from estimates.plan.choices import Choice, Plan, Source
 from harness import PROGRAM
 from harness.models.presets import presets
 from schemas.vocabulary import DEFAULT_RUNNER, METHODS
@@ -21,31 +22,32 @@ def run_line(plan: Plan) -> str:
     best, asked = plan.best, plan.asked
     against = best.speculation is None and asked.speculation is not None and asked.fits
     measured = asked if against else best
-    options = [*_models(plan, measured), *_method(measured), *_loaded(measured)]
+    options = [*_loaded(measured)]
     if against and best.found.placement.layers > asked.found.placement.layers:
         options += ["--baseline-gpu-layers", str(best.found.placement.layers)]
-    runner = _runner(measured, options)
-    options += [] if runner == DEFAULT_RUNNER else ["--runner", runner]
-    return f"{PROGRAM} run --quick {shlex.join(options)}"
+    runner, drafting = _runner(measured, options), measured.draft
+    setting = RunSetting(
+        target=_preset(plan.target) or _name(measured.target),
+        draft=None if drafting is None else _preset(plan.drafting) or _name(drafting),
+        method=_method(measured),
+        runner=() if runner == DEFAULT_RUNNER else ("--runner", runner),
+        options=tuple(options),
+    )
+    return f"{PROGRAM} {shlex.join(measure([setting], quick=True))}"
 
 
-def _models(plan: Plan, choice: Choice) -> Iterator[str]:
-    """Presets by their names, other models as the server's command names them."""
-    words = shlex.split(choice.command)
-    yield from ("--target", _preset(plan.target) or words[2])
-    for flag in ("-md", "-hfd"):
-        if flag in words:
-            yield from ("--draft", _preset(plan.drafting) or words[words.index(flag) + 1])
+def _name(source: Source) -> str:
+    """A model as `run` names it: a file, or a repository on the hub."""
+    return source.server_name.removeprefix("-hf ")
 
 
 def _preset(name: str | None) -> str | None:
     return name if name is not None and name.lower() in presets() else None
 
 
-def _method(choice: Choice) -> Iterator[str]:
+def _method(choice: Choice) -> str:
     speculation = choice.speculation
-    sized = f"{speculation.method}:n_max={speculation.depth}" if speculation else _NO_DRAFT
-    yield from ("--method", sized)
+    return f"{speculation.method}:n_max={speculation.depth}" if speculation else _NO_DRAFT
 
 
 def _loaded(choice: Choice) -> Iterator[str]:

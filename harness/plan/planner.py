@@ -5,9 +5,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from estimates.commands import drafting
 from estimates.plan import alternatives
 from estimates.plan.choices import Choice, Plan
-from estimates.plan.commands import server_line, speculating
+from estimates.plan.commands import method_of
 from estimates.plan.model import Buffers, Placement
 from estimates.plan.placement import Case, Projection, fit, largest_context, project
 from estimates.plan.speculation import speedup
@@ -53,7 +54,8 @@ def answer(wish: Wish, *, simulated: tuple[exact.Simulated, ...] | None = None) 
         found=found,
         speculation=wish.speculation,
         tps=tps,
-        command=server_line(wish.target, wish.draft, wish.case, found, wish.speculation),
+        target=wish.target,
+        draft=wish.draft,
     )
     return Plan(
         target=wish.name,
@@ -79,7 +81,8 @@ def _alone(wish: Wish) -> Choice:
         found=found,
         speculation=None,
         tps=plain(case, found, wish.speed),
-        command=server_line(wish.target, None, case, found, None),
+        target=wish.target,
+        draft=None,
     )
 
 
@@ -110,7 +113,7 @@ def _simulated(wish: Wish, request: PlanRequest) -> tuple[exact.Simulated, ...] 
     placement, case = _placed(wish, wish.case).placement, wish.case
     words: tuple[str, ...] = ()
     if case.uses_head and wish.speculation is not None:
-        words = tuple(speculating(wish.speculation))
+        words = tuple(drafting(method_of(wish.speculation)) or ())
     loads = [
         exact.Load(
             path=str(paths[0]),

@@ -57,7 +57,7 @@ def preset_facts(preset: Preset, file_bytes: int | None = None) -> Facts | None:
 
 
 def _from_file(path: Path) -> Source:
-    return Source(facts=facts_of_file(path), path=path, server_name=f"-m {path}")
+    return Source(facts=facts_of_file(path), path=path, server_name=str(path))
 
 
 def _from_hub(reference: str, say: Callable[[str], None], client: Hub | None) -> Source:
@@ -97,7 +97,7 @@ def _from_preset(preset: Preset, say: Callable[[str], None], client: Hub | None)
     if preset.repository is None:
         if facts is None:
             raise refuse_unknown(preset.name)
-        return Source(facts=facts, path=None, server_name=f"-m {preset.name}.gguf")
+        return Source(facts=facts, path=None, server_name=f"{preset.name}.gguf")
     reference = f"{preset.repository}:{preset.quantisation}"
     try:
         return _from_hub(reference, say, client)
@@ -120,5 +120,5 @@ def _from_name(name: str) -> Source | None:
         "from the quantisation to within 8 %; name a file or owner/repo:quant for exact sizes"
     )
     return Source(
-        facts=facts, path=None, server_name=f"-m {name.replace(':', '-')}.gguf", notes=(note,)
+        facts=facts, path=None, server_name=f"{name.replace(':', '-')}.gguf", notes=(note,)
     )

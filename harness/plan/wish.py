@@ -95,7 +95,7 @@ def wish_of_facts(request: PlanRequest) -> Wish:
         ]
     )
     way: Way | None = "own-head" if point.uses_head else None
-    target = Source(facts=point.facts, path=None, server_name=f"-m {point.name}.gguf")
+    target = Source(facts=point.facts, path=None, server_name=f"{point.name}.gguf")
     return Wish(
         name=point.name,
         drafting=methods_by(way)[0] if way else None,

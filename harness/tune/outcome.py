@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from estimates.commands import ServeLine
 from estimates.model import Estimate
 from estimates.summary import summarize
 from estimates.tuning import Gap, Verdict
@@ -187,7 +188,7 @@ def _certified(outcome: Outcome, leader: Contender, found: Ratio) -> Iterator[st
             )
 
 
-def as_json(outcome: Outcome, *, command: str | None, path: Path | None) -> dict[str, Json]:
+def as_json(outcome: Outcome, *, command: ServeLine | None, path: Path | None) -> dict[str, Json]:
     """The tune for machines. `pick` is `None` where nothing was certified."""
     found = speedup(outcome)
     return {
@@ -218,19 +219,26 @@ def _undecided(outcome: Outcome) -> float | None:
     return math.expm1(outcome.verdict.undecided)
 
 
-def _pick(outcome: Outcome, command: str | None) -> Json:
+def _pick(outcome: Outcome, command: ServeLine | None) -> Json:
     if outcome.verdict is None or outcome.leader is None:
         return None
     if outcome.verdict.pick is None:
-        return {"arm": None, "method": OFF, "depth": 0, "draft": None, "command": command}
+        return {"arm": None, "method": OFF, "depth": 0, "draft": None, **_line(command)}
     method = outcome.leader.arm.method
     return {
         "arm": outcome.leader.arm.id,
         "method": method.type,
         "depth": outcome.leader.depth or method.n_max,
         "draft": method.draft,
-        "command": command,
+        **_line(command),
     }
+
+
+def _line(command: ServeLine | None) -> dict[str, Json]:
+    """The command line, and what a reader must know where it is not what was measured."""
+    if command is None:
+        return {"command": None, "note": None}
+    return {"command": command.text, "note": command.note}
 
 
 def _candidate(contender: Contender) -> Json:

@@ -6,6 +6,7 @@ from pathlib import Path
 from textwrap import wrap
 from xml.sax.saxutils import escape
 
+from estimates.commands import ServeLine
 from harness import files
 from harness.tune.outcome import Contender, Outcome, by_task, ratio, why
 from schemas.vocabulary import say
@@ -17,7 +18,7 @@ _FORECAST, _MEASURED, _BAR, _ONE = "·", "●", "│", "╌"
 _TASKS_SHOWN = 8
 
 
-def lines(outcome: Outcome, *, command: str | None) -> Iterator[str]:
+def lines(outcome: Outcome, *, command: ServeLine | None) -> Iterator[str]:
     """The report: what was found, the chart, the tasks, and the command line to copy."""
     yield from wrap(why(outcome), _WIDTH)
     shown = family(outcome)
@@ -39,7 +40,7 @@ def _effort(outcome: Outcome) -> str:
     return f"{text}; {say.count(outcome.trials, 'trial')} in all."
 
 
-def advice(outcome: Outcome, command: str | None) -> Iterator[str]:
+def advice(outcome: Outcome, command: ServeLine | None) -> Iterator[str]:
     """What to do, and the command line on a line of its own."""
     if outcome.verdict is None or outcome.leader is None:
         yield "No pick yet: repeat the command with --resume and a higher --budget."
@@ -49,7 +50,8 @@ def advice(outcome: Outcome, command: str | None) -> Iterator[str]:
     else:
         yield f"Use {outcome.leader.arm.id}:" if command else f"Use {outcome.leader.arm.id}."
     if command:
-        yield command
+        yield command.text
+        yield from [command.note] if command.note else []
 
 
 def _tasks(outcome: Outcome) -> Iterator[str]:

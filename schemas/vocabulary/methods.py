@@ -19,6 +19,13 @@ class LlamaCpp(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     forced: tuple[str, ...] = ()
 
 
+class Vllm(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What vLLM's `--speculative-config` calls a method, and its sizes but for the depth."""
+
+    method: str
+    sizes: Mapping[str, str] = {}
+
+
 class MethodEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A way of drafting; `methods.toml` says what each key means."""
 
@@ -42,17 +49,7 @@ class MethodEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     optional: tuple[str, ...] = ()
     names: Mapping[str, tuple[str, ...]] = {}
     llama_cpp: LlamaCpp | None = None
-    vllm: str | None = None
-
-    def server_words(self, sizes: Mapping[str, float]) -> list[str]:
-        """Type and sizes as llama-server's builds of today spell them; none where it lacks it."""
-        if self.llama_cpp is None:
-            return []
-        words = ["--spec-type", self.llama_cpp.types[0]]
-        for name, value in sizes.items():
-            spelled = self.llama_cpp.sizes.get(name)
-            words += [spelled[0], f"{value:g}"] if spelled else []
-        return words
+    vllm: Vllm | None = None
 
 
 METHODS = entries(MethodEntry, "methods", document("methods"))

@@ -76,7 +76,9 @@ def test_an_arm_that_helps_is_the_answer_and_its_command_the_next_step() -> None
     command = paragraph(lines, "Use it:")
     assert "llama-server -m " in command
     assert " -md " in command
-    assert command.endswith("--spec-type draft-simple --spec-draft-n-max 4")
+    assert command.replace(" \\", "").endswith(
+        "--spec-type draft-simple --spec-draft-n-max 4 --spec-draft-n-min 0 --spec-draft-p-min 0"
+    )
     row = next(line.split() for line in lines if line.startswith("  draft-model-n4"))
     assert row == ["draft-model-n4", "30.0", "1.50×", "(1.25", "to", "1.80)", "helps"]  # noqa: RUF001 - as printed
 
@@ -167,6 +169,7 @@ def test_lookup_in_process_names_the_servers_nearest_method() -> None:
 
     assert "--spec-type ngram-simple" in command
     assert "--spec-ngram-simple-size-m 4" in command
+    assert "ngram-simple, which is not what was measured" in command
     assert "measure it, too (--runner llama-server --method ngram-simple)" in command
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 from typer.testing import CliRunner, Result
 
+from estimates.commands import ServeLine
 from harness.campaign import suite
 from harness.campaign.methods import parse
 from harness.cli.app import app
@@ -39,6 +40,8 @@ CORE = suite.load("core")
 # 1.65 by looking up, which is free.
 USUAL = FakeRig(noise=0.005)
 SLOW_DRAFT = FakeRig(noise=0.005, default_acceptance=0.2, extra_width_ms=8.0, draft_token_ms=9.0)
+
+SERVE = ServeLine(words=("llama-server", "-m", "big.gguf"))
 
 
 def call(*arguments: str) -> Result:
@@ -139,7 +142,7 @@ def test_the_result_is_checked_by_the_gate_like_any_other_and_its_chart_lies_bes
 def test_the_report_fits_a_terminal_and_ends_with_the_command() -> None:
     outcome = tuner(USUAL).run()
 
-    shown = [*report.lines(outcome, command="llama-server -m big.gguf")]
+    shown = [*report.lines(outcome, command=SERVE)]
 
     assert len(shown) <= 24
     assert max(map(len, shown)) <= 80
@@ -154,16 +157,17 @@ def test_the_report_fits_a_terminal_and_ends_with_the_command() -> None:
 def test_where_nothing_helps_speculation_is_left_off() -> None:
     outcome = tuner(SLOW_DRAFT, "draft-model").run()
 
-    found = as_json(outcome, command="llama-server -m big.gguf", path=None)
+    found = as_json(outcome, command=SERVE, path=None)
     assert found["pick"] == {
         "arm": None,
         "method": "none",
         "depth": 0,
         "draft": None,
         "command": "llama-server -m big.gguf",
+        "note": None,
     }
     assert "Nothing helps here: the best, draft-model-n1, runs at" in why(outcome)
-    assert "Leave speculation off:" in [*report.lines(outcome, command="x")]
+    assert "Leave speculation off:" in [*report.lines(outcome, command=SERVE)]
 
 
 @pytest.mark.usefixtures("cache_dir")

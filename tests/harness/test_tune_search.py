@@ -61,8 +61,11 @@ def test_a_servers_command_is_written_with_the_depth_of_the_arm() -> None:
     arms = [found[0].arms[depth] for depth in (2, 4)]
     planned = stage(plain, arms, plain.suite.prompts, blocks=1)
 
-    assert stages.command(planned, arms[0]) == "serve big --port 8000 --depth 2"
-    assert stages.command(planned, planned.arms[0]) == "serve big --port 8000"
+    lines = [stages.command(planned, arm) for arm in (arms[0], planned.arms[0])]
+    assert [line and line.text for line in lines] == [
+        "serve big --port 8000 --depth 2",
+        "serve big --port 8000",
+    ]
     assert stages.at(planned)[0].interleaved == "block"
 
 

@@ -220,7 +220,14 @@ def test_axes_of_no_cells_are_none() -> None:
 @pytest.mark.parametrize(
     ("method", "draft", "config"),
     [
-        ("prompt-lookup", None, '{"method": "ngram", "num_speculative_tokens": 5}'),
+        (
+            "prompt-lookup",
+            None,
+            (
+                '{"method": "ngram", "num_speculative_tokens": 5, '
+                '"prompt_lookup_min": 2, "prompt_lookup_max": 4}'
+            ),
+        ),
         (
             "draft-model",
             "Small Q8_0",
@@ -231,7 +238,9 @@ def test_axes_of_no_cells_are_none() -> None:
 def test_what_ran_on_vllm_is_run_by_vllm(method: str, draft: str | None, config: str) -> None:
     setting = Setting(target="Qwen3-8B BF16", draft=draft, method=method, depth=5, engine="vLLM")
 
-    assert use(setting) == f"vllm serve Qwen3-8B --speculative-config '{config}'"
+    line = use(setting)
+    assert line is not None
+    assert line.text == f"vllm serve Qwen3-8B --speculative-config '{config}'"
     assert use(replace(setting, method="ngram-mod")) is None
 
 

@@ -175,7 +175,7 @@ def _type(words: _Words, *kinds: str) -> None:
 
 def _sizes(words: _Words, method: Method) -> None:
     """Add every size that the method has: no build's default may decide one."""
-    given = structs.asdict(method)
+    given = method.sizes
     for size, names in _flags(method.type).sizes.items():
         value = (given[size] or 0) if size in _UNLIMITED else given[size]
         # Some types have no hits to count; one hit is what they all mean then.

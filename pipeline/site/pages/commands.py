@@ -3,17 +3,19 @@
 Files are stand-ins: a result names models, never paths.
 """
 
-import json
 import re
+import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from estimates import commands
+from estimates.commands import LLAMA_CPP, VLLM, ServeLine, usual
 from pipeline.site.rows import Row
+from schemas.method import Method
 from schemas.vocabulary import DEFAULT_RUNNER, FIXED_TASKS, METHODS, RUNNERS, RunnerEntry
 
-LLAMA_CPP, VLLM = "llama.cpp", "vLLM"
 UNQUANTISED = re.compile(r" (?:BF16|F16|F32)$")
-RUN = "python -m harness run --target "
+PROGRAM = "python -m harness"
 SERVER = next(each for each in RUNNERS.values() if each.engine_label and each.options)
 OTHER_SERVERS = next(each for each in RUNNERS.values() if each.behind_servers)
 
@@ -65,22 +67,28 @@ def measure(settings: Sequence[Setting]) -> str:
 
     A method that has no name of its own cannot be asked for: the line goes without it.
     """
-    drafts = dict.fromkeys(f" --draft {file_of(each.draft)}" for each in settings if each.draft)
-    named = [each for each in settings if METHODS[each.method].runners]
-    methods = dict.fromkeys(f" --method {_method(each)}" for each in named)
-    tasks = dict.fromkeys(f" --tasks {','.join(each.tasks)}" for each in settings if each.tasks)
-    levels = sorted({each.concurrency for each in settings})
-    level = "" if levels == [1] else f" --concurrency {','.join(map(str, levels))}"
-    options = _options(settings)
-    runner = f" {options}" if options else ""
-    unusual = dict.fromkeys(f" {each.conditions}" for each in settings if each.conditions)
-    words = "".join((*drafts, *methods, runner, level, *unusual, *tasks))
-    return f"{RUN}{file_of(settings[0].target)}{words}"
+    runner = tuple(shlex.split(_options(settings)))
+    return _line(
+        commands.RunSetting(
+            target=file_of(each.target),
+            draft=file_of(each.draft) if each.draft else None,
+            method=_method(each) if METHODS[each.method].runners else None,
+            runner=runner,
+            concurrency=each.concurrency,
+            options=tuple(shlex.split(each.conditions or "")),
+            tasks=each.tasks,
+        )
+        for each in settings
+    )
 
 
 def measure_usual(target: str) -> str:
     """The line that measures a target with the methods that the harness takes by itself."""
-    return f"{RUN}{file_of(target)}"
+    return _line([commands.RunSetting(target=file_of(target))])
+
+
+def _line(settings: Iterable[commands.RunSetting]) -> str:
+    return f"{PROGRAM} {shlex.join(commands.measure(tuple(settings)))}"
 
 
 def fill(campaign: Row) -> str | None:
@@ -109,31 +117,23 @@ def template(choice: Setting) -> str | None:
     return measure([choice]) if DEFAULT_RUNNER in METHODS[choice.method].runners else None
 
 
-def use(setting: Setting) -> str | None:
-    """The line that serves the target like this; `None` for another engine or method."""
-    if setting.engine.startswith(VLLM):
-        return _served_by_vllm(setting)
-    if not setting.engine.startswith(LLAMA_CPP):
-        return None
-    start = f"llama-server -m {file_of(setting.target)}"
-    draft = f" -md {file_of(setting.draft)}" if setting.draft else ""
-    words = METHODS[setting.method].llama_cpp
-    if words is None:
-        return None
-    flags = words.sizes.get("n_max")
-    depth = f" {flags[0]} {setting.depth}" if setting.depth and flags else ""
-    return f"{start}{draft} --spec-type {words.types[0]}{depth}"
+def use(setting: Setting) -> ServeLine | None:
+    """The line that serves the target like this; `None` for another engine or method.
+
+    Cells are pooled over the sizes that are not in their name, so these are the usual ones.
+    """
+    name = _served_name if setting.engine.startswith(VLLM) else file_of
+    method = usual(setting.method, setting.depth)
+    if setting.depth is None and method.n_max is not None:
+        method = Method(type=setting.method)  # it varied, or is not known
+    draft = name(setting.draft) if setting.draft else None
+    return commands.serve_nearest(setting.engine, name(setting.target), draft, method)
 
 
-def _served_by_vllm(setting: Setting) -> str | None:
-    name = METHODS[setting.method].vllm
-    if name is None:
-        return None
-    config = {"method": name, "num_speculative_tokens": setting.depth}
-    if setting.draft:
-        config["model"] = _served_name(setting.draft)
-    given = json.dumps({key: value for key, value in config.items() if value is not None})
-    return f"vllm serve {_served_name(setting.target)} --speculative-config '{given}'"
+def repeats(setting: Setting) -> bool:
+    """Whether there is a line for the very method, not for its nearest."""
+    line = use(setting)
+    return line is not None and line.note is None
 
 
 def _served_name(model: str) -> str:

@@ -7,15 +7,17 @@ planned here, for the usual setting and sizes of memory.
 """
 
 import re
+import shlex
 from collections.abc import Iterator, Mapping
 from functools import cache
 
 import duckdb
 import orjson
 
+from estimates.commands import drafting
 from estimates.plan import alternatives, memory, placement, speed
 from estimates.plan.choices import Choice, Source
-from estimates.plan.commands import server_line, speculating, speculation_by
+from estimates.plan.commands import method_of, speculation_by
 from estimates.plan.model import KIND_LABELS, MIB, Facts, Layer, Memory, Setting
 from estimates.plan.placement import Case, fit
 from estimates.plan.shapes import (
@@ -25,6 +27,7 @@ from estimates.plan.shapes import (
     quantisation_of,
     shapes,
 )
+from estimates.plan.speculation import Way
 from pipeline.site.kept import kept
 from pipeline.site.pages import learned
 from pipeline.site.pages.environment import render, vocabulary_file
@@ -122,9 +125,14 @@ def rules() -> Mapping[str, object]:
         "crossing_ms": speed.MS_PER_CROSSING,
         "bandwidth": speed.ASSUMED_GB_PER_S,
         "host_bandwidth": speed.ASSUMED_HOST_GB_PER_S,
-        "head": " ".join(speculating(speculation_by("own-head", HEAD_DEPTH))),
-        "draft": " ".join(speculating(speculation_by("model", HEAD_DEPTH))),
+        "head": _drafting("own-head"),
+        "draft": _drafting("model"),
     }
+
+
+def _drafting(way: Way) -> str:
+    """llama-server's words for the usual method of a way."""
+    return shlex.join(drafting(method_of(speculation_by(way, HEAD_DEPTH))) or ())
 
 
 def model(shape: Shape) -> Mapping[str, object]:
@@ -206,14 +214,15 @@ def _others(shape: Shape, gib: float, words: dict[str, int]) -> list[Json]:
     facts = _facts(shape, USUAL)
     case, machine = case_of(facts, gib), speed.Machine(device_gb_per_s=None, host_gb_per_s=None)
     found = fit(case)
-    source = Source(facts=facts, path=None, server_name=f"-m {shape.name}-{USUAL}.gguf")
+    source = Source(facts=facts, path=None, server_name=f"{shape.name}-{USUAL}.gguf")
     alone = Choice(
         changes="",
         case=case,
         found=found,
         speculation=None,
         tps=speed.plain(case, found, machine),
-        command=server_line(source, None, case, found, None),
+        target=source,
+        draft=None,
     )
     others = alternatives.of(source, None, alone, alone, machine, longer=False)
     base = alone.tps

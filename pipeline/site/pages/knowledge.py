@@ -6,6 +6,7 @@ from operator import attrgetter
 
 import duckdb
 
+from estimates.commands import LLAMA_CPP
 from estimates.intervals import t_reach
 from pipeline.data.pools import stepped
 from pipeline.site.advice import (
@@ -210,7 +211,7 @@ def _choice(
         draft=(draft_label or needed) if needed else None,
         method=row.method,
         depth=row.depth,
-        engine=commands.LLAMA_CPP,
+        engine=LLAMA_CPP,
         tasks=("TASK",),
     )
     return Choice(

@@ -104,7 +104,7 @@ def machine_file(connection: duckdb.DuckDBPyConnection, knowledge: str) -> Asset
         "measure": commands.measure_usual(TARGET),
         "devices": listed,
         "models": tuple(models.values()),
-        "settings": tuple(_setting(row) for row in settings.values()),
+        "settings": tuple(setting_words(row) for row in settings.values()),
         "sources": {
             row.source: _source(row) for row in read(connection, "source") if row.source in used
         },
@@ -196,7 +196,8 @@ def _words(row: Row) -> tuple[Any, ...]:
     return row.method, row.depth, row.draft_label, row.engine_label
 
 
-def _setting(row: Row) -> Mapping[str, object]:
+def setting_words(row: Row) -> Mapping[str, object]:
+    """The label of a setting, and the lines that use and measure it."""
     setting = commands.Setting(
         target=TARGET,
         draft=row.draft_label,
@@ -204,10 +205,12 @@ def _setting(row: Row) -> Mapping[str, object]:
         depth=row.depth,
         engine=row.engine_label or "",
     )
+    use = commands.use(setting)
     words = (row.method_label, row.depth and f"depth {row.depth}", row.draft_label)
     return {
         "label": " \N{MIDDLE DOT} ".join(filter(None, words)),
-        "use": commands.use(setting),
+        "use": use and use.text,
+        "note": use and use.note,
         "measure": commands.measure([setting]),
     }
 

@@ -146,7 +146,7 @@ def _repeatable(pairs: Iterable[Row]) -> Row | None:
     known = [pair for pair in pairs if pair.speedup is not None]
     return max(
         known,
-        key=lambda pair: (commands.use(commands.printed(pair)) is not None, pair.speedup),
+        key=lambda pair: (commands.repeats(commands.printed(pair)), pair.speedup),
         default=None,
     )
 

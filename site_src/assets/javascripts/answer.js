@@ -248,7 +248,7 @@ export const draw = (data, answer) => {
   const limits = limit(answer);
   if (limits) card.append(limits);
   const whose = found ? "Run it:" : `Run the setting of a figure above (${shown?.device.label}, ${shown?.model.label}):`;
-  if (commands.use) card.append(command(whose, commands.use));
+  if (commands.use) card.append(command(whose, commands.use), el("p", "dm-small", commands.note ?? ""));
   else if (found) card.append(el("p", "dm-small", found.row.speedup < 1 || found.row.verdict === "hurts" ? "Nothing that was tried is faster here: leave speculation off." : "It was run with another engine or method than llama.cpp’s server has, so there is no line for that."));
   card.append(command("Measure it on yours:", commands.measure));
   if (found && close.length) card.append(el("details", "dm-more", el("summary", "", "The nearest other figures"), nearest(data, close)));

@@ -147,12 +147,14 @@ const plainSpeed = (file, model, asked, { layers, experts }) => {
 };
 
 const command = (file, model, asked, { layers, experts }) => {
-  const words = [`llama-server -m ${model.id}-${asked.quantisation}.gguf -c ${asked.context} -np 1 -ub ${file.rules.ubatch} -ngl ${layers} -fit off`];
+  const draft = asked.draft === "model" && model.draft ? modelOf(file, model.draft) : null;
+  const words = [`llama-server -m ${model.id}-${asked.quantisation}.gguf`];
+  if (draft) words.push(`-md ${draft.id}-Q8_0.gguf`);
+  words.push(`-c ${asked.context} -np 1 -ub ${file.rules.ubatch} -ngl ${layers} -fit off`);
   if (experts && layers) words.push(`-ncmoe ${experts}`);
   if (asked.kv !== "f16") words.push(`-ctk ${asked.kv} -ctv ${asked.kv}`);
+  if (draft) words.push(`-ngld ${placed(draft)} ${file.rules.draft}`);
   if (asked.draft === "head" && model.head) words.push(file.rules.head);
-  const draft = asked.draft === "model" && model.draft ? modelOf(file, model.draft) : null;
-  if (draft) words.push(file.rules.draft, `-md ${draft.id}-Q8_0.gguf -ngld ${placed(draft)}`);
   return words.join(" ");
 };
 

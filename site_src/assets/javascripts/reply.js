@@ -207,12 +207,12 @@ export const commands = (data, question, row) => {
   const other = named && !models.some(({ id }) => id === row?.model.id);
   if (!row || other || (order !== null && row.model.size !== order)) {
     const file = fileOf(models[0]?.label ?? typed.model);
-    return { use: null, measure: data.measure.replace(FILE, () => file) + task };
+    return { use: null, note: null, measure: data.measure.replace(FILE, () => file) + task };
   }
   const file = fileOf(`${row.model.label} ${row.quantisation ?? ""}`);
   const filled = (line) => line && line.replace(FILE, () => file);
   const slower = row.verdict === "hurts" || row.speedup < 1;
-  return { use: slower ? null : filled(row.setting.use), measure: filled(row.setting.measure) + task };
+  return { use: slower ? null : filled(row.setting.use), note: row.setting.note, measure: filled(row.setting.measure) + task };
 };
 
 // ---- all of it --------------------------------------------------------------------------------

@@ -72,7 +72,10 @@ def test_the_owner_of_an_8_gb_card_learns_before_the_evening() -> None:
     assert "a mixture of experts of that size: qwen3.5-35b-a3b-Q4_K_M" in words
     assert "-ngld 25" not in words.partition("Fastest")[2].partition("To be sure")[0]
     assert "if the assumed acceptance holds (its own prediction head (MTP)" in words
-    assert "--target qwen3.5-27b-Q4_K_M.gguf --method mtp:n_max=3 --context 2048" in words
+    assert (
+        "--target qwen3.5-27b-Q4_K_M.gguf --method mtp:n_max=3 --runner llama-server --context"
+        in words
+    )
 
 
 def test_the_run_to_be_sure_names_both_files_even_where_they_are_one() -> None:

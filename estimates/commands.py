@@ -1,0 +1,192 @@
+"""Write the command lines that serve or measure a setting, as lists of words.
+
+No other module spells an engine's options, but for the runner of llama-server, which passes what
+the binary before it knows. A test compares the two for every method.
+"""
+
+import json
+import shlex
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from schemas.method import NO_SPECULATION, Method, method_with
+from schemas.vocabulary import METHODS
+
+LLAMA_CPP, VLLM = "llama.cpp", "vLLM"
+# Sizes of which `None` is no limit. Older builds have limits of their own, so 0 is stated.
+_UNLIMITED = ("n_min", "p_min")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServeLine:
+    """The words that start a server, and what a reader must know where they are not the setting."""
+
+    words: tuple[str, ...]
+    note: str | None = None
+
+    @property
+    def text(self) -> str:
+        """The words as a shell reads them."""
+        return shlex.join(self.words)
+
+
+def serve(
+    engine: str,
+    model: str,
+    draft: str | None,
+    method: Method,
+    extra: Sequence[str] = (),
+    *,
+    known: Sequence[str] = (),
+) -> list[str] | None:
+    """The words that serve a model with a method; `None` where the engine has no such method.
+
+    `model` and `draft` are names of files, or `-hf owner/repo:quant`. `extra` are further words
+    for the server. `known` are the words of a recorded run: their spelling is kept, because a
+    build may not know a newer one.
+    """
+    if engine.startswith(VLLM):
+        return _vllm(model, draft, method, extra)
+    if not engine.startswith(LLAMA_CPP):
+        return None
+    speculation = drafting(method, known)
+    if speculation is None:
+        return None
+    flag, name = _weights(model)
+    words = ["llama-server", flag, name]
+    if draft is not None:
+        draft_flag, draft_name = _weights(draft)
+        words += [f"{draft_flag}d", draft_name]
+    return [*words, *extra, *speculation]
+
+
+def serve_nearest(
+    engine: str,
+    model: str,
+    draft: str | None,
+    method: Method,
+    extra: Sequence[str] = (),
+    *,
+    known: Sequence[str] = (),
+) -> ServeLine | None:
+    """`serve`, or the nearest method that the engine has, with a note that says so."""
+    words = serve(engine, model, draft, method, extra, known=known)
+    if words is not None:
+        return ServeLine(words=tuple(words))
+    nearest = METHODS[method.type].nearest
+    if nearest is None or not engine.startswith(LLAMA_CPP):
+        return None
+    words = serve(engine, model, None, usual(nearest, method.n_max), extra)
+    note = (
+        f"llama-server has no {method.type}. This is its nearest method, {nearest}, which is not "
+        f"what was measured: measure it, too (--runner llama-server --method {nearest})."
+    )
+    return None if words is None else ServeLine(words=tuple(words), note=note)
+
+
+def usual(kind: str, n_max: int | None = None) -> Method:
+    """A method with its usual sizes, and this depth if it is given."""
+    depth = {} if n_max is None else {"n_max": n_max}
+    return method_with(kind, {**METHODS[kind].defaults, **depth})
+
+
+def drafting(method: Method, known: Sequence[str] = ()) -> list[str] | None:
+    """llama-server's words for type and sizes of a method; `None` where it has no such method."""
+    if method == NO_SPECULATION:
+        return []
+    found = [METHODS[kind].llama_cpp for kind in method.types]
+    flags = [each for each in found if each is not None]
+    if len(flags) < len(found) or METHODS[method.type].instrument:
+        return None
+    spelled = {name for each in flags for names in each.sizes.values() for name in names}
+    recorded = known if spelled & set(known) else ()
+    words = []
+    if not recorded or "--spec-type" in recorded:
+        types = dict(pairwise(recorded)).get("--spec-type", "").split(",")
+        chosen = [_spelling(each.types, types) or each.types[0] for each in flags]
+        words = ["--spec-type", ",".join(chosen)]
+    for part in _parts(method):
+        words += _sizes(part, recorded)
+    return words
+
+
+def _parts(method: Method) -> Iterator[Method]:
+    """The methods of a chain with their usual sizes, and its depth for the one with a model."""
+    if not method.chain:
+        yield method
+        return
+    for kind in method.chain:
+        yield usual(kind, None if METHODS[kind].draft == "none" else method.n_max)
+
+
+def _sizes(method: Method, recorded: Sequence[str]) -> Iterator[str]:
+    """Every size, as no build's default may decide one; of an unknown depth only what is known."""
+    entry, given = METHODS[method.type].llama_cpp, method.sizes
+    for size, names in entry.sizes.items() if entry else ():
+        value = given[size]
+        if value is None and size in _UNLIMITED and method.n_max is not None:
+            value = 0
+        name = _spelling(names, recorded) if recorded else names[0]
+        if value is not None and name is not None:
+            yield from (name, f"{value:g}")
+
+
+def _spelling(names: Iterable[str], known: Sequence[str]) -> str | None:
+    return next((name for name in names if name in known), None)
+
+
+def _weights(name: str) -> tuple[str, str]:
+    """The flag of a model, and its name."""
+    return ("-hf", name.removeprefix("-hf ")) if name.startswith("-hf ") else ("-m", name)
+
+
+def _vllm(model: str, draft: str | None, method: Method, extra: Sequence[str]) -> list[str] | None:
+    if method == NO_SPECULATION:
+        return ["vllm", "serve", model, *extra]
+    entry = METHODS[method.type].vllm
+    if entry is None:
+        return None
+    given = method.sizes
+    config = {
+        "method": entry.method,
+        "num_speculative_tokens": method.n_max,
+        "model": draft,
+        **{word: given[size] for size, word in entry.sizes.items()},
+    }
+    text = json.dumps({key: value for key, value in config.items() if value is not None})
+    return ["vllm", "serve", model, *extra, "--speculative-config", text]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunSetting:
+    """What `run` is asked to measure: files, a method, and the options beyond the usual ones.
+
+    `runner` and `options` are words of the command line; no tasks stand for all of them.
+    """
+
+    target: str
+    draft: str | None = None
+    method: str | None = None
+    runner: tuple[str, ...] = ()
+    concurrency: int = 1
+    options: tuple[str, ...] = ()
+    tasks: tuple[str, ...] = ()
+
+
+def measure(settings: Sequence[RunSetting], *, quick: bool = False) -> list[str]:
+    """The words after the program's name that measure settings of one target together."""
+    first, levels = settings[0], sorted({each.concurrency for each in settings})
+    words = ["run", *(["--quick"] if quick else []), "--target", first.target]
+    words += _each("--draft", (each.draft for each in settings))
+    words += _each("--method", (each.method for each in settings))
+    words += first.runner
+    words += [] if levels == [1] else ["--concurrency", ",".join(map(str, levels))]
+    for options in dict.fromkeys(each.options for each in settings):
+        words += options
+    return [*words, *_each("--tasks", (",".join(each.tasks) for each in settings))]
+
+
+def _each(flag: str, values: Iterable[str | None]) -> list[str]:
+    """The flag with every different value."""
+    return [word for value in dict.fromkeys(values) if value for word in (flag, value)]

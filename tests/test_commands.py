@@ -1,0 +1,187 @@
+"""Does every place that prints a command line say what a measurement passes?"""
+
+import shlex
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from estimates.commands import LLAMA_CPP, VLLM, drafting, serve, serve_nearest, usual
+from estimates.plan.commands import method_of
+from estimates.plan.speculation import Speculation
+from harness.campaign.arms import arms
+from harness.campaign.methods import METHODS, parse
+from harness.campaign.model import Campaign
+from harness.cli.engines import ChosenEngine
+from harness.cli.tune_session import Stages
+from harness.report.use import command
+from harness.runners.base import Failure
+from harness.runners.llama_server.abilities import Abilities, read_help
+from harness.runners.llama_server.arguments import arguments
+from harness.runners.options import ConnectionOptions
+from pipeline.site.pages import commands as pages
+from pipeline.site.pages.machine import setting_words
+from schemas.method import Method
+from schemas.submission import Arm
+from tests.harness.campaigns import campaign
+from tests.samples import sample
+
+CAPTURES = Path(__file__).parent / "captures" / "llama-server"
+NEWEST = read_help((CAPTURES / "help-b10434.txt").read_text("utf-8"))
+OLDER = read_help((CAPTURES / "help-llama-cpp-python-0.3.18.txt").read_text("utf-8"))
+# Forced acceptance is an instrument, which nobody serves.
+SERVED = [name for name, entry in METHODS.items() if entry.llama_cpp and not entry.instrument]
+WITH_OWN_SIZES = (
+    "ngram-map-k:n_max=48,ngram_size=12,min_hits=2",
+    "draft-model:n_max=6,n_min=2,p_min=0.75",
+    "ngram-mod+draft-model:n_max=5",
+    "ngram-simple+mtp",
+)
+
+
+def planned(text: str) -> Campaign:
+    """A campaign of the baseline and one method."""
+    base = campaign()
+    return replace(base, arms=arms((parse(text),), base.drafts))
+
+
+def passed(text: str, abilities: Abilities = NEWEST) -> tuple[str, ...]:
+    """What the runner passes to a build."""
+    plan = planned(text)
+    found = arguments(plan.arms[1], plan, abilities=abilities, port=1, threads=1)
+    assert not isinstance(found, Failure), found
+    return found
+
+
+def speculation(words: Iterable[str]) -> dict[str, str]:
+    """The options about drafting, each with its value."""
+    return {
+        flag: value for flag, value in pairwise(words) if flag.startswith(("--spec", "--draft"))
+    }
+
+
+def in_terminal(text: str, argv: tuple[str, ...] | None = None) -> list[str]:
+    arm = planned(text).arms[1]
+    recorded = Arm(id="x", role="speculation", method=arm.method, argv=argv)
+    return shlex.split("\n".join(command(sample(), recorded, {})))
+
+
+def in_tune(text: str) -> list[str]:
+    plan = planned(text)
+    engine = ChosenEngine(name="llama-cpp-python", connection=ConnectionOptions())
+    line = Stages(chosen=engine, families=()).command(plan, plan.arms[1])
+    assert line is not None
+    return list(line.words)
+
+
+def in_plan(text: str) -> list[str]:
+    method = parse(text)
+    made = Speculation(way="text", method=method.type, depth=method.n_max or 0)
+    return drafting(method_of(made)) or []
+
+
+def on_page(text: str) -> list[str]:
+    method = parse(text)
+    line = pages.use(
+        pages.Setting(
+            target="T", draft=None, method=method.type, depth=method.n_max, engine=LLAMA_CPP
+        )
+    )
+    assert line is not None
+    return shlex.split(line.text)
+
+
+def in_machine_file(text: str) -> list[str]:
+    method = parse(text)
+    row = SimpleNamespace(
+        method=method.type, method_label="M", depth=method.n_max, draft_label=None,
+        engine_label="llama.cpp server",
+    )  # fmt: skip
+    return shlex.split(str(setting_words(row)["use"]))
+
+
+PLACES: dict[str, Callable[[str], list[str]]] = {
+    "terminal": in_terminal,
+    "tune": in_tune,
+    "plan": in_plan,
+    "page": on_page,
+    "machine.json": in_machine_file,
+}
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("text", SERVED)
+def test_every_place_prints_what_the_runner_passes(text: str, place: str) -> None:
+    printed = PLACES[place](text)
+
+    assert speculation(printed) == speculation(passed(text))
+
+
+@pytest.mark.parametrize("place", ["terminal", "tune"])
+@pytest.mark.parametrize("text", WITH_OWN_SIZES)
+def test_sizes_and_chains_of_a_result_are_printed_as_they_were_passed(
+    text: str, place: str
+) -> None:
+    assert speculation(PLACES[place](text)) == speculation(passed(text))
+
+
+@pytest.mark.parametrize("text", ["draft-model", "ngram-simple", "ngram-cache"])
+def test_a_result_of_an_older_build_keeps_the_words_of_that_build(text: str) -> None:
+    argv = passed(text, OLDER)
+
+    assert speculation(in_terminal(text, argv)) == speculation(argv)
+
+
+def test_an_n_gram_setting_is_printed_whole() -> None:
+    assert shlex.join(on_page("ngram-simple")) == (
+        "llama-server -m T.gguf --spec-type ngram-simple --spec-ngram-simple-size-n 3 "
+        "--spec-ngram-simple-size-m 8 --spec-ngram-simple-min-hits 1"
+    )
+
+
+def test_a_method_that_a_server_lacks_gets_its_nearest_with_a_note() -> None:
+    method = usual("prompt-lookup", 5)
+
+    found = serve_nearest(LLAMA_CPP, "T.gguf", None, method)
+
+    assert serve(LLAMA_CPP, "T.gguf", None, method) is None
+    assert found is not None
+    assert found.words[3:5] == ("--spec-type", "ngram-simple")
+    assert found.note is not None
+    assert "ngram-simple, which is not what was measured" in found.note
+    assert in_terminal("prompt-lookup:n_max=5")[: len(found.words)][4] == "ngram-simple"
+    page = pages.use(
+        pages.Setting(target="T", draft=None, method=method.type, depth=5, engine=LLAMA_CPP)
+    )
+    assert page == found
+
+
+def test_of_an_unknown_depth_only_the_type_is_printed() -> None:
+    assert serve(LLAMA_CPP, "T.gguf", None, Method(type="mtp")) == [
+        "llama-server", "-m", "T.gguf", "--spec-type", "draft-mtp",
+    ]  # fmt: skip
+
+
+def test_weights_on_the_hub_are_named_as_such() -> None:
+    words = serve(LLAMA_CPP, "-hf a/b:Q8_0", "-hf c/d:Q4_0", usual("draft-model", 2))
+
+    assert words is not None
+    assert words[:5] == ["llama-server", "-hf", "a/b:Q8_0", "-hfd", "c/d:Q4_0"]
+
+
+def test_vllm_gets_its_own_words_for_the_sizes() -> None:
+    words = serve(VLLM, "Some/Model", None, usual("prompt-lookup", 5))
+
+    assert words is not None
+    assert words[:4] == ["vllm", "serve", "Some/Model", "--speculative-config"]
+    assert words[4] == (
+        '{"method": "ngram", "num_speculative_tokens": 5, '
+        '"prompt_lookup_min": 2, "prompt_lookup_max": 4}'
+    )
+
+
+def test_an_engine_that_is_not_known_has_no_line() -> None:
+    assert serve_nearest("SGLang", "T", None, usual("mtp", 3)) is None
