@@ -89,8 +89,8 @@ def simulate(scenario: Scenario, campaigns: int) -> Row:
     before, now = [], []
     for _ in range(campaigns):
         truths = scenario.offset * rng.normal(size=len(FIXED_TASKS))
-        before.append(_within(measured(rng, scenario, truths, by_turns=True)))
-        now.append(_judged(base, measured(rng, scenario, truths, by_turns=False), truths))
+        before.append(_within(measured(rng, scenario, truths, rotated=True)))
+        now.append(_judged(base, measured(rng, scenario, truths, rotated=False), truths))
     return Row(
         _mean(abs(centre) <= half for centre, half in before if not math.isnan(half)),
         float(np.mean([each.covered for each in now])),

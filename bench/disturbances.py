@@ -130,14 +130,12 @@ class Times:
     order: Logs
 
 
-def measured(
-    rng: np.random.Generator, scenario: Scenario, truths: Logs, *, by_turns: bool
-) -> Times:
+def measured(rng: np.random.Generator, scenario: Scenario, truths: Logs, *, rotated: bool) -> Times:
     """The times of one campaign in the order that its seed gives."""
     arms, prompts = scenario.names, len(FIXED_TASKS) * scenario.per_task
     order = running_order(
         arms, [str(at) for at in range(prompts)], blocks=scenario.blocks,
-        seed=int(rng.integers(2**31)), interleaved="prompt", by_turns=by_turns,
+        seed=int(rng.integers(2**31)), interleaved="prompt", rotated=rotated,
     )  # fmt: skip
     places = np.array([(block, int(prompt), arms.index(arm)) for block, prompt, arm in order])
     shape = (scenario.blocks, prompts, scenario.arms)

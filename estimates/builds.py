@@ -43,7 +43,7 @@ _CLIPPED_AT = 3 * 1.4826  # robust standard deviations in median absolute deviat
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
+class FigureChange:
     """A quantity under both builds, and head over base with its interval over blocks."""
 
     base: float
@@ -71,10 +71,10 @@ class ArmChange:
     prompts: int = 0
     blocks: int = 0
     failed: str | None = None
-    speed: Change | None = None
-    round_cost: Change | None = None
-    tokens_per_round: Change | None = None
-    acceptance_rate: Change | None = None
+    speed: FigureChange | None = None
+    round_cost: FigureChange | None = None
+    tokens_per_round: FigureChange | None = None
+    acceptance_rate: FigureChange | None = None
     outputs: Outputs | None = None
 
 
@@ -197,13 +197,13 @@ class _Judge:
     def _pairs(self, arm: str) -> tuple[PromptPairs, ...]:
         return pair(*together(self.base, self.head, arm, arm))
 
-    def _change(self, values: tuple[float, float], means: Logs) -> Change:
+    def _change(self, values: tuple[float, float], means: Logs) -> FigureChange:
         ratio, interval, direction = judge(means, self.level, self.threshold)
-        return Change(
+        return FigureChange(
             base=values[0], head=values[1], ratio=ratio, interval=interval, direction=direction
         )
 
-    def _counted(self, found: "_Paired", value: Counter) -> Change | None:
+    def _counted(self, found: "_Paired", value: Counter) -> FigureChange | None:
         """A ratio of counters, pooled over the prompts of each block."""
         counts = found.counted(value)
         if counts is None:
@@ -211,7 +211,7 @@ class _Judge:
         base, head = counts
         return self._change((float(np.mean(base)), float(np.mean(head))), np.log(head / base))
 
-    def _round_cost(self, found: "_Paired", plain: "_Paired") -> Change | None:
+    def _round_cost(self, found: "_Paired", plain: "_Paired") -> FigureChange | None:
         """R of each build from its own baseline: tokens per round over the speedup."""
         counts = found.counted(tokens_per_round)
         if counts is None or found.blocks != plain.blocks:

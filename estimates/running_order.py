@@ -1,11 +1,11 @@
-"""The running order of a campaign: what a seed, prompts, arms and blocks give.
+"""The running order of a campaign, from its seed, prompts, arms and blocks.
 
 Each block uses the rows of a balanced Latin square (Williams 1949; AB and BA for two arms) equally
-often, so that no arm always goes first, and in an order drawn from the seed, so that no machine
-whose speed comes and goes keeps step with it. The harness plans with it, and a result whose trials
-did not run in it was not measured as it claims.
+often, so that no arm always goes first, and in an order drawn from the seed. With a fixed rotation,
+periodic slowdowns could always hit the same arm. The harness plans with this order, and a result
+whose trials did not run in it was not measured as it claims.
 
-Files of before took the rows by turns (ABBA), which a drift of four trials' period resonates with:
+Older files rotated the rows (ABBA), which a slowdown with a period of four trials biases:
 `python -m bench.campaigns` prints by how much.
 """
 
@@ -26,11 +26,11 @@ def running_order(  # noqa: PLR0913 - all that a plan depends on
     seed: int,
     interleaved: Literal["prompt", "block"],
     alone: Sequence[str] = (),
-    by_turns: bool = False,
+    rotated: bool = False,
 ) -> Iterator[tuple[int, str, str]]:
-    """Block, prompt and arm of each trial. Arms that run `alone` take no turns by prompt.
+    """Block, prompt and arm of each trial. Arms that run `alone` are not interleaved.
 
-    `by_turns` is the order of before, in which the rows were not drawn.
+    `rotated` is the order of older files, whose rows were not drawn.
     """
     orders = balanced_orders(arms)
     rng = random.Random(seed)  # noqa: S311 - an order, not a secret
@@ -38,23 +38,23 @@ def running_order(  # noqa: PLR0913 - all that a plan depends on
     for block in range(blocks):
         shuffled = list(prompts)
         rng.shuffle(shuffled)
-        if by_turns:
+        if rotated:
             rows = [orders[(place + block) % len(orders)] for place in range(len(shuffled))]
         elif interleaved == "prompt":
             rows = _drawn(orders, len(shuffled), rng)
         else:
             passes = passes or _drawn(orders, len(orders), rng)
             rows = [passes.pop()]
-        turns = list(_turns(rows, shuffled, interleaved))
+        together = list(_interleave(rows, shuffled, interleaved))
         apart = [(prompt, arm) for arm in alone for prompt in shuffled]
-        for prompt, arm in (*apart, *turns) if block % 2 else (*turns, *apart):
+        for prompt, arm in (*apart, *together) if block % 2 else (*together, *apart):
             yield block, prompt, arm
 
 
 def plan_digest(arms: Iterable[str], prompts: Iterable[str], design: Design) -> str:
-    """SHA-256 of what a plan is made from: arms, prompts, blocks, seed and turns."""
-    turns = design.interleaved or "prompt"
-    parts = [sorted(arms), sorted(prompts), design.blocks, design.seed or 0, turns]
+    """SHA-256 of what a plan is made from: arms, prompts, blocks, seed and interleaving."""
+    interleaved = design.interleaved or "prompt"
+    parts = [sorted(arms), sorted(prompts), design.blocks, design.seed or 0, interleaved]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
@@ -69,13 +69,13 @@ def balanced_orders(arms: Sequence[str]) -> list[list[str]]:
 
 
 def _drawn(orders: Sequence[list[str]], count: int, rng: random.Random) -> list[list[str]]:
-    """So many rows in a random order, each as often as the others, or once more."""
+    """`count` rows in a random order, each as often as the others, or once more."""
     rows = [*orders] * (count // len(orders)) + rng.sample(orders, count % len(orders))
     rng.shuffle(rows)
     return rows
 
 
-def _turns(
+def _interleave(
     rows: Sequence[Sequence[str]], prompts: Sequence[str], interleaved: str
 ) -> Iterator[tuple[str, str]]:
     """Prompts and arms of a block in their order: a row for each prompt, or one for the pass."""

@@ -14,7 +14,7 @@ from estimates import decomposition as parts
 from estimates import ratios, repeatability
 from estimates.decomposition import predicted_speedup
 from estimates.flags import raised
-from estimates.flags.evidence import Evidence, repeats
+from estimates.flags.evidence import FlagEvidence, repeats
 from estimates.intervals import (
     Resampled,
     bootstrap_interval,
@@ -24,14 +24,14 @@ from estimates.intervals import (
     resampled_means,
     t_interval,
 )
-from estimates.load import humbled
+from estimates.load import widen_for_load
 from estimates.model import Estimate, Interval, PromptEstimate, Summary
 from estimates.pairing import NORMAL_95, PromptPairs, pair_all
 from estimates.ratios import Scope, against_alternative, controls, cpu_speedup, scopes
 from estimates.repeatability import by_passes, single_pass, widened
 from estimates.requests import Readings, of_prompt, requests_over
 from estimates.throughput import throughput
-from estimates.verdicts import INSTRUMENT, count, doubted, verdict, worst
+from estimates.verdicts import INSTRUMENT, after_flags, count, verdict, worst
 from schemas.codec import Json, encode
 from schemas.submission import Submission
 from schemas.vocabulary import METHODS
@@ -55,7 +55,7 @@ def summarize(submission: Submission, *, resample: bool = True) -> Summary:
         for scope in scopes(submission, arm, pairs[arm.id])
     )
     every_pair = tuple(each for arm in compared for each in pairs[arm.id])
-    evidence = Evidence(
+    evidence = FlagEvidence(
         submission=submission,
         pairs=every_pair,
         estimates=estimates,
@@ -63,7 +63,7 @@ def summarize(submission: Submission, *, resample: bool = True) -> Summary:
     )
     flags = raised(evidence)
     return Summary(
-        estimates=doubted(estimates, flags, compared),
+        estimates=after_flags(estimates, flags, compared),
         prompts=tuple(
             _prompt_estimate(each, readings)
             for each in every_pair
@@ -146,7 +146,7 @@ def _timed(interval: Interval | None, scope: Scope) -> Interval | None:
 
 def _honest(interval: Interval | None, scope: Scope) -> Interval | None:
     """The interval with what disturbs whole passes, and with what other programs may have moved."""
-    return humbled(widened(interval, scope.submission, scope.arm), scope.submission)
+    return widen_for_load(widened(interval, scope.submission, scope.arm), scope.submission)
 
 
 def _over_prompts(scope: Scope) -> Interval | None:

@@ -99,19 +99,19 @@ INSTRUMENT = "instrument"
 JUDGED: tuple[Verdict, ...] = ("helps", "hurts", "no-clear-difference")
 
 
-def doubted(
+def after_flags(
     estimates: Sequence[Estimate], flags: Sequence[Flag], arms: Sequence[Arm]
 ) -> tuple[Estimate, ...]:
-    """The estimates, `uncertain` where the evidence supports no verdict: see `Estimate.doubt`."""
+    """The estimates, `uncertain` if flags or few data allow no verdict: see `Estimate.doubt`."""
     controls = {
         arm.id for arm in arms if arm.role == "control" and not METHODS[arm.method.type].instrument
     }
     serious = [flag for flag in flags if flag.severity == "serious"]
-    return tuple(_doubted(each, _serious(each, serious, controls)) for each in estimates)
+    return tuple(_after_flag(each, _serious(each, serious, controls)) for each in estimates)
 
 
-def _doubted(estimate: Estimate, flag: str | None) -> Estimate:
-    """The estimate under a serious flag, or none; what has no verdict keeps its reason for that."""
+def _after_flag(estimate: Estimate, flag: str | None) -> Estimate:
+    """The estimate under a serious flag, if any; without a verdict it keeps its first reason."""
     if estimate.doubt == INSTRUMENT:
         return estimate
     if estimate.verdict not in JUDGED:
@@ -122,7 +122,7 @@ def _doubted(estimate: Estimate, flag: str | None) -> Estimate:
 
 
 def _serious(estimate: Estimate, serious: Sequence[Flag], controls: Container[str]) -> str | None:
-    """The flag that stands against it: a control, or a flag without an arm, concerns all arms."""
+    """The first flag that concerns it: one of a control, or without an arm, concerns all arms."""
     concerned = (None, estimate.arm, estimate.baseline)
     names = (f.name for f in serious if f.arm in concerned or f.arm in controls)
     return next(names, None)

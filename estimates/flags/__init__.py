@@ -27,11 +27,11 @@ from estimates.flags import (
     trend,
 )
 from estimates.flags.catalogue import Seen, flag
-from estimates.flags.evidence import Evidence
+from estimates.flags.evidence import FlagEvidence
 from estimates.model import Flag
 from schemas.vocabulary.flags import Severity
 
-Check = Callable[[Evidence], Seen | None]
+Check = Callable[[FlagEvidence], Seen | None]
 
 _ORDER: tuple[Severity, ...] = ("serious", "caution", "note")
 
@@ -53,7 +53,7 @@ FLAGS: dict[str, Check] = {
     "acceptance-not-as-set": counters.acceptance_not_as_set,
     "diverged": outputs.diverged,
     "baseline-not-reproducible": outputs.baseline_not_reproducible,
-    "crowd-outputs-vary": outputs.crowd_outputs_vary,
+    "concurrent-outputs-vary": outputs.concurrent_outputs_vary,
     "teacher-forced": outputs.teacher_forced,
     "block-spread": spread.block_spread,
     "block-outlier": spread.block_outlier,
@@ -91,7 +91,7 @@ FLAGS: dict[str, Check] = {
 }
 
 
-def raised(evidence: Evidence) -> tuple[Flag, ...]:
+def raised(evidence: FlagEvidence) -> tuple[Flag, ...]:
     """The flags of a submission, the most serious first, then in the order of the list above."""
     found = ((name, check(evidence)) for name, check in FLAGS.items())
     return in_order(flag(name, what) for name, what in found if what is not None)

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from statistics import fmean, median
 
 from estimates.flags.catalogue import Seen, bounds, seen
-from estimates.flags.evidence import Evidence, Repeats, once
+from estimates.flags.evidence import FlagEvidence, Repeats, once
 from estimates.flags.trend import without_drift
 from estimates.intervals import deviation
 from schemas.vocabulary import say
@@ -14,7 +14,7 @@ BOUNDS = bounds("uneven-baseline")
 _MOST_NAMED = 4
 
 
-def uneven_baseline(evidence: Evidence) -> Seen | None:
+def uneven_baseline(evidence: FlagEvidence) -> Seen | None:
     """The baseline was much slower or faster on some prompts, far beyond its repeat noise.
 
     Every plain token reads the same weights, so such a prompt was disturbed, and every arm's
@@ -35,7 +35,7 @@ def uneven_baseline(evidence: Evidence) -> Seen | None:
     )
 
 
-def uneven_groups(evidence: Evidence) -> frozenset[tuple[str, str]]:
+def uneven_groups(evidence: FlagEvidence) -> frozenset[tuple[str, str]]:
     """Baseline and prompt of the trials that `uneven_baseline` names."""
     return frozenset(
         (arm, prompt) for arm, found in _uneven_arms(evidence).items() for prompt in found
@@ -43,7 +43,7 @@ def uneven_groups(evidence: Evidence) -> frozenset[tuple[str, str]]:
 
 
 @once
-def _uneven_arms(evidence: Evidence) -> Mapping[str, Mapping[str, tuple[float, float]]]:
+def _uneven_arms(evidence: FlagEvidence) -> Mapping[str, Mapping[str, tuple[float, float]]]:
     return {
         arm.id: _uneven(evidence, arm.id)
         for arm in evidence.submission.arms
@@ -51,7 +51,7 @@ def _uneven_arms(evidence: Evidence) -> Mapping[str, Mapping[str, tuple[float, f
     }
 
 
-def _uneven(evidence: Evidence, arm: str) -> Mapping[str, tuple[float, float]]:
+def _uneven(evidence: FlagEvidence, arm: str) -> Mapping[str, tuple[float, float]]:
     """Prompts whose time per token is far from the others', with both times."""
     lengths = {prompt.id: prompt.tokens or 0 for prompt in evidence.submission.suite.prompts}
     groups = [

@@ -4,13 +4,13 @@ import math
 from statistics import fmean, median
 
 from estimates.flags.catalogue import Seen, bounds, seen
-from estimates.flags.evidence import Evidence, only
+from estimates.flags.evidence import FlagEvidence, only
 from estimates.pairing import PromptPairs, cpu_ms_per_token
 
 APART = bounds("processor-time-disagrees")["apart"]
 
 
-def stalls(evidence: Evidence) -> Seen | None:
+def stalls(evidence: FlagEvidence) -> Seen | None:
     """With every stall included the ratio is an end of the interval, which was widened to it."""
     beyond = [
         (each.wall_speedup, each)
@@ -31,7 +31,7 @@ def stalls(evidence: Evidence) -> Seen | None:
     )
 
 
-def processor_time_disagrees(evidence: Evidence) -> Seen | None:
+def processor_time_disagrees(evidence: FlagEvidence) -> Seen | None:
     """On a CPU backend, processor time and wall time give different speedups."""
     if evidence.submission.engine.backend != "cpu":
         return None

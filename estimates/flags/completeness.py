@@ -3,13 +3,13 @@
 from collections import Counter
 
 from estimates.flags.catalogue import Seen, bounds, seen
-from estimates.flags.evidence import Evidence, only
+from estimates.flags.evidence import FlagEvidence, only
 from estimates.pairing import is_timed
 
 LEAST_SHARE_OF_PROMPTS = bounds("missing-prompts")["share"]
 
 
-def failed_arm(evidence: Evidence) -> Seen | None:
+def failed_arm(evidence: FlagEvidence) -> Seen | None:
     """An arm could not run at all."""
     failed = [arm for arm in evidence.submission.arms if arm.outcome == "failed"]
     if not failed:
@@ -18,7 +18,7 @@ def failed_arm(evidence: Evidence) -> Seen | None:
     return seen(arms=reasons, arm=only(arm.id for arm in failed))
 
 
-def failed_trials(evidence: Evidence) -> Seen | None:
+def failed_trials(evidence: FlagEvidence) -> Seen | None:
     """Some generations failed."""
     trials = evidence.submission.trials
     failed = [trial for trial in trials if trial.outcome == "failed"]
@@ -30,7 +30,7 @@ def failed_trials(evidence: Evidence) -> Seen | None:
     return seen(counts=by_arm, reason=_words(reason), arm=only(counts), prompt=failed[0].prompt)
 
 
-def unpaired_trials(evidence: Evidence) -> Seen | None:
+def unpaired_trials(evidence: FlagEvidence) -> Seen | None:
     """Finished trials have no partner in the baseline and do not count."""
     compared = [arm.id for arm in evidence.submission.arms if arm.role != "baseline"]
     timed = Counter(t.arm for t in evidence.submission.trials if is_timed(t))
@@ -41,7 +41,7 @@ def unpaired_trials(evidence: Evidence) -> Seen | None:
     return seen(count=sum(lost.values()), arm=only(lost)) if lost else None
 
 
-def missing_prompts(evidence: Evidence) -> Seen | None:
+def missing_prompts(evidence: FlagEvidence) -> Seen | None:
     """An arm that ran has no trial, not even a failed one, on a quarter of the prompts."""
     submission = evidence.submission
     ran = {(trial.arm, trial.prompt) for trial in submission.trials}
@@ -58,7 +58,7 @@ def missing_prompts(evidence: Evidence) -> Seen | None:
     return seen(counts=counts, arm=only(lacking), prompt=next(iter(lacking.values()))[0])
 
 
-def interrupted(evidence: Evidence) -> Seen | None:
+def interrupted(evidence: FlagEvidence) -> Seen | None:
     """The campaign was stopped before its plan was done."""
     design = evidence.submission.design
     if design.ended != "interrupted":
@@ -66,23 +66,23 @@ def interrupted(evidence: Evidence) -> Seen | None:
     return seen(done=len(evidence.submission.trials), planned=design.planned_trials)
 
 
-def budget_spent(evidence: Evidence) -> Seen | None:
+def budget_spent(evidence: FlagEvidence) -> Seen | None:
     """The time budget ended the campaign before its interval was narrow enough."""
     return seen() if evidence.submission.design.ended == "budget-spent" else None
 
 
-def resumed(evidence: Evidence) -> Seen | None:
+def resumed(evidence: FlagEvidence) -> Seen | None:
     """The campaign consists of several runs."""
     times = evidence.submission.design.resumed
     return seen(times=times) if times else None
 
 
-def quick(evidence: Evidence) -> Seen | None:
+def quick(evidence: FlagEvidence) -> Seen | None:
     """A quick campaign: fewer prompts and shorter outputs."""
     return seen() if evidence.submission.profile == "quick" else None
 
 
-def single_block(evidence: Evidence) -> Seen | None:
+def single_block(evidence: FlagEvidence) -> Seen | None:
     """Nothing was repeated, so noise between blocks cannot be seen."""
     last = max((trial.block for trial in evidence.submission.trials), default=0)
     return seen() if last == 0 else None

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator
 
 from estimates.flags.catalogue import Seen, bounds, seen
-from estimates.flags.evidence import Evidence
+from estimates.flags.evidence import FlagEvidence
 from estimates.model import Interval
 from estimates.ratios import controls
 from estimates.verdicts import judge
@@ -13,7 +13,7 @@ from schemas.vocabulary.flags import Severity
 OVERHEAD = bounds("loop-overhead")["least"]
 
 
-def control_excludes_one(evidence: Evidence) -> Seen | None:
+def control_excludes_one(evidence: FlagEvidence) -> Seen | None:
     """The same arm twice gives a ratio whose interval over all prompts does not contain 1.
 
     One interval in twenty does that on a perfect instrument. It is serious only where the whole
@@ -28,7 +28,7 @@ def control_excludes_one(evidence: Evidence) -> Seen | None:
     return seen(severity=severity, low=interval.low, high=interval.high, arm=arm)
 
 
-def loop_overhead(evidence: Evidence) -> Seen | None:
+def loop_overhead(evidence: FlagEvidence) -> Seen | None:
     """The speculative loop costs more than 3 % although it drafts nothing."""
     slow = [each for each in _controls(evidence, "empty-draft") if each[1].high < 1 - OVERHEAD]
     if not slow:
@@ -37,7 +37,7 @@ def loop_overhead(evidence: Evidence) -> Seen | None:
     return seen(loss=1 - math.sqrt(interval.low * interval.high), arm=arm)
 
 
-def _controls(evidence: Evidence, kind: str) -> Iterator[tuple[str, Interval]]:
+def _controls(evidence: FlagEvidence, kind: str) -> Iterator[tuple[str, Interval]]:
     """Control arms of a kind with the interval of their ratio over all prompts."""
     for control in controls(evidence.submission, evidence.pairs):
         if control.kind == kind and control.interval is not None:

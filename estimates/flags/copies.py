@@ -6,13 +6,13 @@ from itertools import combinations
 from statistics import median
 
 from estimates.flags.catalogue import Seen, bounds, seen
-from estimates.flags.evidence import Evidence, only
+from estimates.flags.evidence import FlagEvidence, only
 
 ZERO, REPEATED = bounds("zero-spread"), bounds("repeated-block")
 LogTimes = Mapping[tuple[str, str], float]
 
 
-def zero_spread(evidence: Evidence) -> Seen | None:
+def zero_spread(evidence: FlagEvidence) -> Seen | None:
     """Repetitions took exactly the same time, which clocks do not show."""
     repeated = [group for group in evidence.repeats if len(group.trials) > 1]
     same = [group for group in repeated if len({t.decode_ms for t in group.trials}) == 1]
@@ -27,7 +27,7 @@ def zero_spread(evidence: Evidence) -> Seen | None:
     )
 
 
-def repeated_block(evidence: Evidence) -> Seen | None:
+def repeated_block(evidence: FlagEvidence) -> Seen | None:
     """A block's times are those of an earlier block, up to a common factor and 0.1 %."""
     by_block: dict[int, dict[tuple[str, str], float]] = {}
     for group in evidence.repeats:

@@ -7,7 +7,7 @@ from statistics import fmean, median
 from estimates.decomposition import round_cost, step_ms
 from estimates.flags.baseline import uneven_groups
 from estimates.flags.catalogue import Seen, bounds, seen
-from estimates.flags.evidence import Evidence, only, steady_length
+from estimates.flags.evidence import FlagEvidence, only, steady_length
 from estimates.flags.spread import steady_groups
 from estimates.intervals import deviation
 from estimates.model import Estimate
@@ -19,7 +19,7 @@ PROBE_FACTOR = bounds("probe-disagrees")["factor"]
 UNEXPLAINED = bounds("prediction-missed")["unexplained"]
 
 
-def round_cost_spread(evidence: Evidence) -> Seen | None:
+def round_cost_spread(evidence: FlagEvidence) -> Seen | None:
     """R differs over prompts although every round does the same work.
 
     Only prompts whose repetitions agree count, and whose baseline is like that of the others: other
@@ -47,7 +47,7 @@ def round_cost_spread(evidence: Evidence) -> Seen | None:
     )
 
 
-def probe_disagrees(evidence: Evidence) -> Seen | None:
+def probe_disagrees(evidence: FlagEvidence) -> Seen | None:
     """The baseline's time per token is in no block the probed time of a single step."""
     probes = evidence.submission.probes
     single_ms = step_ms(probes.verification, 1) if probes and probes.verification else None
@@ -62,7 +62,7 @@ def probe_disagrees(evidence: Evidence) -> Seen | None:
     return seen(factors=listed, arm=only(factors)) if factors else None
 
 
-def prediction_missed(evidence: Evidence) -> Seen | None:
+def prediction_missed(evidence: FlagEvidence) -> Seen | None:
     """Measured and predicted speedup are far apart, and the interval does not explain it."""
     missed = [estimate for estimate in evidence.estimates if _is_missed(estimate)]
     if not missed:
@@ -79,7 +79,7 @@ def prediction_missed(evidence: Evidence) -> Seen | None:
     )
 
 
-def _nearest_factor(evidence: Evidence, arm: str, single_ms: float) -> float | None:
+def _nearest_factor(evidence: FlagEvidence, arm: str, single_ms: float) -> float | None:
     """The arm's time per token over a probed step, in the block where they agree best."""
     by_block: dict[int, list[float]] = {}
     for group in evidence.repeats:
@@ -90,7 +90,7 @@ def _nearest_factor(evidence: Evidence, arm: str, single_ms: float) -> float | N
     return min(factors, key=lambda factor: max(factor, 1 / factor), default=None)
 
 
-def _costs_of_equal_rounds(evidence: Evidence) -> Iterator[tuple[str, dict[str, float]]]:
+def _costs_of_equal_rounds(evidence: FlagEvidence) -> Iterator[tuple[str, dict[str, float]]]:
     """Arm and R by prompt, apart for each drafted length that nearly all rounds had."""
     steady = steady_groups(evidence) - uneven_groups(evidence)
     groups: dict[tuple[str, int], dict[str, float]] = {}
@@ -106,7 +106,7 @@ def _costs_of_equal_rounds(evidence: Evidence) -> Iterator[tuple[str, dict[str, 
             yield arm, costs
 
 
-def _costs_of_similar_rounds(evidence: Evidence) -> Iterator[tuple[str, dict[str, float]]]:
+def _costs_of_similar_rounds(evidence: FlagEvidence) -> Iterator[tuple[str, dict[str, float]]]:
     """Arm and R by prompt where only sums are known, apart for similar mean drafted lengths."""
     steady = steady_groups(evidence) - uneven_groups(evidence)
     by_arm: dict[str, list[tuple[float, str, float]]] = {}

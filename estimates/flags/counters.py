@@ -2,13 +2,13 @@
 
 from estimates.decomposition import tokens_per_round
 from estimates.flags.catalogue import Seen, bounds, seen
-from estimates.flags.evidence import Evidence, only
+from estimates.flags.evidence import FlagEvidence, only
 from schemas.submission import Trial
 
 LENGTH_APART = bounds("acceptance-not-as-set")["apart"]
 
 
-def counters_disagree(evidence: Evidence) -> Seen | None:
+def counters_disagree(evidence: FlagEvidence) -> Seen | None:
     """The server's metrics page counted other drafts than its answers did.
 
     The figures come from the answers. If these omit rounds, acceptance and round costs are wrong;
@@ -28,7 +28,7 @@ def counters_disagree(evidence: Evidence) -> Seen | None:
     )
 
 
-def acceptance_not_as_set(evidence: Evidence) -> Seen | None:
+def acceptance_not_as_set(evidence: FlagEvidence) -> Seen | None:
     """An arm with forced acceptance yields another number of tokens per round than was set."""
     found: dict[str, str] = {}
     for arm in evidence.submission.arms:

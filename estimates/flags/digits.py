@@ -6,7 +6,7 @@ from decimal import Decimal
 from statistics import median
 
 from estimates.flags.catalogue import Seen, bounds, seen
-from estimates.flags.evidence import Evidence
+from estimates.flags.evidence import FlagEvidence
 from estimates.intervals import p_of_even
 
 ROUNDED, UNEVEN = bounds("rounded-times"), bounds("uneven-digits")
@@ -14,7 +14,7 @@ ROUNDED, UNEVEN = bounds("rounded-times"), bounds("uneven-digits")
 _FINEST_DECIMALS = 3
 
 
-def rounded_times(evidence: Evidence) -> Seen | None:
+def rounded_times(evidence: FlagEvidence) -> Seen | None:
     """Every time is a multiple of a coarse step."""
     times = _times(evidence)
     if len(times) < ROUNDED["fewest"] or len(set(times)) == 1:
@@ -25,7 +25,7 @@ def rounded_times(evidence: Evidence) -> Seen | None:
     return seen(count=len(times), step_ms=step_ms)
 
 
-def uneven_digits(evidence: Evidence) -> Seen | None:
+def uneven_digits(evidence: FlagEvidence) -> Seen | None:
     """The last digits of the times are far from evenly spread."""
     times = set(_times(evidence))
     if not times:
@@ -41,7 +41,7 @@ def uneven_digits(evidence: Evidence) -> Seen | None:
     return seen(total=last.total(), count=count, digit=digit)
 
 
-def _times(evidence: Evidence) -> list[Decimal]:
+def _times(evidence: FlagEvidence) -> list[Decimal]:
     """All decode times, to the microsecond."""
     finest = Decimal(1).scaleb(-_FINEST_DECIMALS)
     return [

@@ -24,7 +24,7 @@ class Repeats:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Evidence:
+class FlagEvidence:
     """A submission and what was derived from it; `known` is what several flags share."""
 
     submission: Submission
@@ -34,12 +34,12 @@ class Evidence:
     known: dict[str, Any] = field(default_factory=dict, compare=False)
 
 
-def once(derive: Callable[[Evidence], T]) -> Callable[[Evidence], T]:
+def once(derive: Callable[[FlagEvidence], T]) -> Callable[[FlagEvidence], T]:
     """The same function, computed once for each evidence."""
     name = f"{derive.__module__}.{derive.__qualname__}"
 
     @wraps(derive)
-    def known(evidence: Evidence) -> T:
+    def known(evidence: FlagEvidence) -> T:
         if name not in evidence.known:
             evidence.known[name] = derive(evidence)
         found: T = evidence.known[name]

@@ -5,7 +5,7 @@ from statistics import median
 
 from estimates.decomposition import can_draft
 from estimates.flags.catalogue import Seen, bounds, seen
-from estimates.flags.evidence import Evidence, Repeats, only
+from estimates.flags.evidence import FlagEvidence, Repeats, only
 from estimates.model import Estimate
 from estimates.pairing import rounds
 from estimates.roofline import floor
@@ -18,7 +18,7 @@ POWER_SLACK = bounds("above-power-limit")["slack"]
 MEMORY_SLACK = bounds("above-memory")["slack"]
 
 
-def above_roofline(evidence: Evidence) -> Seen | None:
+def above_roofline(evidence: FlagEvidence) -> Seen | None:
     """A step reads the weights faster than their memory can deliver them."""
     least = floor(evidence.submission)
     if least is None:
@@ -39,7 +39,7 @@ def above_roofline(evidence: Evidence) -> Seen | None:
     )
 
 
-def above_bound(evidence: Evidence) -> Seen | None:
+def above_bound(evidence: FlagEvidence) -> Seen | None:
     """An arm gains more than its rounds yield, as if a round cost less than a plain token.
 
     The bound is tokens per round; without counted rounds it is 1 + acceptance x depth, and without
@@ -64,7 +64,7 @@ def above_bound(evidence: Evidence) -> Seen | None:
     )
 
 
-def above_power_limit(evidence: Evidence) -> Seen | None:
+def above_power_limit(evidence: FlagEvidence) -> Seen | None:
     """The energy of a trial over its time is more than all cards may draw."""
     limits = [
         gpu.power_limit_w or gpu.default_power_limit_w for gpu in evidence.submission.machine.gpus
@@ -79,7 +79,7 @@ def above_power_limit(evidence: Evidence) -> Seen | None:
     return seen(drawn_w=median(drawn), limit_w=limit_w)
 
 
-def above_memory(evidence: Evidence) -> Seen | None:
+def above_memory(evidence: FlagEvidence) -> Seen | None:
     """An arm's peak memory is more than its device has."""
     sizes = {
         device.name: device.memory_total_mib

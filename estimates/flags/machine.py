@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from estimates import load
 from estimates.flags.catalogue import Seen, bounds, seen
-from estimates.flags.evidence import Evidence
+from estimates.flags.evidence import FlagEvidence
 from schemas.submission import Snapshot
 
 STOLEN = bounds("stolen-time")["share"]
@@ -15,14 +15,14 @@ DROP = bounds("clock-drop")
 HOT_C = bounds("gpu-hot")["celsius"]
 
 
-def stolen_time(evidence: Evidence) -> Seen | None:
+def stolen_time(evidence: FlagEvidence) -> Seen | None:
     """The hypervisor gave the processor to others."""
     snapshots = evidence.submission.environment or ()
     stolen = max((each.steal_fraction or 0.0 for each in snapshots), default=0.0)
     return _under_load(evidence, seen(stolen=stolen)) if stolen > STOLEN else None
 
 
-def busy_machine(evidence: Evidence) -> Seen | None:
+def busy_machine(evidence: FlagEvidence) -> Seen | None:
     """Other programs used the processor when the campaign started."""
     cores = evidence.submission.machine.cpu.logical_cores or 1
     before = [each for each in evidence.submission.environment or () if each.moment == "before"]
@@ -32,7 +32,7 @@ def busy_machine(evidence: Evidence) -> Seen | None:
     return _under_load(evidence, seen()) if is_busy else None
 
 
-def load_appeared(evidence: Evidence) -> Seen | None:
+def load_appeared(evidence: FlagEvidence) -> Seen | None:
     """Other programs used the processor later, on a machine that was quiet at the start."""
     if busy_machine(evidence) is not None:
         return None
@@ -44,13 +44,13 @@ def load_appeared(evidence: Evidence) -> Seen | None:
     return _under_load(evidence, seen(busy=busy, own=own)) if is_busy else None
 
 
-def _under_load(evidence: Evidence, found: Seen) -> Seen:
+def _under_load(evidence: FlagEvidence, found: Seen) -> Seen:
     """A flag about load also says how much wider it makes the intervals."""
     values = {**found.values, "allowance": load.allowance(evidence.submission)}
     return replace(found, severity=load.severity(evidence.submission), values=values)
 
 
-def on_battery(evidence: Evidence) -> Seen | None:
+def on_battery(evidence: FlagEvidence) -> Seen | None:
     """The machine ran on battery, which limits power."""
     snapshots = evidence.submission.environment or ()
     states = {each.on_battery for each in snapshots if each.on_battery is not None}
@@ -59,7 +59,7 @@ def on_battery(evidence: Evidence) -> Seen | None:
     return seen(case="changed" if len(states) > 1 else "always")
 
 
-def clock_drop(evidence: Evidence) -> Seen | None:
+def clock_drop(evidence: FlagEvidence) -> Seen | None:
     """A clock was lower in the whole second half of the campaign than in the first.
 
     Only readings between blocks and after the last one count: before the first, the machine idles.
@@ -76,7 +76,7 @@ def clock_drop(evidence: Evidence) -> Seen | None:
     return seen(drops=drops) if drops else None
 
 
-def gpu_hot(evidence: Evidence) -> Seen | None:
+def gpu_hot(evidence: FlagEvidence) -> Seen | None:
     """The GPU came near the temperature at which it slows itself down."""
     if gpu_throttled(evidence) is not None:
         return None
@@ -85,13 +85,13 @@ def gpu_hot(evidence: Evidence) -> Seen | None:
     return seen(hottest=hottest) if hottest >= HOT_C else None
 
 
-def gpu_throttled(evidence: Evidence) -> Seen | None:
+def gpu_throttled(evidence: FlagEvidence) -> Seen | None:
     """The GPU lowered its clock."""
     snapshots = evidence.submission.environment or ()
     return seen() if any(each.gpu_throttled for each in snapshots) else None
 
 
-def power_limited(evidence: Evidence) -> Seen | None:
+def power_limited(evidence: FlagEvidence) -> Seen | None:
     """GPUs run below the power limit that they were shipped with."""
     limited = [
         f"{gpu.name} is limited to {gpu.power_limit_w:.0f} W of {gpu.default_power_limit_w:.0f} W"
@@ -102,7 +102,7 @@ def power_limited(evidence: Evidence) -> Seen | None:
     return seen(gpus=limited) if limited else None
 
 
-def _later(evidence: Evidence) -> list[Snapshot]:
+def _later(evidence: FlagEvidence) -> list[Snapshot]:
     """The snapshots taken while the campaign ran or right after it."""
     return [each for each in evidence.submission.environment or () if each.moment != "before"]
 

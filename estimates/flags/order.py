@@ -2,12 +2,12 @@
 
 from estimates.flags.catalogue import Seen, seen
 from estimates.flags.completeness import missing_prompts
-from estimates.flags.evidence import Evidence
+from estimates.flags.evidence import FlagEvidence
 from estimates.running_order import plan_digest, running_order
 from schemas.submission import Submission
 
 
-def not_interleaved(evidence: Evidence) -> Seen | None:
+def not_interleaved(evidence: FlagEvidence) -> Seen | None:
     """Arms ran one after another, or in an unknown order: drift can look like a speedup."""
     design = evidence.submission.design
     if design.order in ("sequential", "unknown") and design.interleaved is None:
@@ -15,7 +15,7 @@ def not_interleaved(evidence: Evidence) -> Seen | None:
     return None
 
 
-def order_not_planned(evidence: Evidence) -> Seen | None:
+def order_not_planned(evidence: FlagEvidence) -> Seen | None:
     """The trials did not run in the order that seed, prompts and arms give.
 
     Campaigns with concurrent requests, with arms that move layers, or in several runs have orders
@@ -30,14 +30,14 @@ def order_not_planned(evidence: Evidence) -> Seen | None:
     ran = {arm.id for arm in arms if arm.outcome == "ok"}
     trials = sorted(submission.trials, key=lambda trial: trial.order)
     found = [(each.block, each.prompt, each.arm) for each in trials if each.arm in ran]
-    for by_turns in (False, True):  # older files took their rows in rotation
+    for rotated in (False, True):  # older files took their rows in rotation
         planned = running_order(
             [arm.id for arm in arms],
             [prompt.id for prompt in submission.suite.prompts],
             blocks=design.blocks,
             seed=design.seed,
             interleaved=design.interleaved or "prompt",
-            by_turns=by_turns,
+            rotated=rotated,
         )
         expected = [each for each in planned if each[-1] in ran]
         if design.ended != "completed":  # then it is the start of the plan
@@ -47,7 +47,7 @@ def order_not_planned(evidence: Evidence) -> Seen | None:
     return seen()
 
 
-def plan_changed(evidence: Evidence) -> Seen | None:
+def plan_changed(evidence: FlagEvidence) -> Seen | None:
     """Arms, prompts or trials of the plan are not in the file, though the campaign was completed.
 
     Not repeated if another flag shows it.

@@ -2,12 +2,12 @@
 
 from estimates.decomposition import can_draft, drafted_nothing
 from estimates.flags.catalogue import Seen, seen
-from estimates.flags.evidence import Evidence, only
+from estimates.flags.evidence import FlagEvidence, only
 from estimates.verdicts import classify
 from schemas.vocabulary import METHODS
 
 
-def never_drafted(evidence: Evidence) -> Seen | None:
+def never_drafted(evidence: FlagEvidence) -> Seen | None:
     """A speculative arm drafted not a single token: it measured the baseline again."""
     finished = [trial for trial in evidence.submission.trials if trial.outcome == "ok"]
     silent = [
@@ -19,7 +19,7 @@ def never_drafted(evidence: Evidence) -> Seen | None:
     return seen(arms=silent, arm=only(silent)) if silent else None
 
 
-def diverged(evidence: Evidence) -> Seen | None:
+def diverged(evidence: FlagEvidence) -> Seen | None:
     """An output differs from the baseline's where the baseline was not undecided."""
     others = _concurrent(evidence) | {
         arm.id for arm in evidence.submission.arms if METHODS[arm.method.type].instrument
@@ -37,7 +37,7 @@ def diverged(evidence: Evidence) -> Seen | None:
     return seen(case=case, arms=arms, prompts=len(prompts), arm=only(arms), prompt=prompts[0])
 
 
-def baseline_not_reproducible(evidence: Evidence) -> Seen | None:
+def baseline_not_reproducible(evidence: FlagEvidence) -> Seen | None:
     """The baseline writes another text in another block."""
     baselines = {arm.id for arm in evidence.submission.arms if arm.role == "baseline"}
     baselines -= _concurrent(evidence)
@@ -52,7 +52,7 @@ def baseline_not_reproducible(evidence: Evidence) -> Seen | None:
     return seen(prompts=len(prompts), arm=only(arm for arm, _ in unstable), prompt=prompts[0])
 
 
-def crowd_outputs_vary(evidence: Evidence) -> Seen | None:
+def concurrent_outputs_vary(evidence: FlagEvidence) -> Seen | None:
     """With several requests at once an output differs from the one that was written alone."""
     concurrent = _concurrent(evidence)
     forked = [
@@ -66,10 +66,10 @@ def crowd_outputs_vary(evidence: Evidence) -> Seen | None:
     return seen(prompts=len(prompts), arm=only(trial.arm for trial in forked), prompt=prompts[0])
 
 
-def teacher_forced(evidence: Evidence) -> Seen | None:
+def teacher_forced(evidence: FlagEvidence) -> Seen | None:
     """The arms were fed the baseline's text."""
     return seen() if evidence.submission.settings.teacher_forced else None
 
 
-def _concurrent(evidence: Evidence) -> set[str]:
+def _concurrent(evidence: FlagEvidence) -> set[str]:
     return {arm.id for arm in evidence.submission.arms if (arm.concurrency or 1) > 1}

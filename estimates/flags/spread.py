@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from estimates.flags.catalogue import Seen, bounds, seen
-from estimates.flags.evidence import Evidence, Repeats, once, only
+from estimates.flags.evidence import FlagEvidence, Repeats, once, only
 from estimates.flags.trend import cold_groups, without_drift
 from estimates.intervals import deviation
 from estimates.pairing import decode_ms_per_token, ms_per_token
@@ -29,7 +29,7 @@ class Beyond:
     worst: Repeats
     value: float
 
-    def seen(self, evidence: Evidence) -> Seen:
+    def seen(self, evidence: FlagEvidence) -> Seen:
         """One flag over all of them, with counts and the worst."""
         prompts = {group.prompt for group in self.groups}
         arms = {group.arm for group in self.groups}
@@ -47,19 +47,19 @@ class Beyond:
         )
 
 
-def block_spread(evidence: Evidence) -> Seen | None:
+def block_spread(evidence: FlagEvidence) -> Seen | None:
     """The same trial takes different times in different blocks."""
     spread = _unsteady(evidence)
     return None if spread is None else spread.seen(evidence)
 
 
-def block_outlier(evidence: Evidence) -> Seen | None:
+def block_outlier(evidence: FlagEvidence) -> Seen | None:
     """Single blocks are far from the mean of their blocks."""
     outliers = _exceptions(evidence)
     return None if outliers is None else outliers.seen(evidence)
 
 
-def clocks_disagree(evidence: Evidence) -> Seen | None:
+def clocks_disagree(evidence: FlagEvidence) -> Seen | None:
     """The time of the whole answer is not the sum of its rounds' medians."""
     flagged = (_unsteady(evidence), _exceptions(evidence))
     known = {(group.arm, group.prompt) for each in flagged if each for group in each.groups}
@@ -69,7 +69,7 @@ def clocks_disagree(evidence: Evidence) -> Seen | None:
 
 
 @once
-def steady_groups(evidence: Evidence) -> frozenset[tuple[str, str]]:
+def steady_groups(evidence: FlagEvidence) -> frozenset[tuple[str, str]]:
     """Arm and prompt of the repeated trials that agree with each other."""
     return frozenset(
         (group.arm, group.prompt) for group in without_drift(evidence) if _cv(group) <= BLOCK_CV
@@ -77,7 +77,7 @@ def steady_groups(evidence: Evidence) -> frozenset[tuple[str, str]]:
 
 
 @once
-def _unsteady(evidence: Evidence) -> Beyond | None:
+def _unsteady(evidence: FlagEvidence) -> Beyond | None:
     """Groups with a spread, except for what single disturbed blocks or a cold start explain."""
     outliers = _exceptions(evidence)
     named = outliers.groups if outliers else ()
@@ -85,7 +85,7 @@ def _unsteady(evidence: Evidence) -> Beyond | None:
 
 
 @once
-def _exceptions(evidence: Evidence) -> Beyond | None:
+def _exceptions(evidence: FlagEvidence) -> Beyond | None:
     """Groups with an outlier, if they are few."""
     outliers = _beyond(_unexplained(evidence), _farthest, OUTLIER["distance"])
     if outliers is None or len(outliers.groups) > OUTLIER["most"] * len(evidence.repeats):
@@ -93,7 +93,7 @@ def _exceptions(evidence: Evidence) -> Beyond | None:
     return outliers
 
 
-def _unexplained(evidence: Evidence) -> list[Repeats]:
+def _unexplained(evidence: FlagEvidence) -> list[Repeats]:
     """The repeated trials without the drift, except where a cold start was found."""
     cold = cold_groups(evidence)
     return [g for g in without_drift(evidence) if (g.arm, g.prompt) not in cold]

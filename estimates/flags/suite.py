@@ -6,10 +6,10 @@ from functools import cache
 from importlib import resources
 
 from estimates.flags.catalogue import Seen, seen
-from estimates.flags.evidence import Evidence
+from estimates.flags.evidence import FlagEvidence
 
 
-def unknown_suite(evidence: Evidence) -> Seen | None:
+def unknown_suite(evidence: FlagEvidence) -> Seen | None:
     """The prompts are not those of a suite that was released."""
     submission = evidence.submission
     suite = submission.suite

@@ -3,7 +3,7 @@
 import unicodedata
 
 from estimates.flags.catalogue import Seen, seen
-from estimates.flags.evidence import Evidence
+from estimates.flags.evidence import FlagEvidence
 from schemas import private
 
 # Alphabets with letters that look like those of another one.
@@ -11,7 +11,7 @@ _ALPHABETS = ("LATIN", "CYRILLIC", "GREEK", "ARMENIAN", "CHEROKEE", "COPTIC")
 _STYLED = ("FULLWIDTH", "MATHEMATICAL")
 
 
-def private_data(evidence: Evidence) -> Seen | None:
+def private_data(evidence: FlagEvidence) -> Seen | None:
     """A text may identify a person or a machine."""
     found = {
         kind: path
@@ -22,7 +22,7 @@ def private_data(evidence: Evidence) -> Seen | None:
     return seen(places=places) if places else None
 
 
-def confusable_letters(evidence: Evidence) -> Seen | None:
+def confusable_letters(evidence: FlagEvidence) -> Seen | None:
     """A name is written with letters that look like those of another alphabet."""
     odd = [path for path, text in private.texts(evidence.submission) if _is_confusable(path, text)]
     return seen(places=odd) if odd else None

@@ -11,7 +11,7 @@ from statistics import fmean, median
 
 from estimates.decomposition import can_draft, tokens_per_round
 from estimates.flags.catalogue import Seen, bounds, seen
-from estimates.flags.evidence import Evidence, Repeats, once, only, steady_length
+from estimates.flags.evidence import FlagEvidence, Repeats, once, only, steady_length
 from estimates.intervals import p_of_rank, spearman, t_interval
 
 DRIFT = bounds("drift")
@@ -19,7 +19,7 @@ FIRST_BLOCK = bounds("first-block")["least"]
 COLD = bounds("cold-start")
 
 
-def drift(evidence: Evidence) -> Seen | None:
+def drift(evidence: FlagEvidence) -> Seen | None:
     """Time per token rises or falls with the running order (Spearman, p < .01).
 
     Times are compared within one arm and prompt, over blocks. Without repetitions the arms that
@@ -33,13 +33,13 @@ def drift(evidence: Evidence) -> Seen | None:
     return seen(case="slower" if slope > 0 else "faster", change=abs(change))
 
 
-def first_block(evidence: Evidence) -> Seen | None:
+def first_block(evidence: FlagEvidence) -> Seen | None:
     """The first block is slower or faster than the others, beyond its interval and 5 %."""
     ratio = _first_block_ratio(evidence)
     return None if ratio is None else seen(ratio=ratio)
 
 
-def cold_start(evidence: Evidence) -> Seen | None:
+def cold_start(evidence: FlagEvidence) -> Seen | None:
     """The first trial of an arm was much slower than the same work later."""
     cold = _cold(evidence)
     if not cold:
@@ -51,13 +51,13 @@ def cold_start(evidence: Evidence) -> Seen | None:
     )
 
 
-def cold_groups(evidence: Evidence) -> frozenset[tuple[str, str]]:
+def cold_groups(evidence: FlagEvidence) -> frozenset[tuple[str, str]]:
     """Arm and prompt of the repeated trials whose first one was a cold start."""
     return frozenset((group.arm, group.prompt) for _, group in _cold(evidence))
 
 
 @once
-def without_drift(evidence: Evidence) -> tuple[Repeats, ...]:
+def without_drift(evidence: FlagEvidence) -> tuple[Repeats, ...]:
     """The repeated trials as they would have been on a machine of constant speed."""
     slope = _drift_slope(evidence)
     return tuple(
@@ -75,14 +75,14 @@ def without_drift(evidence: Evidence) -> tuple[Repeats, ...]:
 
 
 @once
-def _drift_slope(evidence: Evidence) -> float:
+def _drift_slope(evidence: FlagEvidence) -> float:
     """Change of the log time per trial; an odd first block is left out of it."""
     odd_start = _first_block_ratio(evidence) is not None
     return _slope(_later(evidence) if odd_start else _comparable(evidence))
 
 
 @once
-def _cold(evidence: Evidence) -> list[tuple[float, Repeats]]:
+def _cold(evidence: FlagEvidence) -> list[tuple[float, Repeats]]:
     """Arms with a cold start: how many times as long the first trial took, and its group."""
     by_arm: dict[str, list[Repeats]] = {}
     for group in evidence.repeats:
@@ -98,7 +98,7 @@ def _cold(evidence: Evidence) -> list[tuple[float, Repeats]]:
 
 
 @once
-def _first_block_ratio(evidence: Evidence) -> float | None:
+def _first_block_ratio(evidence: FlagEvidence) -> float | None:
     """How many times as long the first block took, if that is more than noise or a drift."""
     repeated = [g for g in evidence.repeats if len(g.trials) > 1 and g.trials[0].block == 0]
     slope = _slope(_later(evidence))
@@ -148,7 +148,7 @@ def _round_ms(group: Repeats, length: int | None) -> float | None:
     return group.ms_per_token[0] * yielded
 
 
-def _comparable(evidence: Evidence) -> list[Repeats]:
+def _comparable(evidence: FlagEvidence) -> list[Repeats]:
     """Groups of trials that did the same work at different times."""
     groups = evidence.repeats
     repeated = [group for group in groups if len(group.trials) > 1]
@@ -156,7 +156,7 @@ def _comparable(evidence: Evidence) -> list[Repeats]:
     return repeated or [_merged(arm, groups) for arm in sorted(plain & {g.arm for g in groups})]
 
 
-def _later(evidence: Evidence) -> list[Repeats]:
+def _later(evidence: FlagEvidence) -> list[Repeats]:
     """The same without the first trial of each."""
     return [
         Repeats(

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from textwrap import wrap
 
-from estimates.builds import WIDE, ArmChange, Change, Comparison, Direction, Outputs
+from estimates.builds import WIDE, ArmChange, Comparison, Direction, FigureChange, Outputs
 from schemas.vocabulary import say
 
 _FASTER: dict[Direction, str] = {
@@ -87,7 +87,7 @@ def _list(arms: tuple[ArmChange, ...]) -> str:
     return say.listed([f"{each.arm} by {_by(each.speed)}" for each in arms])
 
 
-def _by(change: Change | None) -> str:
+def _by(change: FigureChange | None) -> str:
     return say.percent(abs(change.ratio - 1), 1) if change else ""
 
 
@@ -118,7 +118,7 @@ def _value(value: float, digits: int | None) -> str:
     return say.percent(value, 1) if digits is None else say.number(value, digits)
 
 
-def _change(change: Change) -> str:
+def _change(change: FigureChange) -> str:
     text = say.percent(change.ratio - 1, 1, signed=True)
     if change.interval is None:
         return f"{text} (too few blocks)"

@@ -12,7 +12,7 @@ import orjson
 
 from estimates.flags import in_order
 from estimates.model import Flag, Summary
-from estimates.verdicts import doubted
+from estimates.verdicts import after_flags
 from pipeline.collection.discover import Source, discover
 from pipeline.collection.lifecycle import ended_contributors, without_contradictions
 from pipeline.collection.plausibility import flags_within
@@ -94,7 +94,7 @@ def _stored(facts: Mapping[Source, Fact], files: Validated) -> Stored:
     for fact, summary in summaries(each for each in members if each.key in raised):
         flags = in_order((*summary.flags, *raised[fact.key]))
         arms = fact.accepted.submission.arms
-        estimates = doubted(summary.estimates, flags, arms)
+        estimates = after_flags(summary.estimates, flags, arms)
         changed[fact.key] = replace(summary, flags=flags, estimates=estimates)
     return Stored(files={each.key: each.path for each in members}, changed=changed)
 

@@ -18,7 +18,7 @@ from estimates.flags import in_order
 from estimates.model import Flag
 from estimates.summary import summarize
 from estimates.understanding import ArmResult, Understanding, overall, understand
-from estimates.verdicts import doubted
+from estimates.verdicts import after_flags
 from pipeline.collection.plausibility import corpus_flags, flags_within
 from pipeline.collection.plausibility.corpus import Corpus
 from pipeline.intake import git
@@ -75,7 +75,7 @@ def _result(
     """
     summary = summarize(submission, resample=False)
     flags = in_order((*summary.flags, *raised))
-    estimates = doubted(summary.estimates, flags, submission.arms)
+    estimates = after_flags(summary.estimates, flags, submission.arms)
     own = understand(submission, replace(summary, flags=flags, estimates=estimates))
     if known is None:
         return Result(file=quoted_path(path), understood=replace(own, arms=()))

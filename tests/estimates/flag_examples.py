@@ -73,7 +73,7 @@ RAISING: dict[str, Submission] = {
     "acceptance-not-as-set": forced(length=2.5),
     "diverged": diverged(2.0),
     "baseline-not-reproducible": outputs("ffffffffffffffff"),
-    "crowd-outputs-vary": crowd(diverged(5.0)),
+    "concurrent-outputs-vary": crowd(diverged(5.0)),
     "teacher-forced": replace(CLEAN, settings=replace(CLEAN.settings, teacher_forced=True)),
     # 100 and 120 ms: mean 110, standard deviation 14.1, CV 12.9 %.
     "block-spread": block_times((100.0, 120.0), (50.0, 51.0)),
@@ -152,7 +152,7 @@ QUIET: dict[str, Submission] = {
     "acceptance-not-as-set": forced(length=2.1),
     "diverged": diverged(0.01),
     "baseline-not-reproducible": outputs("00112233aabbccdd"),
-    "crowd-outputs-vary": diverged(5.0),
+    "concurrent-outputs-vary": diverged(5.0),
     "teacher-forced": replace(CLEAN, settings=replace(CLEAN.settings, teacher_forced=False)),
     # 100 and 115 ms: mean 107.5, standard deviation 10.6, CV 9.9 %.
     "block-spread": block_times((100.0, 115.0), (50.0, 51.0)),

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from estimates.load import humbled, moved, strain
+from estimates.load import moved, strain, widen_for_load
 from estimates.model import Interval
 from estimates.summary import summarize
 from schemas.submission import Snapshot, Submission
@@ -48,8 +48,8 @@ def test_strain_is_what_others_do_per_core(
 
 
 def test_a_quiet_machine_leaves_the_interval_as_it_is() -> None:
-    assert humbled(PUBLISHED, QUIET) == PUBLISHED
-    assert humbled(None, under("before", load_1min=90.0)) is None
+    assert widen_for_load(PUBLISHED, QUIET) == PUBLISHED
+    assert widen_for_load(None, under("before", load_1min=90.0)) is None
 
 
 def test_an_interval_under_twenty_busy_programs_on_two_cores_contains_the_quiet_figure() -> None:
@@ -58,7 +58,7 @@ def test_an_interval_under_twenty_busy_programs_on_two_cores_contains_the_quiet_
         machine=replace(QUIET.machine, cpu=replace(QUIET.machine.cpu, logical_cores=2)),
     )
 
-    wider = humbled(PUBLISHED, two_cores)
+    wider = widen_for_load(PUBLISHED, two_cores)
 
     # Ten programs per core move the logarithm by 0.25 at most; 0.085 was there:
     # 0.762 times e^(-+0.264).
@@ -91,16 +91,16 @@ def test_nineteen_of_twenty_campaigns_under_load_contain_the_quiet_figure() -> N
     campaign's own interval has a half-width of 3 % and misses by its nature in one of twenty.
     """
     rng = random.Random(14)  # noqa: S311 - a simulation
-    held = {"plain": 0, "humbled": 0}
+    held = {"plain": 0, "widened": 0}
     for _ in range(1000):
         busy = rng.uniform(0.3, 3.0)
         made = under("before", load_1min=1 + 16 * busy)
         found = -0.05 * busy + rng.gauss(0, 0.03 / 1.96)
         own = Interval(low=math.exp(found - 0.03), high=math.exp(found + 0.03))
-        wider = humbled(own, made)
+        wider = widen_for_load(own, made)
         assert wider is not None
         held["plain"] += own.low <= 1 <= own.high
-        held["humbled"] += wider.low <= 1 <= wider.high
+        held["widened"] += wider.low <= 1 <= wider.high
 
     assert held["plain"] < 400
-    assert held["humbled"] >= 950
+    assert held["widened"] >= 950

@@ -54,9 +54,9 @@ def test_passes_use_every_row_before_one_comes_again() -> None:
     assert len({tuple(arms) for arms in passes.values()}) == 6
 
 
-def test_files_of_before_took_the_rows_by_turns() -> None:
+def test_older_files_rotated_the_rows() -> None:
     order = list(
-        running_order("ab", ["p", "q"], blocks=2, seed=0, interleaved="prompt", by_turns=True)
+        running_order("ab", ["p", "q"], blocks=2, seed=0, interleaved="prompt", rotated=True)
     )
 
     # Seed 0 leaves two prompts in their order, in both blocks.

@@ -12,10 +12,10 @@ from estimates.flags import in_order
 from estimates.flags.catalogue import Seen, flag
 from estimates.model import Flag
 from pipeline.collection.plausibility import checks
-from pipeline.collection.plausibility.corpus import Candidate, Corpus, Member
+from pipeline.collection.plausibility.corpus import Corpus, CorpusComparison, Member
 from schemas.submission import Submission
 
-Check = Callable[[Candidate], Seen | None]
+Check = Callable[[CorpusComparison], Seen | None]
 
 CORPUS_FLAGS: dict[str, Check] = {
     "copied-times": checks.copied_times,
@@ -31,15 +31,15 @@ def corpus_flags(new: Submission, corpus: Sequence[Submission] | Corpus) -> tupl
     To check several, pass a `Corpus`, which caches its indices.
     """
     known = corpus if isinstance(corpus, Corpus) else Corpus.of(corpus)
-    return _raised(Candidate(own=Member.of(new), corpus=known, position=None))
+    return _raised(CorpusComparison(own=Member.of(new), corpus=known, position=None))
 
 
 def flags_within(corpus: Corpus) -> Iterator[tuple[Flag, ...]]:
     """The flags of each submission of a corpus compared with all the others, in their order."""
     for position, own in enumerate(corpus.members):
-        yield _raised(Candidate(own=own, corpus=corpus, position=position))
+        yield _raised(CorpusComparison(own=own, corpus=corpus, position=position))
 
 
-def _raised(candidate: Candidate) -> tuple[Flag, ...]:
+def _raised(candidate: CorpusComparison) -> tuple[Flag, ...]:
     found = ((name, check(candidate)) for name, check in CORPUS_FLAGS.items())
     return in_order(flag(name, what) for name, what in found if what is not None)

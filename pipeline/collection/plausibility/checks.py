@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from estimates.flags.catalogue import Seen, bounds, seen
 from pipeline.collection.plausibility import peers
-from pipeline.collection.plausibility.corpus import SHAPE, Candidate, Shape
+from pipeline.collection.plausibility.corpus import SHAPE, CorpusComparison, Shape
 from pipeline.collection.plausibility.fingerprint import MarkIndex
 from schemas.vocabulary.flags import Severity
 
@@ -35,7 +35,7 @@ class SharedMarks:
     total: int
 
 
-def copied_times(candidate: Candidate) -> Seen | None:
+def copied_times(candidate: CorpusComparison) -> Seen | None:
     """Times with many digits, or ratios of times in a row, are in another submission too."""
     found = _shared_marks(candidate)
     if found is None:
@@ -48,7 +48,7 @@ def copied_times(candidate: Candidate) -> Seen | None:
     )
 
 
-def _severity(candidate: Candidate, position: int) -> Severity:
+def _severity(candidate: CorpusComparison, position: int) -> Severity:
     """Of two with the same times the one that was measured later is the copy."""
     if candidate.position is None:
         return "serious"
@@ -57,7 +57,7 @@ def _severity(candidate: Candidate, position: int) -> Severity:
     return "caution" if is_first else "serious"
 
 
-def _shared_marks(candidate: Candidate) -> SharedMarks | None:
+def _shared_marks(candidate: CorpusComparison) -> SharedMarks | None:
     """The submission with the most marks in common, if they are far more than chance."""
     corpus, own = candidate.corpus, candidate.own.fingerprint
     kinds: tuple[tuple[Literal["times", "ratios"], MarkIndex, NDArray[np.uint32]], ...] = (
@@ -76,7 +76,7 @@ def _shared_marks(candidate: Candidate) -> SharedMarks | None:
     return None
 
 
-def windows_overlap(candidate: Candidate) -> Seen | None:
+def windows_overlap(candidate: CorpusComparison) -> Seen | None:
     """Another campaign of the same contributor on the same machine ran within this one's window.
 
     Anonymous submissions are not compared: two people may own the same laptop.
@@ -92,7 +92,7 @@ def windows_overlap(candidate: Candidate) -> Seen | None:
     return None
 
 
-def far_from_peers(candidate: Candidate) -> Seen | None:
+def far_from_peers(candidate: CorpusComparison) -> Seen | None:
     """The baseline is far from what others measured on the same device."""
     own = candidate.own.speed
     if own is None:
@@ -122,7 +122,7 @@ def _if_far(value: float, others: NDArray[np.float64], shown: str, scope: str) -
     )
 
 
-def another_model(candidate: Candidate) -> Seen | None:
+def another_model(candidate: CorpusComparison) -> Seen | None:
     """What others measured under this target's name was built otherwise: it is not that model.
 
     Quantisers make many files of one model, so that digests of weights differ among honest results.

@@ -115,7 +115,7 @@ class Corpus:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Candidate:
+class CorpusComparison:
     """A submission that is compared with a corpus; `position` is its own there, if it has one."""
 
     own: Member
