@@ -32,6 +32,7 @@ from schemas.vocabulary import DEFAULT_RUNNER, RUNNERS, RunnerEntry
 _SETTINGS = "How it runs"
 # The runner that needs a program only, and nothing compiled for Python.
 _SERVER = "llama-server"
+_NAMED = re.compile(r"(?P<name>[A-Za-z0-9][A-Za-z0-9._-]*)=(?P<path>.+)")
 
 
 def chosen_runner(engine: "EngineOptions") -> str:
@@ -191,9 +192,6 @@ def at_depths(engines: Iterable[NamedEngine], depths: Sequence[int]) -> tuple[Na
         for each in engines
         for depth in depths
     )
-
-
-_NAMED = re.compile(r"(?P<name>[A-Za-z0-9][A-Za-z0-9._-]*)=(?P<path>.+)")
 
 
 def named_engines(engine: ChosenEngine, binaries: Sequence[str]) -> tuple[NamedEngine, ...]:

@@ -1,1 +1,1 @@
-"""The doctor: checks of everything that a run relies on, each with what to do about it."""
+"""The doctor: checks of everything that a run relies on, each with a remedy."""

@@ -17,15 +17,15 @@ class Check:
 
 
 def ok(name: str, found: str) -> Check:
-    """A check that found nothing to worry about."""
+    """A check that passed."""
     return Check(name=name, status="ok", found=found)
 
 
 def warn(name: str, found: str, remedy: str) -> Check:
-    """A check that found what may distort figures or slow things down."""
+    """A check that found something that may distort or slow down a measurement."""
     return Check(name=name, status="warn", found=found, remedy=remedy)
 
 
 def fail(name: str, found: str, remedy: str) -> Check:
-    """A check that found what keeps a run from working."""
+    """A check that found something that prevents a run."""
     return Check(name=name, status="fail", found=found, remedy=remedy)

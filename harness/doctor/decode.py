@@ -13,6 +13,8 @@ from harness.machine.command import death, own_module
 _NAME = "Decode"
 _TIMEOUT_S = 300
 _REASON_LENGTH = 160
+_STEPS = 16
+_PROMPT = "The quick brown fox jumps over the lazy dog and then"
 
 
 def decode(model: Path) -> Check:
@@ -30,7 +32,7 @@ def decode(model: Path) -> Check:
 
 
 def judge(returncode: int, stdout: str, stderr: str, model: str) -> Check:
-    """What the child's end means."""
+    """Interpret the child's exit code and output."""
     died = death(returncode)
     if died is not None:
         remedy = (
@@ -44,10 +46,6 @@ def judge(returncode: int, stdout: str, stderr: str, model: str) -> Check:
         remedy = f"Try another model with `{PROGRAM} doctor --model FILE.gguf`, or install again: "
         return fail(_NAME, reason, remedy + PORTABLE_REINSTALL)
     return ok(_NAME, f"{float(stdout.rsplit(maxsplit=1)[-1]):.1f} tokens/s with {model}")
-
-
-_STEPS = 16
-_PROMPT = "The quick brown fox jumps over the lazy dog and then"
 
 
 def main(path: str) -> int:

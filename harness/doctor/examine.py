@@ -1,4 +1,4 @@
-"""Runs all checks of the doctor in order; a failed one does not stop the others."""
+"""Run all checks of the doctor in order; a failed one does not stop the others."""
 
 import shutil
 import time

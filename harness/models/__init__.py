@@ -1,1 +1,1 @@
-"""Models: from what a person names to a file on this disk and what is known about it."""
+"""Models: find the file that a name means, and describe it."""

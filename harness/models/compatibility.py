@@ -1,4 +1,4 @@
-"""Tells whether a draft is compatible with a target, by llama.cpp's rule, point by point.
+"""Check whether a draft is compatible with a target, by llama.cpp's rule, condition by condition.
 
 The rule is `common_speculative_are_compatible` in llama.cpp's common/speculative.cpp: the same kind
 of vocabulary; BOS added by both or by neither, and the same id where it is added; likewise EOS;
@@ -51,7 +51,7 @@ class Difference:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compatibility:
-    """Every point of the rule. `differing` counts ids; the first of them are in `differences`."""
+    """Every condition of the rule. `differing` counts ids; `differences` has the first of them."""
 
     points: tuple[Condition, ...]
     differing: int
@@ -64,7 +64,7 @@ class Compatibility:
 
     @property
     def reason(self) -> str | None:
-        """The first point that does not hold, which is where llama.cpp stops."""
+        """The first condition that does not hold, which is where llama.cpp stops."""
         return next((point.found for point in self.points if not point.holds), None)
 
 
@@ -75,9 +75,9 @@ def compare(
     target_tokens: Callable[[], Sequence[bytes]],
     draft_tokens: Callable[[], Sequence[bytes]],
 ) -> Compatibility:
-    """The rule applied to two vocabularies.
+    """Apply the rule to two vocabularies.
 
-    The token texts are asked for only when the digests differ, since reading them takes seconds.
+    The token texts are read only if the digests differ, since reading them takes seconds.
     """
     differing: tuple[Difference, ...] = ()
     if target.sha256 != draft.sha256:

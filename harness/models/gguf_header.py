@@ -1,4 +1,4 @@
-"""Reads the facts about a model from the header of its GGUF file, without loading weights."""
+"""Read the facts about a model from the header of its GGUF file, without loading weights."""
 
 import hashlib
 from collections import Counter
@@ -79,7 +79,7 @@ def _id(first: Beginning, name: str, assumed: int | None, size: int) -> int | No
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Vocabulary:
-    """What decides whether a draft's tokens mean the same to the target."""
+    """The vocabulary of a model, as far as compatibility with a draft depends on it."""
 
     kind: str
     size: int

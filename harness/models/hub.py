@@ -1,4 +1,4 @@
-"""Finds the files that `owner/repo:quant` means in a hub repository, and fetches them."""
+"""Find the files that `owner/repo:quant` means in a hub repository, and fetch them."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -46,7 +46,7 @@ def fetch(reference: str, *, client: Hub, say: Callable[[str], None]) -> Weights
 
 
 def readers(reference: str, *, client: Hub) -> dict[str, Callable[[int, int], bytes]]:
-    """For each file behind `owner/repo:quant` its name, and what reads a part of it by range.
+    """For each file behind `owner/repo:quant`: its name, and a function that reads a range of it.
 
     Raises `BadInputError` or `MachineError`; so does reading.
     """

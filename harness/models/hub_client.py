@@ -1,4 +1,4 @@
-"""Downloads from the Hugging Face hub with its own client, into its shared cache.
+"""Download from the Hugging Face hub with its own client, into its shared cache.
 
 `hf_hub_download` starts over after an interruption and does not check digests. So a large file is
 first written to a partial file in the cache, continued after an interruption, and moved to its
@@ -42,7 +42,7 @@ _LARGEST_BYTES = 50 * 1000**3
 
 @dataclass(frozen=True, slots=True)
 class HuggingFace:
-    """The hub; `None` stands for what HF_ENDPOINT and HF_HUB_CACHE say."""
+    """The hub. `None` means the values of HF_ENDPOINT and HF_HUB_CACHE."""
 
     endpoint: str | None = None
     cache_dir: Path | None = None
@@ -89,10 +89,10 @@ class HuggingFace:
     def read(self, repository: str, commit: str, name: str, part: range) -> bytes:
         """Bytes of a file without the rest of it. Raises `NoRangesError` where that cannot be."""
         url = hf_hub_url(repository, name, revision=commit, endpoint=self.endpoint)
-        wanted = {"Range": f"bytes={part.start}-{part.stop - 1}"}
+        ranged = {"Range": f"bytes={part.start}-{part.stop - 1}"}
         with (
             _translated_errors(),
-            get_session().stream("GET", url, headers={**build_hf_headers(), **wanted}) as answer,
+            get_session().stream("GET", url, headers={**build_hf_headers(), **ranged}) as answer,
         ):
             if answer.status_code == _RANGE_BEYOND_END:
                 return b""

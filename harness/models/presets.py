@@ -1,4 +1,4 @@
-"""The models with a name, and the pairs that people use, from `presets.toml`."""
+"""Read the named models, and the pairs that people use, from `presets.toml`."""
 
 import tomllib
 from dataclasses import dataclass
@@ -15,8 +15,8 @@ SizeFrom = Literal["made", "repository", "elsewhere", "computed"]
 class Preset:
     """A named model: from a hub repository, or derived from the embedded weights.
 
-    Two presets of one `vocabulary` can draft for each other. `draft` names the one to use, and
-    `head` the method that a file drafts with which is no model of its own. `None` is unknown.
+    Two presets with the same `vocabulary` can draft for each other. `draft` names the one to use.
+    `head` is the method of a file that is a draft head, not a model. `None` is unknown.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Resolves the value of `--target` or `--draft`: a path, a preset, or a hub file."""
+"""Resolve the value of `--target` or `--draft`: a path, a preset, or a hub file."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -19,7 +19,7 @@ _OTHER_NAMES = "name a preset or owner/repo:quant"
 
 
 def resolve(value: str, *, say: Callable[[str], None], client: Hub | None = None) -> WeightsFile:
-    """The weights that `value` names, fetched or made if need be.
+    """The weights that `value` names; they are fetched or made if need be.
 
     Raises `BadInputError` for an unknown name, `MachineError` if fetching or making them fails.
     """
@@ -35,7 +35,7 @@ def resolve(value: str, *, say: Callable[[str], None], client: Hub | None = None
 
 
 def refuse_unknown(value: str) -> BadInputError:
-    """The error for a value that stands for no model."""
+    """The error for a value that names no model."""
     if Path(value).expanduser().is_dir():
         return BadInputError(f"{value} is a folder; name the GGUF file in it")
     if value.lower().endswith(".gguf"):
@@ -48,7 +48,7 @@ def refuse_unknown(value: str) -> BadInputError:
 
 
 def _preset_of(stem: str) -> Preset | None:
-    """The preset that a file of this name would hold: the site's commands name models so."""
+    """The preset that a file of this name would hold, as the site's commands name models."""
     named = (each for each in presets().values() if not each.pruned_layers)
     wanted = slug(stem)
     return next((p for p in named if wanted in {p.name, slug(f"{p.model} {p.quantisation}")}), None)
@@ -105,10 +105,10 @@ def _derivation(preset: Preset) -> str | None:
 
 
 def located(name: str, *, client: Hub | None = None) -> Path:
-    """The file that a path, a preset or `owner/repo:quant` stands for.
+    """The file that a path, a preset or `owner/repo:quant` names.
 
-    Raises `BadInputError` for a name that stands for nothing, and `MachineError` with the command
-    that fetches it for a model that is not on this disk.
+    Raises `BadInputError` for an unknown name. For a model that is not on this disk it raises
+    `MachineError` with the command that fetches it.
     """
     path = Path(name).expanduser()
     if path.is_file():
@@ -135,9 +135,6 @@ def preset_path(preset: Preset, *, client: Hub | None = None) -> Path | None:
     return path if path.is_file() else None
 
 
-_MB_PLANNED = 1_000_000
-
-
 def planned(name: str, *, client: Hub | None = None) -> ModelFile | None:
     """A description of a preset that would have to be fetched or made; `None` otherwise.
 
@@ -154,7 +151,7 @@ def planned(name: str, *, client: Hub | None = None) -> ModelFile | None:
         name=preset.model,
         family=preset.family,
         quantisation=preset.quantisation,
-        file_bytes=preset.size_mb * _MB_PLANNED if preset.size_mb else None,
+        file_bytes=preset.size_mb * _MB if preset.size_mb else None,
         repository=preset.repository,
     )
     return ModelFile(path=Path(preset.name), model=model)

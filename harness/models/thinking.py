@@ -1,7 +1,7 @@
-"""Tells whether a chat template has a switch for thinking, and how to set it.
+"""Check whether a chat template has a switch for thinking, and set it.
 
 A reasoning model that thinks fills a short answer with its thoughts, whatever the task. Thinking is
-off unless asked for, and a result says which of the two was measured.
+off unless asked for, and a result records whether it was on.
 """
 
 import re
@@ -23,12 +23,12 @@ def has_switch(template: str | None) -> bool:
 
 
 def arguments(*, thinking: bool) -> Mapping[str, bool]:
-    """What a template is given, under every name that the switch has."""
+    """The variables that a template is given: every known name of the switch."""
     return dict.fromkeys(SWITCHES, thinking)
 
 
 def state(template: str | None, rendered: str, *, asked: bool) -> bool | None:
-    """Whether the model thinks; `None` for a template that has nothing to do with it.
+    """Whether the model thinks; `None` for a template without a switch.
 
     A prompt that ends with an opened thought makes the model think, with or without a switch.
     """

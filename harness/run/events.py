@@ -1,4 +1,4 @@
-"""What happens while a campaign runs, as values that a progress display or a test can follow."""
+"""The events of a running campaign, for a progress display or a test."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

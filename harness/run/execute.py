@@ -1,4 +1,4 @@
-"""Runs a campaign: prepares the arms, probes costs, and runs the trials in the planned order.
+"""Run a campaign: prepare the arms, probe costs, and run the trials in the planned order.
 
 Every fact is on disk before the next one is measured. Failures are recorded and the rest goes on;
 Ctrl-C ends the campaign with what has been measured.
@@ -45,7 +45,7 @@ def utc_now() -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunContext:
-    """What a run gets from outside: machine, commit of this tool, clocks, and who observes it.
+    """What a run gets from outside: machine, commit of this tool, clocks, and an observer.
 
     `clock` counts seconds from any start; the time budget is measured with it. `prune` is asked
     after every block which arms are not worth another. With a `pause` after every answer another

@@ -1,4 +1,4 @@
-"""Writes every measured fact to disk, one line each, before the next measurement starts.
+"""Write every measured fact to disk, one line each, before the next measurement starts.
 
 A killed run loses at most the trial that was running, and so does a power cut. An incomplete last
 line is cut off on resume.
@@ -192,7 +192,7 @@ def path_of(campaign: Campaign) -> Path:
 
 
 def began(path: Path) -> str | None:
-    """When a journal was started; `None` where there is none that can be resumed."""
+    """When a journal was started; `None` if it cannot be resumed."""
     try:
         facts = read(path)
     except BadInputError:
@@ -201,7 +201,7 @@ def began(path: Path) -> str | None:
 
 
 def make_way(path: Path, *, say: Callable[[str], None]) -> None:
-    """Move an earlier journal out of the way of a new one."""
+    """Rename an earlier journal so that a new one does not replace it."""
     with usable():
         earlier = set_aside(path) if path.exists() else None
     if earlier is not None:

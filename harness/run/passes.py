@@ -1,4 +1,4 @@
-"""Gives planned trials to a session: one after the other, or several in flight at once."""
+"""Give planned trials to a session: one after another, or several in flight at once."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass

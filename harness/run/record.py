@@ -1,4 +1,4 @@
-"""Assembles a submission from the facts of a journal. Pure."""
+"""Assemble a submission from the facts of a journal. Pure."""
 
 import statistics
 from collections import Counter

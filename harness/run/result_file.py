@@ -1,4 +1,4 @@
-"""Checks and writes a result file under its canonical name."""
+"""Check and write a result file under its canonical name."""
 
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -48,7 +48,7 @@ def require_directory(output: Path | None) -> None:
 
 
 def require_free(output: Path | None) -> None:
-    """Raise `BadInputError` when the file exists: it may hold an hour's work."""
+    """Raise `BadInputError` when the file exists: it may be the result of an hour's work."""
     if output is not None and output.is_file():
         message = f"{output} already exists; name another --output, or delete it first"
         raise BadInputError(message)

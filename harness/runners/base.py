@@ -1,4 +1,4 @@
-"""What an engine must offer to be measured: two protocols and the values that pass through them."""
+"""What an engine must offer to be measured: its session, and the values that pass through it."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from schemas.submission import DeviceMemory, Engine, Measured, Placement, Probes
 class TrialRequest:
     """One generation to run: an arm of the campaign on a prompt of its suite, in a block.
 
-    A runner whose engine remembers earlier answers starts afresh with every block.
+    A runner whose engine caches earlier answers starts a new engine for every block.
     """
 
     arm: str
@@ -39,11 +39,11 @@ class Round:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Totals:
-    """What a server states of a generation's rounds: sums, and only those that it states.
+    """The sums that a server states of a generation's rounds.
 
     `None` is unknown, never zero. `decode_ms` runs from the first token to the last. The two
-    `metrics_` counts are there where the server's metrics page counted something else than its
-    answer did: both are facts, and which of them is right is not ours to decide.
+    `metrics_` counts are set where the server's metrics page disagrees with its answer: both are
+    recorded, since we cannot know which is right.
     """
 
     decode_ms: float
@@ -59,19 +59,19 @@ class Totals:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Generation(Measured):
-    """What one finished generation was: its tokens, what was measured, and its rounds.
+    """One finished generation: its tokens, what was measured, and its rounds.
 
-    `tokens` are `None` where a server states only how many there were, as `counted_tokens`; where
-    it states both, the count holds, and `tokens` may lack the last ones.
+    `tokens` are `None` where a server states only their number, as `counted_tokens`; where it
+    states both, the count decides, and `tokens` may lack the last ones.
     `margins` has one entry per output token: the logit of the token minus the runner-up's. It is
-    `None` where the runner did not look (only baselines need it). `rounds` are single rounds where
-    the runner sees them, sums where a server states no more. `prompt_ms` is `None` when the state
-    of the same prompt was reused, `draft_prompt_ms` (what the draft model took for it) also where
-    there is none or it is not known; `ttft_ms` where the first token was not waited for. `energy_j`
-    counts from the first round to the last. `prompt_sha256` covers the rendered prompt's token ids,
-    where they are known.
-    `own_choices` is there when `tokens` were given as truth: what the engine would have chosen for
-    each of them, given those before it.
+    `None` where it was not read (only baselines need it). `rounds` are single rounds where the
+    runner sees them, else the sums that a server states. `prompt_ms` is `None` when the state of
+    the same prompt was reused; `draft_prompt_ms`, the draft model's time for the prompt, also where
+    there is no draft model or its time is unknown; `ttft_ms` where the first token was not awaited.
+    `energy_j` counts from the first round to the last. `prompt_sha256` covers the token ids of the
+    rendered prompt, where they are known.
+    `own_choices` is set if `tokens` were given as truth: the token that the engine would have
+    chosen in place of each of them, given those before it.
     """
 
     tokens: tuple[int, ...] | None
@@ -97,7 +97,7 @@ class Generation(Measured):
 
     @property
     def whole(self) -> tuple[int, ...] | None:
-        """The ids of all output tokens, `None` where one of them is not known."""
+        """The ids of all output tokens; `None` if one of them is unknown."""
         known = self.tokens is not None and len(self.tokens) == self.output_tokens
         return self.tokens if known else None
 
@@ -119,7 +119,7 @@ class Failure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EngineReport:
-    """What the engine says about itself, and the settings that it really uses."""
+    """The engine as it describes itself, and the settings that it really uses."""
 
     engine: Engine
     settings: Settings
@@ -129,7 +129,7 @@ class EngineReport:
 class PreparedArm:
     """An arm that is loaded and has answered one prompt that does not count.
 
-    `load_s` is `None` where it was loaded before the harness came.
+    `load_s` is `None` where the engine ran already.
     """
 
     load_s: float | None
@@ -185,19 +185,19 @@ class ConcurrentSession(Session, Protocol):
     def generate_together(
         self, requests: Sequence[TrialRequest], concurrency: int
     ) -> Iterator[FinishedRequest]:
-        """Run generations of one arm in one block, each given back as soon as it ends.
+        """Run generations of one arm in one block; each is yielded as soon as it ends.
 
-        Never more than `concurrency` are in flight; the next one starts when one ends.
+        At most `concurrency` are in flight; the next one starts when one ends.
         """
         ...
 
 
 @runtime_checkable
 class Resting(Protocol):
-    """A session that can free what it needs between two blocks only."""
+    """A session that can free its engine between two blocks."""
 
     def rest(self) -> None:
-        """Free it: another engine may have the machine until the next request."""
+        """Free the engine: another one may use the machine until the next request."""
         ...
 
 

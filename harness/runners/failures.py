@@ -1,11 +1,11 @@
-"""Read the reason of a failure from what an engine printed or answered."""
+"""Read the reason of a failure from an engine's log or answer."""
 
 import re
 
 from harness.runners.base import Failure
 from schemas.submission import Reason
 
-# The first phrase that occurs decides, so the particular stands before the general.
+# The first phrase that occurs decides, so specific phrases come before general ones.
 _MEMORY: tuple[tuple[str, Reason], ...] = (
     ("out of memory", "out-of-memory"),
     ("failed to allocate", "out-of-memory"),
@@ -34,7 +34,7 @@ _IN_LOGS: tuple[tuple[str, Reason], ...] = (
     ("failed to load draft model", "load-failed"),
     ("model loading error", "load-failed"),
 )
-# A log speaks of the context's length also where nothing is wrong with it.
+# Not searched for in logs, which mention the context's length also where nothing is wrong.
 _IN_ANSWERS: tuple[tuple[str, Reason], ...] = (
     ("out of memory", "out-of-memory"),
     ("maximum context length", "context-too-small"),
@@ -58,17 +58,17 @@ def reason_in_answer(message: str) -> Reason | None:
 
 
 def is_out_of_memory(log: str) -> bool:
-    """Whether a log speaks of memory that could not be had."""
+    """Whether a log reports a failed allocation."""
     return _decisive(log, _MEMORY) is not None
 
 
 def failure_in_log(log: str, *, otherwise: Reason, what: str) -> Failure:
-    """Why an engine ended, with the line of its log that says so."""
+    """Why an engine ended, with the line of its log that states it."""
     return Failure(reason=reason_in_log(log) or otherwise, detail=f"{what}: {last_line(log)}")
 
 
 def last_line(log: str) -> str:
-    """The last line with the reason, else one that speaks of an error, or the last one at all."""
+    """The last line with the reason, else the last with an error, else the last line."""
     lines = [" ".join(line.split()) for line in log.splitlines() if line.strip()]
     found = _decisive(log, _IN_LOGS)
     telling = [line for line in lines if found and found[0] in line.lower()]

@@ -29,14 +29,14 @@ class FakeRig:
 
     A round that feeds w tokens costs `step_ms + (w - 1) * extra_width_ms` and `draft_token_ms` per
     drafted token; a draft model takes `draft_prompt_ms` for the prompt. Every drafted token is
-    accepted with the probability of its prompt or else of
-    its task, up to the first rejection; an arm repeats a prompt with the same rejections, as
-    greedy decoding does. `slowdown(order)` multiplies all times of the trial that runs as number
-    `order`, `slowdown_at(clock_ms)` those of a round that begins at that time, `disturbance(rng)`
-    those of a single round. `layers_slowdown` multiplies the steps of arms that ask for so many
-    layers of the target on the GPU. `noise` is the standard deviation of each round's log duration.
-    A step that serves several streams is fed the tokens of all of them. With `power_w` the rig has
-    an energy counter and draws that power all the time.
+    accepted with the probability of its prompt, or else of its task, up to the first rejection; an
+    arm repeats a prompt with the same rejections, as greedy decoding does. `slowdown(order)`
+    multiplies all times of the trial that runs as number `order`, `slowdown_at(clock_ms)` those of
+    a round that begins at that time, `disturbance(rng)` those of a single round. `layers_slowdown`
+    multiplies the steps of arms that ask for so many layers of the target on the GPU. `noise` is
+    the standard deviation of each round's log duration. A step that serves several streams is fed
+    the tokens of all of them. With `power_w` the rig has an energy counter and always draws that
+    power.
     """
 
     step_ms: float = 20.0
@@ -196,7 +196,7 @@ class FakeSession:
         )
 
     def _factor(self, factor: float) -> float:
-        """How many times as long as usual something takes that begins now."""
+        """By how much a slowdown prolongs what begins now."""
         slowdown_at = self._rig.slowdown_at
         return factor * slowdown_at(self.clock_ms) if slowdown_at else factor
 

@@ -1,4 +1,4 @@
-"""What the command line may say about how to connect to an engine."""
+"""The command-line options for connecting to an engine."""
 
 from dataclasses import dataclass, fields
 from typing import Annotated, get_type_hints
@@ -99,7 +99,7 @@ class ConnectionOptions(Timeouts):
     ] = None
 
     def given_for_servers(self) -> list[str]:
-        """The options that were given and that only `--runner openai` looks at."""
+        """The given options that only `--runner openai` uses."""
         hints = get_type_hints(type(self), include_extras=True)
         return [
             option.flag(field.name)

@@ -1,1 +1,1 @@
-"""What the runners of servers share: one HTTP client, processes, counters."""
+"""Shared by the runners of servers: one HTTP client, processes, counters."""

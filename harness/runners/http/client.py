@@ -1,7 +1,7 @@
-"""The HTTP client of every runner that asks a server: JSON, one connection for each question.
+"""The HTTP client of every runner that asks a server: JSON, one connection for each request.
 
-One deadline covers a whole answer, however slowly its bytes come. That is why this is the standard
-library with one small class: httpx and http.client have limits for single reads only.
+One deadline covers a whole answer, however slowly its bytes arrive. httpx and http.client have
+timeouts for single reads only, so this adds one small class to the standard library.
 """
 
 import http.client
@@ -22,6 +22,8 @@ _MOST_BYTES = 64 * 1024 * 1024
 _LONGEST_LINE = 16 * 1024 * 1024
 _LONGEST_REFUSAL = 64 * 1024
 _SHOWN = 200
+_PAGE_STARTS = ("<!doctype html", "<html")
+_WEB_PAGE = "a web page, not the answer of a server for models"
 
 
 class ServerSilentError(Exception):
@@ -57,7 +59,7 @@ class ServerAddress:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Client:
-    """A server's address, the key that it may want, and the seconds that a whole answer may take.
+    """A server's address, its API key if any, and the seconds that a whole answer may take.
 
     Every method raises `ServerSilentError` or `ServerRefusedError`.
     """
@@ -199,10 +201,6 @@ def parsed(text: str) -> Json:
     except RecursionError as error:
         raise ValueError(*error.args) from error
     return answer
-
-
-_PAGE_STARTS = ("<!doctype html", "<html")
-_WEB_PAGE = "a web page, not the answer of a server for models"
 
 
 def one_line(text: str) -> str:

@@ -14,8 +14,8 @@ def together(
 ) -> Iterator[FinishedRequest]:
     """Each request with its answer, as soon as it has one.
 
-    `answer` is called in threads, at most `concurrency` at a time and in the order of `requests`. A
-    caller who stops early does not wait: no more start, and those in flight are let go.
+    `answer` is called in threads, at most `concurrency` at a time and in the order of `requests`.
+    If the caller stops early, no more start, and it does not wait for those in flight.
     """
     began = time.perf_counter()
 

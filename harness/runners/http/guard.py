@@ -1,8 +1,8 @@
 """End a server whose harness was killed: a small process that outlives the harness by a moment.
 
-Who is killed cleans nothing up, and a server would keep its memory, its port and the folder of its
-log for ever. The guard reads a pipe that the harness holds: when it closes without a word, the
-harness is gone.
+A killed process cannot clean up: its server would hold memory, a port and a log folder
+indefinitely. The guard reads a pipe from the harness; if it closes without a message, the harness
+has died.
 """
 
 import os
@@ -13,17 +13,17 @@ import sys
 import time
 from contextlib import suppress
 
-_WORD = b"ended"
-_KINDLY_S = 5.0
+_ENDED = b"ended"
+_TERMINATION_S = 5.0
 _POLL_S = 0.05
 
 
 class Guard:
-    """Watches one server for as long as this program lives."""
+    """Watches one server while this program runs."""
 
     def __init__(self, server_pid: int, *, folder: str) -> None:
         """Start the guard; `folder` holds the server's log."""
-        # It imports nothing but the standard library, so it is up in a moment.
+        # It imports the standard library only, so it starts within milliseconds.
         self._process = subprocess.Popen(  # noqa: S603 - this file, with our own interpreter
             [sys.executable, "-I", "-S", __file__, str(server_pid), folder],
             stdin=subprocess.PIPE,
@@ -38,16 +38,16 @@ class Guard:
         return self._process.pid
 
     def dismiss(self) -> None:
-        """The server has ended; so does its guard."""
+        """End the guard, because the server has ended."""
         with suppress(BrokenPipeError):
-            self._process.communicate(_WORD)
+            self._process.communicate(_ENDED)
 
 
 def _main() -> None:
-    if sys.stdin.buffer.read() == _WORD:
+    if sys.stdin.buffer.read() == _ENDED:
         return
     group = int(sys.argv[1])
-    until = time.monotonic() + _KINDLY_S
+    until = time.monotonic() + _TERMINATION_S
     with suppress(ProcessLookupError):
         _end(group, "SIGTERM")
         while time.monotonic() < until:

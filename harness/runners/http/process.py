@@ -1,7 +1,7 @@
-"""Start a server, wait until it is ready and end it; its log is in a file of its own.
+"""Start a server, wait until it is ready and end it; its log goes to a temporary file.
 
-A server may start processes of its own, so it gets a process group, and the group is ended; by its
-guard, where this program was killed.
+A server may start further processes, so it gets a process group, which is ended as a whole. If
+this program is killed, the guard ends it.
 """
 
 import os
@@ -69,9 +69,9 @@ class ServerProcess:
         return self._process.poll() is None
 
     def wait_until_ready(self, limit_s: float, *, ask: Callable[[], object]) -> Failure | None:
-        """Wait until it is healthy; why it is not, if it ends or the limit passes first.
+        """Wait until the server is ready. Returns the failure if it ends or takes too long.
 
-        `ask` asks it, and raises as a client does until it is.
+        `ask` sends it a request, and raises as a client does until it is ready.
         """
         with ExitStack() as undo:
             undo.callback(self.end)  # Ctrl-C: nothing else knows of this server yet
@@ -92,7 +92,7 @@ class ServerProcess:
         return failure_in_log(self.log(), otherwise="timed-out", what=what)
 
     def end(self) -> None:
-        """End it and what it started, kindly first."""
+        """End it and what it started: SIGTERM first, then SIGKILL."""
         self._signal("SIGTERM")
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(_END_LIMIT_S)
@@ -102,7 +102,7 @@ class ServerProcess:
         self._folder.cleanup()
 
     def _signal(self, name: Literal["SIGTERM", "SIGKILL"]) -> None:
-        """Send a signal to the whole group, whose leader may be gone already."""
+        """Send a signal to the whole group, whose leader may have ended."""
         if os.name == "posix":
             with suppress(ProcessLookupError):
                 os.killpg(self.pid, getattr(signal, name))
@@ -110,7 +110,7 @@ class ServerProcess:
             _end_tree(self.pid)
 
     def _died_while_loading(self) -> Failure:
-        """Why it ended before it was ready; what is killed while it loads was too large."""
+        """Why it ended before it was ready. One that is killed while loading lacked memory."""
         killed = os.name == "posix" and self._process.returncode == -signal.SIGKILL
         return failure_in_log(
             self.log(), otherwise="out-of-memory" if killed else "crashed", what=self._ended()
@@ -147,7 +147,7 @@ def start(program: Path, arguments: Sequence[str], *, port: int) -> ServerProces
     """Start a program as a server. Raises `OSError` when it cannot be started at all."""
     folder: TemporaryDirectory[str] = TemporaryDirectory(
         prefix="draftmap-server-",
-        ignore_cleanup_errors=True,  # on Windows a program that is just dying keeps its log open
+        ignore_cleanup_errors=True,  # on Windows a program that is ending still has its log open
     )
     with (Path(folder.name) / "log").open("wb") as stream:
         process = subprocess.Popen(  # noqa: S603 - the program that the user named
@@ -170,7 +170,7 @@ def start_ready(
     limit_s: float,
     ask: Callable[[], object],
 ) -> ServerProcess | Failure:
-    """A server that is ready for requests, or why there is none; nothing is left then."""
+    """Start a server and wait until it is ready; on a failure no process is left."""
     try:
         server = start(program, arguments, port=port)
     except OSError as error:

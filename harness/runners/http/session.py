@@ -1,8 +1,7 @@
-"""The session of every runner that asks servers; a dialect says how one is started and asked.
+"""The session of every runner that asks servers; a subclass starts a server and asks it.
 
-Servers remember: prompts, and with some n-gram methods all earlier answers. What one arm or one
-block has seen must not help the next, so a server that the harness starts is fresh for each arm in
-each block.
+Servers cache prompts, and with some n-gram methods all earlier answers. What one arm or block has
+seen must not help the next, so the harness starts a new server for each arm in each block.
 """
 
 from abc import ABC, abstractmethod
@@ -28,7 +27,7 @@ _NOT_FOUND = 404
 _TOO_MANY = 429
 _SERVER_ERROR = 500
 WARM_UP_OUTPUT_TOKENS = 24
-# No prompt of a suite: a method that remembers must not have seen one before its turn.
+# Not a prompt of a suite: a method with a cache must not see one before it is timed.
 WARM_UP_TEXT = "Name the seven days of the week, then the twelve months, one per line."
 
 
@@ -44,7 +43,7 @@ class Server:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sampling:
-    """At which temperature and with which seed a server is asked to draw tokens."""
+    """The temperature and the seed with which a server draws tokens."""
 
     temperature: float
     seed: int
@@ -81,10 +80,10 @@ ServerT = TypeVar("ServerT", bound=Server)
 
 
 class ServerSession(ABC, Generic[ServerT]):
-    """The server of the arm that has its turn. Everything that fails is a value."""
+    """A session with at most one started server, that of the current arm. Failures are values."""
 
     def __init__(self, campaign: Campaign) -> None:
-        """Nothing is asked or started yet. Raises `BadInputError` for what no server can do."""
+        """Start nothing yet. Raises `BadInputError` for settings that no server has."""
         if campaign.settings.teacher_forced:
             message = "a server cannot be fed the baseline's text; leave out --teacher-forced"
             raise BadInputError(message)
@@ -98,7 +97,7 @@ class ServerSession(ABC, Generic[ServerT]):
 
     @abstractmethod
     def _start(self, arm: ArmPlan) -> ServerT | Failure:
-        """A fresh server for an arm, or why there is none; nothing is left then."""
+        """Start a server for an arm; on a failure no process is left."""
 
     @abstractmethod
     def _ask(self, server: ServerT, prompt: ServerRequest) -> Generation:
@@ -119,7 +118,7 @@ class ServerSession(ABC, Generic[ServerT]):
         return None
 
     def _offers(self, server: ServerT) -> str:  # noqa: ARG002 - a hook
-        """What to do where a server has no such page or model."""
+        """Advice for a server without such a page or model."""
         return ""
 
     def prepare(self, arm: str) -> PreparedArm | Failure:
@@ -255,7 +254,7 @@ class ServerSession(ABC, Generic[ServerT]):
 def failure_of(error: Exception, client: Client, *, offers: str) -> Failure:
     """What an exchange that went wrong means: of the server, the request or the time.
 
-    `offers` says what to do where the server has no such page or model.
+    `offers` is the advice for a server without such a page or model.
     """
     match error:
         case ServerSilentError(late=True):

@@ -48,7 +48,7 @@ class NoDrafter:
 
 
 class PromptLookupDrafter:
-    """Proposes what followed the same words the last time. One is made for each generation."""
+    """Proposes what followed the same tokens the last time. Each generation has its own."""
 
     def __init__(self, *, n_max: int, ngram_min: int, ngram_max: int) -> None:
         self._n_max = n_max
@@ -61,7 +61,7 @@ class PromptLookupDrafter:
 
 
 class ModelDrafter:
-    """A small model proposes one token after the other and keeps its state for accepted ones.
+    """A small model proposes one token after another; accepted ones stay in its state.
 
     With a script it does the same work and proposes what the script says.
     """

@@ -59,7 +59,7 @@ class Drafting:
     def drafter(self, arm: ArmPlan, prompt: Sequence[int], reference: Sequence[int]) -> Drafter:
         """A drafter that is ready to follow the prompt.
 
-        `reference` is the baseline's whole text; only instruments look at it. Raises
+        `reference` is the baseline's whole text; only instruments read it. Raises
         `BadInputError` for a method that only a server has.
         """
         method, n_max = arm.method, arm.method.n_max or 0

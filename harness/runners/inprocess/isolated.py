@@ -1,7 +1,7 @@
-"""Run a session in a child process, so that a crash of the engine stays a value.
+"""Run a session in a child process, so that a crash of the engine is a value.
 
 A dead child is a failed trial with the reason `crashed`, a silent one with `timed-out`; a new child
-takes over for what comes after. Arms are prepared again in the new child when they are needed.
+runs the following trials. Arms are prepared again in the new child when they are needed.
 """
 
 import multiprocessing
@@ -19,10 +19,10 @@ from harness.errors import HarnessError, MachineError
 from harness.runners import base
 from schemas.submission import Probes
 
-Question = Literal["report", "prepare", "generate", "probe", "close"]
+Call = Literal["report", "prepare", "generate", "probe", "close"]
 
-# Long enough to load 40 GB from a disk, or to answer at one token in five seconds. Who allows
-# shorter answers does not mean to load faster; who allows longer ones has a machine that is slow.
+# Long enough to load 40 GB from a disk, or to answer at one token in five seconds. A shorter answer
+# limit must not shorten the load limit. A longer one implies a slow machine, so it extends both.
 LOAD_LIMIT_S = 900.0
 ANSWER_LIMIT_S = 900.0
 _CLOSE_LIMIT_S = 10.0
@@ -88,7 +88,7 @@ class IsolatedSession:
             return self._replace_child(error.failure)
 
     def probe(self) -> Probes | None:
-        """Measure the costs of steps; nothing is known of them if that kills the child."""
+        """Measure the costs of steps; `None` if that kills the child."""
         try:
             return cast("Probes | None", self._ask("probe"))
         except _ChildLostError as error:
@@ -96,9 +96,9 @@ class IsolatedSession:
             return None
 
     def close(self) -> None:
-        """Let the child free everything and end it.
+        """Let the child free everything, then end it.
 
-        One that still computes, as after Ctrl-C, would answer when it is done: it is ended at once.
+        A child that still computes, as after Ctrl-C, is killed at once instead of awaited.
         """
         if self._computes:
             self._process.kill()
@@ -117,10 +117,10 @@ class IsolatedSession:
         theirs.close()
         self._receive(self._limit_s)
 
-    def _ask(self, question: Question, *arguments: object, limit_s: float | None = None) -> object:
+    def _ask(self, call: Call, *arguments: object, limit_s: float | None = None) -> object:
         self._computes = True  # before it is asked: Ctrl-C may arrive in between
         try:
-            self._connection.send((question, arguments))
+            self._connection.send((call, arguments))
         except (BrokenPipeError, OSError):
             raise _ChildLostError(self._death()) from None
         return self._receive(limit_s or self._limit_s)
@@ -168,10 +168,10 @@ class IsolatedSession:
 
 @contextmanager
 def _interrupts_held_back() -> Iterator[None]:
-    """Give a child that starts here no Ctrl-C; ours comes afterwards.
+    """Block Ctrl-C while a child starts; ours is delivered afterwards.
 
-    A child inherits what is held back. It would else break off while it still loads, in the words
-    of a traceback. Windows cannot hold signals back.
+    A child inherits the blocked signals. Otherwise Ctrl-C would end it with a traceback while it
+    still loads. Windows cannot block signals.
     """
     if sys.platform == "win32":
         yield
@@ -184,12 +184,12 @@ def _interrupts_held_back() -> Iterator[None]:
 
 
 def _serve(connection: Connection, runner: base.Runner, campaign: Campaign) -> None:
-    """The child: answer questions until the parent hangs up."""
+    """Run in the child: answer calls until the parent closes the pipe."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's; it closes the pipe
     if sys.platform != "win32":
         os.setsid()  # signals to the whole group, as `timeout` sends them, are the parent's, too
     threading.Thread(target=_die_with_the_parent, daemon=True).start()
-    # The parent may hang up while we compute: the answer is not waited for any more.
+    # The parent may close the pipe while we compute: then nobody waits for the answer.
     with suppress(EOFError, BrokenPipeError, ConnectionResetError):
         _converse(connection, runner, campaign)
 
@@ -197,8 +197,8 @@ def _serve(connection: Connection, runner: base.Runner, campaign: Campaign) -> N
 def _die_with_the_parent() -> None:
     """End this process at once when the parent is gone, even in the middle of a step.
 
-    A parent that was killed closes nothing. Without this the engine would compute on, hold its
-    memory and disturb the run that resumes. The thread sleeps until then and costs nothing.
+    A killed parent closes nothing. Without this the engine would go on computing, hold its memory
+    and disturb the resumed run. The thread sleeps until then and costs nothing.
     """
     parent = multiprocessing.parent_process()
     if parent is not None:
@@ -214,12 +214,12 @@ def _converse(connection: Connection, runner: base.Runner, campaign: Campaign) -
         return
     connection.send(None)
     while True:
-        question, arguments = connection.recv()
-        connection.send(_answer(session, question, arguments))
+        call, arguments = connection.recv()
+        connection.send(_answer(session, call, arguments))
 
 
-def _answer(session: base.Session, question: Question, arguments: tuple[object, ...]) -> object:
+def _answer(session: base.Session, call: Call, arguments: tuple[object, ...]) -> object:
     try:
-        return getattr(session, question)(*arguments)
+        return getattr(session, call)(*arguments)
     except HarnessError as error:
         return error

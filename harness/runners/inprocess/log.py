@@ -1,4 +1,7 @@
-"""Capture llama.cpp's log in memory; it is read where something fails, and for placement."""
+"""Capture llama.cpp's log in memory, for the reasons of failures and the placement of layers.
+
+The engine has one log callback for the whole process, so its lines are module state here.
+"""
 
 import ctypes
 import re
@@ -43,14 +46,14 @@ def text() -> str:
 
 
 def last_error() -> str:
-    """The last line that speaks of an error, or the last line at all; empty without any."""
+    """The last line with an error, or else the last line; empty without any."""
     lines = [line.strip() for line in text().splitlines() if line.strip()]
     errors = [line for line in lines if "error" in line.lower() or "failed" in line.lower()]
     return (errors or lines or [""])[-1]
 
 
 def out_of_memory() -> bool:
-    """Whether the log speaks of memory that could not be had."""
+    """Whether the log reports a failed allocation."""
     return failures.is_out_of_memory(text())
 
 

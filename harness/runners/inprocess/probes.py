@@ -21,9 +21,9 @@ def verification_curve(
 ) -> VerificationProbe:
     """Median milliseconds of a target step that is fed 1, 2 … `widest` tokens after a prompt.
 
-    Widths take turns, so that a machine that slows down slows them all. Before each timed step
-    stands one of the same width that is discarded: the engine rebuilds its graph whenever the
-    width changes, which in a campaign it rarely does (a single step took 3 to 6 % longer so).
+    Widths alternate, so that a machine that slows down slows all of them. Each timed step follows a
+    discarded one of the same width: the engine rebuilds its graph whenever the width changes, which
+    is rare in a campaign (a single step took 3 to 6 % longer that way).
     """
     filler = [prompt[index % len(prompt)] for index in range(widest)]
     states.ensure_prompt_state(context, prompt)

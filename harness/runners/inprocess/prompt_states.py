@@ -1,7 +1,7 @@
-"""Bring a context to the end of a prompt: it is processed once, then its state is restored.
+"""Cache the states of prompts: a prompt is processed once, then its state is restored.
 
 A campaign visits every prompt in every block. Processing it again each time, for the target and
-for every draft, was a quarter of a campaign's time; copying the state back takes milliseconds.
+for every draft, took a quarter of a campaign's time; copying the state back takes milliseconds.
 """
 
 import time
@@ -40,28 +40,31 @@ class _State:
 
 
 class PromptStates:
-    """States of prompts by the name of the context they belong to, within a number of bytes.
+    """Cached states of prompts by the name of their context, up to a number of bytes.
 
-    What fits first stays: prompts come in turn, so that making room for the newest would throw
-    away each state just before it is needed.
+    The first states stay: prompts come in a fixed rotation, so evicting the oldest state would drop
+    each one just before it is needed.
     """
 
     def __init__(self, budget_bytes: int | None = None) -> None:
-        """Keep at most so many bytes; by default an eighth of the memory that is free now."""
+        """Cache at most so many bytes; by default an eighth of the memory that is free now."""
         available = psutil.virtual_memory().available // _SHARE_OF_MEMORY
         self._left_bytes = min(_MOST_BYTES, available) if budget_bytes is None else budget_bytes
         self._states: dict[tuple[str, tuple[int, ...]], _State] = {}
         self._current: dict[str, tuple[int, ...]] = {}
 
     def ensure_prompt_state(self, context: Context, prompt: Sequence[int]) -> Prompted:
-        """Make the context hold exactly the prompt. Raises `DecodeError`."""
+        """Make the context hold exactly the prompt: restore its state, or process it.
+
+        Raises `DecodeError`.
+        """
         key = (context.name, tuple(prompt))
         known = self._states.get(key)
         if known is None or not self._restored(context, key[1], known):
             began = time.perf_counter()
             first = context.prefill(prompt)
             prompt_ms = (time.perf_counter() - began) * 1000
-            known = self._keep(context, key, first)
+            known = self._cache(context, key, first)
         else:
             prompt_ms = None
         self._current[context.name] = key[1]
@@ -70,7 +73,7 @@ class PromptStates:
         )
 
     def forget(self, context: Context) -> None:
-        """The context holds something else now, or nothing."""
+        """Note that the context holds something else now, and clear it."""
         context.clear()
         self._current.pop(context.name, None)
 
@@ -80,7 +83,7 @@ class PromptStates:
         self._states.clear()
 
     def closed(self, context: Context) -> None:
-        """The context is gone; one of the same name may take its states over."""
+        """Note that the context was closed; a later one of the same name can use its states."""
         self._current.pop(context.name, None)
 
     def _restored(self, context: Context, prompt: tuple[int, ...], known: _State) -> bool:
@@ -88,7 +91,7 @@ class PromptStates:
             return True
         return known.state is not None and context.restore(known.state, tokens=len(prompt))
 
-    def _keep(self, context: Context, key: tuple[str, tuple[int, ...]], first: int) -> _State:
+    def _cache(self, context: Context, key: tuple[str, tuple[int, ...]], first: int) -> _State:
         state = None
         size_bytes = context.state_bytes()
         if size_bytes <= self._left_bytes:

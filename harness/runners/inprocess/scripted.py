@@ -5,6 +5,8 @@ from collections.abc import Sequence
 
 from schemas.codec import token_digest
 
+_ROUNDING = 1e-9
+
 
 class OracleDrafter:
     """A control: proposes the known answer, changed so that a set share of it is right.
@@ -48,9 +50,6 @@ class ForcedScript:
         accepted = min(int(self._owed + _ROUNDING), len(right))
         self._owed = min(self._owed - accepted, 1.0)
         return [*right[:accepted], *(abs(token - 1) for token in right[accepted:])]
-
-
-_ROUNDING = 1e-9
 
 
 class ScriptDrafter:

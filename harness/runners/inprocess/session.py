@@ -1,8 +1,8 @@
 """Answer a campaign's requests with llama.cpp: one loaded target, drafts as arms need them.
 
-Baseline and speculation share the loaded target, so that arms can take turns prompt by prompt. An
-arm with another placement has the memory to itself: for its turns everything else is freed. The
-state of a prompt is saved, so that it is processed once and not once per arm and block.
+Baseline and speculation share the loaded target, so that arms can take turns prompt by prompt. For
+an arm with another placement everything else is freed first. The state of a prompt is cached, so
+that it is processed once and not once per arm and block.
 """
 
 import time
@@ -95,7 +95,7 @@ class LlamaSession:
         )
 
     def generate(self, request: TrialRequest) -> Generation | Failure:
-        """Run one generation; if the target had to be loaded for it, after one to warm up."""
+        """Run one generation; if the target was loaded for it, after a warm-up."""
         arm = self._arms[request.arm]
         here = self._loaded
         loaded = self._loaded_for(arm)
@@ -143,7 +143,7 @@ class LlamaSession:
             return Failure(reason=log.reason("load-failed"), detail=str(error))
 
     def _at(self, gpu_layers: int) -> Loaded:
-        """The target at a placement; loaded there, instead of where it was, if need be.
+        """The target at a placement; it is loaded again if it has another.
 
         Where the arms of the campaign speculate, the drafts come back with it. Raises
         `HarnessError`.

@@ -15,7 +15,7 @@ class ForcedTarget:
     """A target whose choices are replaced by a given text; `own` collects what they were.
 
     `text` is the prompt and the whole answer, `held` the tokens of it that the target holds. Beyond
-    the end of the text the target's own choices stand: they are thrown away later.
+    the end of the text the target's own choices are returned; they are discarded later.
     """
 
     def __init__(self, target: Target, text: Sequence[int], *, held: int) -> None:

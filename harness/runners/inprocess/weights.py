@@ -86,7 +86,7 @@ class LoadedWeights:
             eos_token=self._piece(llama_cpp.llama_vocab_eos(self.vocab)),
             bos_token=self._piece(llama_cpp.llama_vocab_bos(self.vocab)),
         )
-        # Typed as anything, because the switches are no parameters that the formatter declares.
+        # Typed as `Any`, because the formatter does not declare the switches as parameters.
         switches: dict[str, Any] = dict(arguments(thinking=thinking))
         conversation: list[Any] = [*messages(prompt)]
         text: str = render(messages=conversation, **switches).prompt

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 _FLAG = re.compile(r"(?<![\w-])(--?[A-Za-z][A-Za-z0-9-]*)")
 _ENTRY = re.compile(r"^\s{0,2}-")
-# Where the explanation of a flag begins when it stands on the flag's own line.
+# Where the explanation of a flag begins if it is on the flag's own line.
 _GAP = re.compile(r"\s{2,}(?=[^\s-])")
 _REMOVED = "argument has been removed"
 _SPEC_TYPE = "--spec-type"
@@ -18,7 +18,7 @@ class Abilities:
     """The flags of a binary and the values that its `--spec-type` takes (empty without the flag).
 
     `takes_value` holds the flags whose help shows that a value follows. With `hides_layers` the log
-    says where layers are only from a verbosity of 4 on.
+    states where layers are only from a verbosity of 4 on.
     """
 
     flags: frozenset[str]

@@ -145,7 +145,7 @@ def _with_draft(words: _Words, draft: str, campaign: Campaign) -> None:
 
 
 def draft_path(draft: str, campaign: Campaign) -> Path:
-    """Where the weights of a draft of the campaign lie."""
+    """The path of the weights of a draft of the campaign."""
     return next(item.on_disk for item in campaign.drafts if item.model.id == draft)
 
 

@@ -1,4 +1,4 @@
-"""Find a llama-server, read what it can do from its help, and report what it states of itself."""
+"""Find a llama-server, and report its version, devices and settings."""
 
 import hashlib
 import os
@@ -53,7 +53,7 @@ class Binary:
             return hashlib.file_digest(file, "sha256").hexdigest()
 
     def identity(self) -> str:
-        """What distinguishes this engine, also where the program only loads its libraries."""
+        """A digest of the program and its libraries, which differs between two builds."""
         libraries = sorted(
             (file.name, file.stat().st_size)
             for file in self.path.parent.iterdir()
@@ -116,7 +116,7 @@ class Binary:
 
 
 def find(path: str | None) -> Binary:
-    """The binary at a path, or the usual one. Raises `HarnessError` when it is none."""
+    """The binary at a path, or the usual one. Raises `HarnessError` if it is not a llama-server."""
     found = shutil.which(path) if path else server_program()
     if found is None:
         raise BadInputError(_not_found(path))

@@ -14,6 +14,8 @@ from harness.runners.http.session import Sampling, ServerRequest
 from harness.runners.http.values import BadAnswerError, count, margins, milliseconds, whole_numbers
 from schemas.codec import Json, token_digest
 
+_GREEDY: dict[str, Json] = {"temperature": 0, "top_k": 1, "samplers": ["top_k"]}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Completion:
@@ -68,7 +70,7 @@ def _tokens(answer: dict[str, Json]) -> tuple[int, ...]:
 
 
 def _stated(timings: dict[str, Json], tokens: tuple[int, ...], accepted: int) -> int:
-    """How many tokens there were: as many as are listed, or more by some that were accepted."""
+    """The number of output tokens: those that are listed, plus accepted ones that are not."""
     stated = _count(timings, "predicted_n")
     if not len(tokens) <= stated <= len(tokens) + accepted:
         message = f"the answer has {len(tokens)} tokens, but its timings speak of {stated}"
@@ -107,9 +109,9 @@ def rendered(client: Client, text: str, *, thinking: bool = False) -> str:
 
 
 def require_switch(client: Client) -> None:
-    """Raise `BadAnswerError` where the server leaves the switch of the template as it is.
+    """Raise `BadAnswerError` where the server ignores the template's switch for thinking.
 
-    Builds before 2025 do not know `chat_template_kwargs`, and a model would think unasked.
+    Builds before 2025 do not know `chat_template_kwargs`, and a model would always think.
     """
     with_thoughts, without = (rendered(client, "", thinking=each) for each in (True, False))
     if with_thoughts == without:
@@ -140,7 +142,7 @@ def completion_request(
 ) -> Json:
     """The body of a request whose tokens come back as ids; a greedy one without `sampling`.
 
-    Without `reread` the server may keep what it has read of the prompt before.
+    Without `reread` the server may reuse its cached state of the prompt.
     """
     body: dict[str, Json] = {
         "prompt": list(prompt),
@@ -154,11 +156,8 @@ def completion_request(
     return body
 
 
-_GREEDY: dict[str, Json] = {"temperature": 0, "top_k": 1, "samplers": ["top_k"]}
-
-
 def _drawn(sampling: Sampling) -> dict[str, Json]:
-    """The temperature alone; what else cuts probabilities off is switched off."""
+    """Sampling by temperature alone, with everything switched off that cuts probabilities off."""
     values: dict[str, Json] = {"temperature": sampling.temperature, "seed": sampling.seed}
     return {**values, "top_k": 0, "samplers": ["temperature"]}
 

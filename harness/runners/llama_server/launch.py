@@ -1,4 +1,4 @@
-"""Start a llama-server for one arm at a free port, and make sure that it is what answers there."""
+"""Start a llama-server for one arm at a free port, and check that it is the one that answers."""
 
 import secrets
 from collections.abc import Callable, Sequence
@@ -17,6 +17,9 @@ from harness.runners.llama_server.binary import Binary, find
 # A port that was free may be taken a moment later.
 _PORTS_TO_TRY = 3
 _TAKEN = "couldn't bind"
+_ANY_PORT = 0
+# The value of each of these is a path, an address or a key.
+_PRIVATE = frozenset({"-m", "-md", "--model-draft", "--spec-draft-model", "--host", "--port", "-a"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +32,7 @@ class Launcher:
     port: Callable[[], int] = field(default=process.free_port)
 
     def arguments(self, arm: ArmPlan, *, port: int) -> tuple[str, ...] | Failure:
-        """What stands after the program's name, or why this binary cannot run the arm."""
+        """The arguments after the program's name, or why this binary cannot run the arm."""
         return arguments(
             arm,
             self.campaign,
@@ -44,7 +47,7 @@ class Launcher:
         return () if isinstance(argv, Failure) else without_places(argv)
 
     def start(self, arm: ArmPlan) -> ServerProcess | Failure:
-        """A server that is ready for requests, or why there is none; nothing is left then."""
+        """Start a server and wait until it is ready; on a failure no process is left."""
         failure = Failure(reason="load-failed", detail="no port is free")
         for _ in range(_PORTS_TO_TRY):
             port = self.port()
@@ -64,7 +67,7 @@ class Launcher:
         argv = self.arguments(arm, port=port)
         if isinstance(argv, Failure):
             return argv
-        # Another server may answer at the port: ours knows this name.
+        # Another server may answer at the port: only ours lists this name.
         name = f"draftmap-{secrets.token_hex(8)}"
         return process.start_ready(
             self.binary.path,
@@ -76,16 +79,13 @@ class Launcher:
 
 
 def _is_ours(port: int, name: str) -> None:
-    """Raise what the client raises, until the server that was named so is ready."""
+    """Raise what the client raises, until the server with this name is ready."""
     address = ServerAddress(host=process.HOST, port=port)
     client = Client(address=address, limit_s=process.ASK_LIMIT_S)
     client.text("/health")
     if name not in client.text("/v1/models"):
         message = f"another server answers at port {port}"
         raise ServerSilentError(message)
-
-
-_ANY_PORT = 0
 
 
 def command_lines(campaign: Campaign, path: str | None) -> tuple[str, ...]:
@@ -103,10 +103,6 @@ def _arguments(launcher: Launcher, arm: ArmPlan) -> tuple[str, ...]:
         message = f"{arm.id}: {argv.detail}; name another --server-binary or another --method"
         raise BadInputError(message)
     return argv
-
-
-# The value of each of these is a path, an address or a key.
-_PRIVATE = frozenset({"-m", "-md", "--model-draft", "--spec-draft-model", "--host", "--port", "-a"})
 
 
 def without_places(argv: Sequence[str]) -> tuple[str, ...]:

@@ -24,7 +24,7 @@ from schemas.submission import Placement
 
 
 class LlamaServerSession(ServerSession[Server]):
-    """One server at a time, started with the arguments of the arm that has its turn."""
+    """One server at a time, started with the arguments of the current arm."""
 
     def __init__(
         self, campaign: Campaign, binary: Binary, launcher: Launcher, *, answer_limit_s: float
@@ -59,7 +59,7 @@ class LlamaServerSession(ServerSession[Server]):
         if isinstance(process, Failure):
             return process
         log = process.log()
-        # A draft that does not fit is a line in the log and no more: it is loaded and never asked.
+        # An incompatible draft is only a line in the log: it is loaded and never used.
         if arm.drafts and reason_in_log(log) == "vocabulary-mismatch":
             process.end()
             return failure_in_log(
@@ -117,7 +117,7 @@ class LlamaServerSession(ServerSession[Server]):
 
 
 def open_session(options: ConnectionOptions, campaign: Campaign) -> Session:
-    """Ask the binary what it can do. Raises `HarnessError` when there is none."""
+    """A session on the binary that the options name. Raises `HarnessError` if there is none."""
     binary = find(options.binary)
     limit_s = options.startup_limit_s
     launcher = Launcher(campaign=campaign, binary=binary, startup_limit_s=limit_s)

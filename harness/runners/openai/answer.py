@@ -160,7 +160,7 @@ def margins_in(answer: Json, *, tokens: tuple[int, ...]) -> tuple[float, ...] | 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerTimes:
-    """What a server says of its own work on one answer, in milliseconds.
+    """A server's own times of one answer, in milliseconds.
 
     `prompt_ms` is `None` where a part of the prompt came from a cache, or may have.
     """
@@ -172,7 +172,7 @@ class ServerTimes:
 def server_times(answer: Answer, *, salted: bool) -> ServerTimes | None:
     """The server's times in an answer: `timings` of llama.cpp, `metrics` of vLLM; else `None`.
 
-    `salted` says that the prompt cache was kept out of this request.
+    `salted` says that this request could not use the prompt cache.
     """
     timings, metrics = answer.extras.get("timings"), answer.extras.get("metrics")
     if isinstance(timings, dict):

@@ -1,8 +1,8 @@
-"""Read how much was drafted and accepted from an answer, and refuse what contradicts itself.
+"""Read how much was drafted and accepted from an answer.
 
-Each engine counts under names of its own. Response metrics (vLLM) come first, then timings
+Each engine counts under other names. Response metrics (vLLM) come first, then timings
 (llama.cpp and its forks), stats (LM Studio) and meta information (SGLang); the difference of the
-metrics page before and after is the last resort. What is not counted is unknown and never zero.
+metrics page before and after is the last resort. What is not counted is unknown, never zero.
 """
 
 from collections.abc import Mapping
@@ -11,6 +11,8 @@ from harness.runners.http.counters import Counted, Counters, without_zeros
 from harness.runners.http.values import count, whole_numbers
 from harness.runners.openai.answer import Answer
 from schemas.codec import Json
+
+_LM_STUDIO = ("total_draft_tokens_count", "accepted_draft_tokens_count")
 
 
 def counted(answer: Answer, page: Counters | None) -> Counted | None:
@@ -31,9 +33,6 @@ def in_answer(answer: Answer) -> Counted | None:
         _predicted(_part(answer.usage, "completion_tokens_details")),
     )
     return next((found for found in sources if found is not None), None)
-
-
-_LM_STUDIO = ("total_draft_tokens_count", "accepted_draft_tokens_count")
 
 
 def _vllm(values: Mapping[str, Json]) -> Counted | None:

@@ -1,7 +1,7 @@
 """Read which servers the options name: URLs of this machine, or commands that start them.
 
 A result file describes the machine that the harness runs on. Figures of a server elsewhere would
-stand under the wrong hardware, so its address is refused.
+be attributed to the wrong hardware, so its address is refused.
 """
 
 import ipaddress
@@ -153,7 +153,7 @@ def parse(text: str, *, option: str) -> ServerAddress:
 
 
 def _unusable(parts: SplitResult) -> str | None:
-    """Why a URL cannot be used. What stands before an @ is never repeated: it may be a password."""
+    """Why a URL cannot be used. The part before an @ is never repeated: it may be a password."""
     if parts.scheme not in _PORTS or not parts.hostname:
         return "only http and https URLs are understood; write http://127.0.0.1:8000"
     if parts.username is not None or parts.password is not None:

@@ -150,7 +150,7 @@ def _thinking(engine: EngineName, prompt: ServerRequest) -> dict[str, Json]:
 
 
 def _refuse_thoughts(engine: EngineName, prompt: ServerRequest, answer: Answer) -> None:
-    """A model that thinks unasked is not what the result would say that it is."""
+    """Raise `BadAnswerError` if the model thinks although thinking was switched off."""
     if answer.reasoned and not prompt.thinking and engine in SWITCHES_THINKING:
         message = "the model thinks although it was asked not to; measure with --thinking"
         raise BadAnswerError(message)
@@ -162,7 +162,7 @@ def _post(connection: Connection, body: dict[str, Json]) -> Json:
 
 
 def _page_since(connection: Connection, before: Counters | None, answer: Answer) -> Counters | None:
-    """What the metrics page counted for one answer, read again if it seems to be behind."""
+    """The counts of the metrics page for one answer, read again if it seems to lag behind."""
     if before is None:
         return None
     stated = counters.in_answer(answer)

@@ -63,9 +63,9 @@ def shown(models: Sequence[Served]) -> str:
 
 
 def offer(models: Sequence[Served]) -> str:
-    """What to do where a server that has these models has no such page or model."""
+    """Advice where a server with these models lacks a page or a model."""
     if not models:
-        return "; correct the URL, or look which server listens there"
+        return "; correct the URL, or check which server listens there"
     return f"; it offers {shown(models)}: choose with --served-model, or correct the URL"
 
 

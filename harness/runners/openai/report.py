@@ -47,5 +47,5 @@ def backend_of(identity: ServerIdentity, described: Machine) -> Backend:
 def check_backend(name: str | None) -> None:
     """Raise `BadInputError` for a backend that the format does not know."""
     if name is not None and name not in _BACKENDS:
-        message = f"--backend {name!r} is none.{suggestion(name, _BACKENDS)}"
+        message = f"unknown --backend {name!r}.{suggestion(name, _BACKENDS)}"
         raise BadInputError(message)

@@ -32,7 +32,7 @@ _TAIL = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class NamedModels:
-    """Models behind servers. A name that is a file on this disk is none of them."""
+    """Models that servers offer by name; a name that is a file on this disk is not one of them."""
 
     options: ConnectionOptions
     say: Callable[[str], None]
@@ -101,7 +101,7 @@ def model_of(name: str, served: Served | None) -> Model:
 
 
 def _named(name: str | None, served: Served | None) -> str:
-    """The name as given; where that is the server's own word, what the server has it from."""
+    """The name as given; where that is the server's own name for it, the source that it states."""
     if served is None:
         return name or ""
     source = served.root or served.id
@@ -119,7 +119,7 @@ def _folder(name: str) -> Path | None:
 
 
 def _shown_name(name: str) -> str:
-    """The last part of a path or a hub name: what comes before may say whose disk it is."""
+    """The last part of a path or a hub name: the parts before it may name a person."""
     last = re.split(r"[/\\]", name.rstrip("/\\"))[-1]
     last = last.removesuffix(".gguf")
     return re.sub(r"[\x00-\x1f<>]", "", last).strip()[:_LONGEST] or "unnamed"

@@ -1,7 +1,7 @@
 """Measure through servers that speak OpenAI's protocol: one plain, one for each method.
 
-A server that runs already is asked as it is: what it remembers from block to block cannot be
-wiped. One that the harness starts is fresh for every arm in every block.
+A server that runs already is used as it is: what it has cached from earlier blocks cannot be
+cleared. One that the harness starts is new for every arm in every block.
 """
 
 from dataclasses import replace
@@ -81,7 +81,7 @@ class OpenAiSession(ServerSession[Connection]):
         return exchange.margins(server, prompt, known)
 
     def _unfit(self, server: Connection, arm: ArmPlan) -> Failure | None:
-        """Why a server cannot be that of an arm; what the baselines have decides."""
+        """Why a server cannot be that of an arm, compared with the baseline's."""
         if arm.role == "baseline":
             self._base = self._base or server
         if not arm.drafts or self._base is None:

@@ -13,13 +13,13 @@ _SHOWN = 80
 def events(lines: Iterable[bytes]) -> Iterator[dict[str, Json]]:
     """The JSON objects of a stream, each when its line is there.
 
-    Raises `BadAnswerError` for a line that is none, an error that the server reports in the middle,
-    and a stream that ends without its end mark.
+    Raises `BadAnswerError` for a line that is not a JSON object, for an error that the server
+    reports midway, and for a stream without its end mark.
     """
     for line in lines:
         name, _, data = line.strip().partition(b":")
         if name != b"data":
-            continue  # blank lines part events, others are comments or names of events
+            continue  # blank lines separate events, others are comments or names of events
         data = data.strip()
         if data == _END:
             return

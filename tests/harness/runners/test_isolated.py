@@ -117,7 +117,7 @@ def test_a_child_that_dies_while_loading_is_one_clear_line() -> None:
 
 HANG = """
 from harness.runners.inprocess.isolated import IsolatedSession
-from harness.runners.base import Request
+from harness.runners.base import TrialRequest
 from tests.harness.campaigns import campaign
 from tests.harness.runners.test_isolated import fragile_runner
 
@@ -125,7 +125,7 @@ if __name__ == "__main__":
     session = IsolatedSession(fragile_runner, campaign(prompts=2))
     session.prepare("baseline")
     print(session._process.pid, flush=True)
-    session.generate(Request(arm="baseline", prompt="code-2", max_output_tokens=8))
+    session.generate(TrialRequest(arm="baseline", prompt="code-2", max_output_tokens=8))
 """
 
 

@@ -241,7 +241,7 @@ def test_the_baseline_agrees_with_the_bindings_own_greedy_decoding(
         temperature=0.0,
         top_k=1,
         repeat_penalty=1.0,
-        max_output_tokens=OUTPUT_TOKENS,
+        max_tokens=OUTPUT_TOKENS,
     )
     text = answer["choices"][0]["message"]["content"]
     tokens = peer.tokenize(text.encode(), add_bos=False, special=True)

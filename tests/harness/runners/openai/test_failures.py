@@ -44,7 +44,7 @@ def test_a_web_server_is_told_from_one_for_models() -> None:
 
     assert failure.detail == (
         "HTTP 404: a web page, not the answer of a server for models; "
-        "correct the URL, or look which server listens there"
+        "correct the URL, or check which server listens there"
     )
 
 

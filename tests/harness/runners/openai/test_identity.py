@@ -83,7 +83,7 @@ def test_without_a_gpu_there_is_only_the_processor() -> None:
 def test_a_backend_that_the_format_does_not_know_is_refused() -> None:
     check_backend("vulkan")
     check_backend(None)
-    with pytest.raises(BadInputError, match=r"--backend 'cudaa' is none\. Did you mean 'cuda'"):
+    with pytest.raises(BadInputError, match=r"unknown --backend 'cudaa'\. Did you mean 'cuda'"):
         check_backend("cudaa")
 
 

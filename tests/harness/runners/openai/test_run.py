@@ -130,7 +130,7 @@ def test_every_concurrency_has_a_baseline_of_its_own(tmp_path: Path) -> None:
             ("--base-url", "http://127.0.0.1:9", "--method", "oracle"),
             "oracle runs in-process: use --runner llama-cpp-python",
         ),
-        (("--base-url", "http://127.0.0.1:9", "--backend", "gpu"), "--backend 'gpu' is none"),
+        (("--base-url", "http://127.0.0.1:9", "--backend", "gpu"), "unknown --backend 'gpu'"),
         (("--base-url", "http://127.0.0.1:9", "--concurrency", "0"), "whole numbers from 1 on"),
     ],
 )
