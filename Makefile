@@ -165,7 +165,7 @@ clean: ## Remove what was built, not .venv
 chromium:
 	@tools/chromium
 
-$(VLLM)/.installed: tools/vllm_environment tests/vllm/requirements.lock tests/vllm/convert.py | setup
+$(VLLM)/.installed: tools/vllm_environment tools/vllm/requirements.lock tools/vllm/convert.py | setup
 	@PYTHON='$(PYTHON)' tools/vllm_environment $(VLLM) $(RUN)
 	@touch $@
 

@@ -12,7 +12,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from schemas import contract
-from tests.data.make_invalid import valid_files
+from tools.examples import valid_files
 
 DEFAULT_SECONDS = 60
 FAILED = Path("build") / "fuzz-failure.json"

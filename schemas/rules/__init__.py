@@ -1,7 +1,7 @@
 """The rules between the fields of a submission, by name.
 
 To add one: write the function, or for an id or a reference its path, give it a line here, and one
-in `tests/data/make_invalid.py`, which makes the example file that breaks this rule and no other.
+in `tools/examples.py`, which makes the example file that breaks this rule and no other.
 """
 
 from schemas import private

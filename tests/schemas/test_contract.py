@@ -11,7 +11,7 @@ import pytest
 from schemas import authority, contract, validator
 from schemas.finding import MAX_FINDINGS
 from schemas.submission import Submission
-from tests.data.make_invalid import small
+from tools.examples import small
 
 if TYPE_CHECKING:
     from collections.abc import Callable

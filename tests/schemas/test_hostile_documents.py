@@ -8,7 +8,7 @@ import pytest
 
 from schemas import contract
 from tests.cases.document_cases import MARKUP, SCHEMA
-from tests.data.make_invalid import small
+from tools.examples import small
 
 SMALL = small()
 CASES = (*SCHEMA, *MARKUP)

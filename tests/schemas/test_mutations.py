@@ -13,8 +13,8 @@ from bench.generated import refusals
 from schemas import contract
 from schemas.finding import Finding
 from schemas.submission import Submission
-from tests.data.make_invalid import small, valid_files
 from tests.leaves import general, leaves, with_value, without
+from tools.examples import small, valid_files
 from tools.generated import submission_bytes
 from tools.mutations import (
     HARNESS_MAY_NOT_KNOW,

@@ -10,9 +10,9 @@ import pytest
 from schemas import contract, strict, validator
 from schemas.codec import canonical_bytes
 from schemas.validator import SUBMISSION_SCHEMA, schema
-from tests.data.make_invalid import small, valid_files
 from tests.leaves import leaves, with_value
 from tests.schemas.test_validator import STRICT, variants
+from tools.examples import small, valid_files
 
 ROOT = Path(__file__).parents[2]
 INVALID = sorted((ROOT / "tests" / "data" / "invalid").glob("*.json"))

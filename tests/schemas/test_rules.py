@@ -10,8 +10,8 @@ from schemas.codec import canonical_bytes, encode
 from schemas.method import Method
 from schemas.rules import RULES
 from schemas.submission import Submission
-from tests.data import make_invalid
 from tests.samples import sample
+from tools import examples
 
 DATA = Path(__file__).parents[1] / "data"
 VALID = sorted((DATA / "valid").glob("*.json"))
@@ -37,15 +37,15 @@ def test_the_message_is_the_one_that_was_agreed(rule: str) -> None:
     data = (DATA / "invalid" / f"{rule}.json").read_bytes()
     agreed = (DATA / "invalid" / f"{rule}.txt").read_text(encoding="utf-8")
 
-    assert make_invalid.message_lines(rule, data) == agreed
+    assert examples.message_lines(rule, data) == agreed
 
 
 @pytest.mark.parametrize("rule", sorted(RULES))
 def test_an_example_differs_from_a_valid_file_by_its_change_only(rule: str) -> None:
-    document = make_invalid.small()
+    document = examples.small()
     assert contract.findings(canonical_bytes(document)) == ()
 
-    make_invalid.CHANGES[rule](document)
+    examples.CHANGES[rule](document)
 
     assert canonical_bytes(document) == (DATA / "invalid" / f"{rule}.json").read_bytes()
 
@@ -107,8 +107,8 @@ def test_an_example_differs_from_a_valid_file_by_its_change_only(rule: str) -> N
 def test_a_rule_sees_the_other_ways_to_break_it(
     place: str, value: object, rule: str, path: str
 ) -> None:
-    document = make_invalid.small()
-    make_invalid.set_at(document, place, value)
+    document = examples.small()
+    examples.set_at(document, place, value)
 
     found = contract.findings(canonical_bytes(document))
 
@@ -153,4 +153,4 @@ def test_a_valid_file_has_no_finding_and_is_canonical(path: Path) -> None:
 
 
 def test_the_valid_files_are_the_ones_that_the_maker_writes() -> None:
-    assert {path.stem: path.read_bytes() for path in VALID} == make_invalid.valid_files()
+    assert {path.stem: path.read_bytes() for path in VALID} == examples.valid_files()

@@ -11,8 +11,8 @@ from jsonschema import Draft202012Validator
 
 from schemas.authority import findings_of, validator
 from schemas.validator import SUBMISSION_SCHEMA, schema
-from tests.data.make_invalid import small, valid_files
 from tests.leaves import general, leaves, with_value, without
+from tools.examples import small, valid_files
 
 pytestmark = pytest.mark.long
 STRICT = validator(schema(SUBMISSION_SCHEMA))

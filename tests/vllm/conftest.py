@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.vllm.environment import BUILD, SPECULATION, running
+from tools.vllm.environment import BUILD, SPECULATION, running
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

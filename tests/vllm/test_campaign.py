@@ -16,7 +16,7 @@ from estimates.summary import summarize
 from harness.runners.http.counters import Counters, read_counters
 from schemas.contract import read
 from schemas.submission import Submission
-from tests.vllm.environment import (
+from tools.vllm.environment import (
     BUILD,
     DRAFT,
     MODEL,

@@ -8,8 +8,8 @@ import orjson
 import pytest
 
 from harness.runners.http.counters import read_counters
-from tests.vllm.capture import CAPTURES, kept
-from tests.vllm.environment import SPECULATION, ask
+from tools.vllm.capture import CAPTURES, kept
+from tools.vllm.environment import SPECULATION, ask
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -16,8 +16,8 @@ from schemas.method import Method
 from tests.harness.campaigns import BASELINE, DRAFT, LOOKUP, campaign
 from tests.harness.runners import contract
 from tests.harness.runners.openai.sessions import open_session
-from tests.vllm.capture import FRESH, REPEATING
-from tests.vllm.environment import BUILD, started, variables
+from tools.vllm.capture import FRESH, REPEATING
+from tools.vllm.environment import BUILD, started, variables
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

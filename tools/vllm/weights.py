@@ -1,4 +1,4 @@
-"""Where do the weights for vLLM come from? From a preset: the values that llama.cpp has, too."""
+"""Print the path of the weights for vLLM: a preset, with the values that llama.cpp has, too."""
 
 import sys
 

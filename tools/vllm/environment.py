@@ -1,4 +1,4 @@
-"""How is the real vLLM started? On this machine only, small, one server per mode of speculation."""
+"""Start a real vLLM on this machine: small, one server per mode of speculation."""
 
 from __future__ import annotations
 

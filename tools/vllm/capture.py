@@ -1,6 +1,6 @@
-"""How are the captured answers of a real vLLM made anew?
+"""Capture answers of a real vLLM for the tests.
 
-    python -m tests.vllm.capture build/vllm [MODE ...]
+    python -m tools.vllm.capture build/vllm [MODE ...]
 
 Every request and its answer are kept as they went over the wire, per mode of speculation. Only the
 counters are shortened: vLLM's own, without the buckets of histograms.
@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from tests.vllm.environment import MODEL, SPECULATION, ask, running
+from tools.vllm.environment import MODEL, SPECULATION, ask, running
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-CAPTURES = Path(__file__).parents[1] / "captures" / "vllm"
+CAPTURES = Path(__file__).parents[2] / "tests" / "captures" / "vllm"
 # An answer that repeats its prompt, so that n-grams are found; and one that repeats nothing.
 REPEATING = (
     "Continue this list without change: 1. red 2. green 3. blue 4. red 5. green 6. blue 7. red"

@@ -1,6 +1,6 @@
-"""How does vLLM get a target and a draft? Out of one GGUF file, in the format it reads.
+"""Convert one GGUF file into a target and a draft in the format that vLLM reads.
 
-    build/vllm/venv/bin/python tests/vllm/convert.py FILE.gguf MODELS_DIRECTORY
+    build/vllm/venv/bin/python tools/vllm/convert.py FILE.gguf MODELS_DIRECTORY
 
 Runs in vLLM's own environment. The draft is the target without three layers in its middle: cheaper
 by a tenth, and of another opinion often enough that some drafts are accepted and some are not.

@@ -1,6 +1,6 @@
-"""How are the example files made that break one rule each, and the valid ones?
+"""Write the example files below tests/data: the valid ones, and one that breaks each rule.
 
-Run `python -m tests.data.make_invalid` after a change of the format; it rewrites `tests/data/`.
+Run `python -m tools.examples` after a change of the format; it rewrites `tests/data/`.
 Every file starts from a small valid submission; one change makes it break one rule and no other.
 """
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     Document = dict[str, Any]
     Change = Callable[[Document], None]
 
-HERE = Path(__file__).parent
+DATA = Path(__file__).parents[1] / "tests" / "data"
 # Positions in the small sample: one prompt, one block, three arms.
 BASELINE, LOOKUP, DRAFTED = 0, 1, 2
 
@@ -36,10 +36,10 @@ def main() -> None:
         document = small()
         change(document)
         data = canonical_bytes(document)
-        (HERE / "invalid" / f"{rule}.json").write_bytes(data)
-        (HERE / "invalid" / f"{rule}.txt").write_text(message_lines(rule, data), encoding="utf-8")
+        (DATA / "invalid" / f"{rule}.json").write_bytes(data)
+        (DATA / "invalid" / f"{rule}.txt").write_text(message_lines(rule, data), encoding="utf-8")
     for name, data in valid_files().items():
-        (HERE / "valid" / f"{name}.json").write_bytes(data)
+        (DATA / "valid" / f"{name}.json").write_bytes(data)
 
 
 def message_lines(rule: str, data: bytes) -> str:
